@@ -57,7 +57,7 @@ codecs.register_error("signs", _in_ascii)
 
 
 class Commands(TyperGroup):
-    """The one error boundary of the command line: an error that a user can mend is one line and exit code 1."""
+    """The one error boundary of the command line: an error that a user can fix is one line and exit code 1."""
 
     def main(self, *given: Any, **named: Any) -> Any:
         """As click's, on streams that take every sign."""
@@ -113,7 +113,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Makes and reads the scores behind Likeness. Where `likeness` is not installed (pip install -e .), write "
+    help="Computes and reads the scores behind Likeness. Where `likeness` is not installed (pip install -e .), write "
     "python -m compute for it.",
 )
 importing = typer.Typer(no_args_is_help=True, help="Imports scores that others measured, marked as imported.")
@@ -126,7 +126,7 @@ pairing.command("make")(pairs.make)
 pairing.command("show")(pairs.show)
 publishing = typer.Typer(invoke_without_command=True, callback=publish.publish)
 publishing.command("results")(publish.results)
-own_tasks = typer.Typer(no_args_is_help=True, help="Checks data of your own.")
+own_tasks = typer.Typer(no_args_is_help=True, help="Checks your own data.")
 own_tasks.command("check")(task.check)
 for command in (fetch, run, frechet, calibrate, train, instructions, build, lite, rank, project, coverage, answers):
     app.command(cls=RunCommand if command is run else None)(command)

@@ -1,6 +1,6 @@
 """Where the shipped files are, where own ones go, and the variables of the environment that move these.
 
-In a checkout, `assets` lies beside the packages, and own results beside it. Of the installed package `likeness`, all of
+In a checkout, `assets` is next to the packages, and own results next to it. Of the installed package `likeness`, all of
 these are parts, and everything that is written goes to the user's data folder: never among the packages.
 """
 

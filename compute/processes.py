@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ARENA_MAX, MMAP_THRESHOLD = -8, -3  # of mallopt, as malloc.h has them
-LARGE_BLOCK = 1_000_000  # bytes from which a block has a mapping of its own
+LARGE_BLOCK = 1_000_000  # bytes from which a block has its own mapping
 
 
 def resident(pid: int | str = "self") -> int:
@@ -26,7 +26,7 @@ def tune_malloc() -> None:
     """Has glibc give back what a server frees, before its threads start; nothing with another C library.
 
     Two arenas instead of one a thread, since an arena does not return its free memory: measured, 15 to 25 MB less. And
-    a mapping of its own for every large block, which is gone once it is freed: glibc raises the size from which it does
+    its own mapping for every large block, which is gone once it is freed: glibc raises the size from which it does
     so, up to 32 MB, with each larger block that is freed. Measured with many photographs: 300 MB less.
     """
     try:
@@ -62,7 +62,7 @@ def return_freed() -> None:
 def return_freed_regularly(*, every: float = 10.0, more: int = 32_000_000) -> None:
     """Runs without end: after each `every` seconds in which this process grew by `more` bytes, returns what it freed.
 
-    For a thread of its own. A process that stays as large as it is does nothing.
+    For its own thread. A process that stays as large as it is does nothing.
     """
     size = resident()
     while True:

@@ -131,7 +131,7 @@ class Progress:
 
 
 def in_notebook(stream: TextIO) -> bool:
-    """Whether a stream is that of a notebook's kernel, which shows bars though it is no terminal."""
+    """Whether a stream is that of a notebook's kernel, which shows bars though it is not a terminal."""
     return type(stream).__module__.startswith("ipykernel.")
 
 

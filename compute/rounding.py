@@ -71,7 +71,7 @@ def printed_decimals(scores: np.ndarray) -> int:
 
 
 def decimals(values: np.ndarray) -> int:
-    """The decimals that show three significant digits of how far values [n] lie apart; 0 to 6."""
+    """The decimals that show three significant digits of the spread of values [n]; 0 to 6."""
     known = values[~np.isnan(values)]
     spread = (np.ptp(known) or np.abs(known).max() or 1.0) if len(known) else 1.0
     return int(np.clip(2 - np.floor(np.log10(spread)), 0, 6))

@@ -79,7 +79,7 @@ class RemoteFolder:
             for name, entry in sorted(found.items())
             if entry.get("type") == "file" and name.startswith(f"{root}/")
         }
-        # Whoever may write there names the objects, and each becomes a local file of its name.
+        # Anyone with write access names the objects, and each becomes a local file of its name.
         if outside := [name for name in names if ".." in name.split("/")]:
             raise BadInput(f"{self.url} has an object whose name leads out of the folder, {outside[0]!r}: remove it")
         return names
@@ -119,7 +119,7 @@ class RemoteFolder:
                 f"{self.url}: there is no such object, bucket or repository ({error}). Create it, or check its name "
                 f"and the rights: {self._rights}"
             ) from error
-        except Exception as error:  # of whichever library serves the address: each has its own
+        except Exception as error:  # each library that serves an address has its own
             reason = " ".join(str(error).split())[:200]
             raise CannotWrite(
                 f"{self.url} cannot be {verb} ({type(error).__name__}: {reason}). Check its name, the connection and "
@@ -173,7 +173,7 @@ def below(folder: Path, name: str) -> Path | str:
 
 
 def push(folder: Path) -> None:
-    """Puts what was written in a results folder since; does nothing for one that is no mirror."""
+    """Puts what was written in a results folder since; does nothing for one that is not a mirror."""
     if folder in _open:
         _open[folder].push()
 

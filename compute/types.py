@@ -18,7 +18,7 @@ VERDICTS = ("conflict", "tables differ", "not significant", "rounding", "cannot 
 SEVERITIES = ("headline", "table", "detail")  # of claims, the weightiest first: see compute/claims/verdict.py
 # Their n_items counts frames of videos, and frames of one video are near copies: no number of independent items.
 OF_FRAMES = ("mieb/ucf101", "mieb/ucf101zeroshot")
-TIES_SHOWN = 0.01  # share of items decided by exact ties above which it stands beside the score
+TIES_SHOWN = 0.01  # share of items decided by exact ties above which it is shown next to the score
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # the alternatives of a question, on pages and in judges' answers
 WHOLE = "default"  # the subset that stands for the whole task
 AGGREGATES = ("category-mean", "task-mean", "human")
@@ -73,7 +73,7 @@ def argument(name: str, value: Any = None) -> str:
 
 
 class LikenessError(Exception):
-    """Anything a user can cause or mend. Only the command line and the app catch it."""
+    """Anything a user can cause or fix. Only the command line and the app catch it."""
 
 
 class UnknownKey(LikenessError):
@@ -114,13 +114,13 @@ class BadItem(LikenessError):
 
     def __init__(self, item: str, problem: str, *, key: bytes = b"") -> None:
         super().__init__(
-            f"{item}: {problem}. Mend or remove it, or leave such items out: --skip-bad-items, in Python skip_bad=True"
+            f"{item}: {problem}. Fix or remove it, or skip such items: --skip-bad-items, in Python skip_bad=True"
         )
         self.item, self.problem, self.key = item, problem, key
 
 
 class CannotDo(LikenessError):
-    """A model without the ability that a task needs; the plan leaves such runs out with this reason."""
+    """A model without the ability that a task needs; the plan skips such runs with this reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,14 +137,14 @@ class Benchmark:
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """A model that judges likeness, or a generator to be judged."""
+    """A model that scores similarity, or a generator to be evaluated."""
 
     key: str  # lower-case hub id where one exists
     title: str
     organisation: str = ""
     kind: str = "encoder"  # one of KINDS
     family: str = ""
-    adapter: str = ""  # how it is loaded; empty: published figures only
+    adapter: str = ""  # how it is loaded; empty: published scores only
     weights: str = ""  # hub id in its own spelling; empty: not public or not known
     revision: str = ""
     abilities: tuple[str, ...] = ()
@@ -224,7 +224,7 @@ class Suite:
     aggregate: str  # one of AGGREGATES
     description: str
     minimum_coverage: float = 1.0  # default share of tasks a row needs to be ranked
-    baselines: tuple[str, ...] = ()  # model keys that computed runs of the suite are shown beside
+    baselines: tuple[str, ...] = ()  # model keys that computed runs of the suite are shown with
     # Of a category in the mean, above 0; a category that is not named has 1.
     category_weights: dict[str, float] = field(default_factory=dict)
 
@@ -249,7 +249,7 @@ class Run:
     started: str = ""
     status: str = "complete"  # complete | partial | failed
     error: str = ""
-    main: bool = True  # False: another source's figure for the same cell, stored beside the one shown
+    main: bool = True  # False: another source's score for the same cell, stored but not shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,7 +265,7 @@ class Score:
     printed: str = ""
     coverage: float | None = None  # share of the items that it rests on; None where the source does not say
     lower_bound: float | None = None  # the value if every missing answer were wrong; None where none is missing
-    # The 95% interval of a metric that has one of its own; of others it follows from `stderr`. It need not be
+    # The 95% interval of a metric that defines one; of others it follows from `stderr`. It need not be
     # symmetric, and is that of the value less its `bias`.
     low: float | None = None
     high: float | None = None
@@ -274,7 +274,7 @@ class Score:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A paper's own statement beside what its own figures give. All text, ready to show."""
+    """A paper's statement and what its own scores give. All text, ready to show."""
 
     key: str  # of its page: `claims?claim=<key>`
     paper: str

@@ -37,7 +37,7 @@ def installed(packages: Iterable[str]) -> dict[str, str]:
 
 
 def minor(versions: Mapping[str, str]) -> dict[str, str]:
-    """Each version as major.minor: a patch release mends faults, and a run made with another one is the same run."""
+    """Each version as major.minor: a patch release fixes bugs, and a run made with another one is the same run."""
     return {name: match[0] if (match := re.match(r"\d+(\.\d+)?", full)) else full for name, full in versions.items()}
 
 

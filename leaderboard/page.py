@@ -57,7 +57,7 @@ class View:
     """A page of the app: `draw` builds it from the site it belongs to. `key` is its path, empty for the first.
 
     `sentence` says what it shows. Of a page about one thing, `name_of` is that thing's name by the key that the query
-    has under the page's own key; empty where there is no such thing. `group` is the entry of the bar that it stands
+    has under the page's own key; empty where there is no such thing. `group` is the entry of the bar that it is
     under, of BAR, or empty; `listed` whether the bar has a link to it.
     """
 
@@ -75,7 +75,7 @@ class View:
 def heading(*, title: str, sentence: str, cite: str = "", copy: bool = True, inline: bool = False) -> None:
     """A page's title, what it shows, and how to cite it; with a button that copies the address of the view.
 
-    inline: the sentence stands beside the title, where there is room for both.
+    inline: the sentence is next to the title, where there is room for both.
     """
     name = f"{title} · {SITE}" if title != SITE else SITE
     static_html(
@@ -297,7 +297,7 @@ def bind(
 
     `draw` takes the parameters by name and returns one value per output; an error is shown as a sentence in `message`
     (made here if not passed), and the outputs stay as they were. Controls come in the order of the parameters.
-    `?preset=name` is short for a whole query string of `presets`; single parameters beside it override it. `blank`,
+    `?preset=name` is short for a whole query string of `presets`; single parameters override it. `blank`,
     called like `draw`, gives the outputs of a page that opens with an error, or whose address names something that does
     not exist: that parameter is None then, and nothing is drawn in its place. `lists` gives, by parameter, the titles
     and keys of a control that lists what is in the database: a page built on an older file opens with today's. Without

@@ -74,7 +74,7 @@ def build(
 
     `source` is the database's file, or the database where the caller closes it, after the app. `opens_on` is the
     address of the page that a visitor who opens the app comes to, in place of the front page: `board?suite=...`.
-    `own_models` are the host's own, which visitors can try beside the catalogue's.
+    `own_models` are the host's own, which visitors can try besides the catalogue's.
 
     Without `access` it answers under any host, and no other site may frame it.
 
@@ -120,7 +120,7 @@ def build(
         "i18n": gr.I18n(en=WORDS),
         "footer_links": ["gradio"],
         "ssr_mode": False,
-        "enable_monitoring": False,  # Gradio prints its secret address for whoever asks
+        "enable_monitoring": False,  # Gradio would print its secret address to anyone
         "run_history": False,  # Gradio would keep what visitors ask in their browser
         "app_kwargs": {
             "openapi_url": None,  # it lists Gradio's own routes; gradio_api/info describes the endpoints
@@ -142,7 +142,7 @@ def build(
 
 
 def guarded(lifespan: Lifespan, wrap: Callable[[ASGIApp], ASGIApp]) -> Lifespan:
-    """`lifespan` of an app that from then on is wrapped as a whole: Gradio puts middleware of its own around what it is
+    """`lifespan` of an app that from then on is wrapped as a whole: Gradio puts its own middleware around what it is
     handed, which would answer some requests first."""
 
     @asynccontextmanager

@@ -1,4 +1,4 @@
-"""`leaderboard.serve`: the app with a model of one's own on its board, from a script or a notebook."""
+"""`leaderboard.serve`: the app with a user model on its board, from a script or a notebook."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class ServedBoard:
 def serve(
     scores: Evaluation, *, port: int | None = None, open_browser: bool = True, block: bool | None = None
 ) -> ServedBoard:
-    """Serves the board with the evaluated model in its place beside all other rows, selected.
+    """Serves the board with the evaluated model in its place among all other rows, selected.
 
-    The database is made beside the evaluation's results; nothing shipped is changed. It is brought up to date before,
+    The database is made next to the evaluation's results; nothing shipped is changed. It is brought up to date before,
     so that later evaluations in the same folder are shown too. `port`: by default the first free one from 7860. `block`
     waits until it is interrupted, by default outside of a notebook; without it the app runs on in this process until
     `stop`. It answers this machine alone. Raises BadInput where there is nothing to show or the port is taken.

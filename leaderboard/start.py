@@ -18,7 +18,7 @@ from leaderboard.host.options import Options  # noqa: E402
 
 def start(chosen: Options) -> None:
     """Fetches the database, or builds it when it is missing or out of date, then serves the app. An error that a user
-    can mend is one line and exit code 1."""
+    can fix is one line and exit code 1."""
     remarks: list[str] = []
     accelerator.claim()
     tune_malloc()
@@ -32,7 +32,7 @@ def start(chosen: Options) -> None:
         fetched = data.start() if data else None
         if fetched is None and bring_up_to_date(chosen.database, report=partial(print, flush=True)):
             start_anew.once()
-        _tell(remarks)  # once: not before the program begins anew
+        _tell(remarks)  # once: not before the program restarts
         with long_lived():
             with mcp.defer_import():
                 from leaderboard import server

@@ -1,4 +1,4 @@
-"""A score beside what the same model gives pairs that belong together and pairs that do not: raw scores mean nothing.
+"""A score compared with what the same model gives matching pairs and unrelated pairs: raw scores mean nothing.
 
 A right pair has a cosine of 0.25 in one model and of 0.95 in another. So each model has, for each pairing of kinds
 (image-image, image-text, text-text), the distributions of its scores of matching and of unrelated pairs; for a question
@@ -20,10 +20,10 @@ QUANTILES = 201  # every half percent, from the lowest score to the highest
 DIGITS = 6  # significant ones of a quantile, and of a score that is placed among them
 TAIL = 0.025  # of a distribution outside of each limit
 
-# How a score reads beside two distributions.
+# How a score reads against two distributions.
 MATCHING, UNRELATED = "as matching pairs", "as unrelated pairs"
 EITHER, BETWEEN = "either", "between"
-# And beside the one of single images.
+# And against the one of single images.
 MORE, LESS, USUAL = "above the reference images", "below the reference images", "as the reference images"
 
 
@@ -51,7 +51,7 @@ class Reference:
             values = np.array(getattr(self, side), dtype=np.float64)
             if values.ndim != 1 or len(values) == 1 or not np.isfinite(values).all() or (np.diff(values) < 0).any():
                 raise BadInput(
-                    f"The quantiles ({side}) of {self.model}, {self.pairing}, are no two or more finite "
+                    f"The quantiles ({side}) of {self.model}, {self.pairing}, are not two or more finite "
                     "numbers that rise: calibrate the model again"
                 )
             object.__setattr__(self, side, values)
@@ -133,7 +133,8 @@ def separation(*, unrelated: ArrayLike, matching: ArrayLike) -> float:
 
 
 def place(reference: Reference, score: float) -> Place:
-    """Where a score stands beside a reference: shares are linear between quantiles, ties count half, ends are 0 and 1.
+    """Where a score falls in a reference distribution: shares are linear between quantiles, ties count half, ends are 0
+    and 1.
 
     The reading follows from two limits: `low`, which 97.5% of the matching pairs reach, and `high`, which 97.5% of the
     unrelated ones do not exceed. "as matching pairs": at or above `low` and above `high`, also above all of them; "as

@@ -64,7 +64,7 @@ class Comparison:
 def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = None) -> Comparison:
     """Row `a` of a table minus row `b`, over the tasks that count and that both have, by the table's rule.
 
-    A category that shares no task is left out. The interval and p of the mean are those of a t test (`ranks.variance`).
+    A category that shares no task is skipped. The interval and p of the mean are those of a t test (`ranks.variance`).
     stands_in bool [categories]: whether the scores of one of the two stand for a printed mean. `parts` has a row a
     task: task, category, a, b, difference, low, high; its interval is Gaussian, from both standard errors, taken as
     independent. Tasks that do not mix leave only the mean undefined. Differences are of scores less the bias that both

@@ -176,7 +176,7 @@ def correlate(*, scores: ArrayLike, method: str = "kendall", minimum: int = 4) -
 
 @dataclass(frozen=True, kw_only=True)
 class ExtremePairs:
-    """The pairs of tasks (indices, the lower first) of which it is surest that they are most and least alike."""
+    """The pairs of tasks (indices, the lower first) of which it is surest that they are most and least similar."""
 
     most: tuple[int, int]
     least: tuple[int, int]
@@ -221,7 +221,7 @@ class Leftover:
 def leftover(table: ScoreTable) -> Leftover | None:
     """Mean residual correlations of a table's tasks, in categories of three or more; None for fewer than four models.
 
-    Independent tasks that vary alike give -1 / (tasks - 1), as residuals sum to 0; a value above 0 is dependence. The
+    Independent tasks of equal variance give -1 / (tasks - 1), as residuals sum to 0; a value above 0 is dependence. The
     correlation of a pair is the sum of models' products of standardised residuals, so the interval follows from models.
     """
     x = table.turned[:, table.counted]
@@ -254,7 +254,7 @@ def off_diagonal(matrix: ArrayLike) -> Floats:
 
 
 def order(*, matrix: ArrayLike) -> Ints:
-    """An order of the tasks that puts like beside like: a permutation int [tasks].
+    """An order of the tasks that puts similar tasks next to each other: a permutation int [tasks].
 
     Average linkage on the distance 1 - r, then the leaf order with the smallest sum of neighbouring
     distances. An undefined cell counts as no correlation, here only; tasks without any defined cell beside

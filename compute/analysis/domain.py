@@ -1,11 +1,12 @@
 """Which inputs a model's distribution of scores speaks for: those like the ones that it was made of.
 
-A score beside a distribution says something only where the input could have been one of the distribution's own. So each
-distribution has a domain for each modality: of an encoder, a region of its vectors, and of images their kind, of texts
-their words; of a metric on pixels, a kind and a range of sizes. The region's limit rests on whole scenes that it was
-not fitted on, never on other cuts of a scene that it was: it is the distance that all but a share TAIL of them keep to,
-as in split conformal prediction (Vovk et al. 2005, chapter 4; Angelopoulos and Bates 2023, section 1), so a new scene
-of the same kind is outside with a probability of at most `false_outside`. Of few scenes each is left out in turn.
+A score's place in a distribution means something only where the input could have been one of the distribution's own. So
+each distribution has a domain for each modality: of an encoder, a region of its vectors, and of images their kind, of
+texts their words; of a metric on pixels, a kind and a range of sizes. The region's limit rests on whole scenes that it
+was not fitted on, never on other cuts of a scene that it was: it is the distance that all but a share TAIL of them keep
+to, as in split conformal prediction (Vovk et al. 2005, chapter 4; Angelopoulos and Bates 2023, section 1), so a new
+scene of the same kind is outside with a probability of at most `false_outside`. With few scenes, each is left out in
+turn.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from compute.arrays import Floats, unit
 from compute.types import BadInput, Undefined
 
 # A percentile's limits cut TAIL off each end, and n scenes resolve no share below 1 / n: of fewer scenes than this not
-# even one lies beyond a limit. Further pairs of the same scenes are no further scenes.
+# even one lies beyond a limit. Further pairs of the same scenes are not further scenes.
 SCENES = round(1 / TAIL)
 VERSION = 2  # raise it when the same items give another domain
 FEWEST = 8  # scenes of a domain
-AXES = 64  # directions in which the region has a width of its own
+AXES = 64  # directions in which the region has its own width
 RIDGE = 0.1  # of the mean variance, added in every direction: few scenes leave most directions without any
 MOST_WORDS = 4000  # of a domain: more are any text's
 COLOURS = 2  # most frequent colours of an image, whose share tells drawings from photographs
@@ -58,7 +59,7 @@ class Domain:
     """
 
     model: str
-    name: str  # drawn | photographs | sentences, or tasks: whichever its items come from
+    name: str  # drawn | photographs | sentences | tasks: the source of its items
     modality: str
     scenes: int  # whole scenes that it was fitted and judged on
     false_outside: float  # a new scene of the same kind is outside at most with this probability
@@ -113,7 +114,9 @@ def restored(record: Mapping[str, Any]) -> Domain:
             plain |= {name: np.array(plain[name], dtype=float) for name in ("low", "high")}
         return Domain(**plain | {"words": frozenset(plain.get("words", ()))})
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadInput(f"It is no domain of a calibration ({str(error)[:120]}): calibrate the model again") from error
+        raise BadInput(
+            f"It is not a domain of a calibration ({str(error)[:120]}): calibrate the model again"
+        ) from error
 
 
 def of_vectors(
@@ -165,7 +168,7 @@ def of_vectors(
 
 
 def of_facts(facts: ArrayLike, *, model: str, name: str, modality: str, scenes: int) -> Domain:
-    """The domain of facts (n, k): their range, for models that are no encoders. Raises Undefined as `of_vectors`."""
+    """The domain of facts (n, k): their range, for models that are not encoders. Raises Undefined as `of_vectors`."""
     values = np.asarray(facts, dtype=np.float64)
     if scenes < FEWEST:
         raise Undefined(f"{scenes} scenes make no domain of {model} for {modality}s: it needs {FEWEST}")

@@ -16,7 +16,7 @@ FEWEST = 4  # other models with a score, below which a spread says nothing
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """Where one model stands on every task among the others that have a score there. Arrays [tasks]."""
+    """Where one model is on every task among the others that have a score there. Arrays [tasks]."""
 
     z: Floats  # own score minus the others' mean, in their standard deviations; positive is better
     percentile: Floats  # share of the others that are worse, ties count half
@@ -36,7 +36,7 @@ class Neighbours:
 def standing(*, scores: ArrayLike, row: int, higher: ArrayLike | None = None) -> Standing:
     """Stands `row` of scores [models, tasks] (NaN missing) among the others, task by task.
 
-    A task is NaN where the model has no score, fewer than four others have one, or they all score alike.
+    A task is NaN where the model has no score, fewer than four others have one, or their scores are all equal.
     Raises BadInput for a row that is not there.
     """
     x = _oriented(scores, row=row, higher=higher)
@@ -83,7 +83,7 @@ def neighbours(*, scores: ArrayLike, row: int, higher: ArrayLike | None = None, 
 def standardised(*, scores: ArrayLike, higher: ArrayLike | None = None) -> Floats:
     """Scores [models, tasks] (NaN missing) in standard deviations from each task's mean over the models that have it.
 
-    Population standard deviation; positive is better. A task on which all score alike is NaN throughout.
+    Population standard deviation; positive is better. A task on which all scores are equal is NaN throughout.
     """
     x = means.table(scores)
     x = np.where(means.directions(higher=higher, tasks=x.shape[1]), x, -x)

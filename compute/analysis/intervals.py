@@ -16,7 +16,7 @@ FEWEST_ITEMS = 10
 
 
 def bias_note(value: float, bias: float | None, *, digits: int, scale: float = 1.0) -> str:
-    """What stands on the line of a value and its interval where the value has a bias: the interval need not hold it.
+    """What is on the line of a value and its interval where the value has a bias: the interval need not hold it.
 
     `9.10 without the bias of few items, which the interval is of`; empty where the bias is not known or rounds to 0.
     """
@@ -31,7 +31,7 @@ def score_interval(
     """The 95% interval value ± 1.96 stderr, cut at the metric's bounds; all in one unit.
 
     Source: the normal approximation that UniSim-Bench Table 6 prints. Where none or all of `share_of` items are right
-    that gives no width, and Wilson's interval (1927) stands in. Raises BadInput for a negative stderr.
+    that gives no width, and Wilson's interval (1927) is used. Raises BadInput for a negative stderr.
     """
     if stderr < 0:
         raise BadInput(f"A standard error is never negative, got {stderr:g}")
@@ -48,7 +48,7 @@ def sampling_errors(*, values: ArrayLike, stderr: ArrayLike, share_of: ArrayLike
     An error of 0 is none. Where none or all of `share_of` items are right it is the error whose 1.96-fold ends where
     `score_interval` does; elsewhere it says only that nothing varied, and is not known. Nor is that of a share of fewer
     than FEWEST_ITEMS items, which no normal test is for. share_of: the number of items that a score is a share of, NaN
-    where it is no such share or the number is not known.
+    where it is not such a share or the number is not known.
     """
     value, error, items = (np.asarray(each, float) for each in (values, stderr, share_of))
     none_varied = ((value == 0) | (value == 1)) & (items >= FEWEST_ITEMS)

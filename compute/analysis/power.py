@@ -38,7 +38,7 @@ def of_proportions(n: int, *, discordance: float = DISCORDANCE) -> float:
     root = half**2 - square * constant
     difference = (half + math.sqrt(root)) / square if root >= 0 else math.inf
     if difference > discordance:
-        raise Undefined(f"of two models that differ on {discordance:.0%} of the items, neither is proved better")
+        raise Undefined(f"of two models that differ on {discordance:.0%} of the items, neither is significantly better")
     return difference
 
 

@@ -125,12 +125,12 @@ class Ranking:
 
     @property
     def scored(self) -> Ints:
-        """The counting tasks with a score of their own [models]."""
+        """The counting tasks with their own score [models]."""
         return (~np.isnan(self.table.values[:, self.table.counted])).sum(axis=1)
 
     @property
     def coverage(self) -> Floats:
-        """The share of the counting tasks with a score of their own [models]."""
+        """The share of the counting tasks with their own score [models]."""
         return self.scored / self.table.counted.sum()
 
     @cached_property
@@ -272,7 +272,7 @@ class Ranking:
         write_text(Path(path), self.html(title=title))
 
     def digits(self) -> int:
-        """The decimals of means to show: three significant digits of how far they lie apart."""
+        """The decimals of means to show: three significant digits of their spread."""
         return decimals(self.mean)
 
     def __str__(self) -> str:
@@ -293,7 +293,7 @@ class Ranking:
                 )
         heads, *drawn = padded(rows)
         lines = [f"| {' | '.join(row)} |" for row in (heads, ["-" * len(head) for head in heads], *drawn)]
-        read = self.table.notes  # what was left out is said first
+        read = self.table.notes  # exclusions come first
         others = [note for note in self.notes if note not in read]
         return "\n".join(map(printable, [*read, *[""] * bool(read), *lines, "", *others]))
 
@@ -460,7 +460,7 @@ def _page(ranked: Ranking, title: str) -> dict[str, Any]:
         last = letter or last
     notes = [printable(note) for note in ranked.notes[len(ranked.lead) :]]
     if not len(tasks):
-        notes.append(f"The scores of single tasks are left out, since there are more than {MOST_CELLS:,}.")
+        notes.append(f"Per-task scores are omitted, since there are more than {MOST_CELLS:,}.")
     return {
         "title": printable(title),
         "lead": [printable(note) for note in ranked.lead],

@@ -13,7 +13,7 @@ models (a max-t test). Three things make that test as strong as it is:
 
 A pair is called significant only if its own t test, of this pair alone, says so too. Of fewer than five models too
 little is in common to moderate by: there Holm's method over all pairs decides. docs/significance.md has the
-share of boards with a false decision and the share of true differences found, beside those of other rules.
+share of boards with a false decision and the share of true differences found, compared with other rules.
 
 A class is a run of the ranking in which no model is significantly better than another: it ends before the first model
 that is significantly worse than any of its members, which begins the next. Two neighbours on either side of a border

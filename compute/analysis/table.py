@@ -72,7 +72,7 @@ class ScoreTable:
     hours: Floats = None  # type: ignore[assignment]  # [tasks], median of the imported runs; NaN
     reasons: tuple[str, ...] = ("no score",)
     missing: Ints = None  # type: ignore[assignment]  # [models, tasks], why there is no score: index of reasons; 0
-    notes: tuple[str, ...] = ()  # what was left out, which is first, or may be no task, in sentences
+    notes: tuple[str, ...] = ()  # what was excluded (first) and what may not be a task, in sentences
 
     def __post_init__(self) -> None:
         models, tasks = self.values.shape
@@ -190,11 +190,9 @@ class ScoreTable:
             try:
                 value = float(weight)
             except (TypeError, ValueError) as error:
-                raise BadInput(f"The weight of {name!r} is {weight!r}; write a number, 0 to leave it out") from error
+                raise BadInput(f"The weight of {name!r} is {weight!r}; write a number, 0 to exclude it") from error
             if not 0 <= value <= LARGEST:
-                raise BadInput(
-                    f"The weight of {name!r} is {value:g}; it must be finite and >= 0. Use 0 to leave it out"
-                )
+                raise BadInput(f"The weight of {name!r} is {value:g}; it must be finite and >= 0. Use 0 to exclude it")
             if name in self.categories:
                 by_category[self.categories.index(name)] = value
             else:
@@ -340,7 +338,7 @@ def of_long(
     if averages is not None:
         known = {(row.model, row.category): row.value for row in averages.itertuples()}
         for row, (model, origin) in enumerate(pairs):
-            if origin == "published":  # a paper's mean is of its own figures
+            if origin == "published":  # a paper's mean is of its own scores
                 printed[row] = [known.get((model, name), np.nan) for name in categories]
     cluster = columns["cluster"].fillna("")
     shares = columns["proportion"].fillna(False).to_numpy(bool)
@@ -369,7 +367,7 @@ def of_long(
 
 
 def wide(long: pd.DataFrame, name: str, *, rows: Sequence[tuple[str, str]], columns: pd.DataFrame) -> Floats:
-    """A column of LONG, or another beside them, as [rows, columns], NaN where there is no score.
+    """A column of LONG, or another next to them, as [rows, columns], NaN where there is no score.
 
     rows: pairs of model and origin; columns as in `of_long`.
     """

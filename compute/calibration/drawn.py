@@ -23,7 +23,7 @@ from compute.tasks.drawing.scenes import Scene, facts
 from compute.tasks.pairbench.pixels import png
 
 VERSION = 1  # raise it when any item changes
-SETTINGS = {"version": VERSION}  # what decides the items beside seed and number
+SETTINGS = {"version": VERSION}  # what decides the items besides seed and number
 SOURCE = "drawn scenes"
 SIDES = (192, 256, 384)  # pixels an image is shown at; drawn at 64
 # What is done to single images, by what is asked of them; a strength is 0, nothing, to 5.

@@ -1,6 +1,6 @@
 """Models' own distributions of scores on disk: `<root>/calibrations/<model, / as __>/<domain>/<pairing>.json`.
 
-Beside them lies what tells whether an input is of that domain, `domain-<modality>.json`. What both are for stands in
+`domain-<modality>.json` next to them says whether an input is of that domain. What both are for is in
 analysis/calibrated.py and analysis/domain.py; making.py makes them. Quantiles have six significant digits, so that a
 file is small and the same scores give the same one. `settings` is what it takes to make it again: the model's identity,
 the items with their revisions, the seed and the size of the draw.
@@ -31,7 +31,7 @@ REGION = "domain-"  # begins the name of a domain's own file
 
 @dataclass(frozen=True, kw_only=True)
 class StoredCalibration:
-    """A model's distribution of scores, or the domain that it speaks for, as it lies on disk."""
+    """A model's distribution of scores, or the domain that it speaks for, as it is on disk."""
 
     content: Reference | Domain
     settings: Mapping[str, Any]
@@ -90,10 +90,10 @@ def every(
     models: Collection[str],
     differs: Callable[[str, Mapping[str, Any]], str] = lambda model, settings: "",
 ) -> tuple[list[StoredCalibration], list[StoredCalibration], list[str]]:
-    """The distributions and the domains of the known models below the roots, and why others were left out: damaged, of
+    """The distributions and the domains of the known models below the roots, and why others were skipped: damaged, of
     no model, or for the reason that `differs` gives of a model and the file's settings.
 
-    Of several of one model, domain and pairing the first root's is taken; where that is left out, the next one's.
+    Of several of one model, domain and pairing the first root's is taken; where that is skipped, the next one's.
     """
     by_key: dict[tuple[str, str, str], StoredCalibration] = {}
     problems = []

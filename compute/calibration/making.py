@@ -82,7 +82,7 @@ def draw(
     used = {sample.task for some in samples.values() for sample in some}
     none = [task.key for task in tasks if task.key not in used]
     if none:
-        report(f"Gives no pairs and no single images: {', '.join(none)}")
+        report(f"Gives neither pairs nor single images: {', '.join(none)}")
     for pairing, some in list(samples.items()):
         alike, other = count(some)
         if other < FEWEST or (pairing in PAIRS and alike < FEWEST):
@@ -147,7 +147,7 @@ def make(
 ) -> list[CalibrationOutcome]:
     """Calibrates every model for every pairing that was drawn and that it can score; what is stored already stays.
 
-    Items that cannot be used are left out. What was encoded is stored, so that a run that was stopped goes on.
+    Items that cannot be used are skipped. What was encoded is stored, so that a run that was stopped goes on.
     """
     outcomes = []
     for row in rows:
@@ -167,7 +167,7 @@ def _model(row: Model, sampled: CalibrationSample, bench: Bench) -> Iterable[Cal
     ]
     outcome = partial(CalibrationOutcome, model=row.key)
     if not row.adapter or not pairings:
-        why = abilities.not_computable(row) or "it gives no numbers for these pairings"
+        why = abilities.not_computable(row) or "it scores none of these pairings"
         yield outcome(pairing="", state="skipped", reason=why)
         return
     try:
@@ -309,7 +309,7 @@ def _facts(subject: LoadedSubject, column: Column) -> NDArray[np.float64]:
 
 
 def _scored(subject: LoadedSubject, parts: Sequence[tuple[Column, ...]], pairing: str) -> NDArray[np.float64]:
-    """The scores of all parts; what cannot be used is left out, also where it shows only now."""
+    """The scores of all parts; what cannot be used is skipped, also where it shows only now."""
     results = []
     for columns in parts:
         while columns:

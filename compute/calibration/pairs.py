@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 FEWEST = 30  # pairs of each, or images: fewer tell little of a distribution's ends
-ROUNDS = 20  # of mending a derangement in which related items have met
+ROUNDS = 20  # of repairing a derangement that paired related items
 PROCEDURES = ("choice", "matching", "retrieval", "multiple_choice")  # of the tasks whose items can give pairs
 
 Rows = NDArray[np.int64]

@@ -18,7 +18,7 @@ from compute.tasks.perturb import PERTURBATIONS, perturb
 from compute.tasks.perturb import VERSION as PERTURB_VERSION
 
 VERSION = 1  # raise it when any item changes
-SETTINGS = {"version": VERSION, "perturbations": PERTURB_VERSION}  # what decides the items beside the seed
+SETTINGS = {"version": VERSION, "perturbations": PERTURB_VERSION}  # what decides the items besides the seed
 SOURCE = "photographs of scikit-image"
 CAPTIONS = {
     "brick.png": "a brick wall",

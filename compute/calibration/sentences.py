@@ -11,7 +11,7 @@ from compute.content.items import Column
 from compute.io.tables import read_csv
 
 VERSION = 1  # raise it when any sentence changes
-SETTINGS = {"version": VERSION}  # what decides the items beside the seed
+SETTINGS = {"version": VERSION}  # what decides the items besides the seed
 SOURCE = "English sentences in two wordings"
 
 

@@ -19,7 +19,7 @@ from compute.paths import CATALOG
 from compute.types import ABILITIES, AGGREGATES, KINDS, BadInput, Benchmark, Metric, Model, Suite, Task, UnknownKey
 
 GROUPS = ("", "general-purpose", "specialised", "multi-task")
-# MIEB's task types that stand apart in its means; every other task keeps the category its table row names.
+# MIEB's task types that have their own category in its means; every other task keeps the category its table row names.
 MIEB_CATEGORIES = {
     "Any2AnyMultilingualRetrieval": "Multilingual Retrieval",
     "VisualSTS(eng)": "Visual STS (en)",

@@ -1,6 +1,6 @@
-"""The version of the published figures: the newest entry of `assets/published/CHANGELOG.md`.
+"""The version of the published scores: the newest entry of `assets/published/CHANGELOG.md`.
 
-An entry records the digest of the figures as they were, so that no figure changes without a new version.
+An entry records the digest of the scores as they were, so that no figure changes without a new version.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ CHANGELOG = PUBLISHED / "CHANGELOG.md"
 ENTRY = re.compile(
     r"(?P<number>\d+\.\d+), (?P<date>\d{4}-\d\d-\d\d)\n+Digest: `(?P<digest>[0-9a-f]{32})`\n+(?P<changes>.+)", re.S
 )
-OTHERS = ("claims.csv",)  # texts about the figures, which change none of them
+OTHERS = ("claims.csv",)  # texts about the scores, which change none of them
 
 
 @dataclass(frozen=True, kw_only=True)
 class DataVersion:
-    """One entry: a number such as `1.2`, its date, the digest of the figures, and what changed, in Markdown."""
+    """One entry: a number such as `1.2`, its date, the digest of the scores, and what changed, in Markdown."""
 
     number: str
     date: str
@@ -53,7 +53,7 @@ def history(path: Path = CHANGELOG) -> tuple[DataVersion, ...]:
 
 
 def current() -> DataVersion:
-    """The version of the figures in this repository."""
+    """The version of the scores in this repository."""
     return history()[0]
 
 

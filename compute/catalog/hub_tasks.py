@@ -1,7 +1,7 @@
 """How the hub's evaluation results (`.eval_results/*.yaml`) name the catalogue's tasks: a data set and a task's id.
 
 Of MIEB and ViDoRe the ids are those of mteb: the task's name for the whole task, `<name>_<subset>_<split>` for a part,
-both by the task's main metric. Other benchmarks have no ids of their own: `<benchmark>_<task>`, with the subset and the
+both by the task's main metric. Other benchmarks have no ids: `<benchmark>_<task>`, with the subset and the
 metric behind it where they are not the task's first.
 """
 
@@ -30,7 +30,7 @@ class HubTask:
 
 
 def dataset_id(task: Task, *, catalog: Catalog) -> str:
-    """The task's data set on the hub; empty for one that the hub does not have, and for one's own data."""
+    """The task's data set on the hub; empty for one that the hub does not have, and for user data."""
     if task.benchmark in MTEB:
         return task.dataset if HUB_ID.fullmatch(task.dataset) else ""
     address = next((row.url for row in catalog.datasets if row.key == task.dataset), "")

@@ -1,4 +1,4 @@
-"""The papers' figures: the CSVs of assets/published, as printed, and the runs and scores they hold."""
+"""The papers' scores: the CSVs of assets/published, as printed, and the runs and scores they hold."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Figures:
 
 @dataclass(frozen=True, kw_only=True)
 class Average:
-    """A category's mean as a paper prints it, for rows whose single figures cannot all be read."""
+    """A category's mean as a paper prints it, for rows whose single scores cannot all be read."""
 
     suite: str
     category: str
@@ -54,7 +54,7 @@ class Average:
 
 
 NOT_PRINTED = "Not evaluated by the paper"
-NOT_READABLE = "Printed, but not readable in the text the figures were taken from"
+NOT_READABLE = "Printed, but not readable in the text the scores were taken from"
 JUDGED_ROWS = {"ρ²": "rho_squared", "Rank Acc.": "rank_accuracy"}  # cFreD: these rows score the metric of the column
 
 

@@ -1,1 +1,1 @@
-"""The papers' claims, recomputed from their own figures; one file a paper."""
+"""The papers' claims, recomputed from their own scores; one file a paper."""

@@ -103,7 +103,7 @@ def table_checks(table: int) -> Checks:
             rank_check(frame["Human rank"], frame[SETS[table][1]], title="Human preference", higher=True),
             *(ranks[name] for name in STATISTICAL.index),
         ],
-        # Preference-trained metrics are ranked image by image, by figures that are not printed.
+        # Preference-trained metrics are ranked image by image, by scores that are not printed.
         f"cfred-table-{table}-image-ranks": [replace(ranks[name], text="", holds=CANNOT) for name in TRAINED.index],
     }
 
@@ -124,7 +124,7 @@ def listing_of(ranks: Iterable[float]) -> str:
 
 
 def listed_values(values: pd.Series, table: int) -> str:
-    """Figures by the metrics' titles, in words."""
+    """Values by the metrics' titles, in words."""
     return listing(values.rename(metrics(table)["title"]), digits=2)
 
 

@@ -83,7 +83,7 @@ Part = tuple[int, list[str]]  # a table's number and the columns taken from it
 
 
 def claims() -> list[Claim]:
-    """Every claim of the paper that its figures touch, with its verdict."""
+    """Every claim of the paper that its scores touch, with its verdict."""
     tables_and_text = (
         table_22,
         table_2,
@@ -159,7 +159,7 @@ def category_checks(text: pd.DataFrame, rules: dict[str, tuple[Part, ...]], *, s
 
 
 def mean_checks(text: pd.DataFrame, means: dict[str, list[str]], *, slack: float) -> list[Check]:
-    """Each printed mean and the mean of the printed columns of its own table."""
+    """Each printed mean and the mean of the printed its own columns table."""
     checks = []
     for column, names in means.items():
         recomputed = text[names].map(number).mean(axis=1, skipna=False)
@@ -263,7 +263,7 @@ def lite() -> Checks:
 
 
 def best(column: pd.Series, *, without: str = "") -> str:
-    """The model with the highest figure; one model may be left out."""
+    """The model with the highest figure; one model may be skipped."""
     return str(column.drop(without, errors="ignore").idxmax())
 
 

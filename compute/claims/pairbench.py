@@ -22,7 +22,7 @@ UNKNOWN = pd.Series(dtype=float)  # nothing can be recomputed
 GROUPS = ("COCO", "IN100", "WU-II", "WU-IT")
 CLOSED = ("GPT-4o", "Gemini")
 # Table 8: images or pairs taken, splits, new points and comparisons of each source. The split What's Up SP of image
-# pairs adds no new points, its five coupled splits do. The printed totals leave out the captions.
+# pairs adds no new points, its five coupled splits do. The printed totals omit the captions.
 IMAGES = (
     (500, 5, 5 * 1000, 5 * 3000),  # COCO
     (500, 5, 5 * 1000, 5 * 3000),  # IN100

@@ -32,7 +32,7 @@ def figures(table: str) -> pd.DataFrame:
 
 @cache
 def score_columns() -> dict[str, dict[str, Task]]:
-    """For every table its columns of scores, averages left out, and the task of each."""
+    """For every table its columns of scores, averages skipped, and the task of each."""
     tables: dict[str, dict[str, Task]] = {}
     for row in read_csv(PUBLISHED / "columns.csv").to_dict("records"):
         if row["role"] == "score" and row["subset"] != "average":
@@ -58,8 +58,8 @@ def column_checks(
 ) -> list[Check]:
     """One check a row of a printed column, None where nothing is recomputed for it.
 
-    `names` gives a printed name's spelling in `recomputed`; `words` are placeholders of the claim, alike for all rows
-    or a series. Every claim has the placeholders `name`, `column` and `printed`.
+    `names` gives a printed name's spelling in `recomputed`; `words` are placeholders of the claim, the same for all
+    rows or a series. Every claim has the placeholders `name`, `column` and `printed`.
     """
     index = [names[name] for name in text.index] if names is not None else text.index
     rows = pd.DataFrame({"value": recomputed, "slack": slack, **(words or {})}, index=index).to_dict("records")

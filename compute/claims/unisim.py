@@ -126,7 +126,7 @@ def half_width(percent: pd.Series, *, n: int) -> pd.Series:
 def intervals() -> Checks:
     """Each printed interval of Table 6; the rounding of its cell makes the slack.
 
-    An interval that the formula itself moved to its column is no evidence for the formula: it cannot be recomputed.
+    An interval that the formula itself moved to its column is not an evidence for the formula: it cannot be recomputed.
     """
     text, checks = printed("unisim-table-6"), []
     for column in score_columns()["unisim-table-6"]:
@@ -150,7 +150,7 @@ def _moved(model: str, column: str) -> str:
     """Why an interval of Table 6 says nothing about the formula; empty where it does."""
     if column in MOVED.get(model, ()):
         return (
-            "Moved one column right in our copy, because the formula asks for it. That it fits now proves nothing, so "
+            "Moved one column right in our copy, because the formula asks for it. That it fits now is no evidence, so "
             "it does not count as reproduced."
         )
     if EMPTIED.get(model) == column:
@@ -270,7 +270,7 @@ def against_base(models: Iterable[str], *columns: str) -> list[Pair]:
 
 
 def higher(pairs: Iterable[Pair]) -> int:
-    """How many figures are higher than those they are compared with."""
+    """How many scores are higher than those they are compared with."""
     return sum(a > b for _, a, b in pairs)
 
 

@@ -4,7 +4,7 @@ Columns of claims.csv: `key` names what code recomputes; `paper`, `where`, `clai
 `why` (why it matters) are shown as they stand; `verdict` is set only where the paper prints nothing to compute with,
 and such a row needs no code. A row with {placeholders} is a family of claims, one a table cell, and code fills them. A
 row `key/text` adds its note to the claim of the family `key` that reads `text`, or to all of its claims whose verdict
-is `text`; it has no severity of its own.
+is `text`; it has no severity.
 
 `severity` says what depends on a claim, whatever its verdict:
     headline   a finding that the abstract, the conclusion or a section leads with: who is best, what transfers, what
@@ -12,7 +12,7 @@ is `text`; it has no severity of its own.
     table      a result: a score, rank or correlation of a table, or a sentence about single models or tasks.
     detail     how much data there is, captions, repeated numbers, the order of rows: no ranking depends on it.
 
-Two verdicts are no conflict although the print and the recomputed text are unlike:
+Two verdicts are not a conflict although the print and the recomputed text are unlike:
     tables differ     the claim holds two sources against each other that need not agree, such as tables that average
                       different categories (`Check.across`)
     not significant   a correlation of so few models that its interval neither confirms nor excludes what is claimed: a
@@ -125,7 +125,7 @@ def by_intervals(*, within: ArrayLike, excluded: ArrayLike) -> bool | str:
 
 
 def listing(values: Mapping[str, float] | pd.Series, *, digits: int = 1) -> str:
-    """Figures by name in words."""
+    """Values by name, in words."""
     return ", ".join(f"{name} {rounded(value, digits)}" for name, value in values.items())
 
 
@@ -140,7 +140,7 @@ def judge(printed: str, recomputed: float | None, *, slack: float = 0.0) -> str:
     `recomputed` is in printed units; `slack` is the largest error that the rounding of the inputs can cause, in
     printed units. A value that rounds to the printed digits, half up or half to even, reproduces; one within half a
     printed unit plus slack is rounding; anything further is a conflict; None cannot be recomputed. Raises BadInput
-    where `printed` is no number with or without %, K or M.
+    where `printed` is not a number with or without %, K or M.
     """
     if recomputed is None or not math.isfinite(recomputed):
         return CANNOT

@@ -16,8 +16,8 @@ def answers(
         ),
     ] = False,
 ):
-    """Counts judges' stored answers, and those that are invalid: empty ones, which providers gave for failures,
-    and those that were cut or state no score or option."""
+    """Counts judges' stored answers and the invalid ones: empty ones, which providers gave for failures,
+    and those that were cut or lack a score or option."""
     from compute.io.files import write_text
     from compute.models.judges import answer_log
     from compute.procedures.shared import replies

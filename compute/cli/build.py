@@ -14,7 +14,7 @@ def build(
     path: Annotated[Path | None, typer.Option(help="Where to write; default: the app's database.")] = None,
     results: workspace.ReadResults = None,
 ):
-    """Makes the database from the published tables, the catalogue, the imports and the run folders."""
+    """Builds the database from the published tables, the catalogue, the imports and the run folders."""
     report = workspace.build(path, results=results)
     for line in report.unshown:
         typer.echo(line)

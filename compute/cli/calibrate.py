@@ -16,7 +16,7 @@ def calibrate(
     models: Models,
     domains: Annotated[
         str,
-        typer.Option(help="Kinds of input, comma-separated, that need no download: drawn, photographs, sentences."),
+        typer.Option(help="Kinds of input that need no download, comma-separated: drawn, photographs, sentences."),
     ] = "drawn,photographs,sentences",
     tasks: Annotated[
         str, typer.Option(help="Tasks whose items are paired instead, comma-separated; their domain is called tasks.")
@@ -24,7 +24,7 @@ def calibrate(
     pairs: Annotated[
         int, typer.Option(help="At most this many matching and unrelated pairs, images or drawn scenes.")
     ] = 500,
-    seed: Annotated[int, typer.Option(help="Of the sample.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seeds the sample.", min=0)] = 0,
     data: Data = None,
     offline: Offline = False,
     results: Results = None,
@@ -33,9 +33,9 @@ def calibrate(
     ] = False,
     build: Build = True,
 ):
-    """Scores matching and unrelated pairs with models, so that the app can say what a score of theirs means.
+    """Scores matching and unrelated pairs with models, so that the app can say what their scores mean.
 
-    Each domain has distributions of its own, which speak for inputs of its kind only.
+    Each domain has its own distributions, which apply only to inputs of its kind.
     """
     from compute.calibration import making
     from compute.calibration.pairs import FEWEST

@@ -12,11 +12,11 @@ from compute.paths import COVERAGE
 
 
 def coverage(
-    trials: Annotated[int, typer.Option(help="Made-up suites for each row of the table.")] = 2000,
+    trials: Annotated[int, typer.Option(help="Simulated suites for each row of the table.")] = 2000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same table.")] = 20261122,
-    out: Annotated[Path | None, typer.Option(help="File to write; without it the page's own.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File to write; default: the page's.")] = None,
 ):
-    """Simulates how often the intervals of means, differences and ranks hold the truth, and stores the table."""
+    """Simulates how often the intervals of means, differences and ranks cover the truth, and stores the table."""
     from compute.analysis.ranks.coverage import save, settings, simulate
 
     path = out or shipped_file(COVERAGE, option="--out")

@@ -17,7 +17,7 @@ def fetch(
     room: Annotated[int, typer.Option(help="Bytes of memory the loaded model may use; 0: unlimited.")] = 0,
     lines: Annotated[bool, typer.Option("--lines", help="Print the bytes downloaded, and their total.")] = False,
 ):
-    """Downloads the weights of models into the hub's cache, at the pinned revision; existing files stay.
+    """Downloads models' weights at the pinned revision into the hub's cache; existing files stay.
 
     A model too large for the memory or the disk is refused.
     """
@@ -67,5 +67,5 @@ def check(row: Model, *, whole: int, missing: int, room: int) -> None:
     if missing + SPARE_DISK > free:
         raise NotHere(
             f"{row.title} is too large: {in_words(missing)} are to come, and the disk has {in_words(free)} "
-            f"left, of which {in_words(SPARE_DISK)} stay free"
+            f"left, and {in_words(SPARE_DISK)} must stay free"
         )

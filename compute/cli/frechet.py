@@ -40,7 +40,7 @@ def frechet(
     human: Annotated[
         Path | None,
         typer.Option(
-            help="What people think: a table of generators with rate, elo or rank; or of votes: winner and loser, "
+            help="Human ratings: a table of generators with rate, elo or rank; or of votes: winner and loser, "
             "first, second and choice, or prompt, generator and votes."
         ),
     ] = None,
@@ -60,20 +60,20 @@ def frechet(
             "--prompts those of the prompts.",
         ),
     ] = False,
-    metrics: Annotated[str, typer.Option(help="Only these metrics, comma-separated, such as fid,cfred.")] = "",
+    metrics: Annotated[str, typer.Option(help="Only these metrics, comma-separated, e.g. fid,cfred.")] = "",
     output: Annotated[str, typer.Option("--format", help="How the table is printed: text, csv or json.")] = "text",
-    name: Annotated[str, typer.Option(help="What the suite is called; default: as the prompts or the reference.")] = "",
+    name: Annotated[str, typer.Option(help="Name of the suite; default: that of the prompts or the reference.")] = "",
     device: Device = "",
     dtype: Annotated[str, typer.Option(help="float32, bfloat16 or float16; default: float32 for features.")] = "",
     batch_size: BatchSize = None,
     skip_bad_items: Annotated[
-        bool, typer.Option("--skip-bad-items", help="Leave out images that cannot be read, with their pairs.")
+        bool, typer.Option("--skip-bad-items", help="Skip images that cannot be read, with their pairs.")
     ] = False,
     intervals: Annotated[
         bool,
-        typer.Option(help="95% intervals and distances at infinite N; they take some 30 times as long."),
+        typer.Option(help="95% intervals and distances at infinite N; they take about 30 times as long."),
     ] = True,
-    store: Annotated[bool, typer.Option(help="Store the figures as runs, which the board shows.")] = True,
+    store: Annotated[bool, typer.Option(help="Store the scores as runs, which the board shows.")] = True,
     save_reference: Annotated[
         Path | None,
         typer.Option(
@@ -199,7 +199,7 @@ def frechet(
 
 
 def print_table(table: GeneratorTable | GridResult, output: str, *, notes: list[str]) -> None:
-    """Prints a table in one of its formats; what is beside it goes to stderr where stdout is for a program."""
+    """Prints a table in one of its formats; what is next to it goes to stderr where stdout is for a program."""
     if output == "text":
         for line in table.lines():
             typer.echo(line)

@@ -17,20 +17,18 @@ if TYPE_CHECKING:
     from compute.importing import Imported
 
 
-Name = Annotated[
-    str, typer.Option("--name", help="What the collection is called; default: by what it is and a digest of it.")
-]
+Name = Annotated[str, typer.Option("--name", help="Name of the collection; default: its source and a digest.")]
 Replace = Annotated[
     bool,
-    typer.Option("--replace", help="Remove earlier imports of the same source, and what --name names; else both stay."),
+    typer.Option(
+        "--replace", help="Remove earlier imports of the same source, and the collection --name; else both stay."
+    ),
 ]
 
 
 def mteb_results(
     path: Annotated[Path | None, typer.Argument(help="A copy of the results repository; default: download it.")] = None,
-    revision: Annotated[
-        str, typer.Option(help="Which commit or branch to download, or which one PATH is of.")
-    ] = "main",
+    revision: Annotated[str, typer.Option(help="Commit or branch to download, or that PATH is of.")] = "main",
     name: Name = "",
     replace: Replace = False,
     build: workspace.Build = True,
@@ -63,7 +61,7 @@ def scores(
     replace: Replace = False,
     build: workspace.Build = True,
 ):
-    """Any table of scores. A model or task that no catalogue has must be declared in the file."""
+    """Any table of scores. A model or task that is not in the catalogue must be declared in the file."""
     from compute.importing import read_scores_csv
 
     catalog = catalog_with_own(None, warn=workspace.warn)
@@ -91,7 +89,7 @@ def eval_results(
     build: workspace.Build = True,
     offline: workspace.Offline = False,
 ):
-    """Results in the hub's form, `.eval_results/*.yaml`: those that name a task of the catalogue and a clear unit."""
+    """Results in the hub's form, `.eval_results/*.yaml`: those with a task of the catalogue and a clear unit."""
     from compute.catalog import hub_tasks, shipped
     from compute.importing import fetch_eval_results, read_eval_results
 

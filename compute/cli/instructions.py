@@ -25,9 +25,9 @@ def instructions(
         ),
     ] = None,
     count: Annotated[
-        int | None, typer.Option(help="At most so many examples of each task; default: the paper's numbers.", min=1)
+        int | None, typer.Option(help="At most this many examples of each task; default: the paper's numbers.", min=1)
     ] = None,
-    seed: Annotated[int, typer.Option(help="Decides which examples, and their order.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seeds which examples, and their order.", min=0)] = 0,
     data: Data = None,
     offline: Offline = False,
     results: Results = None,
@@ -54,7 +54,7 @@ def instructions(
     if suite == "unisim":
         sets = [*splits.training(splits.chosen(datasets or []), source=source, seed=seed)]
     elif datasets:
-        raise BadInput("The suite mini has drawn examples alone: leave out --datasets, or name --suite unisim")
+        raise BadInput("The suite mini has drawn examples alone: omit --datasets, or name --suite unisim")
     else:
         sets = [DrawnExamples(task=task, seed=seed, count=count or UNRELATED, unrelated=True) for task in TASKS]
     progress = Progress()

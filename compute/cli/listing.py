@@ -21,10 +21,10 @@ NOUNS = ("models", "tasks", "suites", "metrics", "datasets", "options")
 
 def show(
     noun: Annotated[str, typer.Argument(help="models, tasks, suites, metrics, datasets or options")],
-    suite: Annotated[str, typer.Option(help="Of tasks, only those of this suite.")] = "",
+    suite: Annotated[str, typer.Option(help="Only tasks of this suite.")] = "",
     results: Results = None,
 ):
-    """Prints the catalogue, one line a row, with the suites of your own data in the results folder."""
+    """Prints the catalogue, one line a row, with the suites of your data in the results folder."""
     for line in lines(catalog_with_own(results, warn=warn), noun=noun, suite=suite):
         typer.echo(line)
 
@@ -76,7 +76,7 @@ def _size(millions: float | None) -> str:
 def _options(catalog: Catalog) -> Iterator[str]:
     """Every option of a run: its values, the default first, and the procedures or tasks that have it.
 
-    Families with another default are named beside it.
+    Families with another default are named next to it.
     """
     from compute import tasks
     from compute.engine.plan import defaults

@@ -19,7 +19,7 @@ def lite(
     exclude: Annotated[str, typer.Option(help="Task keys never to choose, comma-separated.")] = "",
     database: Database = None,
 ):
-    """Chooses a smaller suite that ranks models like the whole one, after MIEB section 6.3."""
+    """Selects a smaller suite that ranks models like the full one, after MIEB section 6.3."""
     from compute.analysis.lite import smaller
 
     (scores,) = suite_scores(database, suites=(suite,), origin=origin)

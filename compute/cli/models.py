@@ -24,12 +24,8 @@ Models = Annotated[
         "hub:org/name@revision."
     ),
 ]
-ModelName = Annotated[
-    str, typer.Option("--model-name", help="What a model of your own is called; default: as its folder, id or file.")
-]
-Family = Annotated[
-    str, typer.Option(help="Which family loads a checkpoint of your own, where its files leave that open.")
-]
+ModelName = Annotated[str, typer.Option("--model-name", help="Name of your model; default: its folder, id or file.")]
+Family = Annotated[str, typer.Option(help="The family that loads your own checkpoint, if its files do not say.")]
 ModelOptions = Annotated[
     list[str] | None,
     typer.Option(
@@ -109,7 +105,7 @@ def _options(texts: Sequence[str]) -> Mapping[str, Any]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
-            raise BadInput(f"--model-option {text!r} is no name=value")
+            raise BadInput(f"--model-option {text!r} is not a name=value")
         try:
             options[name.strip()] = json.loads(value)
         except json.JSONDecodeError:

@@ -31,14 +31,14 @@ def make(
     column: Annotated[str, typer.Option(help="Of the Parquet file or the data set; default: image.")] = "",
     whatsup: Annotated[
         Path | None,
-        typer.Option(help="A table of images, captions, relations and objects, in What's Up's layout or as CSV."),
+        typer.Option(help="A table of images, captions, relations and objects, in the layout of What's Up or as CSV."),
     ] = None,
     splits: Annotated[
         str,
         typer.Option(help="Comma-separated: cj, r, gb, ps, et; with --whatsup also sp, sp-cj ... sp-et and sp-text."),
     ] = "",
-    seed: Annotated[int, typer.Option(help="Of all random choices.", min=0)] = 0,
-    count: Annotated[int, typer.Option(help="Take so many images at random; 0: all.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seeds all random choices.", min=0)] = 0,
+    count: Annotated[int, typer.Option(help="Take this many images at random; 0: all.", min=0)] = 0,
     applications: Annotated[
         int, typer.Option(help="Random applications of the transformation, averaged for encoders.", min=1)
     ] = 5,
@@ -55,10 +55,11 @@ def make(
         ),
     ] = None,
     store_images: Annotated[
-        bool, typer.Option("--store-images", help="Write the images beside the manifest; else made when read.")
+        bool,
+        typer.Option("--store-images", help="Write the images next to the manifest; else they are made when read."),
     ] = False,
     skip_bad_items: Annotated[
-        bool, typer.Option("--skip-bad-items", help="Leave out images that cannot be read or paired.")
+        bool, typer.Option("--skip-bad-items", help="Skip images that cannot be read or paired.")
     ] = False,
     data: Data = None,
     offline: Offline = False,
@@ -178,7 +179,7 @@ def _oddities(manifest: Manifest) -> list[str]:
 
     about, lines = manifest.about, []
     if about["left_out"]:
-        lines.append(f"left out, number of images: {len(about['left_out'])} ({_some(about['left_out'])})")
+        lines.append(f"skipped, number of images: {len(about['left_out'])} ({_some(about['left_out'])})")
     if about["near_copies"]:
         pairs = [" and ".join(pair) for pair in about["near_copies"]]
         lines.append(f"near copies among the images, number of pairs: {len(pairs)} ({_some(pairs)})")

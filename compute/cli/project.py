@@ -47,7 +47,7 @@ def project(
     results: Results = None,
     build: Build = True,
 ):
-    """Makes the maps that the app shows: of tasks and models (UMAP, HDBSCAN), or of one task's images (UMAP)."""
+    """Computes the maps that the app shows: of tasks and models (UMAP, HDBSCAN), or of one task's images (UMAP)."""
     from compute.analysis.maps import suites as maps
     from compute.engine import image_maps
     from compute.engine.named_models import record_named

@@ -27,7 +27,7 @@ def publish(
     to: Annotated[Path | None, typer.Option(help="Instead: an empty folder to write the files to.")] = None,
     private: Annotated[bool, typer.Option("--private", help="Make a new data set private.")] = False,
     tag: Annotated[
-        str, typer.Option(help="Name of the snapshot; default: v and the figures' version, where it is still free.")
+        str, typer.Option(help="Name of the snapshot; default: v and the scores' version, if it is still free.")
     ] = "",
     database: Annotated[Path | None, typer.Option(help="Default: the app's, built first if it is out of date.")] = None,
 ):
@@ -74,9 +74,7 @@ def results(
     synthetic: Annotated[
         bool, typer.Option("--synthetic", help="Show runs of synthetic suites in the card, marked.")
     ] = False,
-    own: Annotated[
-        bool, typer.Option("--own", help="Show runs of your own data in the card, with their titles.")
-    ] = False,
+    own: Annotated[bool, typer.Option("--own", help="Show runs of your data in the card, with their titles.")] = False,
     source: Annotated[
         str, typer.Option(help="Address that results name as their source; default: the model's page on the hub.")
     ] = "",
@@ -92,7 +90,7 @@ def results(
     if not model and not repo:
         raise BadInput("Say whose results: --model KEY. List them: likeness list models")
     if repo and not HUB_ID.fullmatch(repo):
-        raise BadInput(f"{repo!r} is no name of a model's repository: give it as ORG/NAME")
+        raise BadInput(f"{repo!r} is not a name of a model's repository: give it as ORG/NAME")
     root = (results or paths.RESULTS).absolute()
     catalog = catalog_with_own(results, warn=workspace.warn)
     row = catalog.model((model or repo).lower())
@@ -136,7 +134,7 @@ def _database(path: Path | None) -> Path:
 
 
 def _suites(shared: SharedRuns, *, catalog: Catalog, database: Path) -> list[dict[str, Any]]:
-    """The card's rows of the suites that one of the runs is of, beside the rows of the database's papers."""
+    """The card's rows of the suites that one of the runs is of, with the rows of the database's papers."""
     from compute.sharing import model_card
 
     suites = model_card.suites_of(shared, catalog=catalog)
@@ -158,4 +156,4 @@ def _show(files: SharedFiles, *, to_hub: bool) -> None:
     if to_hub and files.mteb:
         typer.echo("mteb's files belong to its own results repository: write them with --to FOLDER")
     for note in (*files.left_out, *files.notes):
-        typer.echo(f"Left out: {note}")
+        typer.echo(f"Skipped: {note}")

@@ -21,7 +21,7 @@ def rank(
     ],
     model: Annotated[str, typer.Option(help="The column of models, where it is not named model.")] = "",
     only: Annotated[str, typer.Option(help="The tasks to rank by, comma-separated; without it all.")] = "",
-    ignore: Annotated[str, typer.Option(help="Columns or tasks to leave out, comma-separated.")] = "",
+    ignore: Annotated[str, typer.Option(help="Columns or tasks to omit, comma-separated.")] = "",
     category: Annotated[
         list[str] | None, typer.Option(help="A category and its tasks: NAME=TASK,TASK. Give it once for each.")
     ] = None,
@@ -35,15 +35,18 @@ def rank(
     lower_is_better: Annotated[str, typer.Option(help="Tasks of which lower is better, comma-separated.")] = "",
     aggregate: Annotated[
         str,
-        typer.Option(help="category-mean, task-mean, or borda: for tasks of unlike direction or unit, no intervals."),
+        typer.Option(
+            help="category-mean, task-mean, or borda: for tasks of different directions or units; no intervals."
+        ),
     ] = "category-mean",
     coverage: Annotated[float, typer.Option(help="The least share of the tasks that a model needs for a rank.")] = 1.0,
     bounds: Annotated[str, typer.Option(help="The least and largest possible mean, such as 0,100.")] = "",
     shares: Annotated[
-        bool, typer.Option("--shares", help="Values are shares of n right answers, so their errors are known.")
+        bool,
+        typer.Option("--shares", help="Values are shares of n correct answers, so their standard errors are known."),
     ] = False,
     transpose: Annotated[
-        bool, typer.Option("--transpose", help="The table has a row a task and a column a model.")
+        bool, typer.Option("--transpose", help="The table has one row per task and one column per model.")
     ] = False,
     html: Annotated[
         Path | None, typer.Option(help="Also write the board to this file, which needs no network.")

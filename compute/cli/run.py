@@ -19,7 +19,7 @@ class RunCommand(TyperCommand):
     """`--dry-run --estimate` without a rate is what `--dry-run` does by itself: it measures."""
 
     def parse_args(self, context: Any, args: list[str]) -> list[str]:
-        """typer has no option whose value can be left out."""
+        """typer has no option whose value can be skipped."""
         if "--dry-run" in args:
             followed = zip(args, [*args[1:], "--"], strict=True)
             args = [word for word, after in followed if word != "--estimate" or not after.startswith("--")]
@@ -32,7 +32,7 @@ def run(
     suite: Annotated[
         str,
         typer.Option(
-            help="Which suite: likeness list suites; or a file of your own, suite.toml. Without it: --data of "
+            help="Which suite: likeness list suites; or your suite.toml. Without it: --data of "
             "your own. With --dry-run several, comma-separated."
         ),
     ] = "",
@@ -50,7 +50,7 @@ def run(
     build: Build = True,
     settings: RunSettings = None,
 ):
-    """Makes the missing scores of models on a suite, rebuilds the database and prints the scores."""
+    """Computes the missing scores of models on a suite, rebuilds the database and prints the scores."""
     from compute import paths, storage
     from compute.catalog.own.suite import is_suite_file
     from compute.engine import estimate, estimate_lines, measure, plan, ray_cluster, results_table, workspace

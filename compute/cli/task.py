@@ -1,4 +1,4 @@
-"""likeness task: checks data of one's own before a model sees them."""
+"""likeness task: checks user data before a model sees them."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ def check(
         str,
         typer.Argument(help="A manifest, a folder, hub:org/name@revision, or a suite's file, suite.toml."),
     ],
-    name: Annotated[str, typer.Option(help="What its suite is to be called, for the command that runs it.")] = "",
+    name: Annotated[str, typer.Option(help="Name of its suite, for the command that runs it.")] = "",
     shape: Shape = "",
     columns: Columns = "",
     images: Images = None,
     decode: Annotated[
-        int, typer.Option(help="Of more images, decode so many at random, and compare them; 0: all.", min=0)
+        int, typer.Option(help="Of more images, decode and compare this many at random; 0: all.", min=0)
     ] = 5000,
     offline: Offline = False,
     results: Results = None,
 ):
-    """Says what was understood of data of your own, and what is wrong with them.
+    """Reports how your data were read, and what is wrong with them.
 
-    Exit code 1 where they cannot be run as they are.
+    Exit code 1 if they cannot be run as they are.
     """
     from compute.engine.settings import RunSettings
     from compute.interface import data_check

@@ -21,19 +21,19 @@ OF_BASE = ("suite", "tasks", "datasets", "data", "option", "save", "device")  # 
 def train(
     context: typer.Context,
     model: Annotated[
-        str, typer.Argument(help="A model that is trained from nothing: tiny, the bundled one. Else --base.")
+        str, typer.Argument(help="A model that is trained from scratch: tiny, the bundled one. Else --base.")
     ] = "",
     base: Annotated[
         str,
         typer.Option(
-            help="The dual encoder that is tuned: a key (likeness list models), a checkpoint's "
+            help="The dual encoder to tune: a key (likeness list models), a checkpoint's "
             "folder (./name), or hub:org/name@revision."
         ),
     ] = "",
     suite: Annotated[
         str,
         typer.Option(
-            help="With --base: whose kind of examples it learns from: mini (drawn) or unisim (the "
+            help="With --base: whose examples it learns from: mini (drawn) or unisim (the "
             "training splits of Table 5, with the paper's plan)."
         ),
     ] = "mini",
@@ -55,7 +55,7 @@ def train(
     ] = None,
     data: Data = None,
     steps: Annotated[int | None, typer.Option(help="Training steps; default: the recipe's.", min=1)] = None,
-    seed: Annotated[int, typer.Option(help="Decides what is drawn, its order, and initial weights.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seeds what is drawn, its order, and initial weights.", min=0)] = 0,
     option: Annotated[
         list[str] | None,
         typer.Option(
@@ -118,7 +118,7 @@ def _train_tiny(context: typer.Context, model: str, *, steps: int | None, seed: 
         raise BadInput(f"{model!r} cannot be trained from nothing: choose tiny, or tune a model with --base")
     for name in OF_BASE:
         if context.get_parameter_source(name).name != "DEFAULT":
-            raise BadInput(f"--{name} applies only with --base: leave it out to train {model}")
+            raise BadInput(f"--{name} applies only with --base: omit it to train {model}")
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
     plan = tiny.TrainingPlan(seed=seed, steps=steps or tiny.TrainingPlan.steps)

@@ -23,28 +23,25 @@ Data = Annotated[
 DataOrFile = Annotated[
     str | None,
     typer.Option(
-        help="Without --suite, data of your own, which make a suite of their own: a manifest (.csv, .jsonl, .parquet), "
+        help="Without --suite, your own data, which become a suite: a manifest (.csv, .jsonl, .parquet), "
         "a folder, or hub:org/name@revision; see docs/your-data.md. With a suite, a folder of data sets as "
         "<org>/<name>/, searched before the hub's cache; with --suite pairbench also a manifest of pairs "
         "(likeness pairs make)."
     ),
 ]
-Shape = Annotated[str, typer.Option(help="Which shape your own data have; without it their columns tell.")]
-Columns = Annotated[
-    str, typer.Option(help="Which columns of your own data are which of the shape's: image=img,label=class.")
-]
+Shape = Annotated[str, typer.Option(help="The shape of your data; default: judged by their columns.")]
+Columns = Annotated[str, typer.Option(help="Which column is which of the shape's: image=img,label=class.")]
 Images = Annotated[
     list[Path] | None,
     typer.Option(
-        help="A further folder that the paths of your own images, and of a suite.toml's files, may lead into; "
-        "repeatable."
+        help="A further folder that the paths of your images, and of a suite.toml's files, may point into; repeatable."
     ),
 ]
 Offline = Annotated[
     bool,
     typer.Option(
         "--offline",
-        help="Ask no other machine: download nothing, and no judge but one behind an endpoint on this machine.",
+        help="Contact no other machine: download nothing, and ask only judges behind an endpoint on this machine.",
     ),
 ]
 Results = Annotated[
@@ -74,7 +71,7 @@ BatchSize = Annotated[int | None, typer.Option(help="Items per batch; halved whe
 def run_settings(
     data: DataOrFile = None,
     data_name: Annotated[
-        str, typer.Option("--name", help="What the suite of your own data is called; default: as they are.")
+        str, typer.Option("--name", help="Name of the suite of your data; default: the data's name.")
     ] = "",
     shape: Shape = "",
     columns: Columns = "",
@@ -88,7 +85,7 @@ def run_settings(
     ] = "",
     workers: Annotated[
         int | None,
-        typer.Option(help="How many Ray workers encode; default: one a GPU, or a core where there is none.", min=1),
+        typer.Option(help="How many Ray workers encode; default: one per GPU, or per core without a GPU.", min=1),
     ] = None,
     dtype: Annotated[
         str,
@@ -108,19 +105,19 @@ def run_settings(
     offline: Offline = False,
     skip_bad: Annotated[
         bool,
-        typer.Option("--skip-bad-items", help="Skip items that cannot be used; coverage is shown by the score."),
+        typer.Option("--skip-bad-items", help="Skip items that cannot be used; coverage is shown with the score."),
     ] = False,
     options: Annotated[
         list[str] | None,
         typer.Option("--option", help="name=value, such as quality=clip-iqa; repeatable: likeness list options."),
     ] = None,
     results: Results = None,
-    thumbnails: Annotated[int, typer.Option(help="For how many items per task pictures are stored.", min=0)] = 200,
+    thumbnails: Annotated[int, typer.Option(help="Number of items per task to store pictures of.", min=0)] = 200,
     dry_run: Annotated[
         bool,
         typer.Option(
             "--dry-run",
-            help="Say what would be downloaded, encoded, compared and stored, and how long it takes: models whose "
+            help="Print what would be downloaded, encoded, compared and stored, and how long it takes: models whose "
             "weights are here are measured for 10 s.",
         ),
     ] = False,
@@ -138,7 +135,8 @@ def run_settings(
         bool, typer.Option("--again", help="Repeat stored runs, and retry items that could not be used.")
     ] = False,
     baselines: Annotated[
-        bool, typer.Option("--baselines", help="Run the suite's baselines too, whose shipped runs are shown otherwise.")
+        bool,
+        typer.Option("--baselines", help="Also run the suite's baselines; by default their shipped runs are shown."),
     ] = False,
 ):
     """The RunSettings of these options, whose names are its fields."""
@@ -170,7 +168,7 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def warn(problem: str) -> None:
-    """Prints what was left out, and why."""
+    """Prints what was skipped, and why."""
     typer.echo(f"Warning: {problem}", err=True)
 
 
@@ -186,7 +184,7 @@ def column_names(text: str) -> dict[str, str]:
 
 
 def shipped_file(path: Path, *, option: str) -> Path:
-    """The path of a shipped file that a command writes anew. Raises BadInput where the package is installed: what is
+    """The path of a shipped file that a command rewrites. Raises BadInput where the package is installed: what is
     written among the packages is lost at their next update."""
     if paths.IS_INSTALLED:
         raise BadInput(f"{path.name} comes with the installed package. Name a path to write to: {option} PATH")

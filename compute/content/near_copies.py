@@ -4,8 +4,8 @@ The hash is that of the signs of low frequencies (Zauner 2010, "pHash"): 63 coef
 of the grey image, each compared with their median. A crop moves them, so an image has a hash of its whole and of a few
 crops, and two images are near copies if the whole of either is near any part of the other.
 
-The hash knows no colours, and of drawings with few shapes many look alike to it. Where a copy is to be named, not only
-avoided, the coarse colours of the parts are compared too.
+The hash knows no colours, and of drawings with few shapes many look similar to it. Where a copy is to be named, not
+only avoided, the coarse colours of the parts are compared too.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ MAX_SOURCE = 256 << 20  # bytes of one source; maps of images have 2 to 4 MB
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """What a build put into the database, what it had to leave out, and how long it took."""
+    """What a build put into the database, what it had to omit, and how long it took."""
 
     path: Path
     models: int
@@ -49,8 +49,8 @@ class Report:
     scores: int
     claims: int
     computed: int  # of the runs
-    problems: tuple[str, ...]  # a line for each file or folder that was left out, or is not what it should be
-    unshown: tuple[str, ...]  # a line for each suite of one's own that has no run yet: no fault, and no page shows it
+    problems: tuple[str, ...]  # a line for each file or folder that was skipped, or is not what it should be
+    unshown: tuple[str, ...]  # a line for each suite of user that has no run yet: no fault, and no page shows it
     superseded: tuple[str, ...]  # a line for each imported collection of which newer ones replace runs
     seconds: float
 
@@ -88,8 +88,8 @@ def sources_digest(*, results: Path = paths.RESULTS) -> str:
 
 
 def _digest(files: Sequence[Path], results: Path) -> str:
-    """A digest of the files' names and contents. Their dates say nothing: they may lie in the future, or be those of
-    a fresh copy; nor does the folder that all of them lie in."""
+    """A digest of the files' names and contents. Their dates say nothing: they may be in the future, or be those of
+    a fresh copy; nor does the folder that all of them are in."""
     digest = hashlib.blake2b(digest_size=16)
     roots = (("results", results), ("computed", paths.COMPUTED), ("assets", paths.ASSETS), ("", paths.ROOT))
     named = {}
@@ -98,7 +98,7 @@ def _digest(files: Sequence[Path], results: Path) -> str:
         named[f"{name}/{path.relative_to(base).as_posix()}"] = path
     for name, path in sorted(named.items()):
         digest.update(name.encode(errors="surrogateescape") + b"\0")
-        with suppress(OSError, ValueError):  # what cannot be read is left out of the database too
+        with suppress(OSError, ValueError):  # what cannot be read is skipped of the database too
             content = read_bytes(path, root=path.parent, most=MAX_SOURCE)
             digest.update(hashlib.blake2b(content, digest_size=16).digest())
     return digest.hexdigest()
@@ -145,7 +145,7 @@ def _folder_digest(folder: Path) -> str:
 def bring_up_to_date(
     path: Path = paths.DATABASE, *, results: Path = paths.RESULTS, report: Callable[[str], None] = lambda line: None
 ) -> bool:
-    """Builds the database where it is stale, which `report` is told, and removes what killed processes left.
+    """Builds the database where it is stale, reporting so to `report`, and removes what killed processes left.
 
     Of several processes that start at once one builds and the others wait for it. Returns whether this one built it.
     Raises LikenessError.
@@ -163,7 +163,7 @@ def bring_up_to_date(
 
 
 def remove_drafts(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> None:
-    """Removes what killed processes left half-written beside the database and among the results."""
+    """Removes what killed processes left half-written next to the database and among the results."""
     sweep(path.parent, deep=False)
     sweep(results, paths.COMPUTED, skip=("fetched",))
 
@@ -173,7 +173,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
 
     Where runs, calibrations and maps of images are all that has changed since the old file was made, what rests on
     other sources is copied from it.
-    A file of the results that is damaged, or holds what cannot be, is left out and named in the report.
+    A file of the results that is damaged, or holds what cannot be, is skipped and named in the report.
     """
     started = time.perf_counter()
     remove_drafts(path, results=results)
@@ -246,7 +246,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
 
 
 def _fixed_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
-    """What no run changes, but for imports and maps: catalogue, published figures, notes and claims."""
+    """What no run changes, but for imports and maps: catalogue, published scores, notes and claims."""
     figures = published.load(catalog)
     return catalog_frames(catalog) | {
         "runs": frame(figures.runs),
@@ -259,7 +259,7 @@ def _fixed_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
 
 
 def _extended(suites: Sequence[OwnSuite], models: Sequence[Model]) -> tuple[Catalog, list[str]]:
-    """The catalogue with suites and models of one's own, and why others are left out."""
+    """The catalogue with suites and user models, and why others are skipped."""
     catalog, problems = own_suite.extended(shipped(), suites)
     catalog, wrong = own_models.extended(catalog, models)
     return catalog, problems + wrong
@@ -283,7 +283,7 @@ def catalog_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
 
 
 def notes(catalog: Catalog) -> pd.DataFrame:
-    """Remarks on figures: a remark on a whole table is one on each of its tasks, `specific` tells those on one figure.
+    """Remarks on scores: a remark on a whole table is one on each of its tasks, `specific` tells those on one figure.
 
     A remark on a model in general keeps the task `*`, and so does what its row says of itself.
     """
@@ -366,14 +366,14 @@ def projections(path: Path) -> tuple[pd.DataFrame, list[str]]:
             raise ValueError("its columns are other ones, or a point is nowhere")
     except (OSError, ValueError, TypeError) as error:
         reason = str(error).strip().partition("\n")[0]
-        return pd.DataFrame(), [f"{path.name} is left out ({reason}): make it again, likeness project"]
+        return pd.DataFrame(), [f"{path.name} is skipped ({reason}): make it again, likeness project"]
     return frame, []
 
 
 def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[StoredRun], list[str]]:
-    """The whole runs under the roots, once each, and why others were left out: damaged, or of unknown keys or subsets.
+    """The whole runs under the roots, once each, and why others were skipped: damaged, or of unknown keys or subsets.
 
-    A run that stands under two roots is taken from where it is newest.
+    A run that is under two roots is taken from where it is newest.
     """
     known = {noun: {row.key for row in getattr(catalog, noun)} for noun in ("models", "tasks", "metrics")}
     subsets = {task.key: {*task.subsets, "default", "average"} for task in catalog.tasks}
@@ -388,7 +388,7 @@ def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[StoredR
                 if unknown := sorted({score.subset for score in stored.scores} - parts):
                     raise BadInput(
                         f"Run folder {'/'.join(stored.folder.parts[-3:])} has a score of {short(unknown[0])}, "
-                        f"which is no subset of {stored.run.task}: remove it and run again"
+                        f"which is not a subset of {stored.run.task}: remove it and run again"
                     )
                 for noun, key in (
                     ("models", stored.run.model),

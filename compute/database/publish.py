@@ -35,10 +35,10 @@ configs:
 {configs}
 ---
 
-# Likeness: scores of models that judge likeness
+# Likeness: scores of image and text similarity models
 
 {scores:,} scores of {models:,} models on {tasks:,} tasks: UniSim-Bench, PairBench, MIEB and cFreD as their
-papers print them, and what was computed or imported beside them. One row of `scores` is one figure, with where it
+papers print them, and what was computed or imported next to them. One row of `scores` is one figure, with where it
 comes from.
 
 | origin | scores | what it means |
@@ -46,7 +46,7 @@ comes from.
 {origins}
 
 {synthetic:,} scores are of the benchmark `mini` or of own data that is marked so. They are synthetic: a program draws
-the items, and the figures say nothing about photographs.
+the items, and the scores say nothing about photographs.
 
 `likeness.duckdb` holds all of it, with single items and their pictures, and is what the app reads. The other files are
 its main tables:
@@ -59,14 +59,14 @@ its main tables:
 
 ## Cite
 
-The figures belong to their papers: cite those. `suites` and `tasks` say which they are of. This collection:
+The scores belong to their papers: cite those. `suites` and `tasks` say which they are of. This collection:
 
 ```bibtex
 {citation}
 ```
 """
 CITATION = """@misc{{likeness-data,
-  title = {{Likeness: scores of models that judge likeness}},
+  title = {{Likeness: scores of image and text similarity models}},
   author = {{{{Likeness contributors}}}},
   year = {{{year}}},
   version = {{{version}}},
@@ -83,9 +83,9 @@ ORIGINS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """What a card says of its data: the version of the figures, the day, and where they can be had later.
+    """What a card says of its data: the version of the scores, the day, and where they can be had later.
 
-    `tag` is empty for a state of the data set that has no name of its own, `repo` for files that are in none.
+    `tag` is empty for a state of the data set that has no name, `repo` for files that are in none.
     """
 
     version: str
@@ -117,7 +117,7 @@ def free_tag(repo: str, *, version: str, wanted: str = "", api: Callable[[], Any
     except RepositoryNotFoundError:
         return tag
     except HFValidationError as error:
-        raise BadInput(f"{repo!r} is no name of a data set: give it as USER/NAME") from error
+        raise BadInput(f"{repo!r} is not a name of a data set: give it as USER/NAME") from error
     except (httpx2.HTTPError, OSError) as error:
         raise LikenessError(_refusal(repo, error)) from error
     if wanted in taken:
@@ -164,10 +164,10 @@ def card(frames: dict[str, pd.DataFrame], *, of: Snapshot) -> str:
 def _version(of: Snapshot) -> str:
     known = next((entry for entry in data_version.history() if entry.number == of.version), None)
     if known is None:
-        return f"The version of the published figures was not recorded. Built on {of.day}."
+        return f"The version of the published scores was not recorded. Built on {of.day}."
     changes = " `CHANGELOG.md` says what changed from version to version." if known == data_version.current() else ""
     named = f", tagged `{of.tag}`" if of.tag else ""
-    return f"Published figures {known.number} of {known.date}{named}; built on {of.day}.{changes}"
+    return f"Published scores {known.number} of {known.date}{named}; built on {of.day}.{changes}"
 
 
 def citation(of: Snapshot) -> str:
@@ -191,14 +191,14 @@ def upload(folder: Path, *, repo: str, private: bool, tag: str = "", api: Callab
     try:
         hub.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)
         commit = hub.upload_folder(
-            repo_id=repo, repo_type="dataset", folder_path=str(folder), commit_message="The board's data, built anew"
+            repo_id=repo, repo_type="dataset", folder_path=str(folder), commit_message="The board's data, rebuilt"
         )
         if tag:
             hub.create_tag(
                 repo, repo_type="dataset", tag=tag, revision=commit.oid, tag_message="A snapshot to be cited"
             )
     except HFValidationError as error:
-        raise BadInput(f"{repo!r} is no name of a data set: give it as USER/NAME") from error
+        raise BadInput(f"{repo!r} is not a name of a data set: give it as USER/NAME") from error
     except (httpx2.HTTPError, OSError) as error:
         raise LikenessError(_refusal(repo, error)) from error
     return f"{DATASETS}/{repo}{f'/tree/{tag}' if tag else ''}"

@@ -4,7 +4,7 @@ from compute.types import SEVERITIES, VERDICTS
 
 SCHEMA_VERSION = 10
 
-# The codes of ratings. That they are those of the tasks and of the procedure, which stand above this file, is tested.
+# The codes of ratings. That they are those of the tasks and of the procedure, which are above this file, is tested.
 PAIR_TYPES = ("identical", "transformed", "transformed-2", "irrelevant")
 RATING_PROBLEMS = ("missing", "several", "out of range", "not an integer", "refused", "truncated")
 

@@ -1,4 +1,4 @@
-"""Writes the database whole and opens it read-only; what it consists of stands in schema.py."""
+"""Writes the database whole and opens it read-only; what it consists of is in schema.py."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ NOT_COMPUTED = {
 JSON_COLUMNS = ("settings", "options", "detail", "category_weights")
 
 # A task's value in one run: its only subset, else the printed average, else the mean of all its subsets when every
-# one is there; a part of them is no value. The mean's error is the mean of the subsets' errors, which is its upper
+# one is there; a part of them is not a value. The mean's error is the mean of the subsets' errors, which is its upper
 # bound however much they depend on one another: languages share images, protocols share queries.
-# Such a mean has no interval of its own.
+# Such a mean has no interval.
 TASK_VALUES = """
 WITH own AS (
     SELECT runs.model, runs.origin, runs.task, scores.metric, scores.subset, scores.value, scores.stderr, scores.n,
@@ -57,7 +57,7 @@ HAVING value IS NOT NULL
 ORDER BY model, origin, task, metric
 """
 
-# What a Parquet file of items, pictures or a map may hold: one above it is left out whole.
+# What a Parquet file of items, pictures or a map may hold: one above it is skipped whole.
 MAX_ROWS = 20_000_000  # of a file
 MAX_UNPACKED = 4 << 30  # bytes of a file
 MAX_CHUNK = 1 << 30  # bytes of one column in one row group
@@ -101,7 +101,7 @@ QUALIFY row_number() OVER (PARTITION BY files.key ORDER BY md5(item)) <= ?
 """
 # Whole scores alone: DuckDB would round others. A model without a prompt has no template.
 WHOLE_SCORE = """CASE WHEN isfinite({0}) AND {0} IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10) THEN {0}
-             WHEN {0} IS NULL OR isnan({0}) THEN NULL ELSE error('{0} is no whole score from 1 to 10') END"""
+             WHEN {0} IS NULL OR isnan({0}) THEN NULL ELSE error('{0} is not a whole score from 1 to 10') END"""
 RATINGS = f"""
 INSERT INTO ratings (run, subset, source, type, template, expected, forward, reverse, forward_problem, reverse_problem)
 SELECT files.key,
@@ -158,9 +158,9 @@ def write(
     Frames may lack columns (they become NULL) but not have others. `items` are runs' ids with their Parquet files, of
     which the `most_items` of lowest MD5 are taken; `ratings` those of them whose rows are all rated pairs;
     `thumbnails` tasks' keys with theirs; `item_maps` one file a task and model; `sources` a digest of what all of it is
-    made from, `fixed` one of what no run changes; `version` that of the published figures. Where `copied`, the rows
+    made from, `fixed` one of what no run changes; `version` that of the published scores. Where `copied`, the rows
     that rest on `fixed` are those of the old file, to which the frames are added. Returns the Parquet files that are
-    left out, because they cannot be read or hold what no such file does, with the reasons.
+    skipped, because they cannot be read or hold what no such file does, with the reasons.
     Raises DatabaseError naming the table.
     """
     unknown = sorted(set(frames) - set(TABLES))
@@ -237,7 +237,7 @@ def _fill_from(
                     if isinstance(error, duckdb.IOException) and is_full(error):
                         raise
                     reason = _first_line(error).replace(path, Path(path).name)[:200]
-                    damaged[Path(path)] = f"{reason}: its {what} are left out"
+                    damaged[Path(path)] = f"{reason}: its {what} are skipped"
         connection.unregister("files")
     return damaged
 
@@ -274,7 +274,7 @@ def connect(
     connection = _open(path, config={name: value for name, value in options.items() if value})
     if _meta(connection, "schema") != str(SCHEMA_VERSION):
         connection.close()
-        raise DatabaseError(f"{path.name} is not a database of this version. Make it anew: likeness build")
+        raise DatabaseError(f"{path.name} is not a database of this version. Rebuild it: likeness build")
     return connection
 
 

@@ -42,7 +42,7 @@ class TaskEstimate:
 
     @property
     def exact(self) -> bool:
-        """Whether the items were read, so that the counts are no estimates."""
+        """Whether the items were read, so that the counts are not estimates."""
         return bool(self.loaded)
 
     @property
@@ -130,7 +130,7 @@ def item_counts(tasks: Iterable[Task], *, needs: Callable[[Task], Need]) -> Item
     """The items of tasks that share what they show, each once, and the data sets; nothing is fetched or read."""
     data = []
     for task in tasks:
-        with suppress(LikenessError):  # it has published figures only
+        with suppress(LikenessError):  # it has published scores only
             data.append(TaskEstimate(task=task, need=replace(needs(task), present=False)))
     sizes = downloads(data).values()
     return ItemCounts(
@@ -348,7 +348,7 @@ def _timed(
         measured_rates = measure.rates(
             bench.subject(row), columns=encoded_columns, compared=compared, questions=questions, seconds=seconds
         )
-    except Exception as error:  # of whichever library loads the model: a time is not worth a failure
+    except Exception as error:  # the loading library may raise anything: a time is not worth a failure
         return replace(model, rates=given, problem=" ".join(str(error).split())[:200])
     return replace(model, rates={**given, **measured_rates}, measured=bool(measured_rates))
 

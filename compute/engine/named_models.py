@@ -55,9 +55,9 @@ def named(
     others = [text for text in texts if text not in known]
     if overrides and len(others) != 1:
         raise BadInput(
-            f"{len(others)} of these models are no keys: a name, a family and options are said of one. Run them apart"
+            f"{len(others)} of these models are not keys: name, family and options are for one model. Run them apart"
             if others
-            else "A name, a family and options are said of a checkpoint of your own; the catalogue's models have them"
+            else "Name, family and options are for your own checkpoint; the catalogue's models have theirs"
         )
     return [
         _recorded(known[text])
@@ -68,12 +68,12 @@ def named(
 
 
 def of_folder(text: str) -> bool:
-    """Whether a text that is no key names a folder."""
+    """Whether a text that is not a key names a folder."""
     return text in (".", "..") or text.startswith(PATHS) or Path(text).is_dir()
 
 
 def of_path(folder: Path) -> str:
-    """A folder as a text that is no key, whatever its name."""
+    """A folder as a text that is not a key, whatever its name."""
     text = str(folder)
     return text if text.startswith(PATHS) else f"./{text}"
 
@@ -134,7 +134,7 @@ def _checkpoint(text: str, catalog: Catalog, overrides: Overrides, *, offline: b
         except NotHere as error:
             if path.exists() or alone:
                 raise
-            raise NotHere(f"{error}. Models are separated by commas: none may stand in a folder's name") from error
+            raise NotHere(f"{error}. Models are separated by commas: none may be in a folder's name") from error
     else:
         error = UnknownKey("model", text, [row.key for row in catalog.models])
         error.args = (f"{error}. Or name a folder, ./{text}, or a model of the hub, {checkpoints.HUB}org/name",)
@@ -144,7 +144,7 @@ def _checkpoint(text: str, catalog: Catalog, overrides: Overrides, *, offline: b
 
 
 def _at_revision(catalog: Catalog, repository: str, revision: str) -> Model | None:
-    """The catalogue's own row of a repository at a revision, a commit or its beginning; empty: whichever it has."""
+    """The catalogue's own row of a repository at a revision, a commit or its beginning; empty: any revision."""
     rows = [
         row
         for row in catalog.models

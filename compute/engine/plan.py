@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from compute.catalog import Catalog
     from compute.procedures.evidence import Procedure
 
-# Packages that decide a procedure's numbers, beside those that the model's adapter names.
+# Packages that decide a procedure's numbers, besides those that the model's adapter names.
 PACKAGES = {"probe": ("torch", "scikit-learn"), "clustering": ("scikit-learn",)}
 
 
@@ -89,9 +89,9 @@ def make(
 ) -> Plan:
     """Plans a suite's tasks (or those of them named) over models by key, by the settings of the bench.
 
-    Without `baselines` among these, the runs of the suite's baselines in the folder `shipped` stand beside the scores,
-    where they answer the same questions. Raises UnknownKey for a name that is in no catalogue, BadInput for a task of
-    another suite or an option that none of the tasks has.
+    Without `baselines` among these, the runs of the suite's baselines in the folder `shipped` are shown next to the
+    scores, where they answer the same questions. Raises UnknownKey for a name that is in no catalogue, BadInput for a
+    task of another suite or an option that none of the tasks has.
     """
     settings = bench.settings
     row_of_suite = catalog.suite(suite)
@@ -223,10 +223,10 @@ def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str
     if task.procedure in ("frechet", "cfred-grid"):
         return "sets of generated images are compared by likeness frechet"
     if not computable(task):
-        return "published figures only: its items cannot be loaded here yet"
+        return "published scores only: its items cannot be loaded here yet"
     procedure = procedures.get(task.procedure)
     if procedure is None:
-        return f"published figures only: {task.procedure or 'its procedure'} cannot be run here yet"
+        return f"published scores only: {task.procedure or 'its procedure'} cannot be run here yet"
     able = set(row.abilities)
     if not any(need <= able for need in procedure.needs):
         required = " or ".join(sorted(" with ".join(sorted(need)) for need in procedure.needs))
@@ -287,7 +287,7 @@ def _jobs(
     for choice in choices:
         options = {**usual, **choice}
         of_job, of_items = ({name: options[name] for name in part} for part in (of_procedure, of_task))
-        # How answers are read makes another run of a judge, and not another question to the models beside it.
+        # How answers are read makes another run of a judge, and not another question to the models next to it.
         reading = {"version": READING, **{name: of_job[name] for name in ("reader",) if name in of_job}}
         settings = {
             "model": dict(identity),
@@ -353,7 +353,7 @@ def lines(plan: Plan) -> list[str]:
         if plan.baselines[0] in plan.models:
             text.append(f"With {names}")
         elif plan.shipped:
-            text.append(f"Beside the shipped runs of {names}; --baselines runs them here")
+            text.append(f"Shown with the shipped runs of {names}; --baselines runs them here")
         else:
             text.append(f"Without {names}: no run of these tasks is shipped; --baselines makes them")
     text += [f"{row.key}: {row.options['caution']}" for row in plan.models if row.options.get("caution")]
@@ -369,7 +369,7 @@ def reasons(plan: Plan) -> list[str]:
 
 
 def grouped(title: str, runs: Iterable[tuple[str, str, str]], *, most: int | None = None) -> list[str]:
-    """One line per model and reason, with the tasks, of which `most` are named; `runs` are (model, reason, task)."""
+    """One line per model and reason, naming at most `most` tasks; `runs` are (model, reason, task)."""
     tasks: dict[tuple[str, str], list[str]] = {}
     for model, reason, task in runs:
         tasks.setdefault((model, reason), []).append(task)

@@ -36,7 +36,7 @@ from compute.versions import install_command
 if TYPE_CHECKING:
     from compute.models.adapter import Hardware
 
-OBJECT_STORE = 128 << 20  # bytes: only keys and figures pass between processes, vectors never do
+OBJECT_STORE = 128 << 20  # bytes: only keys and scores pass between processes, vectors never do
 SETTLED = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS", "HF_HOME", "HF_HUB_CACHE")  # what this process has decided for all
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")  # of the libraries that compute on a CPU
 RETRIES = 3  # of a call whose worker was lost
@@ -238,7 +238,7 @@ class RayCrew:
 
 @dataclass(frozen=True, kw_only=True)
 class Assignment:
-    """What a worker is told: plain values and functions of modules, which any process can make again."""
+    """What is sent to a worker: plain values and functions of modules, which any process can make again."""
 
     bench: Callable[[], Bench]
     row: Model

@@ -1,4 +1,4 @@
-"""The scores of a plan's runs as a table to read: a row a task, a column a model, intervals and chance beside them."""
+"""The scores of a plan's runs as a table to read: a row a task, a column a model, intervals and chance next to them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from compute.io.tables import padded
 from compute.rounding import rounded
 from compute.types import TIES_SHOWN, Metric
 
-ACROSS = 5  # models side by side; more go into a table of their own
+ACROSS = 5  # models side by side; more go into their own table
 NOTHING = "-"
 
 
@@ -80,7 +80,7 @@ def _table(
 
 
 def _counted(counts: Sequence[int | None]) -> str:
-    """How many items the figures of a row rest on: `160`, or `88-160` where judges left some unanswered."""
+    """How many items the scores of a row rest on: `160`, or `88-160` where judges left some unanswered."""
     known = [count for count in counts if count is not None]
     if len(known) < len(counts):
         return NOTHING
@@ -89,7 +89,7 @@ def _counted(counts: Sequence[int | None]) -> str:
 
 
 def cell(stored: StoredRun, metric: Metric) -> str:
-    """One figure in the metric's own unit: `85.1 ± 2.0`, or `85.1 (82.0 to 87.5)` where it has an interval of its own.
+    """One figure in the metric's own unit: `85.1 ± 2.0`, or `85.1 (82.0 to 87.5)` where it has its own interval.
 
     And the share of items, where some are missing, with the lower bound of a judge's score; and of those that exact
     ties decide, where it is over 1%.
@@ -114,7 +114,7 @@ def how_answers_were_read(stored: StoredRun) -> list[str]:
     """How many of a judge's answers state no score from 1 to 10, by reason, and how many the lenient reader adds; none
     where all do, or none was asked for.
 
-    PairBench's MMScore takes such answers for a label of their own: the figure alone does not tell.
+    PairBench's MMScore takes such answers for their own label: the figure alone does not tell.
     """
     parts = [part for part in stored.run.settings.get("found", {}).values() if "refused" in part]
     counts = {name: sum(part.get(name, 0) for part in parts) for name in ("refused", "truncated", "invalid")}

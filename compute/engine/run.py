@@ -46,7 +46,7 @@ class Outcome:
     job: Job
     state: str  # made | stored | failed | skipped; stopped: not begun, because the whole run was stopped
     stored: StoredRun | None = None
-    reason: str = ""  # why it failed or was left out
+    reason: str = ""  # why it failed or was skipped
     trace: Path | None = None  # the file with the traceback of an error that is none of ours
     stops: bool = False  # the whole run ends here: the others would fail for the same reason
 

@@ -201,7 +201,7 @@ class StoredRun:
     def date(self) -> str:
         """When it was made, as text in UTC, to find the newest of several runs.
 
-        Empty, which any other date beats, where it lies in the future: a wrong clock would win for years.
+        Empty, which any other date beats, where it is in the future: a wrong clock would win for years.
         """
         return "" if self.is_of_the_future else self.run.started
 
@@ -331,7 +331,8 @@ def _record(path: Path, *, root: Path) -> tuple[Run, tuple[Score, ...]]:
 
 
 def _check_whole(folder: Path) -> None:
-    """Raises OSError for a missing file of the folder, ValueError for one that is no whole Parquet file of its size."""
+    """Raises OSError for a missing file of the folder, ValueError for one that is not a whole Parquet file of its
+    size."""
     for name in (SCORES, ITEMS):
         path = folder / name
         check_file(path, root=folder.parents[2], most=MAX_PARQUET)
@@ -339,11 +340,11 @@ def _check_whole(folder: Path) -> None:
             head, size = file.read(4), path.stat().st_size
             file.seek(max(0, size - 4))
             if size < 12 or (head, file.read(4)) != (b"PAR1", b"PAR1"):
-                raise ValueError(f"{name} is no whole Parquet file")
+                raise ValueError(f"{name} is not a whole Parquet file")
 
 
 def stored(root: Path, *, model: str, task: str) -> list[StoredRun]:
-    """All whole runs of a model on a task; what is damaged is left out."""
+    """All whole runs of a model on a task; what is damaged is skipped."""
     runs = []
     for folder in _folders(root / slug(model) / slug(task)):
         with contextlib.suppress(BadInput):
@@ -371,7 +372,7 @@ def table(evidence: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
     Columns are text (`expected`, `answer`), truth (`correct`), numbers (`value` and every other numeric column) and
     `detail` as JSON, where it is a function only of the items that a page can open. Raises BadInput where an item
-    stands twice.
+    appears twice.
     """
     parts = []
     for subset, items in evidence.items():

@@ -20,7 +20,7 @@ ENDS = ("stderr", "low", "high", "bias")
 
 @dataclass(frozen=True, kw_only=True)
 class Scored:
-    """Every metric's figures: (metric, subset, figure), and why others have none: metric -> subset -> reason."""
+    """Every metric's scores: (metric, subset, figure), and why others have none: metric -> subset -> reason."""
 
     rows: list[tuple[str, str, Figure]]
     undefined: dict[str, dict[str, str]]
@@ -73,7 +73,7 @@ def _parts(metric: str, evidence: Mapping[str, pd.DataFrame]) -> tuple[dict[str,
 def summarise(metric: str, items: pd.DataFrame) -> Figure:
     """The metric of this key over evidence, one row an item.
 
-    A metric with a column of its own is the mean over rows that have a value; a row without one was not answered. Its
+    A metric with its own column is the mean over rows that have a value; a row without one was not answered. Its
     standard error is sd / sqrt(n), and sqrt(p (1 - p) / n) where every value is 0 or 1; its `lower_bound` takes every
     row without a value as the metric's lowest. Another metric is the function
     of columns that its row in METRICS names. Raises Undefined where there is no such figure, BadInput where a column is
@@ -115,10 +115,10 @@ def _mean_of_items(metric: str, values: Floats, *, row: Metric | None) -> Figure
 
 
 def _mean(metric: str, parts: Mapping[str, Figure], evidence: Mapping[str, pd.DataFrame], *, shared: bool) -> Figure:
-    """The mean of the subsets' figures; of protocols, which share their items, each counts once.
+    """The mean of the subsets' scores; of protocols, which share their items, each counts once.
 
-    Where the metric is no mean over items, its error is the mean of the subsets' errors: never less than the true one,
-    however much the subsets depend on one another.
+    Where the metric is not a mean over items, its error is the mean of the subsets' errors: never less than the true
+    one, however much the subsets depend on one another.
     """
     counts, error = [part.n for part in parts.values()], _joint_error(metric, evidence)
     if error is None:
@@ -148,7 +148,7 @@ def _mean(metric: str, parts: Mapping[str, Figure], evidence: Mapping[str, pd.Da
 
 def _joint_error(metric: str, evidence: Mapping[str, pd.DataFrame]) -> float | None:
     """Standard error of the mean of the subsets' means. Items of one name in several subsets move together, others by
-    themselves: the variance of a mean of clusters. None for a metric that is no mean over items."""
+    themselves: the variance of a mean of clusters. None for a metric that is not a mean over items."""
     if any(metric not in frame for frame in evidence.values()):
         return None
     shares = []

@@ -30,22 +30,20 @@ class RunSettings(BaseModel):
     # The folder that runs are stored in; None: the project's.
     results: Annotated[Path, BeforeValidator(lambda results: paths.RESULTS if results is None else results)] = None
     offline: bool = False  # no other machine is asked; also where the hub's own variable says so
-    # Data of one's own, or with a suite a folder of data sets as <org>/<name>/.
+    # User data, or with a suite a folder of data sets as <org>/<name>/.
     data: Path | str | None = None
     data_name: str = ""  # of the suite that the data make; empty: the file's
     shape: Name = ""  # one of tasks/own/shapes.KEYS; empty: as the columns tell
     columns: Annotated[
         Mapping[str, str], BeforeValidator(lambda columns: columns or {})
     ] = {}  # the shape's -> the file's
-    images: Annotated[
-        tuple[Path, ...], BeforeValidator(_several)
-    ] = ()  # further folders that images by path may lie in
+    images: Annotated[tuple[Path, ...], BeforeValidator(_several)] = ()  # further folders that images by path may be in
     # What decides the scores.
     options: Annotated[tuple[str, ...], BeforeValidator(_several)] = ()  # `name=value`
     device: Name = ""  # cpu, cuda, cuda:1, mps; empty: the best available
     dtype: Name = ""  # float32, bfloat16, float16; empty: the device's best
     store_dtype: Literal["float32", "float16"] = "float32"  # of the vectors that are stored
-    skip_bad: bool = False  # items that cannot be used are left out
+    skip_bad: bool = False  # items that cannot be used are skipped
     # How the work is done.
     batch_size: int | None = Field(None, ge=1)  # None: by the device and the model
     engine: Literal["local", "ray"] = "local"

@@ -46,7 +46,7 @@ def files(root: Path) -> Iterator[tuple[str, Path]]:
 def add(root: Path, *, task: str, data: Mapping[str, Data], items: pd.DataFrame, most: int = MOST_ITEMS) -> int:
     """Draws what is still missing of the images that a run's items show; returns how many were added.
 
-    `items` as `runs.table` gives them. An image that cannot be drawn is left out. Raises DatabaseError.
+    `items` as `runs.table` gives them. An image that cannot be drawn is skipped. Raises DatabaseError.
     """
     columns = [column for column in tasks.every_column(data) if column.modality == "image"]
     return add_images(root, task=task, columns=columns, keys=shown(items, most=most))
@@ -55,7 +55,7 @@ def add(root: Path, *, task: str, data: Mapping[str, Data], items: pd.DataFrame,
 def add_images(root: Path, *, task: str, columns: Sequence[Column], keys: Set[str], side: int = SIDE) -> int:
     """Draws what is still missing of the images with these keys, of at most `side` pixels; returns how many were added.
 
-    An image that cannot be drawn, or that no column has, is left out. Raises DatabaseError.
+    An image that cannot be drawn, or that no column has, is skipped. Raises DatabaseError.
     """
     target = path(root, task)
     target.parent.mkdir(parents=True, exist_ok=True)

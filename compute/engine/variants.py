@@ -15,7 +15,7 @@ from compute.types import Task
 # better on average over a task's data sets (section 3.2; the categories are its tasks, and of the mini suite like it).
 VARIANTS = {"quality": ("prompt", "clip-iqa")}
 QUALITY_CATEGORIES = ("IQA", "PAA")
-QUALITY_BENCHMARKS = ("unisim", "mini")  # elsewhere these names of categories say nothing: one's own are freely chosen
+QUALITY_BENCHMARKS = ("unisim", "mini")  # elsewhere these names of categories say nothing: a user's are freely chosen
 
 
 def main_runs(stored: Sequence[StoredRun], *, category: Mapping[str, str]) -> set[str]:

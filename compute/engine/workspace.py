@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from compute.tasks.source import Need, OwnFile, Source
 
 VARIABLES = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS")  # that a workspace sets for its process
-Warn = Callable[[str], None]  # takes a sentence on what was left out
+Warn = Callable[[str], None]  # takes a sentence on what was skipped
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Bench:
     task_options: Callable[[Task], Mapping[str, tuple[Any, ...]]]  # name -> allowed values, the first is the default
     load: Callable[[Task, Mapping[str, Any]], Mapping[str, Data]]  # a task and its options -> subset -> items
     need: Callable[[Task], Need]  # what the items take to fetch, nothing fetched
-    identity: Callable[[Task], Mapping[str, Any]]  # what decides the items beside the catalogue's row
+    identity: Callable[[Task], Mapping[str, Any]]  # what decides the items besides the catalogue's row
     subject: Callable[[Model], LoadedSubject]
     fetch: Callable[[Model], Any] = lambda row: None  # brings what the model can only be identified by
     # Makes the same bench in another process, on its own hardware or on the `device` that it is called with.
@@ -127,7 +127,7 @@ def once(load: Callable[..., Any]) -> Callable[..., Any]:
 class Workspace:
     """What runs of one suite are made in."""
 
-    catalog: Catalog  # with one's own suites and models
+    catalog: Catalog  # with user suites and models
     suite: str  # the key of the suite to run: that of the data, where these make one
     bench: Bench
     models: dict[str, OwnModel]  # that no catalogue lists and the caller holds, by key; the bench runs these
@@ -156,7 +156,7 @@ def opened(
     warn: Warn = lambda problem: None,
     notice: Warn = lambda words: None,
 ) -> Workspace:
-    """Where the runs of a suite, its key or its file, are made; without one the data make a suite of their own.
+    """Where the runs of a suite, its key or its file, are made; without one the data make their own suite.
 
     `hardware` stands for the settings' device and dtype where it is known already. `warn` is called for damaged
     records, `notice` with the paths in a record before they are read. Raises BadInput, CannotWrite.
@@ -180,7 +180,7 @@ def workbench(
     models: Mapping[str, OwnModel] | None = None,
 ) -> Bench:
     """What runs are made with. `data` is a folder of data sets; `hardware` stands for the settings' device and dtype
-    where it is known already; `files`: one's own data by their digest; `models`: those that no catalogue lists, by key.
+    where it is known already; `files`: user data by their digest; `models`: those that no catalogue lists, by key.
 
     Raises BadInput for a data folder that does not exist and for a results folder that cannot be written.
     """
@@ -214,9 +214,9 @@ def workbench(
 def own_suites(
     settings: RunSettings, *, suite: str, warn: Warn, notice: Warn = lambda words: None
 ) -> tuple[Catalog, str, dict[str, OwnFile]]:
-    """The catalogue with the suites of one's own data, the key of the suite to run, and the data by their digest.
+    """The catalogue with the suites of user data, the key of the suite to run, and the data by their digest.
 
-    The settings' data without a suite, or a file in place of one that takes it, make a suite of their own, recorded in
+    The settings' data without a suite, or a file in place of one that takes it, make their own suite, recorded in
     the results folder unless they are of a dry run; their folders of images hold for the data of every suite of one's
     own. `suite` may be a suite's own file. `notice` is called with the paths in a record before they are read. Raises
     BadInput, NotHere, CannotWrite.
@@ -235,7 +235,7 @@ def own_suites(
     elif data is None:
         if not suite:
             raise BadInput(
-                "Name a suite with --suite (in Python suite=; likeness list suites), or data of your own with "
+                "Name a suite with --suite (in Python suite=; likeness list suites), or your own data with "
                 "--data (in Python data=)"
             )
     elif not suite and manifest_of_pairs(data):
@@ -257,7 +257,7 @@ def own_suites(
     if chosen is not None and made is None:
         for name in dict.fromkeys(file.hub or str(file.path) for file in chosen.data):
             notice(f"Reads {printable(name)} as recorded for {suite}")
-    # A manifest of pairs that is no longer what it was is left out; of other data their own loader finds that out.
+    # A manifest of pairs that is no longer what it was is skipped; of other data their own loader finds that out.
     files = {
         file.digest: file
         for file in (chosen.data if chosen else ())
@@ -274,17 +274,17 @@ def own_suites(
 
 
 def suite_of_file(path: Path, settings: RunSettings, *, warn: Warn = lambda words: None) -> OwnSuite:
-    """The suite that a file of one's own states, its data read and checked; content keys are stored with the results.
+    """The suite that a user file states, its data read and checked; content keys are stored with the results.
 
-    The settings' data may be a folder of data sets, for tasks of the catalogue; their images are folders beside that of
-    the file, which its data and their images may lie in. Raises BadInput, NotHere, UnknownKey.
+    The settings' data may be a folder of data sets, for tasks of the catalogue; their images are folders next to that
+    of the file, which its data and their images may be in. Raises BadInput, NotHere, UnknownKey.
     """
     from compute.catalog import shipped
     from compute.catalog.own import suite_file
 
     if settings.data is not None and not Path(settings.data).is_dir():
         raise BadInput(
-            f"{path.name} names its own data: name none beside it, or a folder of data sets as <org>/<name>/"
+            f"{path.name} names its own data: name none next to it, or a folder of data sets as <org>/<name>/"
         )
     source, stated = _reader(settings), suite_file.parse(path, images=settings.images)
     read = {index: task.read(source=source) for index, task in enumerate(stated.tasks) if task.file}
@@ -294,7 +294,7 @@ def suite_of_file(path: Path, settings: RunSettings, *, warn: Warn = lambda word
 
 
 def _read(settings: RunSettings, *, same: OwnSuite | None, warn: Warn) -> OwnSuite:
-    """The suite that data of one's own make; where it is known, `same`, they must be its data."""
+    """The suite that user data make; where it is known, `same`, they must be its data."""
     from compute.catalog.own import suite_making
     from compute.tasks.own import read
 
@@ -307,21 +307,20 @@ def _read(settings: RunSettings, *, same: OwnSuite | None, warn: Warn) -> OwnSui
     made = suite_making.of_data({part.shape.key: part}, name=settings.data_name or part.name)
     if same is not None and made.digest != same.digest:
         raise BadInput(
-            f"{part.title} is not the data of the suite {same.suite.key}. To make a suite of it, name no suite beside "
-            "it"
+            f"{part.title} is not the data of the suite {same.suite.key}. To make a suite of it, name no suite with it"
         )
     return made
 
 
 def _reader(settings: RunSettings) -> Source:
-    """What one's own data are read with: content keys are stored where runs store theirs."""
+    """What user data are read with: content keys are stored where runs store theirs."""
     from compute.tasks.source import Source
 
     return Source.keeping(settings.shared, root=None, offline=settings.offline)
 
 
 def catalog_with_own(results: Path | None, *, warn: Warn) -> Catalog:
-    """The catalogue with one's own suites and models in the results folder; `warn` hears of damaged records."""
+    """The catalogue with user suites and models in the results folder; `warn` is called for damaged records."""
     root = (results or paths.RESULTS).absolute()
     return _extended(_recorded(root, warn), root, warn)
 
@@ -349,7 +348,7 @@ def _extended(suites: Sequence[OwnSuite], root: Path, warn: Warn) -> Catalog:
 
 
 def _holds_images(folder: Path) -> bool:
-    """Whether images lie in a folder or in the folders there; the files of a data set lie in <org>/<name>/."""
+    """Whether images are in a folder or in the folders there; the files of a data set are in <org>/<name>/."""
     from compute.io.images import is_image_name
 
     return folder.is_dir() and any(

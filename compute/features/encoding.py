@@ -99,7 +99,8 @@ def use_one_core() -> None:
 
 @contextlib.contextmanager
 def own_threads() -> Iterator[None]:
-    """Keeps the number of threads that the model runs with: torch counts them by thread, but starts new ones alike."""
+    """Keeps the number of threads that the model runs with: torch counts them by thread, but starts new ones the same
+    way."""
     torch = sys.modules.get("torch")
     before = torch.get_num_threads() if torch else 0
     try:

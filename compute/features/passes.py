@@ -65,7 +65,7 @@ class DistinctItems:
 
 
 def positions(keys: np.ndarray, *, among: np.ndarray, order: np.ndarray | None = None) -> np.ndarray:
-    """(n,) int: where each key stands in `among`, whose keys are distinct; -1 where it does not. `order` sorts `among`,
+    """(n,) int: where each key is in `among`, whose keys are distinct; -1 where it does not. `order` sorts `among`,
     where that is known."""
     if not len(among):
         return np.full(len(keys), -1)
@@ -85,7 +85,7 @@ def distinct(columns: Sequence[Column]) -> DistinctItems:
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedShard:
-    """Items that are stored as one file, whichever process encodes them."""
+    """Items that are stored as one file, by any process."""
 
     keys: np.ndarray  # (n,) S32, in the order of encoding
     pending: np.ndarray  # (n,) bool: not stored yet, still wanted, and not known to be bad
@@ -151,7 +151,7 @@ class Pass:
     def line(self, unit: str) -> str:
         """The pass in one line for a log."""
         rate = f"{self.encoded / self.seconds:.3g}/s" if self.seconds else ""
-        left_out = f", {self.bad:,} left out" if self.bad else ""
+        left_out = f", {self.bad:,} skipped" if self.bad else ""
         smaller = f", batch {self.effective} instead of {self.batch}" if self.effective < self.batch else ""
         return (
             f"{self.title}: {self.encoded:,} {unit}s in {duration(self.seconds)} ({rate}), "
@@ -297,7 +297,7 @@ def _encode_shard(
 ) -> Encoded:
     """One shard of `encode`; `items` yields its pending items, made ready.
 
-    Bad items are told only once the shard is stored. A pass that is resumed before so cuts the same batches.
+    Bad items are reported only once the shard is stored. A pass that is resumed before so cuts the same batches.
     """
     batches = shard.batches(operation.batch)
     keys = shard.keys[np.concatenate(batches)]

@@ -43,7 +43,7 @@ class Damaged(LikenessError):
 
 @dataclass(frozen=True, kw_only=True)
 class StreamedArray:
-    """An array to write, of which only one part along the first axis is in memory at a time."""
+    """An array to write in parts along the first axis, one in memory at a time."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -281,7 +281,7 @@ class Lookup:
         return shard_of, rows
 
     def _each(self, shard_of: np.ndarray, rows: np.ndarray) -> Iterator[tuple[Shard, np.ndarray, np.ndarray]]:
-        """Each shard that is needed, with the positions it fills and its rows, in the order they lie on disk."""
+        """Each shard that is needed, with the positions it fills and its rows, in the order they are on disk."""
         order = np.lexsort((rows, shard_of))
         for part in np.split(order, np.flatnonzero(np.diff(shard_of[order])) + 1):
             if len(part):

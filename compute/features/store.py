@@ -35,7 +35,7 @@ from compute.io.files import replacing, sweep
 from compute.types import BadInput, LikenessError, NotHere
 
 SMALL = 64 << 20  # bytes: shards below this are merged at the end of a pass
-MERGED = 512 << 20  # bytes that one merged shard holds at most, about: what a merge needs beside the old shards
+MERGED = 512 << 20  # bytes that one merged shard holds at most, about: what a merge needs besides the old shards
 MERGING = 16 << 20  # bytes of a merged shard in memory at a time
 DTYPES = ("float32", "float16")  # of stored vectors
 SHARDS = "[0-9a-f]*.safetensors"
@@ -335,7 +335,7 @@ class Shelf:
             tell(f"{self.folder / lost[0]}{more}: damaged on disk; what they held is encoded again")
 
     def _is_sound(self, name: str) -> bool:
-        """Whether a file, opened anew, is as it was written: another process may have encoded it again."""
+        """Whether a file, reopened, is as it was written: another process may have encoded it again."""
         try:
             return shards.mapped(self.folder / name).is_sound
         except (FileNotFoundError, shards.Damaged):
@@ -365,7 +365,7 @@ class Shelf:
         line = json.dumps(record, ensure_ascii=False).encode()
         if self.remote is None:
             with shards.writing(self.folder), open(self.folder / f"{kind}.jsonl", "ab") as handle:
-                handle.write(b"\n" + line)  # a line of its own even after one that was cut short
+                handle.write(b"\n" + line)  # its own line even after one that was cut short
             return
         path = self.folder / f"{kind}-{name}.jsonl"
         with replacing(path) as draft:
@@ -375,8 +375,9 @@ class Shelf:
     # ---- an address
 
     def _fetch(self, remote: storage.RemoteFolder) -> None:
-        """Fetches the shards that are not here yet, and what is noted beside them. Puts those that a process wrote here
-        and could not put: it was killed, or the connection failed. Nobody would encode them again, as they are here."""
+        """Fetches the shards that are not here yet, and what is noted next to them. Puts those that a process wrote
+        here and could not put: it was killed, or the connection failed. Nobody would encode them again, as they are
+        here."""
         names = remote.names()
         for name in names:
             if _is_shard(name) and not (self.folder / name).exists():

@@ -49,7 +49,7 @@ class LoadedSubject:
     """The Subject of one row. `prepare` encodes what is missing of several columns; the rest is read from the store.
 
     The model is loaded only when something is missing. Items that cannot be used raise BadItem or, with `skip_bad`, are
-    left out by `prepare` and listed in `bad` (content key -> why); they are remembered in the store and tried again
+    skipped by `prepare` and listed in `bad` (content key -> why); they are remembered in the store and tried again
     only with `retry_bad`. `done` lists the passes made.
     """
 
@@ -233,7 +233,7 @@ class LoadedSubject:
         whole: bool = False,
         encoders: Encoders | None = None,
     ) -> Shelf:
-        """The shelf with every usable item of the columns on it; with `whole`, items left out raise BadItem."""
+        """The shelf with every usable item of the columns on it; with `whole`, items skipped raise BadItem."""
         shelf = self._shelf(home, name)
         wanted = passes.distinct(columns)
         if self._missing(shelf, wanted, whole=whole).any():

@@ -1,7 +1,7 @@
 """Keeps an import on disk, so that every later build has it: Parquet files in a folder, and `collection.json`.
 
 The latter names the files: written last and moved into place, it is where a new import replaces an earlier one. Imports
-of other names stay beside it; what two of them hold is the newer one's.
+of other names stay next to it; what two of them hold is the newer one's.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def save(
         if (target / MARK).is_file() and not replace and mark(target).digest != digest:
             raise BadInput(
                 f"There is a collection {target.name} with other content. Replace it with --replace, or choose another "
-                "--name: collections stay beside one another"
+                "--name: collections are kept separately"
             )
         for table in TABLES:
             frame = store.frame(getattr(imported, table))
@@ -93,7 +93,7 @@ def of_source(source: str, *, folder: Path) -> list[Path]:
 
 
 def remove(target: Path) -> None:
-    """Removes a collection, its mark first: a folder without it is no collection."""
+    """Removes a collection, its mark first: a folder without it is not a collection."""
     discard(target / MARK)
     shutil.rmtree(target, ignore_errors=True)
 
@@ -104,7 +104,7 @@ def mark(folder: Path) -> Collection:
 
 
 def load(folder: Path) -> tuple[list[Loaded], list[str]]:
-    """Every whole collection under `folder`, and why others were left out."""
+    """Every whole collection under `folder`, and why others were skipped."""
     collections, problems = [], []
     for path in sorted(folder.glob(f"*/{MARK}")):
         try:
@@ -115,9 +115,9 @@ def load(folder: Path) -> tuple[list[Loaded], list[str]]:
 
 
 def refusal(name: str, error: Exception) -> str:
-    """Why a collection is left out, as a sentence."""
+    """Why a collection is skipped, as a sentence."""
     reason = str(error).strip().partition("\n")[0]
-    return f"Imported collection {name} is left out ({reason}): remove its folder, or import it again"
+    return f"Imported collection {name} is skipped ({reason}): remove its folder, or import it again"
 
 
 def _read(folder: Path) -> Loaded:

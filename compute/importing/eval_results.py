@@ -2,7 +2,7 @@
 
 A data set and a task's id say which figure an entry is (`compute.catalog.hub_tasks`). The unit of a value is what its
 notes say, or mteb's percent where mteb is the source. Else it follows only from a value that no fraction can be: 0.8
-may be a share or a percentage, and is left out rather than guessed.
+may be a share or a percentage, and is skipped rather than guessed.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def read_eval_results(path: Path, *, model: str, catalog: Catalog, source: str =
         raise BadInput(f"{path} does not say whose results it holds: name the model with --model ORG/NAME")
     known = {row.key for row in catalog.models}
     if not hub_tasks.HUB_ID.fullmatch(model) and model not in known:
-        raise BadInput(f"{short(model)} is no model: give it as ORG/NAME, or by a key of likeness list models")
+        raise BadInput(f"{short(model)} is not a model: give it as ORG/NAME, or by a key of likeness list models")
     reader = _EntryReader(catalog=catalog, model=model.lower(), source=source or f"{EVAL_RESULTS} of {model}")
     for file in files:
         reader.read_file(file)
@@ -135,7 +135,7 @@ class _EntryReader:
         self.model, self.source = model, source
         self.targets = hub_tasks.table(catalog)
         self.metrics = {metric.key: metric for metric in catalog.metrics}
-        # By task, subset and metric: the figures of all files, with the file's name.
+        # By task, subset and metric: the scores of all files, with the file's name.
         self.figures: dict[tuple[str, str, str], list[tuple[Run, Score, str]]] = defaultdict(list)
         self.problems: list[SkippedFile] = []
         self.skipped: list[SkippedFile] = []
@@ -210,7 +210,7 @@ class _EntryReader:
         self.figures[task.key, target.subset, metric.key].append((run, score, file))
 
     def agreed(self) -> tuple[tuple[Run, ...], tuple[Score, ...]]:
-        """A run a task, with the scores of its figures; figures that contradict one another are problems."""
+        """A run a task, with the scores of its scores; scores that contradict one another are problems."""
         runs: dict[str, Run] = {}
         scores = []
         for (task, subset, metric), figures in self.figures.items():
@@ -229,7 +229,7 @@ class _EntryReader:
 
 
 def _facts(notes: str) -> Iterator[tuple[str, str]]:
-    """The `name: value` parts of notes; of a name that stands twice the first."""
+    """The `name: value` parts of notes; of a name that appears twice the first."""
     for part in reversed(notes.split(";")):
         if match := FACT.fullmatch(part.strip()):
             yield match[1], match[2].strip()

@@ -13,7 +13,7 @@ from compute.types import Metric, Model, Run, Score, Task
 
 @dataclass(frozen=True, kw_only=True)
 class SkippedFile:
-    """A file or folder that was left out, why, and what to do about it."""
+    """A file or folder that was skipped, why, and what to do about it."""
 
     path: str  # relative to the folder that was read
     reason: str

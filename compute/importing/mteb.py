@@ -198,7 +198,7 @@ class _RepositoryReader:
                 "file": self.name(path),
                 **fields,
             }
-            # A task scored on two splits shows its test split; the other is stored beside it.
+            # A task scored on two splits shows its test split; the other is stored next to it.
             main = split == ("test" if "test" in required else required[0])
             run = run_of(folder, task, settings=settings, date=str(content.date or ""), main=main)
             runs.append(run)

@@ -109,7 +109,7 @@ def read_votes(path: Path, *, prompts: Sequence[str]) -> Iterator[tuple[str, str
     count, prompt, position = map(table.named, (COUNTS, (PROMPT.lower(),), POSITIONS))
     if not prompt and not position:
         raise BadInput(
-            f"{path.name} names no prompt (prompt, or its row as {', '.join(POSITIONS)}); it has: "
+            f"{path.name} has no column of prompts (prompt, or its row as {', '.join(POSITIONS)}); it has: "
             f"{', '.join(map(str, rows[0]))}"
         )
     for number, row in enumerate(rows, start=1):
@@ -163,9 +163,9 @@ def _votes(paths: Sequence[Path], prompts: Mapping[str, list[str]]) -> tuple[Cou
         )
     notes = []
     if others:
-        notes.append(f"{others.total():,} votes for {some(others, noun='generator')} that are not read, left out")
+        notes.append(f"{others.total():,} votes for {some(others, noun='generator')} that are not read, skipped")
     if lost:
-        notes.append(f"{lost:,} votes for prompts that their generator does not have, left out")
+        notes.append(f"{lost:,} votes for prompts that their generator does not have, skipped")
     return counted, notes
 
 
@@ -183,7 +183,7 @@ def _integer(value: Any, name: str) -> int:
     try:
         number = int(str(value).strip())
     except ValueError:
-        raise BadInput(f"{name} is no whole number: {str(value)[:40]!r}") from None
+        raise BadInput(f"{name} is not a whole number: {str(value)[:40]!r}") from None
     if number < 0:
         raise BadInput(f"{name} is negative: {number}")
     return number

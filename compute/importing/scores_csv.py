@@ -1,4 +1,4 @@
-"""Reads a table of scores from a file, whoever made it; every row is checked before any is stored."""
+"""Reads a table of scores from any file; every row is checked before any is stored."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ class _ScoresReader:
         run = f"csv/{model}/{task.key}/{mark[:12]}"
         if (run, subset, metric.key) in self.scores:
             raise BadInput(
-                f"{model} on {task.key}, {subset}, {metric.key} stands twice; keep one row, or tell them "
+                f"{model} on {task.key}, {subset}, {metric.key} appears twice; keep one row, or tell them "
                 "apart by subset or source"
             )
         self.runs.setdefault(

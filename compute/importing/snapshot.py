@@ -1,6 +1,6 @@
 """The shipped results of others: `assets/imported/mteb.parquet`, a row a score, and `mteb.json`, what it was made of.
 
-A Parquet row has the facts of its run beside the value, so that the file can be read on its own; the tables of a
+A Parquet row has the facts of its run with the value, so that the file can be read on its own; the tables of a
 collection are made from it as an import makes them.
 """
 
@@ -109,7 +109,7 @@ def manifest(folder: Path) -> ShippedResults:
 
 
 def read(folder: Path, *, catalog: Catalog) -> Loaded:
-    """The shipped results as a collection of the snapshot's date; rows of unknown tasks are left out.
+    """The shipped results as a collection of the snapshot's date; rows of unknown tasks are skipped.
 
     Raises OSError, ValueError or DatabaseError with what is wrong with the files.
     """

@@ -69,9 +69,7 @@ def compare(
             raise BadInput(f"{shortened(a)!r} is the name of a model: give the table that holds both (scores)")
         return a.compare(b)
     if not (isinstance(a, str) and isinstance(b, str)):
-        raise BadInput(
-            "With a table of scores, a and b are names of its models. Leave scores out to compare evaluations"
-        )
+        raise BadInput("With a table of scores, a and b are names of its models. Omit scores to compare evaluations")
     if aggregate not in (CATEGORY_MEAN, TASK_MEAN):
         raise BadInput(f"No rule {aggregate!r} for a comparison. Use {CATEGORY_MEAN} or {TASK_MEAN}")
     reading = ScoreReading(
@@ -235,5 +233,5 @@ def _obstacle(a: StoredRun, b: StoredRun, metric: str, frames: list[pd.DataFrame
         return "they did not see the same items"
     if not all(metric in frame for frame in frames):
         row = row_of(metric)
-        return f"{row.title if row else metric} is no mean over items"
+        return f"{row.title if row else metric} is not a mean over items"
     return ""

@@ -1,4 +1,4 @@
-"""`compute.correlate`: how alike tasks order models, for any table of scores."""
+"""`compute.correlate`: how similar tasks order models, for any table of scores."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TaskCorrelations:
     notes: tuple[str, ...]
 
     def frame(self) -> pd.DataFrame:
-        """A row a pair of tasks, the most alike first: first, second, r, low, high, n."""
+        """A row a pair of tasks, the most similar first: first, second, r, low, high, n."""
         first, second = np.triu_indices(len(self.tasks), 1)
         names = np.array(self.tasks, object)
         frame = pd.DataFrame(

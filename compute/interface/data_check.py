@@ -1,4 +1,4 @@
-"""Checks data of one's own before a model sees them: what was understood, what is wrong, and how small a difference
+"""Checks user data before a model sees them: what was understood, what is wrong, and how small a difference
 their size can show."""
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def verdict(checked: DataCheck) -> str:
     if any(task.problem or task.faults for task in checked.tasks):
         return "Cannot be run: correct what is listed, then check again"
     if not checked.runs:
-        return "Cannot be run as it is: correct the images that cannot be read, or leave them out"
+        return "Cannot be run as it is: correct the images that cannot be read, or omit them"
     return "Can be run"
 
 

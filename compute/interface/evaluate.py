@@ -61,17 +61,17 @@ def evaluate(
     `model`: a key of the catalogue; a checkpoint's folder; a hub id, `org/name` or `org/name@revision`; or an object in
     memory: a model of open_clip, transformers or sentence_transformers, an encoder of mteb's protocol, an object with
     encode_image or encode_text, a torch module with `preprocess`, a function distance(a, b) with `higher_is_better`, or
-    a judge ask(messages) -> text. An object is checked on a few items, runs where it is, and is told from others by the
+    a judge ask(messages) -> text. An object is checked on a few items, runs where it is, and is identified by the
     digest of its parameters. `name`: what its key is made of, else its class, folder or id; `version`: of an object
     that nothing else identifies, as one that asks a service. `preprocess`: from an RGB PIL image to a tensor;
     `tokenizer`: from texts to tokens; `processor`: that of a transformers model; `family`: of a checkpoint whose files
     leave it open.
 
-    `suite`: its key (`likeness list suites`) or the path of a suite.toml; it may be left out where `tasks` or
-    `data` say it. `data`: data of your own, a folder or a file, of which `shape`, `columns` (the shape's name to the
+    `suite`: its key (`likeness list suites`) or the path of a suite.toml; it may be skipped where `tasks` or
+    `data` say it. `data`: your own data, a folder or a file, of which `shape`, `columns` (the shape's name to the
     file's) and `images` (folders) say what they do not tell themselves; or with a suite a folder of data sets, searched
     before the hub's cache. `dtype`: float32, bfloat16 or float16. `results`: the folder that runs are stored in, by
-    default the project's; what is stored there is not made again. `skip_bad` leaves out items that cannot be used.
+    default the project's; what is stored there is not made again. `skip_bad` skips items that cannot be used.
     `options`: `name=value`. `engine="ray"` works by `workers` of the Ray cluster at `address`, by default one of this
     machine's devices; it takes no object in memory. Of `tasks`, `images` and `options`, a single value needs no list.
     `progress=False` shows no bars.
@@ -168,7 +168,7 @@ def _with_named(
         if text == str(model) or not text.startswith(checkpoints.HUB):
             raise
         near = suggestion(str(model), known)
-        raise NotHere(f"{model} is no key of the catalogue and no folder.{near} On the hub: {error}") from error
+        raise NotHere(f"{model} is neither a key of the catalogue nor a folder.{near} On the hub: {error}") from error
     if chosen.remark and chosen.source is None:
         _warn(chosen.remark)
     chosen = replace(chosen, row=named_models.record_named(chosen, results=settings.results))

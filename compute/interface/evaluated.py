@@ -32,7 +32,7 @@ from compute.interface.compare import ModelScores, compare_scores, computed_scor
 from compute.io.files import write_text
 from compute.types import ORIGINS, BadInput, Metric, Model, Score, Suite, Task, UnknownKey
 
-DATABASE = "likeness.duckdb"  # of an evaluation: it lies beside the runs
+DATABASE = "likeness.duckdb"  # of an evaluation: it is next to the runs
 FRAME = (
     "task",
     "category",
@@ -56,8 +56,8 @@ class Evaluation:
 
     plan: Plan
     outcomes: tuple[Outcome, ...]  # one a job of the plan
-    catalog: Catalog  # with one's own suites and models
-    results: Path  # the folder that the runs lie in
+    catalog: Catalog  # with user suites and models
+    results: Path  # the folder that the runs are in
 
     @property
     def model(self) -> Model:
@@ -143,9 +143,9 @@ class Evaluation:
         """The model's rank among the rows of an origin of the same suite: published, imported, computed, all, or
         usual, the one with the most models that have every task.
 
-        Its own row of that origin is left out. The interval covers at least 95%, as on the board. A rank is None, with
+        Its own row of that origin is skipped. The interval covers at least 95%, as on the board. A rank is None, with
         the reason, where tasks or other rows are missing; `notes` say how far the two origins can be compared.
-        The first call builds the database beside the results. Raises BadInput for an unknown origin.
+        The first call builds the database next to the results. Raises BadInput for an unknown origin.
         """
         others = None
         if self.suite.aggregate != HUMAN:
@@ -186,7 +186,7 @@ class Evaluation:
         )
 
     def database(self) -> Path:
-        """The database of the shipped figures and of this results folder, beside the runs; built where it is stale.
+        """The database of the shipped scores and of this results folder, next to the runs; built where it is stale.
 
         Raises LikenessError where it cannot be built.
         """
@@ -218,7 +218,7 @@ class Evaluation:
         return compare_scores(mine, theirs, suite=self.suite, tasks=self._counting, metrics=self._metrics, task=task)
 
     def _scores_of(self, key: str) -> ModelScores:
-        """Another model's scores of the first origin that has any; what others have beside them is in the notes.
+        """Another model's scores of the first origin that has any; what others have next to them is in the notes.
 
         Raises BadInput where it has none.
         """
@@ -233,7 +233,7 @@ class Evaluation:
                 both = sum(task in chosen.scores for task in mine)
                 notes.append(
                     f"Of {key}, only the {chosen.origin} scores are compared, which it has on {both} of {len(mine)} "
-                    f"tasks; its {origin} scores on {len(left)} more are left out."
+                    f"tasks; its {origin} scores on {len(left)} more are skipped."
                 )
         if chosen is None:
             raise BadInput(f"{key} has no score on {self.suite.key}. Evaluate it: compute.evaluate({key!r}, suite=...)")
@@ -257,7 +257,7 @@ class Evaluation:
     def save(self, path: str | Path) -> None:
         """Writes every score as CSV, whole or not at all, in the form that `likeness import scores` reads.
 
-        What no shipped catalogue lists is declared in it, but for a suite of one's own data, which the reader must have
+        What no shipped catalogue lists is declared in it, but for a suite of user data, which the reader must have
         in its results folder. Raises CannotWrite, and BadInput where there is no score.
         """
         from compute.catalog import shipped

@@ -31,7 +31,7 @@ class SmallerTable:
     fidelity: Fidelity  # on the models it was chosen on, so it flatters
     largest_change: str  # the model whose rank changes most
     held_out: HeldOut | None  # on models that took no part; None below FOR_HALVES models
-    lost: tuple[LostTask, ...]  # the tasks left out, those least like any chosen one first
+    lost: tuple[LostTask, ...]  # the tasks skipped, those least like any chosen one first
     lines: tuple[str, ...]  # the choice as text
 
     def frame(self) -> pd.DataFrame:
@@ -100,12 +100,12 @@ def lite(
     if whole < 3:
         raise BadInput(
             f"Only {whole} of {len(table.models)} models have a score on every task; choosing tasks needs 3 or more. "
-            f"Leave out tasks that few models have ({argument('ignore')})"
+            f"Skip tasks that few models have ({argument('ignore')})"
         )
     suite = replace(table, aggregate=aggregate).weighted(weights)
     if (suite.task_weights != 1).any() or (suite.weights == 0).any():
         raise BadInput(
-            f"A smaller suite takes weights of categories, above 0. Leave tasks out by name ({argument('ignore')})"
+            f"A smaller suite takes weights of categories, above 0. Exclude tasks by name ({argument('ignore')})"
         )
     limits = smaller.thresholds(",".join(map(str, thresholds)))
     choice = smaller.choose(suite, size=tasks, thresholds=limits)

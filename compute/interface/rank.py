@@ -41,8 +41,8 @@ def rank(
     categories, lower_is_better, shares, transpose: how to read it (`ScoreReading` there). weights: by category or task,
     others 1. groups: names of groups and their tasks, which share their data: each group counts as one task in the
     intervals, not in the mean. aggregate: `category-mean`, the mean of category means; `task-mean`; or `borda`, points
-    for every model beaten on a task, for tasks of unlike direction or unit. coverage: the least share of the counting
-    tasks that a model needs for a rank. bounds: the least and largest possible mean, which intervals keep to.
+    for every model beaten on a task, for tasks of different directions or unit. coverage: the least share of the
+    counting tasks that a model needs for a rank. bounds: the least and largest possible mean, which intervals keep to.
 
     Source of the statistics: `compute.analysis.ranking`. Raises BadInput in one sentence.
     """
@@ -71,7 +71,7 @@ def rank(
         many = "1 model" if table.models else "no models"
         raise BadInput(f"The table has {many}; a ranking needs two or more. Add rows")
     if aggregate == BORDA and not set((weights or {}).values()) <= {0, 1}:
-        raise BadInput("Borda points take no weights but 0, which leaves tasks out. Or rank by a mean")
+        raise BadInput("Borda points take no weights but 0, which excludes tasks. Or rank by a mean")
     least, most = (np.full(len(table.tasks), limit) for limit in limits)
     chosen = replace(table, aggregate=aggregate, least=coverage, lower=least, upper=most).weighted(weights)
     ways = [

@@ -4,9 +4,9 @@ Wide: a row a model, a column a task; a column `<task>_stderr` holds the standar
 Long: a row a score, in the columns `model`, `task`, `value`, and optionally `stderr`, `n`, `category`,
 `higher_is_better`.
 
-Long tables may say `scenario`, `dataset` or `benchmark` for task, with a `metric` beside it, and `score`, `mean` or
+Long tables may say `scenario`, `dataset` or `benchmark` for task, with a `metric` next to it, and `score`, `mean` or
 `result` for value. `88.1 ± 0.4`, `70.1 (0.3)` and columns such as `<task>_std` are a score with its standard error. An
-empty cell, `-`, `NA` or `nan` is no score. Rows are counted from 1, below the heading.
+empty cell, `-`, `NA` or `nan` is not a score. Rows are counted from 1, below the heading.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ class ScoreReading:
     """How a table of scores is read: the arguments that rank, compare, correlate and lite share.
 
     A column whose name says that it sums up the others or describes the models, such as `Mean (Task)` or `Zero-shot`,
-    is left out unless an argument names it.
+    is skipped unless an argument names it.
     """
 
     model: str = ""  # the column of models; else `model`, a named index, or a first column of text
     only: Sequence[str] = ()  # the tasks to take; empty: all
-    ignore: Sequence[str] = ()  # columns (of a wide table) or tasks to leave out
+    ignore: Sequence[str] = ()  # columns (of a wide table) or tasks to omit
     categories: Mapping[str, Sequence[str]] | None = None  # names of categories and their tasks, every task in one
     groups: Mapping[str, Sequence[str]] | None = None  # names of groups and their tasks, which share their data
     weights: Mapping[str, float] | None = None  # by category or task, others 1; here only the names in it count
@@ -120,7 +120,7 @@ class ScoreReading:
         table = _without_summaries(table, named=self.named)
         _check_units(table, named=self.named)
         if not table.tasks:
-            raise BadInput("The table has no tasks: it needs a column of scores beside the column of models")
+            raise BadInput("The table has no tasks: it needs a column of scores besides the column of models")
         if len(table.models) > MOST_MODELS:
             raise BadInput(
                 f"The table has {len(table.models):,} models; at most {MOST_MODELS:,} can be compared. Choose some"
@@ -164,8 +164,7 @@ def _check_once(used: Iterable[str], shared: Collection[str]) -> None:
     for name in used:
         if name in shared:
             raise BadInput(
-                f"Two columns are named {shortened(name)!r}. Rename one of them, or leave both out "
-                f"({argument('ignore')})"
+                f"Two columns are named {shortened(name)!r}. Rename one of them, or omit both ({argument('ignore')})"
             )
 
 
@@ -240,7 +239,7 @@ def _models(column: pd.Series) -> list[str]:
     names = column.astype("str").str.strip()
     empty = np.flatnonzero((names.isna() | (names == "")).to_numpy())
     if len(empty):
-        raise BadInput(f"Row {empty[0] + 1} names no model in the column {column.name!r}. Name it, or remove the row")
+        raise BadInput(f"Row {empty[0] + 1} has no model in the column {column.name!r}. Name it, or remove the row")
     return names.tolist()
 
 
@@ -324,7 +323,7 @@ def _long(
     tasks = frame[roles["task"]].astype("str").str.strip()
     unnamed = np.flatnonzero((tasks.isna() | (tasks == "")).to_numpy())
     if len(unnamed):
-        raise BadInput(f"Row {unnamed[0] + 1} names no task. Name it, or remove the row")
+        raise BadInput(f"Row {unnamed[0] + 1} has no task. Name it, or remove the row")
     row, models = pd.factorize(np.array(names, object))
     column, keys = pd.factorize(tasks.to_numpy(object))
     cells = row * len(keys) + column
@@ -385,13 +384,12 @@ def _long(
 
 
 def _unused(extra: Sequence[str], roles: Mapping[str, str]) -> list[str]:
-    """What a long table has beside its own columns. Raises BadInput for what looks like one of these misspelt."""
+    """The extra columns of a long table. Raises BadInput for what looks like one of these misspelt."""
     for name in extra:
         near = suggestion(name, [role for role in OPTIONAL if role not in roles])
         if near:
             raise BadInput(
-                f"A long table knows no column {shortened(name)!r}.{near} Rename it, or leave it out "
-                f"({argument('ignore')})"
+                f"A long table knows no column {shortened(name)!r}.{near} Rename it, or omit it ({argument('ignore')})"
             )
     return [f"Columns that are not used: {shown(extra)}."] if extra else []
 
@@ -443,8 +441,8 @@ class _BadCells:
     def errors(self, values: Floats, name: str) -> Floats:
         """Standard errors, which are never negative."""
         self.found += [
-            f"Row {row + 1} ({shortened(self.models[row])!r}), column {name!r}: {values[row]:g} is no standard error; "
-            "it is never negative. Leave it empty where it is not known"
+            f"Row {row + 1} ({shortened(self.models[row])!r}), column {name!r}: {values[row]:g} is not a "
+            "standard error (negative). Leave it empty where it is not known"
             for row in np.flatnonzero(values < 0)
         ]
         return values
@@ -475,9 +473,7 @@ def _without_summaries(table: ScoreTable, *, named: Collection[str]) -> ScoreTab
     if not sums and not facts:
         return table
     why = [f"{shown(sums)} (sums of others)"] * bool(sums) + [f"{shown(facts)} (facts of the models)"] * bool(facts)
-    note = (
-        f"Left out by their names: {', '.join(why)}. To count one, rename it, or list the tasks ({argument('only')})."
-    )
+    note = f"Skipped by their names: {', '.join(why)}. To count one, rename it, or list the tasks ({argument('only')})."
     return replace(_chosen(table, only=(), ignore=[*sums, *facts], columns=()), notes=(note, *table.notes))
 
 
@@ -531,9 +527,7 @@ def _in_categories(table: ScoreTable, categories: Mapping[str, Sequence[str]]) -
     code_of = _members(categories, table.tasks, noun="category")
     for task in table.tasks:
         if task not in code_of:
-            raise BadInput(
-                f"The task {task!r} is in no category. Add it to one, or leave it out ({argument('ignore')})"
-            )
+            raise BadInput(f"The task {task!r} is in no category. Add it to one, or omit it ({argument('ignore')})")
     names = [str(name) for name in categories]
     return _categorised(table, [names[code_of[task]] for task in table.tasks], order=names)
 
@@ -549,7 +543,7 @@ def _summaries(table: ScoreTable) -> list[str]:
     """A sentence where columns are named as if they were means of the others, or ranks."""
     named = [task for task in table.tasks if SUMMARY.fullmatch(task)]
     return (
-        [f"Counted as tasks: {shown(named)}. Leave them out ({argument('ignore')}) if they sum up the others."]
+        [f"Counted as tasks: {shown(named)}. Omit them ({argument('ignore')}) if they sum up the others."]
         if named
         else []
     )

@@ -69,7 +69,7 @@ def train(
 
     `base`: a key of the catalogue, a checkpoint's folder, or a hub id, `hub:org/name@revision`. `suite`: whose kind of
     examples it is trained on; none of the suite's own items is. `mini`'s are drawn; `unisim`'s are the training splits
-    of Table 5, some of which choose the stored step beside drawn items out of distribution, with the paper's plan.
+    of Table 5, some of which choose the stored step by drawn items out of distribution as well, with the paper's plan.
     `tasks`: only these of image-choice, image-for-text, text-for-image and quality. `datasets`: those of a task, as
     `image-for-text=hpdv2,magicbrush`. `data`: a folder of data sets as <org>/<name>/, searched before the hub's
     cache. `options`: values of the plan (compute/training/plan.py), as a mapping or as `name=value`; the others are the
@@ -176,7 +176,7 @@ def _trained(
 def _final_table(
     base: Model, folder: Path, *, suite: str, hardware: Any, source: Source, report: Callable[[str], None]
 ) -> list[TaskChange]:
-    """Base and tuned model on the suite's own items. Tasks whose data is not in `source` are reported and left out."""
+    """Base and tuned model on the suite's own items. Tasks whose data is not in `source` are reported and skipped."""
     items, missing = evaluation.suite_items(suite, source=source)
     if missing:
         first = next(iter(missing))
@@ -218,7 +218,7 @@ def _sets(
         check_task(task)
     if suite == "mini":
         if datasets:
-            raise BadInput("The suite mini has drawn examples alone: leave out --datasets, or name --suite unisim")
+            raise BadInput("The suite mini has drawn examples alone: omit --datasets, or name --suite unisim")
         sets = drawn.training(seed=plan.seed, count=plan.samples)
         return [part for part in sets if part.task in (tasks or TASKS)], []
     named = {task: names for task, names in splits.chosen(datasets).items() if task in (tasks or TASKS)}

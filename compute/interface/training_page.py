@@ -14,7 +14,7 @@ from compute.training.run_folder import StepMeasurement
 
 # Units of the drawing: 400 are about the pixels of a phone, whose type training.css sizes.
 WIDTH, HEIGHT = 400, 240
-LEFT, RIGHT, TOP, BOTTOM = 36, 360, 24, 206  # of the axes; the last value of each curve stands on their right
+LEFT, RIGHT, TOP, BOTTOM = 36, 360, 24, 206  # of the axes; the last value of each curve is on their right
 LABEL_GAP = 13  # between two curves' last values
 KEYS = {"core": "of-0", "ood": "of-1"}  # of training.css
 

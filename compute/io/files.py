@@ -1,7 +1,7 @@
 """Files: written whole or not at all; and JSON records that anyone may have put on disk, read with limits.
 
-A file is written to a draft beside it, which is then moved into place. A process that is killed leaves its draft.
-Whoever writes holds a lock on the folder, which goes with the process: so the drafts that the next writer meets in
+A file is written to a draft next to it, which is then moved into place. A process that is killed leaves its draft.
+A writer holds a lock on the folder, which ends with the process: so the drafts that the next writer meets in
 there are nobody's, and are removed. `sweep` removes them without writing. Temporary folders are recognised by the same
 means. Where a file system has no locks, drafts are left alone.
 
@@ -326,7 +326,7 @@ def check_file(path: Path, *, root: Path, most: int) -> None:
         check_inside(path, root=root)
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
-        raise ValueError(f"{path.name} is no plain file")
+        raise ValueError(f"{path.name} is not a plain file")
     if status.st_size > most:
         raise ValueError(f"{path.name} has more than the {most / 2**20:.0f} MB that are read")
 

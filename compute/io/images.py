@@ -1,4 +1,4 @@
-"""Which files of a folder are images, and which are left out: the same rule wherever a folder of images is read."""
+"""Which files of a folder are images, and which are skipped: the same rule wherever a folder of images is read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from compute.types import BadInput
 # Pillow's names of the formats that are decoded. Named one by one, so that no file can start a reader that runs other
 # programs (EPS) or that holds no picture.
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "JPEG2000", "AVIF")
-JUNK = ("thumbs.db", "desktop.ini")  # what systems add to a folder, beside hidden files
+JUNK = ("thumbs.db", "desktop.ini")  # what systems add to a folder, besides hidden files
 NAMED = 3  # files that are not used that a note names
 SUCH_AS = ".jpg, .png, .webp, .gif, .tif, .bmp, .ppm, .jp2 or .avif"
 
@@ -31,11 +31,11 @@ class ImageFiles:
 
 
 def unused_note(title: str, unused: Sequence[str]) -> tuple[str, ...]:
-    """How many files of a source are no images, and the first of them."""
+    """How many files of a source are not images, and the first of them."""
     if not unused:
         return ()
     more = f" and {len(unused) - NAMED:,} more" if len(unused) > NAMED else ""
-    are = "files are not used, as they are no images that can be read" if len(unused) > 1 else "file is not used"
+    are = "files are not used, as they are not images that can be read" if len(unused) > 1 else "file is not used"
     return (
         f"{title}: {len(unused):,} {are} ({', '.join(unused[:NAMED])}{more}). Images end in {SUCH_AS}: save others so",
     )

@@ -1,4 +1,4 @@
-"""Tables from files (CSV, TSV, JSON Lines, Excel, Parquet), whoever wrote them; and how a table is printed.
+"""Tables from files (CSV, TSV, JSON Lines, Excel, Parquet) of any program; and how a table is printed.
 
 The first bytes tell binary formats, the name's end the others; text and JSON may be compressed by gzip. Text is UTF-8,
 UTF-16 or else Windows-1252, its columns separated by commas, semicolons or tabs. Cells of text and Excel files are
@@ -51,7 +51,7 @@ class TableFile:
     title: str  # the file's name
     frame: pd.DataFrame
     comma: bool | None = None  # whether decimals have a comma, as far as the separator tells
-    uneven: tuple[tuple[int, list[str]], ...] = ()  # rows and their cells that are left out for their width
+    uneven: tuple[tuple[int, list[str]], ...] = ()  # rows and their cells that are skipped for their width
     stored: tuple[str, ...] = ()  # columns of images inside a Parquet file, which are not read
     notes: tuple[str, ...] = ()
 
@@ -105,7 +105,7 @@ def read_table(
     """The table in a file or in bytes, which need a `name`; `ending` stands for that of the name.
 
     `columns` are the only ones read of a Parquet file, in any case of letters. Rows of another width than the heading
-    are left out where `uneven`; columns may share a name where `repeated`. Raises
+    are skipped where `uneven`; columns may share a name where `repeated`. Raises
     BadInput in one sentence that names the file and what to do, or all such rows.
     """
     title = name or Path(source).name
@@ -127,7 +127,7 @@ def read_table(
                 else:
                     table = _text(text, title, notes, repeated=repeated, tabs=ending == ".tsv", most_rows=most_rows)
             else:
-                raise BadInput(f"{title} is no table: its name must end in {', '.join(ENDINGS)}. Save it as CSV")
+                raise BadInput(f"{title} is not a table: its name must end in {', '.join(ENDINGS)}. Save it as CSV")
     except FileNotFoundError as error:
         raise BadInput(f"There is no file {source}. Check the path") from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -156,7 +156,7 @@ def read_csv(path: Path, *, columns: tuple[str, ...] = ()) -> pd.DataFrame:
 
 
 def read_lines(path: Path) -> list[str]:
-    """The lines of a text, without their ends, blank ones at its end left out. Raises BadInput.
+    """The lines of a text, without their ends, blank ones at its end skipped. Raises BadInput.
 
     Only line feeds end a line (with the carriage return before them): other separators occur within texts.
     """
@@ -247,7 +247,7 @@ def _text(
             ) from error
         raise BadInput(
             f"{title} cannot be read from line {reader.line_num:,} on ({error}): put a cell that contains quotes in "
-            "quotes, and double each of its own"
+            "quotes, and double each quote inside it"
         ) from error
     frame = pd.concat(frames, ignore_index=True) if frames else _texts([], len(names))
     return TableFile(
@@ -264,7 +264,7 @@ def _texts(rows: Sequence[Sequence[str]], width: int) -> pd.DataFrame:
 
 
 def _named(frame: pd.DataFrame, names: Sequence[str], title: str, *, repeated: bool) -> pd.DataFrame:
-    """The frame with its names; last columns without a name or any content, as spreadsheets add them, are left out."""
+    """The frame with its names; last columns without a name or any content, as spreadsheets add them, are skipped."""
     width = len(names)
     while width and not names[width - 1] and not frame[width - 1].str.strip().any():
         width -= 1
@@ -292,9 +292,9 @@ def _json_lines(file: io.TextIOWrapper, title: str, notes: tuple[str, ...], *, m
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise BadInput(f"{title}, row {count:,}: it is no JSON ({error})") from error
+            raise BadInput(f"{title}, row {count:,}: it is not JSON ({error})") from error
         if not isinstance(row, dict):
-            raise BadInput(f"{title}, row {count:,}: it is no JSON object")
+            raise BadInput(f"{title}, row {count:,}: it is not a JSON object")
         if most_rows is not None and count > most_rows:
             raise BadInput(f"{title} has more than {most_rows:,} rows. Split it")
         for key, value in row.items():
@@ -355,7 +355,9 @@ def _excel(file: IO[bytes], title: str, *, repeated: bool, most_bytes: int) -> T
     except BadInput:
         raise
     except Exception as error:  # whatever a damaged workbook raises
-        raise BadInput(f"{title} is no Excel workbook, or a damaged one ({error}). Save it as .xlsx or CSV") from error
+        raise BadInput(
+            f"{title} is not an Excel workbook, or a damaged one ({error}). Save it as .xlsx or CSV"
+        ) from error
     uneven = tuple((at, row) for at, row in enumerate(listed, 1) if len(row) > len(names))
     whole = [[*row, *[""] * (len(names) - len(row))] for row in listed if len(row) <= len(names)]
     frame = _named(_texts(whole, len(names)), names, title, repeated=repeated)
@@ -363,7 +365,7 @@ def _excel(file: IO[bytes], title: str, *, repeated: bool, most_bytes: int) -> T
 
 
 def _cells(row: Sequence[Any]) -> list[str]:
-    """The cells of a row of a sheet as it shows them, those at its end without content left out."""
+    """The cells of a row of a sheet as it shows them, those at its end without content skipped."""
     cells = []
     for cell in row:
         value = cell.value
@@ -398,7 +400,7 @@ def _parquet(path: Path, title: str, columns: Collection[str], *, most_bytes: in
             _check_unpacked(table, quoted, title, most_bytes=most_bytes)
             frame = table.project(", ".join(quoted)).df()
     except duckdb.Error as error:
-        raise BadInput(f"{title} is no Parquet file, or a damaged one ({_first_line(error)})") from error
+        raise BadInput(f"{title} is not a Parquet file, or a damaged one ({_first_line(error)})") from error
     return TableFile(title=title, frame=frame, stored=stored)
 
 
@@ -420,7 +422,7 @@ def check_unpacked(path: Path, columns: Iterable[str], *, most_bytes: int) -> No
             table = connection.read_parquet(str(path))
             _check_unpacked(table, map(_quoted, columns), path.name, most_bytes=most_bytes)
     except duckdb.Error as error:
-        raise BadInput(f"{path.name} is no Parquet file, or a damaged one ({_first_line(error)})") from error
+        raise BadInput(f"{path.name} is not a Parquet file, or a damaged one ({_first_line(error)})") from error
 
 
 def _check_unpacked(table: duckdb.DuckDBPyRelation, columns: Iterable[str], title: str, *, most_bytes: int) -> None:

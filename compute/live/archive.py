@@ -46,7 +46,7 @@ class Archive:
         if any(path in self._entries for path in OFFICE):
             raise BadInput("This is a workbook, not a ZIP of images. Save its sheet as CSV in UTF-8 and add that")
         if not tables:
-            raise BadInput("The ZIP holds no CSV. Put one in it, with the columns first and second, beside the images")
+            raise BadInput("The ZIP holds no CSV. Put one in it, with the columns first and second, next to the images")
         if len(tables) > 1:
             raise BadInput(f"The ZIP holds {len(tables)} CSV files ({_listed(tables)}). Leave exactly one in it")
         return tables[0]

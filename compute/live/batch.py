@@ -82,7 +82,7 @@ def read(data: bytes) -> Batch:
     """A CSV, or a ZIP of one CSV with images, as pairs. Raises BadInput, as a sentence, where the whole file fails.
 
     The heading of the CSV (`compute.io.tables`) names `first` and `second`, in any case and order, and may name `name`.
-    Other columns are ignored. What is wrong with one row stands in that row.
+    Other columns are ignored. What is wrong with one row is in that row.
     """
     archive = Archive(data) if data.startswith((b"PK\x03\x04", b"PK\x05\x06")) else None
     table = archive.table() if archive else ""
@@ -97,7 +97,7 @@ def _rows(data: bytes) -> list[PairRow]:
     columns = [str(column).lower() for column in file.frame]
     for column in (*REQUIRED, *OPTIONAL):
         if columns.count(column) > 1:
-            raise BadInput(f"The column {column} stands twice in the heading. Keep one of them")
+            raise BadInput(f"The column {column} appears twice in the heading. Keep one of them")
         if column in REQUIRED and column not in columns:
             raise BadInput(
                 "The table needs a heading with the columns first and second, and may have the column name. Its first "
@@ -124,7 +124,7 @@ def _row(number: int, cells: list[str], columns: list[str]) -> PairRow:
     for column, cell in zip(REQUIRED, (first, second), strict=True):
         if not cell:
             problem = problem or f"The cell in the column {column} is empty. Write a text or name an image"
-    # One character more than is shown: whoever shortens a name marks it.
+    # One character more than is shown, so that a shortened name is marked.
     return PairRow(
         number=number, name=by_column.get("name", "")[: PREVIEW + 1], first=first, second=second, problem=problem
     )

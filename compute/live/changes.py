@@ -1,4 +1,4 @@
-"""An image beside its changed copy: how a model's score falls as it is changed more and more by PairBench's
+"""An image compared with its changed copy: how a model's score falls as it is changed more and more by PairBench's
 transformations, and how a judge rates the pair from 1 to 10, under both conditions and in both orders.
 
 Of a rating, questions, the reader of answers and the map from numbers to scores are those of the procedure `judging`
@@ -45,7 +45,7 @@ NO_MAP = (
 
 
 def changed(image: Input, *, kind: str, strength: float, seed: int = 0) -> Input:
-    """The image changed by one transformation, as an input of its own. Raises BadInput as `perturb`, and for a text."""
+    """The image changed by one transformation, as its own input. Raises BadInput as `perturb`, and for a text."""
     if image.modality != "image":
         raise BadInput(f"{image.name} is a text: only an image can be perturbed")
     whole, reduced = image.content, size(image)
@@ -99,7 +99,7 @@ def curve(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChangedPair:
-    """An image beside its copy, changed by one transformation of PERTURBATIONS at a strength 0..1."""
+    """An image and its copy, changed by one transformation of PERTURBATIONS at a strength 0..1."""
 
     image: Input
     kind: str

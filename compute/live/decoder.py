@@ -33,7 +33,7 @@ from compute.types import BadInput
 WORKERS = 2
 MEMORY = 300_000_000  # bytes of address space of a worker beyond what it has at rest
 SECONDS = 2  # of processor time for a file
-LONGEST = 30.0  # seconds by the clock for a file, where the system has no limits of its own
+LONGEST = 30.0  # seconds by the clock for a file, where the system has no limits
 PATIENCE = 30.0  # seconds that a file waits for a worker
 COMMAND = (sys.executable, "-S", "-m", f"{__package__}.decoder")
 READY = b"ready"
@@ -192,7 +192,7 @@ def main() -> None:
     bare_process.end_with(int(sys.argv[1]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then ends this process
     target = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a library prints is no reply
+    os.dup2(2, 1)  # whatever a library prints is not a reply
     _prepare()
     bare_process.confine(memory=MEMORY, seconds=SECONDS)
     with suppress(EOFError, BrokenPipeError):

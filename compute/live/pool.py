@@ -69,7 +69,7 @@ def load(row: Model) -> Any:
         raise BadInput(CHANGED) from error
     except (LikenessError, MemoryError):
         raise
-    except Exception as error:  # of whichever library reads the checkpoint
+    except Exception as error:  # the library that reads the checkpoint may raise anything
         log.exception("%s could not be loaded", row.key)
         raise BadInput(
             f"It could not be loaded ({type(error).__name__}): its files are damaged, or do not fit "

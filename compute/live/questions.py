@@ -38,7 +38,7 @@ class Mode:
 MODES: dict[str, Mode] = {
     mode.key: mode
     for mode in (
-        Mode(key="pair", title="How alike are two", least=2, most=2),
+        Mode(key="pair", title="How similar are two", least=2, most=2),
         Mode(key="choice", title="Which is nearest", least=3, most=MOST_INPUTS),
         Mode(key="odd", title="Odd one out", least=3, most=8, kinds=("image",)),
         Mode(key="quality", title="Quality and attributes", least=1, most=8, kinds=("image",)),
@@ -90,7 +90,7 @@ class Answer:
     """One model's answer. All numbers are on its own scale: higher is nearer or better, and only its own distribution
     gives one of them a meaning.
 
-    `scores`: one for a pair, else one per option: similarity to the reference, how much more alike the others are
+    `scores`: one for a pair, else one per option: similarity to the reference, how much more similar the others are
     without it (odd one out), or the quality. `pairs` of odd one out: the similarity of each two. `replies` of a judge:
     one per order; `picks` what could be read of them, None where nothing.
     """
@@ -130,7 +130,7 @@ class Answer:
 
     @cached_property
     def standings(self) -> tuple[Place, ...]:
-        """Where each score stands in the distribution; empty without one, and of odd one out."""
+        """Where each score is in the distribution; empty without one, and of odd one out."""
         if self.reference is None or self.pairs:
             return ()
         return tuple(place(self.reference, score) for score in self.scores)

@@ -107,15 +107,15 @@ REASONS = (
     ),
     Reason(
         key="code",
-        one="brings code of its own, which this app does not run",
-        many="bring code of their own, which this app does not run",
+        one="brings custom code, which this app does not run",
+        many="bring custom code, which this app does not run",
         remedy="Serve it behind an endpoint, and set LIKENESS_ENDPOINT.",
     ),
     Reason(
         key="published",
-        one="has published figures only: nothing here computes it",
-        many="have published figures only: nothing here computes them",
-        remedy="The Board shows those figures.",
+        one="has published scores only: nothing here computes it",
+        many="have published scores only: nothing here computes them",
+        remedy="The Board shows those scores.",
     ),
 )
 
@@ -198,7 +198,7 @@ def availability(row: Model, *, network: Callable[[], bool], room: int) -> Avail
             return _impossible(reason="offline", why="Its endpoint is on another machine, and the app runs offline")
         return Availability(state=READY, why="Asked through the host's endpoint: what you compare is sent there")
     if row.options.get("trust_remote_code") or row.options.get("remote_code"):
-        return _impossible(reason="code", why="Its checkpoint brings code of its own, which this app does not run")
+        return _impossible(reason="code", why="Its checkpoint brings custom code, which this app does not run")
     if not family.weights and not family.needs:
         return Availability(state=READY)
     if _lacks_own_files(row):
@@ -272,7 +272,7 @@ class Listed:
 class Roster:
     """The models that compare inputs; `network` says whether the hub can be reached.
 
-    `own` are the host's own beside the catalogue's `rows`: they are listed first, in their order.
+    `own` are the host's own besides the catalogue's `rows`: they are listed first, in their order.
     """
 
     def __init__(

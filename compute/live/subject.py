@@ -93,7 +93,7 @@ class LiveSubject:
             if reply.error:
                 return [Reply(item=question.item, error=reply.error) for question in questions]
             self.cache[name] = reply
-        # Two questions may have one prompt: an image beside itself, in both orders.
+        # Two questions may have one prompt: an image with itself, in both orders.
         return [replace(self.cache[name], item=question.item) for name, question in zip(names, questions, strict=True)]
 
     def domain(self, inputs: Sequence[Input], *, pairing: str, calibrations: Calibrations) -> DomainCheck:
@@ -160,7 +160,7 @@ class LiveSubject:
 
     def _content(self, column: Column, row: int) -> Any:
         decoded = self.inputs.get(bytes(column.keys[row]))
-        return column.read(row) if decoded is None else decoded.content  # a prompt is no input
+        return column.read(row) if decoded is None else decoded.content  # a prompt is not an input
 
 
 def column_of(inputs: Sequence[Input]) -> Column:

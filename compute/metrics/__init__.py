@@ -6,7 +6,7 @@ From Python, as `compute.metrics.<name>`; every docstring gives shapes, errors a
   `reciprocal_rank`;
 - of groupings and similarities, each with its standard error: `nmi`, `cosine_spearman`;
 - of judges: `mmscore`, `relax_sym`, `smoothness`, `controllability`;
-- of scores beside people's: `correlation`, `squared_correlation`, `rank_accuracy`;
+- of scores against people's: `correlation`, `squared_correlation`, `rank_accuracy`;
 - of features of real and generated images: `frechet`, `cfred`, `cmmd`, `kid`, `manifold` (precision to coverage),
   `vendi`, `inception_score`, `clipscore`.
 

@@ -13,7 +13,7 @@ def correlation(*, scores: ArrayLike, human: ArrayLike) -> float:
     """Pearson correlation of one score a generator with human rate or Elo, both (n,), in -1..1.
 
     Negative is right for a distance, where lower is better. Raises BadInput for unlike or non-finite inputs,
-    Undefined below three generators (two points always lie on a line) or when one side is constant.
+    Undefined below three generators (two points always are on a line) or when one side is constant.
     """
     scores, human = _paired(scores, human)
     if len(scores) < 3:
@@ -36,7 +36,7 @@ def squared_correlation(*, scores: ArrayLike, human: ArrayLike) -> float:
 def rank_accuracy(*, ranks: ArrayLike, human_ranks: ArrayLike) -> float:
     """Share of generator pairs that `ranks` orders as `human_ranks` does, both (n,), rank 1 best; in 0..1.
 
-    Ties: a pair that people do not order is left out; a pair that only `ranks` leaves tied counts one half,
+    Ties: a pair that people do not order is skipped; a pair that only `ranks` leaves tied counts one half,
     as a coin would. Raises BadInput for unlike or non-finite inputs, Undefined when people order no pair.
     Source: cFreD, section 4.1.
     """
@@ -55,5 +55,5 @@ def _paired(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
     if first.ndim != 1 or first.shape != second.shape:
         raise BadInput(f"Expected two lists of the same length, got shapes {first.shape} and {second.shape}")
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
-        raise BadInput("A score or rank is not a finite number: leave that generator out of both lists")
+        raise BadInput("A score or rank is not a finite number: drop that generator from both lists")
     return first, second

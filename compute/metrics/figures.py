@@ -17,7 +17,7 @@ class Figure:
     """A score: `n` items it rests on, `stderr` where there is a formula for it.
 
     `answered`: their share of the items asked. `lower_bound`: the value if every missing answer were wrong.
-    `low`, `high`: the 95% interval of a metric that has one of its own; others are value ± 1.96 stderr. `bias`: how
+    `low`, `high`: the 95% interval of a metric that defines one; others are value ± 1.96 stderr. `bias`: how
     much higher the value is expected to be than that of endless items; the interval is of the value less the bias.
     None where the metric is not known to have any.
     """
@@ -33,7 +33,7 @@ class Figure:
 
 
 def cosine_spearman(human: ArrayLike, value: ArrayLike) -> Figure:
-    """Spearman correlation of human scores and similarities, both (n,); pairs with a gap are left out.
+    """Spearman correlation of human scores and similarities, both (n,); pairs with a gap are skipped.
 
     Standard error (1 - r²) sqrt((1 + r² / 2) / (n - 3)): Fisher's z with the variance of Bonett and Wright 2000, taken
     back to r. Raises Undefined below three pairs or where one side is constant. Source: MIEB section 3 (visual STS).
@@ -55,11 +55,11 @@ def cosine_spearman(human: ArrayLike, value: ArrayLike) -> Figure:
 def nmi(labels: ArrayLike, clusters: ArrayLike) -> Figure:
     """Mutual information of two groupings, both (n,), over the arithmetic mean of their entropies; in 0..1.
 
-    Values only name groups: numbers or strings. The standard error is over items drawn anew, by the delta method: with
+    Values only name groups: numbers or strings. The standard error is over items resampled, by the delta method: with
     an item's surprises j, l and c in the joint and the two single groupings, NMI is 2 (1 - mean j / mean (l + c)), so
     an item's influence is -2 (j - (l + c) mean j / mean (l + c)) / mean (l + c). Groups that have nothing to do with
     the labels agree with them by chance, the more the smaller they are: the bias is that of `finite_bias`. Raises
-    BadInput for unlike lengths, Undefined where both sides put everything into one group. Source: MIEB section 3
+    BadInput for different lengths, Undefined where both sides put everything into one group. Source: MIEB section 3
     (clustering); arithmetic mean as scikit-learn does by default.
     """
     labels, clusters = (np.asarray(side).astype(str) for side in (labels, clusters))

@@ -1,29 +1,29 @@
 """PairBench's four metrics of a judge, as functions of its ratings of pairs in both orders.
 
 A judge M rates every pair from 1 to 10 under a condition C (sensitive or invariant to a transformation), in the order
-given and reversed. S holds its scores in both orders; an answer that is no score from 1 to 10 is invalid.
+given and reversed. S holds its scores in both orders; an answer that is not a score from 1 to 10 is invalid.
 
 - **MMScore** (section 3.2.1) is NMI(S, truth): mutual information over the arithmetic mean of the two entropies. The
   paper leaves the normalisation open; this one is scikit-learn's default. Invalid answers, which the paper puts into S
-  as -1, are a label of their own. A judge that always says the same has 0. Values are labels: a judge that says 3 for
+  as -1, are their own label. A judge that always says the same has 0. Values are labels: a judge that says 3 for
   every identical pair and 7 for every other does as well as one that says 10 and 1.
 - **ε-RelaxSym** (section 3.2.2) is the share of pairs whose two scores differ by at most ε; an invalid answer is never
   equal to anything. Tables have ε = 1, Figure 7 the curve.
 - **Smoothness** (section 3.2.3) is the entropy of the valid scores of S, in nats (the paper names no base): 0 where all
-  are alike, ln 10 = 2.303 where all ten are equally frequent. Undefined without a valid score.
+  are equal, ln 10 = 2.303 where all ten are equally frequent. Undefined without a valid score.
 - **Controllability** is 1 - |a - b| / sqrt(ab), with a and b the MMScores under the two conditions: 1 where they are
   equal, without a lower bound, undefined where one is 0. Section 3.2.4 prints the complement; Table 1 has this.
 
-Table 1 is the plain mean of each split's figures over 24 splits and two conditions; of Controllability, which takes
+Table 1 is the plain mean of each split's values over 24 splits and two conditions; of Controllability, which takes
 both conditions, over 24 splits (`table_1`).
 
 NMI is biased upwards: by about (rows - 1)(columns - 1) / (2 N) over the mean entropy for N independent answers, so by
 0.06 to 0.1 with ten source items and 0.005 with 200. Values are as the paper defines them, with the bias, which stands
-beside them; intervals, and ranks of computed scores, are for the judge's MMScore on endless sources, without it.
+next to them; intervals, and ranks of computed scores, are for the judge's MMScore on endless sources, without it.
 `resampling` says how they are made.
 
 Ratings are whole numbers 1..10, NaN where the answer is invalid. Arrays have a row a pair. `sources` names the item
-that a pair is made from; without it every pair counts as a source of its own. Lists of another length and scores out of
+that a pair is made from; without it every pair counts as its own source. Lists of another length and scores out of
 range raise BadInput.
 """
 
@@ -61,7 +61,7 @@ class Ratings:
     def of(
         cls, *, forward: ArrayLike, reverse: ArrayLike, expected: ArrayLike | None = None, sources: ArrayLike | None
     ) -> Ratings:
-        """From arrays of scores. Raises BadInput for unlike lengths, and scores that are no whole numbers 1..10."""
+        """From arrays of scores. Raises BadInput for different lengths, and scores that are not whole numbers 1..10."""
         first = _scores("forward", forward, invalid=True)
         columns = {
             "forward": first,
@@ -110,7 +110,7 @@ class Quantity:
     """A figure of counts: which cells a pair's two scores count in, and the figure of the counts of all cells.
 
     `cells` gives (m,) cell numbers with the pair (m,) of each, and how many cells there are; `value` takes counts
-    (..., width) to figures (...), NaN where undefined, with `reason` in words.
+    (..., width) to values (...), NaN where undefined, with `reason` in words.
     """
 
     cells: Callable[[Ratings], tuple[Ints, Ints, int]]
@@ -119,7 +119,7 @@ class Quantity:
     lower: float
     upper: float
     is_share: bool = False
-    # Values (k,) for truths shuffled as `resampling.shuffled` does; None where the truth is no part of it
+    # Values (k,) for truths shuffled as `resampling.shuffled` does; None where the truth is not a part of it
     unrelated: Callable[[Ratings], Floats] | None = None
 
 

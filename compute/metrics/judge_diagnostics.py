@@ -89,7 +89,7 @@ class Effort:
 
 @dataclass(frozen=True, kw_only=True)
 class TemplateRobustness:
-    """MMScore by prompt template, and how far apart the templates are beside what chance alone does."""
+    """MMScore by prompt template, and how far apart the templates are compared with chance."""
 
     scores: dict[int, Figure]  # template -> MMScore of its pairs
     spread: float  # standard deviation of the templates' MMScores

@@ -25,7 +25,7 @@ SUBSAMPLES = 500
 
 @dataclass(frozen=True, kw_only=True)
 class SubsampledRanking:
-    """The ranking by MMScore of `size` sources, drawn without repetition again and again, beside that of all."""
+    """The ranking by MMScore of `size` sources, drawn repeatedly without replacement, compared with that of all."""
 
     size: int
     tau: float  # mean of Kendall's tau-b with the ranking of all sources
@@ -65,8 +65,8 @@ def ranking_stability(
     """How well ever more sources agree with the ranking of all, for each of `sizes` below the number of sources.
 
     PairBench takes 500 sources. Subsamples overlap with one another and with the whole, which makes larger ones agree
-    more than new sources would (`is_optimistic`). Raises Undefined below two judges, where the whole ranks all alike or
-    no size is below the number of sources; BadInput where judges were not put the same pairs.
+    more than new sources would (`is_optimistic`). Raises Undefined below two judges, where the whole ranks all the same
+    or no size is below the number of sources; BadInput where judges were not put the same pairs.
     """
     if len(judges) < 2:
         raise Undefined(f"A ranking needs two judges, here are {len(judges)}")

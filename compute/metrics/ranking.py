@@ -1,9 +1,9 @@
 """How good rankings are, one figure a query: nDCG, average precision, hit rate, reciprocal rank, as in trec_eval.
 
 Every function takes `gains` (queries, depth): the grade of the document at each rank, 0 where it is not relevant or
-the ranking has ended. Documents of the same score stand in falling order of their names, which is trec_eval's rule;
-whoever makes the ranking keeps it. `relevant` (queries,) counts a query's relevant documents, retrieved or not; a query
-without any has no figure (NaN).
+the ranking has ended. Documents of the same score are in falling order of their names, which is trec_eval's rule;
+the caller's ranking must follow it. `relevant` (queries,) counts a query's relevant documents, retrieved or not; a
+query without any has no figure (NaN).
 """
 
 from __future__ import annotations

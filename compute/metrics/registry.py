@@ -51,13 +51,13 @@ _GENERATOR_METRICS = (
     _raw("mps", "MPS", "Multi-dimensional Preference Score, mean."),
 )
 
-# Beside the published metrics: computed only, so no paper prints a rank by them.
+# Not among the published metrics: computed only, so no paper prints a rank by them.
 _SET_METRICS = (
-    _distance("fd", "FD", "Fréchet distance of any other features; its backbone is beside it.", digits=4),
+    _distance("fd", "FD", "Fréchet distance of any other features; its backbone is next to it.", digits=4),
     _raw(
         "kid",
         "KID",
-        "Kernel distance of the features beside it, unbiased; slightly below 0 where sets are alike.",
+        "Kernel distance of the features next to it, unbiased; can be slightly below 0 for identical distributions.",
         higher_is_better=False,
         digits=4,
     ),
@@ -66,7 +66,7 @@ _SET_METRICS = (
     _raw(
         "density",
         "Density",
-        "Reference images whose neighbourhood holds a generated image, over k; 1 where sets are alike.",
+        "Reference images whose neighbourhood holds a generated image, over k; 1 for identical distributions.",
         lower=0.0,
     ),
     _percent("coverage", "Coverage", "Share of reference images with a generated image in their neighbourhood."),
@@ -116,7 +116,7 @@ METRICS: tuple[Metric, ...] = (
     _percent(
         "relax_sym",
         "1-RelaxSym",
-        "Share of pairs rated alike in both orders, within one point.",
+        "Share of pairs rated the same in both orders, within one point.",
         digits=2,
         inputs=judge.COLUMNS[1:],
         compute=judge.relax_sym,

@@ -1,4 +1,4 @@
-"""Intervals by drawing source items anew: all pairs of a source, in both orders, move together.
+"""Intervals by resampling source items: all pairs of a source, in both orders, move together.
 
 The pairs made from a source photograph are not independent, so the photographs are what a bootstrap draws (Davison and
 Hinkley 1997, section 3.8). Sums are kept by source, and a draw is a product of weights and sums: 2,000 draws of 500
@@ -31,7 +31,8 @@ _UNDEFINED_DRAWS = 0.025  # with more draws without a value, an end of the inter
 
 
 def numbered(sources: Sequence[ArrayLike]) -> tuple[list[Ints], int]:
-    """Sources of several lists numbered alike, each (n,), and how many there are: one name is one source in all."""
+    """Sources of several lists under one numbering, each (n,), and how many there are: one name is one source in
+    all."""
     lists = [np.asarray(names).astype(str) for names in sources]
     names, codes = np.unique(np.concatenate(lists), return_inverse=True)
     return np.split(codes.astype(np.int64), np.cumsum([len(each) for each in lists])[:-1]), len(names)
@@ -79,10 +80,10 @@ def jackknife_bias(whole: float, left_out: Floats) -> float:
 def finite_bias(whole: float, *, unrelated: ArrayLike, left_out: Floats) -> float:
     """How much too high mutual information, or what is made of it, is expected to be for so few items.
 
-    `unrelated` holds its values for shuffled truths. Where the whole is no higher than 95% of them, the answers may be
-    independent of the truth, and the bias is their mean; elsewhere it is the jackknife's by `left_out`. The jackknife
-    is far off where many cells of the table are nearly empty, as a random judge's are; the mean of the shuffled is far
-    too much for a good one, whose answers fill few cells.
+    `unrelated` holds its values for shuffled truths. Where the whole is no higher than 95% of them, the answers may
+    be independent of the truth, and the bias is their mean; elsewhere it is the jackknife's by `left_out`. The
+    jackknife is far off where many cells of the table are nearly empty, as a random judge's are; the mean of the
+    shuffled is far too much for a good one, whose answers fill few cells.
     """
     values = np.asarray(unrelated, float)
     return float(values.mean()) if whole <= np.quantile(values, 0.95) else jackknife_bias(whole, left_out)
@@ -118,7 +119,7 @@ def totals(sums: Floats, *, draws: int = DRAWS, seed: int = 0) -> Floats:
 def ratio(*, top: ArrayLike, bottom: ArrayLike, sources: ArrayLike | None, draws: int = DRAWS) -> Resampled:
     """The sum of `top` over the sum of `bottom`, both (n,), with the rows of a source drawn together.
 
-    NaN where `bottom` sums to 0. Raises BadInput for unlike lengths.
+    NaN where `bottom` sums to 0. Raises BadInput for different lengths.
     """
     columns = np.stack(np.broadcast_arrays(np.asarray(top, float), np.asarray(bottom, float)), axis=1)
     names = np.arange(len(columns)) if sources is None else np.asarray(sources)

@@ -8,7 +8,7 @@ from compute.types import Model
 
 
 def pairing_of(first: str, second: str) -> str:
-    """Two modalities as one word, whichever stands first: `image-image`, `image-text`, `text-text`."""
+    """Two modalities as one word, in either order: `image-image`, `image-text`, `text-text`."""
     return "-".join(sorted((first, second)))
 
 
@@ -37,7 +37,7 @@ def embeds(row: Model, pairing: str) -> bool:
 
 
 def scores(row: Model, pairing: str) -> bool:
-    """Whether the model says how alike two items are: by their vectors, or by its own comparison."""
+    """Whether the model says how similar two items are: by their vectors, or by its own comparison."""
     return embeds(row, pairing) or compares(row, pairing)
 
 
@@ -57,4 +57,4 @@ def not_computable(row: Model) -> str:
     if row.adapter:
         return ""
     reason = row.options.get("not_computable")
-    return f"published figures only. {reason}" if reason else "published figures only: nothing here loads it"
+    return f"published scores only. {reason}" if reason else "published scores only: nothing here loads it"

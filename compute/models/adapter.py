@@ -86,7 +86,7 @@ class Adapter:
 
     `load(row, hardware, folder)` gets the folder of the checkpoint's files. `weights`: the first pattern with a match
     counts, and a row's option `file` replaces them; `needs`: one file of each group. With neither, the family has no
-    files and `folder` is None, as for a row that names no weights.
+    files and `folder` is None, as for a row without weights.
     """
 
     load: Callable[[Model, Hardware, Path | None], Encoder | Comparer | Judge]

@@ -37,7 +37,7 @@ def load(row: Model, *, hardware: Hardware) -> Encoder | Comparer | Judge:
 def load_trainable(row: Model, *, hardware: Hardware) -> Encoder:
     """The row's dual encoder with its torch module behind it, in this very precision, to be trained.
 
-    Raises what `load` raises, and CannotDo for a family whose towers are no torch module.
+    Raises what `load` raises, and CannotDo for a family whose towers are not torch modules.
     """
     family = ADAPTERS.get(row.adapter)
     if family is not None and family.trainable is None:
@@ -50,7 +50,7 @@ def _loaded(row: Model, hardware: Hardware, *, trainable: bool) -> Any:
     family, row, required = _resolved(row)
     _versions(row, family)
     if not row.weights and family.weights not in ((), OPTIONAL):
-        raise NotHere(f"{row.key} names no weights")
+        raise NotHere(f"{row.key} has no weights")
     folder = weights.local_folder(row, required=required) if required else None
     if hardware.device.startswith("cuda") and hardware.dtype == "float32":
         import torch
@@ -191,7 +191,7 @@ def hardware(device: str = "", dtype: str = "") -> Hardware:
         raise BadInput(f"No device {device!r}. There are: cpu, cuda, cuda:1, mps") from error
     available = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     if not available.get(kind, False):
-        raise NotHere(f"This machine has no device {device!r}. Leave it out to use an available one")
+        raise NotHere(f"This machine has no device {device!r}. Omit it to use an available one")
     if kind == "cuda":
         usual = "bfloat16" if torch.cuda.is_bf16_supported() else "float16"
         return Hardware(device=device, dtype=dtype or usual, chosen=bool(dtype))
@@ -212,13 +212,13 @@ def hardware_for(row: Model, hardware: Hardware) -> Hardware:
 def _resolved(row: Model) -> tuple[Adapter, Model, RequiredFiles | None]:
     """The row's family; the row without the notes among its options; and what it reads of its checkpoint.
 
-    The latter is None where the row names no checkpoint or its family reads none. Raises CannotDo without an adapter,
+    The latter is None where the row has no checkpoint or its family reads none. Raises CannotDo without an adapter,
     BadInput for an unknown one, and where the checkpoint's own code is allowed at no pinned revision.
     """
     if problem := not_computable(row):
         raise CannotDo(f"{row.key}: {problem}")
     if row.adapter == ADAPTER:
-        raise NotHere(f"{row.key} is no checkpoint: hand it over again, in Python or with --models file.py:function")
+        raise NotHere(f"{row.key} is not a checkpoint: hand it over again, in Python or with --models file.py:function")
     if row.adapter not in ADAPTERS:
         raise BadInput(f"{row.key}: no adapter {row.adapter!r}. There are: {', '.join(ADAPTERS)}")
     family, options = ADAPTERS[row.adapter], row.options

@@ -1,4 +1,4 @@
-"""Pages of one HTML file: style, script and pictures stand in it, nothing is loaded, and nothing else may run."""
+"""Pages of one HTML file: style, script and pictures are in it, nothing is loaded, and nothing else may run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BASE = "base.css"  # colours, type and tables of all of them
 
 
 def render(template: str, *, styles: Sequence[str], script: str = "", **values: Any) -> str:
-    """A template beside this file with its styles and script, all file names here. Every value is escaped.
+    """A template next to this file with its styles and script, all file names here. Every value is escaped.
 
     Templates extend base.html, which gets `policy`, what its browser may do, and `style` and `script` to put in.
     """

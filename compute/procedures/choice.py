@@ -17,7 +17,7 @@ from compute.tasks.data import Choices
 from compute.types import BadInput, CannotDo
 
 # One prompt a quality: the paper names that of `quality` (Appendix B, evaluation setup), which the benchmark's public
-# code hyphenates; the others stand in the public code only.
+# code hyphenates; the others are in the public code only.
 PROMPTS = {
     "paper": {
         "quality": "A high quality photo.",

@@ -128,7 +128,7 @@ def credit(scores: NDArray[np.floating], right: Bools) -> Floats:
     """What picking the best of each row is worth: (..., k) scores and which are right -> (...,) in 0..1.
 
     Exactly equal best scores share the pick, as a fair draw among them would on average: no position is favoured. That
-    differs from an arg max, which gives a tie to whichever stands first.
+    differs from an arg max, which gives a tie to the first.
     """
     best = scores == scores.max(axis=-1, keepdims=True)
     return (best & right).sum(axis=-1) / best.sum(axis=-1)

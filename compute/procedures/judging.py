@@ -1,4 +1,4 @@
-"""How alike a judge says two items are, from 1 to 10, in both orders and under a condition (PairBench section 3).
+"""How similar a judge says two items are, from 1 to 10, in both orders and under a condition (PairBench section 3).
 
 A judge that answers in words gets the paper's prompts. A model without a prompt gives numbers, which become 1 to 10
 (section 4.2.2): an encoder its cosines; under the invariant condition the cosines of mean representations over k random
@@ -54,7 +54,7 @@ def run(subject: Subject, data: RatedPairs, options: Mapping[str, Any]) -> Evide
 def rated(subject: Subject, data: RatedPairs, options: Mapping[str, Any]) -> Evidence:
     """Both scores of every pair: embeddings first, else comparisons, else questions in words.
 
-    Beside the usual columns: `forward` and `reverse` (1..10, NaN for an answer without a score), `expected_score`,
+    Besides the usual columns: `forward` and `reverse` (1..10, NaN for an answer without a score), `expected_score`,
     `source`, `type` and `template`; `value` is how far the two scores are apart. `settings` say how numbers became
     scores, or count the answers. Raises CannotDo for a model or items without what the condition needs.
     """
@@ -188,7 +188,7 @@ def _applications(data: RatedPairs, *, k: int) -> list[tuple[Column, Column]]:
     """The pairs to compare: under the invariant condition k versions of each, else the pairs themselves.
 
     Position, and any transformation of a pair with a text, cannot be applied: a model without a prompt then has no way
-    to leave it out of account. Raises CannotDo where random applications are missing.
+    to ignore it. Raises CannotDo where random applications are missing.
     """
     if data.condition != "invariant":
         return [(data.first, data.second)]
@@ -206,7 +206,7 @@ def _applications(data: RatedPairs, *, k: int) -> list[tuple[Column, Column]]:
 
 
 def _quantiles(numbers: Floats) -> tuple[float, float]:
-    """The QUANTILES of the finite numbers; both ends alike where none differ."""
+    """The QUANTILES of the finite numbers; both ends equal where none differ."""
     finite = numbers[np.isfinite(numbers)]
     low, high = np.quantile(finite, QUANTILES) if len(finite) else (0.0, 0.0)
     return float(low), float(high)

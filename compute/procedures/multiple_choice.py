@@ -23,7 +23,7 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
     right one. Raises BadInput for a query without candidates, CannotDo where the model cannot embed them.
     """
     if data.candidates is None:
-        raise BadInput("These queries have no candidates of their own: run them by retrieval")
+        raise BadInput("These queries have no candidate lists: run them by retrieval")
     pairs = np.unique(np.stack([np.asarray(side, dtype=np.int64) for side in data.candidates]), axis=1)
     query, document = pairs
     starts = np.searchsorted(query, np.arange(len(data.queries)))

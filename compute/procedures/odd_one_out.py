@@ -17,7 +17,7 @@ from compute.types import BadInput, CannotDo
 
 
 def run(subject: Subject, data: OddOneOut, options: Mapping[str, Any]) -> Evidence:
-    """Accuracy of naming the odd one: the item without which the others are most alike on average.
+    """Accuracy of naming the odd one: the item without which the others are most similar on average.
 
     With three items that is the one outside the most similar pair; with more, the one of lowest mean similarity to the
     others. A comparison that depends on the order is the mean of both. Ties as in `scoring.credit`. Raises BadInput for
@@ -42,7 +42,7 @@ def oddness(pairs: Mapping[tuple[int, int], Floats], k: int) -> Floats:
 
 
 def _pairs(subject: Subject, data: OddOneOut) -> dict[tuple[int, int], Floats]:
-    """How alike each two members are, (n,) a pair."""
+    """How similar each two members are, (n,) a pair."""
     every = list(combinations(range(len(data.members)), 2))
     if embeds(subject, *data.members):
         embeddings = [embed(subject, column) for column in data.members]

@@ -93,7 +93,7 @@ def _known(data: Probe) -> Ints:
     position = {name: at for at, name in enumerate(data.train.classes)}
     if len(position) < len(data.train.classes):
         raise BadInput(
-            "Training and test items have unlike lists of classes, and names stand there twice: they cannot "
+            "Training and test items have different lists of classes, and names appear twice: they cannot "
             "be matched. Is it the pinned revision?"
         )
     return np.array([position.get(name, -1) for name in data.test.classes])
@@ -109,7 +109,7 @@ def _margin(scores: Floats32, right: Ints) -> Floats:
 
 def _many_labels(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evidence:
     taken, union, train, test = _encoded(subject, data)
-    # Classes are those of the test items; a class that only training items have is no question here.
+    # Classes are those of the test items; a class that only training items have is not a question here.
     known = _known(data)
     truth = data.test.labels
     table = np.where(known >= 0, data.train.labels[:, np.maximum(known, 0)], False)
@@ -269,7 +269,7 @@ def _evidence(
     hits: Bools,
     value: Floats,
 ) -> Evidence:
-    """From the metric's figures [items, draws], and whether each draw answers an item rightly [items, draws]."""
+    """From the metric's values [items, draws], and whether each draw answers an item rightly [items, draws]."""
     figures = of_draws.mean(axis=0)
     return Evidence.of(
         settings={

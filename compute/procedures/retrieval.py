@@ -27,16 +27,16 @@ NOT_THERE = "(not among the documents)"
 def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Evidence:
     """Metrics of every query over its best 1000 documents by cosine, or MaxSim for models of many vectors an item.
 
-    Equal scores stand in falling order of the documents' names, as in trec_eval, which MIEB's public code uses after a
+    Equal scores are in falling order of the documents' names, as in trec_eval, which MIEB's public code uses after a
     heap that keeps the greater names. `skip_first` drops the first hit before every metric, as there. Where documents
     are ignored, the whole collection is ranked and `map` is the revisited Oxford and Paris definition. A query whose
-    judgements are all of grade 0 scores 0, as in MIEB's public code; one without any judgement has no figures. `value`
+    judgements are all of grade 0 scores 0, as in MIEB's public code; one without any judgement has no values. `value`
     is the score of the first relevant hit less that of the first other one. `tied` counts queries where another
     order of equal scores would change the grades of the first ten hits, or of the whole ranking. Raises BadInput for
     data that do not fit together, CannotDo where the model cannot embed what is there.
     """
     if data.candidates is not None:
-        raise BadInput("These queries have candidates of their own: run them by multiple_choice")
+        raise BadInput("These queries have their own candidate lists: run them by multiple_choice")
     whole = data.ignored is not None
     queries = fusion.embed(subject, data.queries, how=options["fusion"])
     documents = fusion.embed(subject, data.documents, how=options["fusion"])

@@ -1,4 +1,4 @@
-"""The computed runs of one model that are fit to be shared, and why others are left out."""
+"""The computed runs of one model that are fit to be shared, and why others are skipped."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def gather(
             runs = [run for run in runs if run not in hidden]
     if not runs:
         of_suites = f" on {', '.join(suites)}" if suites else ""
-        reasons = f"Left out: {'; '.join(left_out)}. " if left_out else ""
+        reasons = f"Skipped: {'; '.join(left_out)}. " if left_out else ""
         raise BadInput(
             f"There is no complete computed run of {model.key!r}{of_suites} to share. {reasons}Make runs first: "
             f"likeness run --suite {suites[0] if suites else 'SUITE'} --models {model.key}"

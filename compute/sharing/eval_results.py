@@ -38,7 +38,7 @@ def files(runs: Iterable[SharedRun], *, metrics: Mapping[str, Metric], source_ur
 
 
 def entries(run: SharedRun, *, metrics: Mapping[str, Metric], source_url: str = "") -> list[EvalResultEntry]:
-    """One run's figures that have an id of their own on the hub; the whole task's first."""
+    """One run's scores that have their own id on the hub; the whole task's first."""
     from huggingface_hub import EvalResultEntry
 
     if not run.dataset:

@@ -73,7 +73,7 @@ def suites_of(shared: SharedRuns, *, catalog: Catalog) -> list[Suite]:
 
 
 def is_comparable(suite: Suite) -> bool:
-    """Whether published rows answer the same questions: never so of one's own data or drawn items."""
+    """Whether published rows answer the same questions: never so of user data or drawn items."""
     return suite.benchmark not in (*SYNTHETIC_BENCHMARKS, *BENCHMARKS)
 
 

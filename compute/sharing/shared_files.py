@@ -67,7 +67,7 @@ def prepare(
 
 
 def read_card(folder: Path) -> str:
-    """The README.md of a folder; empty where there is none. Raises BadInput for one that is no text."""
+    """The README.md of a folder; empty where there is none. Raises BadInput for one that is not a text."""
     path = folder / CARD
     if not path.exists():
         return ""
@@ -79,7 +79,7 @@ def as_card(content: bytes, *, name: str) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise BadInput(f"{name} is no text in UTF-8: convert it, so that nothing of it is lost") from error
+        raise BadInput(f"{name} is not a text in UTF-8: convert it, so that nothing of it is lost") from error
 
 
 def write(files: SharedFiles, *, folder: Path) -> None:

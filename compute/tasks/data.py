@@ -221,7 +221,7 @@ def size(data: Data) -> int:
 
 
 def take(data: Any, positions: np.ndarray) -> Any:
-    """The items at these positions: names, columns and arrays alike."""
+    """The items at these positions: names, columns and arrays."""
 
     def cut(value: Any) -> Any:
         if isinstance(value, Column):
@@ -253,7 +253,7 @@ def _without(data: Data, bad: np.ndarray) -> Data:
             prompts = data.prompts if isinstance(data, ZeroShot) else None
             wrong = [] if prompts is None else np.flatnonzero(np.isin(prompts.keys, bad))
             if len(wrong):
-                raise BadInput(f"{prompts.name(int(wrong[0]))}: a class's prompt cannot be left out")
+                raise BadInput(f"{prompts.name(int(wrong[0]))}: a class's prompt cannot be skipped")
             return replace(data, test=_good(data.test, bad))
         case Retrieval():
             return _retrieval(data, bad)

@@ -44,7 +44,7 @@ def needs(task: Task, *, source: Source) -> Need:
 
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
-    """What decides a task's items beside its catalogue row: versions of loaders and generators, seeds, and the files
+    """What decides a task's items besides its catalogue row: versions of loaders and generators, seeds, and the files
     themselves where no pinned revision identifies them."""
     return _loader(task).identity(task, source=source)
 
@@ -59,11 +59,11 @@ def computable(task: Task) -> bool:
 def _loader(task: Task) -> ModuleType:
     if task.benchmark not in LOADERS:
         raise NotHere(
-            f"Task {task.key!r} has published figures only: no loader makes items of {task.benchmark!r}. To compute "
+            f"Task {task.key!r} has published scores only: no loader makes items of {task.benchmark!r}. To compute "
             f"it, add a row to LOADERS in compute/tasks/loaders.py, which has: {', '.join(LOADERS)}"
         )
     if task.key in pairbench.PRINTED:
-        raise NotHere(f"Task {task.key!r} is a figure that the paper prints: it has no items of its own")
+        raise NotHere(f"Task {task.key!r} is a figure that the paper prints: it has no items")
     if mieb.is_import_only(task):
         raise NotHere(f"Task {task.key!r} has imported results only. {task.notes}")
     if not computable(task):

@@ -137,7 +137,7 @@ def _cache() -> LRUCache[tuple[int, int], list]:
     return LRUCache(CACHED_BYTES, getsizeof=lambda rows: min(_bytes_of(rows), CACHED_BYTES // CACHED_GROUPS))
 
 
-# The row groups read last, by column and group, whichever column's: columns of a whole suite live at once.
+# The row groups read last, by column and group: columns of a whole suite live at once.
 _recent = _cache()
 _recent_lock = threading.RLock()  # a column that goes may be forgotten while its thread holds the lock
 _numbers = itertools.count()

@@ -27,7 +27,7 @@ DEGREES = 45.0
 BLUR = 0.05  # of the shorter side: the largest standard deviation
 CORNERS = 0.4  # of half a side: how far a corner moves at most
 ELASTIC = 0.08  # of half a side: the longest move of a pixel
-SMOOTH = 0.06  # of the shorter side: standard deviation over which moves are alike
+SMOOTH = 0.06  # of the shorter side: standard deviation over which moves are similar
 BLOCK = 128  # pixels of a row that are blurred at once
 
 
@@ -175,7 +175,7 @@ def _response(side: int, sigma: float) -> np.ndarray:
 
 
 def _mean(pixels: torch.Tensor) -> list[float]:
-    """The image's mean colour, for what lies beyond its border: black would be a change of its own."""
+    """The image's mean colour, for what lies beyond its border: black would be its own change."""
     return [float(value) for value in pixels.float().mean(dim=(1, 2)).round()]
 
 

@@ -37,14 +37,14 @@ class Need:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnFile:
-    """A file, a folder or a data set of the hub that one's own items are read from, and how."""
+    """A file, a folder or a data set of the hub that user items are read from, and how."""
 
     shape: str  # a key of compute/tasks/own/shapes.py; `pairs`; or of a comparison of generators
     digest: str  # of all that decides the items: the same content is the same suite
     path: Path | None = None  # None: a data set of the hub
     hub: str = ""  # `hub:org/name@commit`
     columns: Mapping[str, str] = field(default_factory=dict)  # the shape's name of a column -> the file's
-    images: tuple[Path, ...] = ()  # further folders that images by path may lie in
+    images: tuple[Path, ...] = ()  # further folders that images by path may be in
     # Those that a record names outside the data's folder: anyone may have written it, so that nothing is read there.
     elsewhere: tuple[Path, ...] = ()
     title: str = field(default="", compare=False)  # as it was first recorded, for a file that was renamed since
@@ -64,7 +64,7 @@ class Source:
     offline: bool = False
     cache: Path | None = None  # where content keys are stored, so that a data set is read for them only once
     manifests: Path | None = None  # where drawn questions are stored, so that every model answers the same
-    own: Mapping[str, OwnFile] = field(default_factory=dict, compare=False)  # one's own data, by its digest
+    own: Mapping[str, OwnFile] = field(default_factory=dict, compare=False)  # user data, by its digest
     # What loaders open once for all tasks and models of a run, by what identifies it.
     opened: dict[Hashable, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
     # Many tasks share a data set.

@@ -79,7 +79,7 @@ def _of_task(before: Measurement, after: Measurement, key: str) -> TaskChange:
 
 
 def _half_width(change: TaskChange, before: Measurement, after: Measurement) -> float:
-    """NaN: not known. 0 where no item changed, which has no interval of its own."""
+    """NaN: not known. 0 where no item changed, which has no interval."""
     first, now = (each.tasks[change.key] for each in (before, after))
     if first.items is not None and first.items.equals(now.items):
         return 0.0

@@ -2,7 +2,7 @@
 items.
 
 Training draws from the scenes and the parts of photographs that the suite never shows (question_groups.py). Validation
-items are drawn as the suite's are, from scenes that training never shows, with a seed of their own, and without any
+items are drawn as the suite's are, from scenes that training never shows, with their own seed, and without any
 image that the suite has too. So the suite decides nothing: neither weights nor which of them are stored.
 """
 
@@ -46,7 +46,7 @@ class DrawnExamples:
     """Examples of one task that are drawn when they are used: row i is a function of seed, task and i.
 
     QUESTIONS rows at a time are a group, which shares its contents, also with other tasks' groups of its number. With
-    `unrelated`, a row is one question of a group of its own, so that no two share an image.
+    `unrelated`, a row is a question group by itself, so that no two share an image.
     """
 
     task: str

@@ -79,7 +79,7 @@ class Measurement:
         return sum(share * self.tasks[key].figure.value for key, share in weights.items()) if weights else math.nan
 
     def record(self) -> dict[str, Any]:
-        """The figures alone, to be written as JSON: {core, ood, tasks: {key: {side, metric, value, stderr, n}}}."""
+        """The scores alone, to be written as JSON: {core, ood, tasks: {key: {side, metric, value, stderr, n}}}."""
         sides = {side: float(self.average(side)) for side in SIDES}
         return {side: None if math.isnan(value) else value for side, value in sides.items()} | {
             "tasks": {
@@ -150,7 +150,7 @@ def _measured(held_out: HeldOutTask, subject: _InMemory) -> TaskMeasurement:
     metric = task.metrics[0]
     figures = {subset: figure for name, subset, figure in scoring.scored(task, frames).rows if name == metric}
     items = None
-    if all(metric in frame for frame in frames.values()):  # else it is no mean over items
+    if all(metric in frame for frame in frames.values()):  # else it is not a mean over items
         parts = [
             pd.DataFrame(
                 {

@@ -99,7 +99,7 @@ class ExampleSet(Protocol):
 
 
 def check_task(task: str) -> None:
-    """Raises BadInput for a task that there are no training examples of."""
+    """Raises BadInput for a task without training examples."""
     if task not in TASKS:
         raise BadInput(f"No task {task!r} to train on.{suggestion(task, TASKS)} Choose from {', '.join(TASKS)}")
 
@@ -108,7 +108,7 @@ def batches(sets: Sequence[ExampleSet], *, batch_size: int, seed: int, step: int
     """The batch of each task at a step from 0: `batch_size` examples of every task, whatever the sizes of its data.
 
     A pure function of its arguments, so training resumes from the step's number alone. The data sets of a task are
-    concatenated, so that each has a share by its size (equation 2), and shuffled anew every epoch; each example comes
+    concatenated, so that each has a share by its size (equation 2), and reshuffled every epoch; each example comes
     once an epoch. A task's epochs are its own: a small task's examples come again sooner, of a large one some never
     come. So 12,500 steps of 32 are the paper's 400K samples of every task (appendix B.2).
     """
@@ -120,7 +120,7 @@ def batches(sets: Sequence[ExampleSet], *, batch_size: int, seed: int, step: int
 def taken(parts: Sequence[ExampleSet], positions: Sequence[int], *, seed: int) -> list[TrainingExample]:
     """The examples at these positions of a task's endless shuffled order, groups as a whole."""
     count, size, task = sum(map(len, parts)), parts[0].group_size, parts[0].task
-    # Tasks have orders of their own, or those of one data set ran in step; where they share groups, one order.
+    # Tasks have their own orders, or those of one data set ran in step; where they share groups, one order.
     order = len(TASKS) if size > 1 else list(TASKS).index(task)
     return [
         _at(

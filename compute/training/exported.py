@@ -40,7 +40,7 @@ def check_save(row: Model, *, save: str, plan: TuningPlan) -> None:
     if save not in ("merged", "adapter"):
         raise BadInput(f"A model is saved as merged or adapter, not {save!r}")
     if save == "adapter" and plan.tune != "lora":
-        raise CannotDo("Full tuning makes no adapter: save it merged, or tune by LoRA, tune=lora")
+        raise CannotDo("Full tuning does not make an adapter: save it merged, or tune by LoRA, tune=lora")
     if save == "adapter" and (row.adapter not in own_checkpoints.WITH_LORA or row.options.get("lora")):
         raise CannotDo(f"{row.key} of adapter {row.adapter!r} reads no further LoRA adapter: save it merged")
 
@@ -70,7 +70,7 @@ def write_model(base: DualEncoder, folder: Path, *, save: str) -> None:
 
 
 def options_beyond_files(base: Model) -> dict[str, Any]:
-    """The base's options that a tuned model's files do not state: whoever loads it has to repeat them."""
+    """The base's options that a tuned model's files do not state: the loader has to repeat them."""
     return {name: value for name, value in base.options.items() if name in BEYOND_FILES}
 
 

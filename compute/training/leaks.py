@@ -23,7 +23,7 @@ from compute.tasks.source import Source
 from compute.training.examples import TASKS, Content, ExampleSet
 from compute.types import BadInput, LikenessError, Task
 
-BENCHMARKS = ("unisim", "mini")  # whose tasks are evaluated beside a training
+BENCHMARKS = ("unisim", "mini")  # whose tasks are evaluated during training
 LISTED = 5  # hits that an error names
 
 

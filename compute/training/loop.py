@@ -215,7 +215,7 @@ def train(
 
 
 def _measure(run: Tuning, measure: Callable[[], Measurement] | None, loss: str, report: Callable[[str], None]) -> None:
-    """Measures the weights as they would be stored, reports that beside the base, and remembers the best."""
+    """Measures the weights as they would be stored, reports that next to the base, and remembers the best."""
     import torch
 
     state, at = run.state, f"Step {run.state.step} of {run.plan.steps}{loss}"

@@ -33,7 +33,7 @@ def split_attention() -> type[nn.Module]:
     from torch import nn
 
     class SplitAttention(torch.nn.Module):
-        """torch's MultiheadAttention with layers of their own for query, key and value, but for rounding the same.
+        """torch's MultiheadAttention with their own layers for query, key and value, but for rounding the same.
 
         Only what vision towers use: no dropout, no bias of keys, no weights returned.
         """

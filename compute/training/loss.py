@@ -38,7 +38,7 @@ def distance(tuned: Tensor, base: Tensor, captions: tuple[Tensor, Tensor] | None
 def spread(count: int) -> list[int]:
     """At most COMPARED of `count` positions, evenly from the first to the last.
 
-    Not every k-th: images stand in the order of their examples, so that these might all be references.
+    Not every k-th: images are in the order of their examples, so that these might all be references.
     """
     most = min(count, COMPARED)
     return [round(at * (count - 1) / max(1, most - 1)) for at in range(most)]

@@ -38,7 +38,7 @@ MOVED = 0.75  # share of changed scenes that are moved: the suite compares image
 CAPTIONS = 2  # of a scene
 ACROSS = 48  # of a group's questions with texts: how many have the wrong alternative from another scene
 DISTORTED = 16  # one group of image-choice in so many is of distortions
-DISTORTED_SCENES = 16  # of such a group, each beside all strengths of one distortion
+DISTORTED_SCENES = 16  # of such a group, each with all strengths of one distortion
 STRENGTHS = range(1, 6)  # of a distortion
 WEAKEST = 3  # the highest strength of the better of two images
 DAMAGED = 10  # scenes of a group, each in two strengths of one distortion
@@ -191,7 +191,7 @@ def _nearer(known: Sequence[frozenset[str]]) -> list[Question]:
 
 
 def distortions(rng: Random) -> QuestionGroup:
-    """Scenes, each beside all strengths of one distortion."""
+    """Scenes, each with all strengths of one distortion."""
     images: list[Shown] = []
     questions: list[Question] = []
     for _ in range(DISTORTED_SCENES):

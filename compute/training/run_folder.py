@@ -1,9 +1,9 @@
-"""A training run on disk, beside the model that it makes; nothing in it can hold code.
+"""A training run on disk, next to the model that it makes; nothing in it can hold code.
 
 training/plan.json      what is trained: base, plan, suite, data. Another run never takes this folder for its own
 training/losses.jsonl   a line a step
 training/state.pt       the last stored step: weights, the best weights, optimisers, measurements
-training/finished.json  written last: the model beside it is complete
+training/finished.json  written last: the model next to it is complete
 training/lock           locked by the process that trains
 """
 
@@ -33,7 +33,7 @@ class StepMeasurement:
 
 @dataclass(kw_only=True)
 class TuningState:
-    """What a run knows after `step` steps, beside its weights."""
+    """What a run knows after `step` steps, besides its weights."""
 
     step: int = 0
     seconds: float = 0.0

@@ -67,7 +67,7 @@ SPLITS = tuple(
 @dataclass(frozen=True, kw_only=True)
 class FileExamples:
     """Examples whose images are files of a data set. Rows are numbers into lists of distinct names and texts, so that a
-    million examples take some 20 MB beside these."""
+    million examples take some 20 MB besides these."""
 
     task: str
     dataset: str

@@ -141,7 +141,7 @@ def load(row: Model, *, hardware: Hardware, tasks: Sequence[str] = tuple(TASKS))
             f"{row.key}: models of adapter {row.adapter!r} cannot be tuned. Those of {', '.join(FAMILIES)} can"
         )
     if not row.weights:
-        raise BadInput(f"{row.key} names no weights, so there is nothing to tune")
+        raise BadInput(f"{row.key} has no weights, so there is nothing to tune")
     hardware = Hardware(device=hardware.device, dtype="float32")
     towers = load_trainable(row, hardware=hardware)
     if towers.text is None and with_texts:

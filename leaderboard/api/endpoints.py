@@ -38,7 +38,7 @@ LiveInput = tuple[str, str | bytes]  # ("text", words), ("image", the bytes of a
 
 
 class LivePart(Protocol):
-    """What the endpoints need of the part that loads models; a LikenessError of its own is the caller's sentence."""
+    """What the endpoints need of the part that loads models; its own LikenessError is the caller's sentence."""
 
     def admit(self, request: gr.Request | None) -> None:
         """Raises where this visitor sends too many requests."""
@@ -49,7 +49,7 @@ class LivePart(Protocol):
         ...
 
     def score(self, inputs: Sequence[LiveInput], models: Sequence[str], request: gr.Request | None) -> Rows:
-        """How alike two inputs are to each model; without keys, to those it chooses itself. `request` is the
+        """How similar two inputs are to each model; without keys, to those it chooses itself. `request` is the
         visitor's, whose questions to judges are counted.
 
         A row has `model` and `pairing` (image-image, image-text or text-text); the rest is shown as it is.
@@ -99,11 +99,11 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
         origin, mean with mean_low and mean_high (95% interval; at least 95% where few_tasks says that it rests on few),
         interval_unknown (why there is neither interval nor class), unit, scores (by category, in the unit the papers
         print), coverage (share of the tasks with a score),
-        covered (that and the tasks for which a mean that the paper prints stands in: what a row needs to be ranked),
+        covered (that plus the tasks covered by a mean that the paper prints: what a row needs to be ranked),
         why (it is not ranked), trained_on (categories with data that the model was trained on), trained (on any data
         set of the suite: yes, no, or unknown where no source states its training data, which is not zero-shot),
         license, released, source (the papers' tables, or runs) and synthetic (a program drew the items). Ranks count
-        among rows of one origin; a filter leaves rows out and changes no rank.
+        among rows of one origin; a filter hides rows and changes no rank.
 
         Args:
             suite: key of a suite, such as mieb or unisim-core; list_suites names them.
@@ -127,7 +127,7 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
 
         Scores of different models cannot be compared. Where a model is calibrated on inputs like these, its record says
         where the score lies among matching and unrelated pairs; else no_percentile says why not. published lists the
-        model's printed figures for this kind of question; problem explains why a model has no score; note says what was
+        model's printed scores for this kind of question; problem explains why a model has no score; note says what was
         changed in an input, such as transparent parts shown on white. Images are data URIs of at most 8 MB. Nothing
         that is sent is written to disk, and no address is fetched.
 
@@ -159,7 +159,7 @@ def _guarded(suite_cache: SuiteCache, endpoint: Callable[..., Rows]) -> Callable
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON has it: numpy's numbers would arrive as text, and there is no NaN."""
+    """The value as JSON has it: numpy's numbers would arrive as text, and JSON has no NaN."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):

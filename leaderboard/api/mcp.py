@@ -63,7 +63,7 @@ class Tools:
 
     @asynccontextmanager
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
-        """Waits beside the server for the first request, and ends with it."""
+        """Waits for the first request while the server runs, and ends with it."""
         self._requested, self._settled = asyncio.Event(), asyncio.Event()
         # Gradio's page of endpoints (?view=api) then says how to connect.
         self._blocks.config["mcp_server"] = importlib.util.find_spec(PACKAGE) is not None

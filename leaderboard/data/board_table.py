@@ -1,4 +1,4 @@
-"""A suite's table of scores with what a page shows beside it: rows are a model from one origin, columns are tasks."""
+"""A suite's table of scores with what a page shows next to it: rows are a model from one origin, columns are tasks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from leaderboard.html.formatting import blank
 from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED, is_own
 
 FEW_TASKS = 20  # of a suite of one category, which opens on its tasks
-PARTIAL, PRINTED = 8, 16  # bits of a cell's marks, beside those of leaderboard.html.labels
+PARTIAL, PRINTED = 8, 16  # bits of a cell's marks, besides those of leaderboard.html.labels
 
 
 def origins_in_order(origins: Iterable[str]) -> list[str]:
@@ -229,7 +229,7 @@ def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> BoardTable:
     if is_human:
         long = long[long.model.map(models.kind) == "generator"]
     columns = _columns(tasks, metrics, long, human=is_human, ranked_by=cut.metric)
-    if cut:  # no rows of models that have other figures only
+    if cut:  # no rows of models that have other scores only
         shown = {(column.task, column.metric) for column in columns}
         long = long[[key in shown for key in zip(long.task, long.metric, strict=True)]]
     facts = _facts(columns, tasks, metrics)
@@ -362,7 +362,7 @@ def _group(task: dict, metric: str, human: bool) -> str:
 def _category_columns(
     columns: tuple[SuiteColumn, ...], categories: tuple[str, ...], *, own: bool, shown: bool
 ) -> tuple[SuiteColumn, ...]:
-    """A column a category. In a suite of one's own, a category of one task is headed by that task: nobody chose its
+    """A column a category. In a user suite, a category of one task is headed by that task: nobody chose its
     category, which is that of the data's shape."""
     means = []
     for category in categories:

@@ -67,7 +67,7 @@ class SuiteCuts:
                 there = f"there are: {', '.join(known)}" if known else "it cannot be ranked by one"
                 raise BadInput(f"The suite has no {noun} {key!r}; {there}")
         if cut.subset and cut.metric and cut.subset not in self.metrics[cut.metric]:
-            raise BadInput(f"{cut.metric} has no figures of the {cut.subset} condition alone. Choose one of the two")
+            raise BadInput(f"{cut.metric} has no scores of the {cut.subset} condition alone. Choose one of the two")
 
 
 def choices(
@@ -105,7 +105,7 @@ def in_words(cut: Cut, *, metric_title: str) -> str:
 
 
 def _shared(values: pd.Series) -> tuple[str, ...]:
-    """What all rows have alike; empty where they differ."""
+    """What all rows have in common; empty where they differ."""
     distinct = {tuple(value) for value in values}
     return distinct.pop() if len(distinct) == 1 else ()
 

@@ -86,7 +86,7 @@ def _connect(path: Path) -> duckdb.DuckDBPyConnection:
 
 
 def _private_copy(path: Path) -> tuple[Path | None, Path, str]:
-    """A folder of its own, the copy in it, and what identifies the content; no folder where none can be written.
+    """The copy's folder, the copy in it, and what identifies the content; no folder where none can be written.
 
     Raises DatabaseError for a file that is missing, damaged, or written to at this moment.
     """
@@ -136,7 +136,7 @@ class Database:
 
     @property
     def path(self) -> Path:
-        """The file that was opened; another may lie there by now."""
+        """The file that was opened; another may be there by now."""
         return (self._pinned.get() or self._now).path
 
     @property

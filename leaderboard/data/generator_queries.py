@@ -1,4 +1,4 @@
-"""The SELECTs on sets of generators that were computed: suites, runs, figures and values by prompt, in stored units."""
+"""The SELECTs on sets of generators that were computed: suites, runs, scores and values by prompt, in stored units."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def items(db: Database, *, run: str, task: str) -> pd.DataFrame:
 
 
 def details(db: Database, *, run: str, names: list[str]) -> dict[str, str]:
-    """The details of some items of a run as JSON text, by item; items without one are left out."""
+    """The details of some items of a run as JSON text, by item; items without one are skipped."""
     frame = db.ask(
         "SELECT item, detail FROM items WHERE run = ? AND item IN (SELECT unnest(?)) AND detail IS NOT NULL",
         [run, names],

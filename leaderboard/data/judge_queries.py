@@ -1,4 +1,4 @@
-"""The SELECTs on judges of pairs: their suites, figures by condition, and ratings of single pairs; in stored units."""
+"""The SELECTs on judges of pairs: their suites, scores by condition, and ratings of single pairs; in stored units."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ JUDGED = "tasks.procedure = 'judging'"  # the tasks of the page
 
 
 def suites(db: Database) -> pd.DataFrame:
-    """The suites that judges have figures in, in order: key, title, benchmark, description."""
+    """The suites that judges have scores in, in order: key, title, benchmark, description."""
     return db.ask(
         f"""SELECT key, title, benchmark, description FROM suites WHERE key IN (
                 SELECT suite FROM suite_tasks JOIN tasks ON tasks.key = suite_tasks.task
@@ -140,7 +140,7 @@ def printed_correlations(db: Database) -> pd.DataFrame:
 
 
 def other_scores(db: Database, *, models: list[str]) -> pd.DataFrame:
-    """These models' main scores on tasks that are no pairs to judge: model, origin, task, title, benchmark, value."""
+    """These models' main scores on tasks that are not pairs to judge: model, origin, task, title, benchmark, value."""
     return db.ask(
         f"""SELECT runs.model, runs.origin, runs.task, tasks.title, benchmarks.title AS benchmark,
                    coalesce(any_value(scores.value) FILTER (scores.subset = 'default'), avg(scores.value))

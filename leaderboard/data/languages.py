@@ -1,6 +1,6 @@
 """Languages by their ISO 639-3 codes: names, other spellings, and which one a subset of a task is in.
 
-`languages.csv` beside this file has the languages of the catalogue's tasks: the code, its name in English, and the
+`languages.csv` next to this file has the languages of the catalogue's tasks: the code, its name in English, and the
 other codes of the same language (ISO 639-1, and those of its written standards) that tasks and result files use.
 """
 
@@ -18,7 +18,7 @@ NAMES: dict[str, str] = {row["code"]: row["name"] for row in _ROWS}
 SPELLINGS: dict[str, str] = {also: row["code"] for row in _ROWS for also in row["also"].split()}
 _CODES = SPELLINGS | {name.lower(): code for code, name in NAMES.items()}
 MULTILINGUAL = "mieb"  # the suite whose tasks are in most languages
-WHOLE = ("default", "average")  # subsets that are no part of their task
+WHOLE = ("default", "average")  # subsets that are not part of their task
 
 
 def code_of(spelling: str) -> str:
@@ -63,7 +63,7 @@ def languages_of(subset: str, *, subsets: Collection[str], languages: Collection
 def parts(scored: pd.DataFrame) -> pd.DataFrame:
     """What counts for each language of a suite: language, task, source, subset; `source` is the task with the score.
 
-    scored: as `suite_queries.scored_subsets` has it. Another task of the same sentences stands in for
+    scored: as `suite_queries.scored_subsets` has it. Another task of the same sentences replaces
     one of the suite, in the subsets that both have: result files give an aggregate's languages under its parts.
     """
     rows = [

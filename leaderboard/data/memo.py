@@ -19,7 +19,7 @@ def memoised(
 ) -> Callable[..., Value]:
     """`make` with its last `most` values stored (None: all); one thread makes a value, the others wait for it.
 
-    What is made `of` a database is stored as long as its file is read: after a swap it is made anew.
+    What is made `of` a database is stored as long as its file is read: after a swap it is made again.
     """
     alone = lru_cache(maxsize=most)(make)
     locks = tuple(Lock() for _ in range(LOCKS))

@@ -94,7 +94,7 @@ def aliases(db: Database, *, model: str) -> pd.DataFrame:
 
 
 def model_notes(db: Database, *, model: str) -> pd.DataFrame:
-    """Remarks on one model, once each: note, specific (on single figures), tasks (titles; none: on the model)."""
+    """Remarks on one model, once each: note, specific (on single scores), tasks (titles; none: on the model)."""
     return db.ask(
         """
         SELECT notes.note, bool_or(notes.specific) AS specific,

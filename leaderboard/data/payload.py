@@ -114,7 +114,7 @@ def category_means(table: BoardTable, ranked: Ranking | None) -> np.ndarray:
 
 
 def category_marks(table: BoardTable, ranked: Ranking) -> np.ndarray:
-    """Marks [rows, categories] of the means: how each was made, and those of the figures behind it."""
+    """Marks [rows, categories] of the means: how each was made, and those of the scores behind it."""
     marks = table.mean_marks(ranked)
     for code in range(len(table.scores.categories)):
         behind = table.marks[:, (table.scores.codes == code) & ranked.table.chosen]
@@ -128,7 +128,7 @@ def ranking(table: BoardTable, ranked: Ranking | None, *, with_categories: bool 
 
     They come as cells with their marks. `unknown` says why a ranked row's intervals and class are not known; `few`,
     that they rest on few tasks; `fixed` names the categories of one task; `front` lists the rows of known size that no
-    model which is no larger is proved to beat, `front_untested` for each of them how many that are no larger have a
+    model that is no larger significantly beats, `front_untested` for each of them how many that are no larger have a
     higher mean and cannot be tested. `changed` says in words what differs from the suite's own rule; empty:
     nothing.
     """

@@ -1,4 +1,4 @@
-"""Published figures that answer the same kind of question as a live comparison; `related_figures.toml` lists which."""
+"""Published scores that answer the same kind of question as a live comparison; `related_figures.toml` lists which."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from leaderboard.html.labels import is_synthetic
 if TYPE_CHECKING:
     from leaderboard.data.database import Database
 
-MOST = 3  # figures of one model
+MOST = 3  # scores of one model
 MOST_SOURCES = 2  # that are named; the others are counted
-NONE = "No published figure for this kind of question"
+NONE = "No published score for this kind of question"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +93,7 @@ class RelatedFigure:
 def related_figures(
     site: HasDatabase, *, models: Sequence[str], mode: str, kinds: Sequence[str], question: str = ""
 ) -> dict[str, list[RelatedFigure]]:
-    """Up to three figures a model: published before imported before computed, then in the file's order.
+    """Up to three scores a model: published before imported before computed, then in the file's order.
 
     `kinds` are the inputs' modalities in their order, of a choice the reference first. Models without a figure have an
     empty list: `missing_sentence` is shown for them.
@@ -103,7 +103,7 @@ def related_figures(
 
 
 def missing_sentence(figures: Sequence[RelatedFigure]) -> str:
-    """The sentence for a model without figures, or with none that others published; else empty."""
+    """The sentence for a model without scores, or with none that others published; else empty."""
     return "" if any(figure.origin != "computed" for figure in figures) else NONE
 
 
@@ -130,7 +130,7 @@ def listed_sources(sources: Sequence[str], *, origin: str, most: int = MOST_SOUR
 
 @shared
 def _by_model(site: HasDatabase, key: str) -> dict[str, tuple[RelatedFigure, ...]]:
-    """Every model's figures for a key of QUESTIONS, the first to be shown first; of a column one origin a model."""
+    """Every model's scores for a key of QUESTIONS, the first to be shown first; of a column one origin a model."""
     metrics = suite_queries.metrics(site.db)
     figures = [pair for column in QUESTIONS.get(key, ()) for pair in _of_column(site.db, column, metrics)]
     first: dict[str, dict[str, RelatedFigure]] = {}  # by model and title
@@ -140,7 +140,7 @@ def _by_model(site: HasDatabase, key: str) -> dict[str, tuple[RelatedFigure, ...
 
 
 def _of_column(db: Database, column: RelatedColumn, metrics: pd.DataFrame) -> Iterator[tuple[str, RelatedFigure]]:
-    """The model and figure of every row with a value in one column; none in a database without such figures.
+    """The model and score of every row with a value in one column; none in a database without such scores.
 
     The values are those of the board: the mean of the tasks that a row has, or the printed one where it lacks some.
     """

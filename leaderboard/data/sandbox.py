@@ -1,4 +1,4 @@
-"""Visitors' queries, each in a process of its own that is started for it: the server's end of `visitor_queries`.
+"""Visitors' queries, each in its own process that is started for it: the server's end of `visitor_queries`.
 
 The process reads the file that the pages read at that moment, so an answer always comes from the newest database.
 """
@@ -21,7 +21,7 @@ from compute.types import BadInput
 
 STARTING = 20.0  # seconds until the process must have started, on a machine that does much else
 PATIENCE = 1.5  # seconds that it may run then: what `visitor_queries` allows itself
-MOST_BYTES = 40_000_000  # of an answer: six bytes a character at the most, with much room
+MOST_BYTES = 40_000_000  # of an answer: at most six bytes a character, with room to spare
 COMMAND = (sys.executable, "-S", "-m", f"{__package__}.visitor_queries")
 STOPPED = (
     "The query was stopped: it took too much time or memory in a single function. Read fewer rows, or shorter texts "

@@ -29,7 +29,7 @@ def interval(
 
     own: the ends of an interval that the metric itself gives, blank where it gives none: it stands before the error's.
     limits: the metric's lower, upper (NaN: none) and proportion, whether a score is a share of its `n` items. Of such a
-    share an error of 0 has Wilson's interval; of any other it shows items that are all alike, not how certain they are.
+    share an error of 0 has Wilson's interval; of any other it shows that all items are equal, not how certain they are.
     """
     if not blank(own[0]) and not blank(own[1]):
         return float(own[0]), float(own[1])  # type: ignore[arg-type]
@@ -105,7 +105,7 @@ def disputed(scores: pd.DataFrame, by: str) -> set[str]:
 
 
 def suspect(remarks: pd.DataFrame, by: str) -> set[tuple[str, str]]:
-    """The figures with a remark, as (key, metric)."""
+    """The scores with a remark, as (key, metric)."""
     return set(zip(remarks[by], remarks["metric"], strict=True))
 
 

@@ -39,7 +39,7 @@ def suites_of_task(db: Database, *, task: str) -> pd.DataFrame:
 
 
 def suites_of_sources(db: Database) -> pd.DataFrame:
-    """The first suite that shows a source's figures: source, suite."""
+    """The first suite that shows a source's scores: source, suite."""
     return db.ask("""SELECT runs.source, arg_min(suites.key, suites.position) AS suite
                      FROM runs JOIN suite_tasks ON suite_tasks.task = runs.task
                      JOIN suites ON suites.key = suite_tasks.suite
@@ -110,7 +110,7 @@ def subset_metrics(db: Database, *, suite: str) -> pd.DataFrame:
 
 
 def gaps(db: Database, *, suite: str) -> pd.DataFrame:
-    """Which figures of the suite a source leaves blank, and why: model, task, reason."""
+    """Which scores of the suite a source leaves blank, and why: model, task, reason."""
     return db.ask(
         """SELECT DISTINCT model, task, reason FROM gaps
                      WHERE task IN (SELECT task FROM suite_tasks WHERE suite = ?)""",
@@ -142,7 +142,7 @@ def trained_on(db: Database, *, suite: str) -> pd.DataFrame:
 
 
 def notes(db: Database, *, suite: str) -> pd.DataFrame:
-    """Which single figures of the suite are remarked upon: model, task, metric (empty: every metric)."""
+    """Which single scores of the suite are remarked upon: model, task, metric (empty: every metric)."""
     return db.ask(
         """SELECT DISTINCT model, task, metric FROM notes
                      WHERE specific AND task IN (SELECT task FROM suite_tasks WHERE suite = ?)""",
@@ -175,7 +175,7 @@ def benchmark(db: Database, *, key: str) -> pd.DataFrame:
 
 
 def years(db: Database) -> list[int]:
-    """The years of the papers that the published figures are from, each once, the first first."""
+    """The years of the papers that the published scores are from, each once, the first first."""
     years = db.ask(r"""SELECT DISTINCT CAST(regexp_extract(bibtex, 'year = \{(\d{4})\}', 1) AS INTEGER) AS year
                        FROM benchmarks WHERE regexp_matches(bibtex, 'year = \{\d{4}\}') ORDER BY year""")
     return [int(year) for year in years["year"]]
@@ -237,7 +237,7 @@ def counts(db: Database) -> pd.DataFrame:
 
 
 def data_version(db: Database) -> str:
-    """The version of the published figures; empty where the database does not record it."""
+    """The version of the published scores; empty where the database does not record it."""
     rows = db.ask("SELECT value FROM meta WHERE key = 'version'")
     return "" if rows.empty else rows["value"].iloc[0]
 

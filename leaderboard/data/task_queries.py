@@ -9,7 +9,7 @@ from leaderboard.data.database import Database
 
 def task(db: Database, *, key: str) -> pd.DataFrame:
     """One task with its benchmark's and data set's facts, as a frame of at most one row; a data set that no catalogue
-    lists, one's own, has its key as title."""
+    lists, a user task, has its key as title."""
     return db.ask(
         """
         SELECT tasks.*, benchmarks.title AS benchmark_title, benchmarks.bibtex, benchmarks.url AS paper_url,
@@ -60,7 +60,7 @@ def task_scores(db: Database, *, task: str) -> pd.DataFrame:
 
 
 def task_notes(db: Database, *, task: str) -> pd.DataFrame:
-    """Remarks on one task and on single models' figures there: note, model, metric, specific, title (of the model)."""
+    """Remarks on one task and on single models' scores there: note, model, metric, specific, title (of the model)."""
     return db.ask(
         """
         SELECT DISTINCT notes.note, notes.model, notes.metric, notes.specific, coalesce(models.title, '') AS title
@@ -73,7 +73,7 @@ def task_notes(db: Database, *, task: str) -> pd.DataFrame:
 
 
 def suspects(db: Database, *, model: str = "", task: str = "") -> pd.DataFrame:
-    """Single figures with a remark, of one model or on one task: model, task, metric (empty: all of the task's)."""
+    """Single scores with a remark, of one model or on one task: model, task, metric (empty: all of the task's)."""
     return db.ask(
         """SELECT DISTINCT model, task, coalesce(metric, '') AS metric FROM notes
                      WHERE specific AND (model = ? OR task = ?)""",
@@ -97,7 +97,7 @@ def printed_agreement(db: Database, *, task: str) -> pd.DataFrame:
 
 
 def sources(db: Database, *, tasks: list[str]) -> pd.DataFrame:
-    """Where the shown figures of some tasks come from: model, origin, task, source."""
+    """Where the shown scores of some tasks come from: model, origin, task, source."""
     return db.ask(
         """SELECT DISTINCT model, origin, task, source FROM runs
            WHERE main AND task IN (SELECT unnest(?)) ORDER BY model, origin, task, source""",

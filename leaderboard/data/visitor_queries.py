@@ -1,10 +1,10 @@
-"""One SELECT that a visitor wrote, answered in a process of its own and within bounds.
+"""One SELECT that a visitor wrote, answered in its own process and within bounds.
 
     python -m leaderboard.data.visitor_queries PARENT
 
 reads `{"path": ..., "sql": ...}` from its standard input, writes one JSON object and ends. A process, because DuckDB
 bounds neither memory nor time inside one function: `repeat('x', 1000000000)` takes gigabytes beyond `memory_limit`, and
-`jaro_similarity` of two long texts hears no interrupt. Four walls stand behind one another:
+`jaro_similarity` of two long texts ignores interrupts. There are four lines of defence:
 
 1. DuckDB's own parser must find exactly one SELECT, which reads no table but the database's and calls no function that
    reads files, settings or other statements (`check`).
@@ -56,7 +56,7 @@ def main() -> None:
     bare_process.end_with(int(sys.argv[1]))
     query = json.loads(sys.stdin.buffer.read())
     target = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a library prints is no answer
+    os.dup2(2, 1)  # whatever a library prints is not an answer
     try:
         result = answer(Path(query["path"]), query["sql"])
     except BadInput as error:
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def answer(path: Path, sql: str) -> dict[str, Any]:
-    """`columns` as (name, type, whether numeric), `rows`, and in `cut` what was left out. Raises BadInput.
+    """`columns` as (name, type, whether numeric), `rows`, and in `cut` what was cut off. Raises BadInput.
 
     Bounds this process: nothing else runs in it before or after.
     """
@@ -104,7 +104,7 @@ def locked(path: Path) -> duckdb.DuckDBPyConnection:
             "autoinstall_known_extensions": False,
             "allow_community_extensions": False,
             "allow_persistent_secrets": False,
-            "python_enable_replacements": False,  # a table's name is no variable of this program
+            "python_enable_replacements": False,  # a table's name is not a variable of this program
         },
     )
     quoted = str(path).replace("'", "''")

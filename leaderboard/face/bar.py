@@ -1,4 +1,4 @@
-"""The bar above every page: which entry each page stands under, and its markup."""
+"""The bar above every page: which entry each page is under, and its markup."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Entry:
 
     title: str
     pages: tuple[tuple[str, str], ...]  # (title, key)
-    inside: frozenset[str]  # keys of all pages that stand under it, listed or not
+    inside: frozenset[str]  # keys of all pages that are under it, listed or not
 
 
 def entries(views: Sequence[View]) -> tuple[Entry, ...]:
@@ -54,5 +54,5 @@ def bar(shown: Sequence[Entry], root: str, *, current: str | None, assets: str) 
 
 @cache
 def style() -> Markup:
-    """The bar's style sheet in an element of its own."""
+    """The bar's style sheet in its own element."""
     return Markup("<style>{}</style>").format(Markup((FOLDER / "html" / "bar.css").read_text()))

@@ -33,8 +33,8 @@ ICON_PNG = ICON.with_suffix(".png")  # for browsers that show no SVG, and for ho
 DAY = "public, max-age=86400"
 LONGEST_TITLE = 110  # characters
 FIRST = "overview"  # the name of the first page's picture, whose key is empty
-BASE = "./"  # Gradio's own base address of every page: they all lie directly below the root
-# What Gradio says of itself, of every page alike. Its configuration, which comes first in a script, has no such text:
+BASE = "./"  # Gradio's own base address of every page: all are directly below the root
+# What Gradio says of itself on every page. Its configuration, which comes first in a script, has no such text:
 # signs of markup are escaped there.
 GRADIO_OWN = re.compile(r"""\s*<meta\s+(?:property|name)="(?:og|twitter):[^>]*?/?>|\s*<title>[^<]*</title>""")
 CHARSET = '<meta charset="utf-8" />'
@@ -102,7 +102,7 @@ class Face:
         """The address of every page, model and task as XML."""
         root, headers = public_root(request.scope, self.access)
         if not root:
-            return refusal("This request names no host, so there are no whole addresses to list", 400)
+            return refusal("This request does not name its host, so the sitemap cannot list full addresses", 400)
         text = await run_in_threadpool(lambda: render("html/sitemap.xml", root=root, addresses=list(self._listed())))
         return Response(text, media_type="application/xml", headers=headers)
 
@@ -115,7 +115,7 @@ class Face:
             yield from (address(key, thing) for thing in frame["key"])
 
     async def robots(self, request: Request) -> Response:
-        """Where the sitemap is, and what is no page: downloads, and models to try."""
+        """Where the sitemap is, and what is not a page: downloads, and models to try."""
         root, headers = public_root(request.scope, self.access)
         lines = [
             "User-agent: *",

@@ -34,7 +34,7 @@ class RemoteError:
 def claim() -> ModuleType | None:
     """The package `spaces`, None where it is not installed. To be called before anything imports torch or gradio.
 
-    One that cannot be imported, or is another (any folder of that name can be imported), is left out, but not on a
+    One that cannot be imported, or is another (any folder of that name can be imported), is skipped, but not on a
     ZeroGPU Space, which must not run without its GPU.
     """
     needed = is_lent()

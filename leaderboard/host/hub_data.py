@@ -100,7 +100,7 @@ def check(path: Path, *, etag: str = "") -> None:
 
 def _is_whole(path: Path, *, etag: str) -> bool:
     if not SHA256.fullmatch(etag):
-        return True  # a small file's ETag is no hash of its content alone
+        return True  # a small file's ETag is not a hash of its content alone
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest() == etag
 
@@ -126,9 +126,9 @@ class HubData:
 
     @property
     def status(self) -> str:
-        """Which file is shown and since when, and why there is no newer one: public, in plain words."""
+        """Which file is shown and since when, and why there is not a newer one: public, in plain words."""
         if self.path is None or self.since is None:
-            shown = f"The figures that come with the program; those of the data set {self.repo} are not loaded yet."
+            shown = f"The scores that come with the program; those of the data set {self.repo} are not loaded yet."
         else:
             commit = f", commit {self.commit[:7]}" if self.commit else ""
             shown = (
@@ -161,7 +161,7 @@ class HubData:
                 else self.problem or f"the hub takes over {PATIENCE:.0f} seconds; it will be shown once it arrives"
             )
             log.warning(
-                "The data set %s is not shown: %s. The figures that come with the program are shown",
+                "The data set %s is not shown: %s. The scores that come with the program are shown",
                 self.repo,
                 reason.rstrip("."),
             )
@@ -196,7 +196,7 @@ class HubData:
             self.problem = str(error)
             log.warning("%s", error)
             return False
-        except Exception as error:  # of the hub's client and of whichever network library it uses
+        except Exception as error:  # of the hub's client and its network library
             self.problem = f"The last check of the hub failed ({type(error).__name__}); the next one is automatic."
             log.warning(
                 "The hub could not be reached for %s: %s: %s",

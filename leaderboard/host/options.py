@@ -21,8 +21,8 @@ class Options:
     """Which database to read, where Gradio serves it, and to whom. Gradio takes what is None from its environment."""
 
     database: Path
-    suite: Path | None  # the file of a suite of one's own, whose board the app opens on
-    images: tuple[Path, ...]  # folders beside that of the suite's file, which its data may lie in
+    suite: Path | None  # the file of a user suite, whose board the app opens on
+    images: tuple[Path, ...]  # folders besides that of the suite's file, which its data may be in
     models: tuple[str, ...]  # checkpoints of the host's own for the Try page: folders, or models of the hub
     offline: bool
     launch: dict[str, Any]
@@ -61,21 +61,21 @@ def read(
         "--suite",
         type=Path,
         metavar="SUITE.TOML",
-        help="file of a suite of your own, which models have run on: the app opens on its board",
+        help="your suite's file, which models have run on: the app opens on its board",
     )
     parser.add_argument(
         "--images",
         type=Path,
         action="append",
         metavar="FOLDER",
-        help="with --suite: a further folder that its files and their images may lie in; repeatable",
+        help="with --suite: a further folder that its files and their images may be in; repeatable",
     )
     parser.add_argument(
         "--models",
         type=_names,
         action="extend",
         metavar="MODELS",
-        help="models of your own that visitors can choose on the Try page, comma-separated: folders of checkpoints "
+        help="your own models that visitors can choose on the Try page, comma-separated: folders of checkpoints "
         "(./name), hub:org/name@revision, or keys under which likeness run recorded them; repeatable "
         "(without it LIKENESS_MODELS); not together with LIKENESS_DATA",
     )

@@ -18,7 +18,7 @@ def record(
     report: Callable[[str], None] = print,
 ) -> tuple[Model, ...]:
     """The models that the texts name, which no catalogue lists, recorded in the results folder, where a build finds
-    them; weights of the hub are downloaded where they are missing. `report` hears how each name was read.
+    them; weights of the hub are downloaded where they are missing. `report` is called with how each name was read.
 
     Raises UnknownKey, NotHere, BadInput, CannotDo, CannotWrite.
     """
@@ -44,13 +44,13 @@ def record(
     shipped_keys = {row.key for row in shipped().models}
     rows: dict[str, Model] = {}
     for model in chosen:
-        if model.source is None and model.row.key in shipped_keys:  # another revision gets a key of its own
+        if model.source is None and model.row.key in shipped_keys:  # another revision gets its own key
             report(f"{model.row.key} is in the catalogue already: naming it changes nothing")
             continue
         if model.remark:
             report(model.remark)
         if model.row.adapter == ADAPTER:
-            raise BadInput(f"{model.row.key} is no checkpoint: name a folder, ./name, or hub:org/name@revision")
+            raise BadInput(f"{model.row.key} is not a checkpoint: name a folder, ./name, or hub:org/name@revision")
         _check(model.row)
         for folder in own_models.folders(model.row) if model.source is None else ():
             report(f"Reads {folder} as recorded for {model.row.key}")

@@ -32,7 +32,7 @@ class RebuiltData:
             self._opened = None  # replaced since it was opened
 
     def start(self) -> None:
-        """Looks from now on, in a thread of its own."""
+        """Looks from now on, in its own thread."""
         threading.Thread(target=self._look_regularly, name="rebuilt-data", daemon=True).start()
 
     def look(self) -> bool:
@@ -47,7 +47,7 @@ class RebuiltData:
         except LikenessError as error:
             log.warning("%s was replaced, but the new file is not used: %s", self._path.name, error)
             return False
-        log.info("%s was rebuilt, and its figures are shown from now on", self._path.name)
+        log.info("%s was rebuilt, and its scores are shown from now on", self._path.name)
         return True
 
     def _check(self, fresh: Database) -> None:

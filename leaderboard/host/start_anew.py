@@ -9,7 +9,7 @@ STARTED = "STARTED_ANEW_BY"  # the process that did so
 
 
 def once() -> None:
-    """Does not return: the same command begins anew in this process. A second call, or another system, does nothing.
+    """Does not return: the same command restarts in this process. A second call, or another system, does nothing.
 
     For a server that has built its database: the build leaves 50 MB of libraries that no page needs.
     """

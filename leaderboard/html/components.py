@@ -11,7 +11,7 @@ def scripted(
     """An empty `<div class=css_class>` and the JavaScript `run` over it, where `module` is the imported ES module.
 
     `assets` is the address of the scripts' folders, `script` a path below it. In `run`, `target` is the div, `root` the
-    app's address, and `fire(name, data)` fires an event of the component, of which there are only `events`. `silent`
+    app's address, and `fire(name, data)` fires one of the component's `events`. `silent`
     hides the component while it is empty.
     """
     # Gradio finds the events by their quoted names in the script.
@@ -63,7 +63,7 @@ def folded(blocks: gr.Blocks, label: str) -> gr.Accordion:
 
 
 def lazy_tables(assets: str, *scripts: str) -> gr.HTML:
-    """Fills what the macro `lazy_table` made on the page, also later; `scripts` export a `watch()` of their own."""
+    """Fills what the macro `lazy_table` made on the page, also later; `scripts` export their own `watch()`."""
     return gr.HTML(
         value="",
         html_template="<span class='lk-watch'></span>",

@@ -305,8 +305,8 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         key="visual-sts",
         title="Likeness of texts as images",
         procedure="sts",
-        asks="Two texts go in, drawn as images: how alike are they in meaning?",
-        right="Pairs that people rate as more alike have the higher cosine similarity.",
+        asks="Two texts go in, drawn as images: how similar are they in meaning?",
+        right="Pairs that people rate as more similar have the higher cosine similarity.",
         drawn="Pairs with more words in common have the higher cosine similarity.",
         tiles=(
             Tile("first", page("big", "dog", "runs", "fast")),
@@ -348,9 +348,9 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         title="Rating of image and text",
         procedure="judging",
         categories=("WU-IT", "Positions, image and text"),
-        asks="An image and a caption go in, in both orders: how alike are they, from 1 to 10?",
+        asks="An image and a caption go in, in both orders: how similar are they, from 1 to 10?",
         right="Expected are 10 for a caption that belongs to the image, 1 for an irrelevant one, and for a changed one "
-        "8 where the judge is told that the change matters, 10 where it is to ignore it.",
+        "8 if the judge should count the change, 10 if it should ignore it.",
         tiles=(
             Tile("left", LEFT),
             Tile("identical: 10", RIGHT_WAY_ROUND, right=True),
@@ -362,7 +362,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         key="judging",
         title="Rating of two images",
         procedure="judging",
-        asks="Two images go in, in both orders: how alike are they, from 1 to 10?",
+        asks="Two images go in, in both orders: how similar are they, from 1 to 10?",
         right="Expected are 10 for an identical pair, 1 for an irrelevant one, and for a transformed one 8 where the "
         "judge is told that the change matters, 10 where it is to ignore it.",
         tiles=(

@@ -39,8 +39,8 @@ KIND_NOTES = {
 }
 # Conditions under which a judge rates pairs, PairBench's subsets.
 CONDITIONS = {
-    "sensitive": "The judge is told that the change between the two sides matters.",
-    "invariant": "The judge is told to ignore the change between the two sides.",
+    "sensitive": "The judge is asked to count the change between the two sides.",
+    "invariant": "The judge is asked to ignore the change between the two sides.",
 }
 ABBREVIATIONS: dict[str, str] = {
     "2AFC": "two-alternative forced choice: which of two candidates is better",
@@ -129,7 +129,7 @@ def plain_title(title: str, benchmark: object) -> str:
 
 
 def group(benchmark: str, title: str) -> str:
-    """The tab that a benchmark's suites stand under; `title` is the benchmark's."""
+    """The tab that a benchmark's suites are under; `title` is the benchmark's."""
     return "Yours" if is_own(benchmark) else GROUPS.get(benchmark) or plain_title(title, benchmark)
 
 
@@ -140,7 +140,7 @@ def variant(title: str, benchmark_title: str) -> str:
 
 
 def is_own(benchmark: object) -> bool:
-    """Whether a benchmark is of one's own data, so that no published figure compares with its scores."""
+    """Whether a benchmark is of user data, so that no published score compares with its scores."""
     return benchmark in own_suite.BENCHMARKS
 
 

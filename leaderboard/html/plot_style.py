@@ -58,7 +58,7 @@ Box = tuple[float, float, float, float]  # left, bottom, right, top, px
 
 
 def pixels(x: np.ndarray, y: np.ndarray, *, width: float, height: float) -> tuple[np.ndarray, np.ndarray]:
-    """About where points stand in a figure of that size, px from the left and from the bottom."""
+    """About where points are in a figure of that size, px from the left and from the bottom."""
     across, up = (np.ptp(values) or 1.0 for values in (x, y))
     return (x - x.min()) / across * width * 0.9 + width * 0.05, (y - y.min()) / up * height * 0.9
 

@@ -1,6 +1,6 @@
 """The one Jinja2 environment: a page gathers values in Python, and its template writes the markup.
 
-A template lies beside its page (`pages/overview/page.html`) and is rendered with `render("pages/overview/page.html",
+A template is next to its page (`pages/overview/page.html`) and is rendered with `render("pages/overview/page.html",
 models=...)`. Every value is escaped unless it is `Markup` already; a name that was not passed is an error, not an
 empty string. Templates import the shared pieces by `{% import "html/macros.html" as ui %}`; Python calls a single
 macro by `macro("message")("...")`. Both return `Markup`, so pieces nest without being escaped twice. Beware: in

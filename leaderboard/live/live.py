@@ -65,7 +65,7 @@ JudgeAllowance = Callable[[], float]
 
 
 class TooMany(BadInput):
-    """A visitor asked too often, and is told when to come back."""
+    """A visitor asked too often; the message says when to come back."""
 
     def __init__(self, why: str, seconds: float) -> None:
         seconds = max(1, math.ceil(seconds))
@@ -75,7 +75,7 @@ class TooMany(BadInput):
 class Live:
     """Visitors' uploads, the models in memory, their answers, and how often each visitor may ask. One for the app.
 
-    `own` are models of the host's, beside those of the catalogue; `calibrations()` gives the models' distributions.
+    `own` are the host's models, besides those of the catalogue; `calibrations()` gives the models' distributions.
     """
 
     def __init__(
@@ -210,7 +210,7 @@ class Live:
         conditions: Sequence[str] = CONDITIONS,
         judges: JudgeAllowance | None = None,
     ) -> Iterator[tuple[Model, str, PairRating | str | None]]:
-        """Each model's scores from 1 to 10 of an image beside its changed copy, under each condition in turn.
+        """Each model's scores from 1 to 10 of an image and its changed copy, under each condition in turn.
 
         A sentence where it has none. Scored are `conditions`; of others, and of judges in words without `judges`, only
         earlier scores come, else None: a judge's answer takes seconds or costs the host. One condition counts as one

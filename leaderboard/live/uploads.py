@@ -32,7 +32,7 @@ IDLE, SWEEP = 1800.0, 60.0  # seconds without use until a session ends, and betw
 # Bytes in memory: of all sessions, and in each of images, files and models' results.
 ALL, IMAGES, FILES, RESULTS = 512_000_000, 160_000_000, 2 * LARGEST_FILE, 16_000_000
 LEAST = 100_000  # bytes that a session counts as at least, so that there are a few thousand
-ENTRY = 1_000  # bytes that an entry counts as beside its content
+ENTRY = 1_000  # bytes that an entry counts as besides its content
 GONE = "is no longer available. Add it again"
 NO_SESSION = "The page has lost its session. Reload it and try again"
 

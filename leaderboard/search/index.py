@@ -110,7 +110,7 @@ def _suites(db: Database) -> Iterator[Entry]:
 
 
 def _metrics(suite_cache: SuiteCache) -> Iterator[Entry]:
-    """The metrics that some suite shows, each with the address where its figures can be compared."""
+    """The metrics that some suite shows, each with the address where its scores can be compared."""
     metrics = suite_queries.metrics(suite_cache.db)
     suites = [suite_cache.table(key) for key in suite_queries.suites(suite_cache.db)["key"]]
     addresses: dict[str, str] = {}
@@ -164,7 +164,7 @@ def _columns(table: BoardTable) -> dict[str, list[SuiteColumn]]:
 
 
 def _comparison(table: BoardTable, columns: list[SuiteColumn]) -> str:
-    """Where the figures of one metric are compared: beside people, on the board, or in the list of tasks."""
+    """Where the scores of one metric are compared: with people, on the board, or in the list of tasks."""
     if table.suite["aggregate"] == "human":
         return "generators"
     if len(columns) > 1:
@@ -174,7 +174,7 @@ def _comparison(table: BoardTable, columns: list[SuiteColumn]) -> str:
 
 
 def _languages(suite_cache: SuiteCache) -> Iterator[Entry]:
-    """The languages with scores of their own, with their other codes."""
+    """The languages with their own scores, with their other codes."""
     for code, tasks in suite_cache.table(MULTILINGUAL).choices.languages.items():
         note = f"{tasks} {'task' if tasks == 1 else 'tasks'} of MIEB"
         yield [LANGUAGE, name_of(code), note, code, " ".join(("language", "best for", *spellings_of(code))), 1]

@@ -19,11 +19,11 @@ export function prepare({ kinds, entries }) {
     const [plural] = kinds[kind];
     const id = plural === 'Claims' ? '' : key; // nobody types the key of a claim
     const words = wordsOf(title);
-    const beside = wordsOf(`${others} ${note} ${id}`);
-    for (const word of [...words, ...beside]) vocabulary.add(word);
+    const context = wordsOf(`${others} ${note} ${id}`);
+    for (const word of [...words, ...context]) vocabulary.add(word);
     for (const part of title.split(/\s+/)) vocabulary.add(joined(part));
     return {
-      kind, title, note, key, words, beside, name: words.join(''), id: joined(id), all: `${words.join('')} ${joined(others)} ${joined(id)}`,
+      kind, title, note, key, words, context, name: words.join(''), id: joined(id), all: `${words.join('')} ${joined(others)} ${joined(id)}`,
       bonus: (BONUS[plural] ?? 0) + (matters ? MATTERS : 0),
     };
   });
@@ -34,9 +34,9 @@ export function prepare({ kinds, entries }) {
 function fit(word, entry) {
   if (entry.words.includes(word)) return 10;
   if (entry.words.some((own) => own.startsWith(word))) return 6;
-  if (entry.beside.includes(word)) return 5;
+  if (entry.context.includes(word)) return 5;
   if (word.length > 2 && entry.name.includes(word)) return 5;
-  if (entry.beside.some((own) => own.startsWith(word))) return 3;
+  if (entry.context.some((own) => own.startsWith(word))) return 3;
   return word.length > 2 && entry.all.includes(word) ? 2 : 0;
 }
 

@@ -112,7 +112,7 @@ function createSearch(root) {
   });
   list.addEventListener('pointerdown', (event) => event.preventDefault()); // the focus stays in the field
   dialog.addEventListener('click', (event) => {
-    if (event.target === dialog) dialog.close(); // beside it
+    if (event.target === dialog) dialog.close(); // outside it
   });
   return {
     async open() {

@@ -15,7 +15,7 @@ from compute.types import BadInput
 from leaderboard.web.responses import NO_STORE
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-EVERY_ADDRESS = (None, "0.0.0.0", "::")  # to listen on; no address of its own
+EVERY_ADDRESS = (None, "0.0.0.0", "::")  # to listen on; no address
 HUB = "https://huggingface.co"  # its page of a Space shows the Space in a frame
 NAME = re.compile(r"[a-z0-9_][a-z0-9_.-]{0,252}")
 FORWARDED = "x-forwarded-host"
@@ -75,7 +75,7 @@ def host_name(host: str) -> str | None:
         name = (parts.hostname or "").removesuffix(".")
         if parts.netloc != text or "@" in text or parts.port == 0:
             return None
-    except ValueError:  # a port that is no number
+    except ValueError:  # a port that is not a number
         return None
     with suppress(ValueError):
         return str(ipaddress.ip_address(name))

@@ -1,7 +1,7 @@
 """Connections: those that wait for a request, or for somebody who reads their answer, are closed in time.
 
 uvicorn closes a connection that is idle after an answer, but waits without end for the head of a first request, and for
-a visitor who reads no answer. Whoever opened a thousand of them would keep everybody else out.
+a visitor who reads no answer. Anyone who opened a thousand of them would keep everybody else out.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Gradio without sessions, with a fair queue, and with sentences for what it cannot read. What is read of Gradio's
-internals stands in this file alone.
+internals is in this file alone.
 
 Gradio copies the settings of every component for each session, 0.4 MB here, and keeps 10,000 of them. It needs them for
-components whose state lives on the server, of which this app has none: a page sends all that an event needs. So a
+components whose state lives on the server. This app has none: a page sends all that an event needs. So a
 session lasts for one step of one event, there is nothing to evict, and a page stays whole however many others open.
 """
 
@@ -137,7 +137,7 @@ class FairQueue(Queue):
     async def process_events(self, events: list[Event], batch: bool, begin_time: float, fn: BlockFunction) -> None:
         """As Gradio's, but a cancelled event keeps its slot until what it runs in a thread has ended.
 
-        Gradio would start the next at once, beside a model that still computes.
+        Gradio would start the next at once, while a model still computes.
         """
         work = asyncio.create_task(super().process_events(events, batch, begin_time, fn))
         try:
@@ -146,7 +146,7 @@ class FairQueue(Queue):
             for event in events:
                 event.alive = False  # nothing is sent any more, and a generator ends at its next step
             if inspect.isasyncgenfunction(fn.fn):
-                work.cancel()  # it waits for a program of its own, and ends it
+                work.cancel()  # it waits for its own program, and ends it
             await asyncio.wait({work})
 
     def send_message(self, event: Event, event_message: EventMessage) -> None:
@@ -250,7 +250,7 @@ class StatelessBlocks(gr.Blocks):
             super().__exit__(*error)
 
     def get_config_file(self) -> Any:
-        """As Gradio's, but nothing until `serve`: it lists every page's components anew at the end of each page."""
+        """As Gradio's, but nothing until `serve`: it lists every page's components again at the end of each page."""
         return super().get_config_file() if self._is_served else {}
 
     def serve(self, lifespan: Lifespan) -> Lifespan:
@@ -264,7 +264,7 @@ class StatelessBlocks(gr.Blocks):
             raise ValueError(f"Without sessions there is no gr.State, and no batch=True: {[*stateful, *batched]}")
         self._is_served = True
         with no_server():
-            self.queue(api_open=False)  # else /run starts anything beside the queue
+            self.queue(api_open=False)  # else /run starts anything outside the queue
         self.config = self.get_config_file()
         self._queue = FairQueue(self)
 

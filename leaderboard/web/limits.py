@@ -35,7 +35,7 @@ EVENT = re.compile(r"/gradio_api/+(queue/join|run/|api/|call/|component_server|m
 MCP = re.compile(r"/gradio_api/+mcp\b")
 STREAM = re.compile(r"/gradio_api/+(queue/data|call/|heartbeat|startup-events)")
 # What is read here also starts, continues or ends something of a visitor's.
-COMPUTES = re.compile(r"/data/(rank|cell|relations)\b|/live/ready$")  # beside events
+COMPUTES = re.compile(r"/data/(rank|cell|relations)\b|/live/ready$")  # besides events
 ACTING = re.compile(r"/gradio_api/+(mcp|queue|call|heartbeat|dev)\b")
 OWN = frozenset({"same-origin", "none"})  # Sec-Fetch-Site; none: the visitor typed the address
 
@@ -131,7 +131,7 @@ class Gate:
 def gates() -> dict[str, Gate]:
     """By kind of request. A class of thirty behind one address is one client, so much may wait.
 
-    A tool of MCP sends an event of its own, so it has its turns beside theirs.
+    A tool of MCP sends its own event, so it takes its turns among theirs.
     """
     return {
         "body": Gate(200),  # however small: a class opens six connections each

@@ -168,7 +168,7 @@ class Pages:
     async def _made(
         self, request: Request, key: str, query: bytes, root: str
     ) -> Response | tuple[bytes, bytes, str, str]:
-        """A page, the same compressed, its etag and its policy; what Gradio answers where that is no page."""
+        """A page, the same compressed, its etag and its policy; what Gradio answers where that is not a page."""
         if (key, query) not in self._rendered:
             # No other header: Gradio follows x-gradio-server and others, and everybody gets this page.
             plain = {"method": "GET", "scheme": "http", "query_string": query, "headers": [(b"host", PLACE.encode())]}

@@ -118,7 +118,7 @@ def renewed(parameter: Choice | MultiChoice, keys: Sequence[str]) -> Choice | Mu
 def parse(parameters: tuple[Parameter, ...], query: Mapping[str, str]) -> tuple[dict[str, Any], str]:
     """Values by key, and a sentence on what was ignored (empty if nothing was).
 
-    Of a parameter with a noun, unknown keys are left out and named; the value is None where none is left.
+    Of a parameter with a noun, unknown keys are skipped and named; the value is None where none is left.
     """
     values: dict[str, Any] = {}
     ignored, empty, sentences = [], [], []

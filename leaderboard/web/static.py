@@ -42,7 +42,7 @@ export default figure;
 
 
 def version() -> str:
-    """A short hash of the components' files; a changed file gets a new address, and so do all beside it."""
+    """A short hash of the components' files; a changed file gets a new address, and so do all next to it."""
     digest = blake2b(digest_size=6)
     for folder in COMPONENTS.values():
         for path in sorted(folder.iterdir()):

@@ -183,7 +183,7 @@ def test_the_mode_follows_the_inputs_until_it_is_chosen(tray: Callable) -> None:
         page.wait_for_selector(f"{TRAY}:not([data-mode=''])[data-count='{len(seen) + 1}']")
         seen.append(page.locator(TRAY).get_attribute("data-mode"))
     assert seen == ["quality", "pair", "choice"]
-    pair = page.get_by_role("radio", name="How alike are two")
+    pair = page.get_by_role("radio", name="How similar are two")
     why = pair.evaluate("(node) => document.getElementById(node.getAttribute('aria-describedby')).textContent")
     assert pair.is_disabled() and "2" in why
     page.get_by_role("radio", name="Odd one out").check()

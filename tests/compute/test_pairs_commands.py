@@ -66,7 +66,7 @@ def test_a_parquet_a_sample_of_it_and_its_images_stored_beside(tmp_path):
     assert pq.read_metadata(stored).num_rows == 5 + 15
     assert command("show", made["stored"]).exit_code == 0
     stored.unlink()
-    assert "stored-images.parquet, the images of the pairs, is no longer beside the manifest" in refused(
+    assert "stored-images.parquet, the images of the pairs, is no longer next to the manifest" in refused(
         "show", made["stored"]
     )
 

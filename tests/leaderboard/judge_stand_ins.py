@@ -61,7 +61,7 @@ class PairJudge:
             return Reply(item=question.item, text="", finish="refusal", input_tokens=90, output_tokens=4)
         if self.leans and reverse:
             score = max(1, score - (4 if int(name[7:9]) % 2 else 2))
-        text = f"Score: {score}\nReason: {HOSTILE if self.leans else 'alike'}"
+        text = f"Score: {score}\nReason: {HOSTILE if self.leans else 'similar'}"
         return Reply(item=question.item, text=text, input_tokens=90, output_tokens=4, seconds=0.25, cost=0.001)
 
 

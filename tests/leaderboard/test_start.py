@@ -26,4 +26,4 @@ def test_what_was_said_of_the_models_stands_before_the_error_that_ends_it(
         start.start(options.read(["--models", "./mine"], program="python app.py"))
     told = capsys.readouterr()
     assert (ended.value.code, told.out) == (1, "Warning: a record is left out\n")
-    assert told.err == "Error: ./mine is no checkpoint\n"
+    assert told.err == "Error: ./mine is not a checkpoint\n"

@@ -1,9 +1,9 @@
 """How metrics of generators agree with people, every value with an interval, and which metrics differ in that.
 
 The sample is the generators, so with the 4 to 10 that studies have most intervals are wide, and a correlation is easily
-had by chance: beside it stand how often a random order of the same scores correlates as strongly (permutation), how far
-rank accuracy moves when other generators of this kind are drawn (bootstrap), and how far the correlation falls when one
-generator is left out. Where a value has no interval the reason is stated instead of a width of zero.
+had by chance: next to it are how often a random order of the same scores correlates as strongly (permutation), how
+far rank accuracy moves when other generators of this kind are drawn (bootstrap), and how far the correlation falls when
+one generator is left out. Where a value has no interval the reason is stated instead of a width of zero.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ EXACT = 8  # generators up to which every order is tried: 8! = 40,320
 EXACT_EXCHANGES = 12  # generators up to which every exchange of two metrics is tried: 2^12
 RANDOM = 20_000  # random orders or exchanges above that
 DRAWS = 2000  # of the bootstrap
-FEWEST = 6  # generators below which a bootstrap over them is no interval, and nothing is claimed
+FEWEST = 6  # generators below which a bootstrap interval over them is unreliable and no verdict is given
 FOLLOWS, AGAINST, UNPROVEN, TOO_FEW = "follows", "against", "unproven", "too few"
 ALPHA = 0.05
 
@@ -173,8 +173,8 @@ def differences(
     """Every pair of metrics, in order. `scores` [metrics][generators]; `human` [generators].
 
     The interval resamples generators, the same for both metrics. The p exchanges the two metrics' standardised scores
-    generator by generator, as would change nothing were they alike: with n generators it is at least 2 / 2^n, so 4 of
-    them show nothing. Raises as `agree`.
+    generator by generator, which would change nothing if they were equal: with n generators it is at least 2 / 2^n, so
+    4 of them show nothing. Raises as `agree`.
     """
     y, n = np.asarray(human, float), len(np.asarray(human))
     turned = []
@@ -243,7 +243,7 @@ def _accuracy(ranks: Floats, people: Floats, *, seed: int) -> Estimate:
     hits = np.einsum("di,ij,dj->d", count, right, count)
     shares = hits[pairs > 0] / pairs[pairs > 0]
     if np.ptp(shares) == 0:
-        return Estimate(value=value, reason="all pairs are ordered alike, which shows no spread")
+        return Estimate(value=value, reason="all pairs are ordered the same way, which shows no spread")
     low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Estimate(value=value, low=float(low), high=float(high))
 

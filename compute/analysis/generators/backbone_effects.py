@@ -68,7 +68,7 @@ class BackboneEffects:
 
 @dataclass(frozen=True, kw_only=True)
 class AttributeGroup:
-    """Backbones of one value of an attribute: `label` in words, their mean, and the lowest and highest of their own."""
+    """Backbones of one value of an attribute: `label` in words, their mean, and the lowest and their own highest."""
 
     label: str
     backbones: tuple[str, ...]
@@ -97,7 +97,8 @@ class AttributeEffect:
 def people_agreement(*, distances: ArrayLike, human: ArrayLike) -> tuple[Floats, Floats | None]:
     """Spearman's correlation of distances (generators, subsets), lower is better, with people's ratings (generators,),
     turned so that 1 is best: (subsets,), and draws (DRAWS, subsets) by a bootstrap over generators, None for fewer than
-    FEWEST of them. Raises Undefined for fewer than three generators and where people or a backbone rate all alike.
+    FEWEST of them. Raises Undefined for fewer than three generators and where people or a backbone give all the same
+    rating.
     """
     x, y = np.asarray(distances, float), np.asarray(human, float)
     for column in x.T:

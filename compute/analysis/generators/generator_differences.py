@@ -1,6 +1,6 @@
 """Which generators differ significantly by a metric, from its values without each block of prompts.
 
-Two intervals that overlap do not say that two generators are alike, nor need intervals of one set of prompts be of
+Two overlapping intervals do not show that two generators are equal, nor need intervals of one set of prompts be of
 independent errors: generators that draw the same prompts rise and fall together. So the error of each difference is
 taken from the differences without each block (the grouped jackknife of `compute.metrics.distribution.intervals`), and
 Holm's step-down method keeps the chance of any wrong claim over all pairs at 5%.
@@ -26,7 +26,7 @@ class GeneratorDifferences:
     low: Floats  # (k,) 95% interval of each value by itself
     high: Floats
     p: Floats  # (k, k) two-sided; NaN on the diagonal
-    better: Bools  # (k, k): the row is better than the column, proven over all pairs
+    better: Bools  # (k, k): the row is significantly better than the column, over all pairs
     rank_low: Ints  # (k,) the best rank that is not disproven; 0 without a value
     rank_high: Ints
 
@@ -37,7 +37,7 @@ class GeneratorDifferences:
 
     @property
     def significant(self) -> int:
-        """Pairs of which one is proven better."""
+        """Pairs in which one is significantly better."""
         return int(self.better.sum())
 
 

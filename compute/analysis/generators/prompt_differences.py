@@ -1,8 +1,8 @@
 """On which prompts two generators differ most, and what the whole of the prompts says.
 
 The most extreme of many differences are extreme by selection: among N normal draws the largest lies near the quantile
-(N - 3/8) / (N + 1/4) (Blom 1958) with nothing behind it. So their number of standard deviations stands beside that of
-chance, and the mean over all prompts, which no selection moves, beside them.
+(N - 3/8) / (N + 1/4) (Blom 1958) with nothing behind it. So their number of standard deviations is shown next to that
+of chance, and the mean over all prompts, which no selection moves, next to them.
 """
 
 from __future__ import annotations

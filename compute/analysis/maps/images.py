@@ -1,4 +1,4 @@
-"""One task's items on a map: near each other where the model finds them alike (MIEB Figure 2).
+"""One task's items on a map: near each other where the model finds them similar (MIEB Figure 2).
 
 UMAP keeps neighbours, not distances: how near two far groups lie says nothing. `trustworthiness` says how far even
 the neighbours can be believed.

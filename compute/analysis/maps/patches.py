@@ -1,4 +1,4 @@
-"""Which regions of two images a model finds alike: cosines between the patch tokens of one and of the other.
+"""Which regions of two images a model finds similar: cosines between the patch tokens of one and of the other.
 
 A cosine of two patches has no meaning by itself: what is high differs from model to model and from pair to pair. So it
 is shown by its rank among the cosines of the same two images (`contrast`). How a map is made is this program's own; no
@@ -19,7 +19,7 @@ MOST = 16  # rows and columns of a map: what can be distinguished on a screen, a
 def similarities(*, first: ArrayLike, second: ArrayLike) -> Floats:
     """Cosines [rows * columns, rows2 * columns2] of all patches of two grids [rows, columns, d], row by row.
 
-    0 for a token of length 0, which points nowhere. Raises BadInput for grids that are none or of unlike d.
+    0 for a token of length 0, which points nowhere. Raises BadInput for invalid grids and for different d.
     """
     one, other = _unit(first), _unit(second)
     if one.shape[2] != other.shape[2]:
@@ -28,10 +28,10 @@ def similarities(*, first: ArrayLike, second: ArrayLike) -> Floats:
 
 
 def reduced(*, grid: ArrayLike, most: int = MOST) -> Floats:
-    """A grid [rows, columns, d] of at most `most` x `most`: means of the tokens of length 1 that lie under a new patch.
+    """A grid [rows, columns, d] of at most `most` x `most`: means of the tokens of length 1 that are under a new patch.
 
-    New patches are of one size, so one that lies under two of them counts in both by its parts. Tokens come out with
-    length 1 where nothing is averaged, and shorter the less alike the averaged ones were. Raises BadInput.
+    New patches are of one size, so one that is under two of them counts in both by its parts. Tokens come out with
+    length 1 where nothing is averaged, and shorter the less similar the averaged ones were. Raises BadInput.
     """
     if most < 1:
         raise BadInput(f"A map has at least one row and one column, not {most}")
@@ -43,9 +43,9 @@ def reduced(*, grid: ArrayLike, most: int = MOST) -> Floats:
 def contrast(*, similarities: ArrayLike) -> Floats:
     """Ranks instead of cosines, of the same shape, from 0 (the lowest of all) to 1 (the highest).
 
-    Of all pairs of patches of two images, 0.9 reads: more alike than nine pairs in ten of these two images. Equals
+    Of all pairs of patches of two images, 0.9 reads: more similar than nine pairs in ten of these two images. Equals
     share their mean rank; all equal, or a single one: 0.5. Ranks show an order even where there is hardly a difference,
-    as between two empty images: show the cosine beside them.
+    as between two empty images: show the cosine next to them.
     """
     values = np.asarray(similarities, dtype=np.float64)
     if not values.size or not np.isfinite(values).all():

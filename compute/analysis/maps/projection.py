@@ -1,4 +1,4 @@
-"""Maps in two dimensions: tasks beside tasks that rank models alike, models beside models with like profiles.
+"""Maps in two dimensions: tasks near tasks that rank models similarly, models near models with similar profiles.
 
 UMAP keeps neighbours, not distances: how near two far groups lie says nothing. `trustworthiness` says how far
 even the neighbours can be believed.
@@ -140,8 +140,8 @@ def project_models(*, scores: ArrayLike, settings: Settings | None = None) -> Pr
     """Models by their profiles of scores, every task standardised over the models that have it.
 
     scores [models, tasks], NaN missing. Nothing is filled in: the distance of two models is over the tasks
-    both have, scaled up to all tasks (`nan_distances`), so unlike units and directions do no harm and gaps
-    have no weight; a model that shares no task with others is not placed. Tasks with no spread are left out.
+    both have, scaled up to all tasks (`nan_distances`), so different units and directions do no harm and gaps
+    have no weight; a model that shares no task with others is not placed. Tasks with no spread are excluded.
     Deterministic for a seed and the library versions in `settings`. Raises Undefined for fewer than 5 models.
     """
     return _project(model_distances(scores=scores), settings or Settings(), noun="models")

@@ -41,7 +41,7 @@ class Recipe:
         if self.noun not in NOUNS or self.origin not in (*ORIGINS, ALL, USUAL) or not self.suites:
             raise BadInput(
                 "A map shows tasks or models, of one suite or more, from published, imported, computed "
-                f"or all figures; got {self.noun}, {self.origin}, {', '.join(self.suites) or 'no suite'}"
+                f"or all scores; got {self.noun}, {self.origin}, {', '.join(self.suites) or 'no suite'}"
             )
         if not 2 <= self.n_neighbors <= 100 or not 0 <= self.min_dist <= 1 or not 0 <= self.seed < 2**31:
             raise BadInput(
@@ -182,6 +182,6 @@ def lines(frame: pd.DataFrame) -> Iterator[str]:
         settings = json.loads(rows["settings"].iloc[0])
         clusters = len(set(rows["cluster"]) - {-1})
         yield (
-            f"{kind}: {len(rows)} points, {settings['left_out']} left out, {clusters} clusters, "
+            f"{kind}: {len(rows)} points, {settings['left_out']} excluded, {clusters} clusters, "
             f"{np.mean(rows['cluster'] == -1):.0%} in none; trustworthiness {settings['trustworthiness']:.3f}"
         )

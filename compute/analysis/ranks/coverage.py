@@ -47,7 +47,7 @@ class Coverage:
     label: str  # of the intervals of means and differences; those of ranks are always LEAST
     mean: float | None
     difference: float | None  # of two models' means
-    rank_apart: float | None  # of all ranks, where the true means lie apart
+    rank_apart: float | None  # of all ranks, where the true means differ
     rank_close: float | None  # where they are nearly equal
     boards_close: float | None  # of boards of nearly equal models, without any model falsely called better
 
@@ -76,7 +76,7 @@ def simulate(
     """The coverage of one kind of suite. Raises BadInput for fewer than one trial."""
     if trials < 1:
         raise BadInput(f"A simulation needs a trial or more, got {trials}.")
-    # One stream a row of the table, whichever others are simulated.
+    # One stream a row of the table, independent of the other rows.
     clustered = [together, round(100 * rho)] if together > 1 else []
     generator = np.random.default_rng([seed, int(errors), int(uneven), *tasks, *clustered])
     suite = {"tasks": tasks, "errors": errors, "uneven": uneven, "together": together, "rho": rho}
@@ -131,7 +131,7 @@ def _suite(
     several = size[size > 1]
     scale = np.where((size == several.min()) if uneven else False, UNEVEN, 1.0)
     model = spread * generator.normal(size=(MODELS, 1))
-    # A fixed task's own part belongs to the truth, which would else lie apart whatever the spread.
+    # A fixed task's own part belongs to the truth, which would otherwise differ whatever the spread.
     own = np.where(size == 1, spread, scale) * generator.normal(size=(MODELS, len(codes)))
     hard = scale * generator.normal(size=len(codes))
     expected = model + hard + own

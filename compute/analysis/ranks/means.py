@@ -134,7 +134,7 @@ def shared_direction(*, columns: Ints, higher: ArrayLike | None, scales: ArrayLi
     up = directions(higher=higher, tasks=tasks)[columns]
     if up.any() and not up.all():
         raise BadInput(
-            f"No mean over tasks of unlike direction: lower is better in {int((~up).sum())} of {len(up)}. "
+            f"No mean over tasks of different directions: lower is better in {int((~up).sum())} of {len(up)}. "
             "Rank them by Borda points, or give one kind weight 0."
         )
     if scales is not None:
@@ -144,7 +144,7 @@ def shared_direction(*, columns: Ints, higher: ArrayLike | None, scales: ArrayLi
         kinds = np.unique(labels[columns])
         if len(kinds) > 1:
             raise BadInput(
-                f"No mean over tasks of unlike scale: {', '.join(str(kind) for kind in kinds[:4])}. "
+                f"No mean over tasks of different scales: {', '.join(str(kind) for kind in kinds[:4])}. "
                 "Rank them by Borda points, or give all but one scale weight 0."
             )
     return bool(up.all())
@@ -191,7 +191,7 @@ def aggregate(
 
     scores float [models, tasks], NaN missing; categories int [tasks]; weights float [categories] >= 0 (None:
     equal); higher bool [tasks] (None: all True); scales labels [tasks]; task_weights float [tasks] >= 0, 0
-    leaves a task out. Means are over the tasks the model has. By category means, a model with no score in a
+    drops a task. Means are over the tasks the model has. By category means, a model with no score in a
     category that counts has mean NaN. Raises BadInput for tasks that count but differ in direction or scale, and for
     malformed arguments.
     """
@@ -237,7 +237,7 @@ def borda(*, scores: ArrayLike, higher: ArrayLike | None = None) -> Borda:
 
     scores [models, tasks], NaN missing; higher bool [tasks] (None: all True). Tied models share the mean of
     their ranks. A model without a score on a task gets no point there, and does not raise the points of the
-    others; so totals favour models with more tasks: show coverage beside them. Directions and scales may
+    others; so totals favour models with more tasks: show coverage next to them. Directions and scales may
     differ. Source: the Borda count of MIEB's public ranking.
     """
     x = table(scores)
@@ -254,7 +254,7 @@ def anchor(*, scores: ArrayLike, categories: ArrayLike, means: ArrayLike, counte
 
     scores float [models, tasks], NaN missing; categories int [tasks]; means float [models, categories] in the unit of
     the scores, NaN where none is printed; counted bool [tasks]. Returns scores [models, tasks] and bool
-    [models, categories], True where the printed mean stands in. There the figures at hand keep their spread but are
+    [models, categories], True where the printed mean is used. There the scores at hand keep their spread but are
     moved so that the category's mean is the printed one, and every other task of it takes that mean: the ranking then
     keeps to the printed mean, whose spread is not known. A category that lacks nothing, or
     of which only some tasks are counted, stays as it is.

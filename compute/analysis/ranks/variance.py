@@ -22,7 +22,7 @@ together: (sum s^2)^2 / sum(s^4) - 1. A category of one cluster counts as one fi
 The same holds for the difference of two rows, task by task: what a hard task takes from both cancels in it. The noise
 of two rows on one fixed task is taken as independent.
 
-Where a category that counts gives no variance the whole one is unknown: its mean is printed without the figures behind
+Where a category that counts gives no variance the whole one is unknown: its mean is printed without the scores behind
 it, its one score has no known error, or the row has a score on one of its several tasks.
 """
 
@@ -42,7 +42,7 @@ UPPER = 0.8  # of the limit that a category's share in the degrees of freedom is
 FEW = 5  # tasks of a category, up to which an interval is marked as resting on few
 KNOWN, PRINTED, NO_ERROR, ONE_SCORE, ONE_CLUSTER = range(5)  # what is known of a row's variance in one category
 WHY_UNKNOWN = {
-    PRINTED: "printed means are used for {}, where some figures are missing",
+    PRINTED: "printed means are used for {}, where some scores are missing",
     NO_ERROR: "one task stands for {}, and the error of its score is not known",
     ONE_SCORE: "only one of the tasks of {} has a score",
     ONE_CLUSTER: "all scored tasks of {} share their data",
@@ -315,7 +315,7 @@ def one_sided(*, difference: Floats, variance: Floats, dof: Floats, tasks: Float
     """How probable a difference at least this large in its direction is between equals: the p of a t test, 0 to 0.5.
 
     Arguments of one shape; NaN where the variance is. A difference that is the same on all `tasks` has no spread to
-    compare it with, and the sign test stands in: 2^-tasks; 0.5 for no difference.
+    compare it with, and the sign test is used: 2^-tasks; 0.5 for no difference.
     """
     from scipy.special import stdtr  # slow to import: not at start
 

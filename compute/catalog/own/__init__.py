@@ -1,1 +1,1 @@
-"""One's own suites and models: made, recorded in the results folder, and read back into the catalogue."""
+"""User suites and models: made, recorded in the results folder, and read back into the catalogue."""

@@ -1,6 +1,6 @@
-"""Models of one's own, recorded as `models/<name>.json`: what a page has to know of one that no catalogue lists.
+"""User models, recorded as `models/<name>.json`: what a page has to know of one that no catalogue lists.
 
-The record lies in the results folder, where anyone may have put or changed it: what cannot be read is left out, with
+The record is in the results folder, where anyone may have put or changed it: what cannot be read is skipped, with
 the reason. Its title always says that the model is an own one.
 """
 
@@ -172,7 +172,7 @@ def files(results: Path) -> list[Path]:
 
 
 def recorded(results: Path) -> tuple[list[Model], list[str]]:
-    """The recorded models, those of folders with the folder's path as their weights; and why others are left out."""
+    """The recorded models, those of folders with the folder's path as their weights; and why others are skipped."""
     models: list[Model] = []
     problems: list[str] = []
     for path in files(results):
@@ -180,18 +180,18 @@ def recorded(results: Path) -> tuple[list[Model], list[str]]:
             models.append(_read(path, root=results))
         except (OSError, ValueError) as error:
             reason = str(error).strip().partition("\n")[0]
-            problems.append(f"The own model {path.name} is left out ({reason}): remove it, and run the model again")
+            problems.append(f"The own model {path.name} is skipped ({reason}): remove it, and run the model again")
     return models, problems
 
 
 def extended(catalog: Catalog, models: Sequence[Model]) -> tuple[Catalog, list[str]]:
-    """The catalogue with these models, and why others are left out: a catalogue's model has their key.
+    """The catalogue with these models, and why others are skipped: a catalogue's model has their key.
 
-    Data sets that they were trained on and that the catalogue does not know are left out too.
+    Data sets that they were trained on and that the catalogue does not know are skipped too.
     """
     taken = {row.key for row in catalog.models}
     problems = [
-        f"The own model {row.key} is left out: a model of the catalogue has its key. Run it again, and it gets another"
+        f"The own model {row.key} is skipped: a model of the catalogue has its key. Run it again, and it gets another"
         for row in models
         if row.key in taken
     ]
@@ -248,6 +248,6 @@ def _parse(content: Any, *, folder: Path) -> Model:
     if (read.source.kind in (FROM_FILE, FROM_SESSION)) != (row.adapter == ADAPTER):
         raise ValueError(f"a model from a {read.source.kind} has not the adapter {row.adapter}")
     if row.adapter == ADAPTER and row.weights:
-        raise ValueError("a model that is no checkpoint names weights")
+        raise ValueError("a model that is not a checkpoint names weights")
     row = with_folders(row, lambda way: os.path.normpath(folder.absolute() / way))
     return _marked(row, digest=read.digest, source=ModelSource(**read.source.model_dump()))

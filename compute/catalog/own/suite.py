@@ -1,7 +1,7 @@
-"""A suite of one's own data: what it is, and how the catalogue has it beside its own.
+"""A suite of user data: what it is, and how it joins the catalogue's suites.
 
-Its tasks are of the benchmark `own`, so that they never stand among published figures. suite_making.py makes one of
-data, suite_file.py of a file of several tasks, and a comparison of one's own generators (`frechet`) is one too;
+Its tasks are of the benchmark `own`, so that they never stand among published scores. suite_making.py makes one of
+data, suite_file.py of a file of several tasks, and a comparison of the user's generators (`frechet`) is one too;
 suite_records.py stores them.
 """
 
@@ -32,7 +32,7 @@ BENCHMARK = Benchmark(
     paper="Your own data",
     url="",
     description="Suites made from your own files with `likeness run --data FILE`, or from your own images "
-    "with `likeness frechet`. Their scores stand apart: they compare with no published figure.",
+    "with `likeness frechet`. They cannot be compared with published scores.",
     bibtex="",
 )
 SYNTHETIC = replace(
@@ -43,7 +43,7 @@ SYNTHETIC = replace(
     "photographs.",
 )
 BENCHMARKS = {benchmark.key: benchmark for benchmark in (BENCHMARK, SYNTHETIC)}
-SYNTHETIC_BENCHMARKS = ("mini", SYNTHETIC.key)  # all whose items a program draws, one's own and those that are shipped
+SYNTHETIC_BENCHMARKS = ("mini", SYNTHETIC.key)  # all whose items a program draws, user and those that are shipped
 # What a manifest says of its images, in words.
 SOURCES = {
     True: "Synthetic: a program drew the images.",
@@ -54,12 +54,12 @@ SOURCES = {
 
 @dataclass(frozen=True, kw_only=True)
 class OwnSuite:
-    """A suite of one's own data, and what the items of each of its tasks are read from."""
+    """A suite of user data, and what the items of each of its tasks are read from."""
 
     suite: Suite
     tasks: tuple[Task, ...]
     data: tuple[OwnFile, ...]  # of each task, its shape one of KNOWN; tasks may share it
-    models: tuple[Model, ...] = ()  # one's own generators, which no catalogue lists
+    models: tuple[Model, ...] = ()  # user generators, which no catalogue lists
     synthetic: bool | None = None  # whether a program drew the images; None: nobody said
     name: str = ""  # of a suite's file, which tells suites of the same data apart; empty: known by its data alone
     shared: tuple[str, ...] = ()  # keys of tasks of the catalogue that are part of it
@@ -82,13 +82,13 @@ def is_suite_file(name: Path | str) -> bool:
 
 
 def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, list[str]]:
-    """The catalogue with these suites, and why others are left out: keys or metrics that it does not allow."""
+    """The catalogue with these suites, and why others are skipped: keys or metrics that it does not allow."""
     taken = {*(row.key for row in catalog.suites), *(row.key for row in catalog.tasks)}
     models = {row.key: row for row in catalog.models}
     metrics = {row.key for row in catalog.metrics}
     added, problems = [], []
     shipped_tasks = {task.key for task in catalog.tasks}
-    shared: dict[str, tuple[str, ...]] = {}  # a task of the catalogue -> one's own suites that it is part of
+    shared: dict[str, tuple[str, ...]] = {}  # a task of the catalogue -> user suites that it is part of
     for own in suites:
         unknown = sorted({name for task in own.tasks for name in task.metrics} - metrics)
         gone = sorted(set(own.shared) - shipped_tasks)
@@ -96,7 +96,7 @@ def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, lis
         if keys & taken or unknown or gone:
             why = f"no metric {unknown[0]!r} is known" if unknown else "another suite has its name or its tasks' keys"
             why = f"no task {gone[0]!r} is known" if gone else why
-            problems.append(f"The suite {own.suite.key} of your own data is left out: {why}")
+            problems.append(f"The suite {own.suite.key} of your own data is skipped: {why}")
             continue
         added.append(own)
         taken |= keys
@@ -119,12 +119,12 @@ def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, lis
 def with_runs(suites: Sequence[OwnSuite], *, tasks: Set[str]) -> tuple[list[OwnSuite], list[str]]:
     """The suites that have a run on any of their tasks, and a sentence on each of the others.
 
-    `tasks` are the keys of all tasks with a run; of the catalogue's tasks there are published figures without one. A
+    `tasks` are the keys of all tasks with a run; of the catalogue's tasks there are published scores without one. A
     suite whose runs all failed has nothing that a page could show.
     """
     shown = [own for own in suites if own.shared or any(task.key in tasks for task in own.tasks)]
     return shown, [
-        f"The suite {own.suite.key} of your own data has no complete run: it is left out until one is made"
+        f"The suite {own.suite.key} of your own data has no complete run: it is skipped until one is made"
         for own in suites
         if own not in shown
     ]
@@ -136,7 +136,7 @@ def headline_first(tasks: Sequence[Task]) -> tuple[Task, ...]:
 
 
 def own_generator(name: str, *, title: str) -> Model:
-    """The row of one's own generator: `name` is its part of the key, lower-case letters, digits, dots and dashes."""
+    """The row of user generator: `name` is its part of the key, lower-case letters, digits, dots and dashes."""
     return Model(
         key=f"{BENCHMARK.key}/{name}",
         title=title,

@@ -1,11 +1,11 @@
-"""A suite of several tasks of one's own, as a TOML file: `suite.toml`.
+"""A suite of several user tasks, as a TOML file: `suite.toml`.
 
     title = "Field photographs"
     aggregate = "category-mean"        # or task-mean, as without it
     weights = { "Species" = 2 }        # of a category in the mean; of others 1
 
     [[tasks]]
-    file = "birds.csv"                 # a manifest or a folder beside this file, or hub:org/name@revision
+    file = "birds.csv"                 # a manifest or a folder next to this file, or hub:org/name@revision
     title = "Birds"
     category = "Species"               # without it the category of its shape: task check shows it
     shape = "choices"                  # without it the columns tell
@@ -14,7 +14,7 @@
     [[tasks]]
     task = "mini/odd-one-out"          # or a task of the catalogue, by its key
 
-Anyone may have written it: it is read with limits, no value is run, and what it names lies below its folder, links
+Anyone may have written it: it is read with limits, no value is run, and what it names is below its folder, links
 judged by where they lead, or below a folder that the user names.
 """
 
@@ -76,7 +76,7 @@ class SuiteTables(StrictRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class ListedTask:
-    """A task as the file lists it: either a file of one's own, or a task of the catalogue."""
+    """A task as the file lists it: either a user file, or a task of the catalogue."""
 
     where: str  # for messages: `suite.toml, task 2 (birds.csv)`
     stated: TaskTable
@@ -160,7 +160,7 @@ def _first(error: ValidationError, *, file: str) -> str:
 
 def _task(stated: TaskTable, *, where: str, roots: tuple[Path, ...]) -> ListedTask:
     if bool(stated.file) == bool(stated.task):
-        raise BadInput(f"{where} needs either a file of your own or a task of the catalogue, by its key")
+        raise BadInput(f"{where} needs either your own file or a task of the catalogue, by its key")
     if stated.task and (more := sorted(stated.model_fields_set - {"task"})):
         raise BadInput(f"{where}: {more[0]} cannot be set: a task of the catalogue keeps its own")
     folder, *further = roots
@@ -197,14 +197,14 @@ def suite(file: SuiteFile, data: Mapping[int, OwnData], *, catalog: Catalog) -> 
     for index, part in data.items():
         name = file.tasks[index].stated.title or part.name
         if name in names.values():
-            raise BadInput(f"{file.tasks[index].where} has the title of another task: give it a title of its own")
+            raise BadInput(f"{file.tasks[index].where} has the title of another task: give it its own title")
         names[index] = name
     shared = []
     for listed in file.tasks:
         if listed.stated.task:
             task = catalog.task(listed.stated.task)
             if not task.ranked or all(catalog.suite(key).aggregate == "human" for key in task.suites):
-                raise BadInput(f"{listed.where} is no task that enters a mean of the catalogue's: name another")
+                raise BadInput(f"{listed.where} is not a task that enters a mean of the catalogue's: name another")
             shared.append(task)
     if len({task.key for task in shared}) < len(shared):
         raise BadInput(f"{title} lists a task of the catalogue twice")
@@ -226,7 +226,7 @@ def suite(file: SuiteFile, data: Mapping[int, OwnData], *, catalog: Catalog) -> 
         metric = catalog.metric(task.metrics[0])
         scales.setdefault((metric.higher_is_better, metric.scale), f"{task.title} is measured by {metric.title}")
     if len(scales) > 1:
-        raise BadInput(f"{title}: {', '.join(scales.values())}, which make no mean: put them into suites of their own")
+        raise BadInput(f"{title}: {', '.join(scales.values())}, which make no mean: put them into their own suites")
     weights = {task.category: stated.weights.get(task.category, 1.0) for task in every}
     for name in stated.weights:
         if name not in weights:

@@ -1,6 +1,6 @@
 """Suites that data makes: a data file named with `run --data`, or several by their names.
 
-Each task has data of its own: a file, a folder or a data set of the hub, of one of the shapes in
+Each task has its own data: a file, a folder or a data set of the hub, of one of the shapes in
 compute/tasks/own/shapes.py.
 """
 
@@ -39,7 +39,7 @@ def from_file(path: Path, *, suite: str, known: Sequence[OwnSuite] = ()) -> OwnS
     if same is None and suite != PAIRBENCH:
         raise BadInput(
             f"{path.name} is a file, and only these suites take one: {PAIRBENCH}. To make a suite of it, name no suite "
-            f"beside it; to run the suite {suite}, leave the file out or name a folder of data sets in its place"
+            f"next to it; to run the suite {suite}, omit the file or name a folder of data sets in its place"
         )
     made = _pairs(path)
     if same is not None and made.digest != same.digest:
@@ -57,7 +57,7 @@ def of_data(
     categories: Mapping[str, str] | None = None,
     synthetic: bool | None = None,
 ) -> OwnSuite:
-    """A suite of tasks by their names, each with data of its own; `name` becomes part of its key.
+    """A suite of tasks by their names, each with its own data; `name` becomes part of its key.
 
     `categories` are those of tasks that have another than their shape's. Raises BadInput for data with problems, and
     for names that make one key.
@@ -95,7 +95,7 @@ def of_data(
             benchmark=benchmark,
             aggregate="task-mean",
             description=(
-                f"Your own data: {shortened(about, MAX_TEXT // 2)}. No published figure compares with these. "
+                f"Your own data: {shortened(about, MAX_TEXT // 2)}. No published score compares with these. "
                 f"{SOURCES[synthetic]}"
             ),
         ),
@@ -118,7 +118,7 @@ def _pairs(path: Path) -> OwnSuite:
     benchmark = benchmark_of(synthetic).key
     about = (
         f"Your own data: {len(manifest.pairs):,} pairs of {manifest.items:,} images in {path.name}, rated from 1 to 10 "
-        f"in both orders, as PairBench does. No published figure compares with these. {SOURCES[synthetic]}"
+        f"in both orders, as PairBench does. No published score compares with these. {SOURCES[synthetic]}"
     )
     counts = manifest.counts()
     file = OwnFile(shape=PAIRS, digest=manifest.digest, path=path.absolute())

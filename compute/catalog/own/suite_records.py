@@ -1,6 +1,6 @@
-"""Suites of one's own data, recorded as `suites/<key>.json` in the results folder.
+"""Suites of user data, recorded as `suites/<key>.json` in the results folder.
 
-Anyone may have put or changed a record: what cannot be read is left out, with the reason.
+Anyone may have put or changed a record: what cannot be read is skipped, with the reason.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class OwnSuiteFacts(StrictRecord):
 
 
 class GeneratorRecord(StrictRecord):
-    """One of one's own generators."""
+    """One of user generators."""
 
     key: Annotated[str, StringConstraints(pattern=rf"^{BENCHMARK.key}/{KEY.pattern}$")]
     title: Name
@@ -189,7 +189,7 @@ def files(results: Path) -> list[Path]:
 
 
 def recorded(results: Path) -> tuple[list[OwnSuite], list[str]]:
-    """The recorded suites, and why others are left out."""
+    """The recorded suites, and why others are skipped."""
     suites: list[OwnSuite] = []
     problems: list[str] = []
     for path in files(results):
@@ -198,8 +198,8 @@ def recorded(results: Path) -> tuple[list[OwnSuite], list[str]]:
         except (OSError, ValueError) as error:
             reason = str(error).strip().partition("\n")[0]
             problems.append(
-                f"The suite {path.name} is left out ({reason}): remove it, and run again with --data (in Python data=) "
-                "to make it anew"
+                f"The suite {path.name} is skipped ({reason}): remove it, and run again with --data (in Python data=) "
+                "to rebuild it"
             )
     return suites, problems
 
@@ -209,7 +209,7 @@ def _read(path: Path, *, root: Path) -> OwnSuite:
     read = validated(read_record(path, root=root), SuiteRecord)
     key = path.stem
     if not KEY.fullmatch(key):
-        raise ValueError("its name is no key: lower-case letters, digits, dots and dashes")
+        raise ValueError("its name is not a key: lower-case letters, digits, dots and dashes")
     if not read.tasks and not read.shared:
         raise ValueError("it has no tasks")
     if any(task.data >= len(read.data) for task in read.tasks):

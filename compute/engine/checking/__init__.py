@@ -1,1 +1,1 @@
-"""Checks a data set of one's own before any model sees it: repeats, leaks, label faults, resolution."""
+"""Checks user data before any model sees them: repeats, leaks, label faults, resolution."""

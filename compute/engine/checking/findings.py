@@ -1,4 +1,4 @@
-"""What is odd about a data set's items, told from their contents alone: repeats, leaks, and labels that contradict.
+"""What is odd about a data set's items, judged by their contents alone: repeats, leaks, and labels that contradict.
 
 Contents are compared by their keys, so a repeat is the same file or text, byte by byte. Near copies of images are
 recognised apart, by `compute.content.near_copies`.
@@ -41,7 +41,7 @@ class DataFinding:
 
 
 def findings(data: Data) -> list[DataFinding]:
-    """What is odd about the items of one subset of one's own data; empty where nothing is."""
+    """What is odd about the items of one subset of user data; empty where nothing is."""
     match data:
         case Probe(train=train, test=test):
             found = [*_labelled(test, "test items"), *_labelled(train, "training items"), _leak(train, test)]

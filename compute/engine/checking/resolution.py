@@ -32,13 +32,13 @@ def sentence(task: Task, *, roots: Sequence[Path] = ()) -> str:
     n = task.n_items or 0
     items = f"{n:,} item{'' if n == 1 else 's'}"
     if metric.compute is not None or metric.whole is not None:
-        return f"{metric.title} is no mean over items: what difference {items} can show is not known."
+        return f"{metric.title} is not a mean over items: what difference {items} can show is not known."
     scores = _scores(task, metric, roots=roots)
     try:
         if metric.proportion:
             discordance = power.discordance(scores) if len(scores) > 1 else power.DISCORDANCE
             if discordance == 0:
-                return f"The {len(scores)} models that have run answer all items alike: no difference is seen."
+                return f"The {len(scores)} models that have run give the same answers: no difference is seen."
             why = f"the {len(scores)} models that have run" if len(scores) > 1 else "two models, as assumed here,"
             smallest = power.of_proportions(n, discordance=discordance)
             basis = f"{why} differ on {discordance:.0%} of the items"

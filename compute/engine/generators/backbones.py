@@ -17,7 +17,7 @@ CLIP_L = "openai/clip-vit-large-patch14-336"
 CLIP_B = "openai/clip-vit-base-patch32"
 TINY = "tiny"
 PAPER = "paper"
-# The Fréchet distance has a name of its own under these features only.
+# The Fréchet distance has its own name under these features only.
 NAMED_DISTANCES = {INCEPTION: "fid", DINOV2_L: "fd_dinov2"}
 PREFERENCE = {
     "imagereward": "thudm/imagereward",
@@ -67,7 +67,7 @@ class Backbones:
 
     @property
     def possible(self) -> set[str]:
-        """The metrics that these backbones give, whichever are chosen."""
+        """All metrics that these backbones give, chosen or not."""
         single = {"cfred": self.cfred and self.text, "cmmd": self.cmmd, "inception_score": self.classes}
         of_images = {*PER_IMAGE_BACKBONE[len(DISTANCES) :], *map(distance, self.image)} if self.image else set()
         return {*(metric for metric, keys in single.items() if keys), *self.scorers, *of_images}
@@ -94,7 +94,7 @@ class Backbones:
         names = tuple(name.strip() for name in metrics.split(",") if name.strip())
         for name in names:
             if name not in METRICS:
-                raise BadInput(f"{name!r} is no metric of generators. There are: {', '.join(METRICS)}")
+                raise BadInput(f"{name!r} is not a metric of generators. There are: {', '.join(METRICS)}")
             if name not in self.possible:
                 key = {"inception_score": INCEPTION, **{name: key for key, name in NAMED_DISTANCES.items()}}.get(name)
                 needed = f"--backbones {key}" if key else "other encoders, or --backbones paper"
@@ -138,7 +138,7 @@ def choose(text: str, *, metrics: str = "", catalog: Catalog) -> Backbones:
     """The backbones of an option: `paper`, `tiny`, or catalogue keys, comma-separated; `metrics` limits the metrics.
 
     Of keys every one that embeds images serves for distances and, with every one that embeds texts, for cFreD; the
-    first that embeds both for CLIPScore and CMMD. Raises UnknownKey, BadInput for a name that is no metric, for a
+    first that embeds both for CLIPScore and CMMD. Raises UnknownKey, BadInput for a name that is not a metric, for a
     metric that these backbones do not give and for keys that embed no images, CannotDo for a model that is not
     computed.
     """
@@ -148,7 +148,7 @@ def choose(text: str, *, metrics: str = "", catalog: Catalog) -> Backbones:
     rows = list({row.key: row for row in (catalog.model(name) for name in names if name != PAPER)}.values())
     for row in rows:
         if not row.adapter:
-            raise CannotDo(f"{row.key} is not computed here: it has published figures only. Name an encoder")
+            raise CannotDo(f"{row.key} is not computed here: it has published scores only. Name an encoder")
     image = tuple(row.key for row in rows if "embed_image" in row.abilities)
     texts = tuple(row.key for row in rows if "embed_text" in row.abilities)
     both = next((key for key in image if key in texts), "")

@@ -109,7 +109,7 @@ class GeneratorComparison:
     seconds: float = 0.0
 
     def table(self, human: HumanTable | None = None) -> GeneratorTable:
-        """The figures, with people's ratings beside them. Raises as `GeneratorTable.beside`."""
+        """The scores, with people's ratings next to them. Raises as `GeneratorTable.beside`."""
         table = GeneratorTable(figures=self.figures, warnings=self.sets.warnings)
         if human is None:
             return table
@@ -263,7 +263,7 @@ class _Statistic:
     """A metric of one generator over one backbone.
 
     `compute` gives its record, `without` its values (blocks,) without each block of the generator's rows, `limit` its
-    value at infinite N; `parts` are the fields of the record that stand beside the value.
+    value at infinite N; `parts` are the record's fields besides the value.
     """
 
     generator: str
@@ -309,7 +309,7 @@ def _conditional(features: SetFeatures, image: str, text: str) -> Iterator[_Stat
     def sides(name: str) -> dict[str, Any]:
         real = features.real(key)
         if isinstance(real, CrossMoments):
-            raise Undefined("no prompt can be left out of a saved reference")
+            raise Undefined("a saved reference cannot omit a prompt")
         return {"real": real, "generated": features.images[image][name], "condition": features.texts[text]}
 
     def without(name: str, blocks: Blocks) -> Floats:
@@ -520,7 +520,7 @@ def _with_interval(
         return replace(row, warnings=(*row.warnings, f"No interval: {error}"))
     tested = row
     if not (features.prompts and features.moments and row.metric in backbones.DISTANCES):
-        # Else no test of differences: other runs of these prompts leave them out of the reference too.
+        # Else no test of differences: other runs of these prompts omit them of the reference too.
         tested = replace(row, left_out=tuple(values.tolist()), block_sizes=tuple(blocks.sizes.tolist()))
     if row.low is not None:
         return tested

@@ -114,7 +114,9 @@ class GridResult:
             for image in images:
                 spans = [[value for key, value in self.cells.items() if key[:2] == (name, image)] for name in names]
                 rows.append([image, *(f"{min(span):.4g} to {max(span):.4g}" for span in spans)])
-            notes = ["Lowest to highest over the text backbones. Distances of unlike image backbones do not compare."]
+            notes = [
+                "Lowest to highest over the text backbones. Distances of different image backbones cannot be compared."
+            ]
         first, *drawn = padded(rows)
         return [*(f"| {' | '.join(row)} |" for row in (first, ["-" * len(cell) for cell in first], *drawn)), *notes]
 
@@ -150,7 +152,7 @@ def from_files(
     """Features that are encoded already; None where the sets are none. `backbones` limits the backbones by their keys,
     comma-separated; `paper`: all that every set has.
 
-    Raises BadInput for files that cannot be read, features beside images, sets that share no backbone, and chosen
+    Raises BadInput for files that cannot be read, features mixed with images, sets that share no backbone, and chosen
     backbones that a set lacks.
     """
     ready = [holds_features(path) for path in (reference, *generated.values())]
@@ -178,9 +180,9 @@ def from_files(
         if not missing and (not chosen or key in chosen):
             images.append(key)
         elif missing and key in chosen and key in real:
-            raise BadInput(f"{missing[0]} has no features of {key}: encode every set with it, or leave it out")
+            raise BadInput(f"{missing[0]} has no features of {key}: encode every set with it, or omit it")
         elif missing and not chosen:
-            warnings.append(f"{key}: no features of {', '.join(missing)}. Left out")
+            warnings.append(f"{key}: no features of {', '.join(missing)}. Skipped")
     conditions = [key for key in texts if not chosen or key in chosen]
     for keys, what in ((images, "image backbone that all sets have"), (conditions, f"text backbone in {condition}")):
         if not keys:
@@ -325,7 +327,7 @@ class _GridRow:
     reference: str
     generated: Mapping[str, str]  # generator -> digest of its features
     texts: dict[str, str]  # text backbone -> digest of its features, those of earlier runs too
-    cells: dict[tuple[str, str], tuple[float, dict[str, Any]]]  # (generator, text) -> cFreD, and what stands beside it
+    cells: dict[tuple[str, str], tuple[float, dict[str, Any]]]  # (generator, text) -> cFreD, and what stands next to it
     people: dict[str, tuple[str, float]]
 
     @classmethod
@@ -357,7 +359,7 @@ class _GridRow:
         if other or data["reference"] != self.reference:
             side = f"the prompts under {other[0]}" if other else f"the reference under {self.image}"
             raise BadInput(
-                f"{self.task.key.rpartition('/')[0]} holds figures of other features of {side}: give this grid another "
+                f"{self.task.key.rpartition('/')[0]} holds scores of other features of {side}: give this grid another "
                 "name with --name"
             )
         if data["generated"] != self.generated.get(generator):
@@ -450,7 +452,7 @@ def _suite(
             description=(
                 f"Your own data: cFreD of {len(generators)} generators on {n:,} prompts under every pair of image and "
                 f"text backbones. The ranking is by {images[0]} and {texts[0]}, the first pair; distances under "
-                "different backbones have no common scale. No published figure compares with these."
+                "different backbones have no common scale. No published score compares with these."
             ),
         ),
         tasks=own_suite.headline_first(tuple(made.values())),

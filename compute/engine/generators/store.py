@@ -1,4 +1,4 @@
-"""What a comparison of generators leaves behind: a suite of one's own data with a run a generator, and a reference's
+"""What a comparison of generators leaves behind: a suite of user data with a run a generator, and a reference's
 statistics, which stand for its images later on."""
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ def _suite(
             aggregate="human" if rated else "task-mean",
             description=(
                 f"Your own data: {len(names)} generators on {n:,} {'prompts' if paired else 'reference images'}. "
-                f"{headline} No published figure compares with these."
+                f"{headline} No published score compares with these."
             ),
         ),
         tasks=(task,),
@@ -453,7 +453,7 @@ def opened(where: str | Path | SavedReference, *, chosen: Backbones) -> dict[str
     """Saved statistics by subset: those of one file, or FILE as `--save-reference` took it, which stands for the files
     of all chosen backbones.
 
-    Raises NotHere for no such file, BadInput for one that is no reference, is of none of the chosen backbones, or of
+    Raises NotHere for no such file, BadInput for one that is not a reference, is of none of the chosen backbones, or of
     other images than the others.
     """
     if isinstance(where, SavedReference):
@@ -470,7 +470,7 @@ def opened(where: str | Path | SavedReference, *, chosen: Backbones) -> dict[str
             )
     if len({reference.contents for reference in files}) > 1:
         raise BadInput(
-            f"The references {files[0].name} and others beside it are of different images: save them together"
+            f"The references {files[0].name} and others next to it are of different images: save them together"
         )
     by_subset: dict[str, SavedReference] = {}
     for reference in files:

@@ -1,4 +1,4 @@
-"""The figures of a comparison and what people think of the same generators, as text, CSV or JSON."""
+"""The scores of a comparison and what people think of the same generators, as text, CSV or JSON."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class GeneratorFigure:
     """One metric of one generator over one backbone; `value` None where undefined, with the `reason`.
 
     `low` to `high` is a 95% interval over images or prompts; `limit` the value extrapolated to infinitely many images,
-    with its own interval. `parts` are what the metric reports beside its value. `left_out` are its values without
+    with its own interval. `parts` are what the metric reports besides its value. `left_out` are its values without
     each block of prompts or images, `block_sizes` the number in each: generators of one comparison share the blocks.
     """
 
@@ -75,7 +75,7 @@ COLUMNS = tuple(each.name for each in fields(GeneratorFigure) if each.name not i
 class RatedGenerators:
     """People's ratings of the compared generators, higher is better: `ranks` as a table lists them, 1 best, None where
     it lists none; `intervals` are 95% intervals of ratings that were fitted from votes, in Elo points; `warnings` name
-    who is left out."""
+    who is skipped."""
 
     metric: str
     names: tuple[str, ...]
@@ -105,11 +105,11 @@ class RatedGenerators:
             ([name for name in values if name not in generated], f"of {table.title} are not compared"),
         ):
             if missing:
-                warnings.append(f"{some(missing, noun='generator')} {where}: left out of the agreement with people")
+                warnings.append(f"{some(missing, noun='generator')} {where}: skipped of the agreement with people")
         if len(names) < 2:
             raise BadInput(
                 f"{table.title} rates {some(values, noun='generator')}, the comparison has "
-                f"{some(generated, noun='generator')}: name at least two alike"
+                f"{some(generated, noun='generator')}: name at least two in both"
             )
         sign = -1 if table.metric == "human_rank" else 1
         return cls(
@@ -132,7 +132,7 @@ class RatedGenerators:
 
 @dataclass(frozen=True, kw_only=True)
 class People(RatedGenerators):
-    """The ratings with each metric beside them: `agreements` go with `metrics`, pairs of metric and backbone;
+    """The ratings with each metric next to them: `agreements` go with `metrics`, pairs of metric and backbone;
     `undefined` says why others have none."""
 
     metrics: tuple[tuple[str, str], ...]
@@ -143,7 +143,7 @@ class People(RatedGenerators):
 
 @dataclass(frozen=True, kw_only=True)
 class GeneratorTable:
-    """Every figure, what to know about them all, and people's ratings beside them where they were given."""
+    """Every figure, what to know about them all, and people's ratings next to them where they were given."""
 
     figures: tuple[GeneratorFigure, ...]
     warnings: tuple[str, ...] = ()

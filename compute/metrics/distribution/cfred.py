@@ -31,7 +31,7 @@ from compute.types import BadInput
 # rounding in float64, far below what text encoders yield, so that nothing but exact redundancy is cut.
 CUTOFF = 1e-10
 STREAM_ABOVE = 4  # rows per column above which cFreD is computed from moments instead of from all rows
-PARTS = ("means", "cross", "conditional", "realism", "fidelity", "cutoff", "rank")  # of a Cfred, beside its value
+PARTS = ("means", "cross", "conditional", "realism", "fidelity", "cutoff", "rank")  # of a Cfred, besides its value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,8 +244,8 @@ def cfred_grid(
 
     real: image backbone to features (n, d); generated: generator to the same; condition: text backbone to features
     (n, p). Row i of each belongs to prompt i. What depends on one backbone alone is computed once. Mappings that read
-    on access are read one backbone at a time; beside it 8 n p bytes a text backbone are held. Equal to `cfred` of each.
-    `check_grid` says beforehand what does not fit.
+    on access are read one backbone at a time; next to it 8 n p bytes a text backbone are held. Equal to `cfred` of
+    each. `check_grid` says beforehand what does not fit.
     """
     texts = {key: Conditioning.of(condition[key], argument=f"condition {key}") for key in condition}
     for image, features in real.items():

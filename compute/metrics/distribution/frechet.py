@@ -58,7 +58,7 @@ class Gaussian:
         """Of features (n, d) or of these `rows` of them, of Moments, or of a Gaussian itself; the covariance over
         n - ddof. More rows than columns are read block by block.
 
-        Raises BadInput for what is no features, Undefined for n <= ddof.
+        Raises BadInput for what is not features, Undefined for n <= ddof.
         """
         if isinstance(features, Gaussian):
             return features
@@ -119,7 +119,7 @@ class Factor:
 
     @classmethod
     def of(cls, covariance: Floats) -> Factor:
-        """By Cholesky with pivots (LAPACK's pstrf); what is below rounding is no rank. Reads the lower triangle."""
+        """By Cholesky with pivots (LAPACK's pstrf); what is below rounding adds no rank. Reads the lower triangle."""
         tolerance = 4 * np.sqrt(len(covariance)) * EPSILON * float(covariance.diagonal().max())
         lower, pivots, rank, _ = linalg.lapack.dpstrf(covariance, lower=1, tol=tolerance)
         return cls(matrix=np.tril(lower)[:, :rank].T, order=pivots - 1)
@@ -147,8 +147,8 @@ def frechet(*, real: Any, generated: Any, ddof: int = 1) -> Frechet:
 
     real, generated: features (n, d), Moments, or a Gaussian (which keeps its factor: make one of a reference that many
     generators are compared with). The covariance is over n - ddof; a Gaussian has its own. FID is this over Inception's
-    features, FD-DINOv2 over DINOv2's. Raises BadInput for features that are none or of unlike dimensions, Undefined for
-    a set of one image.
+    features, FD-DINOv2 over DINOv2's. Raises BadInput for features that are none or of different dimensions, Undefined
+    for a set of one image.
     """
     first = Gaussian.of(real, ddof=ddof, argument="real")
     second = Gaussian.of(generated, ddof=ddof, argument="generated")

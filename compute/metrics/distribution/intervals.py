@@ -1,10 +1,10 @@
 """What a sample of prompts says of any metric of sets: its interval, and a distance's value at infinite N.
 
 A bootstrap draws prompts with repeats. A repeated image adds nothing to a covariance's rank, has itself as its nearest
-neighbour and counts twice in a kernel's mean: distances of such draws lie above the value itself, and neighbourhoods
+neighbour and counts twice in a kernel's mean: distances of such draws are above the value itself, and neighbourhoods
 shrink to points. So no row is repeated here. Prompts are shared out at random into blocks, each block is left out in
 turn, and the spread of the values without it gives the standard error (the grouped jackknife; Shao and Tu 1995, section
-2.2; Busing, Meijer and van der Leeden 1999 for blocks of unlike size). Deviations are taken from the mean of those
+2.2; Busing, Meijer and van der Leeden 1999 for blocks of different sizes). Deviations are taken from the mean of those
 values, so that a bias in 1 / N cancels.
 
 The interval is for what the metric gives on average over samples of as many prompts. That is the number to compare
@@ -72,8 +72,8 @@ class Interval:
 class Extrapolated:
     """`value` at infinite N with its 95% interval from `low` to `high`, and `plain`, the value of all N.
 
-    `counts` are the images of the generator in a part, `values` the mean distance at each. Of sets that are alike
-    `value` falls around 0, and may be negative.
+    `counts` are the images of the generator in a part, `values` the mean distance at each. For sets with the same
+    distribution `value` falls around 0, and may be negative.
     """
 
     value: float
@@ -88,7 +88,7 @@ class Extrapolated:
 def share_out(prompts: Sequence[Any] | Ints | int, *, blocks: int = BLOCKS, seed: int = 0) -> Blocks:
     """Prompts at random into `blocks` blocks of almost equal size, or into as many as there are prompts if fewer.
 
-    `prompts`: each row's prompt (n,), or how many rows there are where each has a prompt of its own.
+    `prompts`: each row's prompt (n,), or how many rows there are where each has its own prompt.
     """
     names = np.arange(prompts) if isinstance(prompts, int) else np.asarray(prompts)
     _, code = np.unique(names, return_inverse=True)
@@ -207,5 +207,5 @@ def extrapolate(
 def _split(counts: Sequence[int], *, part: int, rng: np.random.Generator) -> list[list[Ints]]:
     """A random split into parts, each the rows of every set; up to part - 1 rows of a set are in none."""
     orders = [rng.permutation(count)[: count // part * part].reshape(part, -1) for count in counts]
-    orders = [np.sort(order, axis=1) for order in orders]  # as they lie on disk
+    orders = [np.sort(order, axis=1) for order in orders]  # as they are on disk
     return [[order[index] for order in orders] for index in range(part)]

@@ -125,7 +125,7 @@ def manifold(*, real: Any, generated: Any, k: int) -> Manifold:
     """All four quantities of `real` (n, d) and `generated` (m, d) with `k` neighbours, by Euclidean distance.
 
     Precision and recall take closed balls as their paper does (k = 3 there); density and coverage open ones, as their
-    authors' figures do (k = 5). It matters only where distances are equal: so are those of a set to itself, whose
+    authors' numbers do (k = 5). It matters only where distances are equal: so are those of a set to itself, whose
     density is 1. Raises Undefined for k images a side or fewer. Sources: Kynkäänniemi et al. 2019, equation 2; Naeem et
     al. 2020, equations 3 and 4.
     """
@@ -279,7 +279,7 @@ def _radii(rows: Floats, kept: Bools, *, k: int) -> Floats:
     for part in blocks(len(rows), width=len(rows)):
         squared = _squared_distances(rows[part], rows)
         index = np.arange(len(squared))
-        squared[index, index + part.start] = np.inf  # a row is no neighbour of itself
+        squared[index, index + part.start] = np.inf  # a row is not a neighbour of itself
         nearest = np.argpartition(squared, held - 1, axis=1)[:, :held]
         nearest = np.take_along_axis(nearest, np.argsort(np.take_along_axis(squared, nearest, axis=1), axis=1), axis=1)
         for s, marks in enumerate(kept):

@@ -73,7 +73,7 @@ def inception_score(*, logits: Any, splits: int = 10) -> InceptionScore:
             "of images"
         )
     if np.ptp(logits, axis=1).max() == 0:
-        warnings.append("Every image has the same value in all classes: these are no predictions")
+        warnings.append("Every image has the same value in all classes: these are not predictions")
     return InceptionScore(
         value=float(np.mean(parts)),
         sd=float(np.std(parts)) if splits > 1 else None,
@@ -122,7 +122,7 @@ def vendi(*, features: Any, order: float = 1.0) -> Vendi:
 def mean_score(*, scores: Any, prompts: Any = None) -> MeanScore:
     """The mean of `scores` (n,), one an image, of any model: ImageReward, Aesthetic and their kin.
 
-    `prompts` (n,) names each image's prompt: images of one prompt are no independent observations, so the interval is
+    `prompts` (n,) names each image's prompt: images of one prompt are not independent observations, so the interval is
     over prompts (Liang and Zeger 1986).
     """
     scores = np.asarray(scores, np.float64)

@@ -1,7 +1,7 @@
 """ConSE (Norouzi et al. 2014, section 3.2): images in a space of texts, by way of a classifier's classes.
 
 An image's vector is the mean of the texts' vectors of its `TOP` most probable classes, weighted by probability; texts
-stay as they are. So it knows of an image what the classes' names say: of what is no class it knows nothing.
+stay as they are. So it knows of an image what the classes' names say: of what is not a class it knows nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from compute.types import Model
 if TYPE_CHECKING:
     import torch
 
-TOP = 10  # the paper's T with the best figures
+TOP = 10  # the paper's T with the best scores
 TEXTS = RequiredFiles(weights=(word_llama.TABLE,), needs=((word_llama.TOKENIZER,),))
 
 

@@ -129,7 +129,7 @@ def _patches(model: torch.nn.Module, *, of: str) -> patches.Patches:
     (it pools by attention and projects no more), ALIGN's the map whose mean it takes."""
     kind = model.config.model_type
     if kind == "siglip2":
-        return patches.none(f"{of}: its images have patches of a number and a shape of their own, on no fixed grid")
+        return patches.none(f"{of}: its images have patches of a number and their own shape, on no fixed grid")
 
     def lay(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
         states = model.vision_model(**inputs).last_hidden_state

@@ -1,6 +1,6 @@
 """The features of FID (Heusel et al. 2017): the last pooling of the Inception-v3 whose weights the original used.
 
-That network differs from torchvision's in its pooling alone: averages at the border leave the padding out, and the last
+That network differs from torchvision's in its pooling alone: averages at the border ignore the padding, and the last
 block takes maxima. The image is shown as clean-fid does (Parmar et al. 2022): 299 px, antialiased bicubic, not rounded.
 """
 

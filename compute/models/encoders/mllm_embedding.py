@@ -212,7 +212,7 @@ def _trusted(row: Model, folder: Path, *, allowed: bool, revision: str) -> bool:
 
 def _complete(processor: Any, config: Any) -> None:
     """Gives a LLaVA processor what it now counts image tokens by; checkpoints of its first time leave it to the model's
-    configuration. One token beside the patches is the vision tower's class token."""
+    configuration. One token besides the patches is the vision tower's class token."""
     if hasattr(processor, "vision_feature_select_strategy") and processor.patch_size is None:
         processor.patch_size = config.vision_config.patch_size
         processor.vision_feature_select_strategy = config.vision_feature_select_strategy

@@ -66,7 +66,7 @@ def _causal(model: Any) -> CausalText | None:
     from open_clip.transformer import TextTransformer
 
     if "encode_text" in vars(model) or type(model).encode_text not in (CLIP.encode_text, CustomTextCLIP.encode_text):
-        return None  # a way of its own, which may see more than the tower
+        return None  # its own way, which may see more than the tower
     if isinstance(model, CLIP):  # it holds the tower's parts itself
         tower, pooling, end = model, model.text_pool_type, model.text_eos_id
     else:
@@ -80,5 +80,5 @@ def _causal(model: Any) -> CausalText | None:
 
 
 def _above(side: int) -> int:
-    """How many places of a square lie above its diagonal."""
+    """How many places of a square are above its diagonal."""
     return side * (side - 1) // 2

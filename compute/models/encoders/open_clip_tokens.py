@@ -1,7 +1,7 @@
 """OpenCLIP's tokenizers with the same tokens in little time, however long a word is.
 
 The library's own byte-pair encoding passes over a whole word for each of its merges: 100,000 letters without a space
-take a minute. Here a merge touches only the pairs beside it, and words after the last token that counts are left out.
+take a minute. Here a merge touches only the pairs next to it, and words after the last token that counts are skipped.
 """
 
 from __future__ import annotations

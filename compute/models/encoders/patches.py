@@ -28,14 +28,16 @@ def grid(tokens: torch.Tensor, *, pixels: torch.Tensor, patch: tuple[int, int], 
     high, wide = pixels.shape[-2:]
     rows, columns = high // patch[0], wide // patch[1]
     if rows * columns != tokens.shape[1] or not rows * columns:
-        raise CannotDo(f"{of}: {tokens.shape[1]} tokens are no grid of the {rows} x {columns} patches of its image")
+        raise CannotDo(
+            f"{of}: {tokens.shape[1]} tokens do not form a grid of the {rows} x {columns} patches of its image"
+        )
     return tokens.reshape(len(tokens), rows, columns, tokens.shape[2])
 
 
 def channels_last(states: torch.Tensor, *, of: str) -> torch.Tensor:
-    """(n, rows, columns, d) of a feature map (n, d, rows, columns). Raises CannotDo for states that are no map."""
+    """(n, rows, columns, d) of a feature map (n, d, rows, columns). Raises CannotDo for states that are not a map."""
     if states.ndim != 4:
-        raise CannotDo(f"{of}: its last states are no map of rows and columns")
+        raise CannotDo(f"{of}: its last states are not a map of rows and columns")
     return states.permute(0, 2, 3, 1)
 
 

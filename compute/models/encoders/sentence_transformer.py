@@ -1,6 +1,6 @@
 """Text encoders as the sentence-transformers library stores them: a Transformer, its Pooling, and what follows.
 
-`modules.json` lists the modules, each with a folder of its own settings. Read here without the library, so that only
+`modules.json` lists the modules, each with its own settings folder. Read here without the library, so that only
 what is listed below is ever run; other modules are refused.
 """
 
@@ -102,7 +102,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
     lower, limit = _read_transformer(transformer)
     modes, prefix = _modes(pooling.settings()), _prefix(folder, options["text_prefix"])
     if prefix and pooling.settings().get("include_prompt") is False:
-        raise CannotDo(f"{row.key} leaves its prompt out of the pooling, which is not read here. {PYTHON}")
+        raise CannotDo(f"{row.key} excludes its prompt from the pooling, which is not supported here. {PYTHON}")
     model, _ = pretrained.model(
         row,
         "T5EncoderModel" if architecture(transformer.folder) == "t5" else "AutoModel",
@@ -187,7 +187,7 @@ def _prefix(folder: Path, own: str | None) -> str:
     name = settings.get("default_prompt_name")
     prompt = (settings.get("prompts") or {}).get(name, "") if name else ""
     if not isinstance(prompt, str):
-        raise BadInput(f"{path} has a prompt that is no text: {name!r}")
+        raise BadInput(f"{path} has a prompt that is not a text: {name!r}")
     return prompt
 
 

@@ -110,7 +110,7 @@ class Towers:
         import torch
 
         if self.image is None or self.image.patches is None:
-            raise CannotDo(f"{self.name} gives no patch tokens. Choose another model for a map of similar regions")
+            raise CannotDo(f"{self.name} has no patch tokens. Choose another model for a map of similar regions")
         with torch.inference_mode():
             inputs = {name: self._batch([value]) for name, value in self.prepare("image", image).items()}
             return np.ascontiguousarray(self.image.patches(inputs)[0].float().cpu().numpy())

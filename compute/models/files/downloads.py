@@ -25,12 +25,12 @@ class Published:
 
     @property
     def path(self) -> Path:
-        """Where the file, or the archive's folder, lies once it is downloaded."""
+        """Where the file, or the archive's folder, is once downloaded."""
         path = Path(urlsplit(self.url).path)
         return cache() / unquote(path.stem if self.archive else path.name)
 
     def fetch(self) -> Path:
-        """`path`, downloaded into torch's cache if need be. An archive is unpacked beside its file.
+        """`path`, downloaded into torch's cache if need be. An archive is unpacked next to its file.
 
         Raises NotHere without network, BadInput where the content is another or no whole archive.
         """

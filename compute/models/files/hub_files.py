@@ -87,7 +87,7 @@ def fetch(row: Model, files: list[RepoSibling], *, progress: Callable[[int], Non
 def _readable_errors(row: Model) -> Iterator[None]:
     try:
         yield
-    except Exception as error:  # of the hub's client and of whichever network library it stands on
+    except Exception as error:  # of the hub's client and its network library
         raise _readable(row, error) from error
 
 

@@ -33,7 +33,7 @@ def config(folder: Path) -> dict[str, Any]:
 def merged(model: torch.nn.Module, folder: Path) -> torch.nn.Module:
     """The model with the folder's LoRA weights added to its own.
 
-    Raises NotHere without peft, and BadInput where the weights are not of this model: peft would leave them out.
+    Raises NotHere without peft, and BadInput where the weights are not of this model: peft would omit them.
     """
     try:
         from peft import PeftModel

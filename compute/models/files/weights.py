@@ -42,7 +42,7 @@ PROCESSOR = ("preprocessor_config.json", "processor_config.json")
 TOKENIZER = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model", "tokenizer.model")
 OPEN_CLIP = ("open_clip_model.safetensors", "open_clip_pytorch_model.safetensors", "open_clip_pytorch_model.bin")
 ANY = (*ADAPTED, *OPEN_CLIP)
-# The sentence-transformers library kept the files of its Transformer in a folder of their own at first.
+# The sentence-transformers library kept the files of its Transformer in their own folder at first.
 OLD_TRANSFORMER = "0_Transformer"
 OF_MODULES = (  # settings and weights of its other modules, such as 1_Pooling and 2_Dense
     f"{OLD_TRANSFORMER}/*.json",
@@ -118,7 +118,7 @@ def local_folder(row: Model, *, required: RequiredFiles) -> Path:
 
 
 def check_sizes(folder: Path, names: Sequence[str], *, of: str) -> None:
-    """Raises BadInput where a configuration states a network that the weights beside it cannot fill: more layers than
+    """Raises BadInput where a configuration states a network that the weights next to it cannot fill: more layers than
     there are tensors, layers of more numbers than are stored; and where a file is beyond what is read."""
     stored = [name for name in names if name.endswith((".safetensors", ".bin", ".pt"))]
     counts, most, room = [_tensors(folder / name, of=of) for name in stored], MAX_LAYERS, math.inf
@@ -200,7 +200,7 @@ def own_folder(row: Model) -> Path | None:
     """The folder that `weights` names: an absolute path, one within the repository, or `package:` and the name of an
     installed package, none of whose code is run; None for a hub id. Raises NotHere where it is missing."""
     if not row.weights:
-        raise BadInput(f"{row.key} names no weights")
+        raise BadInput(f"{row.key} has no weights")
     if row.weights.startswith(PACKAGE):
         return _package_folder(row)
     path = Path(row.weights).expanduser()
@@ -318,7 +318,7 @@ def _fetched(row: Model, *, required: RequiredFiles, cached: Path | None) -> Pat
         raise BadInput(f"{row.key}: {row.weights!r} is neither a folder nor a hub id") from error
     except NotHere:
         raise
-    except Exception as error:  # of the hub's client and of whichever network library it stands on
+    except Exception as error:  # of the hub's client and its network library
         raise NotHere(f"{problem} ({type(error).__name__}: {' '.join(str(error).split())[:200]})") from error
 
 

@@ -1,8 +1,8 @@
 """Judges' answers, stored on disk with their prompts, so that nothing is asked twice.
 
 `<root>/<model, / as __>/<digest of its settings>/` holds `settings.json` and one JSONL file a process that wrote there;
-an answer is a line, flushed as soon as it is there. Errors are no answers and are not stored. The root is
-LIKENESS_ANSWERS, else `results/answers`. To ask a model anew, delete its folder; `likeness answers --drop-invalid`
+an answer is a line, flushed as soon as it is there. Errors are not answers and are not stored. The root is
+LIKENESS_ANSWERS, else `results/answers`. To ask a model again, delete its folder; `likeness answers --drop-invalid`
 drops the answers that cannot be read.
 """
 

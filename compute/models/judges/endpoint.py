@@ -38,7 +38,7 @@ URL, KEY = "LIKENESS_ENDPOINT", "LIKENESS_ENDPOINT_KEY"
 DEFAULTS: dict[str, Any] = {
     "model": "",  # the name the endpoint serves it under; empty: the row's weights, or the key of one without
     "max_tokens": None,  # of an answer; None: as the question says, else answer_limit.USUAL
-    "seed": 0,  # left out, and recorded as such, where the endpoint refuses it
+    "seed": 0,  # skipped, and recorded as such, where the endpoint refuses it
     "extra": {},  # further fields of every request, such as {"chat_template_kwargs": {"enable_thinking": false}}
     "structured": False,  # whether a question's JSON schema is sent as `response_format`: it changes answers
     "prices": {},  # {"input": ..., "output": ...}, US dollars for a million tokens; else from the environment
@@ -254,9 +254,9 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
         )
         raise NotHere(f"{row.key} is asked through an OpenAI-compatible endpoint, and {URL} is not set. {how}")
     if not _is_address(url):
-        raise BadInput(f"{URL} is no address of the form http://host:port/v1")
+        raise BadInput(f"{URL} is not an address of the form http://host:port/v1")
     if "@" in urlsplit(url).netloc:  # it would be sent as a header that the endpoint may repeat
-        raise BadInput(f"{URL} holds a user name or a password. Leave them out, and set {KEY} to the endpoint's key")
+        raise BadInput(f"{URL} holds a user name or a password. Omit them, and set {KEY} to the endpoint's key")
     if is_offline() and (problem := offline_problem()):
         raise NotHere(f"{row.key} cannot be asked: {problem}")
     limits = Limits(
@@ -285,7 +285,7 @@ def offline_problem() -> str:
     if not url or not _is_address(url) or is_loopback(url):
         return ""
     return (
-        f"its endpoint is on another machine, and --offline (HF_HUB_OFFLINE) asks none. Leave it out, or set {URL} to "
+        f"its endpoint is on another machine, and --offline (HF_HUB_OFFLINE) asks none. Omit it, or set {URL} to "
         "a server on this machine"
     )
 
@@ -303,7 +303,7 @@ def _is_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number
+    except ValueError:  # a port that is not a number
         return False
 
 

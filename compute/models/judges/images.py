@@ -1,4 +1,4 @@
-"""Images of questions, made ready once each: one image stands in many pairs, in both orders and under two conditions.
+"""Images of questions, made ready once each: one image is in many pairs, in both orders and under two conditions.
 
 To read an image may be to make it (PairBench draws its transformed ones), and to encode it takes longer than to send
 it. What is ready goes to a file rather than to memory, so that ten thousand pairs take no more memory than ten.
@@ -21,8 +21,8 @@ SENT_AS_IS = {"PNG": "png", "JPEG": "jpeg", "WEBP": "webp"}  # where decoding ch
 class ReadyImages(MadeOnce[bytes]):
     """Bytes that `make` gave for an image, by its content key; thread-safe.
 
-    They lie in a nameless file in `folder`, which ends with the process however that ends, or without a folder in
-    memory. When the file is full it starts anew, so questions in the order of `grouped` meet most images once.
+    They are in a nameless file in `folder`, which ends with the process however that ends, or without a folder in
+    memory. When the file is full it starts over, so questions in the order of `grouped` meet most images once.
     `made` counts the calls of `make`.
     """
 

@@ -188,7 +188,7 @@ class LocalJudge:
 
 
 def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
-    """The row's model on the device. Raises NotHere, BadInput, or CannotDo for one that needs code of its own."""
+    """The row's model on the device. Raises NotHere, BadInput, or CannotDo for one that needs custom code."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES as KNOWN
 
     options = options_of(row, DEFAULTS)

@@ -36,7 +36,7 @@ Pairs = Callable[[Levels, Levels], Floats]
 class PairMetric:
     """A comparer of two images at one size: the smaller of both widths by the smaller of both heights.
 
-    So neither image is enlarged and no order is preferred; two images of unlike shapes both change theirs.
+    So neither image is enlarged and no order is preferred; two images of different shapes both change theirs.
     """
 
     title: str
@@ -77,7 +77,7 @@ def stacks(
 ) -> Iterator[tuple[list[int], Levels, Levels]]:
     """The pairs in stacks of one size: their rows and two arrays (n, h, w, 3), 0..255, of at most `chunk` pixels.
 
-    Images of unlike sizes are resized (bicubic, antialiased) to the smaller width and the smaller height of the two.
+    Images of different sizes are resized (bicubic, antialiased) to the smaller width and the smaller height of the two.
     """
     groups = defaultdict(list)
     for row, (left, right) in enumerate(zip(first, second, strict=True)):
@@ -119,7 +119,7 @@ def ms_ssim(first: Levels, second: Levels) -> Floats:
     """Multi-scale structural similarity of the luma (Wang et al. 2003, equation 7).
 
     Contrast and structure at every scale, luminance at the coarsest; between scales the mean of 2 x 2 pixels (an odd
-    last row or column is left out). A negative factor counts as 0. Images too small for five scales use as many as fit
+    last row or column is skipped). A negative factor counts as 0. Images too small for five scales use as many as fit
     the window, their weights scaled to the same sum.
     """
     left, right = _luma(first), _luma(second)

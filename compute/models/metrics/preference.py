@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 CLIP_MEAN = (0.48145466, 0.4578275, 0.40821073)
 CLIP_STD = (0.26862954, 0.26130258, 0.27577711)
-HPSV2 = "ViT-H-14"  # where a folder has no open_clip_config.json of its own
+HPSV2 = "ViT-H-14"  # where a folder has no open_clip_config.json
 
 
 def _batch(prepared: Sequence[torch.Tensor], hardware: Hardware) -> torch.Tensor:
@@ -140,7 +140,7 @@ class ImageReward:
     """A comparer of texts with images, and an encoder of images alone.
 
     The reward is defined for a text with an image only. UniSim-Bench compares two images by the first token of the
-    vision tower, and so its tables have figures of this model for them.
+    vision tower, and so its tables have scores of this model for them.
     """
 
     settings: dict[str, Any]
@@ -155,7 +155,9 @@ class ImageReward:
     def prepare(self, modality: str, item: Image.Image) -> torch.Tensor:
         """(3, side, side): the image cropped and normalised. Raises CannotDo for texts and pairs."""
         if modality != "image":
-            raise CannotDo(f"ImageReward has no vector of a {modality} by itself: it reads a text beside an image")
+            raise CannotDo(
+                f"ImageReward has no vector of a {modality} by itself: it reads a text together with an image"
+            )
         return self.cropped(item)
 
     def embed(self, modality: str, prepared: Sequence[torch.Tensor]) -> np.ndarray:
@@ -241,7 +243,7 @@ def _centre(side: int) -> Callable[[Image.Image], torch.Tensor]:
 
 
 def aesthetic_files(row: Model) -> tuple[Published, ...]:
-    """What the row needs from addresses, beside its CLIP model."""
+    """What the row needs from addresses, besides its CLIP model."""
     return (Published(**row.options["head"]),)
 
 

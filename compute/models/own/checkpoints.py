@@ -179,7 +179,7 @@ def _checkpoint(
 
 
 def _row(start: Model, files: CheckpointFiles, family: str, options: Mapping[str, Any]) -> Model:
-    """The row of a family, with what the configuration tells of its sizes."""
+    """The row of a family, with the sizes that the configuration states."""
     abilities = FAMILIES[family]
     if family in TWO_TOWERS and files.has(weights.PROCESSOR) and not files.has(weights.TOKENIZER):
         abilities = IMAGES
@@ -222,7 +222,9 @@ def _over_base(
         "revision": content.get("revision"),
     }
     if not base.get("weights"):
-        raise Undetermined(f"{lora.CONFIG} of {files.name} names no base model: --model-option base=org/name@revision")
+        raise Undetermined(
+            f"{lora.CONFIG} of {files.name} does not name the base model: --model-option base=org/name@revision"
+        )
     text, revision = base["weights"], base.get("revision") or ""
     try:
         under = (
@@ -290,7 +292,7 @@ def _unclear(files: CheckpointFiles, config: Mapping[str, Any]) -> BadInput:
     near = difflib.get_close_matches(kind, MODEL_TYPES, n=3, cutoff=0.4)
     families = list(dict.fromkeys(MODEL_TYPES[each] for each in near))
     hint = f"nearest: {', '.join(families)}" if families else f"there are: {', '.join(FAMILIES)}"
-    code = ", with code of its own, which is never run" if config.get("auto_map") else ""
+    code = ", with custom code, which is never run" if config.get("auto_map") else ""
     return Undetermined(f"{seen}{code}. Which family loads it is not told; say it: --family FAMILY ({hint})")
 
 
@@ -331,7 +333,7 @@ def _sizes(family: str, files: CheckpointFiles) -> tuple[int | None, int | None]
 
 
 def _completed(folder: Path) -> Mapping[str, Any]:
-    """The folder's config.json with the library's defaults for what it leaves out; empty where it cannot be read."""
+    """The folder's config.json with the library's defaults for what it skips; empty where it cannot be read."""
     from transformers import AutoConfig
 
     try:

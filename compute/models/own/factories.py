@@ -19,7 +19,7 @@ from compute.models.own.own_model import FROM_FILE, ModelSource
 from compute.types import BadInput, NotHere, suggestion
 
 NAME = re.compile(r"(?P<file>.+\.py):(?P<function>[A-Za-z_][A-Za-z0-9_]*)")
-# What may stand beside the object: keywords of `compute.evaluate`.
+# What may come with the object: keywords of `compute.evaluate`.
 KEYWORDS = ("name", "version", "preprocess", "tokenizer", "processor", "higher_is_better")
 
 
@@ -39,13 +39,13 @@ def source(text: str) -> ModelSource:
 
 
 def made(text: str) -> tuple[Any, dict[str, Any]]:
-    """The object that `file.py:function` returns, and the keywords beside it where it returns (object, keywords).
+    """The object that `file.py:function` returns, and the keywords next to it where it returns (object, keywords).
 
     Raises NotHere for a missing file, BadInput for one without the function, and where either fails.
     """
     match = NAME.fullmatch(text)
     if match is None:
-        raise BadInput(f"{text!r} names no function: write my_file.py:make_model")
+        raise BadInput(f"{text!r} does not name a function: write my_file.py:make_model")
     path, name = Path(match["file"]).expanduser().resolve(), match["function"]
     if not path.is_file():
         raise NotHere(f"There is no file {path}")

@@ -2,9 +2,9 @@
 
 - a torch module: every parameter and buffer, and of each part its class and its plain settings
 - a transform, tokenizer or processor of an installed package: its class and attributes, or what it would be saved as
-- a class of one's own that holds weights: its attributes, and its methods' code
+- a user class that holds weights: its attributes, and its methods' code
 
-Functions of one's own, and objects without weights, need `version=`: what they read cannot be seen.
+User functions, and objects without weights, need `version=`: what they read cannot be seen.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def identity(held: Held, *, kind: str, of: str, version: str) -> dict[str, Any]:
 
 
 def own_line(error: BaseException) -> str:
-    """The last line of one's own code that an error passed through, as `model.py, line 12, in embed`; else empty."""
+    """The last line of user code that an error passed through, as `model.py, line 12, in embed`; else empty."""
     where = ""
     for frame, line in traceback.walk_tb(error.__traceback__):
         code = frame.f_code
@@ -142,7 +142,7 @@ class _Reading:
             return self._class(value)
         if isinstance(value, types.FunctionType | types.BuiltinFunctionType):
             if _is_own(value):
-                raise self.unknown(f"a function of your own ({role})")
+                raise self.unknown(f"your own function ({role})")
             return self._class(value)
         if type(value).__name__ == "Pattern":  # of re or regex
             return value.pattern
@@ -155,7 +155,7 @@ class _Reading:
         return [self._class(type(value)), self.described(content, role)]
 
     def _class(self, kind: Any) -> Any:
-        """What a package defines by its name; a class of one's own by its methods' code and what it inherits from."""
+        """What a package defines by its name; a user class by its methods' code and what it inherits from."""
         if not _is_own(kind):
             module = kind.__module__ or "builtins"
             self.packages.update(_distributions().get(module.partition(".")[0], ()))
@@ -230,7 +230,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _is_own(thing: Any) -> bool:
-    """Whether a class or function is of a script, a notebook or a file beside it."""
+    """Whether a class or function is of a script, a notebook or a file next to it."""
     module = sys.modules.get(thing.__module__)
     file = getattr(module, "__file__", None)
     return thing.__module__ == "__main__" or module is None or (file is not None and _is_own_file(file))

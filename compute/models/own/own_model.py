@@ -18,7 +18,7 @@ NOTE = "own"  # the option of a recorded row that says what it came from; it cha
 
 # What a model came from, and so how it is run again: `--models` takes all but an object of a Python session.
 FROM_FOLDER, FROM_HUB, FROM_FILE, FROM_SESSION = SOURCES = ("folder", "hub", "file", "session")
-# What `compute.evaluate` may be called with beside an object of a session, which a run of it again needs too.
+# What `compute.evaluate` may be called with besides an object in memory, which a run of it again needs too.
 ARGUMENTS = ("version", "preprocess", "tokenizer", "processor", "higher_is_better")
 
 

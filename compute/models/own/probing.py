@@ -60,7 +60,7 @@ class Raised(BadInput):
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """What the check tells of an object."""
+    """What the check finds out about an object."""
 
     modalities: tuple[str, ...]  # those that it takes
     length: int | None = None  # of its vectors

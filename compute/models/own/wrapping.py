@@ -1,4 +1,4 @@
-"""An object in memory as a model: told by what it is, checked once on a few images and texts, and identified."""
+"""An object in memory as a model: recognised by its type, checked once on a few images and texts, and identified."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def wrap(
         )
     for argument, value in given.items():
         if value is not None and argument not in kind.TAKES:
-            raise BadInput(f"{of} is {kind.KIND}, which takes no {argument}=. Leave it out")
+            raise BadInput(f"{of} is {kind.KIND}, which takes no {argument}=. Omit it")
     held = kind.held(Arguments(model=model, of=of, hardware=hardware, **given))
     # Before the model is run: some modules change an attribute as they run.
     known = identity(held, kind=kind.KIND, of=of, version=version)

@@ -1,7 +1,8 @@
-"""What a judge is told before it rates a pair: PairBench's ten prompt templates and its conditions (Appendices A, C.1).
+"""The instructions of a judge before it rates a pair: PairBench's ten prompt templates and its conditions (Appendices
+A, C.1).
 
 The templates are as printed, line breaks and lists as the examples of Appendix A set them. Those of image and text name
-a scale of 0 to 10 and then ask for "<1-10>": a 0 is no valid score (section 3.2), and is counted as invalid.
+a scale of 0 to 10 and then ask for "<1-10>": a 0 is not a valid score (section 3.2), and is counted as invalid.
 """
 
 from __future__ import annotations
@@ -233,7 +234,7 @@ def questions(pairs: RatedPairs) -> list[Question]:
 
 
 def pairing(first: Column, second: Column) -> str:
-    """What a pair is of: `image-image`, `image-text` whichever stands first, `text-text`."""
+    """What a pair is of: `image-image`, `image-text` in either order, `text-text`."""
     return "-".join(sorted((first.modality, second.modality)))
 
 
@@ -241,7 +242,7 @@ def prompt(kind: str, *, template: int, condition: str, transformations: tuple[s
     """A template of a kind of pair (a key of TEMPLATES) with its conditions; "data1" and "data2" still stand for the
     pair. Raises CannotDo for a condition that no text is written for."""
     listed = "\n".join(f"- {text(kind, condition=condition, transformation=name)}" for name in transformations)
-    # As Appendix A sets them: a list of its own, each text with its full stop.
+    # As Appendix A sets them: its own list, each text with its full stop.
     return TEMPLATES[kind][template].text.replace(_CONDITIONS, f"\n\n{listed}\n\n")
 
 
@@ -261,7 +262,7 @@ def parts(prompt: str, first: Column, second: Column, row: int) -> Iterator[str 
     for piece in re.split(f"({_FIRST}|{_SECOND})", prompt):
         column = {_FIRST: first, _SECOND: second}.get(piece)
         if column is not None and column.modality == "image":
-            if written.strip():  # nothing but a space between two images is no part of its own
+            if written.strip():  # nothing but a space between two images is not a part
                 yield written
             written = ""
             yield _picture(column, row)

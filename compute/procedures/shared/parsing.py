@@ -62,7 +62,7 @@ def read(text: str, choices: Sequence[str], *, finish: str = "") -> int | None:
     Read are: a line that is only an answer (`A`, `(A)`, `a.`, `Answer: (B)`, `**B**`, `B) Image 3`, `{"answer": "B"}`,
     `Image 2` where an option is called so), alone or with an explanation that does not answer otherwise; or one
     sentence that names just one option and has no word of doubt, negation or reversal. What a reasoning model thinks
-    aloud is left out. Of an answer that was cut (`finish`, as Reply.finish) only the option it begins with is read.
+    aloud is skipped. Of an answer that was cut (`finish`, as Reply.finish) only the option it begins with is read.
     """
     offered, said = _offered(choices), final(text, finish=finish)
     if not offered or said is None or finish == REFUSAL:
@@ -80,7 +80,7 @@ def read(text: str, choices: Sequence[str], *, finish: str = "") -> int | None:
 
 
 def _of_json(match: re.Match[str]) -> str:
-    """An object's answer as a line of its own; what is not JSON, or gives no single answer, as it is."""
+    """An object's answer as its own line; what is not JSON, or does not give one answer, as it is."""
     try:
         found = json.loads(match[0])
     except ValueError:

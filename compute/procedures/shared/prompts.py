@@ -17,7 +17,7 @@ from compute.types import LETTERS, CannotDo
 MOST_OPTIONS = 8  # that a question can offer
 NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
 
-# As printed, line breaks for \n; the stray quotation mark at the end of the last is left out. `<image>` stands for the
+# As printed, line breaks for \n; the stray quotation mark at the end of the last is skipped. `<image>` stands for the
 # item's next image, {name} for a text of the item.
 TABLE_7 = {
     "image": (
@@ -154,7 +154,7 @@ def _kind(data: Choices) -> tuple[str, tuple[Column, ...], dict[str, Column]]:
 def _must_be(columns: Sequence[Column], modality: str) -> None:
     wrong = {column.modality for column in columns} - {modality}
     if wrong:
-        raise CannotDo(f"No prompt shows {modality} beside {wrong.pop()} alternatives.")
+        raise CannotDo(f"No prompt shows {modality} with {wrong.pop()} alternatives.")
 
 
 def _fill(

@@ -60,7 +60,7 @@ def read(text: str, *, finish: str = "", lenient: bool = False) -> Rating:
     """The score from 1 to 10 that an answer states, as `Score: 8`.
 
     Read are other cases, spaces, emphasis, full-width digits, `8/10`, and what follows thinking. A decimal counts as
-    the whole number it equals (`8.0`); any other is not an integer. A score stated twice alike counts once; different
+    the whole number it equals (`8.0`); any other is not an integer. The same score stated twice counts once; different
     ones, a range or an alternative are several. `finish` is how the answer ended (Reply.finish): of one that was cut at
     its limit a score counts only in a whole line at its beginning. `lenient`: a bare number and a sentence such as `The
     score is 8.` count too where the form is missing, and decimals to the nearest whole number, halves up.

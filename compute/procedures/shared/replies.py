@@ -82,7 +82,7 @@ def received(subject: Subject, questions: Sequence[Question]) -> list[Reply]:
 def totals(answers: Sequence[Reply]) -> dict[str, Any]:
     """What all replies that came took, where the runner counts it: tokens, seconds of requests, cost in US dollars.
 
-    What only some of them state is no total: it stands under `in_part` as the least it can be, with how many of how
+    What only some of them state is not a total: it is under `in_part` as the least it can be, with how many of how
     many replies it is of, so that no cost of a run is too low unawares.
     """
     answered = [reply for reply in answers if not reply.error]

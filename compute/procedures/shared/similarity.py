@@ -1,4 +1,4 @@
-"""How alike things are to a model: cosines of embeddings, MaxSim of many vectors, or the model's own comparison."""
+"""How similar things are to a model: cosines of embeddings, MaxSim of many vectors, or the model's own comparison."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def against(subject: Subject, reference: Column, alternatives: Sequence[Column])
 
 
 def symmetric(subject: Subject, first: Column, second: Column) -> Floats:
-    """(n,): how alike the two items of each row are, whichever stands first; higher is nearer.
+    """(n,): how similar the two items of each row are, in either order; higher is nearer.
 
     Cosine where the model embeds both; its own comparison, and MaxSim of many vectors, as the mean of both orders. An
     image and a text have one order, as in `against`. Raises CannotDo as `against`.

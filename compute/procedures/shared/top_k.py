@@ -78,7 +78,7 @@ def _merge(best: torch.Tensor | None, scores: torch.Tensor, *, low: torch.Tensor
     """
     import torch
 
-    lowest = torch.finfo(torch.float32).min  # above what was left out
+    lowest = torch.finfo(torch.float32).min  # above what was skipped
     bar, many = torch.full((len(scores), 1), lowest, device=scores.device), True
     if best is not None:
         worst = best.min(dim=1, keepdim=True).values
@@ -190,7 +190,7 @@ def _by_query(
 
 
 def _leave_out(scores: torch.Tensor, rows: slice, columns: slice, pairs: tuple[Ints, Ints]) -> None:
-    """Marks the pairs within this block by -inf, which is no score."""
+    """Marks the pairs within this block by -inf, which is not a score."""
     import torch
 
     start, stop = np.searchsorted(pairs[0], (rows.start, rows.stop))

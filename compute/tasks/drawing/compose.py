@@ -50,7 +50,7 @@ def names(rng: Random, ground: Background, count: int) -> list[tuple[str, str]]:
 
 
 def placed(rng: Random, kinds: list[tuple[str, str]], *, size: str = "") -> tuple[Thing, ...]:
-    """Things that do not touch; of the given size, else each of its own, smaller where there are many."""
+    """Things that do not touch; of the given size, else each of a random size, smaller where there are many."""
     while True:
         things: list[Thing] = []
         for shape, colour in kinds:
@@ -237,7 +237,7 @@ def sentence(rng: Random, *, part: str) -> Scene:
 
 
 def sharing(scene: Scene, shared: int, rng: Random, *, part: str) -> Scene:
-    """Another text of four words, of which `shared` are the first one's; order, position and colours are its own."""
+    """Another text of four words that shares `shared` words with the first; order, position and colours are its own."""
     ours = [word for word in scene.words if word]
     while True:
         other = sentence(rng, part=part)

@@ -86,7 +86,7 @@ def shift(rng: Random) -> tuple[float, float]:
 
 
 def distorted(scene: Scene, kind: str, strength: int, rng: Random) -> Shown:
-    """The scene under one distortion, with a seed of its own."""
+    """The scene under one distortion, with its own seed."""
     return Shown(scene=scene, kind=kind, strength=strength, seed=rng.getrandbits(32))
 
 

@@ -84,7 +84,7 @@ def relation(first: Thing, second: Thing) -> str:
 
 
 def place(thing: Thing) -> str:
-    """Which corner or middle of the image a thing stands in; empty near a border between two."""
+    """Which corner or middle of the image a thing is in; empty near a border between two."""
     rows, columns = _third(thing.y, "top", "bottom"), _third(thing.x, "left", "right")
     return "" if None in (rows, columns) else (f"{rows} {columns}".strip() or "middle")
 

@@ -42,7 +42,7 @@ class HumanTable:
 def read(path: Path) -> HumanTable:
     """A table (`compute.io.tables`) in one of these forms, by its columns:
 
-    - `generator` with `rate` (a share, 0.8 or 80%), `elo`, `rating` or `score`, or `rank`; a rank may stand beside;
+    - `generator` with `rate` (a share, 0.8 or 80%), `elo`, `rating` or `score`, or `rank`; there may be a rank as well;
     - `winner`, `loser` and perhaps `votes`: a row a comparison;
     - `first`, `second`, `choice` (one of the two names, `first`, `second` or `tie`);
     - `prompt`, `generator`, `votes`, as `import parti-prompts` writes: each vote of a prompt is for one generator over

@@ -35,9 +35,7 @@ class Prompts:
         if not extra:
             return ()
         short = (repr(text if len(text) <= 40 else f"{text[:39]}…") for text in extra)
-        return (
-            f"{self.title}: {some(short, noun='prompt')} used more than once; every image counts as a pair of its own",
-        )
+        return (f"{self.title}: {some(short, noun='prompt')} used more than once; every image counts as its own pair",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +64,7 @@ class PromptedSets:
             return self
         hit = {part.name: np.isin(part.images.keys, np.array(list(bad), dtype="S32")) for part in self.sets}
         lines = [
-            f"{name}: {some([part.images.name(row) for row in np.flatnonzero(rows)], noun='image')} left out, as they "
+            f"{name}: {some([part.images.name(row) for row in np.flatnonzero(rows)], noun='image')} skipped, as they "
             "cannot be decoded"
             for (name, rows), part in zip(hit.items(), self.sets, strict=True)
             if rows.any()
@@ -139,7 +137,7 @@ def checked(*, title: str, ids: Sequence[str], texts: Sequence[object], ordered:
 def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: Prompts | None) -> PromptedSets:
     """Pairs the sets by prompt, and counts and names what has no partner.
 
-    An image goes by its id; the images of a source that stores prompts of its own, and whose ids the list does not
+    An image goes by its id; the images of a source that stores its own prompts, and whose ids the list does not
     have, go by their prompt, several of one prompt in their order. Prompts that name no images go by the images' order,
     and every set must have as many. Only pairs that all sets have are compared, so that every generator answers for
     the same prompts. Without `prompts` those that a source stores are taken; where none does, nothing is paired.
@@ -176,7 +174,7 @@ def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: 
         if missing:
             lines.append(f"{part.name}: {some(missing, noun='prompt')} without an image")
         if extra:
-            lines.append(f"{part.name}: {some(extra, noun='image')} without a prompt in {prompts.title}, left out")
+            lines.append(f"{part.name}: {some(extra, noun='image')} without a prompt in {prompts.title}, skipped")
     shared = np.flatnonzero(np.logical_and.reduce([known >= 0 for known in rows]))
     if not len(shared):
         raise BadInput(
@@ -185,7 +183,7 @@ def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: 
         )
     if len(shared) < len(prompts.ids):
         lines.append(
-            f"{len(shared):,} of {len(prompts.ids):,} prompts have an image in every set; the others are left out"
+            f"{len(shared):,} of {len(prompts.ids):,} prompts have an image in every set; the others are skipped"
         )
     texts = tuple(prompts.texts[row] for row in shared)
     taken = [_taken(part, known[shared]) for part, known in zip(sets, rows, strict=True)]

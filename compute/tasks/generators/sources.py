@@ -100,7 +100,9 @@ def from_tars(name: str, shards: Sequence[Path], *, skip_bad: bool = False) -> I
     texts = [sample.prompt for sample in samples]
     if any(texts) and None in texts:
         at = texts.index(None)
-        raise BadInput(f"{name}: {samples[at].name} has no prompt beside it (.txt, .caption or .json), others have one")
+        raise BadInput(
+            f"{name}: {samples[at].name} has no prompt next to it (.txt, .caption or .json), others have one"
+        )
     return scanned(
         name,
         ids=[sample.key for sample in samples],
@@ -167,7 +169,7 @@ def from_images(name: str, images: Iterable[Any], *, spool: Path, skip_bad: bool
 def _from_hub(name: str, address: str, *, source: Source, skip_bad: bool) -> ImageSet:
     parts = ADDRESS.fullmatch(address)
     if not parts:
-        raise BadInput(f"{address!r} is no address of a data set: {HUB}ORG/NAME[@REVISION][#CONFIGURATION/SPLIT]")
+        raise BadInput(f"{address!r} is not an address of a data set: {HUB}ORG/NAME[@REVISION][#CONFIGURATION/SPLIT]")
     repo, revision = parts["repo"], parts["revision"] or ""
     folder = source.folder(repo, revision=revision)
     table = parquet.table(folder, repo=repo, config=parts["config"] or "default", split=parts["split"] or "train")
@@ -213,7 +215,7 @@ def _encoded(image: Any, label: str) -> bytes:
         image = Image.fromarray(image)
     if not isinstance(image, Image.Image):
         raise BadInput(
-            f"{label}: {type(image).__name__} is no image; give a Pillow image, uint8 array, bytes or a path"
+            f"{label}: {type(image).__name__} is not an image; give a Pillow image, uint8 array, bytes or a path"
         )
     stream = io.BytesIO()
     try:
@@ -236,12 +238,12 @@ def scanned(
     """A set whose images are read once, one at a time, for their content keys and headers.
 
     `label` names an image in messages; `notes` go before the set's own warnings. Raises BadItem for an image that
-    cannot be read, which `skip_bad` leaves out, and BadInput for ids that repeat or a set without images.
+    cannot be read, which `skip_bad` skips, and BadInput for ids that repeat or a set without images.
     """
     repeated = [key for key, count in Counter(ids).items() if count > 1]
     if repeated:
         raise BadInput(
-            f"{name}: {some(repeated, noun='name')} used by several images (the ending of a file is no part of its "
+            f"{name}: {some(repeated, noun='name')} used by several images (the ending of a file is not a part of its "
             "name). Rename or remove the extra files"
         )
     keys, good, bad = [], [], []
@@ -279,7 +281,7 @@ def scanned(
         )
     lines += [f"{name}: {some(names, noun='image')} {kind}" for kind, names in odd.items()]
     if bad:
-        lines.append(f"{name}: {some(bad, noun='image')} left out, as they cannot be read")
+        lines.append(f"{name}: {some(bad, noun='image')} skipped, as they cannot be read")
     copies = len(keys) - len(set(keys))
     if copies:
         lines.append(f"{name}: {copies} of {len(keys)} images are exact copies of others in the set")

@@ -20,7 +20,7 @@ FIELDS = ("prompt", "caption", "text")
 
 @dataclass(frozen=True)
 class TarMember:
-    """Where a member's bytes lie in its shard."""
+    """Where a member's bytes are in its shard."""
 
     shard: Path
     start: int
@@ -58,7 +58,7 @@ def samples(shards: list[Path], *, suffixes: tuple[str, ...]) -> list[TarSample]
         for info in _members(shard):
             _add(own, info, shard=shard, suffixes=suffixes)
         for key in own.keys() & known.keys():
-            raise BadInput(f"{shard.name}: the key {key!r} is in another shard too. Give every sample a key of its own")
+            raise BadInput(f"{shard.name}: the key {key!r} is in another shard too. Give every sample its own key")
         known |= own
     return [sample for sample in known.values() if sample.image is not None]
 

@@ -15,7 +15,7 @@ from compute.tasks.mieb.rows import Row
 from compute.tasks.source import Source
 from compute.types import BadInput
 
-# The public code leaves out one damaged training image of Birdsnap before it draws.
+# The public code skips one damaged training image of Birdsnap before it draws.
 DAMAGED = {("Birdsnap", "train"): (3854,)}
 # Whose class names are paths, such as `/b/boat_deck` and `/c/church/outdoor`.
 NAMED_BY_PATH = ("SUN397ZeroShot",)
@@ -61,10 +61,10 @@ def zero_shot(row: Row, source: Source, subset: str, options: Mapping[str, Any])
 
 
 def _words_of_path(path: str, *, of: str) -> str:
-    """`/c/church/outdoor` as "church outdoor". Raises BadInput for a name that is no such path."""
+    """`/c/church/outdoor` as "church outdoor". Raises BadInput for a name that is not such a path."""
     words = " ".join(path.split("/")[2:]).replace("_", " ")
     if not words:
-        raise BadInput(f"{of}: class name {path!r} is no path of two slashes or more. Is it the pinned revision?")
+        raise BadInput(f"{of}: class name {path!r} is not a path of two slashes or more. Is it the pinned revision?")
     return words
 
 

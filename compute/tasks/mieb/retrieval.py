@@ -31,7 +31,7 @@ class Parts:
 def load(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> Retrieval:
     """One subset's queries and documents.
 
-    As in the public code, queries without any graded document are left out, and those whose grades are all 0 are kept.
+    As in the public code, queries without any graded document are skipped, and those whose grades are all 0 are kept.
     """
     parts = _maker(row)(row, source, subset)
     query_at = {name: at for at, name in enumerate(parts.queries.names)}
@@ -207,7 +207,7 @@ def _joined(tables: dict[str, Table], *names: str, source: Source) -> list:
 def _captioned(
     row: Row, *, names: list[str], texts: list[str], images: Column, pool: np.ndarray, queries: np.ndarray, of: str
 ) -> Parts:
-    """Rows with an image and a text each: one half asks for the other, whichever way the task's row says."""
+    """Rows with an image and a text each: one half asks for the other, in the direction that the task's row says."""
     by_text = "queries.text" in row.text_columns
 
     def half(at: np.ndarray, *, text: bool) -> Mixed:
@@ -281,7 +281,7 @@ def choices(row: Row, source: Source, subset: str) -> Parts:
 def _letter(answer: str, *, of: str) -> int:
     position = "ABCDEFGH".find(answer.strip("()"))
     if position < 0 or len(answer.strip("()")) != 1:
-        raise BadInput(f"{of}: the answer {answer!r} is no letter of a choice")
+        raise BadInput(f"{of}: the answer {answer!r} is not a letter of a choice")
     return position
 
 

@@ -30,7 +30,7 @@ class Row:
     text_columns: tuple[str, ...]
     label_column: str
     template: str  # with one placeholder for a class's name
-    fixed: tuple[str, ...]  # whole prompts, where they are no template
+    fixed: tuple[str, ...]  # whole prompts, where they are not templates
     keeps_line_ends: bool  # the public code reads class names with their line ends and leaves them in the prompts
     samples_per_label: int
     draws: int

@@ -17,7 +17,7 @@ from compute.types import BadInput
 
 # SugarCrepe's only split is called train, and is the test.
 SPLITS = {"SugarCrepe": "train"}
-FALSE_IMAGES = 9  # of ImageCoDe, beside the right one
+FALSE_IMAGES = 9  # of ImageCoDe, besides the right one
 
 
 def matches(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> Matches:

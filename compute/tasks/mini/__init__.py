@@ -62,7 +62,7 @@ TASKS: dict[str, Callable[..., Data | dict[str, Data]]] = {  # items, or items a
     "mini/images-by-image": finding.images_by_image,
     "mini/images-by-both": finding.images_by_both,
 }
-# Of a suite of their own, for judges.
+# In a separate suite, for judges.
 PAIRS: dict[str, Callable[[], dict[str, Data]]] = {
     f"mini/pairs-{split}": partial(pairs.rated, split) for split in ("cj", "r", "gb", "ps", "et", "sp", "sp-text")
 }

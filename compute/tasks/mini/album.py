@@ -18,7 +18,9 @@ from compute.tasks.drawing.distortions import Shown
 from compute.tasks.drawing.render import Pixels
 from compute.tasks.drawing.scenes import Scene
 
-SUITE = "mini"  # the seed of the suite's own items; items of another seed are drawn alike and are not the suite's
+SUITE = (
+    "mini"  # the seed of the suite's own items; items of another seed are drawn the same way and are not the suite's
+)
 
 
 def lots(task: str, number: int, *, seed: str = SUITE) -> Random:

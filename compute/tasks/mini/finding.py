@@ -17,7 +17,7 @@ from compute.tasks.drawing.scenes import Background, Scene, facts
 from compute.tasks.mini.album import SUITE, draws, graded, lots, mixed, scene
 
 QUERIES, DOCUMENTS = 120, 240
-MOST_RELEVANT = 5  # a text that holds for more images of the collection is no query
+MOST_RELEVANT = 5  # a text that holds for more images of the collection is not a query
 INSTANCES, EACH, STRANGERS = 24, 3, 72
 
 

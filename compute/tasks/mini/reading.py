@@ -34,7 +34,7 @@ def sentences() -> Sentences:
 
 
 def pages() -> Retrieval:
-    """Pages of eight words, and queries of three words that stand on one of them or on a few."""
+    """Pages of eight words, and queries of three words that are on one of them or on a few."""
     scenes = [scene(rng, partial(compose.written, count=8)) for _, rng in draws("pages", PAGES)]
     queries = [rng.sample(scenes[number].words, 3) for number, rng in draws("pages asked", QUERIES)]
     contained = np.array([[set(words) <= set(page.words) for page in scenes] for words in queries])

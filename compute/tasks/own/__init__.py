@@ -1,4 +1,4 @@
-"""Data of one's own: a manifest, a folder or a data set of the hub becomes a task of the benchmark `own`."""
+"""User data: a manifest, a folder or a data set of the hub becomes a task of the benchmark `own`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str,
 
 
 def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
-    """None: what may be chosen stands in the file."""
+    """None: what may be chosen is in the file."""
     return {}
 
 

@@ -42,7 +42,7 @@ def odd(rows: OwnRows) -> OwnFacts:
 def votes(rows: OwnRows) -> OwnFacts | None:
     """Questions that people voted on: what most chose counts as right.
 
-    Rows without a vote and rows whose most votes are shared have no right answer: they are left out and counted.
+    Rows without a vote and rows whose most votes are shared have no right answer: they are skipped and counted.
     """
     alternatives = _alternatives(rows)
     prompt = rows.content("prompt", only="text")
@@ -70,14 +70,14 @@ def votes(rows: OwnRows) -> OwnFacts | None:
             (
                 "Right is what most people chose.",
                 f"On average {agreement:.1%} of a question's votes are for it: a person agrees with it so often.",
-                *([f"Left out: {' and '.join(left)}, which have no right answer."] if left else []),
+                *([f"Skipped: {' and '.join(left)}, which have no right answer."] if left else []),
             )
         ),
     )
 
 
 def _alternatives(rows: OwnRows) -> list[OwnContent]:
-    """The alternatives; of unlike kinds they are a fault."""
+    """The alternatives; of different kinds they are a fault."""
     alternatives = [rows.content(name) for name in rows.numbered("alternative")]
     first = alternatives[0]
     unlike = next((part for part in alternatives if part.modality != first.modality), None)

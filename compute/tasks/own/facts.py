@@ -1,4 +1,4 @@
-"""What follows from data of one's own for its task."""
+"""What follows from user data for its task."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with data of one's own, by file and row: all of it counted, the first rows of each kind listed."""
+"""What is wrong with user data, by file and row: all of it counted, the first rows of each kind listed."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Faults:
         self.count += 1
 
     def at(self, file: str, row: int, what: str) -> None:
-        """A fault of one row, counted from 1, that is left out of the table."""
+        """A fault of one row, counted from 1, that is skipped of the table."""
         self.left_out.setdefault(file, []).append(row)
         self.listed.append(RowFault(file=file, row=row, what=what))
         self.count += 1

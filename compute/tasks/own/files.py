@@ -35,7 +35,7 @@ MOST_NAMES = 2000  # files of a folder that a suggestion is looked for among
 class LocatedFiles:
     """Files by their path as the manifest has it: (n,) distinct. A file with a problem has no path."""
 
-    paths: list[str]  # absolute; empty with a problem, and for a text that is no path
+    paths: list[str]  # absolute; empty with a problem, and for a text that is not a path
     problems: dict[int, str]  # position -> what is wrong, as the end of a sentence
     # Path, bytes and time of change of each, nothing of a file with a problem: for the keys' cache.
     state: list[tuple[str, int, int]]
@@ -67,7 +67,7 @@ def located(names: Sequence[str], *, folders: Sequence[Path]) -> LocatedFiles:
     problems: dict[int, str] = {}
     state: list[tuple[str, int, int]] = []
     for at, name in enumerate(names):
-        path, problem, status = "", "is no path", None
+        path, problem, status = "", "is not a path", None
         for root in roots if "\0" not in name else ():
             path = os.path.normpath(os.path.join(root, name))
             status, problem = None, OUTSIDE

@@ -45,7 +45,7 @@ def retrieval(tables: Mapping[str, OwnRows]) -> OwnFacts:
         ),
         counts=f"{number_of(len(judged), 'query')}, {number_of(len(documents), 'document')} and "
         f"{number_of(len(qrels), 'judgement')}",
-        notes=f"Left out: {number_of(left, 'query')} without a judgement." if left else "",
+        notes=f"Skipped: {number_of(left, 'query')} without a judgement." if left else "",
         items=lambda: Retrieval(
             queries=_mixed(queries, sides[0]).take(judged),
             documents=_mixed(documents, sides[1]),

@@ -1,4 +1,4 @@
-"""A data set of the hub as one's own: its Parquet tables, or the files of a repository without any."""
+"""A data set of the hub as user data: its Parquet tables, or the files of a repository without any."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def read(text: str, *, shape: TaskShape | None, given: Mapping[str, str], source
     match = NAME.fullmatch(text)
     if match is None:
         raise BadInput(
-            f"{shortened(text)} names no data set of the hub: write hub:org/name@revision, or with configuration "
+            f"{shortened(text)} is not a data set of the hub: write hub:org/name@revision, or with configuration "
             "and split hub:org/name/configuration:split@revision"
         )
     repo, config, split, revision = (value or "" for value in match.groups())
@@ -62,7 +62,7 @@ def read(text: str, *, shape: TaskShape | None, given: Mapping[str, str], source
     data = HubDataSet(title=repo, name=name, shape=shape)
     if not any(place.rglob("*.parquet")):
         return replace(data, folder=place)
-    # A commit says all; of a folder of one's own in place of the hub's its files do.
+    # A commit says all; of a user folder in place of the hub's its files do.
     state = name if commit else source.state(repo, revision=revision)
 
     def table(config: str, *splits: str) -> OwnTable:

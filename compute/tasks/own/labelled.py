@@ -152,6 +152,6 @@ def probe(rows: OwnRows) -> OwnFacts:
         modalities=(classes.content.modality,),
         counts=f"{test.sum():,} {classes.content.modality}s of {len(classes.names):,} classes, {train.sum():,} for "
         "training",
-        notes=f"Left out: {number_of(left, 'row')} of other splits." if left else "",
+        notes=f"Skipped: {number_of(left, 'row')} of other splits." if left else "",
         items=items,
     )

@@ -25,7 +25,7 @@ def read(path: Path, shape: TaskShape | None, faults: Faults) -> tuple[TaskShape
     if files and shape in (None, RETRIEVAL):
         return RETRIEVAL, {name: tables.read(file, faults=faults, folder=path) for name, file in files.items()}
     if shape is RETRIEVAL:
-        raise BadInput(f"{path.name} is no folder with {BEIR}, which retrieval needs")
+        raise BadInput(f"{path.name} is not a folder with {BEIR}, which retrieval needs")
     manifest = _manifest(path)
     return shape, {"": tables.read(manifest, faults=faults) if manifest else class_folder(path)}
 
@@ -80,7 +80,7 @@ def class_folder(folder: Path) -> OwnTable:
     """Images in a folder a class, or below `train` and `test` in a folder a class each, as a manifest has them: their
     paths within the folder and their classes.
 
-    Raises BadInput for a folder without images in folders of their own, and for images beside these.
+    Raises BadInput for a folder without images in class folders, and for images outside these.
     """
     found = image_files(folder)
     parts = [(name, name.split("/")[:-1]) for name in found.names]

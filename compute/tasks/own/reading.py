@@ -1,4 +1,4 @@
-"""Data of one's own as it is read: a manifest, a folder or a data set of the hub, its shape and its faults."""
+"""User data as it is read: a manifest, a folder or a data set of the hub, its shape and its faults."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class OwnData:
     hub: str = ""  # `hub:org/name@commit`
     rows: int
     columns: Mapping[str, str]  # as the user mapped them: the shape's name -> the file's
-    images: tuple[Path, ...] = ()  # further folders that images by path may lie in, as the user named them
+    images: tuple[Path, ...] = ()  # further folders that images by path may be in, as the user named them
     ignored: tuple[str, ...] = ()  # columns that nothing is read from
     problems: tuple[RowFault, ...] = ()  # the first rows of each kind
     faults: int = 0  # all of them
@@ -107,8 +107,8 @@ def read(
 ) -> OwnData:
     """Reads and checks a manifest, a folder or a data set of the hub (`hub:org/name@revision`).
 
-    The shape is told from the columns unless it is named (one of shapes.KEYS); `columns` maps the shape's names to the
-    file's; `images` are further folders that images by path may lie in. Raises BadInput where there is nothing that
+    The shape follows from the columns unless it is named (one of shapes.KEYS); `columns` maps the shape's names to the
+    file's; `images` are further folders that images by path may be in. Raises BadInput where there is nothing that
     could be checked row by row: no file, no columns of a shape. What is wrong with rows is in `problems`.
     """
     source = source or Source()
@@ -124,7 +124,10 @@ def read(
             chosen, tables = layout.read(found.folder, chosen, faults)
             snapshots = found.folder.parent
             if snapshots.name == "snapshots" and snapshots.parent.name.startswith("datasets--"):
-                images = (*images, snapshots.parent)  # of the hub's cache, whose files are links to the blobs beside it
+                images = (
+                    *images,
+                    snapshots.parent,
+                )  # of the hub's cache, whose files are links to the blobs next to it
     else:
         path = Path(data).absolute()
         title = path.name or str(path)

@@ -1,4 +1,4 @@
-"""A table of one's own seen through the columns of its shape: each column is checked whole, then made into items."""
+"""A user's table seen through the columns of its shape: each column is checked whole, then made into items."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Codes:
 
     @classmethod
     def of(cls, values: pa.ChunkedArray | pa.Array) -> Codes:
-        """Of texts, of which blank ones count as none."""
+        """Of texts; blank ones count as none."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -59,7 +59,7 @@ class Codes:
 
     @cached_property
     def counts(self) -> np.ndarray:
-        """How often each distinct value stands there."""
+        """How often each distinct value is there."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.distinct))
 
 
@@ -261,7 +261,7 @@ class OwnRows:
                 pd.Series(texts.codes).duplicated().to_numpy() & (texts.codes >= 0),
                 lambda at: (
                     f"is {shortened(texts.at(at))!r}, as in row "
-                    f"{self.number(int(np.argmax(texts.codes == texts.codes[at]))):,}: each item has a name of its own"
+                    f"{self.number(int(np.argmax(texts.codes == texts.codes[at]))):,}: each item has its own name"
                 ),
             )
 

@@ -1,4 +1,4 @@
-"""The shapes that data of one's own can have: which columns, what each means, and the task that follows.
+"""The shapes that user data can have: which columns, what each means, and the task that follows.
 
 Everything follows from this table: what a file is taken for, what is checked, how a run scores it, and the table in
 docs/your-data.md. A new shape is a row here and a function that checks the rows and says what follows: its facts and
@@ -89,7 +89,7 @@ VOTES = TaskShape(
             ShapeColumn(name="votes", meaning="Votes for each alternative: votes_1, votes_2, ...", least=2),
         )
     },
-    scored="accuracy against the majority, ties left out; chance 1 / alternatives",
+    scored="accuracy against the majority, ties skipped; chance 1 / alternatives",
     example="prompt,alternative_1,alternative_2,votes_1,votes_2\na red car,a.jpg,b.jpg,3,1\na cat,c.jpg,d.jpg,0,5",
     facts=_alone(choosing.votes),
 )
@@ -117,7 +117,7 @@ RATED_PAIRS = TaskShape(
             _NAME,
             ShapeColumn(name="first", meaning="An image or a text.", aliases=("sentence1",)),
             ShapeColumn(name="second", meaning="An image or a text.", aliases=("sentence2",)),
-            ShapeColumn(name="score", meaning="How alike people find them, higher is more.", aliases=("rating",)),
+            ShapeColumn(name="score", meaning="How similar people find them, higher is more.", aliases=("rating",)),
         )
     },
     scored="Spearman correlation of similarity and score; chance 0",
@@ -136,7 +136,7 @@ MATCHING = TaskShape(
                 name=pairing.CAPTIONS,
                 least=1,
                 aliases=("caption",),
-                meaning="1 to 8 captions. Of several beside one image the first is right, and the other way round; "
+                meaning="1 to 8 captions. Of several with one image the first is right, and the other way round; "
                 "of as many of each, image_2 goes with caption_2.",
             ),
         )
@@ -172,7 +172,7 @@ PROBE = TaskShape(
     key="probe",
     title="Linear probe",
     procedure="probe",
-    columns={"": (_NAME, _ITEM, _LABEL, ShapeColumn(name=SPLIT, meaning="train or test; others are left out."))},
+    columns={"": (_NAME, _ITEM, _LABEL, ShapeColumn(name=SPLIT, meaning="train or test; others are skipped."))},
     scored="accuracy; chance 1 / classes",
     example="item,label,split\na.jpg,cat,train\nb.jpg,dog,test",
     facts=_alone(labelled.probe),

@@ -65,7 +65,7 @@ def read(path: Path, *, faults: Faults, folder: Path | None = None) -> OwnTable:
     if not path.is_file():
         raise BadInput(f"There is no file {path}")
     if not is_table(path):
-        raise BadInput(f"{path.name} is no manifest: its name must end in {', '.join(ENDINGS)}")
+        raise BadInput(f"{path.name} is not a manifest: its name must end in {', '.join(ENDINGS)}")
     if path.suffix.lower() == PARQUET:
         table = of_parquet(parquet.Table((path,), path.name), folder=path.parent, digest=digest_of(path))
     else:

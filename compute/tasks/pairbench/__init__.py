@@ -1,4 +1,4 @@
-"""PairBench: pairs that a judge rates, as published, or from a manifest of one's own images."""
+"""PairBench: pairs that a judge rates, as published, or from a user manifest images."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from compute.tasks.perturb import VERSION as PERTURB_VERSION
 from compute.tasks.source import Need, Source, weight
 from compute.types import NotHere, Task
 
-# The benchmarks of one's own pairs: a task's revision is its manifest's digest, its split one of SPLITS.
+# The benchmarks of user pairs: a task's revision is its manifest's digest, its split one of SPLITS.
 OWN = ("own", "own-synthetic")
 PROCEDURES = ("judging",)
-PRINTED = ("pairbench/aggregate",)  # figures of the paper that have no items of their own
+PRINTED = ("pairbench/aggregate",)  # scores of the paper that have no items
 
 
 def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str, RatedPairs]:

@@ -5,7 +5,7 @@ splits `subset_a_pos`, `subset_a_pos_colorjitter` ..., a row an item, images in 
 coco and in100); and templates, whose `logistics` list as JSON which columns are paired ("data-pairs").
 
 Assumed, for the cards do not say it: img1 is the original; of the others the one of 95% of its size is the identical
-pair's, the last one the irrelevant pair's, those between show the transformed pairs in order. Texts stand in columns
+pair's, the last one the irrelevant pair's, those between show the transformed pairs in order. Texts are in columns
 of strings in the same order. What can be looked at is: a data set without a column of 95% of the size is refused. Which
 prompt template a pair had is not published: it is drawn, as for pairs made here.
 """
@@ -59,7 +59,7 @@ def part_of(task: Task) -> Part:
         own = f"subset_{subset}_pos" + (f"_{split.change}" if split.change else "")
         config = "wu_img_text" if pairing == "it" else "wu_img_img"
         return Part(config=config, splits=(own, f"wu_{own}"), split=split)
-    raise NotHere(f"Task {task.key!r} is no part of PairBench's data sets: {', '.join(REPOS)}")
+    raise NotHere(f"Task {task.key!r} is not a part of PairBench's data sets: {', '.join(REPOS)}")
 
 
 def repo_of(part: Part, *, source: Source, revision: str) -> tuple[str, Path | None]:

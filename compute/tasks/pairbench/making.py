@@ -2,7 +2,7 @@
 
 The paper publishes no code, no strengths and not how partners are drawn; all of that is ours. The identical pair shows
 the image at 95% of each side, the transformed pair under the split's transformation at a random strength, and the
-irrelevant pair shows another image under the same transformation. All draws of a pair come from a seed of its own,
+irrelevant pair shows another image under the same transformation. All draws of a pair come from its own seed,
 which its split, item and type decide: another image in the folder changes no other pair's seed.
 """
 
@@ -245,7 +245,7 @@ def make(
     """Draws pairs from `count` images at random (0: from all) and writes their manifest.
 
     `synthetic` says whether a program drew the images; None: not known. With `skip_bad` items that cannot be used are
-    left out and reported. With `store_images` the images are written beside the manifest. Raises BadInput,
+    skipped and reported. With `store_images` the images are written next to the manifest. Raises BadInput,
     BadItem, CannotWrite.
     """
     progress = progress or Progress()
@@ -258,7 +258,7 @@ def make(
 
     def leave_out(error: BadItem) -> None:
         left_out.append(error.item)
-        report(f"Left out: {error.item}: {error.problem}")
+        report(f"Skipped: {error.item}: {error.problem}")
 
     skipped = leave_out if skip_bad else None
     with progress.bar("Reading images", total=len(images.names), unit="image") as done:

@@ -142,7 +142,9 @@ def read(path: Path) -> Manifest:
         check_unpacked(path, pq.read_schema(path).names, most_bytes=MOST_BYTES)
         table = pq.read_table(path)
     except (pa.ArrowException, OSError) as error:
-        raise BadInput(f"{path.name} is no Parquet file, or a damaged one ({_first_line(error)}). {AGAIN}") from error
+        raise BadInput(
+            f"{path.name} is not a Parquet file, or a damaged one ({_first_line(error)}). {AGAIN}"
+        ) from error
     heading = (table.schema.metadata or {}).get(HEADING)
     if heading is None:
         raise BadInput(f"{path.name} is a Parquet file but no manifest of pairs. {AGAIN}")
@@ -178,7 +180,7 @@ class Heading(BaseModel):
     second_counterpart: bool = False
     packages: dict[str, str] = {}
     synthetic: bool | None = None
-    stored: Annotated[str, Field(pattern="^[^/\\\\]*$")] = ""  # a file beside the manifest
+    stored: Annotated[str, Field(pattern="^[^/\\\\]*$")] = ""  # a file next to the manifest
 
     @field_validator("sources")
     @classmethod
@@ -191,7 +193,7 @@ class Heading(BaseModel):
 
 
 def _about(heading: bytes, *, title: str) -> dict[str, Any]:
-    """The heading, with what it may leave out. Raises BadInput."""
+    """The heading, with what it may omit. Raises BadInput."""
     try:
         return validated(parse_json(heading.decode(), name="the heading"), Heading).model_dump()
     except ValueError as error:
@@ -233,8 +235,8 @@ def _problem(pair: Pair) -> str:
         if len(strengths) != len(seeds):
             return f"{len(seeds)} seeds for {len(strengths)} strengths"
     if SPLITS[pair.split].second == "text":
-        return "" if pair.text and not pair.second else "no text, or a second image beside it"
-    return "" if pair.second and not pair.text else "no second image, or a text beside it"
+        return "" if pair.text and not pair.second else "no text, or a second image next to it"
+    return "" if pair.second and not pair.text else "no second image, or a text next to it"
 
 
 def _first_line(error: Exception) -> str:

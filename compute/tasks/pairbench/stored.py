@@ -1,4 +1,4 @@
-"""Images of pairs in a Parquet file beside the manifest, where they are to be kept rather than made again."""
+"""Images of pairs in a Parquet file next to the manifest, where they are to be kept rather than made again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def opened(path: Path) -> Callable[[bytes], bytes | None]:
     Raises NotHere where the file is gone, BadInput where it is damaged.
     """
     if not path.is_file():
-        raise NotHere(f"{path.name}, the images of the pairs, is no longer beside the manifest: move it back")
+        raise NotHere(f"{path.name}, the images of the pairs, is no longer next to the manifest: move it back")
     table = Table((path,), path.name)
     (keys,) = table.values("key")
     rows, images = {key.encode(): row for row, key in enumerate(keys)}, table.rows("image")

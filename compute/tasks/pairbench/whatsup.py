@@ -1,6 +1,6 @@
 """Images of two objects in a spatial relation, with captions: the layout of What's Up (Kamath et al. 2023), or a table.
 
-What's Up's own JSON lists `image_path` and `caption_options`, of which the first is right. Any other table (CSV, JSON,
+What's Up's own JSON lists `image_path` and `caption_options`, the right one first. Any other table (CSV, JSON,
 JSON Lines, Parquet) needs the columns `image` and `caption`, and `relation` and `objects` where the caption does not
 tell them by one of RELATIONS: "A mug to the left of a knife".
 """
@@ -49,7 +49,7 @@ IMAGE, CAPTIONS, SIDES = (
 class Shows:
     """What an image shows."""
 
-    objects: tuple[str, ...]  # the first stands in the relation to the second
+    objects: tuple[str, ...]  # the first is in the relation to the second
     relation: str
     captions: tuple[tuple[str, str], ...]  # relation -> caption; its own first
 
@@ -81,7 +81,7 @@ def read(path: Path, *, images: Path | None = None) -> tuple[SourceImages, dict[
                     f"{where}: there is no image {row[column]} in {known.title}. Name its folder with --images"
                 )
         if name in shown:
-            raise BadInput(f"{where}: {name} stands in the table twice. Remove one of the rows")
+            raise BadInput(f"{where}: {name} appears twice in the table. Remove one of the rows")
         shown[name] = _shows(facts, relations)
     return SourceImages(title=known.title, names=tuple(shown), read=known.read, about=known.about), shown
 

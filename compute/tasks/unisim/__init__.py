@@ -43,7 +43,7 @@ class Questions:
     repo: str = REPO
     revision: str = ""  # empty: as the task's row says
     files: tuple[str, ...] = ()  # patterns of what is fetched of the data set; none: all
-    version: int = LOADER_VERSION  # raise it when other questions are drawn: they get a manifest of their own
+    version: int = LOADER_VERSION  # raise it when other questions are drawn: they get their own manifest
 
 
 NEARER = partial(Questions, reference="image")
@@ -153,7 +153,7 @@ def _compared(task: Task) -> int:
 
 
 def _shown(task: Task) -> tuple[int, int]:
-    """Images and texts of one item; none where items are no questions."""
+    """Images and texts of one item; none where items are not questions."""
     if task.key not in QUESTIONS:
         return 0, 0
     row = QUESTIONS[task.key]

@@ -1,4 +1,4 @@
-"""Files of a data set by their name within it, whether they lie in a folder or inside its tar and zip archives."""
+"""Files of a data set by their name within it, whether they are in a folder or inside its tar and zip archives."""
 
 from __future__ import annotations
 

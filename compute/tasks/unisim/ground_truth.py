@@ -161,7 +161,7 @@ def _name(text: str) -> _Name:
 
 def _made(name: Any, arguments: tuple) -> Any:
     if not isinstance(name, _Name):
-        raise BadInput("it calls something that is no name")
+        raise BadInput("it calls something that is not a name")
     if name in ARRAYS:
         return _Array()
     if name in DTYPES:
@@ -181,7 +181,7 @@ def _fill(made: Any, state: Any) -> None:
         flat = np.frombuffer(_raw(content), dtype=kind.dtype())
         made.value = flat.reshape(shape, order="F" if columns_first else "C")
     else:
-        raise BadInput("it sets the state of something that is no array")
+        raise BadInput("it sets the state of something that is not an array")
 
 
 def _raw(content: bytes | str) -> bytes:

@@ -120,7 +120,7 @@ def pieapp_quality(files: Files, random: Random, count: int, *, split: str = "te
 
 
 def kadid(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
-    """Two severities of one distortion of one image; the milder is better. The data set has no splits of its own: the
+    """Two severities of one distortion of one image; the milder is better. The data set has no splits: the
     benchmark evaluates the last 9 of 81 images."""
     if split == "test":
         chosen = (

@@ -30,7 +30,7 @@ def triples(groups: dict[object, list[str]], random: Random, count: int) -> list
 
 
 def imagenet(files: Files, random: Random, count: int) -> list[Sample]:
-    """ImageNet's validation images: two macro-classes, for each image a class of its own by weight, then one image.
+    """ImageNet's validation images: two macro-classes, for each image its own class by weight, then one image.
 
     Images are drawn one by one, as in the public code: both of a pair may be of one class, and rarely are one image.
     """

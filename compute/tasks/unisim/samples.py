@@ -61,7 +61,7 @@ def read(path: Path) -> list[Sample]:
         except ValueError as error:
             raise BadInput(
                 f"{path.name}, line {number}: not name, reference, answer, alternatives. "
-                "Delete the file and the questions are drawn anew from the same seed"
+                "Delete the file and the questions are resampled from the same seed"
             ) from error
         if not 0 <= samples[-1].answer < len(alternatives):
             raise BadInput(f"{path.name}, line {number}: answer {answer} is none of {len(alternatives)} alternatives")

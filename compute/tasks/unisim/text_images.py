@@ -48,7 +48,7 @@ def imagereward(files: Files, random: Random, count: int) -> list[Sample]:
 
 
 def _imagereward_file(files: Files, path: str) -> str:
-    """The images lie in numbered archives, whose names the path may hold or not."""
+    """The images are in numbered archives, whose names the path may hold or not."""
     name = PurePosixPath(path).name
     folders = [folder for folder in files.by_folder if folder.startswith("images/validation")]
     return _existing(files, path, *(f"{folder}/{name}" for folder in folders))

@@ -42,7 +42,7 @@ MORE = (
 )
 LESS = ("Bad photo.", "Dark photo.", "Dull photo", "Low contrast photo.", "Blurry photo.")
 GAPS = (0.5, 12.0, 10.0, 8.0, 0.5)  # least difference at which two images are put in order
-# The facts that a head of the training names for each image, beside the captions.
+# The facts that a head of the training names for each image, besides the captions.
 NAMED = (
     *(f"name {colour} {shape}" for colour in COLOURS for shape in SHAPES),
     *(f"shape {shape}" for shape in SHAPES),
@@ -66,7 +66,7 @@ class Lesson:
     images: Pixels  # (n, 64, 64, 3)
     texts: tuple[str, ...]  # (n * TEXTS,)
     true: Bools  # (n, n * TEXTS): whether the text holds for the image
-    asked: Ints  # (q,) images with a question of their own
+    asked: Ints  # (q,) images with their own question
     answers: tuple[str, ...]  # (q * ANSWERS,) texts that differ in one word or number; a question's first one is true
     families: int  # the first 3 * families images are (reference, nearer, farther)
     named: Floats32  # (n, len(NAMED)) of 0 and 1
@@ -109,7 +109,7 @@ def family(rng: Random, *, part: str) -> tuple[Shown, Shown, Shown]:
         return _sentences(rng, part=part)
     scene = compose.scene(rng, part=part)
     reference = Shown(scene=scene)
-    if lot < 0.6:  # the same distortion, or two, of unlike strength
+    if lot < 0.6:  # the same distortion, or two, of different strengths
         kinds = tuple(DAMAGES if rng.random() < 0.7 else TONES)
         kind = rng.choice(kinds)
         weak = rng.randint(0, 3)
@@ -143,7 +143,7 @@ def _single(rng: Random, *, part: str) -> Shown:
 
 
 def _questions(shown: list[Shown], rng: Random) -> tuple[Ints, tuple[str, ...]]:
-    """Images with things, and four statements each, alike but for the relation, the position or the number."""
+    """Images with things, and four statements each that differ only in the relation, the position or the number."""
     rows, answers = [], []
     for at in rng.sample(range(len(shown)), len(shown)):
         if len(rows) < len(shown) // QUESTIONS and shown[at].scene.things:
@@ -176,7 +176,7 @@ def _question(scene: Scene, rng: Random) -> list[str]:
 
 
 def _ninths(image: Shown) -> frozenset[str]:
-    """What stands in which ninth of the image."""
+    """What is in which ninth of the image."""
     occupied = set()
     for thing in image.scene.things:
         row, column = (
@@ -188,7 +188,7 @@ def _ninths(image: Shown) -> frozenset[str]:
 
 
 def _patches(image: Shown) -> Ints:
-    """Colour, shape and word of each patch whose middle lies on a thing, or in a word's cell."""
+    """Colour, shape and word of each patch whose middle is on a thing, or in a word's cell."""
     side = SIDE // PATCH
     grid = np.zeros((side, side, len(PATCH_HEADS)), np.int64)
     middle = (np.arange(side) + 0.5) / side

@@ -48,7 +48,7 @@ class TrainingPlan:
 def train(folder: Path, *, plan: TrainingPlan = TrainingPlan(), every: int = 200) -> tuple[dict[str, float], float]:
     """Writes a CLIPModel directory to `folder`; returns the last losses, averaged, and the seconds.
 
-    The state is stored beside the model every so many steps, and a stopped run resumes there with the same outcome.
+    The state is stored next to the model every so many steps, and a stopped run resumes there with the same outcome.
     Raises BadInput for a folder that holds the state of another plan.
     """
     import torch

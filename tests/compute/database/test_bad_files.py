@@ -77,7 +77,7 @@ def test_every_bad_file_is_named_and_all_else_is_served(tmp_path: Path, monkeypa
     # Run folders.
     changed(wrong("negative", "stderr"), score_stderr=-1)
     changed(wrong("huge", "12345"), score_value=12345)
-    changed(wrong("subset", "is no subset of"), score_subset="nowhere")
+    changed(wrong("subset", "is not a subset of"), score_subset="nowhere")
     changed(wrong("stolen", "published/x"), id="published/x")
     (wrong("deep", "lists within lists") / MARK).write_text('{"settings": ' * 100_000)
     (wrong("infinite", "Out of range") / MARK).write_text('{"seconds": 1e999}')

@@ -111,7 +111,7 @@ def test_the_first_snapshot_of_a_version_is_tagged_and_its_card_cites_the_tag(
     address = f"https://huggingface.co/datasets/someone/likeness/tree/{version.tag}"
     assert made.output.splitlines()[-1] == address
     assert f"url = {{{address}}}" in hub.card and f"version = {{{version.number}}}" in hub.card
-    assert f"Published figures {version.number} of {version.date}, tagged `{version.tag}`" in hub.card
+    assert f"Published scores {version.number} of {version.date}, tagged `{version.tag}`" in hub.card
 
 
 def test_a_tag_is_never_moved_and_a_later_snapshot_may_have_its_own(

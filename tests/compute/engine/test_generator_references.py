@@ -64,7 +64,7 @@ def test_the_distances_are_those_of_the_images_and_other_metrics_say_why_they_ha
     assert against["fd"]["low"] < against["fd"]["value"] < against["fd"]["high"]
     assert any("the reference's 36 images stays" in line for line in against["fd"]["warnings"])
     assert against["cfred"]["low"] is None and against["cfred"]["limit"] is None
-    assert sum("no prompt can be left out of a saved reference" in line for line in against["cfred"]["warnings"]) == 2
+    assert sum("a saved reference cannot omit a prompt" in line for line in against["cfred"]["warnings"]) == 2
 
 
 def test_its_runs_stand_beside_those_of_the_images_themselves(images: Path, tmp_path: Path) -> None:

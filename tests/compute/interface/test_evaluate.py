@@ -44,7 +44,9 @@ def test_tasks_alone_name_their_suite(world: World) -> None:
 
 
 def test_what_cannot_be_run_is_said_before_anything_is_made(world: World) -> None:
-    with pytest.raises(NotHere, match="small/dum is no key of the catalogue and no folder. Did you mean 'small/dim'"):
+    with pytest.raises(
+        NotHere, match="small/dum is neither a key of the catalogue nor a folder. Did you mean 'small/dim'"
+    ):
         compute.evaluate("small/dum", suite="small", offline=True)
     with pytest.raises(UnknownKey, match="No model 'dim'"):
         compute.evaluate("dim", suite="small")
@@ -54,11 +56,11 @@ def test_what_cannot_be_run_is_said_before_anything_is_made(world: World) -> Non
         compute.evaluate(3, suite="small")
     with pytest.raises(BadInput, match="preprocess= is for objects in memory"):
         compute.evaluate("small/dim", suite="small", preprocess=print)
-    with pytest.raises(BadInput, match="are said of a checkpoint of your own"):
+    with pytest.raises(BadInput, match="are for your own checkpoint"):
         compute.evaluate("small/dim", suite="small", name="mine")
     with pytest.raises(UnknownKey, match="No suite 'smal'. Did you mean 'small'"):
         compute.evaluate("small/dim", suite="smal")
-    with pytest.raises(CannotDo, match="published figures only"):
+    with pytest.raises(CannotDo, match="published scores only"):
         compute.evaluate("small/paper", suite="small")
     with pytest.raises(CannotDo, match="frechet"):
         compute.evaluate("tiny", suite="mini-generators")

@@ -156,12 +156,12 @@ def test_a_column_of_means_is_no_task_and_weighs_only_where_it_is_named() -> Non
     ranked = compute.rank(with_mean)
     np.testing.assert_array_equal(ranked.mean, compute.rank(frame).mean)
     assert ranked.notes[0] == "Ranked by the mean of 15 tasks." and "average" in ranked.notes[1]
-    assert str(ranked).startswith("Left out")
+    assert str(ranked).startswith("Skipped")
     page = ranked.html()
     assert page.index(ranked.notes[1]) < page.index("<table>") and page.count(ranked.notes[1]) == 1
     assert compute.rank(with_mean, weights={"average": 2}).table.counted.sum() == 16
     compared = compute.compare("model 1", "model 2", scores=with_mean, weights={"average": 2})
-    assert not any("Left out" in note for note in compared.notes)
+    assert not any("Skipped" in note for note in compared.notes)
 
 
 def test_arguments_that_mean_nothing_are_refused() -> None:

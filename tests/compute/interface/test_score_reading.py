@@ -276,7 +276,7 @@ def test_names_of_sums_of_facts_of_errors_and_of_tasks() -> None:
         assert read(name).tasks[-1] == name, name
     for options in ({"only": ["a", "mean"]}, {"lower_is_better": ["mean"]}, {"weights": {"mean": 2.0}}):
         table = ScoreReading(**options).table(WIDE.assign(mean=1.0))
-        assert "mean" in table.tasks and not any("Left out" in note for note in table.notes), options
+        assert "mean" in table.tasks and not any("Skipped" in note for note in table.notes), options
     beside = ScoreReading().table(
         pd.DataFrame({"model": ["x", "y"], "acc_mean": [1, 2], "acc_std": [0.2, 0.3], "f": 1})
     )

@@ -118,7 +118,7 @@ def test_what_is_no_table_is_a_sentence(tmp_path: Path) -> None:
         ("a.jsonl", b'{"a": 1}\n{"a": "b"}\n', "row 2: a is a text, in earlier rows a number"),
         ("a.parquet", b"PAR1", "damaged"),
         ("a.xlsx", b"PK\x03\x04", "damaged"),
-        ("a.doc", b"a,b\n", "no table"),
+        ("a.doc", b"a,b\n", "not a table"),
     ):
         (tmp_path / name).write_bytes(data)
         with pytest.raises(BadInput, match=f"{name}.*{words}") as caught:

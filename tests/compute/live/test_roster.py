@@ -81,7 +81,7 @@ def test_an_endpoint_needs_its_variable(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_no_code_of_a_checkpoint_is_run() -> None:
     state = found("tiny", options={"trust_remote_code": True})
-    assert state.why == "Its checkpoint brings code of its own, which this app does not run"
+    assert state.why == "Its checkpoint brings custom code, which this app does not run"
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,8 +90,8 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_published_figures_alone_run_nothing() -> None:
-    assert found("mps").why == "Published figures only: nothing here loads it"
-    assert found("salesforce/blip-vqa-base").why.startswith("Published figures only. The checkpoint has no projections")
+    assert found("mps").why == "Published scores only: nothing here loads it"
+    assert found("salesforce/blip-vqa-base").why.startswith("Published scores only. The checkpoint has no projections")
 
 
 @pytest.mark.parametrize("network", [False, True])

@@ -86,7 +86,7 @@ def tokens_of(tokenizer: Callable[..., Any]) -> Callable[[str], Any]:
     if longest is None:
         return lambda text: tokenizer([text])[0]
     if longest > 100_000:
-        raise BadInput("tokenizer= names no length that texts are padded to: set tokenizer.model_max_length")
+        raise BadInput("tokenizer= has no length that texts are padded to: set tokenizer.model_max_length")
 
     def ready(text: str) -> Mapping[str, Any]:
         tokens = tokenizer(text, padding="max_length", truncation=True, max_length=longest, return_tensors="np")

@@ -1,4 +1,4 @@
-"""An object with `encode_image` and `encode_text` of its own: of lists, or of tensors where preprocessing is given."""
+"""An object with its own `encode_image` and `encode_text`: of lists, or of tensors where preprocessing is given."""
 
 from __future__ import annotations
 

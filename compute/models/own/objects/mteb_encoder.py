@@ -18,7 +18,7 @@ KIND, TAKES = "an encoder of mteb's protocol", ()
 
 def matches(model: Any) -> bool:
     """Whether the object has the protocol's `encode`, known by its argument `task_metadata`; or by `mteb_model_meta`
-    beside it, where `encode` only hands its arguments on."""
+    next to it, where `encode` only hands its arguments on."""
     encode = getattr(model, "encode", None)
     if not callable(encode) or isinstance(model, type):
         return False

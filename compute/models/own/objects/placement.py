@@ -24,11 +24,11 @@ def hardware_of(model: Any, *, device: str = "", dtype: str = "") -> Hardware:
     own = Hardware(device=str(weight.device).removesuffix(":0"), dtype=str(weight.dtype).removeprefix("torch."))
     if device and device.removesuffix(":0") != own.device:
         raise BadInput(
-            f"{type(model).__name__} is on {own.device}, not on {device}: model.to({device!r}), or leave device out"
+            f"{type(model).__name__} is on {own.device}, not on {device}: model.to({device!r}), or omit device"
         )
     if dtype and dtype != own.dtype:
         raise BadInput(
-            f"{type(model).__name__} is in {own.dtype}, not in {dtype}: model.to(torch.{dtype}), or leave dtype out"
+            f"{type(model).__name__} is in {own.dtype}, not in {dtype}: model.to(torch.{dtype}), or omit dtype"
         )
     return own
 

@@ -19,7 +19,7 @@ def matches(model: Any) -> bool:
 
 
 def held(arguments: Arguments) -> Held:
-    """What its own `encode` gives, with the model's default prompt where it has one, for queries and documents alike.
+    """What its own `encode` gives, with the model's default prompt where it has one, for both queries and documents.
 
     Raises BadInput for a cross-encoder or a model of several or sparse vectors, which are not encoders of one vector.
     """
@@ -27,7 +27,7 @@ def held(arguments: Arguments) -> Held:
 
     model = arguments.model
     if not isinstance(model, SentenceTransformer):
-        raise BadInput(f"{arguments.of} gives no single vector an item: pass a SentenceTransformer")
+        raise BadInput(f"{arguments.of} does not give one vector an item: pass a SentenceTransformer")
     settings = {
         "pooling": "the model's own",
         "prompt": {"name": model.default_prompt_name or "", "prompts": dict(model.prompts or {})},

@@ -51,7 +51,7 @@ def held(arguments: Arguments) -> Held:
     code = {"model": model}
     has = [modality for modality, name in METHODS.items() if callable(getattr(model, name, None))]
     if has:
-        # A class of one's own may read its texts otherwise.
+        # A class of user may read its texts otherwise.
         known = "text" in has and type(model).get_text_features.__module__.startswith("transformers.models.")
         full_length, causal = known and kind in dual.SIGLIP, known and kind in dual.CLIP
         settings["pooling"] = "the model's own"
@@ -125,7 +125,7 @@ def _pooling(model: Any) -> tuple[str, str]:
     """A model's modality, and how the catalogue pools a model of this kind; empty for a head, and for unknown kinds."""
     config, kind = model.config, getattr(model.config, "model_type", "")
     modality = {"pixel_values": "image", "input_ids": "text"}.get(model.main_input_name, "")
-    if model.base_model is not model or (kind == "vit_mae" and config.mask_ratio):  # a head, or patches left out
+    if model.base_model is not model or (kind == "vit_mae" and config.mask_ratio):  # a head, or patches skipped
         return modality, ""
     if modality == "image" and (kind in vision.BEFORE or not hasattr(config, "num_attention_heads")):
         return modality, vision.usual_pooling(config)

@@ -38,4 +38,4 @@ def test_a_map_says_how_it_was_made_and_leaves_out_what_has_no_place() -> None:
     assert settings["origin"] == "computed" and 0 <= settings["trustworthiness"] <= 1 and settings["umap-learn"]
     assert stages == ["loading UMAP", "placing 8 models"]
     assert frame.equals(project([scores], recipe))
-    assert "8 points, 1 left out" in next(lines(frame))
+    assert "8 points, 1 excluded" in next(lines(frame))

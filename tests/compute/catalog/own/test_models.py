@@ -163,7 +163,7 @@ def test_a_build_shows_the_runs_of_an_own_model_under_its_mark(tmp_path: Path, m
     stored(results, model="own/never-recorded", task=task.key, metric=task.metrics[0], subset=task.subsets[0])
     monkeypatch.setattr(build, "all_claims", list)  # they take seconds, and have nothing of one's own
     report = build.build(database, results=results)
-    assert any("cut.json is left out" in problem for problem in report.problems)
+    assert any("cut.json is skipped" in problem for problem in report.problems)
     assert any("own/never-recorded" in problem and "in no catalogue" in problem for problem in report.problems)
     with store.connect(database) as connection:
         rows = connection.execute(

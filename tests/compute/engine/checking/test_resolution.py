@@ -76,7 +76,7 @@ def test_a_mean_needs_the_spread_of_runs(tmp_path: Path) -> None:
 def test_where_no_difference_can_be_named(tmp_path: Path) -> None:
     for model in ("first", "second"):
         run(tmp_path, model, [1.0, 0.0])
-    assert "answer all items alike" in sentence(task(), roots=(tmp_path,))
+    assert "give the same answers" in sentence(task(), roots=(tmp_path,))
     assert sentence(task(n=1)).startswith("1 item is too few")
     assert sentence(task(n=20)).startswith("20 items are too few")
-    assert "is no mean over items" in sentence(task("nmi"))
+    assert "is not a mean over items" in sentence(task("nmi"))

@@ -44,7 +44,7 @@ def test_inception_score_of_sure_and_even_answers_is_the_number_of_classes() -> 
 def test_inception_score_warns() -> None:
     record = inception_score(logits=np.zeros((40, 3)), splits=1)
     assert record.value == 1
-    assert record.warnings == ("Every image has the same value in all classes: these are no predictions",)
+    assert record.warnings == ("Every image has the same value in all classes: these are not predictions",)
     assert "4 images a part for 9 classes" in inception_score(logits=draw(40, 9), splits=10).warnings[0]
 
 

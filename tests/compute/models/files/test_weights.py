@@ -62,7 +62,7 @@ def test_an_own_folder_is_taken_as_it_is(folder: Path, tmp_path: Path, monkeypat
         weights.local_folder(row(folder, "clip"), required=READS)
     with pytest.raises(NotHere, match="there is no folder"):
         weights.local_folder(row(tmp_path / "nowhere", "clip"), required=READS)
-    with pytest.raises(BadInput, match="names no weights"):
+    with pytest.raises(BadInput, match="has no weights"):
         weights.local_folder(row("", "clip"), required=READS)
 
 

@@ -171,7 +171,7 @@ def test_retrieval(folder: Path) -> None:
     write(folder / "qrels" / "dev.tsv", ("query-id", "corpus-id", "score"), [("q1", "d1", 1)])
     write(folder / "qrels" / "train.tsv", ("query-id", "corpus-id", "score"), [("q1", "d1", 1)])
     assert "has dev.tsv, train.tsv and no test" in error(folder)
-    assert "is no folder with corpus.jsonl" in error(folder / "queries.jsonl", shape="retrieval")
+    assert "is not a folder with corpus.jsonl" in error(folder / "queries.jsonl", shape="retrieval")
 
 
 def test_files_that_are_no_manifest(folder: Path) -> None:

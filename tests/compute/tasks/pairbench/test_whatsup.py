@@ -163,7 +163,7 @@ def test_a_table_that_cannot_be_used_is_refused_in_words(tmp_path, rows, message
 
 
 def test_files_that_are_no_tables_are_refused_in_words(tmp_path):
-    for name, words in (("a.json", "no JSON"), ("b.parquet", "no Parquet file"), ("c.csv", "no column 'image'")):
+    for name, words in (("a.json", "not JSON"), ("b.parquet", "not a Parquet file"), ("c.csv", "no column 'image'")):
         (tmp_path / name).write_text("x\ny" if name.endswith("csv") else "{{")
         with pytest.raises(BadInput, match=words):
             whatsup.read(tmp_path / name)

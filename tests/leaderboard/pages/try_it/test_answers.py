@@ -150,7 +150,7 @@ def test_figures_on_record_stand_beside(papers_cache: SuiteCache) -> None:
     assert "UniSim &lt;Img&gt; 83.9% rank 3 of 18" in words(markup)
     assert "95% 80.0 to 87.0%" in markup and "UniSim-Bench Table 2" in markup
     without = drawn(CHOICE, Answer(row=row("m"), scores=(1.0, 2.0), pick=1))
-    assert "No published figure for this kind of question" in words(without)
+    assert "No published score for this kind of question" in words(without)
 
 
 @pytest.mark.parametrize("mode", ["pair", "choice"])

@@ -49,5 +49,5 @@ def test_its_prompt_counts(model):
 
 def test_a_cross_encoder_is_refused(tmp_path):
     model = sentence_transformers.CrossEncoder(str(small_bert(tmp_path)), num_labels=1, device="cpu")
-    with pytest.raises(BadInput, match="single vector"):
+    with pytest.raises(BadInput, match="one vector"):
         wrapped(model)
