@@ -100,7 +100,7 @@ def build(
     pages = Middleware(
         Pages,
         keys=[view.key for view in VIEWS],
-        dress=face.dress,
+        complete=face.complete,
         version=lambda: db.version,
         access=access,
         figures=frozenset(view.key for view in VIEWS if view.figures),

@@ -54,7 +54,7 @@ def run(
     from compute import paths, storage
     from compute.catalog.own.suite import is_suite_file
     from compute.engine import estimate, estimate_lines, measure, plan, ray_cluster, results_table, workspace
-    from compute.engine.named_models import joined, record_named, settled
+    from compute.engine.named_models import joined, keyed, record_named
     from compute.engine.run import execute
     from compute.models import hardware_for
     from compute.models.own import factories
@@ -79,7 +79,7 @@ def run(
         space, row = space.with_model(model, source=factories.source(text))
         keys[text] = row.key
     others = [text for text in texts if text not in made]
-    settled_models = []
+    keyed_models = []
     if others or not made:
         named = named_models(
             others,
@@ -89,9 +89,9 @@ def run(
             options=model_option or (),
             offline=settings.offline or settings.dry_run,
         )
-        settled_models = [settled(model, results=settings.results) for model in named]
-        keys |= {text: model.row.key for text, model in zip(others, settled_models, strict=True)}
-    catalog, bench = joined(space.catalog, settled_models), space.bench
+        keyed_models = [keyed(model, results=settings.results) for model in named]
+        keys |= {text: model.row.key for text, model in zip(others, keyed_models, strict=True)}
+    catalog, bench = joined(space.catalog, keyed_models), space.bench
     plans = [
         plan.make(
             catalog,
@@ -120,7 +120,7 @@ def run(
             typer.echo(line)
         return
     plan.check_possible(planned, models=set(keys.values()))
-    for model in settled_models:
+    for model in keyed_models:
         record_named(model, results=settings.results)
     outcomes = execute(
         planned, bench=bench, report=typer.echo, workers=crews, ended=lambda outcome: storage.push(settings.results)

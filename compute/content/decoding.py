@@ -39,7 +39,7 @@ DEEP_GREY = ("I;16", "I;16L", "I;16B", "I;16N", "I")  # "I" has 32 bits, of whic
 _one_large = threading.Lock()
 
 
-def alone(image: Image.Image) -> AbstractContextManager[Any]:
+def lock(image: Image.Image) -> AbstractContextManager[Any]:
     """Around work on an image's pixels: waits for another thread's large image where this one is large too."""
     return _one_large if image.width * image.height > LARGE else nullcontext()
 

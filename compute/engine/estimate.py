@@ -360,7 +360,7 @@ def _stored(row: Model, kind: str, keys: np.ndarray, bench: Bench) -> int:
         store, home = subject.store, subject.store.home(row.key, subject.identity)
     except LikenessError:
         return 0  # weights that are not here have encoded nothing
-    return int(store.shelf(home, kind).has(keys).sum()) if len(keys) else 0
+    return int(store.cache(home, kind).has(keys).sum()) if len(keys) else 0
 
 
 def downloads(data: Sequence[TaskEstimate]) -> dict[tuple[str, str], int | None]:

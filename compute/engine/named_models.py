@@ -78,11 +78,11 @@ def of_path(folder: Path) -> str:
     return text if text.startswith(PATHS) else f"./{text}"
 
 
-def settled(model: NamedModel, *, results: Path) -> NamedModel:
+def keyed(model: NamedModel, *, results: Path) -> NamedModel:
     """The model under the key that `record_named` gives it; nothing is written."""
     if model.source is None:
         return model
-    row = own_models.settled(model.row, digest=model.digest, results=results, source=model.source)
+    row = own_models.keyed(model.row, digest=model.digest, results=results, source=model.source)
     return replace(model, row=row)
 
 

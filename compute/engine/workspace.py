@@ -141,8 +141,8 @@ class Workspace:
 
         settings = self.bench.settings
         digest = model.identity(model.row, hardware=self.bench.hardware)["digest"]
-        settle = own_models.settled if settings.dry_run else own_models.record
-        row = settle(model.row, digest=digest, results=settings.results, source=source)
+        recorded = own_models.keyed if settings.dry_run else own_models.record
+        row = recorded(model.row, digest=digest, results=settings.results, source=source)
         self.models[row.key] = replace(model, row=row)
         others = (other for other in self.catalog.models if other.key != row.key)
         return replace(self, catalog=replace(self.catalog, models=(*others, row))), row
@@ -250,7 +250,7 @@ def own_suites(
     elif Path(data).is_file():
         made = suite_making.from_file(Path(data), suite=suite, known=suites)
     if made is not None:
-        made = (suite_records.settled if settings.dry_run else suite_records.record)(made, results=root)
+        made = (suite_records.keyed if settings.dry_run else suite_records.record)(made, results=root)
         suite = made.suite.key
         suites = [*(other for other in suites if other.suite.key != suite), made]
     chosen = next((each for each in suites if each.suite.key == suite), None)

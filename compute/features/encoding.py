@@ -116,7 +116,7 @@ def ready(modality: str, content: Any, prepare: Callable[[str, Any], Any]) -> An
         return _prepared(prepare, modality, decoding.checked(content))
     data, text = content if modality == "pair" else (content, None)
     image = data() if callable(data) else decoding.opened(data)
-    with decoding.alone(image):
+    with decoding.lock(image):
         picture = image if callable(data) else decoding.rgb(image)
         return _prepared(prepare, modality, picture if modality == "image" else (picture, decoding.checked(text)))
 

@@ -1,4 +1,4 @@
-"""One pass over what a shelf lacks: planned in writing, run in batches, stored as it goes, taken up where it ended.
+"""One pass over what a cache is missing: a written plan, run in batches, stored as it goes, resumed where it ended.
 
 What is missing is cut into shards of a fixed number of items, and batches are cut inside a shard. So neither the
 vectors nor the files depend on how many processes encode, nor on which of them has which shard.
@@ -20,7 +20,7 @@ import numpy as np
 from compute.arrays import cumulative
 from compute.content.items import Column, unreadable
 from compute.features import encoding
-from compute.features.store import Shelf
+from compute.features.store import EmbeddingCache
 from compute.progress import Progress, duration
 from compute.types import BadItem
 
@@ -160,7 +160,7 @@ class Pass:
 
 
 def plan(
-    shelf: Shelf, wanted: DistinctItems, missing: np.ndarray, *, by_length: bool, size: int | None = None
+    cache: EmbeddingCache, wanted: DistinctItems, missing: np.ndarray, *, by_length: bool, size: int | None = None
 ) -> list[PlannedShard]:
     """The missing items (n,) bool of `wanted` as shards of `size` items, by default SHARD.
 
@@ -169,7 +169,7 @@ def plan(
     that is too large for the device shows at once.
     """
     size = size or SHARD
-    keys, cuts = shelf.plan()
+    keys, cuts = cache.plan()
     at = wanted.at(keys)
     pending = (at >= 0) & missing[at] if len(at) else np.zeros(0, dtype=bool)
     rest = missing.copy()
@@ -189,21 +189,21 @@ def plan(
 def run(
     operation: Operation,
     *,
-    shelf: Shelf,
+    cache: EmbeddingCache,
     wanted: DistinctItems,
     missing: np.ndarray,
     progress: Progress,
     elsewhere: Elsewhere | None = None,
 ) -> Pass:
     """Encodes what is missing (n,) bool of `wanted` and stores it, in this process or `elsewhere`. To be called under
-    the shelf's lock.
+    the cache's lock.
 
     Raises BadItem at the first item that cannot be used, unless the operation skips them. However the pass ends,
     what was encoded before is stored.
     """
     began = time.perf_counter()
-    shards = plan(shelf, wanted, missing, by_length=operation.by_length)
-    shelf.write_plan(
+    shards = plan(cache, wanted, missing, by_length=operation.by_length)
+    cache.write_plan(
         np.concatenate([np.zeros(0, dtype="S32"), *(shard.keys for shard in shards)]),
         cumulative([len(shard.keys) for shard in shards]),
     )
@@ -212,20 +212,20 @@ def run(
     there = int((~missing).sum())
     with progress.bar(operation.title, total=len(missing), done=there, unit=operation.unit) as advance:
         if elsewhere is None:
-            encoded = encode(operation, shelf=shelf, wanted=wanted, shards=shards, advance=advance)
+            encoded = encode(operation, cache=cache, wanted=wanted, shards=shards, advance=advance)
         else:
             encoded = elsewhere(shards, operation.batch)
         with closing(encoded):
             for done in encoded:
                 for key, item, problem in done.bad:
                     if operation.remember_bad:
-                        shelf.remember_bad(key, item, problem)
+                        cache.remember_bad(key, item, problem)
                     if not operation.skip_bad:
                         raise BadItem(item, problem, key=key)
                 count, bad, effective = count + done.items, bad + len(done.bad), min(effective, done.effective)
                 if elsewhere is not None:
                     advance(done.items)
-    shelf.drop_plan()
+    cache.drop_plan()
     done = Pass(
         title=operation.title,
         wanted=len(missing),
@@ -236,8 +236,8 @@ def run(
         effective=effective,
         seconds=round(time.perf_counter() - began, 3),
     )
-    shelf.note_pass(**vars(done))
-    shelf.merge()
+    cache.note_pass(**vars(done))
+    cache.merge()
     progress.say(done.line(operation.unit))
     return done
 
@@ -245,7 +245,7 @@ def run(
 def encode(
     operation: Operation,
     *,
-    shelf: Shelf,
+    cache: EmbeddingCache,
     wanted: DistinctItems,
     shards: Sequence[PlannedShard],
     advance: Callable[[int], None] = lambda more: None,
@@ -280,7 +280,7 @@ def encode(
     items = encoding.in_order(make, len(order), threads=operation.threads, ahead=ahead)
     with closing(items):
         for shard in shards:
-            done = _encode_shard(operation, shelf, wanted, shard, items, forward, advance)
+            done = _encode_shard(operation, cache, wanted, shard, items, forward, advance)
             yield done
             if done.bad and not operation.skip_bad:
                 return
@@ -288,7 +288,7 @@ def encode(
 
 def _encode_shard(
     operation: Operation,
-    shelf: Shelf,
+    cache: EmbeddingCache,
     wanted: DistinctItems,
     shard: PlannedShard,
     items: Iterator[Any],
@@ -301,7 +301,7 @@ def _encode_shard(
     """
     batches = shard.batches(operation.batch)
     keys = shard.keys[np.concatenate(batches)]
-    unsaved, effective, count = _Unsaved(shelf, shard), operation.batch, 0
+    unsaved, effective, count = _Unsaved(cache, shard), operation.batch, 0
     bad: list[BadItem] = []
 
     def refuse(error: BadItem) -> BadItem:
@@ -349,8 +349,8 @@ class _Unsaved:
     cut others.
     """
 
-    def __init__(self, shelf: Shelf, shard: PlannedShard) -> None:
-        self._shelf, self._shard = shelf, shard
+    def __init__(self, cache: EmbeddingCache, shard: PlannedShard) -> None:
+        self._cache, self._shard = cache, shard
         self._has_parts = not shard.pending.all()  # perhaps: an earlier pass may have stored some
         self._is_recut = False
         self._clear()
@@ -392,7 +392,7 @@ class _Unsaved:
         """Writes what waits, and makes the parts one shard."""
         self._write()
         if self._has_parts:
-            self._shelf.fold(self._shard.keys)
+            self._cache.fold(self._shard.keys)
 
     def _write(self) -> bool:
         """Whether anything had to be written."""
@@ -400,7 +400,7 @@ class _Unsaved:
         self._clear()  # first: what cannot be written is not tried again while the failure is on its way up
         if batches:
             counts = [np.diff(offsets) for _, _, offsets in batches if offsets is not None]
-            self._shelf.append(
+            self._cache.append(
                 np.concatenate([keys for keys, _, _ in batches]),
                 np.concatenate([vectors for _, vectors, _ in batches]),
                 cumulative(np.concatenate(counts)) if counts else None,

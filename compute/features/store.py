@@ -1,6 +1,6 @@
-"""Encodings on disk: `<folder>/<model>/<identity digest>/<modality>/`, one shelf a modality.
+"""Encodings on disk: `<folder>/<model>/<identity digest>/<modality>/`, one cache per modality.
 
-A shelf holds shards (`<digest of its keys>.safetensors`: `vectors`, `keys` in ascending order, and `offsets` where
+A cache holds shards (`<digest of its keys>.safetensors`: `vectors`, `keys` in ascending order, and `offsets` where
 items have many vectors), the plan of an unfinished pass (`plan.safetensors`: `keys` in the order of encoding, `cuts`
 between shards), and a line for each item that cannot be used and each finished pass (`bad.jsonl`, `passes.jsonl`; at
 an address an object a line, `bad-<key>.jsonl` and `passes-<random>.jsonl`). Files are written under a draft name and
@@ -69,11 +69,11 @@ class FeatureStore:
         text = json.dumps(identity, sort_keys=True, default=str)
         return self.folder / model.replace("/", "__") / hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
-    def shelf(self, home: Path, name: str) -> Shelf:
+    def cache(self, home: Path, name: str) -> EmbeddingCache:
         """What is stored of one model and modality."""
-        return Shelf(home / name, remote=self._beside(home / name))
+        return EmbeddingCache(home / name, remote=self._beside(home / name))
 
-    def settle(self, home: Path, *, identity: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    def record_identity(self, home: Path, *, identity: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
         """Writes down what the folder stands for; raises LikenessError if it already stands for other settings."""
         record = json.loads(
             json.dumps(
@@ -81,7 +81,7 @@ class FeatureStore:
                 default=str,
             )
         )
-        before = self.settled(home)
+        before = self.identity_record(home)
         if before is None:
             shards.make(home)
             text = json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False)
@@ -96,8 +96,8 @@ class FeatureStore:
                 f"Pin the model's revision, or delete the folder to encode again"
             )
 
-    def settled(self, home: Path) -> dict[str, Any] | None:
-        """What `settle` wrote, or None."""
+    def identity_record(self, home: Path) -> dict[str, Any] | None:
+        """What `record_identity` wrote, or None."""
         path = home / "identity.json"
         with contextlib.suppress(FileNotFoundError, NotHere, ValueError):  # the latter: damaged, and written again
             if (remote := self._beside(home)) and not path.exists():
@@ -110,7 +110,7 @@ class FeatureStore:
         return self.remote and self.remote.below(folder.relative_to(self.folder).as_posix())
 
 
-class Shelf:
+class EmbeddingCache:
     """Everything stored of one model and modality; opened once, updated with new shards by `refresh`."""
 
     def __init__(self, folder: Path, *, remote: storage.RemoteFolder | None = None) -> None:
@@ -177,7 +177,7 @@ class Shelf:
 
     @contextlib.contextmanager
     def locked(self, *, tell: Callable[[str], None]) -> Iterator[None]:
-        """Holds the shelf for one process at a time. Removes drafts and damaged shards. `tell` gets a line before it
+        """Holds the cache for one process at a time. Removes drafts and damaged shards. `tell` gets a line before it
         has to wait, and one for damage."""
         import fcntl
 

@@ -17,7 +17,7 @@ from compute.content.items import Column, content_key
 from compute.content.messages import Question, Reply
 from compute.features import encoding, passes
 from compute.features.passes import DistinctItems, Encoded, Operation, Pass, PlannedShard, Steps
-from compute.features.store import FeatureStore, Shelf, as_stored
+from compute.features.store import EmbeddingCache, FeatureStore, as_stored
 from compute.models import abilities
 from compute.models.adapter import Comparer, Encoder, Hardware, Judge
 from compute.models.own.own_model import ADAPTER
@@ -75,7 +75,7 @@ class LoadedSubject:
         self._threads = encoding.workers(threads)
         self._progress = progress or Progress()
         self._load, self._identify = load, identity
-        self._shelves: dict[Path, Shelf] = {}
+        self._caches: dict[Path, EmbeddingCache] = {}
 
     # ---- what procedures ask
 
@@ -107,19 +107,19 @@ class LoadedSubject:
     def encode_shard(
         self, wanted: DistinctItems, modality: str, shard: PlannedShard, *, batch: int, again: bool = False
     ) -> Encoded:
-        """Encodes and stores one shard of a pass that another process plans, which holds the shelf's lock.
+        """Encodes and stores one shard of a pass that another process plans, which holds the cache's lock.
 
         `again`: a process that was lost may have stored parts of it.
         """
-        shelf = self._shelf(self._home, modality)
+        cache = self._cache(self._home, modality)
         items = int(shard.pending.sum())
         if again:
-            shelf.refresh()
-            shard = replace(shard, pending=shard.pending & ~shelf.has(shard.keys))
+            cache.refresh()
+            shard = replace(shard, pending=shard.pending & ~cache.has(shard.keys))
         if not shard.pending.any():
             return Encoded(items=items, effective=batch)
         operation = replace(self._encode(modality), batch=batch)
-        (done,) = passes.encode(operation, shelf=shelf, wanted=wanted, shards=[shard])
+        (done,) = passes.encode(operation, cache=cache, wanted=wanted, shards=[shard])
         return replace(done, items=items)
 
     def leave_unloaded(self) -> None:
@@ -149,14 +149,14 @@ class LoadedSubject:
             raise CannotDo(f"{self.row.key} does not compare {pairing.replace('-', ' with ')}")
         pairs = pairs_of(first, second)
         try:
-            shelf = self._ensure(partial(self._compare, first, second), self._home, "comparison", [pairs], whole=True)
+            cache = self._ensure(partial(self._compare, first, second), self._home, "comparison", [pairs], whole=True)
         except BadItem as error:
             row = np.flatnonzero(pairs.keys == error.key)
             if not len(row):
                 raise
             # A pair without a score: known outside by its second side.
             raise BadItem(error.item, error.problem, key=bytes(second.keys[row[0]])) from error
-        return shelf.vectors(pairs.keys)[:, 0] if len(pairs) else np.zeros(0)
+        return cache.vectors(pairs.keys)[:, 0] if len(pairs) else np.zeros(0)
 
     def choose(self, questions: Sequence[Question]) -> list[Reply]:
         """One reply a question, in order; the adapter keeps its own log of answers."""
@@ -183,8 +183,8 @@ class LoadedSubject:
     @property
     def settings(self) -> dict[str, Any]:
         """`identity`, and what the loaded model says of itself, now or when its encodings were stored."""
-        settled = self.store.settled(self._home)
-        loaded = self._model.settings if "_model" in self.__dict__ else (settled or {}).get("settings", {})
+        recorded = self.store.identity_record(self._home)
+        loaded = self._model.settings if "_model" in self.__dict__ else (recorded or {}).get("settings", {})
         return {**self.identity, "loaded": loaded}
 
     # ---- within
@@ -212,13 +212,13 @@ class LoadedSubject:
     def _embeds(self, modality: str) -> bool:
         return all(self.can(ability) for ability in ABILITY[modality])
 
-    def _single(self, column: Column) -> Shelf:
-        shelf = self._embedded(column)
-        if shelf.ragged:
+    def _single(self, column: Column) -> EmbeddingCache:
+        cache = self._embedded(column)
+        if cache.ragged:
             raise CannotDo(f"{self.row.key} has many vectors an item; this procedure needs one")
-        return shelf
+        return cache
 
-    def _embedded(self, column: Column) -> Shelf:
+    def _embedded(self, column: Column) -> EmbeddingCache:
         if not self._embeds(column.modality):
             raise CannotDo(f"{self.row.key} does not embed {column.modality}s")
         return self._ensure(partial(self._encode, column.modality), self._home, column.modality, [column], whole=True)
@@ -232,45 +232,45 @@ class LoadedSubject:
         *,
         whole: bool = False,
         encoders: Encoders | None = None,
-    ) -> Shelf:
-        """The shelf with every usable item of the columns on it; with `whole`, items skipped raise BadItem."""
-        shelf = self._shelf(home, name)
+    ) -> EmbeddingCache:
+        """The cache with every usable item of the columns on it; with `whole`, items skipped raise BadItem."""
+        cache = self._cache(home, name)
         wanted = passes.distinct(columns)
-        if self._missing(shelf, wanted, whole=whole).any():
-            with shelf.locked(tell=self._progress.tell):
-                missing = self._missing(shelf, wanted, whole=whole)
+        if self._missing(cache, wanted, whole=whole).any():
+            with cache.locked(tell=self._progress.tell):
+                missing = self._missing(cache, wanted, whole=whole)
                 if missing.any():
-                    self._run(operation(), home, name, shelf, wanted, missing, encoders)
-            self._missing(shelf, wanted, whole=whole)
-        return shelf
+                    self._run(operation(), home, name, cache, wanted, missing, encoders)
+            self._missing(cache, wanted, whole=whole)
+        return cache
 
-    def _shelf(self, home: Path, name: str) -> Shelf:
-        shelf = self._shelves.get(home / name)
-        if shelf is None:
-            shelf = self._shelves[home / name] = self.store.shelf(home, name)
-            if self._retry_bad and shelf.bad:
-                with shelf.locked(tell=self._progress.tell):
-                    shelf.forget_bad()
-        return shelf
+    def _cache(self, home: Path, name: str) -> EmbeddingCache:
+        cache = self._caches.get(home / name)
+        if cache is None:
+            cache = self._caches[home / name] = self.store.cache(home, name)
+            if self._retry_bad and cache.bad:
+                with cache.locked(tell=self._progress.tell):
+                    cache.forget_bad()
+        return cache
 
     def _run(
         self,
         operation: Operation,
         home: Path,
         name: str,
-        shelf: Shelf,
+        cache: EmbeddingCache,
         wanted: DistinctItems,
         missing: np.ndarray,
         encoders: Encoders | None,
     ) -> None:
         if home == self._home:
             settings = self._model.settings if encoders is None else encoders.settings()
-            self.store.settle(home, identity=self.identity, settings=settings)
+            self.store.record_identity(home, identity=self.identity, settings=settings)
         else:
-            self.store.settle(home, identity=_decoding(), settings={})
+            self.store.record_identity(home, identity=_decoding(), settings={})
         done = passes.run(
             operation,
-            shelf=shelf,
+            cache=cache,
             wanted=wanted,
             missing=missing,
             progress=self._progress,
@@ -279,16 +279,16 @@ class LoadedSubject:
         self.done.append(done)
         self._effective[name] = min(done.effective, self._effective.get(name, done.effective))
 
-    def _missing(self, shelf: Shelf, wanted: DistinctItems, *, whole: bool) -> np.ndarray:
+    def _missing(self, cache: EmbeddingCache, wanted: DistinctItems, *, whole: bool) -> np.ndarray:
         """(n,) bool: neither stored nor known to be bad. Bad ones are listed, or raise BadItem."""
-        missing = ~shelf.has(wanted.keys)
-        if shelf.bad and missing.any():
-            bad = missing & np.isin(wanted.keys, np.array(list(shelf.bad), dtype="S32"))
+        missing = ~cache.has(wanted.keys)
+        if cache.bad and missing.any():
+            bad = missing & np.isin(wanted.keys, np.array(list(cache.bad), dtype="S32"))
             for position in np.flatnonzero(bad).tolist():
                 key = bytes(wanted.keys[position])
                 if whole or not self._skip_bad:
-                    raise BadItem(wanted.name(position), shelf.bad[key][1], key=key)
-                self.bad[key] = shelf.bad[key][1]
+                    raise BadItem(wanted.name(position), cache.bad[key][1], key=key)
+                self.bad[key] = cache.bad[key][1]
             missing &= ~bad
         return missing
 

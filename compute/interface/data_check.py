@@ -1,4 +1,4 @@
-"""Checks user data before a model sees them: what was understood, what is wrong, and how small a difference
+"""Checks user data before a model sees them: how they were read, what is wrong, and how small a difference
 their size can show."""
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class CheckedTask:
 
     title: str
     problem: str = ""  # why nothing could be read
-    understood: tuple[tuple[str, str], ...] = ()
+    summary: tuple[tuple[str, str], ...] = ()
     faults: int = 0
     listed: tuple[str, ...] = ()  # the first faults, by row
     findings: tuple[DataFinding, ...] = ()
@@ -105,7 +105,7 @@ def check(settings: RunSettings, *, most: int = 5000) -> DataCheck:
         suite = (
             None if part.faults else suite_making.of_data({part.shape.key: part}, name=settings.data_name or part.name)
         )
-    rows = [None] * len(parts) if suite is None else suite_records.settled(suite, results=root).tasks
+    rows = [None] * len(parts) if suite is None else suite_records.keyed(suite, results=root).tasks
     tasks = tuple(
         CheckedTask(title=name, problem=part)
         if isinstance(part, str)
@@ -121,14 +121,14 @@ def _checked(part: OwnData, *, title: str, row: Task | None, most: int, root: Pa
     from compute.engine.checking import copies
     from compute.engine.checking.findings import findings
     from compute.engine.checking.resolution import sentence
-    from compute.engine.checking.understood import understood
+    from compute.engine.checking.summary import summary
 
     items = {} if part.faults else part.items()
     images = copies.hashed(items, most=most)
     return CheckedTask(
         title=title,
-        understood=(
-            *understood(part, items),
+        summary=(
+            *summary(part, items),
             *([("Category", row.category)] if row is not None else []),
         ),
         faults=part.faults,
@@ -179,7 +179,7 @@ def verdict(checked: DataCheck) -> str:
 def _task_lines(task: CheckedTask) -> Iterator[str]:
     """One task as lines of a terminal."""
     yield task.title
-    for word, text in task.understood:
+    for word, text in task.summary:
         yield f"  {word}: {text}"
     if task.problem:
         yield f"  Cannot be read: {task.problem}"

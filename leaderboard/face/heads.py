@@ -62,7 +62,7 @@ class Face:
             Route("/robots.txt", self.robots),
         ]
 
-    async def dress(self, request: Request, key: str, page: str) -> str:
+    async def complete(self, request: Request, key: str, page: str) -> str:
         """Gradio's page of the view with this key, with the bar above its elements and a head that names the page."""
         root, _ = public_root(request.scope, self.access)
         head = await run_in_threadpool(self.head, key, request.query_params.get(key, ""), root=root)

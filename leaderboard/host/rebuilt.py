@@ -38,8 +38,8 @@ class RebuiltData:
     def look(self) -> bool:
         """Looks once; whether a new file was swapped in. Raises nothing: what is wrong with a file is in the log."""
         stamp = _stamp(self._path)
-        settled, self._before = stamp == self._before, stamp
-        if stamp is None or stamp == self._opened or not settled or self._db.path != self._path:
+        unchanged, self._before = stamp == self._before, stamp
+        if stamp is None or stamp == self._opened or not unchanged or self._db.path != self._path:
             return False
         self._opened = stamp  # a broken file is logged once
         try:

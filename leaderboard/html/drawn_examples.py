@@ -85,7 +85,7 @@ def picture(tile: Tile) -> bytes:
     return out.getvalue()
 
 
-def alone(name: str, *, size: str = "large", ground: str = "white", x: float = 0.5, y: float = 0.5) -> Scene:
+def single(name: str, *, size: str = "large", ground: str = "white", x: float = 0.5, y: float = 0.5) -> Scene:
     """A scene of one thing, such as `red circle`."""
     return several((name, x, y), size=size, ground=ground)
 
@@ -189,9 +189,9 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         asks="Three images go in: which does not belong to the others?",
         right="The image of another kind; here the third, since the others are stars.",
         tiles=(
-            Tile("1", alone("blue star")),
-            Tile("2", alone("red star", ground="yellow", x=0.4)),
-            Tile("3", alone("green moon"), right=True),
+            Tile("1", single("blue star")),
+            Tile("2", single("red star", ground="yellow", x=0.4)),
+            Tile("3", single("green moon"), right=True),
         ),
     ),
     DrawnExample(
@@ -202,10 +202,10 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         asks="An image goes in: which images of a collection show the same?",
         right="The relevant images, the nearer to the top of the ranking the better.",
         tiles=(
-            Tile("query", alone("red heart", ground="cyan")),
-            Tile("1st hit", alone("red heart", x=0.4, y=0.6), right=True),
-            Tile("2nd hit", alone("red circle", ground="cyan")),
-            Tile("3rd hit", alone("green moon")),
+            Tile("query", single("red heart", ground="cyan")),
+            Tile("1st hit", single("red heart", x=0.4, y=0.6), right=True),
+            Tile("2nd hit", single("red circle", ground="cyan")),
+            Tile("3rd hit", single("green moon")),
         ),
     ),
     DrawnExample(
@@ -268,11 +268,11 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         asks="A few images of each class go in with their names, then a new image: of which class is it?",
         right="Its own class; here “star”.",
         tiles=(
-            Tile("star", alone("blue star")),
-            Tile("star", alone("red star", size="small")),
-            Tile("moon", alone("green moon")),
-            Tile("moon", alone("orange moon", size="small")),
-            Tile("new: star", alone("purple star", x=0.4), right=True),
+            Tile("star", single("blue star")),
+            Tile("star", single("red star", size="small")),
+            Tile("moon", single("green moon")),
+            Tile("moon", single("orange moon", size="small")),
+            Tile("new: star", single("purple star", x=0.4), right=True),
         ),
     ),
     DrawnExample(
@@ -282,7 +282,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         asks="An image and a prompt for each class go in: which prompt is nearest?",
         right="The prompt of the image's class; nothing is trained.",
         tiles=(
-            Tile("image", alone("red heart")),
+            Tile("image", single("red heart")),
             Tile("A", "a photo of a star"),
             Tile("B", "a photo of a heart", right=True),
             Tile("C", "a photo of a moon"),
@@ -295,10 +295,10 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         asks="Images without names go in: which belong together?",
         right="Groups that are the true classes, whatever their numbers; here stars and moons.",
         tiles=(
-            Tile("group 1", alone("blue star"), right=True),
-            Tile("group 1", alone("red star", size="small"), right=True),
-            Tile("group 2", alone("green moon"), right=True),
-            Tile("group 2", alone("orange moon", size="small"), right=True),
+            Tile("group 1", single("blue star"), right=True),
+            Tile("group 1", single("red star", size="small"), right=True),
+            Tile("group 2", single("green moon"), right=True),
+            Tile("group 2", single("orange moon", size="small"), right=True),
         ),
     ),
     DrawnExample(

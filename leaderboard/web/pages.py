@@ -95,7 +95,7 @@ class Pages:
     """Answers Gradio's pages and its configuration, each rendered once, and completed once for a host and a
     version of the database.
 
-    `dress` completes the markup of the page with a key for a request. `link` is the header that loads the figure
+    `complete` completes the markup of the page with a key for a request. `link` is the header that loads the figure
     library while the page is built, of the pages in `figures`. A visitor who types the app's own address is sent to the
     page `opens_on`, an address below its root; links of the app's own to its front page lead there. At the root,
     `?page=board&...` leads to that page, or another address in `by_query`: the Hub passes a Space the query alone.
@@ -106,7 +106,7 @@ class Pages:
         app: ASGIApp,
         *,
         keys: Collection[str],
-        dress: Callable[[Request, str, str], Awaitable[str]],
+        complete: Callable[[Request, str, str], Awaitable[str]],
         version: Callable[[], str] = str,
         access: Access = Access(),  # noqa: B008 (frozen)
         figures: Collection[str] = (),
@@ -114,7 +114,7 @@ class Pages:
         opens_on: str = "",
         by_query: Collection[str] = (),
     ) -> None:
-        self.app, self.keys, self.dress, self.version = app, frozenset(keys), dress, version
+        self.app, self.keys, self.complete, self.version = app, frozenset(keys), complete, version
         self.access, self.figures, self.link, self.opens_on = access, figures, link, opens_on
         self.by_query = (self.keys | frozenset(by_query)) - {""}
         self._rendered: LRUCache = LRUCache(MOST_RENDERED, getsizeof=len)
@@ -180,7 +180,7 @@ class Pages:
         origin = "/".join(root.split("/")[:3]) or ORIGIN
         page = self._rendered[key, query].replace(ORIGIN.encode(), origin.encode())
         if key != "config":
-            page = (await self.dress(request, key, page.decode())).encode()
+            page = (await self.complete(request, key, page.decode())).encode()
         etag = f'"{hashlib.blake2b(page, digest_size=8).hexdigest()}"'
         own_policy = policy(frame_hosts=self.access.frame_hosts, scripts=script_hashes(page))
         return page, await run_in_threadpool(compress, page), etag, own_policy

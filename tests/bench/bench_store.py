@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from compute.features import passes
-from compute.features.store import Shelf
+from compute.features.store import EmbeddingCache
 
 LOOKED_UP = 1000  # random items
 
@@ -43,32 +43,32 @@ def batches(items: int, width: int, dtype: str) -> Iterator[np.ndarray]:
 
 def write(folder: Path, items: int, width: int, dtype: str) -> None:
     """Shards as a pass writes them, merged as at its end."""
-    shelf, every = Shelf(folder / "image"), np.sort(keys_of(0, items))
-    with shelf.locked(tell=print):
+    cache, every = EmbeddingCache(folder / "image"), np.sort(keys_of(0, items))
+    with cache.locked(tell=print):
         for at, vectors in enumerate(batches(items, width, dtype)):
             start = at * passes.SHARD
-            shelf.append(every[start : start + len(vectors)], vectors)
-        shelf.merge()
+            cache.append(every[start : start + len(vectors)], vectors)
+        cache.merge()
 
 
 def read(folder: Path, items: int, width: int, dtype: str) -> dict[str, float]:
     """Seconds to open, to the first item, and to LOOKED_UP random ones."""
     wanted = keys_of(0, items)[np.random.default_rng(1).integers(0, items, LOOKED_UP)]
     began = time.perf_counter()
-    shelf = Shelf(folder / "image")
+    cache = EmbeddingCache(folder / "image")
     opened = time.perf_counter()
-    shelf.vectors(wanted[:1])
+    cache.vectors(wanted[:1])
     first = time.perf_counter()
-    shelf.vectors(wanted)
+    cache.vectors(wanted)
     many = time.perf_counter()
     return {"open": opened - began, "first": first - opened, "many": many - first}
 
 
 def has(folder: Path, items: int, width: int, dtype: str) -> dict[str, float]:
     """Seconds to find out which of all items are stored, as a pass begins."""
-    shelf, every = Shelf(folder / "image"), keys_of(0, items)
+    cache, every = EmbeddingCache(folder / "image"), keys_of(0, items)
     began = time.perf_counter()
-    assert shelf.has(every).all()
+    assert cache.has(every).all()
     return {"has": time.perf_counter() - began}
 
 

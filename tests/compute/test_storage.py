@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from compute import storage
-from compute.features.store import Shelf
+from compute.features.store import EmbeddingCache
 from compute.storage import RemoteFolder
 from compute.types import BadInput, NotHere
 
@@ -72,7 +72,7 @@ def test_a_name_that_leads_out_of_the_folder_is_refused(tmp_path: Path, monkeypa
     monkeypatch.setattr(storage, "_file_system", lambda url: (TakesAnyName(), "bucket"))
     for attempt in (
         storage.Mirror(RemoteFolder("s3://bucket")).pull,
-        lambda: Shelf(tmp_path / "image", remote=RemoteFolder("s3://bucket")),
+        lambda: EmbeddingCache(tmp_path / "image", remote=RemoteFolder("s3://bucket")),
     ):
         with pytest.raises(BadInput, match="evil"):
             attempt()

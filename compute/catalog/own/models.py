@@ -124,12 +124,12 @@ def folders(row: Model) -> list[str]:
 
 
 def record(row: Model, *, digest: str, results: Path, source: ModelSource) -> Model:
-    """Writes the model's record, over one of the same digest; the row as it is recorded, under its settled key.
+    """Writes the model's record, over one of the same digest; the row as it is recorded, under its own key.
 
     `row.weights` is an absolute path, a hub id or empty. Raises BadInput for a row that could not be read back, and
     CannotWrite.
     """
-    named = settled(row, digest=digest, results=results, source=source)
+    named = keyed(row, digest=digest, results=results, source=source)
     path = results / FOLDER / f"{_stem(named.key)}.json"
     plain = replace(
         named,
@@ -154,7 +154,7 @@ def record(row: Model, *, digest: str, results: Path, source: ModelSource) -> Mo
     return as_read
 
 
-def settled(row: Model, *, digest: str, results: Path, source: ModelSource) -> Model:
+def keyed(row: Model, *, digest: str, results: Path, source: ModelSource) -> Model:
     """The row as `record` names it: a key that another digest or a catalogue has gets the beginning of the digest."""
     from compute.catalog import shipped
 

@@ -116,7 +116,7 @@ def record(own: OwnSuite, *, results: Path) -> OwnSuite:
 
     A name that another content has already gets the beginning of its digest. Raises CannotWrite.
     """
-    named = settled(own, results=results)
+    named = keyed(own, results=results)
     path = results / FOLDER / f"{named.suite.key}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     files = list({(file.shape, file.digest): file for file in named.data}.values())
@@ -149,7 +149,7 @@ def record(own: OwnSuite, *, results: Path) -> OwnSuite:
     return named
 
 
-def settled(own: OwnSuite, *, results: Path) -> OwnSuite:
+def keyed(own: OwnSuite, *, results: Path) -> OwnSuite:
     """The suite under the key that `record` gives it."""
     known, _ = recorded(results)
     same = next((other for other in known if (other.shape, other.digest) == (own.shape, own.digest)), None)

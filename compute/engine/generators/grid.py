@@ -251,7 +251,7 @@ def execute(
         human=people.metric if people else "",
         results=results,
     )
-    suite = suite_records.settled(merged, results=results)
+    suite = suite_records.keyed(merged, results=results)
     rows = {image: _GridRow.of(image, grid, suite=suite, digests=digests, results=results) for image in images}
     first = rows[images[0]]
     ratings = first.people | (people.stored if people else {})

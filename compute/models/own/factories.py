@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from compute.models.own.identity import own_line
-from compute.models.own.objects.held import worded
+from compute.models.own.objects.wrapped import worded
 from compute.models.own.own_model import FROM_FILE, ModelSource
 from compute.types import BadInput, NotHere, suggestion
 

@@ -33,7 +33,7 @@ from compute.types import BadInput
 if TYPE_CHECKING:
     import torch
 
-    from compute.models.own.objects.held import Held
+    from compute.models.own.objects.wrapped import Wrapped
 
 VERSION = 4  # part of every identity: raise it when a rule changes or an object's numbers would be different
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), enum.Enum, np.generic)
@@ -47,20 +47,20 @@ PACKAGES = ("site-packages", "dist-packages")
 PROGRAM = (str(ROOT / "compute"), str(ROOT / "leaderboard"))
 
 
-def identity(held: Held, *, kind: str, of: str, version: str) -> dict[str, Any]:
+def identity(wrapped: Wrapped, *, kind: str, of: str, version: str) -> dict[str, Any]:
     """All that decides the numbers, wherever the object runs. With a `version`, that and the weights alone.
 
     Raises BadInput for an object that neither its content nor a version identifies.
     """
-    read, modules = _Reading(of), modules_of(held.code["model"])
+    read, modules = _Reading(of), modules_of(wrapped.code["model"])
     if version:
         content = [read.weights(module) for module in modules]
     else:
-        if not modules or (_is_own(type(held.code["model"])) and not any(map(_tensors, modules))):
+        if not modules or (_is_own(type(wrapped.code["model"])) and not any(map(_tensors, modules))):
             raise read.unknown("code without weights")
-        content = {role: read.described(value, role) for role, value in held.code.items() if value is not None}
-    text = json.dumps([content, dict(held.settings), version], sort_keys=True, default=str)
-    packages = versions.installed(sorted({*held.packages, *read.packages}))
+        content = {role: read.described(value, role) for role, value in wrapped.code.items() if value is not None}
+    text = json.dumps([content, dict(wrapped.settings), version], sort_keys=True, default=str)
+    packages = versions.installed(sorted({*wrapped.packages, *read.packages}))
     return {
         "adapter": ADAPTER,
         "version": VERSION,

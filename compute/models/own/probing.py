@@ -15,9 +15,9 @@ import numpy as np
 
 from compute.content.items import content_key
 from compute.content.messages import Picture, Question
-from compute.models.own.objects.distance import HeldComparer
-from compute.models.own.objects.held import Held, HeldEncoder, weight_of, worded
-from compute.models.own.objects.judge import HeldJudge
+from compute.models.own.objects.distance import WrappedComparer
+from compute.models.own.objects.judge import WrappedJudge
+from compute.models.own.objects.wrapped import Wrapped, WrappedEncoder, weight_of, worded
 from compute.types import BadInput, Model
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Checked:
 
 
 def check(
-    held: Held, *, row: Model, digest: str, of: str, modules: Sequence[torch.nn.Module], batch_size: int | None
+    wrapped: Wrapped, *, row: Model, digest: str, of: str, modules: Sequence[torch.nn.Module], batch_size: int | None
 ) -> Checked:
     """Runs the object on the probe; `of` is its name in messages.
 
@@ -78,18 +78,18 @@ def check(
     if any(part.training and hasattr(part, "running_mean") for part in parts):
         raise BadInput(f"{of} would normalise each batch by itself and change as it runs. {EVAL}")
     training = any(part.training for part in parts)
-    model, most = held.make(row, digest), min(batch_size or COUNT, COUNT)
-    if isinstance(model, HeldEncoder):
-        return _check_encoder(model, held, of=of, modules=modules, training=training, most=most)
-    if isinstance(model, HeldComparer):
-        _check_comparer(model, held, of=of, training=training, most=most)
-    elif isinstance(model, HeldJudge):
+    model, most = wrapped.make(row, digest), min(batch_size or COUNT, COUNT)
+    if isinstance(model, WrappedEncoder):
+        return _check_encoder(model, wrapped, of=of, modules=modules, training=training, most=most)
+    if isinstance(model, WrappedComparer):
+        _check_comparer(model, wrapped, of=of, training=training, most=most)
+    elif isinstance(model, WrappedJudge):
         _check_judge(model, of=of)
-    return Checked(modalities=held.modalities)
+    return Checked(modalities=wrapped.modalities)
 
 
 def _check_encoder(
-    encoder: HeldEncoder, held: Held, *, of: str, modules: Sequence[torch.nn.Module], training: bool, most: int
+    encoder: WrappedEncoder, wrapped: Wrapped, *, of: str, modules: Sequence[torch.nn.Module], training: bool, most: int
 ) -> Checked:
     weights = [weight for module in modules if (weight := weight_of(module)) is not None]
     tolerance = TOLERANCE.get(str(weights[0].dtype).removeprefix("torch.") if weights else "float32", 5e-2)
@@ -98,10 +98,10 @@ def _check_encoder(
     for modality in encoder.sides:
         try:
             vectors[modality] = _checked_vectors(
-                encoder, modality, held, of=of, tolerance=tolerance, training=training, most=most
+                encoder, modality, wrapped, of=of, tolerance=tolerance, training=training, most=most
             )
         except Raised as error:
-            if not held.uncertain:
+            if not wrapped.uncertain:
                 raise
             raised.append(error)
     if not vectors:
@@ -125,7 +125,7 @@ def _check_encoder(
 
 
 def _checked_vectors(
-    encoder: HeldEncoder, modality: str, held: Held, *, of: str, tolerance: float, training: bool, most: int
+    encoder: WrappedEncoder, modality: str, wrapped: Wrapped, *, of: str, tolerance: float, training: bool, most: int
 ) -> np.ndarray:
     """The vectors of one modality's items, (n, d). Raises BadInput where an item has another one each time."""
 
@@ -133,17 +133,17 @@ def _checked_vectors(
         try:
             return [encoder.prepare(modality, item) for item in items]
         except BadInput as error:
-            raise BadInput(f"{of}, on a {modality} of the probe: {error}. {held.advice}") from error
+            raise BadInput(f"{of}, on a {modality} of the probe: {error}. {wrapped.advice}") from error
 
     def embedded(ready: list[Any]) -> np.ndarray:
         parts = [ready[start : start + most] for start in range(0, len(ready), most)]
         try:
             return np.concatenate([encoder.embed(modality, part) for part in parts])
         except BadInput as error:
-            raise BadInput(f"{error}. {held.advice}") from error
+            raise BadInput(f"{error}. {wrapped.advice}") from error
         except Exception as error:
             what = f"{len(parts[0])} {modality}s of the probe"
-            raise Raised(f"{of} raised {worded(error)}, for {what}. {held.advice}") from error
+            raise Raised(f"{of} raised {worded(error)}, for {what}. {wrapped.advice}") from error
 
     items = images() if modality == "image" else texts()
     ready = prepared(items)
@@ -178,7 +178,7 @@ def _distance(expected: np.ndarray, other: np.ndarray) -> float:
     return float((np.linalg.norm(other - expected, axis=1) / np.where(lengths > 0, lengths, 1)).max())
 
 
-def _check_comparer(comparer: HeldComparer, held: Held, *, of: str, training: bool, most: int) -> None:
+def _check_comparer(comparer: WrappedComparer, wrapped: Wrapped, *, of: str, training: bool, most: int) -> None:
     """Settles how the function is called: the first way that runs, and whose values depend on their own pair alone."""
     first = comparer.prepared(images())
     second = [*first[1:], first[0]]
@@ -209,11 +209,11 @@ def _check_comparer(comparer: HeldComparer, held: Held, *, of: str, training: bo
         comparer.batched, comparer.settings["called_with"] = batched, comparer.way(batched)
         return
     raise BadInput(
-        f"{of} cannot be used as a metric. {'. '.join(problems)}.{f' {EVAL}.' if training else ''} {held.advice}"
+        f"{of} cannot be used as a metric. {'. '.join(problems)}.{f' {EVAL}.' if training else ''} {wrapped.advice}"
     )
 
 
-def _check_judge(judge: HeldJudge, *, of: str) -> None:
+def _check_judge(judge: WrappedJudge, *, of: str) -> None:
     """Asks one question with an image, through the log of answers: it is not asked again by a later check."""
     stream = io.BytesIO()
     images()[0].save(stream, "PNG")

@@ -19,8 +19,8 @@ from compute.models.own.objects import (
     torch_module,
     transformers_model,
 )
-from compute.models.own.objects.held import Arguments, inputs_of
 from compute.models.own.objects.placement import modules_of
+from compute.models.own.objects.wrapped import Arguments, inputs_of
 from compute.models.own.own_model import ADAPTER, OwnModel, key_of
 from compute.types import BadInput, Model, shortened
 
@@ -83,29 +83,29 @@ def wrap(
     for argument, value in given.items():
         if value is not None and argument not in kind.TAKES:
             raise BadInput(f"{of} is {kind.KIND}, which takes no {argument}=. Omit it")
-    held = kind.held(Arguments(model=model, of=of, hardware=hardware, **given))
+    wrapped = kind.wrap(Arguments(model=model, of=of, hardware=hardware, **given))
     # Before the model is run: some modules change an attribute as they run.
-    known = identity(held, kind=kind.KIND, of=of, version=version)
+    known = identity(wrapped, kind=kind.KIND, of=of, version=version)
     modules = modules_of(model)
     count = sum(weight.numel() for module in modules for weight in module.parameters())
     row = Model(
         key=key_of(name or of),
         title=name or of,
-        kind="metric" if "compare" in held.abilities else "mllm" if "choose" in held.abilities else "encoder",
+        kind="metric" if "compare" in wrapped.abilities else "mllm" if "choose" in wrapped.abilities else "encoder",
         adapter=ADAPTER,
-        abilities=held.abilities,
-        modalities=held.modalities,
+        abilities=wrapped.abilities,
+        modalities=wrapped.modalities,
         parameters_m=round(count / 1e6, 6) if count else None,
     )
-    checked = probing.check(held, row=row, digest=known["digest"], of=of, modules=modules, batch_size=batch_size)
-    if checked.modalities != held.modalities:
+    checked = probing.check(wrapped, row=row, digest=known["digest"], of=of, modules=modules, batch_size=batch_size)
+    if checked.modalities != wrapped.modalities:
         abilities = tuple(f"embed_{modality}" for modality in checked.modalities)
         row = replace(row, modalities=checked.modalities, abilities=abilities)
     # What has no parameters may run anywhere: neither device nor precision is known, nor decides anything.
     known["device"], known["dtype"] = (hardware.device.split(":")[0], hardware.dtype) if modules else ("", "")
     return OwnModel(
         row=replace(row, embed_dim=checked.length),
-        load=lambda row, *, hardware: held.make(row, known["digest"]),
+        load=lambda row, *, hardware: wrapped.make(row, known["digest"]),
         identity=lambda row, *, hardware: dict(known),
         remark=checked.remark,
     )

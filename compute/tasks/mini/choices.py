@@ -170,10 +170,10 @@ def textured(rng: Random, texture: str) -> Scene:
 def _things(rng: Random) -> tuple[Scene, ...]:
     """The same thing twice and another, each somewhere on some plain background."""
     shared, odd = compose.names(rng, Background(), 2)
-    return tuple(alone(rng, *name) for name in (odd, shared, shared))
+    return tuple(single(rng, *name) for name in (odd, shared, shared))
 
 
-def alone(rng: Random, shape: str, colour: str, *, photographs: float = 0.0) -> Scene:
+def single(rng: Random, shape: str, colour: str, *, photographs: float = 0.0) -> Scene:
     """One thing on a background that it stands out from."""
 
     def made(lot: Random, part: str) -> Scene:

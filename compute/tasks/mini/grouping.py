@@ -17,7 +17,7 @@ from compute.tasks.drawing.distortions import Shown, distorted
 from compute.tasks.drawing.lexicon import COLOURS, PHOTOGRAPHS, SHAPES, TONES
 from compute.tasks.drawing.scenes import Scene
 from compute.tasks.mini.album import column, draws, lots, names, scene
-from compute.tasks.mini.choices import alone
+from compute.tasks.mini.choices import single
 
 PER_CLASS = 24  # training images of a probe
 TESTED = 150
@@ -31,7 +31,7 @@ def shapes() -> Probe:
         scenes = []
         for number, rng in draws(f"shapes {split}", count):
             colour = lots(f"shapes {split} colour", number).choice(tuple(COLOURS))
-            scenes.append(alone(rng, SHAPES[labels[number]], colour, photographs=0.3))
+            scenes.append(single(rng, SHAPES[labels[number]], colour, photographs=0.3))
         return _labelled(scenes, labels, SHAPES, of=f"mini/shapes, {split}")
 
     return Probe(train=items("train", PER_CLASS * len(SHAPES)), test=items("test", TESTED))
@@ -62,7 +62,7 @@ def photographs() -> Clusters:
 def kinds() -> Clusters:
     """Eight kinds of thing, each of its own shape and colour, anywhere on plain backgrounds: to be grouped by kind."""
     known = tuple(zip(SHAPES, COLOURS, strict=False))
-    return _clusters("kinds", _titles(known), lambda rng, label: alone(rng, *known[label]))
+    return _clusters("kinds", _titles(known), lambda rng, label: single(rng, *known[label]))
 
 
 def _clusters(task: str, classes: tuple[str, ...], draw: Callable[[Random, int], Shown | Scene]) -> Clusters:
@@ -75,7 +75,7 @@ def things() -> ZeroShot:
     """One thing on any background: which of eighty, ten colours by eight shapes?"""
     classes = tuple((shape, colour) for colour in COLOURS for shape in SHAPES)
     labels = np.arange(2 * len(classes)) % len(classes)
-    scenes = [alone(rng, *classes[labels[number]], photographs=0.3) for number, rng in draws("things", len(labels))]
+    scenes = [single(rng, *classes[labels[number]], photographs=0.3) for number, rng in draws("things", len(labels))]
     titles = _titles(classes)
     prompts = [f"a picture of {article(title)}" for title in titles]
     test = _labelled(scenes, labels, titles, of="mini/things")

@@ -127,11 +127,11 @@ class ImageMaker(MadeOnce["Image.Image"]):
         data = self._read(made)
         if data is not None:
             opened = decoding.opened(data)
-            with decoding.alone(opened):
+            with decoding.lock(opened):
                 return decoding.rgb(opened)
         *before, last = made.changes
         image = self.image(MadeImage(name=made.name, source=made.source, changes=tuple(before)))
-        with decoding.alone(image):
+        with decoding.lock(image):
             return last.apply(image)
 
     def _read(self, made: MadeImage) -> bytes | None:

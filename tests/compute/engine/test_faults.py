@@ -19,7 +19,7 @@ from compute import tasks
 from compute.database import store
 from compute.engine import run_folders, thumbnails
 from compute.engine.run import Outcome
-from compute.features.store import Shelf
+from compute.features.store import EmbeddingCache
 from compute.paths import ROOT
 from compute.types import LikenessError
 from tests.compute.small_bench import TASKS, World, data, executed, figures
@@ -49,7 +49,7 @@ def test_a_full_disk_under_the_encodings_fails_what_needs_them(
     world: World, execute: Execute, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     execute(only=("unisim/near",))
-    monkeypatch.setattr(Shelf, "append", Mock(side_effect=LikenessError("cannot write there")))
+    monkeypatch.setattr(EmbeddingCache, "append", Mock(side_effect=LikenessError("cannot write there")))
     outcomes = execute(again=True)
     states = {one.job.name: one.state for one in outcomes}
     assert states.pop("unisim/near") == "made" and set(states.values()) == {"failed"}

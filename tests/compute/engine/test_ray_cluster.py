@@ -12,7 +12,7 @@ from compute.engine import ray_cluster
 from compute.engine.ray_cluster import RayCluster
 from compute.engine.settings import RunSettings
 from compute.features import passes
-from compute.features.store import Shelf
+from compute.features.store import EmbeddingCache
 from compute.types import BadInput, NotHere
 from tests.compute.engine import crewed
 from tests.compute.small_bench import World, executed
@@ -21,7 +21,7 @@ from tests.compute.small_bench import World, executed
 def test_a_run_by_two_workers_equals_one_of_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'ray[data]'")
     monkeypatch.setattr(passes, "SHARD", crewed.SHARD)
-    monkeypatch.setattr(Shelf, "merge", Shelf.refresh)  # it would make one file of them
+    monkeypatch.setattr(EmbeddingCache, "merge", EmbeddingCache.refresh)  # it would make one file of them
     assert crewed.execute(tmp_path / "here")[0].state == "made"
     cluster = RayCluster(workers=2)
     try:

@@ -16,7 +16,7 @@ import pytest
 
 from compute.content import items
 from compute.features import encoding, passes, shards
-from compute.features.store import Shelf
+from compute.features.store import EmbeddingCache
 from compute.features.subject import LoadedSubject
 from compute.models.adapter import Hardware
 from compute.types import Model
@@ -47,7 +47,7 @@ def dying(monkeypatch: pytest.MonkeyPatch, after: int) -> Iterator[None]:
         patched.setattr(Path, "unlink", once(Path.unlink))
         patched.setattr(Path, "mkdir", once(Path.mkdir))
         patched.setattr(Path, "write_text", once(Path.write_text))
-        patched.setattr(Shelf, "_note", once(Shelf._note))
+        patched.setattr(EmbeddingCache, "_note", once(EmbeddingCache._note))
         yield
 
 
@@ -105,8 +105,8 @@ def test_dead_at_any_step_on_the_disk(tmp_path: Path, monkeypatch: pytest.Monkey
                 finished = True
             except Dead:
                 pass
-        shelves = [Shelf(path) for path in folder.glob("*/*/text")]
-        there = shelves[0].has(good.keys) if shelves else np.zeros(12, dtype=bool)
+        caches = [EmbeddingCache(path) for path in folder.glob("*/*/text")]
+        there = caches[0].has(good.keys) if caches else np.zeros(12, dtype=bool)
         again = Lengths()
         asked = attempt(folder, again)
         assert not {texts[place] for place in np.flatnonzero(there)} & set(again.given), after

@@ -15,7 +15,7 @@ from safetensors.numpy import load_file
 from compute.content.items import content_key
 from compute.features import shards
 from compute.features import store as feature_store
-from compute.features.store import FeatureStore, Shelf
+from compute.features.store import EmbeddingCache, FeatureStore
 from compute.types import LikenessError
 from tests.compute.features.standin import Standin, files, subject
 
@@ -31,77 +31,77 @@ def values(of: np.ndarray, *, width: int = 5) -> np.ndarray:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
-    return Shelf(tmp_path / "image")
+def cache(tmp_path: Path) -> EmbeddingCache:
+    return EmbeddingCache(tmp_path / "image")
 
 
 def quiet(line: str) -> None:
     raise AssertionError(f"waited: {line}")
 
 
-def fill(shelf: Shelf, *sizes: int) -> np.ndarray:
+def fill(cache: EmbeddingCache, *sizes: int) -> np.ndarray:
     every = keys(sum(sizes))
-    with shelf.locked(tell=quiet):
+    with cache.locked(tell=quiet):
         for start, size in zip(np.cumsum([0, *sizes[:-1]]), sizes, strict=True):
             part = every[start : start + size]
-            shelf.append(part, values(part))
-    shelf.refresh()
+            cache.append(part, values(part))
+    cache.refresh()
     return every
 
 
-def test_what_was_stored_is_found_in_any_order_and_number(shelf: Shelf) -> None:
-    every = fill(shelf, 3, 1, 40)
+def test_what_was_stored_is_found_in_any_order_and_number(cache: EmbeddingCache) -> None:
+    every = fill(cache, 3, 1, 40)
     asked = np.random.default_rng(0).choice(every, 200)
-    assert np.array_equal(shelf.vectors(asked), values(asked))
-    assert shelf.vectors(asked).dtype == np.float32
-    assert shelf.has(keys(60)).tolist() == [True] * 44 + [False] * 16
-    assert np.array_equal(Shelf(shelf.folder).vectors(asked), values(asked))
+    assert np.array_equal(cache.vectors(asked), values(asked))
+    assert cache.vectors(asked).dtype == np.float32
+    assert cache.has(keys(60)).tolist() == [True] * 44 + [False] * 16
+    assert np.array_equal(EmbeddingCache(cache.folder).vectors(asked), values(asked))
     with pytest.raises(LikenessError, match="16 of the requested items"):
-        shelf.vectors(keys(60))
+        cache.vectors(keys(60))
 
 
-def test_a_shard_whose_keys_do_not_ascend_is_read(shelf: Shelf) -> None:
+def test_a_shard_whose_keys_do_not_ascend_is_read(cache: EmbeddingCache) -> None:
     """As stores of earlier versions have them, under a number and without checksums."""
     every = keys(30)[np.random.default_rng(0).permutation(30)]
-    shelf.folder.mkdir()
+    cache.folder.mkdir()
     arrays = {"vectors": values(every), "keys": every.view(np.uint8).reshape(-1, 32)}
-    path = shelf.folder / "00000001.safetensors"
+    path = cache.folder / "00000001.safetensors"
     shards.write(path, arrays)
     path.write_bytes(re.sub(rb'"crc32": "[0-9a-f]{16}", ', lambda found: b" " * len(found[0]), path.read_bytes()))
-    shelf.refresh()
-    assert shelf._files[path.name].notes.keys() == {"replaces"}
-    assert np.array_equal(shelf.vectors(every), values(every))
-    assert shelf.has(keys(33)).tolist() == [True] * 30 + [False] * 3
+    cache.refresh()
+    assert cache._files[path.name].notes.keys() == {"replaces"}
+    assert np.array_equal(cache.vectors(every), values(every))
+    assert cache.has(keys(33)).tolist() == [True] * 30 + [False] * 3
 
 
-def test_items_of_many_vectors(shelf: Shelf) -> None:
+def test_items_of_many_vectors(cache: EmbeddingCache) -> None:
     """Reference: a dictionary and a loop."""
     draw = np.random.default_rng(0)
     every = keys(30)
     held = {key: draw.normal(size=(draw.integers(0, 6), 4)).astype(np.float32) for key in every.tolist()}
-    with shelf.locked(tell=quiet):
+    with cache.locked(tell=quiet):
         for part in np.split(every, [4, 5, 20]):
             parts = [held[key] for key in part.tolist()]
-            shelf.append(part, np.concatenate(parts), np.cumsum([0, *map(len, parts)]))
-        shelf.refresh()
+            cache.append(part, np.concatenate(parts), np.cumsum([0, *map(len, parts)]))
+        cache.refresh()
         for _ in range(2):
             asked = draw.choice(every, 50)
-            vectors, offsets = shelf.many(asked)
-            assert shelf.ragged
+            vectors, offsets = cache.many(asked)
+            assert cache.ragged
             assert np.array_equal(vectors, np.concatenate([held[key] for key in asked.tolist()]))
             assert np.diff(offsets).tolist() == [len(held[key]) for key in asked.tolist()]
-            shelf.merge()
-            assert len(list(shelf.folder.glob("*.safetensors"))) == 1
+            cache.merge()
+            assert len(list(cache.folder.glob("*.safetensors"))) == 1
 
 
-def test_small_shards_are_merged_and_large_ones_left(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    every = fill(shelf, 2, 500, 3, 4, 5)
+def test_small_shards_are_merged_and_large_ones_left(cache: EmbeddingCache, monkeypatch: pytest.MonkeyPatch) -> None:
+    every = fill(cache, 2, 500, 3, 4, 5)
     monkeypatch.setattr(feature_store, "SMALL", 5000)
-    with shelf.locked(tell=quiet):
-        shelf.merge()
-    sizes = sorted(len(load_file(path)["vectors"]) for path in shelf.folder.glob("*.safetensors"))
+    with cache.locked(tell=quiet):
+        cache.merge()
+    sizes = sorted(len(load_file(path)["vectors"]) for path in cache.folder.glob("*.safetensors"))
     assert sizes == [14, 500]
-    assert np.array_equal(shelf.vectors(every), values(every))
+    assert np.array_equal(cache.vectors(every), values(every))
 
 
 DAMAGE = {
@@ -143,35 +143,37 @@ def test_a_damaged_shard_is_named_and_encoded_again(
     assert np.array_equal(subject(folder, model).embed(column), right) and capsys.readouterr().err == ""
 
 
-def test_damage_is_not_merged_and_a_damaged_plan_is_none(shelf: Shelf, capsys: pytest.CaptureFixture[str]) -> None:
-    every = fill(shelf, 3, 4, 5)
-    path = shelf._path(np.sort(every[:3]))
+def test_damage_is_not_merged_and_a_damaged_plan_is_none(
+    cache: EmbeddingCache, capsys: pytest.CaptureFixture[str]
+) -> None:
+    every = fill(cache, 3, 4, 5)
+    path = cache._path(np.sort(every[:3]))
     path.write_bytes(DAMAGE["a bit of the keys"](path.read_bytes()))
-    with shelf.locked(tell=print):
-        shelf.write_plan(every, np.array([0, 12]))
-        shelf.merge()
-        assert shelf.has(every).tolist() == [False] * 3 + [True] * 9
-        plan = shelf.folder / feature_store.PLAN
+    with cache.locked(tell=print):
+        cache.write_plan(every, np.array([0, 12]))
+        cache.merge()
+        assert cache.has(every).tolist() == [False] * 3 + [True] * 9
+        plan = cache.folder / feature_store.PLAN
         plan.write_bytes(DAMAGE["a bit of the keys"](plan.read_bytes()))
-        assert [len(part) for part in shelf.plan()] == [0, 1]
-    with shelf.locked(tell=print):
+        assert [len(part) for part in cache.plan()] == [0, 1]
+    with cache.locked(tell=print):
         assert not path.exists() and path.name in capsys.readouterr().out
 
 
-def test_bad_items_are_remembered_even_after_a_line_cut_short(shelf: Shelf) -> None:
+def test_bad_items_are_remembered_even_after_a_line_cut_short(cache: EmbeddingCache) -> None:
     first, second = keys(2).tolist()
-    with shelf.locked(tell=quiet):
-        shelf.remember_bad(first, "cats, image 3", "a damaged image")
-        with open(shelf.folder / "bad.jsonl", "ab") as handle:
+    with cache.locked(tell=quiet):
+        cache.remember_bad(first, "cats, image 3", "a damaged image")
+        with open(cache.folder / "bad.jsonl", "ab") as handle:
             handle.write(b'\n{"key": "12')
-        shelf.remember_bad(second, "cats, image 4", "an empty file")
-    assert Shelf(shelf.folder).bad == {
+        cache.remember_bad(second, "cats, image 4", "an empty file")
+    assert EmbeddingCache(cache.folder).bad == {
         first: ("cats, image 3", "a damaged image"),
         second: ("cats, image 4", "an empty file"),
     }
-    with shelf.locked(tell=quiet):
-        shelf.forget_bad()
-    assert Shelf(shelf.folder).bad == {}
+    with cache.locked(tell=quiet):
+        cache.forget_bad()
+    assert EmbeddingCache(cache.folder).bad == {}
 
 
 def test_the_folder_says_what_it_stands_for(tmp_path: Path) -> None:
@@ -181,20 +183,20 @@ def test_the_folder_says_what_it_stands_for(tmp_path: Path) -> None:
     assert home.parent == tmp_path / "org__net"
     assert home == store.home("org/net", dict(reversed(identity.items())))
     assert home != store.home("org/net", identity | {"dtype": "bfloat16"})
-    assert store.settled(home) is None
-    store.settle(home, identity=identity, settings={"size": (224, 224)})
+    assert store.identity_record(home) is None
+    store.record_identity(home, identity=identity, settings={"size": (224, 224)})
     assert json.loads((home / "identity.json").read_text())["identity"] == identity
-    store.settle(home, identity=identity, settings={"size": [224, 224]})
+    store.record_identity(home, identity=identity, settings={"size": [224, 224]})
     with pytest.raises(LikenessError, match=r"other settings than the model loaded now \(size\)"):
-        store.settle(home, identity=identity, settings={"size": [336, 336]})
+        store.record_identity(home, identity=identity, settings={"size": [336, 336]})
 
 
 ROOT = Path(__file__).resolve().parents[3]
 HOLDER = """
 import sys
 from pathlib import Path
-from compute.features.store import Shelf
-with Shelf(Path(sys.argv[1])).locked(tell=sys.exit):
+from compute.features.store import EmbeddingCache
+with EmbeddingCache(Path(sys.argv[1])).locked(tell=sys.exit):
     print("held", flush=True)
     sys.stdin.readline()
 """
@@ -217,7 +219,7 @@ def test_a_second_process_waits_and_says_so(tmp_path: Path) -> None:
         other.stdin.write("\n")
         other.stdin.flush()
 
-    with Shelf(tmp_path / "image").locked(tell=waiting):
+    with EmbeddingCache(tmp_path / "image").locked(tell=waiting):
         other.communicate(timeout=30)
     assert other.returncode == 0
     assert len(said) == 1 and "another process is encoding here" in said[0]

@@ -269,13 +269,13 @@ def site(rendered: list[str]) -> Iterator[TestClient]:
         await asyncio.sleep(0.01)
         return HTMLResponse(f"<p>{request.url}</p>{PAGE}", 503 if "refused" in str(request.url) else 200)
 
-    async def dress(request: Request, key: str, markup: str) -> str:
+    async def complete(request: Request, key: str, markup: str) -> str:
         return f"{markup}<i>{request.query_params.get(key, '')}</i>"
 
     pages = Middleware(
         Pages,
         keys=["", "board", "model", "refused"],
-        dress=dress,
+        complete=complete,
         version=lambda: "1",
         figures=["board"],
         link="<a.js>",

@@ -17,7 +17,7 @@ import pytest
 
 from compute.content import items
 from compute.database import store
-from compute.features.store import FeatureStore, Shelf
+from compute.features.store import EmbeddingCache, FeatureStore
 from compute.paths import ROOT
 from compute.storage import RemoteFolder
 from compute.types import CannotWrite, LikenessError, NotHere
@@ -90,11 +90,11 @@ def assert_encodings_equal(local: Path, url: str, *, machine: Path) -> None:
         patched.setenv("LIKENESS_CACHE", str(machine))
         remote = FeatureStore(f"{url}/features")
         for home in sorted((local / "features" / "tiny").iterdir()):
-            for shelf in (Shelf(folder) for folder in home.iterdir() if folder.is_dir()):
-                keys = np.concatenate([shard.keys for shard in shelf._lookup.shards])
-                other = remote.shelf(remote.folder / "tiny" / home.name, shelf.folder.name)
-                assert len(keys) and np.array_equal(other.vectors(keys), shelf.vectors(keys))
-            stored = remote.settled(remote.folder / "tiny" / home.name)
+            for cache in (EmbeddingCache(folder) for folder in home.iterdir() if folder.is_dir()):
+                keys = np.concatenate([shard.keys for shard in cache._lookup.shards])
+                other = remote.cache(remote.folder / "tiny" / home.name, cache.folder.name)
+                assert len(keys) and np.array_equal(other.vectors(keys), cache.vectors(keys))
+            stored = remote.identity_record(remote.folder / "tiny" / home.name)
             assert stored["identity"] == json.loads((home / "identity.json").read_text())["identity"]
 
 
@@ -216,18 +216,20 @@ def test_a_shard_that_could_not_be_put_is_put_later(
 ) -> None:
     folder, remote = tmp_path / "mirror", RemoteFolder(f"{bucket}/image")
     keys = squares().keys[:4]
-    shelf = Shelf(folder, remote=remote)
+    cache = EmbeddingCache(folder, remote=remote)
 
     def refuse(*some: object) -> None:
         raise ConnectionError("gone")
 
     with monkeypatch.context() as patched:
         patched.setattr(RemoteFolder, "put", refuse)
-        with pytest.raises(ConnectionError), shelf.locked(tell=print):
-            shelf.append(keys, np.ones((4, 2), np.float32))
-    assert remote.names() == {} and shelf._listed()
-    assert Shelf(folder, remote=remote).has(keys).all()  # nothing is missing here, so that no pass takes the lock
-    assert list(remote.names()) == shelf._listed()
+        with pytest.raises(ConnectionError), cache.locked(tell=print):
+            cache.append(keys, np.ones((4, 2), np.float32))
+    assert remote.names() == {} and cache._listed()
+    assert (
+        EmbeddingCache(folder, remote=remote).has(keys).all()
+    )  # nothing is missing here, so that no pass takes the lock
+    assert list(remote.names()) == cache._listed()
 
 
 def test_what_machines_note_at_the_same_moment_is_all_there(
@@ -235,7 +237,7 @@ def test_what_machines_note_at_the_same_moment_is_all_there(
 ) -> None:
     """The second notes while the first has begun to put its own."""
     remote = RemoteFolder(f"{bucket}/image")
-    one, two = (Shelf(tmp_path / name, remote=remote) for name in ("one", "two"))
+    one, two = (EmbeddingCache(tmp_path / name, remote=remote) for name in ("one", "two"))
     put, beside = RemoteFolder.put, []
 
     def interrupted(self: RemoteFolder, path: Path, name: str) -> None:
@@ -248,10 +250,10 @@ def test_what_machines_note_at_the_same_moment_is_all_there(
         beside.append(lambda: two.remember_bad(b"b" * 32, "second", "empty"))
         one.remember_bad(b"a" * 32, "first", "damaged")
     bad = {b"a" * 32: ("first", "damaged"), b"b" * 32: ("second", "empty")}
-    assert Shelf(tmp_path / "three", remote=remote).bad == bad
+    assert EmbeddingCache(tmp_path / "three", remote=remote).bad == bad
     two.refresh()
     assert two.bad == bad
     with two.locked(tell=print):
         two.forget_bad()
     one.refresh()
-    assert one.bad == two.bad == Shelf(tmp_path / "three", remote=remote).bad == {}
+    assert one.bad == two.bad == EmbeddingCache(tmp_path / "three", remote=remote).bad == {}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from compute.models.own.objects.held import Arguments, Held, Side, encoder, weight_of
 from compute.models.own.objects.placement import modules_of
+from compute.models.own.objects.wrapped import Arguments, Side, Wrapped, encoder, weight_of
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def encoder_of(
     text: Callable[..., Any] | None,
     packages: tuple[str, ...],
     advice: str,
-) -> Held:
+) -> Wrapped:
     """The encoder of two functions: `image` gets a list of PIL images, or with `preprocess` the batch that its outputs
     are stacked to; `text` a list of texts, or with `tokenizer` the batch of their tokens."""
     preprocess, tokenizer = arguments.preprocess, arguments.tokenizer

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from compute.models.own.objects.batches import Batches
-from compute.models.own.objects.held import Arguments, Held, as_array, inputs_of, worded
 from compute.models.own.objects.placement import modules_of
+from compute.models.own.objects.wrapped import Arguments, Wrapped, as_array, inputs_of, worded
 from compute.types import BadInput, CannotDo
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 KIND, TAKES = "a function of two images", ("preprocess", "higher_is_better")
 
 
-def held(arguments: Arguments) -> Held:
+def wrap(arguments: Arguments) -> Wrapped:
     """The function's values, negated where lower is nearer. Raises BadInput for what takes no two images."""
     model, preprocess = arguments.model, arguments.preprocess
     if not callable(model) or inputs_of(getattr(model, "forward", model)) not in (2, None):
@@ -28,7 +28,7 @@ def held(arguments: Arguments) -> Held:
         "images": "PIL images" if preprocess is None else "the caller's transform",
         "higher_is_better": bool(arguments.higher_is_better),
     }
-    comparer = HeldComparer(
+    comparer = WrappedComparer(
         name=arguments.of,
         function=model,
         preprocess=preprocess,
@@ -36,7 +36,7 @@ def held(arguments: Arguments) -> Held:
         sign=1.0 if arguments.higher_is_better else -1.0,
         settings=dict(settings),
     )
-    return Held(
+    return Wrapped(
         abilities=("compare",),
         modalities=("image",),
         make=lambda row, digest: comparer,  # one for all, for its check settles how the function is called
@@ -48,7 +48,7 @@ def held(arguments: Arguments) -> Held:
 
 
 @dataclass(kw_only=True)
-class HeldComparer:
+class WrappedComparer:
     """Pairs of images into scores by somebody else's function. `batched`, whether it takes several pairs at once, is
     settled in its check."""
 

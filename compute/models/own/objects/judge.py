@@ -14,7 +14,7 @@ from compute.content import decoding
 from compute.content.messages import STOP, Picture, Question, Reply
 from compute.models.judges.answer_log import AnswerLog
 from compute.models.judges.images import data_url, grouped
-from compute.models.own.objects.held import Arguments, Held, inputs_of, worded
+from compute.models.own.objects.wrapped import Arguments, Wrapped, inputs_of, worded
 from compute.types import BadInput, LikenessError
 
 KIND, TAKES = "a function of one input, which is taken for a judge", ()
@@ -29,7 +29,7 @@ def matches(model: Any) -> bool:
     return callable(model) and not isinstance(model, type)
 
 
-def held(arguments: Arguments) -> Held:
+def wrap(arguments: Arguments) -> Wrapped:
     """A judge, where the function has one input. Raises BadInput for what takes another number of inputs."""
     count = inputs_of(arguments.model)
     if count not in (1, None):
@@ -37,10 +37,10 @@ def held(arguments: Arguments) -> Held:
             f"{arguments.of} takes {count} inputs. A judge takes one, ask(messages) -> text; a metric two, "
             "distance(a, b) with higher_is_better="
         )
-    return Held(
+    return Wrapped(
         abilities=("choose",),
         modalities=("image", "text"),
-        make=lambda row, digest: HeldJudge(
+        make=lambda row, digest: WrappedJudge(
             ask=arguments.model,
             settings=dict(SETTINGS),
             answers=AnswerLog(row, settings={"digest": digest, **SETTINGS}),
@@ -52,7 +52,7 @@ def held(arguments: Arguments) -> Held:
 
 
 @dataclass(kw_only=True)
-class HeldJudge:
+class WrappedJudge:
     """A judge behind a function."""
 
     ask: Callable[[list[dict[str, Any]]], str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from compute.models.own.objects.batches import encoder_of
-from compute.models.own.objects.held import Arguments, Held
+from compute.models.own.objects.wrapped import Arguments, Wrapped
 
 KIND, TAKES = "an object with encode_image or encode_text", ("preprocess", "tokenizer")
 METHODS = ("encode_image", "encode_text")
@@ -16,7 +16,7 @@ def matches(model: Any) -> bool:
     return any(callable(getattr(model, name, None)) for name in METHODS)
 
 
-def held(arguments: Arguments) -> Held:
+def wrap(arguments: Arguments) -> Wrapped:
     """What the two methods give for lists, or for tensors where `preprocess` or `tokenizer` is passed: (n, d)."""
     image, text = (getattr(arguments.model, name, None) for name in METHODS)
     return encoder_of(

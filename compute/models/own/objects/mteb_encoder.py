@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from compute.models.own.objects.held import Arguments, Held, Side, encoder
+from compute.models.own.objects.wrapped import Arguments, Side, Wrapped, encoder
 from compute.types import BadInput
 
 KIND, TAKES = "an encoder of mteb's protocol", ()
@@ -25,7 +25,7 @@ def matches(model: Any) -> bool:
     return hasattr(model, "mteb_model_meta") or "task_metadata" in inspect.signature(encode).parameters
 
 
-def held(arguments: Arguments) -> Held:
+def wrap(arguments: Arguments) -> Wrapped:
     """Images and texts by its own `encode`. Which of the two it takes is what its `mteb_model_meta` says; without one
     it takes what does not make it raise an error in its check.
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from compute.models.encoders import open_clip as library
-from compute.models.own.objects.held import Arguments, Held, encoder, sides_of
+from compute.models.own.objects.wrapped import Arguments, Wrapped, encoder, sides_of
 from compute.types import BadInput
 
 KIND, TAKES = "an open_clip model", ("preprocess", "tokenizer")
@@ -22,7 +22,7 @@ def matches(model: Any) -> bool:
     return open_clip is not None and isinstance(model, open_clip.CLIP | open_clip.CustomTextCLIP | open_clip.CoCa)
 
 
-def held(arguments: Arguments) -> Held:
+def wrap(arguments: Arguments) -> Wrapped:
     """Images and texts into the projected outputs, not normalised, as for the open_clip models of the catalogue.
 
     Raises BadInput where neither the model nor the arguments tell the preprocessing or the tokenizer.

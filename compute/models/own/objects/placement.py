@@ -8,7 +8,7 @@ from typing import Any
 
 from compute.models import loading
 from compute.models.adapter import Hardware
-from compute.models.own.objects.held import weight_of
+from compute.models.own.objects.wrapped import weight_of
 from compute.types import BadInput
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from compute.models.own.objects.held import Arguments, Held, Side, encoder
+from compute.models.own.objects.wrapped import Arguments, Side, Wrapped, encoder
 from compute.types import BadInput
 
 KIND, TAKES = "a SentenceTransformer", ()
@@ -18,7 +18,7 @@ def matches(model: Any) -> bool:
     )
 
 
-def held(arguments: Arguments) -> Held:
+def wrap(arguments: Arguments) -> Wrapped:
     """What its own `encode` gives, with the model's default prompt where it has one, for both queries and documents.
 
     Raises BadInput for a cross-encoder or a model of several or sparse vectors, which are not encoders of one vector.

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from compute.models.own.objects.batches import encoder_of
-from compute.models.own.objects.held import Arguments, Held
+from compute.models.own.objects.wrapped import Arguments, Wrapped
 from compute.types import BadInput
 
 KIND, TAKES = "a torch.nn.Module", ("preprocess", "tokenizer")
@@ -17,7 +17,7 @@ def matches(model: Any) -> bool:
     return "torch" in sys.modules and isinstance(model, sys.modules["torch"].nn.Module)
 
 
-def held(arguments: Arguments) -> Held:
+def wrap(arguments: Arguments) -> Wrapped:
     """What `forward` gives for a batch on the module's device and in its precision: (n, d).
 
     Raises BadInput where neither preprocessing nor tokenizer is given.

@@ -13,7 +13,7 @@ from compute.models.encoders import dual, text, vision
 from compute.models.encoders.towers import ImageTower, Towers
 from compute.models.files import pretrained, weights
 from compute.models.files.weights import one_line
-from compute.models.own.objects.held import Arguments, Held, encoder, sides_of
+from compute.models.own.objects.wrapped import Arguments, Wrapped, encoder, sides_of
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def matches(model: Any) -> bool:
     return hasattr(model, "config") and any(callable(getattr(model, name, None)) for name in METHODS.values())
 
 
-def held(arguments: Arguments) -> Held:
+def wrap(arguments: Arguments) -> Wrapped:
     """Images and texts into the pooled outputs, projected where the model projects them, and not normalised.
 
     A model of both whose processor or folder prepares one of them alone embeds that one. Raises BadInput where no

@@ -101,7 +101,7 @@ def test_a_key_that_a_catalogue_or_an_own_generator_has_is_not_taken(
         models=(own_suite.own_generator("my-model", title="A generator"),),
     )
     monkeypatch.setattr(suite_records, "recorded", lambda results: ([suite], []))
-    assert own_models.settled(ROW, digest=DIGEST, results=tmp_path, source=SESSION).key == "own/my-model-01234567"
+    assert own_models.keyed(ROW, digest=DIGEST, results=tmp_path, source=SESSION).key == "own/my-model-01234567"
 
 
 def test_what_could_not_be_read_back_is_not_recorded(tmp_path: Path) -> None:

@@ -74,9 +74,9 @@ def test_a_suite_holds_tasks_of_several_shapes_and_files(tmp_path: Path) -> None
     assert [task.category for task in suite.tasks] == ["Zero-shot Classification", "Text-2AFC", "Mine"]
     assert suite.shape == "classification, choices, clustering" and len({file.digest for file in suite.data}) == 3
     assert suite_records.recorded(tmp_path) == ([suite], [])
-    assert suite_records.settled(suite_making.of_data(parts, name="Other"), results=tmp_path).suite.key == "own-both"
+    assert suite_records.keyed(suite_making.of_data(parts, name="Other"), results=tmp_path).suite.key == "own-both"
     less = suite_making.of_data({name: parts[name] for name in ("labels", "questions")}, name="Both")
-    assert suite_records.settled(less, results=tmp_path).suite.key == f"own-both-{less.digest[:8]}"
+    assert suite_records.keyed(less, results=tmp_path).suite.key == f"own-both-{less.digest[:8]}"
     with pytest.raises(BadInput, match="own/both/a-b"):
         suite_making.of_data({"a b": parts["labels"], "A-B": parts["groups"]}, name="Both")
 
@@ -111,13 +111,13 @@ def test_the_same_content_is_the_same_suite_and_another_gets_a_key_of_its_own(
     again = suite_records.record(suite_making.from_file(copy, suite="pairbench"), results=results)
     assert again.suite.key == first.suite.key and [task.key for task in again.tasks] == [t.key for t in first.tasks]
     other = suite_making.from_file(made(photographs, tmp_path / "other" / manifest.name, seed=1), suite="pairbench")
-    assert suite_records.settled(other, results=results).suite.key == f"pairs-holiday-photos-{other.digest[:8]}"
+    assert suite_records.keyed(other, results=results).suite.key == f"pairs-holiday-photos-{other.digest[:8]}"
     assert len(suite_records.files(results)) == 1
     suite_records.record(other, results=results)
     both, _ = suite_records.recorded(results)
     assert len(both) == len({each.suite.title for each in both}) == 2
     assert len({task.title for each in both for task in each.tasks}) == 4
-    assert suite_records.settled(other, results=results) in both
+    assert suite_records.keyed(other, results=results) in both
 
 
 # A field's path, a value, and the word that names it in the reason.

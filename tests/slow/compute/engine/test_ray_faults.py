@@ -21,7 +21,7 @@ import pytest
 from compute.engine.ray_cluster import RayCluster
 from compute.engine.run import Outcome
 from compute.features import passes
-from compute.features.store import Shelf
+from compute.features.store import EmbeddingCache
 from compute.paths import ROOT
 from tests.compute.engine import crewed
 from tests.compute.engine.crewed import SHARD, TOTAL, encoded, files, processes
@@ -51,7 +51,7 @@ def cluster() -> Iterator[Any]:
 def whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
     """The files that this process alone leaves."""
     monkeypatch.setattr(passes, "SHARD", SHARD)
-    monkeypatch.setattr(Shelf, "merge", Shelf.refresh)  # it would make one file of them
+    monkeypatch.setattr(EmbeddingCache, "merge", EmbeddingCache.refresh)  # it would make one file of them
     assert crewed.execute(tmp_path / "alone")[0].state == "made"
     return files(tmp_path / "alone")
 
@@ -143,10 +143,10 @@ import sys
 from pathlib import Path
 from compute.engine.ray_cluster import RayCluster
 from compute.features import passes
-from compute.features.store import Shelf
+from compute.features.store import EmbeddingCache
 from tests.compute.engine import crewed
 
-passes.SHARD, Shelf.merge = crewed.SHARD, Shelf.refresh
+passes.SHARD, EmbeddingCache.merge = crewed.SHARD, EmbeddingCache.refresh
 [outcome] = crewed.execute(Path(sys.argv[1]), RayCluster(address=sys.argv[2], workers=2))
 print(outcome.state)
 """

@@ -37,7 +37,7 @@ class Arguments:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Held:
+class Wrapped:
     """An object read as a model. `make(row, digest)` gives the model; `settings` and `code` decide its numbers."""
 
     abilities: tuple[str, ...]
@@ -62,7 +62,7 @@ class Side:
 
 
 @dataclass(kw_only=True)
-class HeldEncoder:
+class WrappedEncoder:
     """Images and texts into vectors by somebody else's code: what it raises and what it gives is checked."""
 
     name: str
@@ -99,12 +99,12 @@ def encoder(
     packages: tuple[str, ...],
     advice: str,
     uncertain: bool = False,
-) -> Held:
+) -> Wrapped:
     """An encoder of these sides, read of an object."""
-    return Held(
+    return Wrapped(
         abilities=tuple(f"embed_{modality}" for modality in sides),
         modalities=tuple(sides),
-        make=lambda row, digest: HeldEncoder(name=row.key, sides=sides, settings=dict(settings)),
+        make=lambda row, digest: WrappedEncoder(name=row.key, sides=sides, settings=dict(settings)),
         settings=settings,
         code=code,
         packages=packages,

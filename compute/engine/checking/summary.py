@@ -1,4 +1,4 @@
-"""What was understood of a data set, as pairs of a word and a text: shape, columns, items, classes, splits."""
+"""A summary of a data set as it was read, as pairs of a word and a text: shape, columns, items, classes, splits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from compute.types import shortened
 NAMED = 8  # classes that are named
 
 
-def understood(part: OwnData, items: Mapping[str, Data]) -> list[tuple[str, str]]:
+def summary(part: OwnData, items: Mapping[str, Data]) -> list[tuple[str, str]]:
     """The facts of data as they were read; data with faults have no items."""
     facts = [
         ("Shape", _shape(part)),
