@@ -51,8 +51,8 @@ class Reference:
             values = np.array(getattr(self, side), dtype=np.float64)
             if values.ndim != 1 or len(values) == 1 or not np.isfinite(values).all() or (np.diff(values) < 0).any():
                 raise BadInput(
-                    f"The quantiles ({side}) of {self.model}, {self.pairing}, are not two or more finite "
-                    "numbers that rise: calibrate the model again"
+                    f"The quantiles ({side}) of {self.model}, {self.pairing}, must be two or more finite, "
+                    "ascending numbers: calibrate the model again"
                 )
             object.__setattr__(self, side, values)
         if not len(self.unrelated):
@@ -94,7 +94,7 @@ def measured(
     every = np.concatenate([low, high])
     finite = every[np.isfinite(every)]
     if np.isnan(every).any() or not len(low) or not len(finite):
-        raise Undefined(f"The scores of {model}, {pairing}, make no distribution: none is finite, or one is NaN")
+        raise Undefined(f"The scores of {model}, {pairing}, do not form a distribution: none is finite, or one is NaN")
     sides = {"unrelated": low, "matching": high}
     levels = np.linspace(0, 1, QUANTILES)
     return Reference(

@@ -114,9 +114,7 @@ def restored(record: Mapping[str, Any]) -> Domain:
             plain |= {name: np.array(plain[name], dtype=float) for name in ("low", "high")}
         return Domain(**plain | {"words": frozenset(plain.get("words", ()))})
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadInput(
-            f"It is not a domain of a calibration ({str(error)[:120]}): calibrate the model again"
-        ) from error
+        raise BadInput(f"It is not a calibration domain ({str(error)[:120]}): calibrate the model again") from error
 
 
 def of_vectors(
@@ -136,7 +134,7 @@ def of_vectors(
     """
     scenes = directions(np.asarray(vectors, dtype=np.float64))
     if len(scenes) < FEWEST or not np.isfinite(scenes).all():
-        raise Undefined(f"{len(scenes)} scenes make no domain of {model} for {modality}s: it needs {FEWEST}")
+        raise Undefined(f"{len(scenes)} scenes are too few for a domain of {model} for {modality}s: it needs {FEWEST}")
     if len(scenes) >= 2 * SCENES:
         region = _region(scenes[::2])
         held = _distances(scenes[1::2], *region)
@@ -171,7 +169,7 @@ def of_facts(facts: ArrayLike, *, model: str, name: str, modality: str, scenes: 
     """The domain of facts (n, k): their range, for models that are not encoders. Raises Undefined as `of_vectors`."""
     values = np.asarray(facts, dtype=np.float64)
     if scenes < FEWEST:
-        raise Undefined(f"{scenes} scenes make no domain of {model} for {modality}s: it needs {FEWEST}")
+        raise Undefined(f"{scenes} scenes are too few for a domain of {model} for {modality}s: it needs {FEWEST}")
     return Domain(
         model=model,
         name=name,

@@ -243,7 +243,7 @@ def _truth(row: dict[str, str], column: str) -> bool | None:
     known = {"true": True, "false": False, "": None}
     text = row[column].strip().lower()
     if text not in known:
-        raise BadInput(f"{row['key']}: {column} is {text!r}; write true, false or leave it empty")
+        raise BadInput(f"{row['key']}: {column} is {text!r}; write true or false, or leave it empty")
     return known[text]
 
 

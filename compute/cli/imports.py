@@ -103,7 +103,7 @@ def eval_results(
     if not imported.scores:
         for problem in (*imported.problems, *imported.skipped[:3]):
             typer.echo(f"Skipped: {problem}", err=True)
-        raise BadInput(f"{where} has no figure that can be read. The lines above say why; nothing was changed")
+        raise BadInput(f"{where} has no score that can be read. The lines above say why; nothing was changed")
     of = re.sub(r"[^a-z0-9._-]+", "--", model.lower())[:60]
     where = str(path.absolute()) if not source else where
     _store(imported, kind=f"eval-results-{of}", source=where, name=name, replace=replace, build=build, what="figure")

@@ -54,7 +54,7 @@ def instructions(
     if suite == "unisim":
         sets = [*splits.training(splits.chosen(datasets or []), source=source, seed=seed)]
     elif datasets:
-        raise BadInput("The suite mini has drawn examples alone: omit --datasets, or name --suite unisim")
+        raise BadInput("The suite mini has only drawn examples: omit --datasets, or name --suite unisim")
     else:
         sets = [DrawnExamples(task=task, seed=seed, count=count or UNRELATED, unrelated=True) for task in TASKS]
     progress = Progress()

@@ -76,7 +76,7 @@ def made_models(texts: Sequence[str], settings: RunSettings, *, name: str = "") 
     from compute.models.own.objects import placement
 
     if name and len(texts) > 1:
-        raise BadInput("--model-name is said of one model, and several files are named. Run them one after another")
+        raise BadInput("--model-name is for one model, and several files are named. Run them one after another")
     models = {}
     for text in texts:
         model, keywords = factories.made(text)

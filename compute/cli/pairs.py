@@ -117,7 +117,7 @@ def make(
     )
     typer.echo(f"{out}: {len(manifest.pairs):,} pairs of {manifest.items:,} images, seed {seed}")
     if synthetic is None:
-        typer.echo("Whether the images are synthetic is not recorded: say it with --synthetic or --not-synthetic")
+        typer.echo("Whether the images are synthetic is not recorded: set --synthetic or --not-synthetic")
     _say_counts(manifest.counts())
     typer.echo(f"Rate them: likeness run --suite pairbench --data {out} --models tiny,ssim")
 

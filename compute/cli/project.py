@@ -59,7 +59,7 @@ def project(
         catalog = catalog_with_own(results, warn=warn)
         named = named_models(names(model), catalog, offline=offline)
         if len(named) > 1:
-            raise BadInput("A map of images is of one model: name it alone with --model")
+            raise BadInput("A map of images shows one model: name only that with --model")
         settings = RunSettings(results=results, data=data, offline=offline)
         root, bench = settings.results, workbench(settings, data=data)
         row = record_named(named[0], results=root)

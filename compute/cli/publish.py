@@ -36,10 +36,10 @@ def publish(
 
     if context.invoked_subcommand:
         if repo or to or private or tag or database:
-            raise BadInput(f"Options of {context.invoked_subcommand} stand behind its name: publish results --to ...")
+            raise BadInput(f"Options of {context.invoked_subcommand} go after its name: publish results --to ...")
         return
     if bool(repo) == bool(to):
-        raise BadInput("Say where: --repo USER/NAME to upload, or --to FOLDER to write the files only")
+        raise BadInput("Set a destination: --repo USER/NAME to upload, or --to FOLDER to write the files only")
     if tag and to:
         raise BadInput("A tag names a snapshot of an uploaded data set: give --repo USER/NAME with --tag")
     path = _database(database)
@@ -57,7 +57,7 @@ def publish(
             return
         address = publish.upload(folder, repo=repo, private=private, tag=tag)
     if not tag:
-        typer.echo(f"v{of.version} names an earlier snapshot: to have this one cited too, publish it with --tag NAME")
+        typer.echo(f"v{of.version} names an earlier snapshot: to make this one citable too, publish it with --tag NAME")
     typer.echo(address)
 
 
@@ -86,9 +86,11 @@ def results(
     from compute.sharing import computed_runs, pull_request, shared_files
 
     if bool(repo) == bool(to):
-        raise BadInput("Say where: --to FOLDER, or --repo ORG/NAME for a pull request to the model's repository")
+        raise BadInput(
+            "Set a destination: --to FOLDER, or --repo ORG/NAME for a pull request to the model's repository"
+        )
     if not model and not repo:
-        raise BadInput("Say whose results: --model KEY. List them: likeness list models")
+        raise BadInput("Name the model: --model KEY. List them: likeness list models")
     if repo and not HUB_ID.fullmatch(repo):
         raise BadInput(f"{repo!r} is not a name of a model's repository: give it as ORG/NAME")
     root = (results or paths.RESULTS).absolute()

@@ -363,7 +363,7 @@ def projections(path: Path) -> tuple[pd.DataFrame, list[str]]:
     try:
         frame = pd.read_csv(path, dtype={"kind": str, "key": str, "settings": str, "cluster": "Int32"})
         if list(frame.columns) != list(PROJECTION) or not np.isfinite(frame[["x", "y"]].to_numpy(float)).all():
-            raise ValueError("its columns are other ones, or a point is nowhere")
+            raise ValueError("its columns are wrong, or a point has no position")
     except (OSError, ValueError, TypeError) as error:
         reason = str(error).strip().partition("\n")[0]
         return pd.DataFrame(), [f"{path.name} is skipped ({reason}): make it again, likeness project"]

@@ -254,7 +254,7 @@ def _check_sizes(connection: duckdb.DuckDBPyConnection, paths: list[str], *, mos
     """Raises BadInput for a file that would unpack to more than any sound one."""
     for _, rows, size, chunk in connection.execute(PARQUET_SIZES, [paths]).fetchall():
         if rows > most_rows or size > MAX_UNPACKED or chunk > MAX_CHUNK:
-            raise BadInput(f"it unpacks to {size / 2**20:,.0f} MB in {rows:,.0f} rows, more than any sound file")
+            raise BadInput(f"it unpacks to {size / 2**20:,.0f} MB in {rows:,.0f} rows, more than any valid file")
 
 
 def connect(
@@ -378,7 +378,7 @@ def frames(path: Path, *, names: Iterable[str]) -> dict[str, pd.DataFrame]:
         try:
             return {name: connection.table(name).df() for name in names}
         except duckdb.Error as error:
-            raise DatabaseError(f"{path.name} lacks a table: {_first_line(error)}") from error
+            raise DatabaseError(f"{path.name} is missing a table: {_first_line(error)}") from error
 
 
 def frame(rows: Iterable) -> pd.DataFrame:

@@ -294,7 +294,7 @@ class Worker:
         own = json.dumps(subject.identity, sort_keys=True, default=str)
         if own != json.dumps(planned, sort_keys=True, default=str):
             raise LikenessError(
-                f"A worker on {socket.gethostname()} would encode otherwise than this process ({own}, not {planned}). "
+                f"A worker on {socket.gethostname()} encodes differently from this process ({own}, not {planned}). "
                 "Install the same packages and the same weights on every machine"
             )
         return subject

@@ -83,7 +83,7 @@ class RunSettings(BaseModel):
         if self.engine == "local" and (self.address or self.workers):
             raise BadInput("--address and --workers are for Ray: add --engine ray")
         if self.rate is not None and not self.dry_run:
-            raise BadInput("--estimate is a rate for the time that --dry-run tells: add --dry-run")
+            raise BadInput("--estimate is a rate for the time that --dry-run estimates: add --dry-run")
         return self
 
     @property

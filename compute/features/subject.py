@@ -215,7 +215,7 @@ class LoadedSubject:
     def _single(self, column: Column) -> EmbeddingCache:
         cache = self._embedded(column)
         if cache.ragged:
-            raise CannotDo(f"{self.row.key} has many vectors an item; this procedure needs one")
+            raise CannotDo(f"{self.row.key} has many vectors per item; this procedure needs one")
         return cache
 
     def _embedded(self, column: Column) -> EmbeddingCache:

@@ -63,7 +63,7 @@ def save(
     with locked(target):
         if (target / MARK).is_file() and not replace and mark(target).digest != digest:
             raise BadInput(
-                f"There is a collection {target.name} with other content. Replace it with --replace, or choose another "
+                f"A collection {target.name} with other content exists. Replace it with --replace, or choose another "
                 "--name: collections are kept separately"
             )
         for table in TABLES:

@@ -53,7 +53,7 @@ class ModelMeta(BaseModel):
 
     @property
     def late_interaction(self) -> bool | None:
-        """Whether the model has many vectors an item; None where the file does not say."""
+        """Whether the model has many vectors per item; None where the file does not say."""
         kinds = {(self.similarity_fn_name or "").replace("_", "").lower(), *(self.model_type or ())}
         return True if kinds & {"maxsim", "late-interaction"} else False if kinds & {"cosine", "dense"} else None
 

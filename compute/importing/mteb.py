@@ -180,7 +180,7 @@ class _RepositoryReader:
         """One result file as a run a split, with a score a subset. Raises BadInput with the reason alone."""
         content = _read(path, ResultFile)
         if (content.task_name or task.title) != task.title:
-            raise BadInput(f"says it is of task {short(content.task_name)}")
+            raise BadInput(f"says it is for task {short(content.task_name)}")
         required = [split for split in task.split.split("|") if split in content.scores] or ["test"]
         if required[0] not in content.scores:
             raise BadInput(f"has the splits {', '.join(content.scores)[:60]}, but the task is scored on {task.split}")

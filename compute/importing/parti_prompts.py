@@ -128,7 +128,7 @@ def _prompts(name: str, table: parquet.Table) -> list[str]:
         raise BadInput(f"{name}: a prompt is empty")
     repeated = [text for text, count in Counter(texts).items() if count > 1]
     if repeated:
-        raise BadInput(f"{name}: {some(repeated, noun='prompt')} stand more than once, so their votes are ambiguous")
+        raise BadInput(f"{name}: {some(repeated, noun='prompt')} appear more than once, so their votes are ambiguous")
     return [text.strip() for text in texts]
 
 

@@ -80,7 +80,7 @@ def check(settings: RunSettings, *, most: int = 5000) -> DataCheck:
     suite, problem = None, ""
     if own_suite.is_suite_file(data):
         if settings.data_name or settings.shape or settings.columns:
-            raise BadInput(f"{Path(data).name} says itself how its data are read: omit --name, --shape and --columns")
+            raise BadInput(f"{Path(data).name} states how its data are read: omit --name, --shape and --columns")
         stated = suite_file.parse(Path(data), images=images)
         title = stated.title
         read: dict[int, OwnData] = {}

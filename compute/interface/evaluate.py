@@ -184,7 +184,7 @@ def _suite_of(tasks: Sequence[str], results: Path) -> str:
     for suite in catalog.suites:
         if all(suite.key in row.suites for row in rows):
             return suite.key
-    raise BadInput(f"No suite holds all of these tasks: {', '.join(tasks)}. Evaluate those of each suite by themselves")
+    raise BadInput(f"No suite holds all of these tasks: {', '.join(tasks)}. Evaluate those of each suite separately")
 
 
 def _executed(planned: Plan, bench: workspace.Bench, workers: RayCluster | None) -> list[Outcome]:

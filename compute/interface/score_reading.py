@@ -389,7 +389,7 @@ def _unused(extra: Sequence[str], roles: Mapping[str, str]) -> list[str]:
         near = suggestion(name, [role for role in OPTIONAL if role not in roles])
         if near:
             raise BadInput(
-                f"A long table knows no column {shortened(name)!r}.{near} Rename it, or omit it ({argument('ignore')})"
+                f"A long table has no column {shortened(name)!r}.{near} Rename it, or omit it ({argument('ignore')})"
             )
     return [f"Columns that are not used: {shown(extra)}."] if extra else []
 

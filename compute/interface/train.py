@@ -146,7 +146,7 @@ def _trained(
     leaks.check([*sets, *validation], evaluated)
     are_drawn = suite == "mini"
     report(evaluated.sentence(are_drawn=are_drawn))
-    report("While training, averages are of validation items, which choose the stored step, in percent")
+    report("While training, averages are over the validation items that select the stored step, in percent")
     if suite == "unisim":
         report(evaluation.DRAWN_OOD)
     items = evaluation.validation_items(suite, validation)
@@ -218,7 +218,7 @@ def _sets(
         check_task(task)
     if suite == "mini":
         if datasets:
-            raise BadInput("The suite mini has drawn examples alone: omit --datasets, or name --suite unisim")
+            raise BadInput("The suite mini has only drawn examples: omit --datasets, or name --suite unisim")
         sets = drawn.training(seed=plan.seed, count=plan.samples)
         return [part for part in sets if part.task in (tasks or TASKS)], []
     named = {task: names for task, names in splits.chosen(datasets).items() if task in (tasks or TASKS)}

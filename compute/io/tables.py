@@ -151,7 +151,7 @@ def read_csv(path: Path, *, columns: tuple[str, ...] = ()) -> pd.DataFrame:
     frame = read_table(path).frame
     missing = [column for column in columns if column not in frame.columns]
     if missing:
-        raise BadInput(f"{path.name} lacks the column {missing[0]!r}; it has: {', '.join(frame.columns)}")
+        raise BadInput(f"{path.name} is missing the column {missing[0]!r}; it has: {', '.join(frame.columns)}")
     return frame.astype(object)
 
 

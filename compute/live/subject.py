@@ -63,7 +63,7 @@ class LiveSubject:
     def embed(self, column: Column) -> NDArray[np.float32]:
         """(n, d) float32. Raises CannotDo for a model of many vectors an item."""
         if self.model.multi_vector:
-            raise CannotDo(f"{self.row.key} has many vectors an item")
+            raise CannotDo(f"{self.row.key} has many vectors per item")
         return np.concatenate(self._vectors(column))
 
     def embed_many(self, column: Column) -> tuple[NDArray[np.float32], NDArray[np.int64]]:

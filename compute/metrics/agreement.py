@@ -17,7 +17,7 @@ def correlation(*, scores: ArrayLike, human: ArrayLike) -> float:
     """
     scores, human = _paired(scores, human)
     if len(scores) < 3:
-        raise Undefined(f"A correlation needs three generators, here are {len(scores)}: add generators")
+        raise Undefined(f"A correlation needs three generators, got {len(scores)}: add generators")
     for name, values in (("scores", scores), ("human preferences", human)):
         if np.ptp(values) == 0:
             raise Undefined(f"All {name} are {values[0]:g}, so there is no correlation: check the inputs")
@@ -46,7 +46,7 @@ def rank_accuracy(*, ranks: ArrayLike, human_ranks: ArrayLike) -> float:
     metric = np.sign(ranks[first] - ranks[second])
     ordered = people != 0
     if not ordered.any():
-        raise Undefined(f"People order no pair of these {len(ranks)} generators: no rank accuracy")
+        raise Undefined(f"People rank no pair of these {len(ranks)} generators: no rank accuracy")
     return float(np.mean((1 + people[ordered] * metric[ordered]) / 2))
 
 

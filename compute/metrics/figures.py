@@ -42,7 +42,7 @@ def cosine_spearman(human: ArrayLike, value: ArrayLike) -> Figure:
     both = np.isfinite(human) & np.isfinite(value)
     human, value, n = human[both], value[both], int(both.sum())
     if n < 3:
-        raise Undefined(f"A rank correlation needs three pairs, here are {n}")
+        raise Undefined(f"A rank correlation needs three pairs, got {n}")
     for name, side in (("human scores", human), ("similarities", value)):
         if np.ptp(side) == 0:
             raise Undefined(f"All {n} {name} are {side[0]:g}, so there is no correlation")
@@ -68,7 +68,7 @@ def nmi(labels: ArrayLike, clusters: ArrayLike) -> Figure:
     _, label = np.unique(labels, return_inverse=True)
     _, cluster = np.unique(clusters, return_inverse=True)
     if len(labels) == 0 or (label.max() == 0 and cluster.max() == 0):
-        raise Undefined(f"All {len(labels)} items are in one class and one cluster: no mutual information to speak of")
+        raise Undefined(f"All {len(labels)} items are in one class and one cluster: no mutual information is defined")
     width = cluster.max() + 1
     _, pair = np.unique(label * width + cluster, return_inverse=True)
     joint, of_label, of_cluster = (_surprise(group) for group in (pair, label, cluster))

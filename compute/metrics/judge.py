@@ -71,7 +71,7 @@ class Ratings:
         }
         unlike = {name: column.shape for name, column in columns.items() if column.shape != first.shape}
         if unlike:
-            raise BadInput(f"Expected a row a pair in every list, {first.shape} as forward has, got {unlike}")
+            raise BadInput(f"Expected one row per pair in every list, {first.shape} as forward has, got {unlike}")
         return cls(**columns)
 
     @classmethod
@@ -179,7 +179,7 @@ MMSCORE = Quantity(
     unrelated=_unrelated,
     cells=_table_cells,
     value=lambda counts: nmi_of_counts(counts.reshape(*counts.shape[:-1], -1, SCALE + 1)),
-    reason="All pairs have one expected score and all answers are alike, so there is no mutual information to speak of",
+    reason="All pairs have one expected score and all answers are alike, so there is no mutual information is defined",
     lower=0.0,
     upper=1.0,
 )

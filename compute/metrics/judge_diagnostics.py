@@ -118,7 +118,7 @@ def template_robustness(
     ratings = Ratings.of(expected=expected, forward=forward, reverse=reverse, sources=sources)
     numbers = np.asarray(templates)
     if numbers.shape != (len(ratings),):
-        raise BadInput(f"Expected a template a pair, {len(ratings)} of them, got shape {numbers.shape}")
+        raise BadInput(f"Expected one template per pair, {len(ratings)} of them, got shape {numbers.shape}")
     levels, template = np.unique(numbers, return_inverse=True)
     if len(levels) < 2:
         raise Undefined(f"Templates are compared where there are at least two, here are {len(levels)}")

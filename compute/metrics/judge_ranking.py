@@ -69,7 +69,7 @@ def ranking_stability(
     or no size is below the number of sources; BadInput where judges were not put the same pairs.
     """
     if len(judges) < 2:
-        raise Undefined(f"A ranking needs two judges, here are {len(judges)}")
+        raise Undefined(f"A ranking needs two judges, got {len(judges)}")
     parts, subsets = _same_pairs(judges)
     sums, sources = source_sums(MMSCORE, [each for judge in parts.values() for each in judge])
     usable = [size for size in sorted(set(sizes)) if 2 <= size < sources]
@@ -132,7 +132,7 @@ def _same_pairs(judges: Mapping[str, Mapping[str, pd.DataFrame]]) -> tuple[dict[
         for subset, ours, theirs in zip(subsets, parts[name], parts[leader], strict=True):
             if _pairs(ours) != _pairs(theirs):
                 raise BadInput(
-                    f"{name} and {leader} were not put the same pairs ({subset}): compare runs of one manifest"
+                    f"{name} and {leader} were not asked the same pairs ({subset}): compare runs of one manifest"
                 )
     return parts, len(subsets)
 

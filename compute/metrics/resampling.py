@@ -124,7 +124,7 @@ def ratio(*, top: ArrayLike, bottom: ArrayLike, sources: ArrayLike | None, draws
     columns = np.stack(np.broadcast_arrays(np.asarray(top, float), np.asarray(bottom, float)), axis=1)
     names = np.arange(len(columns)) if sources is None else np.asarray(sources)
     if names.shape != (len(columns),):
-        raise BadInput(f"Expected a source a row, {len(columns)} of them, got shape {names.shape}")
+        raise BadInput(f"Expected one source per row, {len(columns)} of them, got shape {names.shape}")
     (source,), count = numbered([names])
     sums = np.stack([np.bincount(source, weights=column, minlength=count) for column in columns.T], axis=1)
     whole = _quotient(sums.sum(axis=0))

@@ -110,5 +110,5 @@ def chosen(row: Model, defaults: Mapping[str, Any]) -> dict[str, Any]:
     unknown = sorted(set(row.options) - set(defaults))
     if unknown:
         known = ", ".join(sorted(defaults)) or "none"
-        raise BadInput(f"{row.key}: adapter {row.adapter!r} has no option {unknown[0]!r}. It knows: {known}")
+        raise BadInput(f"{row.key}: adapter {row.adapter!r} has no option {unknown[0]!r}. Its options: {known}")
     return {**defaults, **row.options}

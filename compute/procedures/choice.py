@@ -47,7 +47,7 @@ def run(subject: Subject, data: Choices, options: Mapping[str, Any]) -> Evidence
     """
     k = len(data.alternatives)
     if not 2 <= k <= 8:
-        raise BadInput(f"A choice is among 2 to 8 alternatives, here are {k}")
+        raise BadInput(f"A choice has 2 to 8 alternatives, got {k}")
     columns = ([] if data.reference is None else [data.reference]) + list(data.alternatives)
     details = contents_of(columns)
     if _asks(subject, data):

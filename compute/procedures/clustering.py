@@ -32,7 +32,7 @@ def run(subject: Subject, data: Clusters, options: Mapping[str, Any]) -> Evidenc
         raise Undefined(f"The items have {k} label: grouping needs two")
     vectors = embed(subject, data.test.items)
     if isinstance(vectors, Many):
-        raise CannotDo(f"{subject.row.key} gives many vectors an item: grouping needs one")
+        raise CannotDo(f"{subject.row.key} gives many vectors per item: grouping needs one")
     clusters, distances, iterations = group(*in_range(vectors), k=k)
     names = np.array([f"cluster {at}" for at in range(k)], dtype=object)
     return Evidence.of(

@@ -78,7 +78,7 @@ def _rated_in_words(subject: Subject, data: RatedPairs, *, lenient: bool) -> Evi
     if not answered.any() and n:
         first = next(reply.error for reply in answers if reply.error)
         raise Undefined(
-            f"{subject.row.key} was asked about no pair in both orders: {first}. Run again: stored answers are not "
+            f"{subject.row.key} answered no pair in both orders: {first}. Run again: stored answers are not "
             "asked for twice"
         )
     strict = [ratings.read(reply.text, finish=reply.finish) for reply in answers]

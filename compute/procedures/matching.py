@@ -25,7 +25,7 @@ def run(subject: Subject, data: Matches, options: Mapping[str, Any]) -> Evidence
     """
     a, c = len(data.images), len(data.captions)
     if not (min(a, c) == 1 < max(a, c) or a == c > 1):
-        raise BadInput(f"A row has one image, one caption, or as many of each; here are {a} and {c}")
+        raise BadInput(f"A row has one image, one caption, or as many of each; got {a} and {c}")
     # [rows, images, captions]
     scores = np.stack([against(subject, image, data.captions) for image in data.images], axis=1)
     columns: dict[str, Floats] = {}

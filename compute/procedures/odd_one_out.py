@@ -25,7 +25,7 @@ def run(subject: Subject, data: OddOneOut, options: Mapping[str, Any]) -> Eviden
     """
     k = len(data.members)
     if k < 3:
-        raise BadInput(f"An odd one needs at least three items, here are {k}")
+        raise BadInput(f"An odd one out needs at least three items, got {k}")
     details = contents_of(data.members)
     if not (embeds(subject, *data.members) or subject.can("compare")) and subject.can("choose"):
         return replies.ask(subject, data, right=data.odd, details=details)

@@ -253,7 +253,7 @@ def _encoded(subject: Subject, data: Probe) -> tuple[Sequence[Ints], Ints, Float
     union = np.unique(np.concatenate(taken))
     sides = [embed(subject, column) for column in (data.train.items.take(union), data.test.items)]
     if any(isinstance(side, Many) for side in sides):
-        raise CannotDo(f"{subject.row.key} gives many vectors an item: a probe needs one")
+        raise CannotDo(f"{subject.row.key} gives many vectors per item: a probe needs one")
     return taken, union, *in_range(*sides)
 
 

@@ -160,7 +160,7 @@ def insert(card: str, section: str) -> str:
     if begins != 1 or ends != 1 or card.index(BEGIN) > card.index(END):
         raise BadInput(
             f"The card has {begins} times {BEGIN} and {ends} times {END}, which must be one pair in this order: "
-            "correct README.md, or remove both marks and what stands between them"
+            "correct README.md, or remove both marks and the text between them"
         )
     before, rest = card.split(BEGIN)
     after = rest.split(END)[1]

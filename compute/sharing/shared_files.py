@@ -79,7 +79,7 @@ def as_card(content: bytes, *, name: str) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise BadInput(f"{name} is not a text in UTF-8: convert it, so that nothing of it is lost") from error
+        raise BadInput(f"{name} is not UTF-8 text: convert it first") from error
 
 
 def write(files: SharedFiles, *, folder: Path) -> None:

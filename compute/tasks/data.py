@@ -253,7 +253,7 @@ def _without(data: Data, bad: np.ndarray) -> Data:
             prompts = data.prompts if isinstance(data, ZeroShot) else None
             wrong = [] if prompts is None else np.flatnonzero(np.isin(prompts.keys, bad))
             if len(wrong):
-                raise BadInput(f"{prompts.name(int(wrong[0]))}: a class's prompt cannot be skipped")
+                raise BadInput(f"{prompts.name(int(wrong[0]))}: a class needs its prompt")
             return replace(data, test=_good(data.test, bad))
         case Retrieval():
             return _retrieval(data, bad)

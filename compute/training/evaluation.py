@@ -128,13 +128,13 @@ class _InMemory:
         return np.stack([self._vectors[key] for key in keys])
 
     def embed_many(self, column: Column) -> tuple[np.ndarray, np.ndarray]:
-        raise CannotDo(f"{self.row.key} has one vector an item")
+        raise CannotDo(f"{self.row.key} has one vector per item")
 
     def compare(self, first: Column | None, second: Column) -> np.ndarray:
-        raise CannotDo(f"{self.row.key} is trained as an encoder and compares nothing")
+        raise CannotDo(f"{self.row.key} is trained as an encoder and cannot compare")
 
     def choose(self, questions: Sequence[Any]) -> list[Any]:
-        raise CannotDo(f"{self.row.key} is trained as an encoder and answers no questions")
+        raise CannotDo(f"{self.row.key} is trained as an encoder and cannot answer questions")
 
     def _prepared(self, column: Column, row: int) -> Any:
         try:

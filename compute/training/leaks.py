@@ -89,7 +89,7 @@ def check(sets: Sequence[ExampleSet], evaluated: EvaluatedImages) -> None:
     if hits:
         raise BadInput(
             f"{len(hits)} training images are evaluated too: {'; '.join(hits[:LISTED])}. Nothing was trained: take "
-            "these examples out of the training data, or leave the data set out"
+            "these examples out of the training data, or drop the data set"
         )
 
 

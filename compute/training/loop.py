@@ -199,7 +199,7 @@ def train(
     except KeyboardInterrupt:
         report(
             f"Stopped: the same command goes on after step {stored_step} of {plan.steps} (save_every="
-            f"{plan.save_every} says how often the state is stored)"
+            f"{plan.save_every} sets how often the state is stored)"
         )
         raise
     except RuntimeError as error:

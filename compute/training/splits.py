@@ -285,7 +285,7 @@ def chosen(options: Sequence[str]) -> dict[str, tuple[str, ...]]:
     for option in options:
         task, equals, listed = (part.strip() for part in option.partition("="))
         if not equals:
-            raise BadInput(f"{option!r} does not say which data sets a task has: write image-for-text=hpdv2,magicbrush")
+            raise BadInput(f"{option!r} does not map a task to data sets: write image-for-text=hpdv2,magicbrush")
         check_task(task)
         names = [name.strip() for name in listed.split(",") if name.strip()]
         known = [row.dataset for row in SPLITS if row.task == task]

@@ -76,7 +76,7 @@ def test_what_cannot_be_done_is_refused_in_one_line(tmp_path):
     empty.mkdir()
     other = tmp_path / "other.parquet"
     pq.write_table(pa.table({"a": [1]}), other)
-    assert "no manifest of pairs" in refused("show", other)
+    assert "not a manifest of pairs" in refused("show", other)
     assert "ends in .parquet" in refused("make", "--images", one, "--out", tmp_path / "pairs.csv")
     for words, said in (
         (("--images", empty), "holds no image"),

@@ -23,7 +23,7 @@ def similarities(*, first: ArrayLike, second: ArrayLike) -> Floats:
     """
     one, other = _unit(first), _unit(second)
     if one.shape[2] != other.shape[2]:
-        raise BadInput(f"Patches of {one.shape[2]} and of {other.shape[2]} numbers are of two models: take one model")
+        raise BadInput(f"Patches of {one.shape[2]} and of {other.shape[2]} numbers come from two models: use one model")
     return np.clip(one.reshape(-1, one.shape[2]) @ other.reshape(-1, other.shape[2]).T, -1, 1)
 
 

@@ -102,7 +102,7 @@ def blocks(
     if u.shape != (tasks,):
         raise BadInput(f"task_weights must be one number a task ({tasks}), got shape {u.shape}.")
     if not (np.isfinite(w).all() and np.isfinite(u).all()) or (w < 0).any() or (u < 0).any():
-        raise BadInput("Weights must be finite and >= 0. Use 0 to leave a category or a task out.")
+        raise BadInput("Weights must be finite and >= 0. Use 0 to exclude a category or a task.")
     if aggregate == TASK_MEAN:
         by_task = u * w[codes]
         columns = np.flatnonzero(by_task > 0)

@@ -197,7 +197,7 @@ def suite(file: SuiteFile, data: Mapping[int, OwnData], *, catalog: Catalog) -> 
     for index, part in data.items():
         name = file.tasks[index].stated.title or part.name
         if name in names.values():
-            raise BadInput(f"{file.tasks[index].where} has the title of another task: give it its own title")
+            raise BadInput(f"{file.tasks[index].where} has the title of another task: give it a different title")
         names[index] = name
     shared = []
     for listed in file.tasks:

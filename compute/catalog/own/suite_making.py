@@ -39,7 +39,7 @@ def from_file(path: Path, *, suite: str, known: Sequence[OwnSuite] = ()) -> OwnS
     if same is None and suite != PAIRBENCH:
         raise BadInput(
             f"{path.name} is a file, and only these suites take one: {PAIRBENCH}. To make a suite of it, name no suite "
-            f"next to it; to run the suite {suite}, omit the file or name a folder of data sets in its place"
+            f"with it; to run the suite {suite}, omit the file or name a folder of data sets in its place"
         )
     made = _pairs(path)
     if same is not None and made.digest != same.digest:
@@ -86,7 +86,7 @@ def of_data(
         )
     keys = [task.key for task in tasks]
     if twice := next((task for task in keys if keys.count(task) > 1), None):
-        raise BadInput(f"Two tasks of {name} make one key, {twice}: name them more differently")
+        raise BadInput(f"Two tasks of {name} make one key, {twice}: choose more distinct names")
     about = "; ".join(f"{part.facts.counts} in {part.title}" for part in data.values())
     return OwnSuite(
         suite=Suite(

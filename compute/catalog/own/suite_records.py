@@ -217,7 +217,7 @@ def _read(path: Path, *, root: Path) -> OwnSuite:
     files = [_file(file, folder=path.parent) for file in read.data]
     kinds = {file.shape for file in files}
     if read.suite.aggregate == HUMAN and GENERATORS not in kinds:
-        raise ValueError("its aggregate is human, which is of generators alone")
+        raise ValueError("its aggregate is human, which is for generators only")
     benchmark = benchmark_of(read.synthetic).key
     tasks = tuple(_task(task, suite=key, benchmark=benchmark, file=files[task.data]) for task in read.tasks)
     if len({task.key for task in tasks}) < len(tasks):
@@ -235,7 +235,7 @@ def _read(path: Path, *, root: Path) -> OwnSuite:
 
 def _file(content: FileRecord, *, folder: Path) -> OwnFile:
     if not content.path and not content.file.startswith(HUB):
-        raise ValueError(f"its data {short(content.file)} has no path and is of no hub")
+        raise ValueError(f"its data {short(content.file)} has no path and is not on the hub")
     path = Path(os.path.normpath(folder / content.path)) if content.path else None
     images = [Path(os.path.normpath(folder / name)) for name in content.images]
     inside = [each for each in images if path is not None and is_inside(each, path if path.is_dir() else path.parent)]

@@ -384,7 +384,7 @@ def _of_two(
 
     def sides() -> dict[str, Any]:
         if features.moments:
-            raise Undefined("single images are compared, and a saved reference holds moments alone: give its images")
+            raise Undefined("single images are compared, and a saved reference holds only moments: give its images")
         return {
             "real": drawn_rows(features.images[key][REFERENCE]),
             "generated": drawn_rows(features.images[key][name]),

@@ -136,7 +136,7 @@ def suite_of(suite: Suite, *, tasks: tuple[Task, ...], data: OwnFile, generators
     both = [name for name, each in zip(generators, keys, strict=True) if keys.count(each) > 1]
     if both:
         raise BadInput(
-            f"The names {' and '.join(both[:2])} make one key, {key_of(both[0])}: name them more differently"
+            f"The names {' and '.join(both[:2])} make one key, {key_of(both[0])}: choose more distinct names"
         )
     rows = [own_suite.own_generator(own_suite.slug(name), title=name[: own_suite.MAX_NAME]) for name in generators]
     return OwnSuite(suite=suite, tasks=tasks, data=(data,) * len(tasks), models=tuple(rows))

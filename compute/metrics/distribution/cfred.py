@@ -303,8 +303,8 @@ def _of_moments(real: CrossMoments, generated: CrossMoments, *, cutoff: float, r
         and np.allclose(first.mean, second.mean, rtol=1e-8, atol=1e-8 * np.sqrt(spread / first.n))
     ):
         raise BadInput(
-            f"real ({first.n} pairs) and generated ({second.n} pairs) have unlike conditions: cFreD compares images of "
-            "the same prompts, encoded by one text backbone"
+            f"real ({first.n} pairs) and generated ({second.n} pairs) have different conditions: cFreD compares images "
+            "of the same prompts, encoded by one text backbone"
         )
     values, vectors = linalg.eigh(first.covariance())
     cutoff = _effective_cutoff(cutoff, len(values))

@@ -155,8 +155,8 @@ def frechet(*, real: Any, generated: Any, ddof: int = 1) -> Frechet:
     d = first.dimension
     if d != second.dimension:
         raise BadInput(
-            f"The features have unlike dimensions: real {d}, generated {second.dimension}. Encode both sets with one "
-            "backbone"
+            f"The features have different dimensions: real {d}, generated {second.dimension}. Encode both sets with "
+            "one backbone"
         )
     step = first.mean - second.mean
     means = float(step @ step)

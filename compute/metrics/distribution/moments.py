@@ -66,7 +66,7 @@ def check_paired(first: np.ndarray | LazyRows, second: np.ndarray | LazyRows, *,
     if len(first) != len(second):
         raise BadInput(
             f"{names[0]} has {len(first)} rows and {names[1]} {len(second)}: row i of each must belong to prompt i. "
-            "Remove the prompts that either lacks"
+            "Remove the prompts missing from either"
         )
 
 

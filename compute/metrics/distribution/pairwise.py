@@ -109,7 +109,7 @@ def kid(*, real: Any, generated: Any) -> Kid:
     """
     real, generated = _two_sets(real=real, generated=generated)
     if min(len(real), len(generated)) < 2:
-        raise Undefined(f"KID needs two images a side, here are {len(real)} real and {len(generated)} generated")
+        raise Undefined(f"KID needs two images per side, got {len(real)} real and {len(generated)} generated")
     everything = [np.ones((1, len(side)), bool) for side in (real, generated)]
     return Kid(value=float(_means(real, generated, _cubic, *everything, diagonal=False)[0]))
 
@@ -240,7 +240,7 @@ def _shares(
     """(s, 4) the quantities of every subset, and how many rows of either side have a ball of no width."""
     if min(len(real), len(generated)) <= k:
         raise Undefined(
-            f"The {k}-th nearest neighbour needs {k + 1} images a side, here are {len(real)} real and "
+            f"The {k}-th nearest neighbour needs {k + 1} images per side, got {len(real)} real and "
             f"{len(generated)} generated"
         )
     centre = real.mean(axis=0)  # distances do not change, and lose least to rounding

@@ -30,7 +30,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
     if not name:
         raise BadInput(f"{row.key}: {folder} has no open_clip_config.json; its row needs option architecture")
     if not own and open_clip.get_model_config(name) is None:
-        raise BadInput(f"{row.key}: OpenCLIP knows no architecture {name!r}")
+        raise BadInput(f"{row.key}: OpenCLIP does not know the architecture {name!r}")
     file = next((folder / each for each in OPEN_CLIP if (folder / each).is_file()), folder / OPEN_CLIP[0])
     tagged = open_clip.get_pretrained_cfg(name, options["tag"]) if options["tag"] and not own else {}
     shown = {key: tagged[key] for key in ("mean", "std", "interpolation", "resize_mode") if tagged.get(key)}

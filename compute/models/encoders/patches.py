@@ -119,7 +119,7 @@ def of_open_clip(visual: torch.nn.Module, pixels: torch.Tensor, *, of: str) -> t
         features = visual.forward_intermediates(pixels, indices=1, intermediates_only=True)
         return channels_last(features["image_intermediates"][-1], of=of)
     if not isinstance(visual, VisionTransformer):
-        raise CannotDo(f"{of}: no patch tokens are known of an image tower {type(visual).__name__}")
+        raise CannotDo(f"{of}: patch tokens are not supported for the image tower {type(visual).__name__}")
     if visual.attn_pool is not None:
         raise CannotDo(f"{of}: its image tower has no norm and no projection for its patches, only for what it pools")
     features = visual.forward_intermediates(

@@ -67,13 +67,13 @@ def modules(folder: Path) -> list[StoredModule]:
         if not isinstance(kind, str) or not isinstance(path, str):
             raise BadInput(f"{folder / MODULES} has a module without a type or a path")
         if not kind.startswith(LIBRARY) or kind.rpartition(".")[2] not in KINDS:
-            raise CannotDo(f"{MODULES} lists {kind!r}; read here are {', '.join(KINDS)}. {PYTHON}")
+            raise CannotDo(f"{MODULES} lists {kind!r}; supported are {', '.join(KINDS)}. {PYTHON}")
         if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
             raise BadInput(f"{folder / MODULES} names a folder outside: {path!r}")
         listed.append(StoredModule(kind=kind.rpartition(".")[2], folder=folder / path))
     kinds = [module.kind for module in listed]
     if kinds[:2] != ["Transformer", "Pooling"] or {"Transformer", "Pooling"} & set(kinds[2:]):
-        raise CannotDo(f"{MODULES} lists {', '.join(kinds)}; read here are a Transformer and a Pooling, once. {PYTHON}")
+        raise CannotDo(f"{MODULES} lists {', '.join(kinds)}; supported are a Transformer and a Pooling, once. {PYTHON}")
     return listed
 
 
@@ -160,7 +160,9 @@ def _read_transformer(module: StoredModule) -> tuple[bool, int | None]:
         "query_length": settings.get("query_length") is not None,
     }
     if names := [name for name, differs in unread.items() if differs]:
-        raise CannotDo(f"{TRANSFORMER} sets {names[0]} to {settings[names[0]]!r}, which is not read here. {PYTHON}")
+        raise CannotDo(
+            f"{TRANSFORMER} sets {names[0]} to {settings[names[0]]!r}, which is not supported here. {PYTHON}"
+        )
     limit = settings.get("max_seq_length")
     if limit is not None and (not isinstance(limit, int) or limit < 1):
         raise BadInput(f"{TRANSFORMER} sets max_seq_length to {limit!r}")

@@ -46,7 +46,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
     )
     pooling = options["pooling"] or usual_pooling(model.config)
     if pooling == "pooler" and missing:
-        raise BadInput(f"{row.key}: the checkpoint lacks its pooler; it would be random. Set option pooling")
+        raise BadInput(f"{row.key}: the checkpoint has no pooler; it would be random. Set option pooling")
     masked = model.config.model_type == "vit_mae"  # Hiera has a ratio too, and masks nothing by it
     if masked:
         model.config.mask_ratio = 0.0

@@ -38,9 +38,7 @@ def merged(model: torch.nn.Module, folder: Path) -> torch.nn.Module:
     try:
         from peft import PeftModel
     except ImportError as error:
-        raise NotHere(
-            f"This checkpoint is a LoRA, read by peft, which is missing: {install_command('peft')}"
-        ) from error
+        raise NotHere(f"This checkpoint is a LoRA, which needs peft: {install_command('peft')}") from error
     config(folder)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -270,7 +270,7 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
             prices[side] = _number(f"{side.upper()}_PRICE", 0.0, lowest=0)
     key = os.environ.get(KEY, "").strip()
     if not (key.isascii() and key.isprintable()):  # it cannot be sent, and the client's error would show it
-        raise BadInput(f"{KEY} has a line break or a character that no key has. Copy the key again")
+        raise BadInput(f"{KEY} has a line break or an invalid character. Copy the key again")
     return Endpoint(row=row, url=url, key=key, limits=limits, options=options, prices=prices)
 
 

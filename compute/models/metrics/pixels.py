@@ -217,7 +217,7 @@ class PixelEncoder:
     def prepare(self, modality: str, item: Image.Image) -> Floats32:
         """The image's vector: all the work is done here. Raises CannotDo for texts and pairs."""
         if modality != "image":
-            raise CannotDo(f"{self.settings['metric']} describes images only; it has nothing to say of a {modality}")
+            raise CannotDo(f"{self.settings['metric']} describes images only; it cannot embed a {modality}")
         return self.vector(item)
 
     def embed(self, modality: str, prepared: Sequence[Floats32]) -> Floats32:

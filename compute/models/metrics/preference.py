@@ -273,7 +273,7 @@ def load_aesthetic(row: Model, hardware: Hardware, folder: Path) -> AestheticSco
     def compare(first: Sequence[Any] | None, second: Sequence[Image.Image]) -> np.ndarray:
         """(n,) float64, about 1 to 10; higher is better. One batch. Raises CannotDo with a `first`."""
         if first is not None:
-            raise CannotDo("The aesthetic predictor scores an image alone; it compares none with another")
+            raise CannotDo("The aesthetic predictor scores single images; it does not compare two")
         pixels = processor([image.convert("RGB") for image in second], return_tensors="pt").pixel_values
         with torch.inference_mode():
             vectors = clip.get_image_features(pixel_values=_batch(list(pixels), hardware)).pooler_output

@@ -77,7 +77,7 @@ def wrap(
         )
     if kind in (torch_module, judge) and inputs_of(getattr(model, "forward", model)) == 2:
         raise BadInput(
-            f"{of} takes two inputs, as a metric does: say which way it counts, higher_is_better=False for a distance, "
+            f"{of} takes two inputs, as a metric does: set the direction, higher_is_better=False for a distance, "
             "True for a similarity"
         )
     for argument, value in given.items():

@@ -250,9 +250,7 @@ def text(kind: str, *, condition: str, transformation: str) -> str:
     """The condition's text. Raises CannotDo where there is none."""
     if (kind, condition, transformation) not in TEXTS:
         known = ", ".join(name for pair, of, name in TEXTS if (pair, of) == (kind, condition)) or "none"
-        raise CannotDo(
-            f"No text tells a judge to be {condition} to {transformation!r} in {kind} pairs; there are: {known}"
-        )
+        raise CannotDo(f"No prompt makes a judge {condition} to {transformation!r} in {kind} pairs; there are: {known}")
     return TEXTS[kind, condition, transformation]
 
 

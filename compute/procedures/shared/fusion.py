@@ -41,7 +41,7 @@ def embed(subject: Subject, mixed: Mixed, *, how: str) -> Embeddings:
         return rows(*parts[0])
     (pictures, image), (words, text) = parts
     if isinstance(pictures, Many) or isinstance(words, Many):
-        raise CannotDo(f"{subject.row.key} gives many vectors an item, which have no sum: use fusion=joint")
+        raise CannotDo(f"{subject.row.key} gives many vectors per item, which have no sum: use fusion=joint")
     if pictures.shape[1] != words.shape[1]:
         raise CannotDo(f"{subject.row.key} embeds images in {pictures.shape[1]} dimensions, texts in {words.shape[1]}")
     fused = np.zeros((len(mixed), pictures.shape[1]), dtype=np.float32)

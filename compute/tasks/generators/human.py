@@ -114,7 +114,7 @@ def _chosen(table: TableFile) -> HumanTable:
         elif said in (second, right, "second"):
             pairs[second, first] += 1
         else:
-            raise BadInput(f"{table.title}, row {at}: the choice {said!r} is none of {first!r}, {second!r}, tie")
+            raise BadInput(f"{table.title}, row {at}: the choice {said!r} is not one of {first!r}, {second!r}, tie")
     return _voted(pairs, table.title)
 
 
@@ -139,7 +139,7 @@ def _per_prompt(table: TableFile) -> HumanTable:
 def _voted(pairs: Mapping[tuple[str, str], float], title: str, notes: tuple[str, ...] = ()) -> HumanTable:
     names = sorted({name for pair in pairs for name in pair})
     if len(names) < 2:
-        raise BadInput(f"{title} compares no two generators")
+        raise BadInput(f"{title} does not compare two generators")
     rows = {name: row for row, name in enumerate(names)}
     wins = np.zeros((len(names), len(names)))
     for (first, second), count in pairs.items():

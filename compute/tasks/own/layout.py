@@ -68,7 +68,9 @@ def retrieval_files(folder: Path) -> dict[str, Path]:
         splits = sorted(file for file in (folder / QRELS).iterdir() if is_table(file))
         found[QRELS] = splits if len(splits) == 1 else [file for file in splits if file.stem == TEST]
         if splits and not found[QRELS]:
-            raise BadInput(f"{folder / QRELS} has {', '.join(file.name for file in splits)} and no {TEST}: name one so")
+            raise BadInput(
+                f"{folder / QRELS} has {', '.join(file.name for file in splits)} and no {TEST}: rename one to it"
+            )
     for name, several in found.items():
         if len(several) != 1:
             what = f"several files {name}" if several else f"no {name}"

@@ -179,7 +179,7 @@ def _types(names: Sequence[str], table: parquet.Table, *, identical: Sequence[st
     """Each second column's type of pair."""
     if len(names) not in (3, 4) or not identical:
         raise BadInput(
-            f"{table.title} is not in a layout that is known: of its columns {', '.join(table.columns)}, three or four "
+            f"{table.title} has an unknown layout: of its columns {', '.join(table.columns)}, three or four "
             f"should be second sides, one of them with {SHARE:.0%} of the first one's size. They are: "
             f"{', '.join(names) or 'none'}; with that size: {', '.join(identical) or 'none'}"
         )

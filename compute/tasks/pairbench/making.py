@@ -119,7 +119,8 @@ def draw(
                 if not same and not near_copies.near(item.hashes, hashes[at])[0]:
                     return other
         raise BadItem(
-            item.name, f"all other images ({len(items) - 1}) are near copies of it, so none is an irrelevant partner"
+            item.name,
+            f"all other images ({len(items) - 1}) are near-duplicates of it, so none is an irrelevant partner",
         )
 
     def paired(shared: Pair, kind: str, counterpart: SourceItem, split: Split) -> Pair:

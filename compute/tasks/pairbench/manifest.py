@@ -147,7 +147,7 @@ def read(path: Path) -> Manifest:
         ) from error
     heading = (table.schema.metadata or {}).get(HEADING)
     if heading is None:
-        raise BadInput(f"{path.name} is a Parquet file but no manifest of pairs. {AGAIN}")
+        raise BadInput(f"{path.name} is a Parquet file but not a manifest of pairs. {AGAIN}")
     about = _about(heading, title=path.name)
     if missing := [name for name in _schema().names if name not in table.column_names]:
         raise BadInput(f"{path.name} has no column {missing[0]!r}. {AGAIN}")
@@ -210,7 +210,7 @@ def _typed(table: pa.Table, *, title: str) -> pa.Table:
             values = table.column(column.name).cast(column.type).combine_chunks()
         except pa.ArrowException as error:
             raise BadInput(
-                f"{title}: its column {column.name!r} is none of pairs ({_first_line(error)}). {AGAIN}"
+                f"{title}: its column {column.name!r} does not belong to pairs ({_first_line(error)}). {AGAIN}"
             ) from error
         if values.null_count or (pa.types.is_list(column.type) and values.flatten().null_count):
             raise BadInput(f"{title}: its column {column.name!r} has empty cells. {AGAIN}")

@@ -122,7 +122,7 @@ def _parsed(row: Mapping[str, Any], where: str) -> tuple[tuple[str, ...], str, l
     )
     if not relation or len(objects) != 2:
         raise BadInput(
-            f"{where}: {captions[0]!r} does not tell two objects and their relation. Add the columns relation, as the "
+            f"{where}: {captions[0]!r} does not state two objects and their relation. Add the columns relation, as the "
             "caption writes it, and objects, separated by a semicolon"
         )
     return objects, relation, captions

@@ -147,7 +147,7 @@ def _build(data: bytes) -> Any:
                 state = stack.pop()
                 _fill(stack[-1], state)
             case other:
-                raise BadInput(f"the instruction {other} is not one of plain data")
+                raise BadInput(f"the instruction {other} is not allowed in plain data")
     if len(stack) != 1:
         raise BadInput("the file ends before its data does")
     return stack[0]
@@ -155,7 +155,7 @@ def _build(data: bytes) -> Any:
 
 def _name(text: str) -> _Name:
     if text not in ALLOWED:
-        raise BadInput(f"it mentions {text!r}, which is not plain data")
+        raise BadInput(f"it refers to {text!r}, which is not plain data")
     return _Name(text)
 
 

@@ -122,7 +122,7 @@ def test_infinite_scores_count_as_the_most_extreme_finite_one() -> None:
     assert reference.unrelated[0] == 10 and reference.matching[-1] == 30 and reference.separation == 1
     assert calibrated.place(reference, np.inf).reading == MATCHING
     for scores in ([np.inf, np.inf], [], [1.0, np.nan]):
-        with pytest.raises(Undefined, match="make no distribution"):
+        with pytest.raises(Undefined, match="do not form a distribution"):
             made(np.array(scores))
 
 

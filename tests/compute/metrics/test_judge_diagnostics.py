@@ -98,5 +98,5 @@ def test_a_judge_that_fails_with_one_prompt_is_seen() -> None:
 def test_templates_that_cannot_be_compared() -> None:
     with pytest.raises(Undefined, match="at least two"):
         diagnostics.template_robustness([10, 1], [9, 2], [9, 2], [0, 0])
-    with pytest.raises(BadInput, match="template a pair"):
+    with pytest.raises(BadInput, match="template per pair"):
         diagnostics.template_robustness([10, 1], [9, 2], [9, 2], [0])

@@ -69,7 +69,7 @@ class WrappedComparer:
     def compare(self, first: Sequence[Item] | None, second: Sequence[Item]) -> np.ndarray:
         """(n,) float64, higher is nearer. Raises CannotDo for single images, and what the function raises."""
         if first is None:
-            raise CannotDo(f"{self.name} compares two images, and scores no single one")
+            raise CannotDo(f"{self.name} compares two images; it cannot score one alone")
         return self.sign * self.values(self.batched, self.prepared(first), self.prepared(second))
 
     def prepared(self, images: Sequence[Any]) -> list[Any]:

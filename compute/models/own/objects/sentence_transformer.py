@@ -27,7 +27,7 @@ def wrap(arguments: Arguments) -> Wrapped:
 
     model = arguments.model
     if not isinstance(model, SentenceTransformer):
-        raise BadInput(f"{arguments.of} does not give one vector an item: pass a SentenceTransformer")
+        raise BadInput(f"{arguments.of} does not give one vector per item: pass a SentenceTransformer")
     settings = {
         "pooling": "the model's own",
         "prompt": {"name": model.default_prompt_name or "", "prompts": dict(model.prompts or {})},

@@ -117,7 +117,7 @@ def _features(output: Any, *, of: str) -> torch.Tensor:
     """(n, d) of what such a method gives: a tensor, or an output with the pooled vectors in it."""
     pooled = output if hasattr(output, "detach") else getattr(output, "pooler_output", None)
     if pooled is None:
-        raise BadInput(f"{of} gives a {type(output).__name__} without a pooled vector an item")
+        raise BadInput(f"{of} gives a {type(output).__name__} without a pooled vector per item")
     return pooled
 
 

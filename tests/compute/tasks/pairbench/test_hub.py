@@ -136,7 +136,7 @@ def test_every_split_of_the_paper_has_a_part():
 def test_another_layout_is_refused_with_what_is_assumed(root):
     folder = root / "feiziaarash/pairbench"
     write(folder, {("in100", "elastic"): table("elastic", order=(2, 1, 1))})
-    with pytest.raises(BadInput, match=r"not in a layout that is known: .*img1, img2, img3, img4.*95%"):
+    with pytest.raises(BadInput, match=r"unknown layout: .*img1, img2, img3, img4.*95%"):
         loaded(root, "pairbench/in100-et")
     write(folder, {("coco", "colorjitter"): table("colorjitter"), ("templates", "coco"): templates(OTHER)})
     with pytest.raises(BadInput, match=r"several first columns \(img1, img3\)"):
