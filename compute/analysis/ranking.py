@@ -401,7 +401,7 @@ def _why(ranking: Ranking, enough: Bools) -> tuple[str, ...]:
     stand_in = " or a printed mean" if ranking.stands_in.any() else ""
     sentences = []
     for mean, ok, count in zip(ranking.mean, enough, have, strict=True):
-        known = f"{count} have a figure{stand_in}"
+        known = f"{count} have a score{stand_in}"
         if not np.isnan(mean):
             sentences.append("")
         elif not ok:

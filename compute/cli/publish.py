@@ -154,7 +154,7 @@ def _show(files: SharedFiles, *, to_hub: bool) -> None:
     )
     for path, content in sorted(shown.items()):
         typer.echo(f"{path}  {len(content):,} bytes")
-    typer.echo(f"{counted(files.figures, 'figure')} in .eval_results, {counted(len(files.mteb), 'file')} for mteb")
+    typer.echo(f"{counted(files.figures, 'score')} in .eval_results, {counted(len(files.mteb), 'file')} for mteb")
     if to_hub and files.mteb:
         typer.echo("mteb's files belong to its own results repository: write them with --to FOLDER")
     for note in (*files.left_out, *files.notes):

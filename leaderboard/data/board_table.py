@@ -425,7 +425,7 @@ def _reasons(
     db: Database, suite: str, rows: Sequence[tuple[str, str]], columns: tuple[SuiteColumn, ...]
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Why cells are empty: what the paper's table leaves blank, else that the source has no such run."""
-    reasons = ["No figure in this source"]
+    reasons = ["No score in this source"]
     gaps = {(gap.model, gap.task): gap.reason for gap in suite_queries.gaps(db, suite=suite).itertuples()}
     missing = np.zeros((len(rows), len(columns)), int)
     for r, (model, origin) in enumerate(rows):

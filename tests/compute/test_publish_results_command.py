@@ -105,7 +105,7 @@ def test_a_folder_gets_the_hubs_files_the_card_and_mtebs(runs: Path, database: P
     assert card.startswith("# Mine\n") and card.count(model_card.BEGIN) == 1
     [entry] = yaml.safe_load((target / listed[0]).read_text())
     assert entry["source"] == {"url": f"https://huggingface.co/{REPO}#evaluation-with-likeness", "name": "Likeness"}
-    assert "2 figures in .eval_results, 2 files for mteb" in made.output
+    assert "2 scores in .eval_results, 2 files for mteb" in made.output
 
 
 def test_what_was_published_comes_back_in_by_the_command(

@@ -16,7 +16,7 @@ def test_what_was_said_of_the_models_stands_before_the_error_that_ends_it(
 ) -> None:
     def record(texts: tuple[str, ...], *, offline: bool, report: Callable[[str], None]) -> None:
         report("Warning: a record is left out")
-        raise BadInput("./mine is no checkpoint")
+        raise BadInput("./mine is not a checkpoint")
 
     monkeypatch.delenv("LIKENESS_DATA", raising=False)
     monkeypatch.setattr(accelerator, "claim", lambda: None)

@@ -350,7 +350,7 @@ const coverageText = (share) => `${Math.floor(share * 100 + 1e-9)}%`;
 /** How many of the tasks a row has a figure for, and how many count by a printed mean. */
 export function coverageWords(ranking, row) {
   const [own, covered] = [ranking.coverage[row], ranking.covered[row]].map(coverageText);
-  return `${own} of the tasks have a figure${own === covered ? '' : `; ${covered} with the category means that the paper prints`}`;
+  return `${own} of the tasks have a score${own === covered ? '' : `; ${covered} with the category means that the paper prints`}`;
 }
 
 function coverageColumn({ ranking, font }) {

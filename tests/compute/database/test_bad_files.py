@@ -97,7 +97,7 @@ def test_every_bad_file_is_named_and_all_else_is_served(tmp_path: Path, monkeypa
         "score": item(detail="""'{"scores": ["high"]}'"""),
     }
     for mark, sql in items.items():
-        copy_sql(wrong(mark, "items.parquet", "its pictures or items are left out") / ITEMS, sql)
+        copy_sql(wrong(mark, "items.parquet", "its pictures or items are skipped") / ITEMS, sql)
     # Pictures, maps, calibrations, imports, the shipped map.
     copy_sql(thumbnails.path(results, TASK), "SELECT 'k' AS image, encode(repeat('x', 1000000)) AS webp")
     bad.append(("thumbnails/unisim__nights.parquet", "too large"))

@@ -96,7 +96,7 @@ def test_other_layouts_are_refused_with_what_there_is(root: Path, tmp_path: Path
         ("who,what\na,b\n", "no column of generators chosen"),
         ("result\none\n", "no column of prompts"),
         ("question,result\n0,sd\n", "No vote is for one of one, two; the votes name 1 generator (sd)"),
-        ("question,result\nx,one\n", "row 1: question is no whole number"),
+        ("question,result\nx,one\n", "row 1: question is not a whole number"),
     ):
         votes.write_text(text)
         ended = run(root, "--out", out, "--votes", votes)

@@ -100,7 +100,7 @@ REFUSED = {
     "text": (f"{HEAD}\nmieb,org/known,mieb/cifar10,accuracy,good\n", "value is 'good'"),
     "NaN": (f"{HEAD}\nmieb,org/known,mieb/cifar10,accuracy,nan\n", "value is 'nan'"),
     "percent": (f"{HEAD}\nmieb,org/known,mieb/cifar10,accuracy,85.1\n", "proportions are fractions"),
-    "duplicate": (f"{HEAD}\n{ROW}{ROW}", "row 2: org/known on mieb/cifar10, default, accuracy stands twice"),
+    "duplicate": (f"{HEAD}\n{ROW}{ROW}", "row 2: org/known on mieb/cifar10, default, accuracy appears twice"),
     "negative error": (f"{HEAD},stderr\nmieb,org/known,mieb/cifar10,accuracy,0.5,-1\n", "stderr is '-1'"),
     "half an interval": (f"{HEAD},low,high\nmieb,org/known,mieb/cifar10,accuracy,0.5,0.4,\n", "only one end"),
     "interval reversed": (f"{HEAD},low,high\nmieb,org/known,mieb/cifar10,accuracy,0.5,0.6,0.4\n", "above high"),

@@ -73,7 +73,7 @@ def test_a_failed_run_is_a_warning_and_a_row_with_its_reason(world: World) -> No
         scores = compute.evaluate("small/dim", suite="small", progress=False)
     row = scores.frame().set_index("task").loc["unisim/odd"]
     assert (row["state"], row["reason"]) == ("failed", "odd.tar is not here: hf download made/odd")
-    assert scores.mean.mean is None and scores.mean.reason == "needs all 5 tasks; 4 have a figure"
+    assert scores.mean.mean is None and scores.mean.reason == "needs all 5 tasks; 4 have a score"
     assert "Failed: small/dim on unisim/odd" in str(scores)
 
 

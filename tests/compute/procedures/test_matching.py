@@ -84,7 +84,7 @@ def test_what_cannot_be_done() -> None:
     with pytest.raises(CannotDo, match="embed image and text"):
         matching.run(Known(known, abilities=("embed_image",)), data, {})
     uneven = Matches(names=data.names, images=data.images, captions=data.captions * 2)
-    with pytest.raises(BadInput, match="here are 2 and 4"):
+    with pytest.raises(BadInput, match="got 2 and 4"):
         matching.run(Known(known, abilities=BOTH), uneven, {})
 
 

@@ -22,7 +22,7 @@ def test_an_import_is_a_row_of_its_own_and_changes_no_other(
         np.testing.assert_array_equal(before.scores.values[before.row(row.id)], after.scores.values[after.row(row.id)])
     imported = after.scores.values[after.row(f"{MODEL}~imported")]
     assert (imported[:-1] == 0.5).all() and np.isnan(imported[-1])
-    assert after.scores.reasons[after.scores.missing[after.row(f"{MODEL}~imported"), -1]] == "No figure in this source"
+    assert after.scores.reasons[after.scores.missing[after.row(f"{MODEL}~imported"), -1]] == "No score in this source"
 
 
 def test_a_mean_that_differs_from_the_printed_scores_is_no_doubtful_score(suite_cache: SuiteCache) -> None:

@@ -25,7 +25,7 @@ def test_printed_means_have_no_interval_and_no_class(suite_cache: SuiteCache) ->
     printed = (table.mean_marks(ranked)[:, table.scores.categories.index("Multilingual Retrieval")] & PRINTED) > 0
     assert placed.sum() > 30 and printed[placed].all()
     assert (ranked.rank_low == -1).all() and np.isnan(ranked.mean_low).all() and not any(ranked.classes)
-    reason = "printed means are used for Multilingual Retrieval, where some figures are missing"
+    reason = "printed means are used for Multilingual Retrieval, where some scores are missing"
     assert {ranked.unknown[row] for row in np.flatnonzero(placed)} == {reason}
     whole = suite_cache.ranked("mieb")
     assert (whole.rank_low == -1).all(), "one such category among ten leaves the whole mean without an interval"
@@ -91,7 +91,7 @@ def test_the_minimum_of_coverage_holds_for_every_ranked_row(
     means = " or a printed mean" if ranked.covered.tolist() != ranked.coverage.tolist() else ""
     for row in np.flatnonzero(below):
         count = round(ranked.covered[row] * len(tasks))
-        assert ranked.why[row] == f"Not ranked: needs {share} {len(tasks)} tasks; {count} have a figure{means}"
+        assert ranked.why[row] == f"Not ranked: needs {share} {len(tasks)} tasks; {count} have a score{means}"
     if suite == "mieb" and least is None:
         low = (ranked.rank > 0) & (ranked.coverage < 0.7)
         assert low.any() and (ranked.covered[low] == 1).all(), "ranked by printed means, and said so"

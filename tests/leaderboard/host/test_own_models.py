@@ -111,7 +111,7 @@ def unknown_family(folder: Path) -> str:
         (lambda folder: "own/mime", "Did you mean 'own/mine'"),
         (lambda folder: "model.py:make", "is code, which the app does not run"),
         (lambda folder: "hub:nothing", "hub id"),
-        (held, "own/held is no checkpoint: name a folder"),
+        (held, "own/held is not a checkpoint: name a folder"),
         (unknown_family, "options of likeness run: run the model with them, and name the key"),
     ],
 )

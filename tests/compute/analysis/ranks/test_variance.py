@@ -116,7 +116,7 @@ def test_what_is_not_known_is_said_with_its_reason():
     assert variance.unknown_because(parts, names=("A", "B", "C")) == (
         "",
         "only one of the tasks of A has a score",
-        "printed means are used for A, where some figures are missing",
+        "printed means are used for A, where some scores are missing",
         "one task stands for C, and the error of its score is not known",
     )
     own, dof = variance.of_means(parts)

@@ -22,7 +22,7 @@ def test_the_published_tables(judging: Judging) -> None:
     assert "--data pairs.parquet --models gemini-1.5-flash" in detail and "<figure>" not in detail
     assert detail.count("pairbench/") == 24 and "thumbnails/" not in detail
     assert "prints no numbers" in rest and "As printed in PairBench" in rest
-    assert "a ranking needs two judges, here are 0" in rest
+    assert "a ranking needs two judges, got 0" in rest
 
 
 def test_the_answer_names_the_most_symmetric_judge_and_the_next(judging: Judging) -> None:
