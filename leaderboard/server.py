@@ -35,7 +35,7 @@ from leaderboard.html import docs_page
 from leaderboard.html.error_page import error_page
 from leaderboard.live.live import Live, calibrations
 from leaderboard.page import SITE, Site
-from leaderboard.pages import MOVED, VIEWS
+from leaderboard.pages import MOVED, MOVED_PARTS, VIEWS
 from leaderboard.search import index as search
 from leaderboard.web import connections, static
 from leaderboard.web.access import Access
@@ -107,6 +107,7 @@ def build(
         link=static.figures_link(),
         opens_on=opens_on,
         by_query=(*MOVED, *(f"docs/{name}" for name in docs_page.NAMES)),
+        moved=MOVED_PARTS,
     )
     if data:
         data.renew(db)

@@ -151,7 +151,7 @@ TRIPS = {
         "q=clip&sort=-u/nights&kind=encoder,metric&size=%3C100m,100m-1b&modality=image&open=yes"
         "&license=mit,unknown&released=2023,unknown&trained=no,unknown&origin=computed&group=specialised&models=lab/alpha,lab/beta&families=IQA"
         "&columns=u/nights,u/fid&w=IQA:3&borda=show&coverage=0.5&tasks=u/nights,u/bapps"
-        "&select=lab/alpha~published,lab/beta~published&compare=1",
+        "&select=lab/alpha~published,lab/beta~published",
         "sort=title",
         "sort=parameters",
         "sort=coverage",

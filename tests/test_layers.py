@@ -58,6 +58,7 @@ ROOMS = (
         "leaderboard.pages.board",
         "leaderboard.pages.choose",
         "leaderboard.pages.claims",
+        "leaderboard.pages.compare",
         "leaderboard.pages.try_it",
         "leaderboard.pages.correlations",
         "leaderboard.pages.cost",

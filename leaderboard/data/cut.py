@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from urllib.parse import parse_qs
 
 import pandas as pd
 
 from compute.tasks.pairbench.splits import SPLITS, split_of
 from compute.types import BadInput
-from leaderboard.data.languages import name_of
+from leaderboard.data.languages import code_of, name_of
 
+LONGEST_KEY = 100  # characters of a condition's or metric's key
 MOST_SUBSETS = 4  # more are languages or sizes of items, which nobody ranks by
 
 
@@ -32,6 +34,13 @@ class Cut:
 
 
 WHOLE = Cut()
+
+
+def cut_of(query: str) -> Cut:
+    """The condition, metric and language of a query string; whether the suite has them is the table's to say."""
+    params = {key: values[-1][:LONGEST_KEY] for key, values in parse_qs(query[:8000]).items()}
+    language = code_of(params.get("language", ""))
+    return Cut(subset=params.get("condition", ""), metric=params.get("metric", ""), language=language)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,14 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from urllib.parse import parse_qs
 
 from compute.analysis.ranking import Ranking
+from compute.types import BadInput
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.cut import in_words
 from leaderboard.html.labels import CONDITIONS
+from leaderboard.web.parameters import Number
 
 OF_A_LANGUAGE = "A task counts by the mean of its parts in this language; a pair of languages counts for both."
 MOST_NAMES = 3  # tasks that are named; of more the number is given
+
+
+def choice(query: str) -> tuple[tuple[tuple[str, float], ...], frozenset[str] | None, float | None]:
+    """Weights, tasks and coverage of a query string, sorted so that equal choices are equal. Raises BadInput."""
+    params = {key: values[-1] for key, values in parse_qs(query[:8000]).items()}
+    weights = []
+    for part in filter(None, params.get("w", "").split(",")):
+        name, _, text = part.rpartition(":")
+        try:
+            weight = float(text)
+        except ValueError as error:
+            raise BadInput(f"The weight of {name!r} is {text!r}, not a number") from error
+        if not 0 <= weight <= 100:
+            raise BadInput(f"The weight of {name!r} must lie between 0 and 100")
+        weights.append((name, weight))
+    tasks = frozenset(filter(None, params.get("tasks", "").split(","))) or None
+    coverage = (
+        Number(key="coverage", default=0, low=0, high=1).read(params["coverage"]) if "coverage" in params else None
+    )
+    if "coverage" in params and coverage is None:
+        raise BadInput("The minimum coverage is a number from 0 to 1")
+    return tuple(sorted(weights)), tasks, coverage
 
 
 def suite_rule(table: BoardTable) -> str:

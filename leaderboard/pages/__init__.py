@@ -1,4 +1,4 @@
-"""One folder for each page; VIEWS is their order in the navigation, MOVED are pages of earlier versions."""
+"""One folder for each page; VIEWS is their order in the navigation, the others are pages of earlier versions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from leaderboard.pages.about.page import ABOUT
 from leaderboard.pages.board.page import BOARD
 from leaderboard.pages.choose.page import CHOOSE
 from leaderboard.pages.claims.page import CLAIMS
+from leaderboard.pages.compare.page import COMPARE
 from leaderboard.pages.correlations.page import CORRELATIONS
 from leaderboard.pages.cost.page import COST
 from leaderboard.pages.generators.page import GENERATORS
@@ -25,6 +26,7 @@ VIEWS: tuple[View, ...] = (
     OVERVIEW,
     BOARD,
     CHOOSE,
+    COMPARE,
     TRY,
     CORRELATIONS,
     MAP,
@@ -46,3 +48,4 @@ MOVED = {  # a page that is gone, or none -> where it leads
     "docs": "docs/quickstart",
     "languages": "board?suite=mieb",
 }
+MOVED_PARTS = {"compare": (("mode", "inputs", "question"), "try")}  # parameters of an earlier version, and their page

@@ -37,6 +37,7 @@ PAGE, MODEL, SUITE, METRIC, DOC, LANGUAGE, TASK, CLAIM = range(len(KINDS))
 PAGE_WORDS = {
     "": "home start leaders news front page",
     "board": "leaderboard ranking table rank suite",
+    "compare": "versus side by side difference two models",
     "try": "upload own images camera similarity playground demo",
     "correlations": "heatmap redundant tasks agreement",
     "map": "embedding neighbours clusters umap",

@@ -9,7 +9,7 @@ import asyncio
 import base64
 import hashlib
 import re
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -99,6 +99,7 @@ class Pages:
     library while the page is built, of the pages in `figures`. A visitor who types the app's own address is sent to the
     page `opens_on`, an address below its root; links of the app's own to its front page lead there. At the root,
     `?page=board&...` leads to that page, or another address in `by_query`: the Hub passes a Space the query alone.
+    `moved`: by a page's key, parameters that it had in earlier versions and the page that they lead to now.
     """
 
     def __init__(
@@ -113,10 +114,12 @@ class Pages:
         link: str = "",
         opens_on: str = "",
         by_query: Collection[str] = (),
+        moved: Mapping[str, tuple[Collection[str], str]] = {},  # noqa: B006 (never changed)
     ) -> None:
         self.app, self.keys, self.complete, self.version = app, frozenset(keys), complete, version
         self.access, self.figures, self.link, self.opens_on = access, figures, link, opens_on
         self.by_query = (self.keys | frozenset(by_query)) - {""}
+        self.moved = moved
         self._rendered: LRUCache = LRUCache(MOST_RENDERED, getsizeof=len)
         self._stored: LRUCache = LRUCache(MOST_STORED, getsizeof=lambda page: len(page[0]) + len(page[1]))
         self._rendering = asyncio.Lock()
@@ -137,6 +140,9 @@ class Pages:
             leads_to = f"{named}{'?' * bool(rest)}{rest}" if named in self.by_query else self.opens_on
             root = scope.get("root_path", "").rstrip("/")
             answer = RedirectResponse(f"{root}/{leads_to}", headers={"cache-control": NO_STORE})
+        elif key in self.moved and not request.query_params.keys().isdisjoint(self.moved[key][0]):
+            root = scope.get("root_path", "").rstrip("/")
+            answer = RedirectResponse(f"{root}/{self.moved[key][1]}?{request.url.query}", 301)
         else:
             answer = await self._answer(request, key)
         await answer(scope, receive, send)

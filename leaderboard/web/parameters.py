@@ -39,7 +39,10 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True)
 class MultiChoice:
-    """A parameter with several values of a set, commas between; from `least` to `most` of them. `noun` as of Choice."""
+    """A parameter with several values of a set, commas between; from `least` to `most` of them. `noun` as of Choice.
+
+    A value may have one of the `suffixes` after a `~`.
+    """
 
     key: str
     default: tuple[str, ...]
@@ -47,17 +50,22 @@ class MultiChoice:
     most: int = 200
     least: int = 0
     noun: str = ""
+    suffixes: tuple[str, ...] = ()
 
     def read(self, text: str) -> list[str] | None:
         """The value of a text; None where it is not allowed."""
-        known = set(self.choices)
         keys = list(dict.fromkeys(key for key in text.split(",") if key))
-        valid = len(keys) <= self.most and known.issuperset(keys)
+        valid = len(keys) <= self.most and self.known.issuperset(keys)
         return keys if valid and len(keys) >= self.least else None
 
     def write(self, value: Any) -> str:
         """The text of a value."""
         return ",".join(value or ())
+
+    @property
+    def known(self) -> set[str]:
+        """Every value that is allowed."""
+        return {*self.choices, *(f"{key}~{suffix}" for key in self.choices for suffix in self.suffixes)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +170,7 @@ def _existing(parameter: Choice | MultiChoice, text: str) -> tuple[str | list[st
     """What exists of the keys in a text, None where nothing does, and a sentence on what does not."""
     several = isinstance(parameter, MultiChoice)
     keys = list(dict.fromkeys(filter(None, text[:LONGEST].split(",") if several else [text[:LONGEST]])))
-    known = set(parameter.choices)
+    known = parameter.known if several else set(parameter.choices)
     if isinstance(parameter, Choice):
         keys = [parameter.read(key) or key for key in keys]
     existing, unknown = ([key for key in keys if (key in known) is wanted] for wanted in (True, False))

@@ -393,76 +393,6 @@ def test_reduced_motion_is_kept(board: Callable) -> None:
     assert moving == []
 
 
-# ---- the comparison
-
-
-def verdict(page: Any, before: str = "") -> str:
-    """The sentence, once it is up to date and another than before."""
-    page.wait_for_function(
-        """([at, before]) => !document.querySelector('#comparison[data-stale]')
-          && (document.querySelector(at)?.innerText ?? before) !== before""",
-        arg=[VERDICT, before],
-    )
-    return page.inner_text(VERDICT)
-
-
-def test_a_comparison_takes_the_focus_follows_the_table_and_says_when_it_is_late(board: Callable) -> None:
-    page = board(f"select={CLIP},{SIGLIP},{DREAMSIM}")
-    page.get_by_role("button", name="Compare 3").click()
-    three = verdict(page)
-    wait_query(page, "compare", "1")
-    page.wait_for_function("document.activeElement?.closest('#comparison') !== null")
-    page.wait_for_function("(text) => document.querySelector('.lk-unseen').textContent === text", arg=three)
-    panel(page, "Filters").get_by_label("Encoder").check()
-    two = verdict(page, three)
-    assert re.search(r"\d points (higher|lower)", two) and "in the mean" in two
-    assert re.search(r"Left out, since the filters hide it: DreamSim.*\.", page.inner_text("#comparison"))
-    page.keyboard.press("Escape")
-    held: list[Any] = []
-    event = "**/gradio_api/**"
-    page.route(event, lambda route: held.append(route) if route.request.method == "POST" else route.continue_())
-    header(page, "IQA").get_by_role("button").click()
-    page.wait_for_selector("#comparison[data-stale]")
-    assert page.locator("#comparison .bc-stale").is_visible() and page.inner_text(VERDICT) == two
-    page.unroute(event)
-    for route in held:
-        route.continue_()
-    category = verdict(page, two)
-    assert " in IQA" in category and page.locator("#comparison .bc-category").count() == 1
-    header(page, "rank").get_by_role("button").click()
-    verdict(page, category)
-    page.get_by_role("button", name="Weights", exact=True).click()
-    page.get_by_label("Weight of IQA, number").fill("0")
-    page.keyboard.press("Enter")
-    page.locator("#comparison", has_text="Your mean: without IQA").wait_for()
-    page.set_viewport_size({"width": 1280, "height": 400})  # where the comparison is in view, the bar steps aside
-    page.evaluate("scrollTo(0, 30)")
-    page.get_by_role("button", name="Clear", exact=True).click()
-    page.wait_for_function("!document.querySelector('#comparison .bc-verdict')")
-    wait_query(page, "compare", None)
-
-
-def test_the_values_of_a_comparison_are_those_of_the_board(board: Callable) -> None:
-    """One line a mean, a category and a task; every number as in the cells of the board."""
-    page = board(f"select={CLIP},{SIGLIP}&compare=1")
-    verdict(page)
-    page.locator("#comparison summary").click()
-    assert violations(page) == []
-    shown = page.evaluate("fetch('data/board/unisim-core').then((answer) => answer.json())")
-    rows = [next(at for at, row in enumerate(shown["rows"]) if row["id"] == one) for one in (CLIP, SIGLIP)]
-    lines = page.locator("#comparison .pg-scroll table").inner_text().splitlines()
-    found = {tuple(cell.strip(" †?‡") for cell in line.split("\t")[:3]) for line in lines}
-    for at, column in enumerate(shown["columns"]):
-        texts = [f"{shown['cells'][row][at] / 10 ** column['digits']:.{column['digits']}f}" for row in rows]
-        assert (column["title"], *texts) in found
-    outside = page.evaluate("""() => [...document.querySelectorAll('#comparison .bc-track')].flatMap((track) => {
-      const room = track.getBoundingClientRect();
-      return [...track.children].map((mark) => mark.getBoundingClientRect()).map((box) => box.left + box.width / 2)
-        .filter((at) => at < room.left - 1 || at > room.right + 1);
-    })""")
-    assert outside == []
-
-
 # ---- files
 
 
@@ -535,7 +465,6 @@ def test_on_a_phone_rows_are_selected_and_compared_by_touch(board: Callable) -> 
     box = bar.bounding_box()
     assert box["x"] >= 0 and box["x"] + box["width"] <= 390 and box["y"] + box["height"] <= 900
     assert violations(page) == []
-    bar.get_by_role("button", name="Compare 2").tap()
-    page.locator("#comparison h2").wait_for()
-    page.wait_for_function("document.querySelector('#comparison h2').getBoundingClientRect().top < innerHeight")
+    bar.get_by_role("link", name="Compare 2").tap()
+    page.locator(".bc-comparison").wait_for()
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 390

@@ -18,6 +18,7 @@ PAGES = {
     "": "#overview table",
     "board": TABLE,
     "board?suite=mieb": TABLE,
+    "compare?models=google/siglip-so400m-patch14-384,quansun/eva02-clip-bige-14-plus": ".bc-comparison",
     "try?mode=choice&inputs=cat,cat-face,cat-cheek&models=tiny,ssim": ".cp-result[data-done=yes] .cp-strip",
     "correlations": "#correlations-figure [data-listens=pair]",
     "map": "#map-figure [data-listens=selection]",
@@ -37,7 +38,7 @@ PAGES = {
 }
 LOOKS = {"light": {}, "dark": {"dark": True, "locale": "de"}, "phone": {"width": 390, "locale": "sw"}}
 MOST_SHIFT = {"generators?set=generators-pictures&metric=clipscore": 0.15}  # Gradio's sign of loading moves there
-TOOLS = {"board", "try", "choose", "sql"}  # controls first: they are what the page is for
+TOOLS = {"board", "try", "choose", "compare", "sql"}  # controls first: they are what the page is for
 SHOWN_BADLY = re.compile(r"Traceback|Exception|Something failed|\bundefined\b|\bNaN\b|\[object|\bcommon\.\w+")
 # Sums up the layout's shifts by session (less than 1 s apart, at most 5 s), as web.dev/articles/cls has it, and keeps
 # every name of a text that Gradio has in no language, as soon as it stands or is spoken anywhere.

@@ -1,4 +1,4 @@
-"""Six tasks of a new user, each done from the front page in at most four clicks, with the answer on the screen.
+"""Seven tasks of a new user, each done from the front page in at most four clicks, with the answer on the screen.
 
 A click, a choice in a list, and typing into a field count one each.
 """
@@ -82,6 +82,18 @@ def test_whether_the_lead_is_real(user: User) -> None:
     """It stands on the front page, without a click."""
     user.reads(r"UniSim ViT-L/14 leads, .*no significant difference from \d+ of the \d+ others")
     assert user.clicks == 0
+
+
+def test_two_models_side_by_side(user: User) -> None:
+    user.click(user.page.get_by_role("link", name="Compare two models"))
+    user.reads("Choose two models above")
+    box = user.page.get_by_label("Models (type to search")
+    for typed in ("SigLIP SO400M/14 384", "EVA02-CLIP bigE/14+"):
+        box.fill(typed)
+        user.page.get_by_role("option", name=typed).first.wait_for()
+        user.type(box, typed)
+    user.reads(r"SigLIP SO400M/14 384 px is ahead in .+, EVA02-CLIP bigE/14\+ in .+; \d categories are not significant")
+    assert user.clicks <= 3
 
 
 def test_a_suite_of_fifteen_tasks_for_mteb(user: User) -> None:

@@ -1,9 +1,9 @@
 /** The board: one table of models and scores. `mount` is all that the page calls. */
 
+import { withTheme } from '../../js/address.js';
 import { createDialog } from './cell.js';
 import { shadeStyles } from './colour.js';
 import { gridColumns, shownKeys } from './columns.js';
-import { createComparison } from './compared.js';
 import { createCuts, CUT, cutOf, cutOfPayload, partOf } from './cuts.js';
 import { createNotice, debounce, el, gridStyles, stylesheet } from '../../js/dom.js';
 import { createCopyLink, createExport } from './export.js';
@@ -14,7 +14,7 @@ import { createChanged, createEmpty, createFailure, createLegend, createSuites, 
 import { Source } from './payload.js';
 import { createPicker } from './picker.js';
 import { FACETS, filterRows, originsOf, sortRows } from './rows.js';
-import { createSelection, revealComparison } from './selection.js';
+import { compareAddress, createSelection } from './selection.js';
 import { defaultFamilies, defaultTasks, ignoredInWords, LEAD, MOST_SELECTED, parse, rankQuery, suiteOf, suiteRule, tableQuery, write } from './state.js';
 import { forgetWidths } from './titles.js';
 import { createWeights } from './weights.js';
@@ -27,20 +27,20 @@ const RANKING = ['weights', 'coverage', 'tasks'];
 const CARRIED = ['q', 'language', ...FACETS.map(({ key }) => key), 'models', 'select'];
 
 /**
- * Mounts the board into `root` (`data-suite` names the suite shown without a query string). `trigger(name, data)` reaches
- * Python; the app's address is `appRoot`, or what this file's own address says. Mounting twice does nothing.
+ * Mounts the board into `root` (`data-suite` names the suite shown without a query string). The app's
+ * address is `appRoot`, or what this file's own address says. Mounting twice does nothing.
  */
-export function mount(root, { trigger = () => {}, root: appRoot = new URL('../../../', import.meta.url).href } = {}) {
+export function mount(root, { root: appRoot = new URL('../../../', import.meta.url).href } = {}) {
   if (root.dataset.mounted) return null;
   root.dataset.mounted = 'true';
-  const board = new Board(root, trigger, new Source(appRoot));
+  const board = new Board(root, new Source(appRoot));
   board.start();
   return board;
 }
 
 class Board {
-  constructor(root, trigger, source) {
-    Object.assign(this, { root, trigger, source, home: root.dataset.suite, payload: null, rows: [], turn: 0 });
+  constructor(root, source) {
+    Object.assign(this, { root, source, home: root.dataset.suite, payload: null, rows: [], turn: 0 });
     this.grid = new Grid({
       label: 'Models and scores', rowHeight: ROW,
       onSort: (key) => this.sortBy(key), onOpen: (row, column) => this.opened(row, column), onLayout: (width) => this.resized(width),
@@ -53,15 +53,15 @@ class Board {
     this.suites = createSuites(this);
     this.status = el('span', { class: 'lk-status', role: 'status' });
     const [search, filters, picker, exports, link] = [createSearch, createFilters, createPicker, createExport, createCopyLink].map((make) => make(this));
-    const [changed, unknown, chips, empty, legend, selection, comparison] = [createChanged, createUnknown, createChips, createEmpty, createLegend, createSelection, createComparison].map((make) => make(this));
+    const [changed, unknown, chips, empty, legend, selection] = [createChanged, createUnknown, createChips, createEmpty, createLegend, createSelection].map((make) => make(this));
     const [origins, cuts] = [createOrigins(this), createCuts(this)];
     this.failure = createFailure();
     this.menus = [filters, picker, exports];
-    this.parts = [this.suites, search, filters, picker, this.weights, exports, link, origins, cuts, changed, unknown, chips, empty, legend, selection, comparison];
+    this.parts = [this.suites, search, filters, picker, this.weights, exports, link, origins, cuts, changed, unknown, chips, empty, legend, selection];
     this.main = el('div', { class: 'lk-main' },
       el('div', { class: 'lk-bar', role: 'group', 'aria-label': 'Table controls' }, ...search.nodes, ...filters.nodes, ...picker.nodes, ...this.weights.nodes,
         ...cuts.nodes, this.status, ...origins.nodes, ...exports.nodes, ...link.nodes),
-      this.weights.panel, ...changed.nodes, ...unknown.nodes, ...chips.nodes, this.grid.node, ...empty.nodes, ...legend.nodes, ...selection.nodes, ...comparison.nodes);
+      this.weights.panel, ...changed.nodes, ...unknown.nodes, ...chips.nodes, this.grid.node, ...empty.nodes, ...legend.nodes, ...selection.nodes);
     this.nodes = [this.suites.node, this.notice.node, this.failure.node, this.main, this.dialog.node];
   }
 
@@ -73,7 +73,7 @@ class Board {
       else removeEventListener('popstate', onPop);
     };
     addEventListener('popstate', onPop);
-    await Promise.all([gridStyles(), stylesheet(new URL('./board.css', import.meta.url)), stylesheet(new URL('./comparison.css', import.meta.url)), shadeStyles()]);
+    await Promise.all([gridStyles(), stylesheet(new URL('./board.css', import.meta.url)), shadeStyles()]);
     this.main.hidden = this.suites.node.hidden = true; // what is shown before its styles and contents moves what follows
     this.failure.loading();
     this.root.replaceChildren(...this.nodes);
@@ -107,6 +107,10 @@ class Board {
     }
     if (turn !== this.turn) return;
     const { state, ignored } = parse(search, payload);
+    if (new URLSearchParams(search).get('compare') === '1' && state.select.length >= 2) { // of earlier versions
+      location.replace(withTheme(new URL(compareAddress(state, payload), document.baseURI).href, location.href));
+      return;
+    }
     ignored.unshift(...instead.map((entry) => entry.join('=')));
     const query = tableQuery(state, payload);
     let ranking = payload.ranking;
@@ -218,12 +222,7 @@ class Board {
   }
 
   choose(select) {
-    this.change({ select, compare: this.state.compare && select.length >= 2 });
-  }
-
-  compare() {
-    this.change({ compare: true });
-    revealComparison();
+    this.change({ select });
   }
 
   /** Goes to another suite; search, filters and selection carry over where the other suite has them. */
@@ -239,7 +238,6 @@ class Board {
     await this.open(suite, `?${carried}`, { quiet: true });
     if (this.payload?.suite.key !== suite) return;
     this.writeUrl(true);
-    this.trigger('suite', { suite });
   }
 
   /** Shows another condition, metric or language of the suite; the rest of the view stays. */

@@ -6,7 +6,6 @@ import json
 import logging
 from collections.abc import Callable
 from functools import partial
-from urllib.parse import parse_qs
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -15,17 +14,15 @@ from starlette.routing import Route
 
 from compute.types import BadInput, CannotWrite, DatabaseError
 from leaderboard.data import payload
-from leaderboard.data.cut import Cut
-from leaderboard.data.languages import code_of
+from leaderboard.data.cut import cut_of
+from leaderboard.data.mean_rule import choice
 from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.page import Site
 from leaderboard.pages.board import export, provenance
-from leaderboard.web.parameters import Number
 from leaderboard.web.responses import CHECK, download, refusal, respond
 
 MOST_FILTERS = 40  # that a caption names
-LONGEST_KEY = 100  # characters of a condition's or metric's key
 log = logging.getLogger(__name__)
 
 
@@ -39,35 +36,6 @@ def routes(site: Site) -> list[Route]:
         Route("/export/board/{suite}", _export_view(suite_cache, site=site), methods=["POST"]),
         Route("/export/everything", guard(_export_all(suite_cache))),
     ]
-
-
-def choice(query: str) -> tuple[tuple[tuple[str, float], ...], frozenset[str] | None, float | None]:
-    """Weights, tasks and coverage of a query string, sorted so that equal choices are equal. Raises BadInput."""
-    params = {key: values[-1] for key, values in parse_qs(query[:8000]).items()}
-    weights = []
-    for part in filter(None, params.get("w", "").split(",")):
-        name, _, text = part.rpartition(":")
-        try:
-            weight = float(text)
-        except ValueError as error:
-            raise BadInput(f"The weight of {name!r} is {text!r}, not a number") from error
-        if not 0 <= weight <= 100:
-            raise BadInput(f"The weight of {name!r} must lie between 0 and 100")
-        weights.append((name, weight))
-    tasks = frozenset(filter(None, params.get("tasks", "").split(","))) or None
-    coverage = (
-        Number(key="coverage", default=0, low=0, high=1).read(params["coverage"]) if "coverage" in params else None
-    )
-    if "coverage" in params and coverage is None:
-        raise BadInput("The minimum coverage is a number from 0 to 1")
-    return tuple(sorted(weights)), tasks, coverage
-
-
-def cut_of(query: str) -> Cut:
-    """The condition, metric and language of a query string; whether the suite has them is the table's to say."""
-    params = {key: values[-1][:LONGEST_KEY] for key, values in parse_qs(query[:8000]).items()}
-    language = code_of(params.get("language", ""))
-    return Cut(subset=params.get("condition", ""), metric=params.get("metric", ""), language=language)
 
 
 def _board(suite_cache: SuiteCache, request: Request) -> Response:

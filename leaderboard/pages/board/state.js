@@ -55,7 +55,7 @@ export function defaults(payload) {
   return {
     q: '', sort: { key: 'rank', down: false }, ...Object.fromEntries(FACETS.map(({ key }) => [key, []])), origin: defaultOrigin(payload), models: [],
     families: defaultFamilies(payload), columns: defaultTasks(payload),
-    ...suiteRule(payload), select: [], compare: false, ...Object.fromEntries(SWITCHED.map((key) => [key, ''])),
+    ...suiteRule(payload), select: [], ...Object.fromEntries(SWITCHED.map((key) => [key, ''])),
   };
 }
 
@@ -106,7 +106,6 @@ export function parse(search, payload) {
   }
   readScalars(query, payload, state, drop);
   readWeights(query, payload, state, drop);
-  state.compare = query.get('compare') === '1' && state.select.length >= 2;
   return { state, ignored };
 }
 
@@ -186,13 +185,17 @@ function readWeights(query, payload, state, drop) {
   }
 }
 
+/** The weights that are not the suite's own, each as `category:weight`. */
+function changedWeights(state, payload) {
+  const usual = defaultWeights(payload);
+  return [...state.weights].filter(([name, weight]) => weight !== usual.get(name)).map((pair) => pair.join(':'));
+}
+
 /** Query parameters of data/rank: empty when the ranking is the payload's own. */
 export function rankQuery(state, payload) {
   const query = [];
-  const weights = [...state.weights];
-  if (!same(weights.map(([, weight]) => weight), [...defaultWeights(payload).values()])) {
-    query.push(['w', weights.map(([category, weight]) => `${category}:${weight}`).join(',')]);
-  }
+  const weights = changedWeights(state, payload);
+  if (weights.length) query.push(['w', weights.join(',')]);
   if (state.coverage !== payload.suite.minimum_coverage) query.push(['coverage', String(state.coverage)]);
   if (state.tasks.length) query.push(['tasks', state.tasks.join(',')]);
   return encodedQuery(query);
@@ -222,17 +225,13 @@ export function write(state, payload, search, home) {
   if (!same(state.columns, basic)) add('columns', taskList(state, payload, basic));
   const preset = presetOf(payload, state.weights);
   if (preset && preset !== payload.presets[0].key) add('preset', preset);
-  else if (!preset) {
-    const usual = defaultWeights(payload);
-    add('w', [...state.weights].filter(([name, weight]) => weight !== usual.get(name)).map((pair) => pair.join(':')));
-  }
+  else if (!preset) add('w', changedWeights(state, payload));
   for (const key of SWITCHED) add(key, state[key]);
   if (state.coverage !== payload.suite.minimum_coverage) add('coverage', String(state.coverage));
   const part = partOf(payload, state.tasks);
   if (part) PARTS.forEach((key) => add(key, part[key]));
   else add('tasks', state.tasks);
   add('select', state.select);
-  if (state.compare && state.select.length >= 2) add('compare', '1');
   return encodedQuery(query);
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import gradio as gr
 import numpy as np
@@ -265,7 +265,8 @@ def _nearest(shown: Field) -> list[dict[str, Any]]:
         if np.isnan(near.distance[at]):
             continue
         row = table.rows[shown.rows[at]]
-        pair = quote(f"{table.rows[shown.row].id},{row.id}", safe="/:~,")
+        own = table.rows[shown.row]
+        query = {"models": f"{own.model},{row.model}", "suite": table.suite["key"], "origin": own.origin}
         rows.append(
             {
                 "model": row.model,
@@ -273,7 +274,7 @@ def _nearest(shown: Field) -> list[dict[str, Any]]:
                 "distance": near.distance[at],
                 "r": near.correlation[at],
                 "shared": near.shared[at],
-                "address": f"board?suite={table.suite['key']}&select={pair}&compare=1",
+                "address": f"compare?{urlencode(query, safe='/:~,')}",
             }
         )
     return rows

@@ -54,7 +54,7 @@ MAY_STAY = {
     "pages/generators/figures.py": 1,  # geometry
     "pages/generators/page.html": 2,  # ranks
     "pages/generators/backbones.html": 2,  # strength of a colour, a limit of the code's own
-    "pages/board/dumbbells.py": 1,  # digits of a tick
+    "pages/compare/dumbbells.py": 1,  # digits of a tick
     "pages/map/page.html": 1,  # a setting
 }
 

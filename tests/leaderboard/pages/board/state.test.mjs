@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { compareAddress } from '../../../../leaderboard/pages/board/selection.js';
 import { defaults, ignoredInWords, parse, rankQuery, suiteOf, write } from '../../../../leaderboard/pages/board/state.js';
 import { payload } from './payload.mjs';
 
@@ -20,14 +21,13 @@ test('an empty query is the default state and writes an empty query', () => {
 test('every part of the state survives the trip through the query string', () => {
   const search = 'q=clip+vit%26&sort=-u/nights&kind=encoder,metric&size=%3C100m,100m-1b&modality=image&open=yes&license=mit,unknown&released=2023,unknown&trained=no,unknown&origin=computed'
     + '&group=specialised&models=lab/alpha,lab/beta&families=IQA&columns=u/nights,u/fid&w=IQA:3'
-    + '&coverage=0.5&tasks=u/nights,u/bapps&select=lab/alpha~published,lab/beta~published&compare=1';
+    + '&coverage=0.5&tasks=u/nights,u/bapps&select=lab/alpha~published,lab/beta~published';
   const { query, state, ignored } = trip(`?${search}`);
   assert.deepEqual(ignored, []);
   assert.equal(query, search);
   assert.deepEqual(state.sort, { key: 'u/nights', down: true });
   assert.deepEqual(state.size, ['<100m', '100m-1b']);
   assert.equal(state.weights.get('IQA'), 3);
-  assert.equal(state.compare, true);
 });
 
 test('what the payload does not know falls back to its default and is listed', () => {
@@ -105,11 +105,20 @@ test('columns: all, none of the families, and a default column taken away', () =
 test('the server is asked for ranks only where they differ from its own', () => {
   assert.equal(rankQuery(defaults(given), given), '');
   assert.equal(rankQuery(trip('?kind=encoder&q=a').state, given), '');
-  assert.equal(rankQuery(trip('?w=IQA:2&coverage=0.5&tasks=u/fid').state, given), 'w=Img-2AFC:1,IQA:2&coverage=0.5&tasks=u/fid');
+  assert.equal(rankQuery(trip('?w=IQA:2&coverage=0.5&tasks=u/fid').state, given), 'w=IQA:2&coverage=0.5&tasks=u/fid');
 });
 
-test('at most six rows are selected, and comparing needs two', () => {
-  assert.equal(trip('?select=lab/alpha~published&compare=1').state.compare, false);
+test('the address of a comparison has the models, the column and the rule; rows of several origins are named', () => {
+  const given = payload();
+  const { state } = parse('?select=lab/beta~published,lab/alpha~published&sort=-IQA&w=IQA:2&compare=1', given);
+  assert.equal(compareAddress(state, given), 'compare?models=lab/beta,lab/alpha&suite=small&origin=published&by=IQA&w=IQA:2');
+  assert.doesNotMatch(trip('?select=lab/alpha~published,lab/beta~published&compare=1').query, /compare/);
+  const other = given.rows.find(({ origin }) => origin !== 'published');
+  const mixed = { ...defaults(given), select: ['lab/beta~published', other.id] };
+  assert.equal(compareAddress(mixed, given), `compare?models=lab/beta~published,${other.id}&suite=small`);
+});
+
+test('at most six rows are selected', () => {
   const many = payload();
   many.rows = Array.from({ length: 8 }, (_, at) => ({ ...many.rows[0], id: `r${at}` }));
   const { state, ignored } = parse(`?select=${many.rows.map(({ id }) => id)}`, many);

@@ -15,8 +15,8 @@ from starlette.testclient import TestClient
 
 from compute.catalog import shipped
 from compute.types import BadInput
+from leaderboard.data.mean_rule import choice
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.pages.board.routes import choice
 from tests.leaderboard.served import client as client_of
 
 SUITES = tuple(suite.key for suite in shipped().suites)

@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from leaderboard.pages.board.comparison import ComparedLine, ComparedValue
-from leaderboard.pages.board.dumbbells import axis, dumbbell
+from leaderboard.pages.compare.comparison import ComparedLine, ComparedValue
+from leaderboard.pages.compare.dumbbells import axis, dumbbell
 
 NAN = math.nan
 

@@ -1,4 +1,4 @@
-"""Two to six rows of a suite compared by what the table is sorted by: values, paired differences and their noise."""
+"""Two to six rows of a suite compared by their mean, a category or a task: values, paired differences, intervals."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class ComparedRows:
     """The rows compared. The first is the reference of the others."""
 
     names: tuple[str, ...]
-    line: ComparedLine  # what the table is sorted by
+    line: ComparedLine  # what they are compared by
     categories: tuple[ComparedCategory, ...]  # what it is made of
 
 
@@ -102,7 +102,7 @@ def compare(
     """
     chosen = list(dict.fromkeys(rows))
     if not 2 <= len(chosen) <= MOST:
-        raise BadInput(f"A comparison takes two to {MOST} rows, not {len(chosen)}. Tick others in the table")
+        raise BadInput(f"A comparison takes two to {MOST} rows, not {len(chosen)}. Choose others")
     indices = [table.row(row_id) for row_id in chosen]
     lines = _Lines(table, ranked, rows=indices)
     column = table.by_key.get(by)
@@ -228,7 +228,7 @@ class _Lines:
         return f"{' and '.join(without)} {'has' if len(without) == 1 else 'have'} no score"
 
     def _scores(self) -> ScoreTable:
-        """The scores behind the means that the table is sorted by."""
+        """The scores behind the means."""
         return replace(self.ranked.table, values=self.ranked.scores)
 
     def _tests(self, scores: ScoreTable, *, scale: float) -> tuple[PairedTest, ...]:
@@ -311,9 +311,8 @@ def _read(tests: Sequence[PairedTest], *, higher: bool) -> tuple[PairedTest, ...
 
 
 def names_of(table: BoardTable, indices: list[int]) -> tuple[str, ...]:
-    """Titles, with the origin where two rows share one."""
+    """Titles, with the origin where the rows are of several."""
     titles = [str(table.models.loc[table.rows[row].model]["title"]) for row in indices]
-    return tuple(
-        f"{title} ({table.rows[row].origin})" if titles.count(title) > 1 else title
-        for title, row in zip(titles, indices, strict=True)
-    )
+    origins = [table.rows[row].origin for row in indices]
+    several = len(set(origins)) > 1
+    return tuple(f"{title} ({origin})" if several else title for title, origin in zip(titles, origins, strict=True))

@@ -1,9 +1,8 @@
-"""Rows compared by what the table is sorted by: against scipy's paired t test, normal tests, and plain arithmetic."""
+"""Rows compared by a mean, a category or a task: against scipy's paired t test, normal tests, and plain arithmetic."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,8 +10,8 @@ from scipy import stats
 
 from compute.types import BadInput, UnknownKey
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.pages.board import page, verdicts
-from leaderboard.pages.board.comparison import MOST, ComparedRows, compare
+from leaderboard.pages.compare import verdicts
+from leaderboard.pages.compare.comparison import MOST, ComparedRows, compare
 
 DREAMSIM = "dreamsim-ensemble~published"
 PAIR = ("google/siglip-so400m-patch14-224~published", "openai/clip-vit-large-patch14-336~published")
@@ -38,7 +37,7 @@ def scores(suite_cache: SuiteCache, suite: str, row: str, category: str = "") ->
 
 
 def test_a_category_is_tested_by_its_own_tasks(suite_cache: SuiteCache, best: list[str]) -> None:
-    """Sorted by IQA, the test is the paired t test over IQA's tasks, and nothing else is in it."""
+    """The test is the paired t test over IQA's tasks, and nothing else is in it."""
     second, first = best[-1], best[0]
     found = compared(suite_cache, "unisim-core", [first, second], by="IQA")
     (test,) = found.line.tests
@@ -121,25 +120,3 @@ def test_a_comparison_takes_two_to_six_rows(suite_cache: SuiteCache) -> None:
             compared(suite_cache, "unisim-core", wrong)
     with pytest.raises(UnknownKey, match="nobody"):
         compared(suite_cache, "unisim-core", [rows[0], "nobody~published"])
-
-
-# ---- the page's part
-
-
-def drawn(site: SimpleNamespace, **selection: object) -> str:
-    return str(page.comparison(site, {"suite": "unisim-core", "turn": "7", **selection}))
-
-
-def test_the_drawn_comparison_has_a_verdict_a_table_and_a_chart_a_category(
-    site: SimpleNamespace, best: list[str]
-) -> None:
-    markup = drawn(site, ids=best[:2])
-    assert 'data-turn="7"' in markup and "Compared by the mean" in markup
-    assert markup.count('class="bc-chart"') == markup.count('<section class="bc-category">') == 4
-    table = site.suite_cache.table("unisim-core")
-    tasks = sum(column.ranked for column in table.columns)
-    assert markup.count('<span class="bc-name">') == tasks + 2 * 4, "a line a task, a mean and an axis a category"
-    body = markup[markup.index("All values as a table") :]
-    assert body.count("<tr") == 1 + 1 + 4 + tasks
-    for row in best[:2]:
-        assert table.models.loc[row.partition("~")[0], "title"] in body

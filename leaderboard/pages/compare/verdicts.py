@@ -7,9 +7,51 @@ from collections.abc import Sequence
 from compute.analysis.ranks.variance import listed
 from compute.analysis.significance import ALPHA
 from leaderboard.html.formatting import NOTHING, blank, number
-from leaderboard.pages.board.comparison import ComparedLine, ComparedValue, PairedTest
+from leaderboard.pages.compare.comparison import ComparedLine, ComparedRows, ComparedValue, PairedTest
 
+MOST_NAMED = 6  # categories or tasks in a sentence; of more the number is given
 MORE = 1  # digits of a difference beyond those of the scores
+
+
+def ahead(found: ComparedRows) -> str:
+    """Who is significantly ahead in which categories, or tasks where only one category is compared; empty for a task.
+
+    Of two rows each by name, of several each against the first.
+    """
+    if found.line.kind == "task":
+        return ""
+    lines, one, many = [category.line for category in found.categories if category.line], "category", "categories"
+    if len(lines) < 2:
+        lines, one, many = [task for category in found.categories for task in category.tasks], "task", "tasks"
+
+    def counted(count: int) -> str:
+        return f"{count} {one if count == 1 else many}"
+
+    def where(at: int, *readings: str) -> str:
+        titles = [line.title for line in lines if line.tests[at].reading in readings]
+        return listed(titles) if len(titles) <= MOST_NAMED else counted(len(titles))
+
+    first, *others = found.names
+    if len(others) > 1:
+        sentences = []
+        for at, name in enumerate(others):
+            leads, trails = where(at, "better"), where(at, "worse")
+            parts = [f"ahead in {leads}"] * bool(leads) + [f"behind in {trails}"] * bool(trails)
+            sentences.append(f"{name} is {' and '.join(parts) or 'nowhere significantly ahead or behind'}")
+        return f"Compared with {first}, {'; '.join(sentences)}."
+    leads = {name: titles for name, titles in ((first, where(0, "worse")), (others[0], where(0, "better"))) if titles}
+    parts = [f"{name}{' is ahead' if at == 0 else ''} in {titles}" for at, (name, titles) in enumerate(leads.items())]
+    rest = []
+    for words, readings in (("not significant", ("same",)), ("unknown", ("unknown", "none"))):
+        if count := sum(line.tests[0].reading in readings for line in lines):
+            rest.append(f"{count if rest else counted(count)} {'is' if count == 1 else 'are'} {words}")
+    sentence = ", ".join(parts) or f"Neither is significantly ahead in a {one}"
+    return f"{'; '.join(filter(None, (sentence, ', '.join(rest))))}."
+
+
+def widest(line: ComparedLine) -> float:
+    """The largest difference to the first row, whatever its sign; −1 where none is known."""
+    return max((abs(test.difference) for test in line.tests if not blank(test.difference)), default=-1.0)
 
 
 def verdict(line: ComparedLine, names: Sequence[str]) -> str:

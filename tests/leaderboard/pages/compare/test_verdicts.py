@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from leaderboard.pages.board.comparison import ComparedLine, ComparedValue, PairedTest
-from leaderboard.pages.board.verdicts import verdict
+from leaderboard.pages.compare.comparison import ComparedCategory, ComparedLine, ComparedRows, ComparedValue, PairedTest
+from leaderboard.pages.compare.verdicts import ahead, verdict
 
 NAN = math.nan
 TEST = PairedTest(
@@ -93,3 +93,42 @@ def test_several_rows_in_one_sentence() -> None:
         "it is unknown whether E differs (E over fewer categories), because printed means stand for it; "
         "F cannot be compared (no shared task)."
     )
+
+
+def rows(names: tuple[str, ...], **readings: tuple[str, ...]) -> ComparedRows:
+    """A comparison by the mean, whose categories have these readings of the second row and those after it."""
+    lines = {
+        title: line(*(replace(TEST, reading=reading) for reading in each), title=title)
+        for title, each in readings.items()
+    }
+    categories = tuple(ComparedCategory(title=title, line=each, tasks=(each,)) for title, each in lines.items())
+    return ComparedRows(names=names, line=line(TEST, kind="mean", title="Mean"), categories=categories)
+
+
+@pytest.mark.parametrize(
+    ("readings", "sentence"),
+    [
+        (
+            {"R": ("worse",), "D": ("worse",), "C": ("better",), "P": ("same",), "Q": ("same",), "Z": ("none",)},
+            "A is ahead in R and D, B in C; 2 categories are not significant, 1 is unknown.",
+        ),
+        ({"R": ("better",), "D": ("better",)}, "B is ahead in R and D."),
+        (
+            {"R": ("same",), "D": ("same",)},
+            "Neither is significantly ahead in a category; 2 categories are not significant.",
+        ),
+        ({"R": ("same",)}, "Neither is significantly ahead in a task; 1 task is not significant."),
+        (dict.fromkeys("RDCPQZX", ("better",)), "B is ahead in 7 categories."),
+    ],
+    ids=["both", "one", "neither", "tasks", "many"],
+)
+def test_who_is_ahead_of_two(readings: dict[str, tuple[str, ...]], sentence: str) -> None:
+    assert ahead(rows(("A", "B"), **readings)) == sentence
+
+
+def test_who_is_ahead_of_several() -> None:
+    found = rows(("A", "B", "C"), R=("better", "same"), D=("worse", "unknown"))
+    assert ahead(found) == (
+        "Compared with A, B is ahead in R and behind in D; C is nowhere significantly ahead or behind."
+    )
+    assert ahead(replace(found, line=line(TEST, kind="task"))) == ""

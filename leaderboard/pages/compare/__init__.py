@@ -1,0 +1,1 @@
+"""Two to six models compared: who is significantly ahead where."""

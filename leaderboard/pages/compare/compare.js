@@ -1,0 +1,25 @@
+/** The result of Compare: read aloud and brought into view whenever a visitor's choice changes it. */
+
+import { el, stylesheet } from '../../js/dom.js';
+import { show } from '../../js/reveal.js';
+
+/** Watches the component at `root`, whose first answer is that of the page's address. */
+export function mount(root) {
+  stylesheet(new URL('./compare.css', import.meta.url));
+  const status = el('p', { class: 'bc-unseen', role: 'status' });
+  root.after(status);
+  let opened = false;
+  new MutationObserver(() => {
+    const answer = root.querySelector('[data-answer]');
+    if (!answer) return;
+    const name = answer.querySelector('.pg-name');
+    if (opened) {
+      status.textContent = answer.querySelector('.pg-lead').textContent;
+      const { activeElement } = document;
+      // The list of models stays open over the result, for another one to choose.
+      if (name && activeElement.getAttribute('aria-expanded') === 'true' && !activeElement.value) name.focus({ preventScroll: true });
+      show(answer);
+    }
+    opened = true;
+  }).observe(root, { childList: true, subtree: true });
+}

@@ -1,0 +1,252 @@
+"""Two to six models compared: who is significantly ahead where, by how much, and on which tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+import gradio as gr
+import numpy as np
+from markupsafe import Markup
+
+from compute.analysis.ranks.variance import listed
+from compute.analysis.table import ALL
+from compute.types import ORIGINS, BadInput
+from leaderboard.data import model_queries, suite_queries
+from leaderboard.data.board_table import BoardTable
+from leaderboard.data.cut import cut_of
+from leaderboard.data.leaders import ranked_rows
+from leaderboard.data.mean_rule import choice
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.html.components import rendered
+from leaderboard.html.labels import ORIGIN_TITLES, is_synthetic, suite_choices
+from leaderboard.html.templates import render
+from leaderboard.page import Site, View, bind, citations, heading, message_box
+from leaderboard.pages.compare import verdicts
+from leaderboard.pages.compare.comparison import MOST, ComparedCategory, ComparedRows, compare
+from leaderboard.pages.compare.dumbbells import axis, dumbbell
+from leaderboard.web.parameters import Choice, MultiChoice, Text
+
+SENTENCE = (
+    "Two to six models on the tasks that they share: who is significantly ahead where, by how much, and on which tasks."
+)
+# What the address may say of the mean and its scores, as the board's does, and the column to compare by.
+RULE = ("by", "w", "coverage", "tasks", "condition", "metric", "language")
+READY = ("mieb", "unisim-core", "vidore-v3")  # suites whose leaders are offered
+OFFERED = 3
+PAIRED = (
+    "Differences are paired, task by task: what makes a task hard for both cancels in them. Their intervals say how "
+    "far they would move with other tasks of the same kinds; a task's own interval follows from the number of its "
+    "items, where that is known. Each category is tested at 5% by itself."
+)
+EXPLAINED = {
+    "mean": PAIRED,
+    "category": PAIRED,
+    "task": "Intervals follow from the standard errors of both scores, taken as independent.",
+}
+SEVERAL = "Readings hold at 5% over all rows of this table, by Holm's method; the p values are each test's own."
+
+
+def draw(site: Site) -> None:
+    """The choice of models, suite and origin, and the result below."""
+    heading(title="Compare", sentence=SENTENCE, cite=citations(site))
+    lists = {
+        "models": lambda: [(row.title, row.key) for row in model_queries.listed_models(site.db).itertuples()],
+        "suite": lambda: [("With most shared tasks", ""), *suite_choices(suite_queries.suites(site.db))],
+    }
+    models, suites = (lists[name]() for name in ("models", "suite"))
+    origins = [("With most shared tasks", ""), *((title, key) for key, title in ORIGIN_TITLES.items())]
+    parameters = (
+        MultiChoice(
+            key="models",
+            default=(),
+            choices=tuple(key for _, key in models),
+            most=MOST,
+            noun="model",
+            suffixes=ORIGINS,
+        ),
+        Choice(key="suite", default="", choices=tuple(key for _, key in suites), noun="suite"),
+        Choice(key="origin", default="", choices=tuple(key for _, key in origins)),
+        *(Text(key=key, longest=4000) for key in RULE),
+    )
+    with gr.Row(elem_classes="pg-controls"):
+        chosen = gr.Dropdown(
+            models,
+            value=[],
+            multiselect=True,
+            max_choices=MOST,
+            label="Models (type to search; the first is the reference)",
+            scale=5,
+            min_width=300,
+        )
+        suite = gr.Dropdown(suites, value="", label="Suite", scale=2, min_width=200)
+        origin = gr.Dropdown(origins, value="", label="Scores", scale=2, min_width=200)
+    rule = [gr.Textbox("", visible="hidden", label=key) for key in RULE]
+    message = message_box()
+    answer = rendered(site.assets, script="pages/compare/compare.js")
+
+    def page(*, models: list[str], suite: str, origin: str, **rule: str) -> tuple:
+        rows = [key for key in models if "~" in key]  # which the list of models does not have
+        more = [(" · ".join(_parts(site, key)), key) for key in rows]
+        choices = gr.update(choices=[*lists["models"](), *more], value=models) if rows else gr.skip()
+        return choices, shown(site.suite_cache, models=models, suite=suite, origin=origin, rule=rule)
+
+    bind(
+        site,
+        parameters=parameters,
+        controls=[chosen, suite, origin, *rule],
+        outputs=[chosen, answer],
+        draw=page,
+        message=message,
+        blank=lambda **_: (gr.skip(), start(site.suite_cache)),
+        lists=lists,
+    )
+
+
+def _parts(site: Site, key: str) -> tuple[str, str]:
+    model, _, origin = key.partition("~")
+    return str(model_queries.models(site.db).loc[model, "title"]), ORIGIN_TITLES[origin].lower()
+
+
+def address(models: Sequence[str], **rest: str) -> str:
+    """The address of a comparison."""
+    query = {"models": ",".join(models)} | {key: value for key, value in rest.items() if value}
+    return f"compare?{urlencode(query, safe='/:~,')}"
+
+
+def start(suite_cache: SuiteCache, model: str = "") -> Markup:
+    """Pairs to begin with: the leaders of some suites, or a model and leaders of the suite with most of its scores."""
+    pairs, titles = [], model_queries.models(suite_cache.db)["title"]
+    key = model.partition("~")[0]
+    for suite in [_ground(suite_cache, [model], suite="", origin="")[0]] if model else READY:
+        table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
+        rows = [] if ranked is None else ranked_rows(table, ranked)[1]
+        leaders = [(table.rows[row].model, ranked.rank[row]) for row in rows if table.rows[row].model != key]
+        if model:
+            found = [((model, leader), f"{rank} in {table.suite['title']}") for leader, rank in leaders[:OFFERED]]
+        else:
+            found = [(tuple(leader for leader, _ in leaders[:2]), f"the leaders of {table.suite['title']}")]
+        pairs += [
+            (" and ".join(titles[one.partition("~")[0]] for one in pair), address(pair, suite=suite), note)
+            for pair, note in found
+            if len(pair) == 2
+        ]
+    return render("pages/compare/start.html", pairs=pairs, chosen=titles[key] if model else "")
+
+
+def _ground(suite_cache: SuiteCache, models: Sequence[str], *, suite: str, origin: str) -> tuple[str, str]:
+    """The suite and the origin in which the models share most tasks, of those that the visitor leaves open.
+
+    First come those in which most of the models have scores, of one origin before ALL, of real items before synthetic
+    ones; of equals, the suite with fewest other tasks.
+    """
+    best: tuple[Any, ...] = ()
+    for key in [suite] if suite else suite_cache.suites():
+        table = suite_cache.table(key)
+        for each in [origin] if origin else dict.fromkeys((table.origin, *ORIGINS, ALL)):
+            rows = [row for row in _rows(table, models, origin=each) if row is not None]
+            counting = np.array([column.ranked for column in table.columns])
+            counting = counting if counting.any() else ~counting
+            shared = int((~np.isnan(table.scores.values[rows]).any(axis=0) & counting).sum()) if rows else 0
+            real = not is_synthetic(table.suite["benchmark"])
+            merit = (len(rows), shared > 0, each != ALL, real, shared, -int(counting.sum()))
+            if not best or merit > best[0]:
+                best = (merit, key, each)
+    return best[1:]
+
+
+def _rows(table: BoardTable, models: Sequence[str], *, origin: str) -> list[int | None]:
+    """The row of each model: of the origin in its name, else of `origin`; of ALL, its fullest."""
+    at = {row.id: index for index, row in enumerate(table.rows)}
+    everything = np.ones(len(table.columns), bool)
+
+    def row(name: str) -> int | None:
+        own = [at[key] for key in (name, *(f"{name}~{each}" for each in ORIGINS)) if key in at]
+        if "~" not in name and origin != ALL:
+            own = [index for index in own if table.rows[index].origin == origin]
+        return table.fullest_row(own, columns=everything) if own else None
+
+    return [row(name) for name in models]
+
+
+def shown(
+    suite_cache: SuiteCache, *, models: Sequence[str], suite: str = "", origin: str = "", rule: dict[str, str]
+) -> Markup:
+    """The result for some models: keys, with `~` and an origin after those whose row is named.
+
+    suite, origin: empty for those in which they share most tasks. rule: the parameters of RULE.
+    """
+    if len(models) < 2:
+        return start(suite_cache, *models)
+    wanted = suite
+    suite, origin = _ground(suite_cache, models, suite=suite, origin=origin)
+    table, notes = suite_cache.table(suite), []
+    query = urlencode({key: value for key, value in rule.items() if value})
+    try:
+        table = suite_cache.table(suite, cut_of(query))
+    except BadInput as error:
+        notes.append(f"{error}. The whole suite is compared.")
+    weights, tasks, coverage = choice(query)
+    known = tuple((name, weight) for name, weight in weights if name in table.scores.categories)
+    tasks = (tasks or frozenset()) & {column.task for column in table.columns} or None
+    if known != weights:
+        notes.append(f"{table.suite['title']} has other categories than the weights of the address name.")
+    ranked = suite_cache.ranked(suite, known, tasks, coverage, cut=table.cut)
+    found, titles = _rows(table, models, origin=origin), model_queries.models(suite_cache.db)["title"]
+    without = [titles[key.partition("~")[0]] for key, row in zip(models, found, strict=True) if row is None]
+    rows = list(dict.fromkeys(row for row in found if row is not None))
+    origins = list(dict.fromkeys(table.rows[row].origin for row in rows))
+    scores = f"scores ({ORIGIN_TITLES[origin].lower()})" if origin in ORIGIN_TITLES else "scores"
+    if without:
+        notes.append(
+            f"{listed(without)} {'has' if len(without) == 1 else 'have'} no {scores} in {table.suite['title']}."
+        )
+    if len(rows) < 2 and not wanted:
+        raise BadInput("These models have no suite in common. Choose another model")
+    if len(rows) < 2:
+        raise BadInput(" ".join([*notes, "Choose another suite or other scores"]))
+    if len(origins) > 1:
+        notes.append(
+            f"Scores of different origins are compared: {listed([ORIGIN_TITLES[one].lower() for one in origins])}."
+        )
+    ids = [table.rows[row].id for row in rows]
+    result = compare(table, ranked, rows=ids, by=rule.get("by", ""))
+    explained = [EXPLAINED[result.line.kind], SEVERAL if len(ids) > 2 else "", verdicts.notes(result.line)]
+    chosen = {"suite": suite, "origin": origin if origin != ALL else "", **{k: v for k, v in rule.items() if k != "by"}}
+    return render(
+        "pages/compare/page.html",
+        comparison=result,
+        charts=[chart for category in result.categories if (chart := _chart(category, result))],
+        tasks=sorted(
+            ((category.title, task) for category in result.categories for task in category.tasks),
+            key=lambda task: -verdicts.widest(task[1]),
+        ),
+        words=verdicts,
+        explained=" ".join(filter(None, explained)),
+        notes=notes,
+        suite=table.suite,
+        origins=" and ".join(ORIGIN_TITLES[one].lower() for one in origins),
+        board=f"board?{urlencode({'suite': suite, 'select': ','.join(ids)}, safe='/:~,')}",
+        whole=address(models, **chosen),
+    )
+
+
+def _chart(category: ComparedCategory, found: ComparedRows) -> dict[str, Any] | None:
+    """A category's dumbbells under its verdict; None where it has no value."""
+    lines = [line for line in (category.line, *category.tasks) if line is not None]
+    on = axis(lines)
+    if on is None:
+        return None
+    own = category.line if category.line is not None and category.line.key != found.line.key else None
+    return {
+        "title": category.title,
+        "key": own.key if own else "",
+        "verdict": verdicts.verdict(own, found.names) if own else "",
+        "dumbbells": [dumbbell(line, found.names, on=on) for line in lines],
+        "ticks": on.marked(),
+        "unit": "%" if lines[0].percent else "",
+    }
+
+
+COMPARE = View(key="compare", title="Compare", sentence=SENTENCE, group="Compare", draw=draw)
