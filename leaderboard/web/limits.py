@@ -178,10 +178,14 @@ class ClientLimits:
         try:
             scope = self._admitted(scope)
             async with AsyncExitStack() as stack:
+                turn = self.gates[kind_of(method, path)].turn(client)
+                if is_event := EVENT.search(path) is not None:  # its large body is not received before its turn
+                    await stack.enter_async_context(turn)
                 if method in ("POST", "PUT", "PATCH"):
                     await stack.enter_async_context(self.gates["body"].turn(client))
                     receive = await stack.enter_async_context(self._received(Request(scope, receive), client))
-                await stack.enter_async_context(self.gates[kind_of(method, path)].turn(client))
+                if not is_event:
+                    await stack.enter_async_context(turn)
                 if transport is None or not transport.is_closing():
                     await self.app(scope, receive, paced(send, transport))
         except ClientDisconnect:

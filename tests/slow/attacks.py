@@ -74,12 +74,19 @@ def serving(folder: Path) -> Iterator[Server]:
 
 def memory(pid: int) -> int:
     """Bytes of a process and all below it, what they share counted once."""
-    total = 0
+    return sum(parts(pid).values())
+
+
+def parts(pid: int) -> dict[str, int]:
+    """Bytes by the span of addresses: until a new process has loaded its program, it has that of its parent."""
+    found = {}
     with contextlib.suppress(OSError):  # it has ended
-        total = 1024 * int(re.search(r"Pss:\s+(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text())[1])
+        words = Path(f"/proc/{pid}/smaps_rollup").read_text().split()
+        found[words[0]] = 1024 * int(words[words.index("Pss:") + 1])
         for task in Path(f"/proc/{pid}/task").iterdir():
-            total += sum(map(memory, map(int, (task / "children").read_text().split())))
-    return total
+            for child in (task / "children").read_text().split():
+                found = parts(int(child)) | found
+    return found
 
 
 class Watch:
