@@ -337,7 +337,7 @@ class LoadedSubject:
             if scores.shape != (len(batch),):
                 raise LikenessError(f"{self.row.key}: its adapter gave {scores.shape} scores for {len(batch)} pairs")
             # A score may be infinite: identical images by PSNR.
-            return scores[:, None], None, encoding.not_finite(~np.isnan(scores))
+            return scores[:, None], None, encoding.not_finite(~(np.isnan(scores) | np.isneginf(scores)))
 
         return self._operation("comparison", "pair", lambda: self._steps(make, forward), compares=True)
 

@@ -41,23 +41,33 @@ MOST_MODELS = 5000  # every two are compared: beyond this the comparisons take m
 # Names of columns that sum up others, surely and perhaps; of those that describe a model, as the field's boards have
 # them (Number of Parameters, Embedding Dimensions, Zero-shot, embed_dim, # params); and the end of a column of errors.
 SUM = re.compile(
-    r"(?:(?:avg|average|mean)\.?(?: (?:score|rank))?|total|rank|(?:avg|average|mean|rank)\s*\(.*\))(?:\s*[↑↓])?|#",
+    r"(?:(?:(?:macro|micro|weighted)[ _-])?(?:avg|average|mean)\.?(?: (?:score|rank))?|total|(?:score )?rank"
+    r"|(?:avg|average|mean|rank)\s*\(.*\))(?:\s*[↑↓])?|#",
     re.IGNORECASE,
 )
 SUMMARY = re.compile(r"(avg|average|mean|overall|total|rank)\b.*|#", re.IGNORECASE)
 DESCRIPTION = re.compile(
     r"(?:#\s*|(?:n|num|number of|model|embed|embedding|release|max|memory|context)[ _])?"
     r"(?:params?|parameters|size|year|dims?|dimensions?|date|tokens|usage|length|window|licen[sc]e|organi[sz]ation|url"
-    r"|link)(?:[ _](?:m|b|mb|gb))?(?:\s*[(\[].*)?|zero[- _]?shot",
+    r"|link)(?:[ _](?:m|b|mb|gb))?(?:\s*[(\[].*)?|zero[- _]?shot|seed|epochs?|batch[ _]size|lr|learning[ _]rate|votes",
     re.IGNORECASE,
 )
 ERROR_OF = re.compile(r"(.+?)(?:[ _](?:stderr|std_err|std|se|sem)|\s*±|\s*\((?:stderr|std|se|sem|±)\))", re.IGNORECASE)
 # Names of columns whose rows are tasks, and of models: gte-large, e5-mistral-7b, org/name.
-# Measures of which lower is better, as the last word of a task's name, or before a unit: FID-10k, val_loss, error rate.
-LOWER = ("FID", "KID", "CMMD", "LPIPS", "loss", "error", "latency", "perplexity")
+# Measures of which lower is better: abbreviations as any word of a task's name (WER en, coco (FID)), the others as its
+# last word or before a unit (val_loss, error rate).
+ABBREVIATIONS = ("FID", "KID", "CMMD", "LPIPS", "WER", "CER", "RMSE", "MSE", "MAE", "ECE", "EER", "FPR")
+LOWER = (*ABBREVIATIONS, "loss", "err", "error", "latency", "perplexity", "ppl", "Brier score", "toxicity")
 IS_LOWER = re.compile(
-    rf"(?:.*[ _./-])?(?:{'|'.join(LOWER)})(?:[ _-](?:rate|ms|s|\d+k?))?(?:\s*[(\[].*)?(?:\s*[↑↓])?", re.IGNORECASE
+    rf".*?\b(?:{'|'.join(ABBREVIATIONS)})\b.*"
+    rf"|(?:.*[ _./-])?(?:{'|'.join(LOWER)})(?:[ _-](?:rate|ms|s|\d+k?))?(?:\s*[(\[].*)?(?:\s*[↑↓▲▼])?",
+    re.IGNORECASE,
 )
+SAYS_LOWER, SAYS_HIGHER = (
+    re.compile(rf"[{signs}]|\b{word}[ _]is[ _]better\b", re.IGNORECASE)
+    for signs, word in (("↓▼", "lower"), ("↑▲", "higher"))
+)
+SUMMARY_ROWS = frozenset(("mean", "average", "avg", "median", "std", "stdev", "min", "max", "total"))  # of models
 OF_TASKS = re.compile(r"(?:tasks?|datasets?|benchmarks?|scenarios?|metrics?|tests?|subsets?)", re.IGNORECASE)
 OF_A_MODEL = re.compile(
     r".+[-_ /](?:v?\d+(?:\.\d+)*[bm]?|base|large|small|xl|instruct|mini|turbo|v\d.*)\b.*|.+/.+", re.I
@@ -173,11 +183,12 @@ def _lower_by_name(tasks: Sequence[str], *, named: Sequence[str]) -> list[str]:
     the opposite of the name or the option."""
     found = []
     for task in tasks:
-        down, lower = "↓" in task, task in named or IS_LOWER.fullmatch(task) is not None
-        if "↑" in task and (down or lower):
+        down = SAYS_LOWER.search(task) is not None
+        lower = task in named or IS_LOWER.fullmatch(SAYS_HIGHER.sub("", task).strip()) is not None
+        if (up := SAYS_HIGHER.search(task)) and (down or lower):
             other = argument("lower_is_better") if task in named else "↓" if down else "its name"
             raise BadInput(
-                f"Is higher or lower better on {shortened(task)!r}? ↑ says higher, {other} says lower. Rename it"
+                f"Is higher or lower better on {shortened(task)!r}? {up[0]} says higher, {other} says lower. Rename it"
             )
         if (down or lower) and task not in named:
             found.append(task)
@@ -226,7 +237,7 @@ def _model_column(frame: pd.DataFrame, model: str) -> str:
         )
     rows, others = frame[first].astype("str").fillna(""), list(frame.columns[1:])
     models = [sum(OF_A_MODEL.fullmatch(name) is not None for name in names) for names in (rows, others)]
-    if OF_TASKS.fullmatch(first) or (models[1] > len(others) / 2 and models[0] <= len(rows) / 10):
+    if OF_TASKS.fullmatch(first) or (models[1] > len(others) / 2 and models[0] <= len(rows) / 3):
         raise BadInput(
             f"The table looks transposed: its rows seem to be tasks ({shown(rows, 2)}), its columns models "
             f"({shown(others, 2)}). If so, read it with {argument('transpose', True)}; if {first!r} names the models, "
@@ -250,6 +261,10 @@ def _wide(frame: pd.DataFrame, reading: ScoreReading, comma: bool | None, shared
     if reading.shares:
         raise BadInput("Shares need the number of answers behind each: give a long table with the column n")
     models = _models(frame[label])
+    summaries = [name for name in models if name.lower() in SUMMARY_ROWS]
+    if summaries and len(summaries) < len(models):
+        frame = frame[[name not in summaries for name in models]]
+        models = _models(frame[label])
     twice = pd.Series(models).duplicated(keep=False)
     if twice.any():
         rows = np.flatnonzero(np.array(models) == models[int(twice.argmax())])[:2] + 1
@@ -284,11 +299,12 @@ def _wide(frame: pd.DataFrame, reading: ScoreReading, comma: bool | None, shared
         tasks=tuple(tasks),
         values=np.array([values[name] for name in tasks]).reshape(len(tasks), len(models)).T,
         stderr=np.array([known.get(name, nothing) for name in tasks]).reshape(len(tasks), len(models)).T,
-        notes=tuple(
-            _errors_said(
+        notes=(
+            *[f"Rows that are not models, by their names: {shown(summaries)}."] * bool(summaries),
+            *_errors_said(
                 [name for name in tasks if name in numbers and not np.isnan(numbers[name].errors).all()],
                 [name for name in read if name in errors and not name.lower().endswith("stderr")],
-            )
+            ),
         ),
     )
 
@@ -308,7 +324,10 @@ def _long(
 ) -> ScoreTable:
     label = _model_column(frame, reading.model)
     metric = next((name for name in frame.columns if name.lower() == "metric" and name not in reading.ignore), "")
-    if metric and frame.groupby(roles["task"])[metric].nunique().max() > 1:
+    several = metric and frame.groupby(roles["task"])[metric].nunique().max() > 1
+    if metric and (
+        several or frame[metric].astype("str").map(IS_LOWER.fullmatch).notna().any()
+    ):  # it has the direction
         cells = frame[roles["task"]].astype("str") + " (" + frame[metric].astype("str") + ")"
         frame = frame.assign(**{roles["task"]: cells})
     elif metric not in roles.values():
@@ -429,8 +448,8 @@ class _BadCells:
         mixed = share.transform("nunique").to_numpy() > 1
         few = read.percent[scored] == (share.transform("mean") <= 0.5).to_numpy()
         for row in scored[mixed & few]:
-            here, others = ("a", "no") if read.percent[row] else ("no", "a")
-            wrong[int(row)] = f"has {here} percent sign, where others have {others} such sign. Write one unit"
+            here, others = ("a", "none") if read.percent[row] else ("no", "one")
+            wrong[int(row)] = f"has {here} percent sign, where others have {others}. Write one unit"
         self.found += [
             f"Row {row + 1} ({shortened(self.models[row])!r}), column {shortened(str(column.name))!r}: "
             f"{shortened(str(column.iloc[row]))!r} {wrong[row]}"

@@ -26,6 +26,7 @@ FINISHES = {
     "stop_sequence": STOP,
     "end_turn": STOP,
     "length": LENGTH,
+    "incomplete": LENGTH,
     "max_tokens": LENGTH,
     "max_output_tokens": LENGTH,
     "model_length": LENGTH,

@@ -41,7 +41,7 @@ _LOOSELY = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 # A cut answer that begins with a whole line of the form, not one whose unmarked thinking mentions a score.
-_BEGINS = re.compile(rf"(?:json)?[\s{{>-]*(?:\w+ ){{0,2}}{_SCORE}\s*\S.*?(?:\n|\breason ?:)", re.IGNORECASE)
+_BEGINS = re.compile(rf"(?:json)?[\s{{>-]*(?:(?:final|overall) )?{_SCORE}\s*\S.*?(?:\n|\breason ?:)", re.IGNORECASE)
 _REASON = re.compile(r"\breason\b", re.IGNORECASE)
 _NUMBER = re.compile(r"[<\[({]? ?(?P<sign>[-+]?)(?P<whole>\d+)(?P<part>(?:[.,]\d+)?)")
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)?")

@@ -114,7 +114,7 @@ def symmetric(subject: Subject, first: Column, second: Column) -> Floats:
 def compared(subject: Subject, first: Column | None, second: Column) -> Floats:
     """The model's own scores (n,), higher is nearer; an infinite one is allowed (PSNR of equal images), NaN is not."""
     scores = np.asarray(subject.compare(first, second), dtype=float)
-    wrong = np.flatnonzero(np.isnan(scores))
+    wrong = np.flatnonzero(np.isnan(scores) | np.isneginf(scores))
     if len(wrong):
         raise BadItem(second.name(int(wrong[0])), f"{subject.row.key} gave no number for it", key=second.keys[wrong[0]])
     return scores

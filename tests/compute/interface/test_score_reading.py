@@ -151,6 +151,7 @@ FAULTS = (
     ("model,cats,cars\na,0.936,75\nb,0.94,80\nc,91,60\n", ("0.936 and 91", "weights={'cats': 1}")),
     ("Task,gte-large,e5-base\nArguAna,1,2\nSTS12,3,4\n", ("transposed", "transpose=True", "model='Task'")),
     ("name,gte-large,e5-base\nArguAna,1,2\nSTS12,3,4\n", ("transposed", "'name'")),
+    (",a/clip-vit,b/siglip\nCOCO,1,2\nCIFAR-10,3,4\nFlickr,3,4\n", ("transposed", "transpose=True")),
     ("model,a,b\nx,1,2\ny,inf,2\n", ("Row 2 ('y')", "'a'", "finite")),
     ("model,a\nx,1\ny,2\nx,3\n", ("Rows 1 and 3", "'x'")),
     ("model,task,value\nx,t,1\ny,t,2\nx,t,1\n", ("Rows 1 and 3", "'x' on 't'")),
@@ -210,7 +211,19 @@ def test_arrows_and_names_say_where_lower_is_better() -> None:
     def read(*names: str, **options: Any) -> ScoreTable:
         return ScoreReading(**options).table(pd.DataFrame({"model": ["x", "y"]} | dict.fromkeys(names, [1.0, 2.0])))
 
-    lower = ("FID", "fid-10k", "KID ↓", "val_loss", "error rate", "Latency (ms)", "LPIPS", "ours ↓")
+    lower = (
+        "FID",
+        "fid-10k",
+        "KID ↓",
+        "val_loss",
+        "error rate",
+        "Latency (ms)",
+        "LPIPS",
+        "ours ↓",
+        "WER en",
+        "a (FID)",
+    )
+    lower = (*lower, "imagenet (lower is better)", "b ▼")
     higher = ("CLIPScore", "F1 ↑", "lossless", "error detection")
     table = read(*lower, *higher)
     assert table.higher.tolist() == [False] * len(lower) + [True] * len(higher)
@@ -219,6 +232,8 @@ def test_arrows_and_names_say_where_lower_is_better() -> None:
     assert not read("a", "FID", lower_is_better=["a", "FID"]).notes, "what the caller says needs no note"
     long = pd.DataFrame({"model": ["x", "y"], "task": "FID", "value": [1.0, 2.0], "higher_is_better": True})
     assert ScoreReading().table(long).higher.all()
+    measured = pd.DataFrame({"model": "x", "scenario": ["a", "b"], "metric": ["FID", "acc"], "value": [1.0, 2.0]})
+    assert ScoreReading().table(measured).higher.tolist() == [False, True]
     for name, options in (("FID ↑", {}), ("a ↑↓", {}), ("a ↑", {"lower_is_better": ["a ↑"]})):
         with pytest.raises(BadInput, match="higher or lower"):
             read("b", name, **options)

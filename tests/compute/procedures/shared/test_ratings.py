@@ -201,6 +201,7 @@ def test_no_clear_score(text: str, problem: str) -> None:
         ("<think>Score: 3\n</think>\nScore: 7\nReason: bo", Rating(value=7)),
         ('```json\n{"score": 7, "reason": "bo', Rating(value=7)),
         ("A first guess would be Score: 3, but the colours", Rating(problem="truncated")),
+        ("First score: 3\nno, rather", Rating(problem="truncated")),
         ("A first guess would be\nScore: 3\nbut the colours", Rating(problem="truncated")),
         *(
             (f"{opened}\nScore: 3\nReason: they", Rating(problem="truncated"))
