@@ -87,7 +87,7 @@ def draw(site: Site) -> None:
             )
             for key, listed in CHOICES.items()
         ]
-    answer = gr.HTML("<p class='pg-waiting pg-quiet'>Loading …</p>", apply_default_css=False, elem_id="shortlist")
+    answer = gr.HTML("<p class='pg-waiting'></p>", apply_default_css=False, elem_id="shortlist")
     bind(
         site,
         parameters=tuple(

@@ -16,6 +16,7 @@ from leaderboard.data import item_queries, model_queries, suite_queries
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.fronts import SIZE, costs, front_of
 from leaderboard.data.leaders import by_language
+from leaderboard.data.loading_code import loading_code
 from leaderboard.data.own_models import commands, own_facts
 from leaderboard.data.payload import human_ranking
 from leaderboard.data.suite_cache import SuiteCache
@@ -128,6 +129,7 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
         field=shown,
         **outstanding,
         address=address,
+        code=loading_code(about),
         runs=item_queries.computed_runs(db, model=model),
         notes=model_queries.model_notes(db, model=model),
         papers=model_queries.benchmarks_of(db, model=model),
