@@ -149,6 +149,7 @@ class Model:
     revision: str = ""
     abilities: tuple[str, ...] = ()
     late_interaction: bool | None = None  # many vectors an item, compared by MaxSim; False: one
+    instructions: bool | None = None  # takes an instruction with its inputs
     parameters_m: float | None = None  # millions
     memory_mb: float | None = None  # of the weights as they are published
     embed_dim: int | None = None

@@ -57,7 +57,8 @@ class View:
     """A page of the app: `draw` builds it from the site it belongs to. `key` is its path, empty for the first.
 
     `sentence` says what it shows. Of a page about one thing, `name_of` is that thing's name by the key that the query
-    has under the page's own key; empty where there is no such thing. `group` is the entry of the bar that it is
+    has under `about`, by default the page's own key; empty where there is no such thing. `plain` is what a reader
+    without scripts sees of it. `group` is the entry of the bar that it is
     under, of BAR, or empty; `listed` whether the bar has a link to it.
     """
 
@@ -65,7 +66,9 @@ class View:
     title: str
     draw: Callable[[Site], None]
     sentence: str = ""
+    about: str = ""
     name_of: Callable[[Site, str], str] = lambda site, key: ""
+    plain: Callable[[Site, str], str] = lambda site, key: ""
     group: str = ""
     listed: bool = True
     figures: bool = False  # draws figures as soon as it opens

@@ -99,7 +99,7 @@ def build(
     served = [*routes(site), *face.routes(), documents]
     pages = Middleware(
         Pages,
-        keys=[view.key for view in VIEWS],
+        keys={view.key: view.about or view.key for view in VIEWS},
         complete=face.complete,
         version=lambda: db.version,
         access=access,

@@ -148,7 +148,8 @@ ANSWERS = (
 # Query strings that a module must write again as it read them.
 TRIPS = {
     "board": (
-        "q=clip&sort=-u/nights&kind=encoder,metric&size=%3C100m,100m-1b&modality=image&open=yes"
+        "q=clip&sort=-u/nights&kind=encoder,metric&min_parameters=100&max_parameters=1000&modality=image&open=yes"
+        "&usable=yes&late_interaction=no&instructions=yes,unknown&pin=lab/alpha~published"
         "&license=mit,unknown&released=2023,unknown&trained=no,unknown&origin=computed&group=specialised&models=lab/alpha,lab/beta&families=IQA"
         "&columns=u/nights,u/fid&w=IQA:3&borda=show&coverage=0.5&tasks=u/nights,u/bapps"
         "&select=lab/alpha~published,lab/beta~published",
@@ -166,8 +167,6 @@ TRIPS = {
         "families=none",
         "columns=all",
         "preset=iqa",
-        "size=1b-5b",
-        "size=%3E5b",
         "size=unknown",
         "open=no",
         "open=unknown",

@@ -271,7 +271,7 @@ PARSERS: dict[str, Callable[[dict[str, str], str], Any]] = {
     **dict.fromkeys(LISTS, lambda row, column: _list(row[column])),
     **dict.fromkeys(("parameters_m", "memory_mb", "chance", "minimum_coverage"), _number),
     **dict.fromkeys(("embed_dim", "max_tokens", "image_size", "n_items"), _count),
-    **dict.fromkeys(("late_interaction", "open_weights"), _truth),
+    **dict.fromkeys(("late_interaction", "instructions", "open_weights"), _truth),
     "ranked": lambda row, column: _truth(row, column) is not False,
     **dict.fromkeys(("options", "category_weights"), _options),
 }

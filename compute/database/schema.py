@@ -2,7 +2,7 @@
 
 from compute.types import SEVERITIES, VERDICTS
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 
 # The codes of ratings. That they are those of the tasks and of the procedure, which are above this file, is tested.
 PAIR_TYPES = ("identical", "transformed", "transformed-2", "irrelevant")
@@ -28,9 +28,9 @@ TABLES = {
         description VARCHAR""",
     "models": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, organisation VARCHAR, kind VARCHAR NOT NULL,
         family VARCHAR, adapter VARCHAR, weights VARCHAR, revision VARCHAR, abilities VARCHAR[],
-        late_interaction BOOLEAN, parameters_m DOUBLE, memory_mb DOUBLE, embed_dim INTEGER, max_tokens INTEGER,
-        image_size INTEGER, modalities VARCHAR[], languages VARCHAR[], open_weights BOOLEAN, license VARCHAR,
-        released VARCHAR, trained_on VARCHAR[], "group" VARCHAR, facts_from VARCHAR, options JSON""",
+        late_interaction BOOLEAN, instructions BOOLEAN, parameters_m DOUBLE, memory_mb DOUBLE, embed_dim INTEGER,
+        max_tokens INTEGER, image_size INTEGER, modalities VARCHAR[], languages VARCHAR[], open_weights BOOLEAN,
+        license VARCHAR, released VARCHAR, trained_on VARCHAR[], "group" VARCHAR, facts_from VARCHAR, options JSON""",
     "tasks": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, benchmark VARCHAR NOT NULL REFERENCES benchmarks(key),
         category VARCHAR NOT NULL, dataset VARCHAR, cluster VARCHAR, revision VARCHAR, split VARCHAR, subsets VARCHAR[],
         procedure VARCHAR, metrics VARCHAR[], chance DOUBLE, n_items INTEGER, modalities VARCHAR[],

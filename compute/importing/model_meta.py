@@ -32,6 +32,7 @@ class ModelMeta(BaseModel):
     modalities: list[str] | None = None
     languages: list[str] | None = None
     open_weights: bool | None = None
+    use_instructions: bool | None = None
     similarity_fn_name: str | None = None
     model_type: list[str] | None = None
     framework: list[str] | None = None
@@ -83,6 +84,7 @@ def model_row(meta: ModelMeta | None, folder: str, *, catalog: Catalog) -> Model
         revision=meta.revision or "",
         license=meta.license or "",
         late_interaction=meta.late_interaction,
+        instructions=meta.use_instructions,
         memory_mb=meta.memory_usage_mb,
         embed_dim=meta.embed_dim,
         max_tokens=int(meta.max_tokens) if meta.max_tokens else None,

@@ -219,7 +219,9 @@ def run_of(folder: str, task: Task, *, settings: dict[str, Any], date: str, main
         source=f"mteb results repository, {folder.replace('__', '/', 1)} @ {revision[:12]}",
         settings=settings,
         fingerprint=fingerprint(
-            model=model, task=task.key, settings={name: value for name, value in settings.items() if name != "primary"}
+            model=model,
+            task=task.key,
+            settings={name: value for name, value in settings.items() if name not in ("primary", "commit")},
         ),
         code=f"mteb {settings['mteb_version']}".strip(),
         seconds=settings["evaluation_time"],

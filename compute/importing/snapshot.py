@@ -134,6 +134,7 @@ def read(folder: Path, *, catalog: Catalog) -> Loaded:
             "field": first.field,
             **({} if pd.isna(first.main_score) else {"main_score": first.main_score}),
             "primary": bool(first.primary),
+            "commit": about.commit,
         }
         run = run_of(first.folder, task, settings=settings, date=first.date, main=bool(first.main))
         runs.append(run)

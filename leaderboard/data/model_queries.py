@@ -8,6 +8,20 @@ from compute.catalog.own.suite import SYNTHETIC_BENCHMARKS
 from leaderboard.data.database import Database
 
 PERMISSIVE = frozenset({"apache-2.0", "mit", "bsd-2-clause", "bsd-3-clause", "apache-2.0 and mit"})  # licences
+# Licences under which a product may use the weights: the permissive ones, and those that restrict what it may do but
+# not that it is sold. Others forbid it, limit it by revenue, or are terms of one model that nobody here has read.
+COMMERCIAL = PERMISSIVE | {
+    "creativeml-openrail-m",
+    "deepseek-model-license",
+    "gemma",
+    "https://www.nvidia.com/en-us/agreements/enterprise-software/nvidia-open-model-license/",
+    "openrail++",
+}
+
+
+def is_usable(open_weights: bool | None, license: str | None) -> bool:
+    """Whether a product may use a model: its weights are open, and its licence is stated and allows commercial use."""
+    return open_weights is True and (license or "").lower() in COMMERCIAL
 
 
 def models(db: Database) -> pd.DataFrame:

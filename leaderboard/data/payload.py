@@ -15,7 +15,7 @@ from starlette.responses import Response
 from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.means import rank
 from compute.rounding import clean, rounded
-from leaderboard.data import suite_queries
+from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.board_table import SUSPECT, TRAINED, BoardTable, SuiteColumn
 from leaderboard.data.database import Database
 from leaderboard.data.fronts import on_size_front
@@ -267,7 +267,9 @@ def _row(table: BoardTable, index: int) -> dict[str, Any]:
         "dimension": known("embed_dim", int),
         "tokens": known("max_tokens", int),
         "late": known("late_interaction", bool),
+        "instructions": known("instructions", bool),
         "open": known("open_weights", bool),
+        "usable": model_queries.is_usable(known("open_weights", bool), facts["license"]),
         "released": facts["released"] or "",
         "modalities": list(facts["modalities"]),
         "group": facts["group"] or "",

@@ -112,7 +112,8 @@ def cell(db: Database, *, model: str, task: str) -> pd.DataFrame:
         SELECT scores.subset, scores.metric, scores.value, scores.stderr, scores.n, scores.printed, scores.coverage,
                scores.lower_bound, scores.low, scores.high, scores.bias, runs.origin, runs.source,
                runs.main, runs.seconds,
-               runs.error, runs.id AS run,
+               runs.error, runs.id AS run, coalesce(runs.settings->>'$.file', '') AS file,
+               coalesce(runs.settings->>'$.commit', '') AS commit,
                EXISTS (SELECT 1 FROM items WHERE items.run = runs.id) AS items
         FROM scores JOIN runs ON runs.id = scores.run
         WHERE runs.model = ? AND runs.task = ?

@@ -21,7 +21,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from compute.types import shortened
-from leaderboard.data import model_queries, task_queries
+from leaderboard.data import model_queries, suite_queries, task_queries
 from leaderboard.html.templates import render
 from leaderboard.page import SITE, Site, View
 from leaderboard.web.access import Access, public_root
@@ -65,14 +65,17 @@ class Face:
     async def complete(self, request: Request, key: str, page: str) -> str:
         """Gradio's page of the view with this key, with the bar above its elements and a head that names the page."""
         root, _ = public_root(request.scope, self.access)
-        head = await run_in_threadpool(self.head, key, request.query_params.get(key, ""), root=root)
+        view = self.views[key]
+        named = request.query_params.get(view.about or key, "")
+        head = await run_in_threadpool(self.head, key, named, root=root)
+        plain = await run_in_threadpool(view.plain, self.site, named)
         start, charset, rest = page.partition(CHARSET)
         body = BODY.search(rest)
         if body is None:
             raise ValueError("Gradio's page has no head or no body: look at its template frontend/index.html")
         more, opening = rest[: body.start()], body.group()
-        named = f"{GRADIO_OWN.sub('', start)}{charset}\n{head}{GRADIO_OWN.sub('', more)}"
-        return f"{named}{opening}{self.bar(BASE, current=key)}{rest[body.end() :]}"
+        titled = f"{GRADIO_OWN.sub('', start)}{charset}\n{head}{GRADIO_OWN.sub('', more)}"
+        return f"{titled}{opening}{self.bar(BASE, current=key)}{plain}{rest[body.end() :]}"
 
     def head(self, key: str, named: str, *, root: str) -> Markup:
         """The elements of the head of a page, about what is `named`. `root`: the app's whole address, or empty. Reads
@@ -86,7 +89,7 @@ class Face:
             site=SITE,
             title=title if title == SITE else f"{title} · {SITE}",
             sentence=view.sentence,
-            address=root and root + (address(key, named) if name else key),
+            address=root and root + (address(key, named, about=view.about) if name else key),
             picture=root and f"{root}share/{key or FIRST}.png",
         )
 
@@ -108,11 +111,12 @@ class Face:
 
     def _listed(self) -> Iterator[str]:
         yield from (view.key for view in self.views.values() if view.listed)
-        for key, frame in (
-            ("model", model_queries.catalogue(self.site.db)),
-            ("task", task_queries.listed_tasks(self.site.db)),
+        for key, about, frame in (
+            ("board", "suite", suite_queries.suites(self.site.db)),
+            ("model", "", model_queries.catalogue(self.site.db)),
+            ("task", "", task_queries.listed_tasks(self.site.db)),
         ):
-            yield from (address(key, thing) for thing in frame["key"])
+            yield from (address(key, thing, about=about) for thing in frame["key"])
 
     async def robots(self, request: Request) -> Response:
         """Where the sitemap is, and what is not a page: downloads, and models to try."""
@@ -126,9 +130,9 @@ class Face:
         return PlainTextResponse("\n".join([*lines, ""]), headers=headers)
 
 
-def address(key: str, thing: str) -> str:
+def address(key: str, thing: str, *, about: str = "") -> str:
     """The address of the page about one thing, below the app's root."""
-    return f"{key}?{urlencode({key: thing}, quote_via=quote, safe='/:~')}"
+    return f"{key}?{urlencode({about or key: thing}, quote_via=quote, safe='/:~')}"
 
 
 async def icon(request: Request) -> Response:

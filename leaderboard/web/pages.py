@@ -95,7 +95,8 @@ class Pages:
     """Answers Gradio's pages and its configuration, each rendered once, and completed once for a host and a
     version of the database.
 
-    `complete` completes the markup of the page with a key for a request. `link` is the header that loads the figure
+    `keys` are the pages' keys, each with the parameter that names what the page is about. `complete` completes the
+    markup of the page with a key for a request. `link` is the header that loads the figure
     library while the page is built, of the pages in `figures`. A visitor who types the app's own address is sent to the
     page `opens_on`, an address below its root; links of the app's own to its front page lead there. At the root,
     `?page=board&...` leads to that page, or another address in `by_query`: the Hub passes a Space the query alone.
@@ -106,7 +107,7 @@ class Pages:
         self,
         app: ASGIApp,
         *,
-        keys: Collection[str],
+        keys: Mapping[str, str],
         complete: Callable[[Request, str, str], Awaitable[str]],
         version: Callable[[], str] = str,
         access: Access = Access(),  # noqa: B008 (frozen)
@@ -116,9 +117,9 @@ class Pages:
         by_query: Collection[str] = (),
         moved: Mapping[str, tuple[Collection[str], str]] = {},  # noqa: B006 (never changed)
     ) -> None:
-        self.app, self.keys, self.complete, self.version = app, frozenset(keys), complete, version
+        self.app, self.keys, self.complete, self.version = app, keys, complete, version
         self.access, self.figures, self.link, self.opens_on = access, figures, link, opens_on
-        self.by_query = (self.keys | frozenset(by_query)) - {""}
+        self.by_query = (frozenset(self.keys) | frozenset(by_query)) - {""}
         self.moved = moved
         self._rendered: LRUCache = LRUCache(MOST_RENDERED, getsizeof=len)
         self._stored: LRUCache = LRUCache(MOST_STORED, getsizeof=lambda page: len(page[0]) + len(page[1]))
@@ -148,7 +149,7 @@ class Pages:
         await answer(scope, receive, send)
 
     async def _answer(self, request: Request, key: str) -> Response:
-        about = request.query_params.get("page" if key == "config" else key)
+        about = request.query_params.get("page" if key == "config" else self.keys[key])
         # Gradio takes `page` for the name of a page, and fails on an unknown one; and deep_link for a file's.
         query = urlencode({"page": about}).encode() if key == "config" and about in self.keys else b""
         root, headers = public_root(request.scope, self.access)

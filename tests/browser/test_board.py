@@ -87,7 +87,7 @@ def panel(page: Any, name: str) -> Any:
 @pytest.mark.parametrize(
     "given",
     [
-        "suite=mieb&kind=encoder&size=1b-5b&license=mit,unknown&released=2023,2024&trained=no,unknown&coverage=0.5",
+        "suite=mieb&kind=encoder&min_parameters=1000&max_parameters=5000&license=mit,unknown&released=2023,2024&trained=no,unknown&coverage=0.5",
         f"families=IQA&columns=unisim/nights,unisim/bapps&sort=-unisim/nights&w=Img-2AFC:0.5,IQA:2&select={SIGLIP}",
     ],
     ids=["filters", "columns"],

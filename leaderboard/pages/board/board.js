@@ -13,9 +13,10 @@ import { createOrigins } from './origins.js';
 import { createChanged, createEmpty, createFailure, createLegend, createSuites, createUnknown } from './parts.js';
 import { Source } from './payload.js';
 import { createPicker } from './picker.js';
-import { FACETS, filterRows, originsOf, sortRows } from './rows.js';
+import { FACETS, filterRows, originsOf, shownRows } from './rows.js';
 import { compareAddress, createSelection } from './selection.js';
-import { defaultFamilies, defaultTasks, ignoredInWords, LEAD, MOST_SELECTED, parse, rankQuery, suiteOf, suiteRule, tableQuery, write } from './state.js';
+import { SIZE_KEYS } from './sizes.js';
+import { defaultFamilies, defaultTasks, ignoredInWords, LEAD, MOST_PINNED, MOST_SELECTED, parse, rankQuery, suiteOf, suiteRule, tableQuery, write } from './state.js';
 import { forgetWidths } from './titles.js';
 import { createWeights } from './weights.js';
 
@@ -24,7 +25,7 @@ const ROW = 36;
 const URL_WAIT = 150;
 const RANK_WAIT = 20;
 const RANKING = ['weights', 'coverage', 'tasks'];
-const CARRIED = ['q', 'language', ...FACETS.map(({ key }) => key), 'models', 'select'];
+const CARRIED = ['q', 'language', ...FACETS.map(({ key }) => key), ...SIZE_KEYS, 'models', 'pin', 'select'];
 
 /**
  * Mounts the board into `root` (`data-suite` names the suite shown without a query string). The app's
@@ -157,9 +158,9 @@ class Board {
   refresh(columns) {
     const { payload, state, ranking } = this;
     const passing = filterRows(payload, state);
-    this.rows = sortRows(payload, ranking, passing, state.sort);
+    this.rows = shownRows(payload, ranking, state, passing);
     // A search finds models, filters choose among them: colours run over what the filters leave.
-    this.scaleRows = state.q.trim() ? filterRows(payload, { ...state, q: '' }) : passing;
+    this.scaleRows = state.q.trim() || state.pin.length ? shownRows(payload, ranking, state, filterRows(payload, { ...state, q: '' })) : passing;
     const change = { rows: this.rows, sort: state.sort };
     const keys = shownKeys(this).join();
     if (columns || keys !== this.shownKeys) change.columns = gridColumns(this);
@@ -223,6 +224,14 @@ class Board {
 
   choose(select) {
     this.change({ select });
+  }
+
+  /** Pins rows on top, whatever is filtered or sorted; unpins them where all are pinned already. */
+  pin(ids) {
+    const { pin } = this.state;
+    const all = ids.every((id) => pin.includes(id)) ? pin.filter((id) => !ids.includes(id)) : [...new Set([...pin, ...ids])];
+    if (all.length > MOST_PINNED) this.say(`At most ${MOST_PINNED} rows can be pinned.`);
+    else this.change({ pin: all });
   }
 
   /** Goes to another suite; search, filters and selection carry over where the other suite has them. */

@@ -23,7 +23,6 @@ function interval(value) {
 
 function source(one) {
   // A computed run's source is its folder, which its details name.
-  const head = [one.run ? '' : one.source, originTitle(one.origin ?? '')].filter(Boolean).join(' · ');
   const rows = [
     { label: 'As printed', text: one.printed },
     { label: 'Value', text: String(one.value ?? '') === String(one.printed ?? '') ? '' : one.value },
@@ -34,7 +33,8 @@ function source(one) {
     { label: 'Coverage', text: one.coverage },
     { label: 'Note', text: one.note },
   ];
-  const node = el('section', { class: 'lk-source' }, el('h4', {}, head), facts(rows));
+  const name = one.run ? '' : one.url ? el('a', { href: one.url }, one.source) : one.source;
+  const node = el('section', { class: 'lk-source' }, el('h4', {}, name, name && ' · ', originTitle(one.origin ?? '')), facts(rows));
   if (one.run) node.append(runDetails(one.run));
   if (one.cite) node.append(el('details', {}, el('summary', {}, 'How to cite'), el('pre', {}, one.cite)));
   return node;
@@ -83,8 +83,12 @@ export function createDialog(board) {
       { label: 'Scores', text: originTitle(model.origin) },
       { label: 'Licence', text: model.license || 'not stated' },
       { label: 'Trained on these data sets', text: trainedTitle(model.trained) },
+      { label: 'Takes instructions', text: model.instructions === null ? '' : model.instructions ? 'yes' : 'no' },
       { label: 'Key', text: model.model },
-    ]), rankFacts(row, ranking), links(payload.links?.model, { model: model.model }, 'The page of this model'),
+    ]), rankFacts(row, ranking), el('p', {}, button(board.state.pin.includes(model.id) ? 'Unpin' : 'Pin on top', () => {
+      board.pin([model.id]);
+      node.close();
+    })), links(payload.links?.model, { model: model.model }, 'The page of this model'),
       links(payload.links?.judge, { model: model.model }, 'This judge in detail')];
   }
 

@@ -276,7 +276,7 @@ function modelColumn(board, narrow) {
   const mixed = state.origin.length !== 1 && originsOf(payload).length > 1;
   const nameFont = font.replace('12px', narrow ? '12px' : '13px');
   const width = (text) => textWidth(text, nameFont);
-  const badgesOf = ({ own, origin }) => [own && 'own', mixed && origin].filter(Boolean);
+  const badgesOf = ({ id, own, origin }) => [state.pin.includes(id) && 'pinned', own && 'own', mixed && origin].filter(Boolean);
   const beside = (row) => badgesOf(row).reduce((sum, text) => sum + textWidth(text, font) + BADGE_ROOM, 0);
   const small = (text) => textWidth(text, font.replace('600 12px', '11px'));
   const under = (row, at) => small((ranking.front?.includes(at) ? `${FRONT.sign} ` : '') + (whyNot(ranking, at) || underName(row)));

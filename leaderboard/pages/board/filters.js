@@ -3,10 +3,11 @@
 import { button, el } from '../../js/dom.js';
 import { popover } from './popover.js';
 import { defaultOrigin, FACETS, facetCounts, facetValues } from './rows.js';
+import { ANY_SIZE, createSizes, sizeWords } from './sizes.js';
 
-const CLEAR = { q: '', models: [], ...Object.fromEntries(FACETS.map(({ key }) => [key, []])) };
+const CLEAR = { q: '', models: [], pin: [], sizes: ANY_SIZE, ...Object.fromEntries(FACETS.map(({ key }) => [key, []])) };
 
-/** The state without search or any filter; of several origins the usual one stays. */
+/** The state without search, filters and pins; of several origins the usual one stays. */
 export const withoutFilters = (payload) => ({ ...structuredClone(CLEAR), origin: defaultOrigin(payload) });
 
 /** Filters in force: [{text, patch}], where `patch` takes the filter away again. */
@@ -23,6 +24,11 @@ export function chipsOf(state, payload) {
     for (const value of state[key]) {
       chips.push({ text: `${title}: ${label(value)}`, patch: { [key]: without(key, value) } });
     }
+  }
+  if (sizeWords(state.sizes)) chips.push({ text: `Parameters: ${sizeWords(state.sizes)}`, patch: { sizes: ANY_SIZE } });
+  for (const id of state.pin) {
+    const { title } = payload.rows.find((row) => row.id === id);
+    chips.push({ text: `Pinned: ${title}`, patch: { pin: state.pin.filter((one) => one !== id) } });
   }
   if (state.models.length) chips.push({ text: `${state.models.length} chosen ${state.models.length === 1 ? 'model' : 'models'}`, patch: { models: [] } });
   return chips;
@@ -57,6 +63,7 @@ export function createSearch(board) {
 export function createFilters(board) {
   const menu = popover('Filters', fill, { name: 'Filters', panelClass: 'lk-filters' });
   let counters = [];
+  let sizes = null;
 
   function fieldset(title, ...children) {
     return el('fieldset', { class: 'lk-facet' }, el('legend', {}, title), ...children);
@@ -64,8 +71,8 @@ export function createFilters(board) {
 
   function facetFields(facet) {
     const { payload, state } = board;
-    const values = facetValues(payload, facet);
-    if (values.length < 2 && !state[facet.key].length) return null;
+    const values = facetValues(payload, facet).filter((value) => !facet.isSwitch || value === 'yes');
+    if (!facet.isSwitch && values.length < 2 && !state[facet.key].length) return null;
     const rows = values.map((value) => {
       const count = el('span', { class: 'lk-tally' });
       const box = el('input', { type: 'checkbox', checked: state[facet.key].includes(value), onchange: () => {
@@ -76,9 +83,10 @@ export function createFilters(board) {
         box.checked = board.state[facet.key].includes(value);
         count.textContent = counts(facet).get(value) ?? 0;
       });
-      return el('label', {}, box, facet.label(value), count);
+      if (facet.isSwitch) box.setAttribute('role', 'switch');
+      return el('label', {}, box, facet.isSwitch ? `${facet.title}: ${facet.label(value)}` : facet.label(value), count);
     });
-    return fieldset(facet.title, ...rows);
+    return facet.isSwitch ? rows : fieldset(facet.title, ...rows);
   }
 
   let counted = new Map();
@@ -89,9 +97,10 @@ export function createFilters(board) {
 
   function fill(panel) {
     counters = [];
-    const fields = FACETS.map(facetFields).filter(Boolean);
-    panel.append(el('p', { class: 'lk-count' }, 'Filters hide rows; they never change a rank.'),
-      el('div', { class: 'lk-facets' }, ...fields),
+    sizes = createSizes(board);
+    const of = (facets) => facets.flatMap((facet) => facetFields(facet) ?? []);
+    panel.append(el('p', { class: 'lk-count' }, 'Filters hide rows; they never change a rank.'), ...of(FACETS.filter(({ isSwitch }) => isSwitch)),
+      el('div', { class: 'lk-facets' }, fieldset('Parameters', ...sizes.nodes), ...of(FACETS.filter(({ isSwitch }) => !isSwitch))),
       el('div', { class: 'lk-foot' }, button('Reset filters', () => board.change(withoutFilters(board.payload))), button('Close', menu.close)));
     refreshCounts();
   }
@@ -99,6 +108,7 @@ export function createFilters(board) {
   function refreshCounts() {
     counted = new Map();
     counters.forEach((update) => update());
+    sizes.refresh();
   }
 
   return {

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from markupsafe import Markup
+
+from compute.rounding import rounded
+from leaderboard.data import payload, suite_queries
 from leaderboard.html.components import scripted
+from leaderboard.html.labels import ORIGIN_TITLES
+from leaderboard.html.templates import render
 from leaderboard.page import Site, View, citations, heading
 from leaderboard.pages.board.routes import routes
 
+HOME = "unisim-core"  # the suite that an address without one shows
+MOST_PLAIN = 50  # rows
 SENTENCE = (
     "Every model of a benchmark, ranked with the uncertainty of its rank. Open a figure for its source; "
     "tick two to six rows to compare them."
@@ -20,8 +28,46 @@ def draw(site: Site) -> None:
         site.assets,
         script="pages/board/board.js",
         css_class="likeness-board",
-        run="target.dataset.suite = 'unisim-core'; module.mount(target, { root });",
+        run=f"target.dataset.suite = '{HOME}'; module.mount(target, {{ root }});",
     )
 
 
-BOARD = View(key="board", title="Board", sentence=SENTENCE, group="Board", draw=draw, routes=routes)
+def plain(site: Site, suite: str) -> Markup:
+    """The best ranked models of a suite, or of the one that the board opens on, for readers without scripts."""
+    suites = {row.key: row for row in suite_queries.suites(site.db).itertuples()}
+    table = site.suite_cache.table(suite if suite in suites else HOME)
+    ranked = payload.ranking(table, site.suite_cache.ranked(table.suite["key"]))
+    facts, rank = payload.suite_facts(table), ranked["rank"]
+    rows = sorted((row for row in table.rows_of(table.origin) if rank[row]), key=lambda row: (rank[row], row))
+    return render(
+        "pages/board/plain.html",
+        title=facts["title"],
+        description=facts["description"],
+        origin=ORIGIN_TITLES[table.origin] if len({row.origin for row in table.rows}) > 1 else "",
+        mean_title=facts["mean_title"],
+        ranked=len(rows),
+        suites=[(row.title, f"board?suite={row.key}") for row in suites.values()],
+        rows=[
+            (
+                rank[row],
+                f"{ranked['low'][row]}–{ranked['high'][row]}" if ranked["low"][row] else "",
+                rounded(ranked["mean"][row], facts["digits"]),
+                table.rows[row].model,
+                table.models.loc[table.rows[row].model]["title"],
+            )
+            for row in rows[:MOST_PLAIN]
+        ],
+    )
+
+
+BOARD = View(
+    key="board",
+    title="Board",
+    sentence=SENTENCE,
+    group="Board",
+    draw=draw,
+    routes=routes,
+    about="suite",
+    name_of=lambda site, key: site.suite_cache.suites().get(key, ("",))[0],
+    plain=plain,
+)

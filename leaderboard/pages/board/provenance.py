@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from typing import Any
+from urllib.parse import quote
 
 import pandas as pd
 
 from compute.analysis.intervals import bias_note
 from compute.analysis.ranking import Ranking
+from compute.importing.snapshot import SOURCE
 from compute.rounding import rounded
 from compute.types import BadInput
 from leaderboard.data import suite_queries, task_queries
@@ -25,7 +27,7 @@ def cell(db: Database, table: BoardTable, ranked: Ranking | None, *, row_id: str
     title = table.models.loc[row.model]["title"]
     category = next((column for column in table.category_columns if column.key == key), None)
     if category is not None:
-        return _category(table, ranked, position, category, title)
+        return _category(db, table, ranked, position, category, title)
     index = next((index for index, column in enumerate(table.columns) if column.key == key), None)
     if index is None:
         raise BadInput(f"{table.suite['key']} has no column {key!r}. Reload the page: its columns may have changed")
@@ -35,7 +37,7 @@ def cell(db: Database, table: BoardTable, ranked: Ranking | None, *, row_id: str
         {} if table.parts is None else table.parts[table.parts.task == column.task].groupby("source")["subset"].agg(set)
     )
     sources = [
-        _source(score, column, limits=limits)
+        {**_source(score, column, limits=limits), "url": _address(db, score.source, score.file, score.commit)}
         for source in sorted(parts.keys() or {column.task})
         for score in task_queries.cell(db, model=row.model, task=source).itertuples()
         if score.metric == column.metric and score.subset in parts.get(source, {score.subset})
@@ -63,7 +65,9 @@ def cell(db: Database, table: BoardTable, ranked: Ranking | None, *, row_id: str
     }
 
 
-def _category(table: BoardTable, ranked: Ranking, position: int, category: SuiteColumn, title: str) -> dict[str, Any]:
+def _category(
+    db: Database, table: BoardTable, ranked: Ranking, position: int, category: SuiteColumn, title: str
+) -> dict[str, Any]:
     row = table.rows[position]
     code = table.category_columns.index(category)
     whole = [index for index, column in enumerate(table.columns) if column.group == category.key]
@@ -89,6 +93,7 @@ def _category(table: BoardTable, ranked: Ranking, position: int, category: Suite
     sources = [
         {
             "source": average.source,
+            "url": _address(db, average.source),
             "printed": average.printed,
             "value": _number(average.value, category),
             "subset": f"mean of {average.tasks} tasks",
@@ -116,6 +121,14 @@ def _category(table: BoardTable, ranked: Ranking, position: int, category: Suite
         "model": row.model,
         "task": "",
     }
+
+
+def _address(db: Database, source: str, file: str = "", commit: str = "") -> str:
+    """Where a source can be read: a public result file at its commit, or the paper with the table; else empty."""
+    if commit:
+        return f"{SOURCE}/blob/{commit}/results/{quote(file)}"
+    papers = suite_queries.benchmarks(db)
+    return next((row.url for row in papers.itertuples() if source.lower().startswith(row.key)), "") or ""
 
 
 def _source(score: Any, column: SuiteColumn, *, limits: pd.Series) -> dict[str, Any]:

@@ -2,14 +2,7 @@
 
 import { kindWords } from '../../js/kinds.js';
 import { memoryText, parametersText } from '../../js/number.js';
-
-export const SIZES = [
-  ['<100m', 'Under 100 M', (size) => size < 100],
-  ['100m-1b', '100 M to 1 B', (size) => size < 1000],
-  ['1b-5b', '1 to 5 B', (size) => size <= 5000],
-  ['>5b', 'Over 5 B', (size) => size > 5000],
-  ['unknown', 'Not stated', () => true],
-];
+import { hasSize } from './sizes.js';
 
 const count = (value) => value.toLocaleString('en');
 
@@ -26,12 +19,8 @@ export const FACTS = [
 /** What the origins are called, in the order of their switch. */
 export const ORIGINS = new Map([['imported', 'Public results'], ['published', 'Paper'], ['computed', 'Computed']]);
 const OPEN = new Map([['yes', 'Open'], ['no', 'Closed'], ['unknown', 'Not stated']]);
-
-/** The size class of a parameter count in millions (null: unknown). */
-export function sizeOf(parameters) {
-  if (parameters === null || parameters === undefined) return 'unknown';
-  return SIZES.find(([, , holds]) => holds(parameters))[0];
-}
+const STATED = new Map([['yes', 'Yes'], ['no', 'No'], ['unknown', 'Not stated']]);
+const stated = (value) => (value === null ? 'unknown' : value ? 'yes' : 'no');
 
 /** A word for a kind of model. */
 export const kindTitle = (kind) => sentence(kindWords(kind));
@@ -47,15 +36,22 @@ const TRAINED = new Map([['yes', 'Yes'], ['no', 'No, none is among its stated tr
 /** Words for whether a model saw the data sets of a table in training. */
 export const trainedTitle = (key) => TRAINED.get(key);
 
+// Terms of its own that a model states by their address are named after the model.
+const licenceWords = (key) => (/^https:/.test(key) ? `Own terms: ${key.replace(/^https:..(huggingface.co.)?/, '').replace(/.blob.*/, '')}` : orUnknown(key));
 const orUnknown = (key) => (key === 'unknown' ? 'Not stated' : key);
 
-/** Facets of the filter menu: the values a row has, a word for each, and `order` where it is not that of the words. */
+/**
+ * Facets of the filter menu: the values a row has, a word for each, and `order` where it is not that of the words. A
+ * switch has one value that can be chosen, `yes`.
+ */
 export const FACETS = [
+  { key: 'usable', title: 'Only models I can use', of: (row) => [row.usable ? 'yes' : 'no'], label: () => 'open weights, a licence for commercial use', isSwitch: true },
   { key: 'kind', title: 'Kind', of: (row) => [row.kind], label: kindTitle },
-  { key: 'size', title: 'Parameters', of: (row) => [sizeOf(row.parameters)], label: (key) => SIZES.find(([k]) => k === key)[1], order: SIZES.map(([key]) => key) },
   { key: 'modality', title: 'Input', of: (row) => row.modalities, label: sentence },
-  { key: 'open', title: 'Weights', of: (row) => [row.open === null ? 'unknown' : row.open ? 'yes' : 'no'], label: (key) => OPEN.get(key), order: [...OPEN.keys()] },
-  { key: 'license', title: 'Licence', of: (row) => [row.license || 'unknown'], label: orUnknown },
+  { key: 'open', title: 'Weights', of: (row) => [stated(row.open)], label: (key) => OPEN.get(key), order: [...OPEN.keys()] },
+  { key: 'late_interaction', title: 'Late interaction', of: (row) => [stated(row.late)], label: (key) => STATED.get(key), order: [...STATED.keys()] },
+  { key: 'instructions', title: 'Takes instructions', of: (row) => [stated(row.instructions)], label: (key) => STATED.get(key), order: [...STATED.keys()] },
+  { key: 'license', title: 'Licence', of: (row) => [row.license || 'unknown'], label: licenceWords },
   { key: 'released', title: 'Released', of: (row) => [row.released.slice(0, 4) || 'unknown'], label: orUnknown },
   { key: 'trained', title: 'Trained on these data sets', of: (row) => [row.trained], label: trainedTitle, order: [...TRAINED.keys()] },
   { key: 'origin', title: 'Origin of the scores', of: (row) => [row.origin], label: originTitle },
@@ -98,7 +94,7 @@ function haystack(row) {
   return text;
 }
 
-/** Row numbers which pass search and filters; `except` leaves out one facet (for the counts beside its options). */
+/** Row numbers which pass search and filters; `except` names a facet that is ignored (for the counts of its options). */
 export function filterRows(payload, state, except = '') {
   const words = state.q.toLowerCase().split(/\s+/).filter(Boolean);
   const tests = [];
@@ -108,6 +104,7 @@ export function filterRows(payload, state, except = '') {
     const chosen = new Set(state[key]);
     tests.push((row) => of(row).some((value) => chosen.has(value)));
   }
+  if (except !== 'size') tests.push((row) => hasSize(state.sizes, row));
   if (state.models.length) {
     const chosen = new Set(state.models);
     tests.push((row) => chosen.has(row.model));
@@ -117,6 +114,13 @@ export function filterRows(payload, state, except = '') {
     if (tests.every((test) => test(row))) passing.push(at);
   });
   return passing;
+}
+
+/** Row numbers that are shown: pinned ones first, whatever the filters say, then those that pass; in the chosen order. */
+export function shownRows(payload, ranking, state, passing) {
+  const isPinned = (row) => state.pin.includes(payload.rows[row].id);
+  const pinned = payload.rows.flatMap((_, row) => (isPinned(row) ? [row] : []));
+  return [pinned, passing.filter((row) => !isPinned(row))].flatMap((rows) => sortRows(payload, ranking, rows, state.sort));
 }
 
 /** How many rows each option of a facet would show, the other filters being as they are. */

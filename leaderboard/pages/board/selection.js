@@ -32,7 +32,8 @@ export function createSelection(board) {
   const names = el('span', { class: 'lk-names' });
   const compare = el('a', { class: 'lk-button lk-primary' });
   const only = button('Show only these', () => board.change({ models: rowsOf(board.payload, board.state.select).map(({ model }) => model) }));
-  const node = el('div', { class: 'lk-selection', role: 'region', 'aria-label': 'Selected rows', hidden: true }, names, compare, only,
+  const pin = button('', () => board.pin(board.state.select));
+  const node = el('div', { class: 'lk-selection', role: 'region', 'aria-label': 'Selected rows', hidden: true }, names, compare, only, pin,
     button('Clear', () => board.choose([]), { class: 'lk-link' }));
   return {
     nodes: [node],
@@ -41,6 +42,7 @@ export function createSelection(board) {
       const titles = namesOf(payload, state.select);
       names.textContent = titles.length === 1 ? `${titles[0]}: select one more to compare` : titles.join(', ');
       names.title = names.textContent;
+      pin.textContent = state.select.every((id) => state.pin.includes(id)) ? 'Unpin' : 'Pin on top';
       compare.hidden = titles.length < 2;
       compare.textContent = `Compare ${titles.length}`;
       compare.href = compareAddress(state, payload);

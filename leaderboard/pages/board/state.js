@@ -4,13 +4,15 @@ import { encodedQuery } from '../../js/address.js';
 import { nearest } from '../../js/nearest.js';
 import { CUT, cutOfPayload, partOf, PARTS, partTasks } from './cuts.js';
 import { defaultOrigin, FACETS, FACTS, facetValues } from './rows.js';
+import { ANY_SIZE, readSizes, SIZE_KEYS, writeSizes } from './sizes.js';
 
 export const LEAD = ['rank', 'title', 'coverage', 'mean', 'borda', ...FACTS.map(({ key }) => key)];
 /** Columns that are off until they are switched on: each has a key of its own in the address. */
 export const SWITCHED = ['interval', 'borda', ...FACTS.slice(1).map(({ key }) => key)];
 export const MOST_FAMILIES = 12;
 export const MOST_SELECTED = 6;
-const OWN = ['suite', 'q', 'sort', ...FACETS.map(({ key }) => key), 'models', 'families',
+export const MOST_PINNED = 20;
+const OWN = ['suite', 'q', 'sort', ...FACETS.map(({ key }) => key), ...SIZE_KEYS, 'models', 'pin', 'families',
   'columns', 'preset', 'w', 'coverage', 'tasks', 'select', 'compare', ...SWITCHED, ...CUT, ...PARTS];
 
 const same = (one, other) => one.length === other.length && one.every((value, at) => value === other[at]);
@@ -53,7 +55,7 @@ export function presetOf(payload, weights) {
 /** The state of a page without a query string. */
 export function defaults(payload) {
   return {
-    q: '', sort: { key: 'rank', down: false }, ...Object.fromEntries(FACETS.map(({ key }) => [key, []])), origin: defaultOrigin(payload), models: [],
+    q: '', sort: { key: 'rank', down: false }, ...Object.fromEntries(FACETS.map(({ key }) => [key, []])), sizes: ANY_SIZE, origin: defaultOrigin(payload), models: [], pin: [],
     families: defaultFamilies(payload), columns: defaultTasks(payload),
     ...suiteRule(payload), select: [], ...Object.fromEntries(SWITCHED.map((key) => [key, ''])),
   };
@@ -85,10 +87,12 @@ export function parse(search, payload) {
   state.q = (query.get('q') ?? '').slice(0, 200);
   for (const facet of FACETS) {
     const all = facet.key === 'origin' ? ['all'] : [];
-    state[facet.key] = list(facet.key, new Set([...facetValues(payload, facet), ...all]));
+    state[facet.key] = list(facet.key, new Set(facet.isSwitch ? ['yes'] : [...facetValues(payload, facet), ...all]));
   }
+  state.sizes = readSizes(query, drop);
   state.models = list('models', new Set(payload.rows.map((row) => row.model)));
   state.select = list('select', new Set(payload.rows.map((row) => row.id)), MOST_SELECTED);
+  state.pin = list('pin', new Set(payload.rows.map((row) => row.id)), MOST_PINNED);
   state.origin = readOrigin(payload, state);
   const tasks = keysOf('task');
   state.tasks = query.has('tasks') ? ordered(list('tasks', tasks)) : readPart(query, payload, drop);
@@ -113,7 +117,7 @@ export function parse(search, payload) {
 export function ignoredInWords(ignored, payload) {
   const columns = payload.columns.map(({ key }) => key);
   const known = {
-    suite: payload.suites.map(({ key }) => key), models: payload.rows.map(({ model }) => model), select: payload.rows.map(({ id }) => id),
+    suite: payload.suites.map(({ key }) => key), models: payload.rows.map(({ model }) => model), select: payload.rows.map(({ id }) => id), pin: payload.rows.map(({ id }) => id),
     tasks: columns, columns, families: columns, sort: columns,
   };
   const words = ignored.map((entry) => {
@@ -219,7 +223,9 @@ export function write(state, payload, search, home) {
     if (facet !== 'origin') add(facet, state[facet]);
     else if (!same(state.origin, defaultOrigin(payload))) add('origin', state.origin.length ? state.origin : 'all');
   }
+  writeSizes(state.sizes).forEach(([key, value]) => add(key, value));
   add('models', state.models);
+  add('pin', state.pin);
   if (!same(state.families, defaultFamilies(payload, state.tasks))) add('families', state.families.length ? state.families : 'none');
   const basic = defaultTasks(payload, state.tasks);
   if (!same(state.columns, basic)) add('columns', taskList(state, payload, basic));

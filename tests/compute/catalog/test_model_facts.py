@@ -18,7 +18,8 @@ from compute.types import Model
 SHIPPED = paths.ASSETS / "imported" / "mteb.json"
 SNAPSHOT = paths.ROOT.parent / "shared" / "data" / "mteb-results" / "results"
 NUMBERS = ("parameters_m", "memory_mb", "embed_dim", "max_tokens")
-FACTS = (*NUMBERS, "license", "released", "open_weights", "late_interaction", "modalities", "languages", "trained_on")
+OTHERS = ("license", "released", "open_weights", "late_interaction", "instructions", "modalities", "languages")
+FACTS = (*NUMBERS, *OTHERS, "trained_on")
 
 
 def stated() -> Iterator[Model]:

@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 from starlette.applications import Starlette
 
-from leaderboard.data import model_queries, task_queries
+from leaderboard.data import model_queries, suite_queries, task_queries
 from leaderboard.data.database import Database
 from leaderboard.face.heads import Face
 from leaderboard.page import View
@@ -72,7 +72,8 @@ def test_every_page_has_one_title_a_picture_and_nothing_of_gradios(app: Served) 
             "model?model=openai/clip-vit-large-patch14",
         ),
         ("task?task=unisim/imagenet-ooo", "ImageNet-OOO", "task?task=unisim/imagenet-ooo"),
-        ("board?suite=pairbench&sort=mean", "Board", "board"),
+        ("board?suite=pairbench&sort=mean", "PairBench", "board?suite=pairbench"),
+        ("board?suite=nowhere&sort=mean", "Board", "board"),
     ],
 )
 def test_a_page_about_one_thing_has_its_name(app: Served, path: str, title: str, canonical: str) -> None:
@@ -147,7 +148,7 @@ def test_one_visitors_host_is_in_no_other_answer(app: Served) -> None:
 # ---- sitemap
 
 
-def test_the_sitemap_has_every_page_model_and_task(app: Served, database: Path) -> None:
+def test_the_sitemap_has_every_page_board_model_and_task(app: Served, database: Path) -> None:
     db = Database(database)
     text = get(app, "sitemap.xml").text
     addresses = {unescape(address) for address in re.findall(r"<loc>([^<]*)</loc>", text)}
@@ -156,6 +157,7 @@ def test_the_sitemap_has_every_page_model_and_task(app: Served, database: Path) 
     expected = {view.key for view in VIEWS if view.listed}
     expected |= {f"model?model={quote(key, safe='/:~')}" for key in models}
     expected |= {f"task?task={quote(key, safe='/:~')}" for key in tasks}
+    expected |= {f"board?suite={key}" for key in suite_queries.suites(db)["key"]}
     assert addresses == {app.url + address for address in expected}
     for address in (f"{app.url}model?model={quote(models.iloc[0], safe='/:~')}", f"{app.url}claims"):
         assert address in addresses and meta(httpx.get(address, timeout=60).text)["canonical"] == [address]

@@ -7,7 +7,7 @@ export function payload() {
   });
   const row = (name, more = {}) => ({
     id: `lab/${name}~published`, model: `lab/${name}`, title: name.toUpperCase(), organisation: 'Lab', family: 'F', kind: 'encoder',
-    parameters: 150, memory: null, dimension: 512, tokens: 77, late: false, open: true, released: '2021-01-05', modalities: ['image', 'text'], group: '', origin: 'published', own: false, license: 'mit', trained: 'no', ...more,
+    parameters: 150, memory: null, dimension: 512, tokens: 77, late: false, open: true, released: '2021-01-05', modalities: ['image', 'text'], group: '', origin: 'published', own: false, license: 'mit', usable: true, instructions: null, trained: 'no', ...more,
   });
   return {
     origin: 'published',
@@ -22,7 +22,7 @@ export function payload() {
     ],
     rows: [
       row('alpha'),
-      row('beta', { kind: 'metric', parameters: null, open: null, modalities: ['image'], released: '', license: '', trained: 'unknown' }),
+      row('beta', { kind: 'metric', usable: false, instructions: true, parameters: null, open: null, modalities: ['image'], released: '', license: '', trained: 'unknown' }),
       row('gamma', { parameters: 7000, open: false, origin: 'computed', released: '2024-06-01', license: 'cc-by-nc-4.0', trained: 'yes' }),
       row('delta', { parameters: 1000, organisation: 'Other', group: 'specialised', released: '2023-03-01' }),
       row('alpha2', { parameters: 99.9 }),

@@ -5,9 +5,10 @@ import { change, columnHint, coverageWords, marksAt, reasonAt, shown } from '../
 import { parametersText } from '../../../../leaderboard/js/number.js';
 import { fileName } from '../../../../leaderboard/pages/board/export.js';
 import { chipsOf, withoutFilters } from '../../../../leaderboard/pages/board/filters.js';
-import { cellAt, defaultOrigin, differingRanks, facetCounts, FACETS, facetValues, filterRows, originsOf, sizeOf, sortRows } from '../../../../leaderboard/pages/board/rows.js';
+import { cellAt, defaultOrigin, differingRanks, facetCounts, FACETS, facetValues, filterRows, originsOf, shownRows, sortRows } from '../../../../leaderboard/pages/board/rows.js';
 import { columnScale } from '../../../../leaderboard/pages/board/scale.js';
 import { namesOf } from '../../../../leaderboard/pages/board/selection.js';
+import { ANY_SIZE, sizeWords, stopsOf } from '../../../../leaderboard/pages/board/sizes.js';
 import { defaults } from '../../../../leaderboard/pages/board/state.js';
 import { breakable } from '../../../../leaderboard/pages/board/titles.js';
 import { payload } from './payload.mjs';
@@ -49,7 +50,8 @@ test('search needs every word, in any of title, organisation, family and key', (
 
 test('facets: any value of one, every one of several', () => {
   assert.deepEqual(filtered({ kind: ['metric'] }), [1]);
-  assert.deepEqual(filtered({ size: ['<100m', 'unknown'] }), [1, 4]);
+  assert.deepEqual(filtered({ usable: ['yes'] }), [0, 2, 3, 4]);
+  assert.deepEqual(filtered({ late_interaction: ['no'], instructions: ['yes'] }), [1]);
   assert.deepEqual(filtered({ open: ['no', 'unknown'] }), [1, 2]);
   assert.deepEqual(filtered({ open: ['no', 'unknown'], modality: ['text'] }), [2]);
   assert.deepEqual(filtered({ origin: ['computed'] }), [2]);
@@ -74,9 +76,22 @@ test('the counts of a facet follow the other filters, not itself', () => {
   assert.deepEqual([...counts], [['encoder', 3]]);
 });
 
-test('size classes at their limits', () => {
-  assert.deepEqual([99.9, 100, 999, 1000, 5000, 5001, null].map(sizeOf),
-    ['<100m', '100m-1b', '100m-1b', '1b-5b', '1b-5b', '>5b', 'unknown']);
+test('a range of sizes holds its ends, and models of unknown size only where they are chosen too', () => {
+  const sized = (patch) => filtered({ sizes: { ...ANY_SIZE, ...patch } });
+  assert.deepEqual(sized({}), all);
+  assert.deepEqual(sized({ min: 150, max: 1000 }), [0, 3]);
+  assert.deepEqual(sized({ max: 99.9, unknown: true }), [1, 4]);
+  assert.deepEqual(sized({ unknown: true }), [1]);
+  assert.deepEqual([{ min: 150 }, { max: 1000, unknown: true }, { unknown: true }, {}].map((patch) => sizeWords({ ...ANY_SIZE, ...patch })),
+    ['at least 150 M', 'at most 1.0 B or not stated', 'not stated', '']);
+  assert.deepEqual(stopsOf(given.rows), [70, 100, 150, 200, 300, 500, 700, 1000, 1500, 2000, 3000, 5000, 7000]);
+  assert.deepEqual(stopsOf([{ parameters: 7 }, { parameters: null }]), []);
+});
+
+test('a pinned row is on top under any filter and sort', () => {
+  const shown = (patch) => shownRows(given, given.ranking, { ...defaults(given), pin: ['lab/gamma~published', 'lab/delta~published'], ...patch }, [0, 3]);
+  assert.deepEqual(shown({}), [2, 3, 0]);
+  assert.deepEqual(shown({ sort: { key: 'rank', down: true } }), [3, 2, 0]);
 });
 
 test('a ranking over chosen tasks brings its own families', () => {

@@ -19,14 +19,13 @@ test('an empty query is the default state and writes an empty query', () => {
 });
 
 test('every part of the state survives the trip through the query string', () => {
-  const search = 'q=clip+vit%26&sort=-u/nights&kind=encoder,metric&size=%3C100m,100m-1b&modality=image&open=yes&license=mit,unknown&released=2023,unknown&trained=no,unknown&origin=computed'
+  const search = 'q=clip+vit%26&sort=-u/nights&kind=encoder,metric&modality=image&open=yes&license=mit,unknown&released=2023,unknown&trained=no,unknown&origin=computed'
     + '&group=specialised&models=lab/alpha,lab/beta&families=IQA&columns=u/nights,u/fid&w=IQA:3'
     + '&coverage=0.5&tasks=u/nights,u/bapps&select=lab/alpha~published,lab/beta~published';
   const { query, state, ignored } = trip(`?${search}`);
   assert.deepEqual(ignored, []);
   assert.equal(query, search);
   assert.deepEqual(state.sort, { key: 'u/nights', down: true });
-  assert.deepEqual(state.size, ['<100m', '100m-1b']);
   assert.equal(state.weights.get('IQA'), 3);
 });
 
@@ -73,6 +72,16 @@ test('hostile values stay text and are cut short', () => {
 
 test('parameters of others in the query string stay', () => {
   assert.equal(write(defaults(given), given, '?__theme=dark&kind=encoder', 'small'), '__theme=dark');
+});
+
+test('a range of sizes and pinned rows are in the address; classes of sizes become their range', () => {
+  const whole = 'min_parameters=150&max_parameters=1000&size=unknown&pin=lab/delta~published,lab/alpha~published';
+  assert.equal(trip(`?${whole}`).query, whole);
+  const classes = ['<100m', '100m-1b,1b-5b', '>5b,unknown', 'unknown', '<100m,>5b'].map((one) => trip(`?size=${encodeURIComponent(one)}`).query);
+  assert.deepEqual(classes, ['max_parameters=100', 'min_parameters=100&max_parameters=5000', 'min_parameters=5000&size=unknown', 'size=unknown', '']);
+  const { state, ignored } = trip('?min_parameters=-1&max_parameters=much&size=huge&usable=no&pin=nobody');
+  assert.deepEqual(ignored.sort(), ['max_parameters=much', 'min_parameters=-1', 'pin=nobody', 'size=huge', 'usable=no']);
+  assert.deepEqual([state.sizes.min, state.sizes.max], [null, null]);
 });
 
 test('a suite other than the page’s own is named', () => {

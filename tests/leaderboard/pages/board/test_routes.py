@@ -162,6 +162,20 @@ def test_a_full_disk_is_no_fault_of_the_visitor_and_leaves_no_draft(
     assert set(folder.iterdir()) == before
 
 
+def test_a_cell_links_its_sources(client: TestClient) -> None:
+    """A paper's table to the paper, also a printed mean; a public result to its file at the commit that was read."""
+    model, paper = "google/siglip-so400m-patch14-384", "https://arxiv.org/abs/2504.10471"
+    cell = client.get(f"/data/cell/mieb?row={model}~imported&column=mieb/stl10").json()
+    urls = {source["source"]: source["url"] for source in cell["sources"]}
+    assert urls.pop("MIEB Table 16") == paper
+    [file] = urls.values()
+    start, commit, rest = file.partition("/blob/")[0], *file.partition("/blob/")[2].split("/", 1)
+    assert start == "https://huggingface.co/datasets/mteb/results" and len(commit) == 40
+    assert rest.startswith("results/google__siglip-so400m-patch14-384/") and rest.endswith("/STL10.json")
+    mean = client.get(f"/data/cell/mieb?row={model}~published&column=Clustering").json()
+    assert {source["url"] for source in mean["sources"]} <= {paper}
+
+
 def test_the_choice_of_an_address_is_the_same_whatever_its_order() -> None:
     assert choice("w=B:2,A:0.5&coverage=0.5&tasks=x,y") == choice("tasks=y,x&coverage=.5&w=A:.5,B:2")
     assert choice("") == ((), None, None)
