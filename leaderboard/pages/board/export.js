@@ -1,6 +1,6 @@
 /** Taking the figures along: files of the view or of everything, a link to the view, the citation. */
 
-import { scoresShown } from './columns.js';
+import { scoresShown, shownKeys } from './columns.js';
 import { button, copyLink, el } from '../../js/dom.js';
 import { filtersInWords } from './filters.js';
 import { popover } from './popover.js';
@@ -25,6 +25,7 @@ async function download(board, format) {
       body: JSON.stringify({
         format, query: tableQuery(board.state, payload), filters: filtersInWords(board.state, payload),
         rows: rows.map((row) => payload.rows[row].id),
+        shown: shownKeys(board).filter((key) => typeof key === 'string'),
         columns: scoresShown(board).map((at) => payload.columns[at].key), // every file has rank, title, mean and coverage anyway
       }),
     });

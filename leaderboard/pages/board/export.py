@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,13 +17,13 @@ from compute.io.files import replacing
 from compute.rounding import clean, rounded, rounded_array
 from compute.types import BadInput, CannotWrite
 from leaderboard.data import suite_queries
-from leaderboard.data.board_table import DISPUTED, PARTIAL, PRINTED, SUSPECT, TRAINED, BoardTable
+from leaderboard.data.board_table import DISPUTED, PARTIAL, PRINTED, SUSPECT, TRAINED, BoardTable, SuiteColumn
 from leaderboard.data.csv_files import csv_bytes
 from leaderboard.data.database import Database
 from leaderboard.data.mean_rule import changed_rule, description, rule
 from leaderboard.data.payload import category_marks, category_means
 from leaderboard.html.formatting import blank, or_dash, parameters_text
-from leaderboard.html.labels import SIGNS, described, is_synthetic
+from leaderboard.html.labels import SHORT, SIGNS, described, is_synthetic
 from leaderboard.pages.board import latex
 
 MEDIA = {
@@ -42,7 +42,8 @@ CELL_SIGNS = (
     (PARTIAL, "~", "mean of only some of its tasks"),
     (PRINTED, "*", "mean as the paper prints it; some of its tasks are missing"),
 )
-BEST, NO_FIGURE = "bold: best of its column", "— no figure"
+USUAL = ("rank", "range", "class", "parameters", "mean")  # columns beside the scores
+BEST, NO_VALUE = "bold: best of its column", "— no value"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,11 +64,12 @@ def view(
     form: str,
     suite_ranked: Ranking | None = None,
     filters: Sequence[str] = (),
+    beside: Collection[str] = USUAL,
 ) -> ExportFile:
     """The chosen rows and columns in their order. Raises UnknownKey or BadInput for what the suite does not have.
 
-    `suite_ranked` is the suite's own ranking where `ranked` follows a changed rule; `filters` say which rows were left
-    out, in words.
+    `suite_ranked` is the suite's own ranking where `ranked` follows a changed rule; `filters` say in words which
+    rows are shown. `beside` are the columns shown beside the scores, for the formats that people read.
     """
     name = f"likeness-{table.suite['key']}{table.cut.suffix}"
     if form == "bibtex":
@@ -75,8 +77,12 @@ def view(
     frame = view_frame(table, ranked, rows=rows, columns=columns, suite_ranked=suite_ranked)
     if form in ("markdown", "latex"):
         marks = np.array(cell_marks(table, ranked, rows=rows, columns=columns), int).reshape(len(rows), len(columns))
-        caption = _caption(table, changed_mean(frame, table, ranked), filters, marks)
-        shown = _to_read(frame, table, ranked, marks, columns=columns)
+        scales = {table.by_key[key].scale for key in columns}
+        unit = "" if len(scales) > 1 or scales != {100} else " Scores in %."
+        caption = _caption(table, changed_mean(frame, table, ranked), filters, marks) + unit
+        shown = _to_read(frame, table, ranked, marks, columns=columns, beside=beside, unit=not unit)
+        if "Range" in shown:
+            caption += " Range: the ranks that are possible at 95%, in brackets where they rest on few tasks."
         best = _best(frame, table, marks, columns=columns)
         best = np.concatenate([np.zeros((len(rows), shown.shape[1] - len(columns)), bool), best], axis=1)
         made = (_markdown if form == "markdown" else _latex)(shown, best, caption=caption, label=f"tab:{name}")
@@ -211,51 +217,72 @@ def _caption(table: BoardTable, changed: str, filters: Sequence[str], marks: np.
     title, whose = str(about["title"]), str(about["benchmark_title"])
     named = title if whose in title else f"{whose}: {title}"
     seen = int(np.bitwise_or.reduce(marks, axis=None))
-    legend = "; ".join([*(f"{sign} {words}" for bit, sign, words in CELL_SIGNS if seen & bit), BEST, NO_FIGURE])
+    legend = "; ".join([*(f"{sign} {words}" for bit, sign, words in CELL_SIGNS if seen & bit), BEST, NO_VALUE])
     words = described(changed or description(table), about["benchmark"])
     rows = f" Only rows with {'; '.join(filters)}." if filters else ""
     return f"{named}. {words}{rows} {legend[0].upper()}{legend[1:]}."
 
 
 def _to_read(
-    frame: pd.DataFrame, table: BoardTable, ranked: Ranking | None, marks: np.ndarray, *, columns: list[str]
+    frame: pd.DataFrame,
+    table: BoardTable,
+    ranked: Ranking | None,
+    marks: np.ndarray,
+    *,
+    columns: list[str],
+    beside: Collection[str],
+    unit: bool,
 ) -> pd.DataFrame:
-    """The view for people: titles with units as headings, numbers at the digits the board shows, signs after them."""
-    out = pd.DataFrame(
-        {
-            "Model": frame["title"],
-            "Origin": frame["origin"],
-            "Parameters": ["" if blank(size) else parameters_text(size) for size in frame["parameters_m"]],
-        }
-    )
+    """The view for people: short titles, numbers at the digits the board shows, signs after them.
+
+    `beside` are the columns shown beside the scores, as the board calls them; one without any value is dropped. `unit`:
+    titles of columns in percent say so.
+    """
+    models = table.models.loc[frame["model"]]
+    out: dict[str, list[str]] = {"Model": frame["title"].tolist()}
+    if frame["origin"].nunique() > 1:
+        out["Origin"] = frame["origin"].tolist()
+    facts: dict[str, tuple[str, list[str]]] = {
+        "parameters": ("Params", ["" if blank(size) else parameters_text(size) for size in frame["parameters_m"]]),
+        "memory": ("MB", ["" if blank(size) else rounded(size, 0) for size in models["memory_mb"]]),
+        "dimension": ("Dim.", ["" if blank(size) else str(int(size)) for size in models["embed_dim"]]),
+        "tokens": ("Tokens", ["" if blank(size) else str(int(size)) for size in models["max_tokens"]]),
+        "date": ("Released", frame["released"].tolist()),
+        "late": ("Late", ["" if blank(late) else "yes" if late else "no" for late in models["late_interaction"]]),
+    }
     if "rank" in frame:
-        first = table.category_columns[0]
-        unit = f" ({PERCENT})" if first.scale == 100 else ""
-        out["Rank"] = frame["rank"]
-        unknown = ["unknown" if why else "" for why in frame["interval_unknown"]]
-        out["Rank, interval (usually at least 95%)"] = [
-            _between(*ends, digits=0) or word
-            for *ends, word in zip(frame["rank_low"], frame["rank_high"], unknown, strict=True)
-        ]
-        out["Tie class"] = [tie or word for tie, word in zip(frame["tie_class"], unknown, strict=True)]
-        mean = "Your mean" if changed_rule(table, ranked) else "Mean"
-        out[f"{mean}{unit}"] = [_rounded(value, first.digits) for value in frame["mean"]]
-        out[f"{mean}, 95% interval{unit}"] = [
-            _between(*ends, digits=first.digits) or word
-            for *ends, word in zip(frame["mean_low"], frame["mean_high"], unknown, strict=True)
-        ]
+        digits = table.category_columns[0].digits
+        title = ("Your mean" if changed_rule(table, ranked) else "Mean") + _unit(unit, table.category_columns[0])
+        at = [table.row(f"{model}~{origin}") for model, origin in zip(frame["model"], frame["origin"], strict=True)]
+        ranges = _ranges(frame["rank_low"], frame["rank_high"], digits=0)
+        borda = [ranked.borda[row] for row in at]
+        facts = {
+            "rank": ("Rank", ["" if blank(rank) else str(rank) for rank in frame["rank"]]),
+            "range": (
+                "Range",
+                [f"({text})" if few and text else text for few, text in zip(frame["few_tasks"], ranges, strict=True)],
+            ),
+            "class": ("Class", frame["tie_class"].tolist()),
+            **facts,
+            "coverage": (
+                "Cov.",
+                ["" if blank(share) else f"{int(100 * share + 1e-9)}%" for share in frame["coverage"]],
+            ),
+            "mean": (title, [_rounded(value, digits) for value in frame["mean"]]),
+            "interval": ("95% interval", _ranges(frame["mean_low"], frame["mean_high"], digits=digits)),
+            "borda": ("Borda", ["" if blank(points) else rounded(points, 1) for points in borda]),
+        }
+    out |= {title: texts for key, (title, texts) in facts.items() if key in beside and any(texts)}
     for at, key in enumerate(columns):
         column = table.by_key[key]
-        facts = [column.metric_title] * (column.metric_title != column.title) + [PERCENT] * (column.scale == 100)
-        facts += ["lower is better"] * (not column.higher)
-        title = f"{column.title} ({', '.join(facts)})" if facts else column.title
+        title = SHORT.get(column.title, column.title) + _unit(unit, column) + " ↓" * (not column.higher)
         while title in out:
             title += f" [{key}]"
         shown = [_rounded(value, column.digits) for value in frame[key]]
         out[title] = [
             f"{value}{_signs(bits)}" if value else "" for value, bits in zip(shown, marks[:, at], strict=True)
         ]
-    return out
+    return pd.DataFrame(out)
 
 
 def _best(frame: pd.DataFrame, table: BoardTable, marks: np.ndarray, *, columns: list[str]) -> np.ndarray:
@@ -284,8 +311,13 @@ def _rounded(value: float, digits: int) -> str:
     return "" if blank(value) else rounded(value, digits)
 
 
-def _between(low: float, high: float, *, digits: int) -> str:
-    return "" if blank(low) or blank(high) else f"{rounded(low, digits)} to {rounded(high, digits)}"
+def _ranges(low: Iterable[float], high: Iterable[float], *, digits: int) -> list[str]:
+    ends = zip(low, high, strict=True)
+    return ["" if blank(a) or blank(b) else f"{rounded(a, digits)}–{rounded(b, digits)}" for a, b in ends]
+
+
+def _unit(said: bool, column: SuiteColumn) -> str:
+    return f" ({PERCENT})" if said and column.scale == 100 else ""
 
 
 def _file(name: str, form: str, content: bytes) -> ExportFile:

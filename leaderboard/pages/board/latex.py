@@ -35,10 +35,12 @@ ESCAPES = str.maketrans(
         "ε": r"$\varepsilon$",
         "²": r"\textsuperscript{2}",
         "…": r"\ldots{}",
+        "↓": r"$\downarrow$",
         "\u00a0": "~",
     }
 )
 MINUS = re.compile(r"(?<![\w.-])-(?=\d)")  # a hyphen that is a minus
+NARROW = 8  # columns that fit a page at its usual size
 NUMBER = re.compile(r"(?:-|−)?\d[\d.]*")
 
 
@@ -61,6 +63,7 @@ def table(
         r"% Needs \usepackage{booktabs}",
         r"\begin{table}",
         r"\centering",
+        *([r"\footnotesize", r"\setlength{\tabcolsep}{3pt}"] if len(heads) > NARROW else []),
         rf"\caption{{{text(caption)}}}",
         rf"\label{{{label}}}",
         rf"\begin{{tabular}}{{{shape}}}",

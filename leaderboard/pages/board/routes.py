@@ -70,9 +70,9 @@ def _export_view(suite_cache: SuiteCache, *, site: Site) -> Callable:
             view = json.loads(body)
             rows, columns = [str(row) for row in view["rows"]], [str(column) for column in view["columns"]]
             form, query = str(view["format"]), str(view.get("query", "")).removeprefix("?")
-            filters = view.get("filters", [])[:MOST_FILTERS]
-            if not all(isinstance(text, str) for text in filters):
-                raise TypeError("a filter that is no text")
+            filters, beside = view.get("filters", [])[:MOST_FILTERS], view.get("shown", list(export.USUAL))
+            if not all(isinstance(text, str) for text in (*filters, *beside)):
+                raise TypeError("a filter or a column that is not text")
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise BadInput("The export needs format, rows and columns as JSON") from error
         suite, cut = request.path_params["suite"], cut_of(query)
@@ -85,6 +85,7 @@ def _export_view(suite_cache: SuiteCache, *, site: Site) -> Callable:
                 form=form,
                 suite_ranked=suite_cache.ranked(suite, cut=cut),
                 filters=filters,
+                beside=beside,
             )
         )
 
