@@ -77,8 +77,8 @@ def view(
     frame = view_frame(table, ranked, rows=rows, columns=columns, suite_ranked=suite_ranked)
     if form in ("markdown", "latex"):
         marks = np.array(cell_marks(table, ranked, rows=rows, columns=columns), int).reshape(len(rows), len(columns))
-        scales = {table.by_key[key].scale for key in columns}
-        unit = "" if len(scales) > 1 or scales != {100} else " Scores in %."
+        scales = {column.scale for column in (*map(table.by_key.get, columns), *table.category_columns[:1])}
+        unit = " Scores in %." if scales == {100} else ""
         caption = _caption(table, changed_mean(frame, table, ranked), filters, marks) + unit
         shown = _to_read(frame, table, ranked, marks, columns=columns, beside=beside, unit=not unit)
         if "Range" in shown:

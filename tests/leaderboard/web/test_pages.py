@@ -274,7 +274,7 @@ def site(rendered: list[str]) -> Iterator[TestClient]:
 
     pages = Middleware(
         Pages,
-        keys=["", "board", "model", "refused"],
+        keys={key: key for key in ("", "board", "model", "refused")},
         complete=complete,
         version=lambda: "1",
         figures=["board"],
