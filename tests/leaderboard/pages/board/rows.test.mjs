@@ -141,7 +141,7 @@ test('numbers keep the digits of the paper', () => {
 test('coverage says what has a figure and what counts by a printed mean', () => {
   const ranking = { coverage: [0.719, 0.6, 1], covered: [0.719, 1, 1] };
   assert.deepEqual([0, 1, 2].map((row) => coverageWords(ranking, row)), ['71% of the tasks have a score',
-    '60% of the tasks have a score; 100% with the category means that the paper prints', '100% of the tasks have a figure']);
+    '60% of the tasks have a score; 100% with the category means that the paper prints', '100% of the tasks have a score']);
 });
 
 test('a header explains its column', () => {
