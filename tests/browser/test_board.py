@@ -321,6 +321,32 @@ def test_filters_by_keyboard_are_chips_and_counts(board: Callable) -> None:
     assert int(page.locator(BOARD).get_attribute("data-rows")) == every
 
 
+def test_a_range_of_sizes_a_switch_and_a_pin_are_set_by_keyboard(board: Callable) -> None:
+    page = board("suite=mieb&size=%3C100m,100m-1b")
+    filters = panel(page, "Filters")
+    largest = filters.get_by_label("Largest number of parameters")
+    assert largest.get_attribute("aria-valuetext") == "1.0 B"
+    largest.press("ArrowLeft")
+    wait_query(page, "max_parameters", "700")
+    filters.get_by_label("Smallest number of parameters").press("End")  # the ends do not cross
+    wait_query(page, "min_parameters", "700")
+    filters.get_by_role("switch", name="Only models I can use").press("Space")
+    wait_query(page, "usable", "yes")
+    page.keyboard.press("Escape")
+    page.locator(".lk-chips").get_by_role("button", name="Reset").click()
+    wait_query(page, "usable", None)
+    first = page.evaluate(ROWS)[0]
+    page.get_by_role("checkbox", name=f"Select {first['title']}").press("Space")
+    page.get_by_role("button", name="Pin on top").press("Enter")
+    page.wait_for_function("new URLSearchParams(location.search).has('pin')")
+    page.get_by_label("Search models").fill("zzzz")
+    wait_query(page, "q", "zzzz")
+    assert [row["rank"] for row in page.evaluate(ROWS)] == [first["rank"]]
+    page.reload()
+    idle(page)
+    assert [row["rank"] for row in page.evaluate(ROWS)] == [first["rank"]]
+
+
 def test_columns_are_switched_and_the_sorted_one_is_in_view(board: Callable) -> None:
     board("suite=mieb&columns=all&sort=-mieb/stl10", width=390).wait_for_function(IN_VIEW, arg="mieb/stl10")
     page = board("columns=unisim/nights&sort=-unisim/nights")
