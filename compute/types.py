@@ -23,6 +23,8 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # the alternatives of a question, on pag
 WHOLE = "default"  # the subset that stands for the whole task
 AGGREGATES = ("category-mean", "task-mean", "human")
 LONGEST_KEY = 200  # characters; the catalogues' own have up to 90
+NEAR = 0.5  # of a name with the one that was meant, from 0 to 1
+WORD = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?")
 ECHO = 80  # characters of a value that a sentence repeats
 
 
@@ -31,10 +33,41 @@ def suggestion(key: str, known: Iterable[str]) -> str:
 
     A key longer than LONGEST_KEY is near none: the comparison takes the square of its length in time and memory.
     """
-    if len(key) > LONGEST_KEY:
-        return ""
-    near = difflib.get_close_matches(key.lower(), list(known), n=1, cutoff=0.5)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    near = nearest(key, known) if len(key) <= LONGEST_KEY else ""
+    return f" Did you mean {near!r}?" if near else ""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Of the known names the one with most words of `name`, whole before begun before misspelt, most like it as a
+    whole and beginning as it does: for `clip` that is `openai/clip-b32`, not `clipscore`. Empty where none is near."""
+    text, asked = name.lower(), words_of(name)
+    matcher = difflib.SequenceMatcher(b=text, autojunk=False)
+    found: dict[str, float] = {}
+    for other in known:
+        matcher.set_seq1(other.lower())
+        words, ratio = words_of(other), matcher.ratio()
+        fit = sum(len(word) * max((fit_of(word, each) for each in words), default=0.0) for word in asked)
+        fit /= max(1, len("".join(asked)))
+        if max(fit, ratio) >= NEAR:
+            found[other] = fit + ratio / 2 + other.lower().rpartition("/")[2].startswith(text) / 4
+    return max(found, key=found.__getitem__, default="")
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in small letters; numbers are words of their own: `ViT-L/14` is vit, l and 14."""
+    return WORD.findall(text.lower())
+
+
+def fit_of(word: str, other: str) -> float:
+    """How well a word that somebody typed fits another, from 0 to 1."""
+    if word == other:
+        return 1.0
+    if len(word) > 2 and other.startswith(word):
+        return 0.7
+    if min(len(word), len(other)) < 3 or abs(len(word) - len(other)) > 2:
+        return 0.0
+    ratio = difflib.SequenceMatcher(a=word, b=other, autojunk=False).ratio()
+    return 0.6 * ratio if ratio > 0.6 else 0.0
 
 
 def printable(text: str) -> str:

@@ -23,7 +23,7 @@ from compute.live.decoder import POOL
 from compute.paths import DATABASE
 from compute.processes import return_freed_regularly
 from compute.types import Model
-from leaderboard.api import endpoints, mcp
+from leaderboard.api import backlinks, endpoints, mcp
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
@@ -179,6 +179,7 @@ def routes(site: Site) -> list[Route]:
     return [
         *static.routes(),
         site.table("search", lambda: search.index(site.suite_cache, pages=page_titles())),
+        *backlinks.routes(site),
         *(route for view in VIEWS for route in view.routes(site)),
         *(Route(f"/{old}", _moved) for old in MOVED),
     ]

@@ -50,10 +50,9 @@ ROOMS = (
     ("leaderboard.host",),
     ("leaderboard.live",),
     ("leaderboard.page",),
-    ("leaderboard.face",),
+    ("leaderboard.face", "leaderboard.search"),
     (
         "leaderboard.api",
-        "leaderboard.search",
         "leaderboard.pages.about",
         "leaderboard.pages.board",
         "leaderboard.pages.choose",

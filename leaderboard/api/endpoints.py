@@ -1,60 +1,25 @@
-"""The app's interface for programs: four named endpoints, for gradio_client and as tools of language models (MCP).
+"""The app's interface for programs: named endpoints, for gradio_client and as tools of language models (MCP).
 
-Their docstrings are what a client is shown, and their annotations are read by Gradio, so they are not postponed here.
+Their docstrings are what a client is shown: Gradio reads one line an argument, and `mcp` the fields of a record. Gradio
+also reads their annotations, so these are not postponed here.
 """
 
-import base64
 import functools
+import inspect
 import math
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 import gradio as gr
 import numpy as np
 
-from compute.analysis.table import USUAL
-from compute.live.inputs import LARGEST_IMAGE
-from compute.rounding import rounded
-from compute.types import BadInput, suggestion
-from leaderboard.data import payload, suite_queries, task_queries
-from leaderboard.data.board_table import TRAINED, BoardTable, origins_in_order
-from leaderboard.data.related_figures import RelatedFigure, listed_sources, related_figures
+from leaderboard.api import pairs, records
+from leaderboard.api.pairs import LivePart
+from leaderboard.data import sandbox
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.html import labels
 from leaderboard.live.live import QUEUE
 from leaderboard.web.errors import explain
-
-NAMES = ("list_models", "list_suites", "leaderboard", "score_pair")
-MOST_ROWS = 1000
-MOST_SOURCES = 20  # that a row names
-RANKED_BY = {"category-mean": "mean of the category means", "task-mean": "mean of its tasks", "human": "people"}
-ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
-FILE_NAME = re.compile(r"\S+\.(png|jpe?g|webp|gif|avif|bmp|tiff?)", re.IGNORECASE)
-IMAGE = re.compile(r"data:image/[\w.+-]+(?:;[\w.+-]+=[\w.+-]+)*;base64,", re.IGNORECASE)
-Rows = list[dict[str, Any]]
-LiveInput = tuple[str, str | bytes]  # ("text", words), ("image", the bytes of a file) or ("example", its key)
-
-
-class LivePart(Protocol):
-    """What the endpoints need of the part that loads models; its own LikenessError is the caller's sentence."""
-
-    def admit(self, request: gr.Request | None) -> None:
-        """Raises where this visitor sends too many requests."""
-        ...
-
-    def records(self, mode: str) -> Rows:
-        """Every model that can answer in a mode, or in any: key, title, kind, abilities, state, reason."""
-        ...
-
-    def score(self, inputs: Sequence[LiveInput], models: Sequence[str], request: gr.Request | None) -> Rows:
-        """How similar two inputs are to each model; without keys, to those it chooses itself. `request` is the
-        visitor's, whose questions to judges are counted.
-
-        A row has `model` and `pairing` (image-image, image-text or text-text); the rest is shown as it is.
-        """
-        ...
+from leaderboard.web.limits import QUERIES
 
 
 class EndpointError(gr.Error):
@@ -70,88 +35,298 @@ class EndpointError(gr.Error):
 def add(suite_cache: SuiteCache, live: LivePart) -> None:
     """Adds the endpoints to the Blocks that are being built."""
 
-    def list_models(mode: str = "") -> list[dict[str, Any]]:
-        """Lists the models that can score inputs on this server.
+    def choose_model(
+        need: str, language: str = "", max_parameters: float = 0, open_weights: bool = False, license: str = ""
+    ) -> dict[str, Any]:
+        """Chooses models for a need: the best that fits, the runner-up and whether it is significantly worse.
 
-        A record has key (the model's name in other calls), title, kind, abilities, state (ready: score_pair can use it;
-        download: its weights are not downloaded yet; impossible) and reason (why, as a sentence).
+        Needs are search (retrieval: find images by text or by image), documents (find pages), general (embed images for
+        many uses), classification, clustering, text-in-images (compare texts shown as images), similarity (which of two
+        images is more similar to a third), alignment (which image fits a text), quality (of images) and judge (rate
+        pairs with a vision-language model).
 
         Args:
-            mode: pair, choice, odd or quality: only models that can compare in this way. Empty: all models.
-        """
-        return live.records(str(mode or "").strip())
+            need: one of these words.
+            language: of the texts, such as swa or Swahili; many: over many languages. Empty: any.
+            max_parameters: the most parameters, such as 1000000000 for 1 B. 0: any. An unknown size does not fit.
+            open_weights: only models whose weights can be downloaded.
+            license: permissive, stated, or licences such as apache-2.0,mit. Empty: any, also unknown ones.
 
-    def list_suites() -> list[dict[str, Any]]:
-        """Lists the suites of tasks on which models are ranked, each a table that leaderboard returns.
-
-        A record has key (how leaderboard names the suite), title, benchmark, description, tasks (how many), ranked_by,
-        paper (its address) and synthetic (a program drew the items, so the scores say nothing about photographs).
+        Returns:
+            answer (string): the result as a sentence
+            need (string): what was asked for
+            suite (string): the suite of tasks behind the means
+            origin (string): of the scores: published, imported or computed
+            unit (string): of means and differences
+            tasks (integer): how many count
+            ranked (integer): models with a rank on these tasks
+            fitting (integer): those of them that meet every condition
+            unknown_size (integer): excluded only because no source states their size
+            unknown_license (integer): excluded only because no source states their licence
+            ties (integer): fitting models that are not significantly worse than the best, the best included
+            best (object): the fitting model with the highest mean, as in shortlist; null where none fits
+            runner_up (object): the next by its mean, as in shortlist
+            shortlist (array): at most five that are not significantly worse, the best first; each has model (a key),
+                title, parameters, dimension, open_weights, license, released, rank (among all), mean, difference
+                from the best with low and high (95% interval) over shared_tasks, significantly_worse (null: the best,
+                or not tested) and trained (on data of these tasks)
         """
-        return _suites(suite_cache)
+        wanted = records.conditions(
+            language=language, max_parameters=max_parameters, open_weights=open_weights, license=license
+        )
+        return records.choice(suite_cache, need, wanted)
+
+    def compare_models(
+        models: list[str] | str, suite: str = "", origin: str = "", tasks: bool = False
+    ) -> dict[str, Any]:
+        """Compares two to six models: paired differences from the first by mean and category, and whether they are
+        significant.
+
+        Args:
+            models: keys, as a list or with commas between; search finds them. The others are compared with the first.
+            suite: key of a suite; list_suites names them. Empty: the one in which they share most tasks.
+            origin: published, imported or computed scores. Empty: as for suite.
+            tasks: also each task.
+
+        Returns:
+            answer (string): the result in words
+            suite (string): the suite of tasks
+            origin (string): of the scores; all: of several origins
+            models (array): model (its key), title, parameters, dimension, open_weights, license and released of each
+            lines (array): the mean, then categories, then tasks where asked for; each has kind (mean, category, task),
+                key, title, higher_is_better, unit, values (model, value, low and high of its 95% interval) and
+                differences of the other models from the first (model, difference, low, high, p by itself, shared_tasks,
+                significant after correction, why it is not known)
+        """
+        return records.comparison(suite_cache, pairs.keys_of(models), suite=suite, origin=origin, tasks=tasks)
 
     def leaderboard(
-        suite: str, limit: int = 20, origin: str = "", license: str = "", released: str = "", trained: str = ""
+        suite: str,
+        limit: int = 20,
+        origin: str = "",
+        license: str = "",
+        released: str = "",
+        trained: str = "",
+        max_parameters: float = 0,
+        open_weights: bool = False,
     ) -> list[dict[str, Any]]:
-        """Ranks the models of one suite as the board shows them, with the uncertainty of every rank.
+        """Ranks the models of one suite as the board shows them, the best first, with the uncertainty of every rank.
 
-        A record, the best first, has rank with rank_low and rank_high (an interval that holds it in at least 95%, or
-        usually so where few_tasks), tie_class (no two models of one letter differ significantly), model, title, kind,
-        origin, mean with mean_low and mean_high (95% interval; at least 95% where few_tasks says that it rests on few),
-        interval_unknown (why there is neither interval nor class), unit, scores (by category, in the unit the papers
-        print), coverage (share of the tasks with a score),
-        covered (that plus the tasks covered by a mean that the paper prints: what a row needs to be ranked),
-        why (it is not ranked), trained_on (categories with data that the model was trained on), trained (on any data
-        set of the suite: yes, no, or unknown where no source states its training data, which is not zero-shot),
-        license, released, source (the papers' tables, or runs) and synthetic (a program drew the items). Ranks count
-        among rows of one origin; a filter hides rows and changes no rank.
+        Ranks count among rows of one origin; a filter changes no rank.
 
         Args:
             suite: key of a suite, such as mieb or unisim-core; list_suites names them.
             limit: how many rows from the top, 1 to 1000.
-            origin: published, imported or computed. Empty: as the board opens, the origin with the
-                most models that have every task.
-            license: only models under these licences, commas between, such as mit,apache-2.0; unknown: not stated.
+            origin: published, imported or computed. Empty: the one with the most models that have every task.
+            license: permissive, stated, unknown, or licences such as mit,apache-2.0. Empty: any.
             released: only models of these years, commas between, such as 2024,2025; unknown: not stated.
             trained: only models with these answers, commas between: yes, no, unknown.
+            max_parameters: the most parameters, such as 1000000000 for 1 B. 0: any. An unknown size does not fit.
+            open_weights: only models whose weights can be downloaded.
+
+        Returns:
+            rank (integer): 1 is the best; null where the row has no rank
+            rank_low (integer): of an interval that holds the rank in at least 95%, or usually so where few_tasks
+            rank_high (integer): of the same
+            tie_class (string): no two models of one letter differ significantly
+            model (string): its key in other calls
+            title (string): its name
+            kind (string): encoder, metric, mllm, generator or distribution
+            parameters (integer): how many; null: not stated
+            dimension (integer): of its vectors
+            open_weights (boolean): whether its weights can be downloaded
+            license (string): empty: not stated
+            released (string): date; empty: not stated
+            origin (string): published, imported or computed
+            mean (number): what the suite ranks by
+            mean_low (number): of its 95% interval; at least 95% where few_tasks
+            mean_high (number): of the same
+            few_tasks (boolean): the intervals rest on few tasks
+            interval_unknown (string): why there is neither interval nor class
+            unit (string): of means and scores
+            scores (object): by category, in the unit the papers print
+            coverage (number): share of the tasks with a score
+            covered (number): that plus the tasks covered by a printed mean: what a row needs to be ranked
+            why (string): it is not ranked
+            trained_on (array): categories with data that the model was trained on
+            trained (string): on any data set of the suite: yes, no, or unknown, where no source states its training
+                data, which is not zero-shot
+            source (string): the papers' tables, or runs
+            synthetic (boolean): a program drew the items
         """
-        filters = {"license": license, "released": released, "trained": trained}
-        chosen = {
-            name: frozenset(filter(None, map(str.strip, str(text or "").split(",")))) for name, text in filters.items()
-        }
-        return _leaderboard(suite_cache, str(suite or "").strip(), limit, str(origin or "").strip(), filters=chosen)
+        wanted = records.conditions(max_parameters=max_parameters, open_weights=open_weights, license=license)
+        filters = {"released": released, "trained": trained}
+        return records.leaderboard(suite_cache, suite, limit=limit, origin=origin, wanted=wanted, filters=filters)
+
+    def list_models(
+        mode: str = "", all: bool = False, max_parameters: float = 0, open_weights: bool = False, license: str = ""
+    ) -> list[dict[str, Any]]:
+        """Lists the models that score_pair can use on this server.
+
+        Many more have published scores: see leaderboard, search and model_scores.
+
+        Args:
+            mode: pair, choice, odd or quality: only models that can compare in this way. Empty: all of these.
+            all: also models that are not ready: their weights are not downloaded, or they cannot run here.
+            max_parameters: the most parameters, such as 1000000000 for 1 B. 0: any. An unknown size does not fit.
+            open_weights: only models whose weights can be downloaded.
+            license: permissive, stated, unknown, or licences such as mit,apache-2.0. Empty: any.
+
+        Returns:
+            key (string): the model's name in other calls
+            title (string): its name
+            kind (string): encoder, metric or mllm
+            abilities (array): what it can do
+            state (string): ready; download: its weights are not downloaded yet; impossible
+            reason (string): why it is not ready
+            parameters (integer): how many; null: not stated
+            dimension (integer): of its vectors
+            open_weights (boolean): whether its weights can be downloaded
+            license (string): empty: not stated
+            released (string): date; empty: not stated
+        """
+        rows = [row for row in live.records(mode) if all or row["state"] == "ready"]
+        wanted = records.conditions(max_parameters=max_parameters, open_weights=open_weights, license=license)
+        return records.models(suite_cache, rows, wanted)
+
+    def list_suites() -> list[dict[str, Any]]:
+        """Lists the suites of tasks on which models are ranked, each a table that leaderboard returns.
+
+        Returns:
+            key (string): how other calls name the suite
+            title (string): its name
+            benchmark (string): where it comes from
+            tasks (integer): how many
+            ranked_by (string): what the rank is of
+            description (string): what it asks
+            paper (string): its address
+            synthetic (boolean): a program drew the items, so the scores say nothing about photographs
+        """
+        return records.suites(suite_cache)
+
+    def model_scores(model: str, suite: str = "", origin: str = "") -> list[dict[str, Any]]:
+        """Lists a model's scores, one record a task and metric.
+
+        Args:
+            model: key of a model; search finds it.
+            suite: only the tasks of this suite; list_suites names them. Empty: all tasks.
+            origin: published, imported or computed. Empty: all.
+
+        Returns:
+            task (string): its key
+            title (string): its name
+            category (string): of the task
+            suite (string): the first that has the task
+            metric (string): its key
+            ranked (boolean): whether it counts in the mean of the suite
+            value (number): in the unit the papers print
+            low (number): of its 95% interval; null: not known
+            high (number): of the same
+            unit (string): of these
+            items (integer): of the task
+            chance (number): the score of guessing
+            origin (string): published, imported or computed
+            trained (boolean): the model was trained on this data
+        """
+        return records.model_scores(suite_cache, model, suite=suite, origin=origin)
+
+    def query(sql: str) -> dict[str, Any]:
+        """Answers one read-only SELECT (DuckDB) over the whole database, within a second.
+
+        SHOW TABLES lists the tables; leaderboard_scores has one score a row, with suite, task, model, metric, value and
+        origin, and models their facts. Proportions are fractions: 0.851 for 85.1%.
+
+        Args:
+            sql: one SELECT of at most 6000 characters.
+
+        Returns:
+            columns (array): name, type and numeric of each
+            rows (array): values, at most 10000 rows
+            cut (string): what is missing from a large answer; empty: nothing
+            cells (integer): how many texts were shortened to 1000 characters
+            seconds (number): that it took
+        """
+        return sandbox.run(suite_cache.db.copy, sql)
 
     def score_pair(
         first: str, second: str, models: list[str] | str = "", request: gr.Request | None = None
     ) -> list[dict[str, Any]]:
         """Scores how similar two inputs are to some models: two images, two texts, or an image and a text.
 
-        Scores of different models cannot be compared. Where a model is calibrated on inputs like these, its record says
-        where the score lies among matching and unrelated pairs; else no_percentile says why not. published lists the
-        model's printed scores for this kind of question; problem explains why a model has no score; note says what was
-        changed in an input, such as transparent parts shown on white. Images are data URIs of at most 8 MB. Nothing
-        that is sent is written to disk, and no address is fetched.
+        Scores of different models cannot be compared. Images have at most 8 MB. Nothing that is sent is written to
+        disk, and no address is fetched.
 
         Args:
-            first: a text, or an image as data:image/png;base64,... or one of the app's examples as example:KEY.
+            first: a text, an image as data:image/png;base64,... or one of the app's examples as example:KEY.
             second: the same.
             models: keys, as a list or with commas between; list_models names them. Empty: the server's choice.
+
+        Returns:
+            model (string): its key
+            title (string): its name
+            pairing (string): image-image, image-text or text-text
+            score (number): of the model; null: see problem
+            score_is (string): what the score is
+            percentile (number): where it lies among calibration pairs; null: see no_percentile
+            reading (string): what that says
+            above_unrelated (number): share of unrelated pairs below it
+            above_matching (number): share of matching pairs below it
+            no_percentile (string): why there is none
+            problem (string): why there is no score
+            note (string): what was changed in an input, such as transparent parts shown on white
+            published (array): the model's published scores for this kind of question
+            parameters (integer): how many; null: not stated
+            dimension (integer): of its vectors
+            open_weights (boolean): whether its weights can be downloaded
+            license (string): empty: not stated
+            released (string): date; empty: not stated
         """
         live.admit(request)
-        return _score_pair(suite_cache, live, first, second, models, request=request)
+        return pairs.score_pair(suite_cache, live, first, second, models, request=request)
 
-    for endpoint in (list_models, list_suites, leaderboard):
-        gr.api(_guarded(suite_cache, endpoint), api_name=endpoint.__name__, queue=False)
-    gr.api(_guarded(suite_cache, score_pair), api_name="score_pair", concurrency_id=QUEUE, concurrency_limit=1)
+    def search(query: str, kind: str = "", limit: int = 10) -> list[dict[str, Any]]:
+        """Finds models, suites, metrics, tasks and more by words of their names, also misspelt ones.
+
+        Args:
+            query: a few words, such as siglip so400m.
+            kind: models, suites, metrics, languages, tasks, claims or docs. Empty: all.
+            limit: how many at most.
+
+        Returns:
+            kind (string): as above
+            key (string): its name in other calls
+            title (string): its name
+            note (string): about it
+            address (string): of its page, below the app's root
+        """
+        return records.search(suite_cache, query, kind=kind, limit=limit)
+
+    queues = {score_pair: (QUEUE, 1), query: ("query", QUERIES)}
+    of_models = (choose_model, compare_models, leaderboard, list_models, model_scores, score_pair)
+    for endpoint in (*of_models, list_suites, query, search):
+        queue, most = queues.get(endpoint, (None, None))
+        gr.api(
+            _guarded(suite_cache, endpoint),
+            api_name=endpoint.__name__,
+            queue=queue is not None,
+            concurrency_id=queue,
+            concurrency_limit=most,
+        )
 
 
-def _guarded(suite_cache: SuiteCache, endpoint: Callable[..., Rows]) -> Callable[..., Rows]:
-    """The endpoint with every failure as a sentence, and its whole answer from one file of the database."""
+def _guarded(suite_cache: SuiteCache, endpoint: Callable[..., Any]) -> Callable[..., Any]:
+    """The endpoint with every failure as a sentence, and its whole answer from one file of the database. Texts lose
+    blanks around them; null is an empty one."""
+    texts = [parameter.annotation is str for parameter in inspect.signature(endpoint).parameters.values()]
 
     @functools.wraps(endpoint)
-    def answer(*args: Any) -> Rows:
+    def answer(*args: Any) -> Any:
+        given = [
+            str("" if one is None else one).strip() if text else one for one, text in zip(args, texts, strict=True)
+        ]
         try:
             with suite_cache.db.snapshot():
-                return [_plain(row) for row in endpoint(*args)]
+                return _plain(endpoint(*given))
         except Exception as error:
             raise EndpointError(explain(error, action=endpoint.__name__)) from error
 
@@ -166,203 +341,3 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _suites(suite_cache: SuiteCache) -> Rows:
-    return [
-        {
-            "key": row.key,
-            "title": labels.plain_title(row.title, row.benchmark),
-            "benchmark": row.benchmark_title,
-            "tasks": int(row.tasks),
-            "ranked_by": RANKED_BY[row.aggregate],
-            "description": row.description,
-            "paper": row.url or "",
-            "synthetic": labels.is_synthetic(row.benchmark),
-        }
-        for row in suite_queries.suites(suite_cache.db).itertuples()
-    ]
-
-
-def _leaderboard(
-    suite_cache: SuiteCache,
-    suite: str,
-    limit: int,
-    origin: str,
-    *,
-    filters: Mapping[str, frozenset[str]] | None = None,
-) -> Rows:
-    _known("suite", suite, list(suite_queries.suites(suite_cache.db)["key"]), lister="list_suites")
-    if not isinstance(limit, int) or not 1 <= limit <= MOST_ROWS:
-        raise BadInput(f"limit is {limit!r}; it is a number of rows from 1 to {MOST_ROWS}")
-    table = suite_cache.table(suite)
-    origins = origins_in_order(row.origin for row in table.rows)
-    if origin and origin not in origins:
-        raise BadInput(f"{suite} has no rows of origin {origin!r}; it has: {', '.join(origins)}")
-    rows = _rows(suite_cache, table, table.rows_of(origin or USUAL))
-    for name, chosen in (filters or {}).items():
-        present = {_filtered(name, row) for row in rows}
-        if chosen - present:
-            raise BadInput(
-                f"{suite} has no row with {name} {min(chosen - present)[:80]!r}; it has: {', '.join(sorted(present))}"
-            )
-        rows = [row for row in rows if not chosen or _filtered(name, row) in chosen]
-    return sorted(rows, key=_order)[:limit]
-
-
-def _filtered(name: str, row: dict[str, Any]) -> str:
-    """What a filter compares of a row, as on the board."""
-    text = str(row[name])
-    return (text[:4] if name == "released" else text) or "unknown"
-
-
-def _order(row: dict[str, Any]) -> tuple:
-    """As the board opens: by rank, rows without one last; then by mean, coverage and title."""
-    return (
-        row["rank"] is None,
-        row["rank"] or 0,
-        row["mean"] is None,
-        -(row["mean"] or 0),
-        -row["coverage"],
-        row["title"].lower(),
-    )
-
-
-def _rows(suite_cache: SuiteCache, table: BoardTable, indices: Sequence[int]) -> Rows:
-    ranked = suite_cache.ranked(table.suite["key"])
-    numbers = payload.ranking(table, ranked)
-    columns = table.category_columns or tuple(column for column in table.columns if column.default)
-    values = (
-        payload.category_means(table, ranked)
-        if table.category_columns
-        else table.scores.values[:, [table.columns.index(column) for column in columns]]
-    )
-    frame = task_queries.sources(suite_cache.db, tasks=sorted({column.task for column in table.columns}))
-    sources = {row: list(group["source"]) for row, group in frame.groupby(["model", "origin"])}
-    trained = (table.marks & TRAINED) > 0
-    out = []
-    for at in indices:
-        row, facts = table.rows[at], table.models.loc[table.rows[at].model]
-        seen = dict.fromkeys(table.columns[index].group for index in np.flatnonzero(trained[at]))
-        out.append(
-            {
-                "rank": numbers["rank"][at],
-                "rank_low": numbers["low"][at],
-                "rank_high": numbers["high"][at],
-                "tie_class": numbers["tie"][at],
-                "model": row.model,
-                "title": facts["title"],
-                "kind": facts["kind"],
-                "origin": row.origin,
-                "mean": numbers["mean"][at],
-                "mean_low": numbers["mean_low"][at],
-                "mean_high": numbers["mean_high"][at],
-                "few_tasks": numbers["few"][at],
-                "interval_unknown": numbers["unknown"][at],
-                "unit": "%" if columns and columns[0].scale == 100 else "",
-                "scores": {
-                    column.title: _shown(value, column.scale, column.digits)
-                    for column, value in zip(columns, values[at].tolist(), strict=True)
-                },
-                "coverage": numbers["coverage"][at],
-                "covered": numbers["covered"][at],
-                "why": numbers["why"][at],
-                "trained_on": list(seen),
-                "trained": table.trained(at),
-                "license": facts["license"] or "",
-                "released": facts["released"] or "",
-                "source": listed_sources(
-                    sources.get((row.model, row.origin), []), origin=row.origin, most=MOST_SOURCES
-                ),
-                "synthetic": labels.is_synthetic(table.suite["benchmark"]),
-            }
-        )
-    return out
-
-
-def _shown(value: float, scale: float, digits: int) -> float | None:
-    return None if np.isnan(value) else float(rounded(value, digits, scale=scale))  # as the board's cells
-
-
-def _score_pair(
-    suite_cache: SuiteCache,
-    live: LivePart,
-    first: str,
-    second: str,
-    models: list[str] | str,
-    *,
-    request: gr.Request | None = None,
-) -> Rows:
-    inputs = [_input(value, name) for value, name in ((first, "first"), (second, "second"))]
-    listed = models.split(",") if isinstance(models, str) else models
-    keys = list(dict.fromkeys(filter(None, (str(key).strip() for key in listed or ()))))
-    known = [row["key"] for row in live.records("")]
-    for key in keys:
-        _known("model", key, known, lister="list_models")
-    answers = live.score(inputs, keys, request)
-    pairings = {str(row["pairing"]) for row in answers}
-    published = {
-        pairing: related_figures(
-            suite_cache, models=[str(row["model"]) for row in answers], mode="pair", kinds=pairing.split("-")
-        )
-        for pairing in pairings
-    }
-    return [
-        {**row, "published": [_record(figure) for figure in published[str(row["pairing"])][str(row["model"])]]}
-        for row in answers
-    ]
-
-
-def _input(value: str, name: str) -> LiveInput:
-    """The input in a string. Raises BadInput for an address, the name of a file, and invalid image data."""
-    words = value.strip() if isinstance(value, str) else ""
-    if not words:
-        raise BadInput(f"{name} is empty. Give a text, example:KEY, or an image as data:image/png;base64,...")
-    if words.startswith("example:"):
-        return "example", words.removeprefix("example:").strip()
-    if words[:5].lower() == "data:":
-        return "image", _image(words, name)
-    if ADDRESS.fullmatch(words):
-        raise BadInput(
-            f"{name} is an address, and addresses are not fetched. Send the image itself, as data:image/png;base64,..."
-        )
-    if FILE_NAME.fullmatch(words):
-        raise BadInput(
-            f"{name} is {words[:80]!r}, the name of a file, and files are not read. Send the image itself, "
-            "as data:image/png;base64,..."
-        )
-    return "text", words
-
-
-def _image(words: str, name: str) -> bytes:
-    head = IMAGE.match(words)
-    if head is None:
-        raise BadInput(f"{name} is a data URI of another kind. An image is sent as data:image/png;base64,...")
-    if len(words) - head.end() > LARGEST_IMAGE * 4 // 3 + 4:
-        raise BadInput(f"{name} is larger than {LARGEST_IMAGE // 1_000_000} MB. Send a smaller image")
-    try:
-        return base64.b64decode(words[head.end() :], validate=True)
-    except ValueError as error:
-        raise BadInput(f"{name} is not valid base64 after {head.group()!r}") from error
-
-
-def _known(noun: str, key: str, known: Sequence[str], *, lister: str) -> None:
-    """Raises BadInput for a key that is not known, with the nearest one that is."""
-    if key in known:
-        return
-    raise BadInput(f"No {noun} {key[:80]!r}.{suggestion(key, known)} {lister} names them all")
-
-
-def _record(figure: RelatedFigure) -> dict[str, Any]:
-    """A published figure as plain values; numbers in the unit the papers print, at their digits."""
-    values = {
-        field.name: getattr(figure, field.name) for field in fields(figure) if field.name not in ("digits", "percent")
-    }
-    return {
-        **values,
-        **{
-            name: None if values[name] is None else float(rounded(values[name], figure.digits))
-            for name in ("value", "low", "high", "chance")
-        },
-        "unit": "%" if figure.percent else "",
-    }

@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import importlib
 import importlib.util
+import inspect
+import re
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +30,14 @@ from leaderboard.web.visitors import address
 if TYPE_CHECKING:
     import gradio as gr
 
+INSTRUCTIONS = """\
+Likeness ranks models that compare images and texts: encoders, perceptual metrics, vision-language models as judges.
+To pick a model, call choose_model: it names the runner-up and says whether that is significantly worse.
+list_suites and leaderboard give whole rankings; search finds keys; model_scores and compare_models look closer.
+Published, imported and computed scores are never mixed, and a rank says little without its interval: quote both.
+query answers the rest, in SQL; score_pair runs models on the images and texts that you send.
+"""
+FIELD = re.compile(r"^    (\w+) \((\w+)\): (.+(?:\n      .+)*)", re.MULTILINE)  # of a record, under Returns
 PACKAGE = "mcp"
 PATH = "/gradio_api/mcp"  # where clients of Gradio's servers look
 ABSENT = f"MCP is not installed on this server. Its host can install it: {install_command(PACKAGE)}"
@@ -120,7 +130,34 @@ def _server(blocks: gr.Blocks) -> Any:
         importlib.reload(gradio.mcp)
 
     class Server(gradio.mcp.GradioMCPServer):
-        """Answers are JSON; Gradio's are Python's own notation."""
+        """Answers are JSON, which Gradio's are not, with a schema; the tools say that they only read."""
+
+        def create_mcp_server(self) -> Any:
+            types, server = self.types, super().create_mcp_server()
+            server.instructions = INSTRUCTIONS
+            gradio_lists, gradio_calls = (
+                server.request_handlers[kind] for kind in (types.ListToolsRequest, types.CallToolRequest)
+            )
+
+            async def lists(request: Any) -> Any:
+                result = await gradio_lists(request)
+                for tool in result.root.tools:
+                    endpoint = self.get_block_fn_from_endpoint_name(self.tool_to_endpoint[tool.name]).fn
+                    tool.description, tool.outputSchema = described(endpoint)
+                    tool.annotations = types.ToolAnnotations(
+                        readOnlyHint=True, destructiveHint=False, idempotentHint=True, openWorldHint=False
+                    )
+                return result
+
+            async def calls(request: Any) -> Any:
+                result = await gradio_calls(request)
+                if not result.root.isError:
+                    content = orjson.loads(result.root.content[0].text)
+                    result.root.structuredContent = content if isinstance(content, dict) else {"result": content}
+                return result
+
+            server.request_handlers |= {types.ListToolsRequest: lists, types.CallToolRequest: calls}
+            return server
 
         def postprocess_output_data(self, data: Any, root_url: str) -> list[Any]:
             return [self.types.TextContent(type="text", text=orjson.dumps(value).decode()) for value in data]
@@ -128,3 +165,23 @@ def _server(blocks: gr.Blocks) -> Any:
     server = Server(blocks)
     server._local_url = blocks.local_url  # else it would trust the host that a request names
     return server
+
+
+def described(endpoint: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
+    """What an endpoint does, with the fields of its records, and the JSON schema of its answer: an object, or a list of
+    them under `result`. From its docstring; any field may be null."""
+    text = inspect.getdoc(endpoint) or ""
+    fields = FIELD.findall(text.partition("\nReturns:\n")[2])
+    record: dict[str, Any] = {
+        "type": "object",
+        "properties": {
+            name: {"type": [kind, "null"], "description": " ".join(words.split())} for name, kind, words in fields
+        },
+    }
+    about = " ".join(text.partition("\nArgs:\n")[0].partition("\nReturns:\n")[0].split())
+    listed = "; ".join(f"{name}: {facts['description']}" for name, facts in record["properties"].items())
+    about = f"{about} Returns {listed}." if listed else about
+    if inspect.signature(endpoint).return_annotation == dict[str, Any]:
+        return about, record
+    rows = {"type": "array", "items": record}
+    return about, {"type": "object", "properties": {"result": rows}, "required": ["result"]}

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pandas as pd
 
 from compute.catalog.own.suite import SYNTHETIC_BENCHMARKS
 from leaderboard.data.database import Database
+from leaderboard.html.formatting import blank
 
 PERMISSIVE = frozenset({"apache-2.0", "mit", "bsd-2-clause", "bsd-3-clause", "apache-2.0 and mit"})  # licences
 # Licences under which a product may use the weights: the permissive ones, and those that restrict what it may do but
@@ -22,6 +26,23 @@ COMMERCIAL = PERMISSIVE | {
 def is_usable(open_weights: bool | None, license: str | None) -> bool:
     """Whether a product may use a model: its weights are open, and its licence is stated and allows commercial use."""
     return open_weights is True and (license or "").lower() in COMMERCIAL
+
+
+def facts(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What programs get of a model, from its row of the table of models; None or empty where it is not stated."""
+    return {
+        "parameters": None if blank(row["parameters_m"]) else round(row["parameters_m"] * 1e6),
+        "dimension": None if blank(row["embed_dim"]) else int(row["embed_dim"]),
+        "open_weights": None if blank(row["open_weights"]) else bool(row["open_weights"]),
+        "license": row["license"] or "",
+        "released": row["released"] or "",
+    }
+
+
+def hub_id(weights: object) -> str:
+    """The id of a model's weights on the Hub; empty for weights in a package or a file, and for none."""
+    text = "" if blank(weights) else str(weights)
+    return "" if text.startswith(("assets/", "package:", ".", "/")) or text.count("/") != 1 else text
 
 
 def models(db: Database) -> pd.DataFrame:

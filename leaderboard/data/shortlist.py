@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from compute.analysis.comparison import compared
 from compute.analysis.ranking import Ranking
-from compute.types import BadInput, suggestion
+from compute.types import BadInput, shortened, suggestion
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.cut import WHOLE, Cut
 from leaderboard.data.languages import NAMES, code_of
@@ -23,7 +24,7 @@ from leaderboard.html.labels import SUSPECT, TRAINED
 MOST = 5
 FEWEST = 3  # tasks that two models share before a difference between them is tested
 MANY = "many"  # languages
-LICENSES = ("", "stated", "permissive")  # any, also an unknown one; any that is stated; one of PERMISSIVE
+STATED, UNKNOWN, PERMITS = "stated", "unknown", "permissive"  # kinds of licences; the last are those in PERMISSIVE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,11 +78,38 @@ NEEDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Conditions:
-    """What a model must meet. Unknown sizes and licences meet no condition."""
+    """What a model must meet. Unknown sizes, licences and weights meet no condition."""
 
     language: str = ""  # any, MANY, or the code or name of one
     max_parameters: float | None = None  # millions
-    license: str = ""  # one of LICENSES
+    license: str = ""  # licences or kinds of them, commas between; empty: any, also an unknown one
+    open_weights: bool = False
+
+    @property
+    def licenses(self) -> frozenset[str]:
+        """The licences and kinds of them, one of which a model must have; none: any."""
+        return frozenset(filter(None, map(str.strip, self.license.lower().split(","))))
+
+    def check(self, models: pd.DataFrame) -> None:
+        """Raises BadInput for a licence that no model of the table of models has."""
+        known = {STATED, UNKNOWN, PERMITS} | set(models["license"].dropna().str.lower())
+        for license in sorted(self.licenses - known):
+            raise BadInput(
+                f"No model has the license {shortened(license)!r}.{suggestion(license, known)} Give {PERMITS}, "
+                f"{STATED}, {UNKNOWN}, or licences such as apache-2.0,mit"
+            )
+
+    def unmet(self, facts: Mapping[str, Any]) -> frozenset[str]:
+        """Those of size, license and weights that a row of the table of models does not meet."""
+        size, license = facts["parameters_m"], "" if blank(facts["license"]) else facts["license"].lower()
+        kinds = {license or UNKNOWN, STATED if license else "", PERMITS if license in PERMISSIVE else ""}
+        is_open = not blank(facts["open_weights"]) and facts["open_weights"]
+        failed = {
+            "size": self.max_parameters and (blank(size) or size > self.max_parameters),
+            "license": self.licenses and not self.licenses & kinds,
+            "weights": self.open_weights and not is_open,
+        }
+        return frozenset(name for name, fails in failed.items() if fails)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,16 +156,13 @@ def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> 
     decides where the ranking does not know. Raises BadInput for a need, language or kind of licence that is not known.
     """
     language = conditions.language and code_of(conditions.language)
-    for noun, key, known in (
-        ("need", need, tuple(NEEDS)),
-        ("language", language, ("", MANY, *NAMES)),
-        ("license", conditions.license, LICENSES),
-    ):
+    for noun, key, known in (("need", need, tuple(NEEDS)), ("language", language, ("", MANY, *NAMES))):
         if key not in known:
             listed = "" if noun == "language" else f" Give one of {', '.join(filter(None, known))}"
             raise BadInput(f"No {noun} {key!r}.{suggestion(key, known)}{listed}")
     about, cut = NEEDS[need], WHOLE
     table = suite_cache.table(about.suite)
+    conditions.check(table.models)
     if language not in ("", MANY):
         if language not in table.choices.languages:
             return Shortlist(table=table, tasks=frozenset())
@@ -152,10 +177,8 @@ def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> 
         return Shortlist(table=table, tasks=tasks)
     origin, rows = ranked_rows(table, ranked)
     facts = {row: _size_and_license(table, row) for row in rows}
-    allowed = {"": lambda _: True, "stated": bool, "permissive": PERMISSIVE.__contains__}[conditions.license]
-    small = {row: facts[row][0] <= (conditions.max_parameters or np.inf) for row in rows}
-    licensed = {row: allowed(facts[row][1]) for row in rows}
-    fitting = [row for row in rows if small[row] and licensed[row]]
+    unmet = {row: conditions.unmet(table.models.loc[table.rows[row].model]) for row in rows}
+    fitting = [row for row in rows if not unmet[row]]
     models = {row: _model(table, ranked, row, best=fitting[0]) for row in fitting}
     ties, untested = (
         [row for row in fitting if models[row].verdict == verdict] for verdict in ("not worse", "untested")
@@ -172,8 +195,8 @@ def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> 
         origin=origin,
         ranked=len(rows),
         fitting=len(fitting),
-        unknown_size=sum(np.isinf(facts[row][0]) and licensed[row] and not small[row] for row in rows),
-        unknown_license=sum(not facts[row][1] and small[row] and not licensed[row] for row in rows),
+        unknown_size=sum(np.isinf(facts[row][0]) and unmet[row] == {"size"} for row in rows),
+        unknown_license=sum(not facts[row][1] and unmet[row] == {"license"} for row in rows),
         ties=len(ties) + len(fitting[:1]),
         untested=len(untested),
         suspect=int((table.marks[np.ix_(picked, counted)] & SUSPECT > 0).sum()) if picked else 0,

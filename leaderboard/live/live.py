@@ -320,13 +320,13 @@ class Live:
     # ---- for programs
 
     def records(self, mode: str) -> list[dict[str, Any]]:
-        """As endpoints.LivePart says."""
+        """As pairs.LivePart says."""
         return self.roster.records(mode)
 
     def score(
         self, inputs: Sequence[tuple[str, str | bytes]], models: Sequence[str], request: Any = None
     ) -> list[dict[str, Any]]:
-        """As endpoints.LivePart says; no input is stored."""
+        """As pairs.LivePart says; no input is stored."""
         question, rows = self.pair(inputs, models)
         judges = self.judges(request, pressed=True)  # a program names the models that it asks
         answers = self.answers(question, rows, cache={}, judges=judges)

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from compute.rounding import rounded
+from leaderboard.data.comparison import ComparedLine, ComparedValue
 from leaderboard.html.formatting import number
-from leaderboard.pages.compare.comparison import ComparedLine, ComparedValue
 
 STEPS = (1, 2, 2.5, 5, 10)  # of an axis, times a power of ten
 MOST_TICKS = 6

@@ -7,24 +7,21 @@ from typing import Any
 from urllib.parse import urlencode
 
 import gradio as gr
-import numpy as np
 from markupsafe import Markup
 
 from compute.analysis.ranks.variance import listed
 from compute.analysis.table import ALL
 from compute.types import ORIGINS, BadInput
-from leaderboard.data import model_queries, suite_queries
-from leaderboard.data.board_table import BoardTable
+from leaderboard.data import model_queries, suite_queries, verdicts
+from leaderboard.data.comparison import MOST, ComparedCategory, ComparedRows, common_ground, compare, rows_of
 from leaderboard.data.cut import cut_of
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.mean_rule import choice
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import rendered
-from leaderboard.html.labels import ORIGIN_TITLES, is_synthetic, suite_choices
+from leaderboard.html.labels import ORIGIN_TITLES, suite_choices
 from leaderboard.html.templates import render
 from leaderboard.page import Site, View, bind, citations, heading, message_box
-from leaderboard.pages.compare import verdicts
-from leaderboard.pages.compare.comparison import MOST, ComparedCategory, ComparedRows, compare
 from leaderboard.pages.compare.dumbbells import axis, dumbbell
 from leaderboard.web.parameters import Choice, MultiChoice, Text
 
@@ -119,7 +116,7 @@ def start(suite_cache: SuiteCache, model: str = "") -> Markup:
     """Pairs to begin with: the leaders of some suites, or a model and leaders of the suite with most of its scores."""
     pairs, titles = [], model_queries.models(suite_cache.db)["title"]
     key = model.partition("~")[0]
-    for suite in [_ground(suite_cache, [model], suite="", origin="")[0]] if model else READY:
+    for suite in [common_ground(suite_cache, [model], suite="", origin="")[0]] if model else READY:
         table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
         rows = [] if ranked is None else ranked_rows(table, ranked)[1]
         leaders = [(table.rows[row].model, ranked.rank[row]) for row in rows if table.rows[row].model != key]
@@ -135,41 +132,6 @@ def start(suite_cache: SuiteCache, model: str = "") -> Markup:
     return render("pages/compare/start.html", pairs=pairs, chosen=titles[key] if model else "")
 
 
-def _ground(suite_cache: SuiteCache, models: Sequence[str], *, suite: str, origin: str) -> tuple[str, str]:
-    """The suite and the origin in which the models share most tasks, of those that the visitor leaves open.
-
-    First come those in which most of the models have scores, of one origin before ALL, of real items before synthetic
-    ones; of equals, the suite with fewest other tasks.
-    """
-    best: tuple[Any, ...] = ()
-    for key in [suite] if suite else suite_cache.suites():
-        table = suite_cache.table(key)
-        for each in [origin] if origin else dict.fromkeys((table.origin, *ORIGINS, ALL)):
-            rows = [row for row in _rows(table, models, origin=each) if row is not None]
-            counting = np.array([column.ranked for column in table.columns])
-            counting = counting if counting.any() else ~counting
-            shared = int((~np.isnan(table.scores.values[rows]).any(axis=0) & counting).sum()) if rows else 0
-            real = not is_synthetic(table.suite["benchmark"])
-            merit = (len(rows), shared > 0, each != ALL, real, shared, -int(counting.sum()))
-            if not best or merit > best[0]:
-                best = (merit, key, each)
-    return best[1:]
-
-
-def _rows(table: BoardTable, models: Sequence[str], *, origin: str) -> list[int | None]:
-    """The row of each model: of the origin in its name, else of `origin`; of ALL, its fullest."""
-    at = {row.id: index for index, row in enumerate(table.rows)}
-    everything = np.ones(len(table.columns), bool)
-
-    def row(name: str) -> int | None:
-        own = [at[key] for key in (name, *(f"{name}~{each}" for each in ORIGINS)) if key in at]
-        if "~" not in name and origin != ALL:
-            own = [index for index in own if table.rows[index].origin == origin]
-        return table.fullest_row(own, columns=everything) if own else None
-
-    return [row(name) for name in models]
-
-
 def shown(
     suite_cache: SuiteCache, *, models: Sequence[str], suite: str = "", origin: str = "", rule: dict[str, str]
 ) -> Markup:
@@ -180,7 +142,7 @@ def shown(
     if len(models) < 2:
         return start(suite_cache, *models)
     wanted = suite
-    suite, origin = _ground(suite_cache, models, suite=suite, origin=origin)
+    suite, origin = common_ground(suite_cache, models, suite=suite, origin=origin)
     table, notes = suite_cache.table(suite), []
     query = urlencode({key: value for key, value in rule.items() if value})
     try:
@@ -193,7 +155,7 @@ def shown(
     if known != weights:
         notes.append(f"{table.suite['title']} has other categories than the weights of the address name.")
     ranked = suite_cache.ranked(suite, known, tasks, coverage, cut=table.cut)
-    found, titles = _rows(table, models, origin=origin), model_queries.models(suite_cache.db)["title"]
+    found, titles = rows_of(table, models, origin=origin), model_queries.models(suite_cache.db)["title"]
     without = [titles[key.partition("~")[0]] for key, row in zip(models, found, strict=True) if row is None]
     rows = list(dict.fromkeys(row for row in found if row is not None))
     origins = list(dict.fromkeys(table.rows[row].origin for row in rows))

@@ -11,7 +11,7 @@ from compute.rounding import clean, rounded
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.database import Database
-from leaderboard.data.model_queries import PERMISSIVE
+from leaderboard.data.model_queries import PERMISSIVE, hub_id
 from leaderboard.data.own_models import own_facts
 from leaderboard.data.payload import category_means, human_ranking
 from leaderboard.data.suite_cache import SuiteCache
@@ -79,12 +79,6 @@ def models(suite_cache: SuiteCache) -> dict[str, Any]:
 def only_synthetic(tasks: Mapping[str, int]) -> bool:
     """Whether a model has scores, by benchmark, and none on real items."""
     return bool(tasks) and all(map(is_synthetic, tasks))
-
-
-def hub_id(weights: object) -> str:
-    """The id of a model's weights on the Hub; empty for weights in a package or a file, and for none."""
-    text = "" if blank(weights) else str(weights)
-    return "" if text.startswith(("assets/", "package:", ".", "/")) or text.count("/") != 1 else text
 
 
 def standings(suite_cache: SuiteCache, suite: str) -> dict[str, Any]:

@@ -17,12 +17,26 @@ from gradio_client import Client
 from gradio_client.exceptions import AppError
 
 from compute.types import BadInput
-from leaderboard.api import endpoints
-from leaderboard.data import payload
+from leaderboard.api import endpoints, pairs, records
+from leaderboard.data import model_queries, payload, sandbox
+from leaderboard.data.comparison import compare
+from leaderboard.data.shortlist import NEEDS, Conditions, shortlist
+from leaderboard.data.verdicts import ahead
 from leaderboard.web.visitors import visitor
 
 PNG = base64.b64encode(b"\x89PNG not a picture, and nobody here reads it").decode()
-OURS = ["leaderboard", "list_models", "list_suites", "score_pair"]
+OURS = {
+    "choose_model",
+    "compare_models",
+    "leaderboard",
+    "list_models",
+    "list_suites",
+    "model_scores",
+    "query",
+    "score_pair",
+    "search",
+}
+QUEUED = {"score_pair": "accelerator", "query": "query"}
 TINY = {"key": "tiny", "title": "Tiny", "kind": "encoder", "abilities": ["embed_image"], "state": "ready", "reason": ""}
 QWEN = {
     "key": "qwen/qwen2-vl-7b-instruct",
@@ -38,7 +52,7 @@ class StandIn:
     """The part that loads models: it keeps what it was given."""
 
     def __init__(self) -> None:
-        self.given: list[tuple[list[endpoints.Given], list[str]]] = []
+        self.given: list[tuple[list[pairs.LiveInput], list[str]]] = []
         self.refuses = False
         self.counted: list[str] = []
 
@@ -47,12 +61,12 @@ class StandIn:
         if self.refuses:
             raise BadInput("You have asked often in a short time")
 
-    def records(self, mode: str) -> endpoints.Rows:
+    def records(self, mode: str) -> pairs.Rows:
         if mode not in ("", "pair", "choice", "quality", "odd"):
             raise BadInput(f"There is no mode {mode!r}; there are: pair")
         return [TINY, QWEN] if mode in ("", "pair") else [TINY]
 
-    def score(self, inputs, models, request) -> endpoints.Rows:
+    def score(self, inputs, models, request) -> pairs.Rows:
         self.given.append((list(inputs), list(models)))
         if ("text", "explode") in inputs:
             raise RuntimeError("the password is 1234")
@@ -128,22 +142,37 @@ def refusal(client: Client, *given: Any, api_name: str) -> str:
 # ---- what there is
 
 
-def test_programs_see_the_four_and_no_event_of_a_page(app, client) -> None:
+def test_programs_see_the_endpoints_and_no_event_of_a_page(app, client) -> None:
     info = client.view_api(return_format="dict", print_info=False)
-    assert sorted(info["named_endpoints"]) == [f"/{name}" for name in OURS]
+    assert set(info["named_endpoints"]) == {f"/{name}" for name in OURS}
     assert info["unnamed_endpoints"] == {}
-    queued = {one.api_name: (one.queue, one.concurrency_id) for one in app.fns.values() if one.api_name in OURS}
-    assert queued.pop("score_pair") == (True, "accelerator")
-    assert all(queue is False for queue, _ in queued.values()) and len(queued) == 3
+    ours = [one for one in app.fns.values() if one.api_name in OURS]
+    assert {one.api_name: one.concurrency_id for one in ours if one.queue} == QUEUED
 
 
-# ---- figures
+def test_tools_only_read_and_describe_every_field_of_their_answers(app) -> None:
+    found = anyio.run(_session, app, lambda session: session.list_tools()).tools
+    assert {tool.name for tool in found} == OURS
+    for tool in found:
+        assert tool.annotations.readOnlyHint and tool.annotations.idempotentHint
+        schema = tool.outputSchema["properties"]
+        fields = schema["result"]["items"]["properties"] if "result" in schema else schema
+        assert fields and all(f"{name}: {facts['description']}" in tool.description for name, facts in fields.items())
+        arguments = tool.inputSchema["properties"]
+        assert all(facts.get("description") for facts in arguments.values()), tool.name
 
 
-def test_models_with_their_state(client, tool) -> None:
-    assert client.predict(api_name="/list_models") == [TINY, QWEN]
-    assert client.predict("odd", api_name="/list_models") == [TINY]
-    assert tool("list_models", mode="odd") == (False, json.dumps([TINY], separators=(",", ":")))
+# ---- scores
+
+
+def test_models_with_their_state_and_facts(client, tool, suite_cache) -> None:
+    facts = model_queries.models(suite_cache.db)
+    tiny, qwen = (row | model_queries.facts(facts.loc[row["key"]]) for row in (TINY, QWEN))
+    assert client.predict(api_name="/list_models") == [tiny], "those that are ready"
+    assert client.predict(all=True, api_name="/list_models") == [tiny, qwen]
+    assert client.predict(all=True, max_parameters=1e9, api_name="/list_models") == [tiny]
+    assert client.predict("odd", all=True, license="unknown", api_name="/list_models") == [tiny]
+    assert json.loads(tool("list_models", mode="odd")[1]) == [tiny]
     assert refusal(client, "pairs", api_name="/list_models") == "There is no mode 'pairs'; there are: pair"
 
 
@@ -164,38 +193,17 @@ def test_the_leaderboard_is_the_board(client, suite_cache, suite) -> None:
     ranking, columns = shown["ranking"], shown["columns"]
     by_id = {row["id"]: at for at, row in enumerate(shown["rows"])}
     assert len(found) == sum(row["origin"] == shown["origin"] for row in shown["rows"])
+    names = {
+        "low": "rank_low",
+        "high": "rank_high",
+        "tie": "tie_class",
+        "few": "few_tasks",
+        "unknown": "interval_unknown",
+    }
+    names |= {name: name for name in ("rank", "mean", "mean_low", "mean_high", "coverage", "covered", "why")}
     for row in found:
         at = by_id[f"{row['model']}~{row['origin']}"]
-        assert {
-            "rank": row["rank"],
-            "low": row["rank_low"],
-            "high": row["rank_high"],
-            "tie": row["tie_class"],
-            "mean": row["mean"],
-            "mean_low": row["mean_low"],
-            "mean_high": row["mean_high"],
-            "coverage": row["coverage"],
-            "covered": row["covered"],
-            "why": row["why"],
-            "few": row["few_tasks"],
-            "unknown": row["interval_unknown"],
-        } == {
-            name: ranking[name][at]
-            for name in [
-                "rank",
-                "low",
-                "high",
-                "tie",
-                "mean",
-                "mean_low",
-                "mean_high",
-                "coverage",
-                "covered",
-                "why",
-                "few",
-                "unknown",
-            ]
-        }
+        assert {name: row[own] for name, own in names.items()} == {name: ranking[name][at] for name in names}
         cells = {
             column["title"]: cell if cell is None else cell / 10 ** column["digits"]
             for column, cell in zip(columns, shown["cells"][at], strict=True)
@@ -212,16 +220,16 @@ def test_how_many_rows_and_of_which_origin(client, stand_in_suite_cache, tool) -
     top = client.predict("unisim-core", 2, api_name="/leaderboard")
     assert json.loads(tool("leaderboard", suite="unisim-core", limit=2)[1]) == top
     assert [row["source"] for row in top] == ["UniSim-Bench Table 2", "UniSim-Bench Table 2"]
-    rows = endpoints._leaderboard(stand_in_suite_cache, "unisim-core", 100, "computed")
+    rows = records.leaderboard(stand_in_suite_cache, "unisim-core", origin="computed")
     assert {row["origin"] for row in rows} == {"computed"}
     with pytest.raises(BadInput, match="pairbench has no rows of origin 'computed'; it has: published"):
-        endpoints._leaderboard(stand_in_suite_cache, "pairbench", 5, "computed")
-    drawn = endpoints._leaderboard(stand_in_suite_cache, "mini", 5, "")
+        records.leaderboard(stand_in_suite_cache, "pairbench", origin="computed")
+    drawn = records.leaderboard(stand_in_suite_cache, "mini", limit=5)
     assert drawn and all(row["synthetic"] and row["origin"] == "computed" for row in drawn)
 
 
 def test_the_leaderboard_filters_as_the_board(client, tool, suite_cache) -> None:
-    """Licence, year and the three states of training leave rows out, and change no rank."""
+    """Licence, size, weights, year and the three states of training exclude rows, and change no rank."""
     every = client.predict("unisim-core", 1000, api_name="/leaderboard")
     table = suite_cache.table("unisim-core")
     assert [row["trained"] for row in every] == [table.trained(table.row(f"{row['model']}~published")) for row in every]
@@ -243,35 +251,121 @@ def test_the_leaderboard_filters_as_the_board(client, tool, suite_cache) -> None
     assert json.loads(tool("leaderboard", suite="unisim-core", trained="yes", limit=1000)[1]) == [
         row for row in every if row["trained"] == "yes"
     ]
+    small = client.predict(
+        "unisim-core", 1000, max_parameters=4e8, open_weights=True, license="permissive", api_name="/leaderboard"
+    )
+    assert 0 < len(small) < len(every)
+    assert small == [
+        row
+        for row in every
+        if row["parameters"] and row["parameters"] <= 4e8 and row["open_weights"]
+        if row["license"] in model_queries.PERMISSIVE
+    ]
+
+
+@pytest.mark.parametrize("need", ["search", "quality"])
+def test_a_choice_is_the_shortlist_with_its_verdict(client, suite_cache, need) -> None:
+    found = client.predict(need, max_parameters=1e9, open_weights=True, api_name="/choose_model")
+    expected = shortlist(suite_cache, need=need, conditions=Conditions(max_parameters=1000, open_weights=True))
+    assert [row["model"] for row in found["shortlist"]] == [each.facts["key"] for each in expected.choices]
+    assert found["suite"] == NEEDS[need].suite and found["fitting"] == expected.fitting
+    if not expected.choices:
+        assert found["best"] is found["runner_up"] is None and "every condition" in found["answer"]
+        return
+    best, second = found["best"], found["runner_up"]
+    assert best == found["shortlist"][0] and best["parameters"] <= 1e9 and best["significantly_worse"] is None
+    assert second["significantly_worse"] is (expected.runner_up.verdict == "worse")
+    assert best["model"] in found["answer"] and second["model"] in found["answer"]
+    assert second["low"] <= second["difference"] <= second["high"]
+
+
+def test_the_scores_of_a_model_are_those_of_the_board(client, suite_cache) -> None:
+    key = "google/siglip-so400m-patch14-384"
+    found = client.predict(key, "mieb-lite", "imported", api_name="/model_scores")
+    table = suite_cache.table("mieb-lite")
+    row, own = table.row(f"{key}~imported"), {column.task: index for index, column in enumerate(table.columns)}
+    by_task = {score["task"]: score["value"] for score in found}
+    assert len(by_task) == (~np.isnan(table.scores.values[row])).sum() > 30
+    for task, value in by_task.items():
+        column = table.columns[own[task]]
+        assert value == pytest.approx(table.scores.values[row, own[task]] * column.scale, abs=0.5 * 10**-column.digits)
+    assert len(client.predict(key, api_name="/model_scores")) > len(found)
+
+
+def test_a_comparison_reads_as_on_the_page(client, suite_cache) -> None:
+    pair = ["google/siglip-so400m-patch14-384", "google/siglip-large-patch16-384"]
+    found = client.predict(pair, "mieb", tasks=True, api_name="/compare_models")
+    table = suite_cache.table("mieb")
+    expected = compare(table, suite_cache.ranked("mieb"), rows=[f"{key}~{found['origin']}" for key in pair])
+    assert found["answer"].endswith(ahead(expected))
+    tasks = [task for category in expected.categories for task in category.tasks]
+    lines = [expected.line, *(category.line for category in expected.categories), *tasks]
+    assert [line["title"] for line in found["lines"]] == [line.title for line in lines]
+    for line, own in zip(found["lines"], lines, strict=True):
+        (test,), (difference,) = own.tests, line["differences"]
+        assert difference["significant"] is {"better": True, "worse": True, "same": False}.get(test.reading)
+        assert difference["difference"] == pytest.approx(test.difference, abs=10**-own.digits)
+    assert len(client.predict(",".join(pair), api_name="/compare_models")["lines"]) < len(lines)
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("query", "kind", "first"),
     [
-        (["mieb-light"], "No suite 'mieb-light'. Did you mean 'mieb-lite'? list_suites names them all"),
-        (["zzz"], "No suite 'zzz'. list_suites names them all"),
-        ([None], "No suite ''. list_suites names them all"),
-        (["mieb", 0], "limit is 0; it is a number of rows from 1 to 1000"),
+        ("siglip so400m 384", "", ("models", "google/siglip-so400m-patch14-384")),
+        ("siglpi", "models", ("models", "google/siglip-base-patch16-224")),
+        ("swahili", "", ("languages", "swa")),
+        ("cifar 10", "tasks", ("tasks", "mieb/cifar10")),
+        ("zzzz", "", None),
+    ],
+)
+def test_search_finds_keys_by_words(client, query, kind, first) -> None:
+    found = client.predict(query, kind, api_name="/search")
+    assert [(row["kind"], row["key"]) for row in found[:1]] == ([first] if first else [])
+    assert len(found) <= 10 and all(row["address"] for row in found)
+
+
+def test_a_query_is_answered_as_on_the_page(client, suite_cache) -> None:
+    sql = "SELECT key, parameters_m FROM models ORDER BY key LIMIT 3"
+    found = client.predict(sql, api_name="/query")
+    expected = sandbox.run(suite_cache.db.copy, sql)
+    assert {**found, "seconds": 0} == {**expected, "seconds": 0} and len(found["rows"]) == 3
+    assert "read-only" in refusal(client, "DROP TABLE models", api_name="/query")
+    assert refusal(client, "SELECT * FROM model", api_name="/query").startswith(
+        "There is no table 'model'. Did you mean"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        ("leaderboard", ["mieb-light"], "No suite 'mieb-light'. Did you mean 'mieb-lite'? list_suites names them all"),
+        ("leaderboard", ["zzz"], "No suite 'zzz'. list_suites names them all"),
+        ("leaderboard", [None], "No suite ''. list_suites names them all"),
+        ("leaderboard", ["mieb", 0], "limit is 0; it is a number of rows from 1 to 1000"),
+        ("leaderboard", ["mieb", "many"], "limit is 'many'; it is a number of rows from 1 to 1000"),
         (
+            "leaderboard",
             ["pairbench", 5, "", "", "", "zero-shot"],
             "pairbench has no row with trained 'zero-shot'; it has: unknown",
         ),
-        (["mieb", "many"], "limit is 'many'; it is a number of rows from 1 to 1000"),
+        ("leaderboard", ["mieb", 5, "", "apache"], "No model has the license 'apache'. Did you mean 'apache-2.0'?"),
+        ("choose_model", ["search", "", 7], "max_parameters is 7; it is a number of parameters, such as 1000000000"),
+        ("choose_model", ["retrieve"], "No need 'retrieve'. Give one of search"),
+        ("model_scores", ["clip"], "No model 'clip'. Did you mean 'openai/clip-"),
+        ("compare_models", ["google/siglip-so400m-patch14-384"], "A comparison takes two to 6 rows, not 1"),
+        ("compare_models", ["tiny,siglip"], "No model 'siglip'. Did you mean 'google/siglip-"),
+        ("search", ["clip", "model"], "No kind 'model'. Did you mean 'models'?"),
     ],
 )
-def test_what_the_leaderboard_refuses_is_a_sentence(client, given, said) -> None:
-    assert refusal(client, *given, api_name="/leaderboard") == said
+def test_what_an_endpoint_refuses_is_a_sentence(client, name, given, said) -> None:
+    assert refusal(client, *given, api_name=f"/{name}").startswith(said)
 
 
 def test_a_tool_is_refused_in_the_same_words(tool) -> None:
-    assert tool("leaderboard", suite="mieb-light") == (
-        True,
-        "No suite 'mieb-light'. Did you mean 'mieb-lite'? list_suites names them all",
-    )
-    assert tool("score_pair", first="https://example.org/cat.png", second="a cat") == (
-        True,
-        "first is an address, and addresses are not fetched. Send the image itself, as data:image/png;base64,...",
-    )
+    said = "No suite 'mieb-light'. Did you mean 'mieb-lite'? list_suites names them all"
+    assert tool("leaderboard", suite="mieb-light") == (True, said)
+    failed, said = tool("score_pair", first="https://example.org/cat.png", second="a cat")
+    assert failed and said.startswith("first is an address")
 
 
 # ---- pairs
@@ -313,7 +407,7 @@ def test_what_is_sent_arrives_and_published_figures_come_back(client, tool, live
 )
 def test_what_a_pair_refuses_is_a_sentence(first, said, live, suite_cache) -> None:
     with pytest.raises(BadInput) as caught:
-        endpoints._score_pair(suite_cache, live, first, "a cat", "")
+        pairs.score_pair(suite_cache, live, first, "a cat", "")
     assert str(caught.value).startswith(said)
 
 
@@ -321,18 +415,12 @@ def test_what_a_pair_refuses_is_a_sentence(first, said, live, suite_cache) -> No
     "words", ["see https://example.org for more", "a file named cat.png", "data is plural", "example of a cat", "12:30"]
 )
 def test_ordinary_words_stay_words(words) -> None:
-    assert endpoints._input(words, "first") == ("text", words)
+    assert pairs._input(words, "first") == ("text", words)
 
 
 def test_an_image_may_be_as_large_as_in_the_browser() -> None:
-    assert (
-        len(
-            endpoints._image(
-                "data:image/png;base64," + base64.b64encode(bytes(endpoints.LARGEST_IMAGE)).decode(), "first"
-            )
-        )
-        == endpoints.LARGEST_IMAGE
-    )
+    largest = bytes(pairs.LARGEST_IMAGE)
+    assert pairs._input(f"data:image/png;base64,{base64.b64encode(largest).decode()}", "first") == ("image", largest)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no second address of their own")

@@ -9,7 +9,7 @@ import pytest
 
 from compute.analysis import domain
 from compute.live import answers, batch
-from leaderboard.api import endpoints
+from leaderboard.api import pairs
 from leaderboard.live import uploads
 from leaderboard.pages.task import routes
 from leaderboard.web import gradio_app, limits
@@ -19,9 +19,9 @@ LENGTH = 100_000
 UNITS = (*"a1 ,.;:/-_=<\né\u0301", "a.", "a;a=", "/a", "a/", "1-", "a ", "://", ";base64,", "10/", "gradio_api/")
 BEGINNINGS = ("", "a", "data:image/png;", "example:", "http://", "/gradio_api/")
 USES: dict[str, Callable[[str], object]] = {
-    "an endpoint's address": endpoints.ADDRESS.fullmatch,
-    "an endpoint's file": endpoints.FILE_NAME.fullmatch,
-    "an endpoint's image": endpoints.IMAGE.match,
+    "an endpoint's address": pairs.ADDRESS.fullmatch,
+    "an endpoint's file": pairs.FILE_NAME.fullmatch,
+    "an endpoint's image": pairs.IMAGE.match,
     "a table's example": batch.EXAMPLE.fullmatch,
     "a table's image": batch.IMAGE.fullmatch,
     "a table's address": batch.ADDRESS.fullmatch,

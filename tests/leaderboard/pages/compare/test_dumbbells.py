@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from leaderboard.pages.compare.comparison import ComparedLine, ComparedValue
+from leaderboard.data.comparison import ComparedLine, ComparedValue
 from leaderboard.pages.compare.dumbbells import axis, dumbbell
 
 NAN = math.nan

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from leaderboard.pages.compare.comparison import ComparedCategory, ComparedLine, ComparedRows, ComparedValue, PairedTest
-from leaderboard.pages.compare.verdicts import ahead, verdict
+from leaderboard.data.comparison import ComparedCategory, ComparedLine, ComparedRows, ComparedValue, PairedTest
+from leaderboard.data.verdicts import ahead, verdict
 
 NAN = math.nan
 TEST = PairedTest(

@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from compute.types import BadInput, UnknownKey
+from leaderboard.data import verdicts
+from leaderboard.data.comparison import MOST, ComparedRows, compare
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.pages.compare import verdicts
-from leaderboard.pages.compare.comparison import MOST, ComparedRows, compare
 
 DREAMSIM = "dreamsim-ensemble~published"
 PAIR = ("google/siglip-so400m-patch14-224~published", "openai/clip-vit-large-patch14-336~published")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from compute.analysis.ranks.variance import listed
 from compute.analysis.significance import ALPHA
+from leaderboard.data.comparison import ComparedLine, ComparedRows, ComparedValue, PairedTest
 from leaderboard.html.formatting import NOTHING, blank, number
-from leaderboard.pages.compare.comparison import ComparedLine, ComparedRows, ComparedValue, PairedTest
 
 MOST_NAMED = 6  # categories or tasks in a sentence; of more the number is given
 MORE = 1  # digits of a difference beyond those of the scores

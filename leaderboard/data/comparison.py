@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,11 +12,13 @@ from compute.analysis.comparison import Comparison, compared
 from compute.analysis.intervals import score_interval
 from compute.analysis.ranking import Ranking
 from compute.analysis.significance import holm
-from compute.analysis.table import ScoreTable
-from compute.types import BadInput
+from compute.analysis.table import ALL, ScoreTable
+from compute.types import ORIGINS, BadInput
 from leaderboard.data.board_table import BoardTable, SuiteColumn
 from leaderboard.data.mean_rule import changed_rule, rule
 from leaderboard.data.payload import NO_VOTES
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.html.labels import is_synthetic
 
 MOST = 6
 NO_ERROR = "the standard error of a score is not known"
@@ -122,6 +124,41 @@ def compare(
         line=line,
         categories=(ComparedCategory(title=column.group, line=None, tasks=(line,)),),
     )
+
+
+def common_ground(suite_cache: SuiteCache, models: Sequence[str], *, suite: str, origin: str) -> tuple[str, str]:
+    """The suite and the origin in which the models share most tasks, of those that are left open (empty).
+
+    First come those in which most of the models have scores, of one origin before ALL, of real items before synthetic
+    ones; of equals, the suite with fewest other tasks.
+    """
+    best: tuple[Any, ...] = ()
+    for key in [suite] if suite else suite_cache.suites():
+        table = suite_cache.table(key)
+        for each in [origin] if origin else dict.fromkeys((table.origin, *ORIGINS, ALL)):
+            rows = [row for row in rows_of(table, models, origin=each) if row is not None]
+            counting = np.array([column.ranked for column in table.columns])
+            counting = counting if counting.any() else ~counting
+            shared = int((~np.isnan(table.scores.values[rows]).any(axis=0) & counting).sum()) if rows else 0
+            real = not is_synthetic(table.suite["benchmark"])
+            merit = (len(rows), shared > 0, each != ALL, real, shared, -int(counting.sum()))
+            if not best or merit > best[0]:
+                best = (merit, key, each)
+    return best[1:]
+
+
+def rows_of(table: BoardTable, models: Sequence[str], *, origin: str) -> list[int | None]:
+    """The row of each model: of the origin in its name, else of `origin`; of ALL, its fullest."""
+    at = {row.id: index for index, row in enumerate(table.rows)}
+    everything = np.ones(len(table.columns), bool)
+
+    def row(name: str) -> int | None:
+        own = [at[key] for key in (name, *(f"{name}~{each}" for each in ORIGINS)) if key in at]
+        if "~" not in name and origin != ALL:
+            own = [index for index in own if table.rows[index].origin == origin]
+        return table.fullest_row(own, columns=everything) if own else None
+
+    return [row(name) for name in models]
 
 
 class _Lines:

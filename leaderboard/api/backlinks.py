@@ -1,0 +1,92 @@
+"""For other sites: all models as one JSON file, and a small table of a suite to show in a frame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from compute.types import BadInput
+from leaderboard.api import records
+from leaderboard.data import model_queries
+from leaderboard.data.memo import shared
+from leaderboard.data.payload import compressed
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.html.formatting import model_url
+from leaderboard.html.templates import render
+from leaderboard.page import SITE, Site
+from leaderboard.web.parameters import Choice, Number, Text, parse
+from leaderboard.web.responses import respond
+
+HUB = "https://huggingface.co/"
+PARAMETERS = (
+    Text(key="suite", default="mieb"),
+    Text(key="model"),
+    Number(key="limit", default=5, low=1, high=20, whole=True),
+    Choice(key="theme", default="", choices=("", "light", "dark")),
+)
+
+
+def routes(site: Site) -> list[Route]:
+    """`/models.json`, and `/embed/board` for frames on the sites that the host lets frame the app."""
+
+    def board(request: Request) -> Response:
+        values, _ = parse(PARAMETERS, request.query_params)
+        content = _board(site.suite_cache, *values.values())
+        etag = f'"{site.db.version}-{len(content):x}"'
+        return respond(request, content, media="text/html; charset=utf-8", etag=etag)
+
+    return [
+        Route("/models.json", site.guard(compressed(site.db, lambda: listed(site.suite_cache)))),
+        Route("/embed/board", site.guard(board)),
+    ]
+
+
+def listed(suite_cache: SuiteCache) -> dict[str, Any]:
+    """Every model; the address of its page is relative to this file's."""
+    rows = model_queries.models(suite_cache.db).to_dict("records")
+    return {
+        "models": [
+            {
+                "key": row["key"],
+                "title": row["title"],
+                "organisation": row["organisation"] or "",
+                "kind": row["kind"],
+                **model_queries.facts(row),
+                "page": model_url(row["key"]),
+                "weights": f"{HUB}{hub_id}" if (hub_id := model_queries.hub_id(row["weights"])) else "",
+                "scored": bool(row["runs"]),
+            }
+            for row in rows
+        ]
+    }
+
+
+def _board(suite_cache: SuiteCache, suite: str, model: str, limit: int, theme: str) -> bytes:
+    """The first rows of a suite, or the one of a model. Raises BadInput for keys that do not exist."""
+    records.known("suite", suite, list(suite_cache.suites()), lister="models.json or the board")
+    if model:
+        records.known("model", model, list(model_queries.models(suite_cache.db)["key"]), lister="models.json")
+    return _drawn(suite_cache, suite, model, limit, theme)
+
+
+def _draw(suite_cache: SuiteCache, suite: str, model: str, limit: int, theme: str) -> bytes:
+    rows = records.leaderboard(suite_cache, suite)
+    about = suite_cache.table(suite).suite
+    chosen = [row for row in rows if row["model"] == model] if model else rows[:limit]
+    if not chosen:
+        raise BadInput(f"{model} has no scores in {about['title']}. Choose another suite")
+    return render(
+        "api/embed.html",
+        site=SITE,
+        suite=about,
+        rows=chosen,
+        ranked=sum(row["rank"] is not None for row in rows),
+        digits=suite_cache.table(suite).category_columns[0].digits if suite_cache.table(suite).category_columns else 2,
+        theme=theme,
+    ).encode()
+
+
+_drawn = shared(_draw, most=256)

@@ -1,0 +1,128 @@
+"""Two inputs that a program sends, scored by models, with the published scores for this kind of question."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, Protocol
+
+import gradio as gr
+
+from compute.live.inputs import LARGEST_IMAGE
+from compute.rounding import rounded
+from compute.types import BadInput, suggestion
+from leaderboard.data import model_queries
+from leaderboard.data.related_figures import RelatedFigure, related_figures
+from leaderboard.data.suite_cache import SuiteCache
+
+ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
+FILE_NAME = re.compile(r"\S+\.(png|jpe?g|webp|gif|avif|bmp|tiff?)", re.IGNORECASE)
+IMAGE = re.compile(r"data:image/[\w.+-]+(?:;[\w.+-]+=[\w.+-]+)*;base64,", re.IGNORECASE)
+Rows = list[dict[str, Any]]
+LiveInput = tuple[str, str | bytes]  # ("text", words), ("image", the bytes of a file) or ("example", its key)
+
+
+class LivePart(Protocol):
+    """What the endpoints need of the part that loads models; its own LikenessError is the caller's sentence."""
+
+    def admit(self, request: gr.Request | None) -> None:
+        """Raises where this visitor sends too many requests."""
+        ...
+
+    def records(self, mode: str) -> Rows:
+        """Every model that can answer in a mode, or in any: key, title, kind, abilities, state, reason."""
+        ...
+
+    def score(self, inputs: Sequence[LiveInput], models: Sequence[str], request: gr.Request | None) -> Rows:
+        """How similar two inputs are to each model; without keys, to those it chooses itself. `request` is the
+        visitor's, whose questions to judges are counted.
+
+        A row has `model` and `pairing` (image-image, image-text or text-text); the rest is shown as it is.
+        """
+        ...
+
+
+def score_pair(
+    suite_cache: SuiteCache,
+    live: LivePart,
+    first: str,
+    second: str,
+    models: list[str] | str,
+    *,
+    request: gr.Request | None = None,
+) -> Rows:
+    """The models' rows with their facts and published scores. Raises BadInput for inputs and models that it cannot
+    take."""
+    inputs = [_input(value, name) for value, name in ((first, "first"), (second, "second"))]
+    keys, known = keys_of(models), [row["key"] for row in live.records("")]
+    for key in keys:
+        if key not in known:
+            raise BadInput(f"No model {key[:80]!r}.{suggestion(key, known)} list_models with all names them")
+    answers = live.score(inputs, keys, request)
+    facts = model_queries.models(suite_cache.db)
+    published = {
+        pairing: related_figures(
+            suite_cache, models=[str(row["model"]) for row in answers], mode="pair", kinds=pairing.split("-")
+        )
+        for pairing in {str(row["pairing"]) for row in answers}
+    }
+    return [
+        {
+            **row,
+            **(model_queries.facts(facts.loc[row["model"]]) if row["model"] in facts.index else {}),
+            "published": [_record(figure) for figure in published[str(row["pairing"])][str(row["model"])]],
+        }
+        for row in answers
+    ]
+
+
+def keys_of(listed: list[str] | str) -> list[str]:
+    """The keys of a list, or of a text with commas between, each once."""
+    texts = listed.split(",") if isinstance(listed, str) else listed
+    return list(dict.fromkeys(filter(None, (str(key).strip() for key in texts or ()))))
+
+
+def _input(value: str, name: str) -> LiveInput:
+    """The input in a string. Raises BadInput for an address, the name of a file, and invalid image data."""
+    words = value.strip() if isinstance(value, str) else ""
+    if not words:
+        raise BadInput(f"{name} is empty. Give a text, example:KEY, or an image as data:image/png;base64,...")
+    if words.startswith("example:"):
+        return "example", words.removeprefix("example:").strip()
+    if words[:5].lower() == "data:":
+        head = IMAGE.match(words)
+        if head is None:
+            raise BadInput(f"{name} is a data URI of another kind. An image is sent as data:image/png;base64,...")
+        if len(words) - head.end() > LARGEST_IMAGE * 4 // 3 + 4:
+            raise BadInput(f"{name} is larger than {LARGEST_IMAGE // 1_000_000} MB. Send a smaller image")
+        try:
+            return "image", base64.b64decode(words[head.end() :], validate=True)
+        except ValueError as error:
+            raise BadInput(f"{name} is not valid base64 after {head.group()!r}") from error
+    if ADDRESS.fullmatch(words):
+        raise BadInput(
+            f"{name} is an address, and addresses are not fetched. Send the image itself, as data:image/png;base64,..."
+        )
+    if FILE_NAME.fullmatch(words):
+        raise BadInput(
+            f"{name} is {words[:80]!r}, the name of a file, and files are not read. Send the image itself, "
+            "as data:image/png;base64,..."
+        )
+    return "text", words
+
+
+def _record(figure: RelatedFigure) -> dict[str, Any]:
+    """A published score as plain values; numbers in the unit the papers print, at their digits."""
+    values = {
+        field.name: getattr(figure, field.name) for field in fields(figure) if field.name not in ("digits", "percent")
+    }
+    return {
+        **values,
+        **{
+            name: None if values[name] is None else float(rounded(values[name], figure.digits))
+            for name in ("value", "low", "high", "chance")
+        },
+        "unit": "%" if figure.percent else "",
+    }

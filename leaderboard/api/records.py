@@ -1,0 +1,401 @@
+"""What programs get: suites, ranked models, a model's scores, choices, comparisons and what a search finds, as plain
+records in shown units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from operator import itemgetter
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+from compute.analysis.intervals import score_interval
+from compute.analysis.table import USUAL
+from compute.rounding import rounded
+from compute.types import ORIGINS, BadInput, fit_of, shortened, suggestion, words_of
+from leaderboard.data import model_queries, payload, suite_queries, task_queries
+from leaderboard.data.board_table import TRAINED, BoardTable, SuiteColumn, origins_in_order
+from leaderboard.data.comparison import ComparedLine, common_ground, compare, rows_of
+from leaderboard.data.memo import shared
+from leaderboard.data.related_figures import listed_sources
+from leaderboard.data.shortlist import NEEDS, Conditions, Shortlist, ShortlistedModel, shortlist
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.data.verdicts import ahead, verdict
+from leaderboard.html import labels
+from leaderboard.html.formatting import number, span
+from leaderboard.search.index import index
+
+MOST_ROWS = 1000
+MOST_SOURCES = 20  # that a row names
+FEWEST_PARAMETERS = 10_000  # a smaller limit is meant in millions or billions
+LONGEST_QUERY, MOST_WORDS = 200, 12  # characters and words of a search
+LEAST_FIT = 0.45  # mean of the words of a search
+RANKED_BY = {"category-mean": "mean of the category means", "task-mean": "mean of its tasks", "human": "people"}
+SIGNIFICANT = {"better": True, "worse": True, "same": False}  # readings of a test; of the others it is unknown
+SIGNIFICANTLY_WORSE = {"best": None, "worse": True, "not worse": False, "untested": None}
+Record = dict[str, Any]
+
+
+def known(noun: str, key: str, keys: Sequence[str], *, lister: str) -> None:
+    """Raises BadInput for a key that is not known, with the nearest one that is."""
+    if key not in keys:
+        raise BadInput(f"No {noun} {shortened(key)!r}.{suggestion(key, keys)} {lister} names them all")
+
+
+def check_limit(limit: int) -> None:
+    """Raises BadInput for what is not a number of rows."""
+    if not isinstance(limit, int) or not 1 <= limit <= MOST_ROWS:
+        raise BadInput(f"limit is {limit!r}; it is a number of rows from 1 to {MOST_ROWS}")
+
+
+def conditions(*, max_parameters: float, open_weights: bool, license: str, language: str = "") -> Conditions:
+    """What programs ask of models. Raises BadInput where max_parameters is not a number of them; 0 or null: any."""
+    most = max_parameters or 0
+    if not isinstance(most, int | float) or not (most == 0 or FEWEST_PARAMETERS <= most < np.inf):
+        raise BadInput(f"max_parameters is {most!r}; it is a number of parameters, such as 1000000000 for 1 B")
+    return Conditions(max_parameters=most / 1e6 or None, open_weights=open_weights, license=license, language=language)
+
+
+def suites(suite_cache: SuiteCache) -> list[Record]:
+    return [
+        {
+            "key": row.key,
+            "title": labels.plain_title(row.title, row.benchmark),
+            "benchmark": row.benchmark_title,
+            "tasks": int(row.tasks),
+            "ranked_by": RANKED_BY[row.aggregate],
+            "description": row.description,
+            "paper": row.url or "",
+            "synthetic": labels.is_synthetic(row.benchmark),
+        }
+        for row in suite_queries.suites(suite_cache.db).itertuples()
+    ]
+
+
+def models(suite_cache: SuiteCache, rows: list[Record], wanted: Conditions) -> list[Record]:
+    """The rows of models that can be tried, with their facts; those that meet the conditions. The host's own have no
+    facts, and meet none."""
+    frame = model_queries.models(suite_cache.db)
+    wanted.check(frame)
+    none = dict.fromkeys(frame.columns)
+    facts = [frame.loc[row["key"]] if row["key"] in frame.index else none for row in rows]
+    return [row | model_queries.facts(own) for row, own in zip(rows, facts, strict=True) if not wanted.unmet(own)]
+
+
+# ---- ranks
+
+
+def leaderboard(
+    suite_cache: SuiteCache,
+    suite: str,
+    *,
+    limit: int = MOST_ROWS,
+    origin: str = "",
+    wanted: Conditions = Conditions(),  # noqa: B008 (frozen)
+    filters: Mapping[str, str] | None = None,
+) -> list[Record]:
+    """The rows of one suite and origin that meet the conditions, best first. Raises BadInput."""
+    known("suite", suite, list(suite_cache.suites()), lister="list_suites")
+    check_limit(limit)
+    table = suite_cache.table(suite)
+    at = table.rows_of(_origin(table, origin) or USUAL)
+    facts = table.models.loc[[table.rows[row].model for row in at]]
+    wanted.check(facts)
+    meets = [not wanted.unmet(row) for _, row in facts.iterrows()]
+    rows = _rows(suite_cache, table, at)
+    for name, text in (filters or {}).items():
+        chosen, present = set(filter(None, map(str.strip, text.split(",")))), {_filtered(name, row) for row in rows}
+        if chosen - present:
+            raise BadInput(
+                f"{suite} has no row with {name} {shortened(min(chosen - present))!r}; it has: "
+                f"{', '.join(sorted(present))}"
+            )
+        meets = [fits and (not chosen or _filtered(name, row) in chosen) for fits, row in zip(meets, rows, strict=True)]
+    return sorted((row for row, fits in zip(rows, meets, strict=True) if fits), key=_order)[:limit]
+
+
+def _origin(table: BoardTable, origin: str) -> str:
+    origins = origins_in_order(row.origin for row in table.rows)
+    if origin and origin not in origins:
+        raise BadInput(f"{table.suite['key']} has no rows of origin {origin!r}; it has: {', '.join(origins)}")
+    return origin
+
+
+def _filtered(name: str, row: Record) -> str:
+    """What a filter compares of a row, as on the board."""
+    return (row[name][:4] if name == "released" else row[name]) or "unknown"
+
+
+def _order(row: Record) -> tuple:
+    """As the board opens: by rank, rows without one last; then by mean, coverage and title."""
+    return (
+        row["rank"] is None,
+        row["rank"] or 0,
+        row["mean"] is None,
+        -(row["mean"] or 0),
+        -row["coverage"],
+        row["title"].lower(),
+    )
+
+
+def _rows(suite_cache: SuiteCache, table: BoardTable, indices: Sequence[int]) -> list[Record]:
+    ranked = suite_cache.ranked(table.suite["key"])
+    numbers = payload.ranking(table, ranked)
+    columns = table.category_columns or tuple(column for column in table.columns if column.default)
+    values = (
+        payload.category_means(table, ranked)
+        if table.category_columns
+        else table.scores.values[:, [table.columns.index(column) for column in columns]]
+    )
+    frame = task_queries.sources(suite_cache.db, tasks=sorted({column.task for column in table.columns}))
+    sources = {row: list(group["source"]) for row, group in frame.groupby(["model", "origin"])}
+    trained = (table.marks & TRAINED) > 0
+    out = []
+    for at in indices:
+        row, facts = table.rows[at], table.models.loc[table.rows[at].model]
+        seen = dict.fromkeys(table.columns[index].group for index in np.flatnonzero(trained[at]))
+        out.append(
+            {
+                "rank": numbers["rank"][at],
+                "rank_low": numbers["low"][at],
+                "rank_high": numbers["high"][at],
+                "tie_class": numbers["tie"][at],
+                "model": row.model,
+                "title": facts["title"],
+                "kind": facts["kind"],
+                **model_queries.facts(facts),
+                "origin": row.origin,
+                "mean": numbers["mean"][at],
+                "mean_low": numbers["mean_low"][at],
+                "mean_high": numbers["mean_high"][at],
+                "few_tasks": numbers["few"][at],
+                "interval_unknown": numbers["unknown"][at],
+                "unit": "%" if columns and columns[0].scale == 100 else "",
+                "scores": {
+                    column.title: _shown(value, column)
+                    for column, value in zip(columns, values[at].tolist(), strict=True)
+                },
+                "coverage": numbers["coverage"][at],
+                "covered": numbers["covered"][at],
+                "why": numbers["why"][at],
+                "trained_on": list(seen),
+                "trained": table.trained(at),
+                "source": listed_sources(
+                    sources.get((row.model, row.origin), []), origin=row.origin, most=MOST_SOURCES
+                ),
+                "synthetic": labels.is_synthetic(table.suite["benchmark"]),
+            }
+        )
+    return out
+
+
+# ---- one model
+
+
+def model_scores(suite_cache: SuiteCache, model: str, *, suite: str = "", origin: str = "") -> list[Record]:
+    """A model's scores on tasks as the boards have them, each once. Raises BadInput."""
+    db = suite_cache.db
+    known("model", model, list(model_queries.models(db)["key"]), lister="search")
+    if suite:
+        known("suite", suite, list(suite_cache.suites()), lister="list_suites")
+    if origin:
+        known("origin", origin, ORIGINS, lister="The description of model_scores")
+    found: dict[tuple[str, str, str], Record] = {}
+    for key in [suite] if suite else suite_cache.suites():
+        table = suite_cache.table(key)
+        rows = [at for at, row in enumerate(table.rows) if row.model == model and origin in ("", row.origin)]
+        for at, column_at in np.argwhere(~np.isnan(table.scores.values[rows])) if rows else ():
+            row, column = table.rows[rows[at]], table.columns[column_at]
+            value, stderr = table.scores.values[rows[at], column_at], table.scores.stderr[rows[at], column_at]
+            low, high = table.own_interval(rows[at], column_at)
+            if np.isnan(low) and np.isfinite(stderr):
+                low, high = score_interval(value=value, stderr=stderr, lower=column.lower, upper=column.upper)
+            found.setdefault(
+                (column.task, column.metric, row.origin),
+                {
+                    "task": column.task,
+                    "title": column.title,
+                    "category": column.group,
+                    "suite": key,
+                    "metric": column.metric,
+                    "ranked": column.ranked,
+                    "value": _shown(value, column),
+                    "low": _shown(low, column),
+                    "high": _shown(high, column),
+                    "unit": "%" if column.scale == 100 else "",
+                    "items": column.n,
+                    "chance": None if column.chance is None else _shown(column.chance, column),
+                    "origin": row.origin,
+                    "trained": bool(table.marks[rows[at], column_at] & TRAINED),
+                },
+            )
+    return list(found.values())
+
+
+def _shown(value: float, column: SuiteColumn) -> float | None:
+    return None if np.isnan(value) else float(rounded(value, column.digits, scale=column.scale))
+
+
+# ---- a choice
+
+
+def choice(suite_cache: SuiteCache, need: str, wanted: Conditions) -> Record:
+    """The shortlist for a need as a record, with the answer as a sentence. Raises BadInput."""
+    found = shortlist(suite_cache, need=need, conditions=wanted)
+    return {
+        "answer": _answer(found),
+        "need": NEEDS[need].title,
+        "suite": found.table.suite["key"],
+        "origin": found.origin,
+        "unit": "%" if found.table.category_columns[0].scale == 100 else "",
+        "tasks": len(found.tasks),
+        "ranked": found.ranked,
+        "fitting": found.fitting,
+        "unknown_size": found.unknown_size,
+        "unknown_license": found.unknown_license,
+        "ties": found.ties,
+        "best": _shortlisted(found, found.choices[0]) if found.choices else None,
+        "runner_up": _shortlisted(found, found.runner_up) if found.runner_up else None,
+        "shortlist": [_shortlisted(found, each) for each in found.choices],
+    }
+
+
+def _answer(found: Shortlist) -> str:
+    if not found.choices:
+        return (
+            f"None of the {found.ranked} ranked models meets every condition."
+            if found.ranked
+            else "No model has the scores that a mean over the tasks of this need and language takes."
+        )
+    best, next, shown = found.choices[0], found.runner_up, partial(number, digits=found.digits)
+    where = f"{shown(best.mean)} on {len(found.tasks)} tasks of {found.table.suite['title']} ({found.origin} scores)"
+    if next is None:
+        return f"{best.facts['key']} is the only model that fits: its mean is {where}."
+    ends = f"difference {shown(next.difference)}, 95% interval {span(next.low, next.high, digits=found.digits)}, over "
+    verdict = {
+        "worse": f"is significantly worse ({ends}{next.shared} shared tasks)",
+        "not worse": f"is not significantly worse ({ends}{next.shared} shared tasks)",
+        "untested": "shares too few scores with it to be compared",
+    }[next.verdict]
+    lead = f"{best.facts['key']} has the highest mean of {found.fitting} models that fit: {where}"
+    return f"{lead}. The runner-up {next.facts['key']} ({shown(next.mean)}) {verdict}."
+
+
+def _shortlisted(found: Shortlist, model: ShortlistedModel) -> Record:
+    numbers = {name: getattr(model, name) for name in ("mean", "difference", "low", "high")}
+    return {
+        "model": model.facts["key"],
+        "title": model.facts["title"],
+        **model_queries.facts(model.facts),
+        "rank": model.rank,
+        **{name: None if np.isnan(value) else float(rounded(value, found.digits)) for name, value in numbers.items()},
+        "shared_tasks": model.shared,
+        "significantly_worse": SIGNIFICANTLY_WORSE[model.verdict],
+        "trained": model.trained,
+    }
+
+
+# ---- search
+
+
+@shared
+def _entries(suite_cache: SuiteCache) -> list[tuple[Record, list[str], list[str], int]]:
+    """Of everything that the search knows its record, the words of its title, its other words, and whether it has
+    scores."""
+    found = index(suite_cache, pages=())
+    out = []
+    for kind, title, note, key, others, matters in found["entries"]:
+        plural, base = found["kinds"][kind]
+        record = {
+            "kind": plural.lower(),
+            "key": key,
+            "title": title,
+            "note": note,
+            "address": base + (quote(key, safe="/:~") if base else key),
+        }
+        out.append((record, words_of(f"{title} {key}"), words_of(f"{others} {note}"), matters))
+    return out
+
+
+def search(suite_cache: SuiteCache, query: str, *, kind: str = "", limit: int = 10) -> list[Record]:
+    """What fits the words of a query, best first; of equals what has scores, then the shortest title, but claims last.
+    Raises BadInput."""
+    check_limit(limit)
+    entries, found = _entries(suite_cache), []
+    if kind:
+        known("kind", kind, sorted({record["kind"] for record, *_ in entries}), lister="The description of search")
+    asked, fit = words_of(query[:LONGEST_QUERY])[:MOST_WORDS], cache(fit_of)
+    for record, title, others, matters in entries:
+        if asked and kind in ("", record["kind"]):
+            fits = [
+                max((*(fit(word, each) for each in title), *(0.8 * fit(word, each) for each in others)), default=0.0)
+                for word in asked
+            ]
+            order = (-float(np.mean(fits)), record["kind"] == "claims", -matters, len(title))
+            if -order[0] > LEAST_FIT:
+                found.append((order, record))
+    return [record for _, record in sorted(found, key=itemgetter(0))[:limit]]
+
+
+# ---- a comparison
+
+
+def comparison(
+    suite_cache: SuiteCache, models: Sequence[str], *, suite: str = "", origin: str = "", tasks: bool = False
+) -> Record:
+    """Models compared with the first of them, by the mean, the categories and, where asked for, the tasks. Raises
+    BadInput."""
+    facts = model_queries.models(suite_cache.db)
+    for model in models:
+        known("model", model, list(facts["key"]), lister="search")
+    if suite:
+        known("suite", suite, list(suite_cache.suites()), lister="list_suites")
+    suite, origin = common_ground(suite_cache, models, suite=suite, origin=origin)
+    table = suite_cache.table(suite)
+    rows = rows_of(table, models, origin=origin)
+    if without := [model for model, row in zip(models, rows, strict=True) if row is None]:
+        raise BadInput(f"{without[0]} has no {origin} scores in {table.suite['title']}. Give another suite or origin")
+    found = compare(table, suite_cache.ranked(suite), rows=[table.rows[row].id for row in rows])
+    lines = [found.line, *(category.line for category in found.categories if category.line not in (None, found.line))]
+    if tasks:
+        lines += [line for category in found.categories for line in category.tasks if line != found.line]
+    return {
+        "answer": " ".join(filter(None, (verdict(found.line, found.names), ahead(found)))),
+        "suite": suite,
+        "origin": origin,
+        "models": [
+            {"model": model, "title": facts.loc[model, "title"], **model_queries.facts(facts.loc[model])}
+            for model in models
+        ],
+        "lines": [_line(line, models) for line in lines],
+    }
+
+
+def _line(line: ComparedLine, models: Sequence[str]) -> Record:
+    def shown(value: float) -> float | None:
+        return None if np.isnan(value) else float(rounded(value, line.digits + 1))
+
+    return {
+        "kind": line.kind,
+        "key": line.key,
+        "title": line.title,
+        "higher_is_better": line.higher,
+        "unit": "%" if line.percent else "",
+        "values": [
+            {"model": model, "value": shown(one.value), "low": shown(one.low), "high": shown(one.high)}
+            for model, one in zip(models, line.values, strict=True)
+        ],
+        "differences": [
+            {
+                "model": model,
+                **{name: shown(getattr(test, name)) for name in ("difference", "low", "high")},
+                "p": test.p,
+                "shared_tasks": test.tasks,
+                "significant": SIGNIFICANT.get(test.reading),
+                "why": test.why,
+            }
+            for model, test in zip(models[1:], line.tests, strict=True)
+        ],
+    }
