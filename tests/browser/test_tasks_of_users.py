@@ -118,8 +118,8 @@ def test_a_suite_of_fifteen_tasks_for_mteb(user: User) -> None:
 def test_which_metric_of_generators_to_trust(user: User) -> None:
     user.click(user.page.get_by_role("link", name="Which metric to trust"))
     user.page.wait_for_url("**/generators**")
-    user.reads(r"HPDv2, 10 generators: .*follow people")
-    user.reads(r"COCO, 9 generators: none of the 9 metrics is proved")
+    user.reads(r"HPDv2, 10 generators .*agree significantly with people")
+    user.reads(r"COCO, 9 generators .*none of the 9 metrics agrees significantly")
 
 
 def test_the_most_symmetric_judge(user: User) -> None:

@@ -1,9 +1,9 @@
 """How metrics of generators agree with people, every value with an interval, and which metrics differ in that.
 
-The sample is the generators, so with the 4 to 10 that studies have most intervals are wide, and a correlation is easily
-had by chance: next to it are how often a random order of the same scores correlates as strongly (permutation), how
-far rank accuracy moves when other generators of this kind are drawn (bootstrap), and how far the correlation falls when
-one generator is left out. Where a value has no interval the reason is stated instead of a width of zero.
+The sample is the generators, so with the 4 to 10 that studies have most intervals are wide, and chance easily gives a
+high correlation. So each comes with how often a random order of the same scores correlates as strongly (permutation),
+how far rank accuracy moves when other generators of this kind are drawn (bootstrap), and how far the correlation falls
+without one of the generators. Where a value has no interval the reason is stated instead of a width of zero.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ EXACT = 8  # generators up to which every order is tried: 8! = 40,320
 EXACT_EXCHANGES = 12  # generators up to which every exchange of two metrics is tried: 2^12
 RANDOM = 20_000  # random orders or exchanges above that
 DRAWS = 2000  # of the bootstrap
-FEWEST = 6  # generators below which a bootstrap interval over them is unreliable and no verdict is given
-FOLLOWS, AGAINST, UNPROVEN, TOO_FEW = "follows", "against", "unproven", "too few"
+FEWEST = 6  # generators that a bootstrap and a verdict need
+SIGNIFICANT, REVERSED = "significant", "significant, reversed"
+NOT_SIGNIFICANT, TOO_FEW = "not significant", "too few generators"
 ALPHA = 0.05
 
 
@@ -55,7 +56,7 @@ class Agreement:
     accuracy_by_scores: Estimate
     right_way: bool  # better scores go with preference
     p: float  # two-sided permutation p of the Pearson correlation
-    weakest: float  # Pearson with the one generator left out that matters most; NaN below four generators
+    weakest: float  # Pearson without the one generator that matters most; NaN below four generators
     generators: int
 
 
@@ -137,7 +138,7 @@ def pair_agreement(*, distances: ArrayLike, human: ArrayLike) -> dict[str, float
 
 
 def verdicts(agreements: Sequence[Agreement]) -> tuple[str, ...]:
-    """The verdict on each metric of one set of generators: FOLLOWS, AGAINST, UNPROVEN or TOO_FEW.
+    """The verdict on each metric of one set of generators: SIGNIFICANT, REVERSED, NOT_SIGNIFICANT or TOO_FEW.
 
     Significant is a permutation p below ALPHA with Holm's correction over all the metrics; below FEWEST generators
     nothing is, whatever p says.
@@ -146,11 +147,11 @@ def verdicts(agreements: Sequence[Agreement]) -> tuple[str, ...]:
     return tuple(
         TOO_FEW
         if agreement.generators < FEWEST
-        else UNPROVEN
+        else NOT_SIGNIFICANT
         if not significant
-        else FOLLOWS
+        else SIGNIFICANT
         if agreement.right_way
-        else AGAINST
+        else REVERSED
         for agreement, significant in zip(agreements, sure, strict=True)
     )
 
@@ -253,7 +254,7 @@ def _too_few(n: int) -> str:
 
 
 def _weakest(x: Floats, y: Floats, *, sign: float) -> float:
-    """r with one generator left out, where it speaks least for the sign of the whole; NaN below four generators."""
+    """r without one generator, where it supports the sign of the whole least; NaN below four generators."""
     if len(x) < 4:
         return math.nan
     try:

@@ -1,4 +1,4 @@
-"""Sets of generators whose figures were computed: every metric with its interval, its order, and what is proven."""
+"""Sets of generators whose scores were computed: every metric with its interval, its order, and what is significant."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from compute.analysis.correlation import correlate
-from compute.analysis.generators.agreement import AGAINST, FOLLOWS, Agreement, agree, verdicts
+from compute.analysis.generators.agreement import REVERSED, SIGNIFICANT, Agreement, agree, verdicts
 from compute.analysis.generators.generator_differences import GeneratorDifferences, generator_differences
 from compute.analysis.ranks.means import rank
 from compute.arrays import Floats, Ints
@@ -45,7 +45,7 @@ class ComputedGenerator:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MetricColumn:
-    """One metric on one backbone over the k generators of a set, in stored units; NaN where there is no figure."""
+    """One metric on one backbone over the k generators of a set, in stored units; NaN where there is no score."""
 
     metric: str
     title: str
@@ -105,7 +105,7 @@ class MetricColumn:
 
     @property
     def first(self) -> tuple[int, ...]:
-        """Rows of the best and of all that are not proven worse than it; without a test of differences the best."""
+        """Rows of the best and of all that are not significantly worse; without a test of differences the best."""
         if not len(self.order):
             return ()
         best = int(self.order[0])
@@ -128,7 +128,7 @@ class MetricColumn:
 
 @dataclass(frozen=True, kw_only=True)
 class PeopleReading:
-    """One metric beside people's ratings; `agreement` None with the `reason` where it is undefined."""
+    """One metric with people's ratings; `agreement` None with the `reason` where it is undefined."""
 
     column: MetricColumn
     agreement: Agreement | None
@@ -136,18 +136,9 @@ class PeopleReading:
     reason: str = ""
 
     @property
-    def proven(self) -> bool:
+    def significant(self) -> bool:
         """Whether its agreement or disagreement is more than chance explains."""
-        return self.verdict in (FOLLOWS, AGAINST)
-
-    @property
-    def words(self) -> str:
-        """The verdict in words."""
-        if self.agreement is None:
-            return self.reason
-        if self.proven:
-            return "follows people" if self.verdict == FOLLOWS else "against people"
-        return f"{'right' if self.agreement.right_way else 'wrong'} way, {self.verdict}"
+        return self.verdict in (SIGNIFICANT, REVERSED)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -162,7 +153,7 @@ class ComputedSet:
     images: int  # of each generator, or of the reference
     paired: bool
     generators: tuple[ComputedGenerator, ...]
-    columns: Mapping[str, Mapping[str, MetricColumn]]  # metric -> backbone -> figures, the first stands for the metric
+    columns: Mapping[str, Mapping[str, MetricColumn]]  # metric -> backbone -> scores, the first represents the metric
     people: tuple[str, Floats] | None  # the metric of people's ratings, and the ratings (k,), higher is better
 
     @property

@@ -19,7 +19,7 @@ UNTESTED = "an interval needs 30 prompts and a value for two generators"
 
 
 def shown(computed: ComputedSet, *, metric: str, backbone: str, titles: pd.Series) -> tuple[MetricColumn, str]:
-    """The figures that the address means, and a sentence where they are others than it names."""
+    """The scores that the address means, and a sentence where they are others than it names."""
     moved = ""
     if metric not in computed.columns:
         first = next(iter(computed.columns))
@@ -51,7 +51,7 @@ def whole(
 
 
 def page(site: Site, computed: ComputedSet, *, metric: str, backbone: str) -> tuple:
-    """The reading of one metric, its intervals as a figure, its values beside people's ratings, and the tables."""
+    """The reading of one metric, its intervals as a figure, its values against people's ratings, and the tables."""
     metrics = suite_queries.metrics(site.db)
     column, moved = shown(computed, metric=metric, backbone=backbone, titles=metrics["title"])
     columns = computed.every_column(backbone=backbone)
@@ -107,7 +107,7 @@ def _words(column: MetricColumn, row: int) -> str:
         words += f" ({span(column.low[row], column.high[row], digits=digits, scale=scale)})"
     if column.differences is not None:
         low, high = column.differences.rank_low[row], column.differences.rank_high[row]
-        words += f"<br>rank {column.ranks[row]}, of {low} to {high} that are not disproven"
+        words += f"<br>rank {column.ranks[row]}, 95% interval {low} to {high}"
     return words
 
 

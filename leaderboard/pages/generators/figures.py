@@ -1,4 +1,4 @@
-"""Figures of the generators: ranks by people beside ranks by a metric, and the scores against each other."""
+"""Figures of the generators: ranks by people and by a metric, and the scores against each other."""
 
 from __future__ import annotations
 
@@ -93,9 +93,9 @@ def scatter(points: pd.DataFrame, *, metric: str, human: str, higher: bool) -> g
 
 def intervals(points: pd.DataFrame, *, metric: str, higher: bool, tested: bool) -> go.Figure:
     """A point a generator with its interval, best on top. points: title, value, low, high (NaN: unknown), words, first
-    (bool: not proven worse than the best, or the best itself where nothing is `tested`)."""
+    (bool: not significantly worse than the best, or the best itself where nothing is `tested`)."""
     figure = go.Figure()
-    names = {True: "First, or not proven worse", False: "Proven worse than the first"}
+    names = {True: "First, or not significantly worse", False: "Significantly worse than the first"}
     if not tested:
         names = {True: "First", False: "Others; no difference is tested"}
     for first, part in points.groupby("first", sort=False):

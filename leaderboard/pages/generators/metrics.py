@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compute.analysis.generators.agreement import AGAINST, FOLLOWS, TOO_FEW, UNPROVEN, Agreement, agree, verdicts
+from compute.analysis.generators.agreement import REVERSED, SIGNIFICANT, TOO_FEW, Agreement, agree, verdicts
 from compute.types import BadInput
 from leaderboard.data import task_queries
 from leaderboard.data.board_table import BoardTable, SuiteColumn
@@ -14,7 +14,7 @@ from leaderboard.data.database import Database
 from leaderboard.data.memo import shared
 
 SEED = 20250415  # of the generators drawn again, so that a reload shows the same intervals
-SETS = {"hpdv2": "HPDv2", "parti": "Parti-Prompts", "coco": "COCO"}  # of the paper
+SETS = {"coco": "COCO", "hpdv2": "HPDv2", "parti": "Parti-Prompts"}  # of the paper, the newest generators first
 PEOPLE, ON_PREFERENCES = "People", "Trained on preferences"  # groups of columns
 # A metric, and the model under which its printed ρ² and rank accuracy are filed.
 METRIC_MODELS = {
@@ -55,43 +55,30 @@ class GeneratorMetric:
         return self.column.title + ("\N{NO-BREAK SPACE}†" if self.trained else "")
 
     @property
-    def proven(self) -> bool:
+    def significant(self) -> bool:
         """Whether its agreement or disagreement with people is more than chance explains."""
-        return self.verdict in (FOLLOWS, AGAINST)
-
-    @property
-    def reading(self) -> str:
-        """The verdict in words."""
-        if self.verdict in (TOO_FEW, UNPROVEN):
-            return f"{'right' if self.agreement.right_way else 'wrong'} way, {self.verdict}"
-        if self.verdict == AGAINST:
-            return "against people"
-        return "follows people, trained on this set" if self.trained_on_set else "follows people"
+        return self.verdict in (SIGNIFICANT, REVERSED)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SetTrust:
-    """The metrics of one set of generators by what is proved of them; `follows` are those not trained on the set."""
+    """The metrics of one set of generators by verdict; `agree` are those not trained on the set."""
 
     key: str
     title: str
     generators: int
-    too_few: bool  # generators to prove anything
-    follows: tuple[GeneratorMetric, ...]
-    trained_on_set: tuple[GeneratorMetric, ...]  # follow people where they have learnt to
-    against: tuple[GeneratorMetric, ...]
-    unproven: tuple[GeneratorMetric, ...]
-
-    @property
-    def proven(self) -> bool:
-        """Whether anything is proved of any metric."""
-        return bool(self.follows or self.trained_on_set or self.against)
+    preferred: tuple[str, ...]  # titles of the three that people like best, in order
+    too_few: bool  # generators for any verdict
+    agree: tuple[GeneratorMetric, ...]
+    trained_on_set: tuple[GeneratorMetric, ...]  # agree too, after training on the set
+    reversed: tuple[GeneratorMetric, ...]
+    not_significant: tuple[GeneratorMetric, ...]
 
     @property
     def widest(self) -> GeneratorMetric | None:
-        """Of the metrics that follow people the one whose rank accuracy is known least well; None without intervals."""
-        widths = {metric.column.metric: metric.agreement.accuracy_by_ranks for metric in self.follows}
-        known = [metric for metric in self.follows if not np.isnan(widths[metric.column.metric].low)]
+        """The agreeing metric whose rank accuracy has the widest interval; None without intervals."""
+        widths = {metric.column.metric: metric.agreement.accuracy_by_ranks for metric in self.agree}
+        known = [metric for metric in self.agree if not np.isnan(widths[metric.column.metric].low)]
         return max(
             known,
             key=lambda metric: widths[metric.column.metric].high - widths[metric.column.metric].low,
@@ -117,17 +104,19 @@ class MetricComparison:
 
     @property
     def trust(self) -> SetTrust:
-        """What is proved of each metric here."""
-        follows = [metric for metric in self.metrics if metric.verdict == FOLLOWS]
+        """The metrics by verdict."""
+        agree = [metric for metric in self.metrics if metric.verdict == SIGNIFICANT]
+        models = [self.table.rows[row].model for row in np.argsort(self.human_ranks, kind="stable")]
         return SetTrust(
             key=str(self.table.suite["key"]).removeprefix("cfred-"),
             title=self.title,
             generators=len(self.human),
+            preferred=tuple(self.table.models.loc[model, "title"] for model in models[:3]),
             too_few=all(metric.verdict == TOO_FEW for metric in self.metrics),
-            follows=tuple(metric for metric in follows if not metric.trained_on_set),
-            trained_on_set=tuple(metric for metric in follows if metric.trained_on_set),
-            against=tuple(metric for metric in self.metrics if metric.verdict == AGAINST),
-            unproven=tuple(metric for metric in self.metrics if not metric.proven),
+            agree=tuple(metric for metric in agree if not metric.trained_on_set),
+            trained_on_set=tuple(metric for metric in agree if metric.trained_on_set),
+            reversed=tuple(metric for metric in self.metrics if metric.verdict == REVERSED),
+            not_significant=tuple(metric for metric in self.metrics if not metric.significant),
         )
 
     def metric(self, key: str) -> GeneratorMetric:
@@ -143,7 +132,7 @@ def compare_metrics(db: Database, table: BoardTable) -> MetricComparison:
     columns = {column.metric: index for index, column in enumerate(table.columns)}
     people = next((column for column in table.columns if column.group == PEOPLE), None)
     if people is None:
-        raise BadInput(f"No figures of {table.suite['title']} are stored. Choose another set")
+        raise BadInput(f"No scores of {table.suite['title']} are stored. Choose another set")
     human, human_ranks = table.scores.values[:, columns[people.metric]], table.scores.values[:, columns["human_rank"]]
     keys = [key for key in METRIC_MODELS if key in columns and f"{key}_rank" in columns]
     scores = {key: table.scores.values[:, columns[key]] for key in keys}

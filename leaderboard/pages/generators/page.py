@@ -24,10 +24,10 @@ from leaderboard.web.parameters import Choice, Text
 
 SENTENCE = (
     "Which text-to-image generators people prefer, how nine automatic metrics rank the same generators, "
-    "and where such a metric may stand in for people."
+    "and which metric you can trust in place of people."
 )
 MOST_BUTTONS = 6  # sets above which they are chosen from a list
-FIGURE = 300  # pixels below which two figures stand below each other
+FIGURE = 300  # pixels below which one figure is below the other
 MOST_RUNS = 64  # whose values by prompt are cached, about 0.5 MB each
 HIDDEN = gr.update(visible=False)
 
@@ -51,7 +51,7 @@ def draw(site: Site) -> None:
         return [(suite_queries.metrics(site.db)["title"][key], key) for key in keys]
 
     parameters = (
-        Choice(key="set", default="hpdv2", choices=tuple(key for _, key in sets()), noun="set"),
+        Choice(key="set", default="coco", choices=tuple(key for _, key in sets()), noun="set"),
         Choice(key="metric", default="cfred", choices=tuple(key for _, key in metrics()), noun="metric"),
         *(Text(key=key) for key in ("backbone", "first", "second")),
     )
@@ -62,11 +62,11 @@ def draw(site: Site) -> None:
         scatter = gr.Plot(show_label=False, container=False, min_width=FIGURE)
     with gr.Row(elem_classes="pg-controls"):
         pick = gr.Radio if len(sets()) <= MOST_BUTTONS else gr.Dropdown
-        which = pick(sets(), value="hpdv2", label="Set of generators", scale=2, min_width=260)
+        which = pick(sets(), value="coco", label="Set of generators", scale=2, min_width=260)
         metric = gr.Dropdown(
             [(titles[key], key) for key in METRIC_MODELS],
             value="cfred",
-            label="Metric beside people",
+            label="Metric to compare with people",
             scale=1,
             min_width=260,
         )
@@ -113,7 +113,7 @@ def draw(site: Site) -> None:
 def published_controls(titles: pd.Series, metric: str) -> tuple:
     """The controls of a set of the paper: its metrics, and none of those of computed sets."""
     choices = [(titles[key], key) for key in METRIC_MODELS]
-    shown = gr.update(choices=choices, value=metric, label="Metric beside people")
+    shown = gr.update(choices=choices, value=metric, label="Metric to compare with people")
     return shown, HIDDEN, gr.update(choices=[("As shown first", "")], value=""), "", *[gr.update(value=None)] * 2
 
 
@@ -130,12 +130,12 @@ def every_metric(titles: pd.Series) -> str:
 def answer(comparisons: Callable[[str], MetricComparison]) -> Markup:
     """Which metric can be trusted where, in a sentence and a line for each set."""
     trust = [comparisons(key).trust for key in SETS]
-    proved = Counter(metric.title for each in trust for metric in each.follows)
+    agree = Counter(metric.title for each in trust for metric in each.agree)
     return render(
         "pages/generators/answer.html",
         trust=trust,
-        everywhere=[title for title, count in proved.items() if count == len(trust)],
-        several=[title for title, count in proved.items() if count > 1],
+        everywhere=[title for title, count in agree.items() if count == len(trust)],
+        several=[title for title, count in agree.items() if count > 1],
     )
 
 

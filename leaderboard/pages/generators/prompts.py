@@ -156,7 +156,7 @@ def _compared(
         equal=int((differences.difference == 0).sum()),
         scale=1.0 if about is None else float(about.scale),
         digits=_digits(np.concatenate([x, y]), scale=1.0 if about is None else float(about.scale)),
-        proven=bool(differences.low > 0 or differences.high < 0),
+        significant=bool(differences.low > 0 or differences.high < 0),
     )
 
 

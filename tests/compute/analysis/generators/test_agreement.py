@@ -9,10 +9,10 @@ import pytest
 from scipy.stats import PermutationMethod, kendalltau, pearsonr, spearmanr
 
 from compute.analysis.generators.agreement import (
-    AGAINST,
-    FOLLOWS,
+    NOT_SIGNIFICANT,
+    REVERSED,
+    SIGNIFICANT,
     TOO_FEW,
-    UNPROVEN,
     Agreement,
     Estimate,
     agree,
@@ -137,11 +137,11 @@ def made(*, p: float, right: bool = True, generators: int = 10) -> Agreement:
 
 def test_verdicts_are_holms_over_the_metrics_of_the_set() -> None:
     found = [made(p=0.001), made(p=0.02, right=False), made(p=0.03)]
-    assert verdicts(found) == (FOLLOWS, AGAINST, FOLLOWS)
-    assert verdicts([*found, made(p=0.9)]) == (FOLLOWS, UNPROVEN, UNPROVEN, UNPROVEN)
-    assert verdicts([made(p=0.04)]) == (FOLLOWS,)
+    assert verdicts(found) == (SIGNIFICANT, REVERSED, SIGNIFICANT)
+    assert verdicts([*found, made(p=0.9)]) == (SIGNIFICANT, NOT_SIGNIFICANT, NOT_SIGNIFICANT, NOT_SIGNIFICANT)
+    assert verdicts([made(p=0.04)]) == (SIGNIFICANT,)
 
 
 def test_few_generators_never_get_a_verdict() -> None:
     assert verdicts([made(p=0.0, generators=5), made(p=0.9, generators=4)]) == (TOO_FEW, TOO_FEW)
-    assert verdicts([made(p=0.0, generators=6)]) == (FOLLOWS,)
+    assert verdicts([made(p=0.0, generators=6)]) == (SIGNIFICANT,)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from compute.analysis.generators.agreement import TOO_FEW
 from compute.engine.generators.backbones import METRICS
 from leaderboard.data.database import Database
 from leaderboard.pages.generators.computed import ComputedSet, load
@@ -46,17 +47,17 @@ def test_only_proven_differences_move_a_generator_from_the_first_rank(own: Compu
     assert scores.higher and scores.differences is not None and scores.differences.better[rows["good"], rows["worst"]]
 
 
-def test_people_are_beside_the_metrics_where_they_rated(own: ComputedSet, tmp_path: Path) -> None:
+def test_people_are_compared_with_the_metrics_where_they_rated(own: ComputedSet, tmp_path: Path) -> None:
     assert own.beside_people(own.every_column()) == ()
     rated = read(tmp_path, human=RATES)[generator_stand_ins.SUITE]
     assert rated.people is not None and rated.people[0] == "human_rate"
     readings = {reading.column.metric: reading for reading in rated.beside_people(rated.every_column())}
     assert set(readings) == set(rated.columns)
-    assert readings["fd"].words == "right way, too few"  # four generators prove nothing
+    assert readings["fd"].verdict == TOO_FEW  # of four generators
     assert readings["fd"].agreement is not None and readings["fd"].agreement.pearson.value < -0.8
     partly = read(tmp_path / "two", human=dict(list(RATES.items())[:2]))[generator_stand_ins.SUITE]
     reading = partly.beside_people((partly.column("fd"),))[0]
-    assert reading.agreement is None and "three generators" in reading.words
+    assert reading.agreement is None and "three generators" in reading.reason
 
 
 def test_a_backbone_that_a_metric_does_not_have_gives_its_nearest(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from compute.analysis.generators.agreement import AGAINST, FOLLOWS, UNPROVEN
+from compute.analysis.generators.agreement import NOT_SIGNIFICANT, REVERSED, SIGNIFICANT
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.labels import SUSPECT
@@ -46,18 +46,18 @@ def words(markup: str) -> str:
     return " ".join(unescape(re.sub("<[^>]+>", "", markup)).split())
 
 
-def test_the_page_opens_with_what_is_proved_on_every_set(site: SimpleNamespace, comparisons: Comparisons) -> None:
+def test_the_page_opens_with_what_is_significant_on_every_set(site: SimpleNamespace, comparisons: Comparisons) -> None:
     head, *_ = page(site, comparisons.__getitem__, chosen="parti", metric="mps")
     text = words(head[: head.index("<h2")])
-    assert "on more than one of these 3 sets, leaving out those trained on the set." in text
-    assert "Parti-Prompts, 4 generators: too few to prove anything" in text
-    assert "COCO, 9 generators: none of the 9 metrics is proved either way." in text
-    assert re.search(r"HPDv2, 10 generators: FID,.*cFreD.* follow people; so does HPSv2\s†, trained on this set", text)
-    assert "CLIPScore goes against people" in text and "The intervals are wide" in text
+    assert "on more than one of these 3 sets, not counting metrics trained on the set." in text
+    assert "too few generators for any verdict" in text
+    assert "COCO, 9 generators (preferred: FLUX.1 [dev], Stable Diffusion 3.5 Large Turbo" in text
+    assert re.search(r"HPDv2, 10 generators .*FID,.*cFreD.* agree significantly with people; so does HPSv2\s†,", text)
+    assert "CLIPScore significantly disagrees" in text and "Intervals are wide" in text
     for key, comparison in comparisons.items():
         for metric in comparison.metrics:
             named = f'href="generators?set={key}&amp;metric={metric.column.metric}"' in head
-            assert named == (metric.verdict in (FOLLOWS, AGAINST)), (key, metric.column.metric)
+            assert named == (metric.verdict in (SIGNIFICANT, REVERSED)), (key, metric.column.metric)
 
 
 def as_if(comparison: MetricComparison, verdict: str) -> MetricComparison:
@@ -65,13 +65,13 @@ def as_if(comparison: MetricComparison, verdict: str) -> MetricComparison:
 
 
 def test_the_answer_follows_the_verdicts(comparisons: Comparisons) -> None:
-    follow = {key: as_if(comparison, FOLLOWS) for key, comparison in comparisons.items()}
-    text = words(answer(follow.__getitem__))
-    assert text.startswith("On all 3 sets FID, ") and "are proved to follow people." in text
-    text = words(answer({**follow, "parti": as_if(comparisons["parti"], UNPROVEN)}.__getitem__))
-    assert "on all 3 sets; on more than one: FID, " in text and "Parti-Prompts, 4 generators: none of the 9" in text
-    text = words(answer({key: as_if(comparison, AGAINST) for key, comparison in comparisons.items()}.__getitem__))
-    assert text.count("go against people") == 3 and "wide" not in text
+    agree = {key: as_if(comparison, SIGNIFICANT) for key, comparison in comparisons.items()}
+    text = words(answer(agree.__getitem__))
+    assert text.startswith("On all 3 sets FID, ") and "agree significantly with people." in text
+    text = words(answer({**agree, "parti": as_if(comparisons["parti"], NOT_SIGNIFICANT)}.__getitem__))
+    assert "on all 3 sets; on more than one: FID, " in text and "none of the 9 metrics agrees" in text
+    text = words(answer({key: as_if(comparison, REVERSED) for key, comparison in comparisons.items()}.__getitem__))
+    assert text.count("significantly disagree.") == 3 and "wide" not in text
 
 
 def test_likely_misprints_are_marked(comparisons: Comparisons) -> None:
@@ -80,24 +80,24 @@ def test_likely_misprints_are_marked(comparisons: Comparisons) -> None:
     assert suspects == {"mps": 1, "cmmd": 1, "hpsv2": 0}
 
 
-def test_a_computed_set_without_people_shows_what_is_proven(tmp_path: Path) -> None:
+def test_a_computed_set_without_people_shows_what_is_significant(tmp_path: Path) -> None:
     db = generator_stand_ins.opened(tmp_path)
     head, intervals, beside, tables, metric, *_ = drawn(db, own(db), metric="mps", backbone="nope")
     assert "MPS is not computed for this set: cFreD is shown instead." in head and "No features of" in head
     assert metric["value"] == "cfred" and {key for _, key in metric["choices"]} == {"fd", "cfred", "kid", "clipscore"}
     assert sum(len(trace.x) for trace in intervals["value"].data) == 4
     assert beside["visible"] is False
-    assert "Do the metrics agree with each other?" in tables and "Do the metrics follow people?" not in tables
+    assert "Do the metrics agree with each other?" in tables and "Do the metrics agree with people?" not in tables
     head, *_ = drawn(db, own(db), metric="fd")
     assert "2 of 4 generators share the first rank by FD" in head
     assert "of 6</strong> pairs" in head and "synthetic" not in head
 
 
-def test_a_computed_set_beside_people_and_its_mark_where_synthetic(tmp_path: Path) -> None:
+def test_a_computed_set_with_people_and_its_mark_where_synthetic(tmp_path: Path) -> None:
     rates = dict(zip(generator_stand_ins.GENERATORS, (0.6, 0.55, 0.3, 0.1), strict=True))
     db = generator_stand_ins.opened(tmp_path, human=rates)
     head, _, beside, tables, *_ = drawn(db, own(db), metric="fd")
-    assert "right way, too few" in head and "Do the metrics follow people?" in tables
+    assert "too few generators" in head and "Do the metrics agree with people?" in tables
     assert len(beside["value"].data[0].x) == 4
     head, *_ = drawn(db, load(db)["mini-generators"], metric="fd")
     assert "pg-synthetic" in head and "generated from a fixed seed" in head

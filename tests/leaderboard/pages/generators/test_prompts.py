@@ -48,7 +48,7 @@ def test_prompts_of_both_directions_with_images_side_by_side(db: Database, own: 
     markup, first, second = section(db, own, metric="clipscore", first="own/same", second="own/good")
     assert (first["value"], second["value"]) == ("own/same", "own/good")
     assert "same is better on" in markup and "good is better on" in markup
-    assert "neither is proven better on average" in markup  # the two are made alike
+    assert "neither is significantly better on average" in markup  # the two are made alike
     assert "were chosen for that" in markup and "standard deviations from the mean" in markup
     assert "is a value of whole sets" not in markup
     assert markup.count("<li>") == 2 * prompts.SHOWN and markup.count("<img ") == 3 * 2 * prompts.SHOWN
