@@ -86,8 +86,8 @@ def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = Non
     difference = low = high = p = math.nan
     few, fixed = False, ()
     if not reason:
-        # A category that shares nothing drops out; of the others all tasks stay, so that one shared of several is told
-        # from a category of one task.
+        # A category that shares nothing drops out; of the others all tasks stay, so that one shared of several is
+        # reported from a category of one task.
         weights = np.where(np.isin(codes, codes[shared]), table.task_weights, 0.0)
         blocks = means.blocks(task_weights=weights, **rule)
         difference = float(means.mean_of_blocks(gap[None], blocks)[0])

@@ -38,17 +38,17 @@ def front(*, cost: ArrayLike, rank: ArrayLike, better: ArrayLike, known: ArrayLi
     tested. Models of one cost compare with each other; a testable model without a rival is on the front. Raises
     BadInput for shapes that do not match.
     """
-    price, ranks, proved, testable = (np.asarray(values) for values in (cost, rank, better, known))
+    price, ranks, better_than, testable = (np.asarray(values) for values in (cost, rank, better, known))
     models = len(price)
-    if ranks.shape != (models,) or testable.shape != (models,) or proved.shape != (models, models):
+    if ranks.shape != (models,) or testable.shape != (models,) or better_than.shape != (models, models):
         raise BadInput(
             f"A front of {models} costs needs as many ranks and known, and [models, models] of better; got "
-            f"{ranks.shape}, {testable.shape} and {proved.shape}."
+            f"{ranks.shape}, {testable.shape} and {better_than.shape}."
         )
     counts = (ranks != UNRANKED) & ~np.isnan(price)
     costs_no_more = counts[:, None] & counts & (price <= price[:, None])
     higher = costs_no_more & (ranks < ranks[:, None])
-    beats = costs_no_more & proved.T
+    beats = costs_no_more & better_than.T
     rivals = costs_no_more & ~np.eye(models, dtype=bool)
     compared = testable & ((rivals & testable).any(axis=1) | ~rivals.any(axis=1))
     states = np.where(beats.any(axis=1), OFF, np.where(compared, ON, UNKNOWN))

@@ -1,6 +1,6 @@
 """Who stands where in a table of scores, and how sure that is: would it hold on other tasks of these kinds?
 
-What is estimated is every model's mean over all tasks of each category's kind, of which the suite's tasks are a
+What is estimated is every model's mean over all tasks of each category's kind; the suite's tasks are a
 sample. A category of one task is about that task alone, with other items. `ranks.variance` gives the variance of every
 mean and of every difference of two, with their degrees of freedom.
 
@@ -206,7 +206,7 @@ class Ranking:
         models, notes = self.table.models, []
         if (self.rank_low != UNRANKED).any():
             notes.append(
-                "Intervals are about other tasks of these kinds, of which these tasks count as a sample. No model of a "
+                "Intervals are about other tasks of these kinds; these tasks count as a sample of them. No model of a "
                 "class is significantly better than another; the first that is worse than one begins the next class."
             )
         if (largest := self._likely_bound()) is not None:

@@ -33,7 +33,7 @@ LARGE = 16_000_000  # pixels: larger images are decoded one at a time, whatever 
 BAND = 1_000_000  # pixels that are scaled at once
 WHITE = "white"  # in an opened image's `info`: the largest value that its file states for a deep grey
 PPM = "ppm_by_table"  # the codec of TableDecoder
-DEEP_GREY = ("I;16", "I;16L", "I;16B", "I;16N", "I")  # "I" has 32 bits, of which PNG and TIFF greys use 16
+DEEP_GREY = ("I;16", "I;16L", "I;16B", "I;16N", "I")  # "I" has 32 bits; PNG and TIFF greys use 16 of them
 
 
 _one_large = threading.Lock()

@@ -60,7 +60,7 @@ def compare(
 
     Without `scores`, a is what `compute.evaluate` returns, and b the same or the key of a model (`Evaluation.compare`).
     With `scores`, a and b are models of that table, compared over the tasks that both have by a t test; other
-    arguments as in `compute.rank`. The interval is about other tasks of these kinds, of which these count as a sample.
+    arguments as in `compute.rank`. The interval is about other tasks of these kinds; these count as a sample of them.
     It and p are about this pair by itself; where it is significant, the first note says whether it is so on the table
     as a whole, as `compute.rank` does. Source: `compute.analysis.comparison.compared`. Raises BadInput.
     """

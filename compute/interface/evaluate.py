@@ -68,7 +68,7 @@ def evaluate(
     leave it open.
 
     `suite`: its key (`likeness list suites`) or the path of a suite.toml; it may be skipped where `tasks` or
-    `data` say it. `data`: your own data, a folder or a file, of which `shape`, `columns` (the shape's name to the
+    `data` say it. `data`: your own data, a folder or a file; `shape`, `columns` (the shape's name to the
     file's) and `images` (folders) say what they do not tell themselves; or with a suite a folder of data sets, searched
     before the hub's cache. `dtype`: float32, bfloat16 or float16. `results`: the folder that runs are stored in, by
     default the project's; what is stored there is not made again. `skip_bad` skips items that cannot be used.

@@ -370,7 +370,9 @@ def _long(
         error = np.where(np.isnan(error), binomial_stderr(value=value, n=count), error)
         error = sampling_errors(values=value, stderr=error, share_of=count)
     elif "n" in roles and "stderr" not in roles:
-        notes.append("The column n alone gives no standard error: say so where values are shares of n right answers")
+        notes.append(
+            "The column n alone does not give a standard error: say so where values are shares of n correct answers"
+        )
     of_task = [str(key) for key in keys]
     categories: tuple[str, ...] = (WHOLE,)
     codes = np.zeros(len(keys), np.int64)

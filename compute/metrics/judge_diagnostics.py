@@ -93,7 +93,7 @@ class TemplateRobustness:
 
     scores: dict[int, Figure]  # template -> MMScore of its pairs
     spread: float  # standard deviation of the templates' MMScores
-    by_chance: float  # its mean where the template makes no difference
+    by_chance: float  # its mean if templates did not matter
     chance_low: float  # 95% of the spreads by chance lie between these two
     chance_high: float
     p: float  # share of spreads by chance at least as large

@@ -85,7 +85,7 @@ def gather(
     """
     chosen = [catalog.suite(key) for key in suites] or list(catalog.suites)
     if suites and not own and (private := [suite.key for suite in chosen if suite.benchmark in BENCHMARKS]):
-        raise BadInput(f"The suite {private[0]} is of your own data: add --own to publish its titles and scores")
+        raise BadInput(f"The suite {private[0]} has your own data: add --own to publish its titles and scores")
     tasks = {run_folders.slug(task.key): task for task in catalog.tasks}
     stored, left_out = _stored(model, roots=roots, known=set(tasks))
     complete = [run for run in stored.values() if run.run.status == "complete"]
@@ -105,7 +105,7 @@ def gather(
         if run.run.id in shown and run.run.task == task.key
     ]
     for flag, given, hidden, why in (
-        ("--own", own, [run for run in runs if run.own], "of your own data, whose titles and scores it publishes"),
+        ("--own", own, [run for run in runs if run.own], "with your data, whose titles and scores it publishes"),
         ("--synthetic", synthetic, [run for run in runs if run.synthetic], "of synthetic suites, which it marks"),
     ):
         if hidden and not given:

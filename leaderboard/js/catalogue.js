@@ -46,7 +46,7 @@ function show(root, { noun, rows, facets, columns, caption }) {
       el('option', { value: '' }, 'any'), ...options.map(([value, label]) => el('option', { value }, label)));
     return { key, menu, node: el('label', { class: 'lk-facet-menu' }, el('span', {}, title), menu) };
   });
-  // On a phone the filters are folded, so that the first rows stand on the first screen.
+  // On a phone the filters are folded, so that the first rows are on the first screen.
   const folded = el('details', { class: 'lk-fold', open: root.clientWidth >= NARROW || facets.some(({ key }) => state[key]) },
     el('summary', {}, 'Filters'), el('div', { class: 'lk-fold-menus' }, ...menus.map(({ node }) => node)));
   const status = el('span', { class: 'lk-status', role: 'status' });

@@ -2,7 +2,7 @@
 
 import { isElsewhere, withoutTheme, withTheme } from './address.js';
 
-/** Makes an element; `onclick` style keys become listeners, true/false/null attributes are set or left out. A link to another site opens beside the app. */
+/** Makes an element; `onclick` style keys become listeners, true/false/null attributes are set or omitted. A link to another site opens in a new tab. */
 export function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [key, value] of Object.entries(attributes)) {
@@ -66,7 +66,7 @@ export function follow(address) {
 
 const COPIED_FOR = 1500; // ms
 
-/** Copies a link, whose reader has a theme of their own, as `copyText`. */
+/** Copies a link, whose reader has their own theme, as `copyText`. */
 export const copyLink = (node, address, show) => copyText(node, withoutTheme(address), show);
 
 /** Copies a text and says so on the button; false where the browser does not allow it, after `show` has shown the text. */

@@ -7,7 +7,7 @@ const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
 export const folded = (text) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 
 /**
- * The state in a query string, and the keys whose values are unknown (they are left out). `facets`: [{key, options:
+ * The state in a query string, and the keys whose values are unknown (they are dropped). `facets`: [{key, options:
  * [[value, label], ...]}]; `sorts`: the keys of columns that sort.
  */
 export function parse(search, { facets, sorts }) {

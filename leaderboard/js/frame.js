@@ -20,7 +20,7 @@ function isHub(address) {
 
 /**
  * Reports the page's height whenever it changes to a parent that sizes the frame by iframe-resizer, as the Hub's does. On
- * its own pages Gradio reports too, but leaves out the bar and gives up after a few growths: its reports take this height.
+ * its own pages Gradio reports too, but omits the bar and gives up after a few growths: its reports take this height.
  * `script`: the address of iframe-resizer's part within the frame, which Gradio's pages load themselves.
  */
 export function fillFrame(script) {

@@ -38,7 +38,7 @@ export class Grid {
     new ResizeObserver(() => this.resized()).observe(this.node);
   }
 
-  /** Shows other columns, rows or order; whatever is left out stays. `sort` is {key, down}. */
+  /** Shows other columns, rows or order; what is not given stays. `sort` is {key, down}. */
   update({ columns = this.columns, rows = this.rows, sort = this.sort }) {
     const before = this.columns[this.active.column]?.key;
     Object.assign(this, { columns, rows, sort });

@@ -83,7 +83,7 @@ def host_name(host: str) -> str | None:
 
 
 def public_root(scope: Scope, access: Access) -> tuple[str, dict[str, str]]:
-    """The app's root as a whole address that ends in a slash, empty where the request names no host that can be read;
+    """The app's root as a whole address that ends in a slash, empty where the request has no readable host;
     and the headers of an answer that holds it.
 
     The operator's own root path counts first, if it is a whole address, then a proxy's x-forwarded-host, then Host. A

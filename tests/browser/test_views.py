@@ -360,7 +360,7 @@ def test_items_of_two_models_by_group_and_page(visit: Callable) -> None:
     first = page.locator(".lk-item").first
     assert page.locator(".lk-group-of[aria-pressed=true]").inner_text().startswith("Wrong")
     assert "✗ wrong" in first.inner_text() and first.locator("img").count() == 3
-    page.get_by_label("Beside it").select_option("example/judge")
+    page.get_by_label("Compare with").select_option("example/judge")
     page.locator(".lk-group-of", has_text="Only Example Judge right").click()
     wait_query(page, "show", "second")
     page.locator(".lk-group-of[aria-pressed=true]", has_text="Only Example Judge right").wait_for()

@@ -96,7 +96,7 @@ def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, lis
         if keys & taken or unknown or gone:
             why = f"no metric {unknown[0]!r} is known" if unknown else "another suite has its name or its tasks' keys"
             why = f"no task {gone[0]!r} is known" if gone else why
-            problems.append(f"The suite {own.suite.key} of your own data is skipped: {why}")
+            problems.append(f"The suite {own.suite.key} of your data is skipped: {why}")
             continue
         added.append(own)
         taken |= keys
@@ -124,7 +124,7 @@ def with_runs(suites: Sequence[OwnSuite], *, tasks: Set[str]) -> tuple[list[OwnS
     """
     shown = [own for own in suites if own.shared or any(task.key in tasks for task in own.tasks)]
     return shown, [
-        f"The suite {own.suite.key} of your own data has no complete run: it is skipped until one is made"
+        f"The suite {own.suite.key} of your data has no complete run: it is skipped until one is made"
         for own in suites
         if own not in shown
     ]

@@ -215,7 +215,7 @@ def own_folder(row: Model) -> Path | None:
 
 
 def with_folders(row: Model, change: Callable[[str], str]) -> Model:
-    """The row with every folder that it names changed: absolute paths, and those that begin with a dot, of its own
+    """The row with every folder that it names changed: absolute paths, and those that begin with a dot, of the row's
     checkpoint and of those that options name."""
 
     def changed(name: str) -> str:

@@ -1,8 +1,8 @@
 """Judges in this process: vision-language models of the transformers library, asked by their own chat template.
 
 Answers are decoded greedily, one question at a time. Padding changes some models' answers, so a larger batch (option
-`batch_size`) is used only after a self-test: some of the run's own questions, alone and in batches, must be answered
-alike; else one question at a time it is, and `settings` say so.
+`batch_size`) is used only after a self-test: some of the run's own questions, alone and in batches, must get the same
+answers; else questions go one at a time, and `settings` say so.
 """
 
 from __future__ import annotations

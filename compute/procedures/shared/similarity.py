@@ -205,7 +205,7 @@ class Cosines:
     """Cosines of queries (n, d) and documents (m, d), as exact as in float64 at the cost of float32.
 
     Where nearly all of the documents' directions is common to them, float32 does not tell their cosines apart. Then
-    their mean is taken off: a . b = a . mean + a . (b - mean), of which the first is the same for all documents of a
+    their mean is taken off: a . b = a . mean + a . (b - mean); the first is the same for all documents of a
     query. A block has the second, in float32, whose rounding is that of small numbers; `base` (n,) is the first, in
     float64.
     """

@@ -40,7 +40,7 @@ ADDRESS = re.compile(
 class ImageSet:
     """The images of one generator, or of the reference.
 
-    `ids` (n,) name the images within the set, each once; `prompts` (n,) are those that the source itself stores beside
+    `ids` (n,) name the images within the set, each once; `prompts` (n,) are those that the source itself stores with
     its images, None where it stores none. `warnings` say what is odd about the images.
     """
 

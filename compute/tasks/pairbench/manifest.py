@@ -201,7 +201,7 @@ def _about(heading: bytes, *, title: str) -> dict[str, Any]:
 
 
 def _typed(table: pa.Table, *, title: str) -> pa.Table:
-    """The columns of a pair, each of its own type and without an empty cell. Raises BadInput."""
+    """The columns of a pair, each with its type and without an empty cell. Raises BadInput."""
     import pyarrow as pa
 
     columns = []

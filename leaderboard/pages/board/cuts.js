@@ -2,7 +2,7 @@
 
 import { el } from '../../js/dom.js';
 
-export const CUT = ['condition', 'metric', 'language']; // in the address; each is a table of its own
+export const CUT = ['condition', 'metric', 'language']; // in the address; each is its own table
 export const PARTS = ['dataset', 'split']; // in the address; they choose the tasks that count
 
 /** The condition, metric and language a query string names, as a query string of data/board; '' for the whole suite. */

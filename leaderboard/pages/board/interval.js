@@ -26,5 +26,5 @@ export function axisOf(ranking, rows) {
   return { low, high, step, ticks };
 }
 
-/** Where a value stands on the axis, 0 to 1. */
+/** The position of a value on the axis, 0 to 1. */
 export const partOf = ({ low, high }, value) => (value - low) / (high - low);

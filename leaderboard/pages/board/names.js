@@ -1,10 +1,10 @@
 /** Names in the room that a cell has: shortened in the middle, so that what tells two of them apart is still read. Pure. */
 
 const CUT = '…';
-const LEAST = 2; // characters that stand on either side of a cut
+const LEAST = 2; // characters on either side of a cut
 const SLACK = 8; // more characters may go than must, for a cut between words
 const MIDDLE = 0.6; // where a cut is least in the way: a name's beginning says most
-const NEAR = 0.5; // names that share so much of the shorter one are told apart by the rest
+const NEAR = 0.5; // names that share so much of the shorter one are distinguished by the rest
 const BREAK = /(?<=[\s,/_-])/; // a line may end after these
 
 /** The length of the common beginning of two texts. */
@@ -49,7 +49,7 @@ function worth(name, { from, to }, differences) {
   return -20 * hidden - 2 * (to - from) + 3 * edges - 12 * Math.abs((from + to) / 2 / name.length - MIDDLE);
 }
 
-/** Each of `names` as it is shown, a Map; no two are shown alike. `fits(text)` says whether a text has room. */
+/** Each of `names` as it is shown, a Map; no two are shown the same. `fits(text)` says whether a text has room. */
 export function shortNames(names, fits) {
   const all = [...new Set(names)];
   const shown = new Map(all.filter(fits).map((name) => [name, name]));

@@ -5,7 +5,7 @@ import { button, el } from '../../js/dom.js';
 import { suggestion } from '../../js/nearest.js';
 import { differingRanks, originTitle } from './rows.js';
 
-/** The groups of suites as tabs, the suites of the open group beside what the open one is. */
+/** The groups of suites as tabs, the suites of the open group with what the open one is. */
 export function createSuites(board) {
   const tabs = el('nav', { class: 'lk-suites', 'aria-label': 'Benchmarks' });
   const variants = el('nav', { class: 'lk-switch', 'aria-label': 'Suites' });
@@ -33,9 +33,9 @@ export function createSuites(board) {
         if (first.synthetic) tab.append(el('span', { class: 'lk-badge lk-drawn' }, 'synthetic'));
         return tab;
       }));
-      const beside = groups.get(group);
-      variants.hidden = beside.length < 2 && !suite.key.startsWith('own-');
-      variants.replaceChildren(...beside.map((one) => {
+      const members = groups.get(group);
+      variants.hidden = members.length < 2 && !suite.key.startsWith('own-');
+      variants.replaceChildren(...members.map((one) => {
         const part = to(one, one.variant, 'lk-button');
         part.setAttribute('aria-pressed', String(one.key === suite.key));
         return part;

@@ -4,7 +4,7 @@ import { getJson } from '../../js/request.js';
 
 const PATIENCE = 30000; // ms
 
-/** Fills in the parts a payload may leave out. */
+/** Fills in the parts a payload may omit. */
 function complete(payload) {
   const choices = { conditions: [], metrics: [], splits: [], languages: [], ...payload.choices };
   return { presets: [], categories: [], marks: {}, reasons: [], missing: {}, links: {}, ...payload, choices };

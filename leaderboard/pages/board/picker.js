@@ -39,8 +39,8 @@ export function createPicker(board) {
       const box = el('input', { type: 'checkbox', checked: state[key] === 'show', onchange: () => board.change({ [key]: box.checked ? 'show' : '' }) });
       return { key, box, node: el('label', { title: hint }, box, title) };
     });
-    const beside = boxes.length ? [el('div', { class: 'lk-list', role: 'group', 'aria-label': 'Beside the scores' }, ...boxes.map(({ node }) => node))] : [];
-    panel.append(...beside, el('div', { class: 'lk-foot' }, button('Default columns', () => {
+    const extra = boxes.length ? [el('div', { class: 'lk-list', role: 'group', 'aria-label': 'Besides the scores' }, ...boxes.map(({ node }) => node))] : [];
+    panel.append(...extra, el('div', { class: 'lk-foot' }, button('Default columns', () => {
       const usual = [...defaultFamilies(payload, board.state.tasks), ...defaultTasks(payload, board.state.tasks)];
       list.set(usual);
       apply(new Set(usual));

@@ -1,6 +1,6 @@
 /** The titles of columns: where they may break, how wide and how many lines they are. */
 
-const BESIDE = 19; // px beside the title of a column of numbers
+const MARGIN = 19; // px next to the title of a column of numbers
 let pen = null;
 const widths = new Map();
 
@@ -28,16 +28,16 @@ export function titleSize(title, font, values = [], tight = false) {
   const parts = breakable(title).split(/(?<=[-\u200b\s])/).map((part) => textWidth(part, font));
   const whole = textWidth(title, font);
   const widest = Math.max(...parts, ...values.map((value) => textWidth(value, font) * 1.1), whole <= (tight ? 0 : 84) ? whole : whole / 2.4);
-  let width = Math.ceil(Math.min(128, Math.max(56, widest + BESIDE + 2)));
-  let lines = linesOf(parts, width - BESIDE);
+  let width = Math.ceil(Math.min(128, Math.max(56, widest + MARGIN + 2)));
+  let lines = linesOf(parts, width - MARGIN);
   // Two lines are room that every header has: a title gets a wider column before it gets a third line.
   for (let wider = width + 4; lines > 2 && wider <= 150; wider += 4) {
-    if (linesOf(parts, wider - BESIDE) <= 2) [width, lines] = [wider, 2];
+    if (linesOf(parts, wider - MARGIN) <= 2) [width, lines] = [wider, 2];
   }
   return { width, lines: Math.min(3, lines) };
 }
 
-/** The width of a column that holds these texts, with `room` px beside them. */
+/** The width of a column that holds these texts, with `room` px next to them. */
 export const widthFor = (texts, font, room) => Math.ceil(Math.max(...texts.map((text) => textWidth(text, font)))) + room;
 
 /** The lines that the parts of a title take in a column with so much room. */

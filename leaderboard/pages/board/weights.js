@@ -9,12 +9,12 @@ import { presetOf, presetWeights } from './state.js';
 
 const MOST = 5;
 
-/** Whether printed means of categories cover tasks of some row that have no figure of their own. */
+/** Whether printed means of categories cover tasks of some row that have no score. */
 function usesPrinted({ ranking: { coverage, covered } }) {
   return coverage.some((share, row) => covered[row] > share);
 }
 
-/** The Weights button and the panel above the table: every change ranks anew while one looks at it. */
+/** The Weights button and the panel above the table: every change updates the ranks at once. */
 export function createWeights(board) {
   const panel = el('section', { class: 'lk-weights', 'aria-label': 'Weights', hidden: true });
   const opener = button('Weights', toggle, { 'aria-expanded': 'false' });
@@ -100,7 +100,7 @@ export function createWeights(board) {
     });
     const reset = button('The suite’s own mean', () => board.resetRule(), { class: 'lk-link' });
     const printed = usesPrinted(payload)
-      ? ' Where the paper prints a category’s mean, that mean is used (*) and covers the tasks without a figure of their own.' : '';
+      ? ' Where the paper prints a category’s mean, that mean is used (*) and covers the tasks without a score.' : '';
     panel.replaceChildren(
       el('div', { class: 'lk-sliders' }, ...payload.categories.map(slider), ...(payload.suite.aggregate === 'human' ? [] : [coverage()])),
       el('div', { class: 'lk-foot' }, ...(presets.length > 1 ? presets : []), ...tasks(), reset),

@@ -1,4 +1,4 @@
-/** One claim in full: printed beside recomputed, how, from which figures, why it matters, and a report of a mistake. */
+/** One claim in full: printed and recomputed, how, from which tables, why it matters, and a report of a mistake. */
 
 import { encodedKey } from '../../js/address.js';
 import { button, copyLink, el } from '../../js/dom.js';
@@ -18,7 +18,7 @@ const COPIED_FOR = 2000; // ms
 /** The address of a claim, relative to the app's root. */
 export const claimUrl = (key) => `claims?claim=${encodedKey(key)}`;
 
-/** A text to send to whoever keeps the board or wrote the paper. */
+/** A text to send to the board's host or the paper's authors. */
 export function report(claim, address) {
   return [
     'A mistake in a claim on Likeness', '',
@@ -42,7 +42,7 @@ export function card(claim, tables) {
   const figures = [...new Map(behind.map((table) => [table.key, table])).values()];
   const lines = [
     ['Computed as', claim.formula],
-    ['Figures used', figures.length ? list(figures.map(figure)) : ''],
+    ['Tables used', figures.length ? list(figures.map(figure)) : ''],
     ['Why it matters', claim.why || WHY[claim.severity]],
     ['Note', claim.note],
   ];
@@ -86,5 +86,5 @@ function reporting(claim, address) {
     }
   });
   return el('details', { class: 'lk-reporting' }, el('summary', {}, 'Report a mistake'),
-    el('p', { class: 'lk-quiet' }, 'Copy this text, say what is wrong, and send it to whoever runs this board.'), area, copy);
+    el('p', { class: 'lk-quiet' }, 'Copy this text, say what is wrong, and send it to the host of this board.'), area, copy);
 }

@@ -24,7 +24,7 @@ const COLUMNS = [
 ];
 const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 
-/** What a query string chooses; what is unknown is left out and named in `ignored`. `keys`: those of all claims. */
+/** What a query string chooses; what is unknown is dropped and named in `ignored`. `keys`: those of all claims. */
 export function parse(search, papers, keys = null) {
   const query = new URLSearchParams(search);
   const ignored = [];
@@ -178,7 +178,7 @@ function show(root, { counts: numbers, fields, rows, tables }) {
     const rest = `${number(failingResults, 'result')} of tables or single models and ${number(failingDetails, 'detail')} fail too.`;
     return el('section', { class: 'lk-answer', 'aria-label': 'The answer' },
       el('p', {}, el('b', {}, `${conflicts.toLocaleString('en')} of ${number(recomputed, 'claim')} that can be recomputed fail`),
-        `: the paper’s own figures give another value. ${failingHeadlines.length} of the ${number(headlines, 'headline claim')} fail${failingHeadlines.length ? ':' : '.'}`),
+        `: the paper’s own tables give another value. ${failingHeadlines.length} of the ${number(headlines, 'headline claim')} fail${failingHeadlines.length ? ':' : '.'}`),
       el('ul', {}, ...failingHeadlines.map((claim) => el('li', {}, el('span', { class: 'lk-quiet' }, `${claim.paper} `), opener(claim)))),
       el('p', { class: 'lk-quiet' }, rest));
   }

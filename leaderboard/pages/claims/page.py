@@ -1,4 +1,4 @@
-"""What the papers say beside what their own figures give, claim by claim.
+"""What the papers state and what their own tables give, claim by claim.
 
 A claim's own address is `claims?claim=<key>`, with `key` of the table `claims` in the database.
 """
@@ -17,7 +17,7 @@ from leaderboard.page import Site, View, citations, heading, static_html
 from leaderboard.pages.claims.listing import claims
 from leaderboard.web.responses import download
 
-SENTENCE = "Every figure and statement of the four papers that their own tables can check, printed beside recomputed."
+SENTENCE = "Every number and statement of the four papers that their own tables can check, printed and recomputed."
 
 
 def draw(site: Site) -> None:

@@ -37,7 +37,7 @@ class AxisTable:
     scores: ScoreTable
     axes: tuple[Axis, ...]
     origins: np.ndarray  # [models, axes], index ORIGINS, -1 missing
-    # [models, axes], of the figures (bits of data.board_table); of a category or suite TRAINED, where the model was
+    # [models, axes], of the scores (bits of data.board_table); of a category or suite TRAINED, where the model was
     # trained on a data set of any of its tasks
     marks: np.ndarray
 
@@ -61,12 +61,12 @@ Columns = tuple[tuple[Axis, ...], np.ndarray, np.ndarray]  # axes, values [rows,
 
 
 def check_origin(suite_cache: SuiteCache, query: CorrelationQuery) -> None:
-    """Raises BadInput where no chosen suite has figures of the chosen origin, naming those that there are."""
+    """Raises BadInput where no chosen suite has scores of the chosen origin, naming the available ones."""
     origins = origins_in_order(_origins(suite_cache, query.suites))
     if query.origin not in (ALL, USUAL, *origins):
         raise BadInput(
-            f"The chosen suites have no {query.origin} figures, but {' and '.join(origins) or 'none'}. Choose other "
-            "figures or suites"
+            f"The chosen suites have no {query.origin} scores, but {' and '.join(origins) or 'none'}. Choose other "
+            "scores or suites"
         )
 
 

@@ -20,9 +20,9 @@ NAMED = 60  # axes up to which both sides are labelled
 WRITTEN = 12  # axes up to which the number is written in the cell
 MOST_BLANKS = 2000  # blank cells that are marked one by one
 BAND = 0.014  # width of a strip of groups, of the figure's
-# MIEB has ten categories, PALETTE seven colours and a grey: four of Paul Tol's muted scheme beside them.
+# MIEB has ten categories, PALETTE seven colours and a grey: and four of Paul Tol's muted scheme.
 BANDS = (*PALETTE[:-1], "#882255", "#DDCC77", "#117733", "#332288", PALETTE[-1])
-RUN = 4  # axes of one group in a row whose name is written beside them
+RUN = 4  # axes of one group in a row whose name is written next to them
 LABELLED = 16  # models of a pair named in the figure
 GAP = -128  # a blank cell among whole percents
 # Orange to blue through nothing: distinct for colour-blind readers, and at 0 the page shows through, light or dark.
@@ -119,7 +119,7 @@ def heatmap(
     rows, columns = np.nonzero(np.isnan(r))
     if 0 < len(rows) <= MOST_BLANKS:
         kind = np.uint8 if size < 256 else np.int16
-        figure.add_scatter(  # on axes of its own: whole numbers on the named ones would be new names
+        figure.add_scatter(  # on its own axes: whole numbers on the named ones would be new names
             x=columns.astype(kind),
             y=rows.astype(kind),
             xaxis="x2",
@@ -127,7 +127,7 @@ def heatmap(
             mode="markers",
             customdata=n[rows, columns].astype(np.int16),
             marker={"symbol": "x-thin-open", "size": 5 if size <= SMALL else 3, "color": "#7F7F7F"},
-            hovertemplate=f"blank: %{{customdata}} models with both, or all alike; {minimum} are needed<extra></extra>",
+            hovertemplate=f"blank: %{{customdata}} models with both, or all equal; {minimum} are needed<extra></extra>",
         )
     named = size <= NAMED
     side = 34 if size <= WRITTEN else 15 if named else 8.5  # of a cell, px
@@ -142,7 +142,7 @@ def heatmap(
         "type": "category",
     }
     figure.update_layout(
-        # Across, a narrow screen turns the names upright, then leaves some out.
+        # Across, a narrow screen turns the names upright, then drops some.
         xaxis={
             **axis,
             "side": "bottom",
@@ -170,7 +170,7 @@ def group_colours(groups: Sequence[str]) -> dict[str, str]:
 
 
 def _add_bands(figure: go.Figure, *, names: Sequence[str], groups: Sequence[str], named: bool) -> None:
-    """A strip of the groups' colours along the left and the top; the groups' names beside it where axes have none."""
+    """A strip of the groups' colours along the left and the top; the groups' names next to it where axes have none."""
     colours = group_colours(groups)
     codes = np.array([list(colours).index(group) for group in groups], np.uint8)
     steps = [(edge / len(colours), colour) for at, colour in enumerate(colours.values()) for edge in (at, at + 1)]

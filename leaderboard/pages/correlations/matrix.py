@@ -45,8 +45,8 @@ def correlate(suite_cache: SuiteCache, query: CorrelationQuery) -> CorrelationMa
     connected = ~np.isnan(others).all(axis=1)
     if not connected.any():
         raise BadInput(
-            f"No two of these {query.level} share {query.minimum} models with figures of this choice, so "
-            "there is no correlation to show. Choose other suites, models or figures"
+            f"No two of these {query.level} share {query.minimum} models with scores of this choice, so "
+            "there is no correlation to show. Choose other suites, models or scores"
         )
     order = correlations.order(matrix=matrix.r) if query.order == "clustered" else np.arange(len(connected))
     shown = order[connected[order]]

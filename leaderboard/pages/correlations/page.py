@@ -34,11 +34,11 @@ from leaderboard.web.parameters import Parameter
 
 FIGURE = "correlations-figure"
 SENTENCE = (
-    "Which tasks rank models alike, and which measure something else: each cell is the correlation of two columns "
+    "Which tasks rank models similarly, and which measure something else: each cell is the correlation of two columns "
     "over the models that have both. Click one to see those models."
 )
 MEANING = {
-    "kendall": "Kendall's τ-b counts the pairs of models that two columns order alike, minus those ordered differently",
+    "kendall": "Kendall's τ-b counts the pairs of models that two columns order the same, minus those they do not",
     "spearman": "Spearman's ρ is the correlation of the ranks that two columns give",
     "pearson": "Pearson's r is the correlation of the scores themselves",
 }
@@ -54,7 +54,7 @@ STARTS = (
 
 
 def draw(site: Site) -> None:
-    """What is most and least alike, the matrix, its controls, and the opened pair below."""
+    """The most and least similar pairs, the matrix, its controls, and the opened pair below."""
     lists = {
         "suites": lambda: suite_choices(suite_queries.suites(site.db)),
         "models": lambda: [(row.title, row.key) for row in model_queries.models(site.db).itertuples() if row.runs],
@@ -75,10 +75,10 @@ def draw(site: Site) -> None:
         origin = gr.Dropdown(ORIGIN_CHOICES, value=USUAL, label="Scores", scale=1)
     with gr.Accordion("More choices", open=False), gr.Row(elem_classes="pg-controls"):
         order = gr.Radio(
-            [("Like beside like", "clustered"), ("As in the paper", "paper")], value="clustered", label="Order", scale=1
+            [("Similar together", "clustered"), ("As in the paper", "paper")], value="clustered", label="Order", scale=1
         )
         means = gr.Radio(
-            [("Mean of the figures", "figures"), ("As the paper prints it", "printed")],
+            [("Mean of the scores", "figures"), ("As the paper prints it", "printed")],
             value="figures",
             label="A category's value",
             scale=1,
@@ -184,7 +184,7 @@ def preset_of(query: CorrelationQuery, known: Sequence[Parameter]) -> str:
 
 
 def finding(matrix: CorrelationMatrix, *, choice: str) -> str:
-    """The pairs that are most and least alike, each a link that opens it; `choice` is the page's query string."""
+    """The most and least similar pairs, each a link that opens it; `choice` is the page's query string."""
     extremes = extreme_pairs(correlation=matrix.correlation, method=matrix.query.method)
     pairs = () if extremes is None else (extremes.most, extremes.least)
     axes = matrix.table.axes
@@ -199,7 +199,7 @@ def finding(matrix: CorrelationMatrix, *, choice: str) -> str:
 
 
 def legend(matrix: CorrelationMatrix) -> str:
-    """What the matrix is computed from, its colours, and what was left out."""
+    """What the matrix is computed from, its colours, and what was excluded."""
     axes, correlation = matrix.table.axes, matrix.correlation
     others, blank = ~np.eye(len(axes), dtype=bool), np.isnan(correlation.r)
     unrelated = unrelated_suites(matrix)
@@ -262,7 +262,7 @@ def _no_pair(keys: str, known: set[str]) -> str:
 
 
 def _marks(opened: AxisPair, index: int) -> str:
-    """The marks of a model's two figures, one line each; a category or suite: trained on a data set of it."""
+    """The marks of a model's two scores, one line each; a category or suite: trained on a data set of it."""
     lines = []
     for marks, axis in zip(opened.marks[index], (opened.x, opened.y), strict=True):
         if note := explained_signs(marks):

@@ -1,4 +1,4 @@
-"""What a visitor chooses to correlate: suites, level, method, models and figures."""
+"""What a visitor chooses to correlate: suites, level, method, models and scores."""
 
 from __future__ import annotations
 

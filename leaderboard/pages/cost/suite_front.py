@@ -1,4 +1,4 @@
-"""Where every model of a suite stands on the front of score and cost, and why; and what the suite takes to run."""
+"""Which models of a suite are on the front of score and cost, and why; and what the suite takes to run."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The page of judges: how far each can be trusted to say how alike two items are."""
+"""The page of judges: how far each can be trusted to rate the similarity of two items."""

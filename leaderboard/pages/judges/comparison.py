@@ -25,7 +25,7 @@ MEANINGS = {
     "mmscore": "agreement with the true similarity",
     "relax_sym": "share of pairs whose two orders differ by at most one point",
     "smoothness": "how many of the ten scores it uses: entropy, in nats",
-    "controllability": "how alike its MMScores are under the two conditions",
+    "controllability": "how close its MMScores are under the two conditions",
 }
 BEST = {  # of one judge, and of several that are level
     "mmscore": ("agrees most with the truth", "agree most with the truth"),
@@ -52,7 +52,7 @@ class Value:
     low: float | None = None
     high: float | None = None
     bias: float | None = None  # of the value in finite samples: the interval is of the value without it
-    recomputed: bool = False  # the mean of printed figures, which the paper does not print itself
+    recomputed: bool = False  # the mean of printed scores, which the paper does not print itself
 
     def note(self, digits: int, scale: float) -> str:
         """What it is without its bias; empty where it has none."""
@@ -101,7 +101,7 @@ class Lead:
         if len(self.rows) > 1:
             return "They are level."
         if self.of == 1:
-            return "There is no other judge to compare with."
+            return "No other judge to compare with."
         if self.verdict == SIGNIFICANT:
             return "Significantly better than every other judge."
         if self.verdict == NOT_SIGNIFICANT:
@@ -120,7 +120,7 @@ class Correlated:
     n: int
 
     @property
-    def proved(self) -> bool:
+    def significant(self) -> bool:
         """Whether 0 lies outside the interval."""
         return self.low > 0 or self.high < 0
 
@@ -159,15 +159,15 @@ class JudgeComparison:
 
     @property
     def agreement(self) -> str:
-        """Which metrics are proved to go together, as a sentence."""
-        proved = [f"{first} and {second}" for first, second, pair in self.agreements if pair.proved]
-        if not proved:
-            return "No two metrics are proved to go together, so a good figure in one promises nothing in another."
-        return f"Proved to go together or against each other: {'; '.join(proved)}."
+        """Which metrics are significantly correlated, as a sentence."""
+        significant = [f"{first} and {second}" for first, second, pair in self.agreements if pair.significant]
+        if not significant:
+            return "No two metrics are significantly correlated, so a good score in one says nothing about another."
+        return f"Significantly correlated: {'; '.join(significant)}."
 
     @property
-    def unproved(self) -> str:
-        """What all leads read as where none can be proved because intervals are missing, to say it once; else empty."""
+    def untestable(self) -> str:
+        """The reading of all leads where intervals are missing, to state it once; else empty."""
         readings = {lead.reading for lead in self.leads}
         return readings.pop() if readings == {NO_INTERVALS} else ""
 
@@ -312,7 +312,7 @@ def lead(
     """Who leads a metric among rows of one origin, the one with most of them, and how sure it is. None without rows.
 
     MMScores are compared as on the board; where that has no intervals, by the paired difference over the items of
-    `measured`, the evidence of the computed judges. Other metrics differ where their intervals lie apart.
+    `measured`, the evidence of the computed judges. Other metrics differ where their intervals do not overlap.
     """
     known = [row for row in rows if metric in row.values]
     if not known:

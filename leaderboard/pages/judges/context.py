@@ -24,7 +24,7 @@ SIZES = (5, *judge_ranking.SIZES)
 
 @dataclass(frozen=True, kw_only=True)
 class OtherBenchmark:
-    """One other benchmark beside the four metrics, in their order; None without a figure."""
+    """One other benchmark against the four metrics, in their order; None without a score."""
 
     title: str
     origin: str

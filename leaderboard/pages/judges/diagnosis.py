@@ -124,7 +124,7 @@ def diagnose(
         curve=judge.relax_sym_curve(forward, reverse, sources),
         bias=_figure(lambda: judge_diagnostics.position_bias(forward, reverse, sources)),
         confusion=judge_diagnostics.confusion(own["expected_score"], forward, reverse),
-        # Of numbers there is no other reason for an answer without a score than that it is not a number.
+        # A number can be without a score only because it is NaN.
         problems=judge_diagnostics.problem_rates(
             *(
                 own[problem].astype(object).where(own[problem].notna(), np.where(own[side].notna(), "", "missing"))
@@ -250,7 +250,7 @@ def reading(diagnosis: Diagnosis) -> Sequence[str]:
     if not diagnosis.scored:
         return ["It gave no pair two scores."]
     if not diagnosis.flipped:
-        out.append(f"All {diagnosis.scored:,} pairs with two scores were rated alike in both orders.")
+        out.append(f"All {diagnosis.scored:,} pairs with two scores were rated the same in both orders.")
     else:
         pairs = "pair gets" if diagnosis.flipped == 1 else "pairs get"
         far = "none" if not diagnosis.far else f"{diagnosis.far:,}"

@@ -1,4 +1,4 @@
-"""Where marks stand in the page's small figures: percent of the width from the left, of the height from the top."""
+"""Where marks are in the page's small figures: percent of the width from the left, of the height from the top."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Encoders and distances beside VLMs, on the splits where a model without a prompt can do all that is required."""
+"""Encoders and distances compared with VLMs, on the splits where a model without a prompt can do all that is
+required."""
 
 from __future__ import annotations
 
@@ -29,16 +30,16 @@ class Measured:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beside:
+class EncoderScores:
     """Judges of every kind on the same splits; empty where no model without a prompt was measured."""
 
     tasks: tuple[str, ...]  # titles of the splits
     rows: tuple[Measured, ...]  # the best first
 
 
-def beside(scores: pd.DataFrame, tasks: pd.DataFrame, runs: pd.DataFrame) -> Beside:
+def encoder_scores(scores: pd.DataFrame, tasks: pd.DataFrame, runs: pd.DataFrame) -> EncoderScores:
     """The judges with both conditions' MMScores on every split of two images that some model without a prompt was
-    measured on in full: none of its transformations was left out (PairBench section 4.2.2)."""
+    measured on in full: none of its transformations was omitted (PairBench section 4.2.2)."""
     images = tasks[tasks["ranked"] & tasks["images"]]
     without = scores[scores["kind"].isin(WITHOUT_PROMPT)]
     in_part = {
@@ -62,4 +63,4 @@ def beside(scores: pd.DataFrame, tasks: pd.DataFrame, runs: pd.DataFrame) -> Bes
         )
     rows.sort(key=lambda row: (-row.mean, row.title, row.origin))
     titles = images.set_index("key")["title"]
-    return Beside(tasks=tuple(titles[key] for key in usable), rows=tuple(rows))
+    return EncoderScores(tasks=tuple(titles[key] for key in usable), rows=tuple(rows))

@@ -35,8 +35,10 @@ class Judging:
             of=db,
         )
         self.joined = memoised(lambda suite, splits: context.joined(db, self.compare(suite, splits)), most=16, of=db)
-        self.beside = memoised(
-            lambda suite: encoders.beside(self.scores(suite), judge_queries.tasks(db, suite=suite), self.runs(suite)),
+        self.encoder_scores = memoised(
+            lambda suite: encoders.encoder_scores(
+                self.scores(suite), judge_queries.tasks(db, suite=suite), self.runs(suite)
+            ),
             most=8,
             of=db,
         )

@@ -1,4 +1,4 @@
-"""Which judge to trust with "how alike are these two?": PairBench's four metrics, one judge in detail, and why."""
+"""Which judge to trust with "how similar are these two?": PairBench's four metrics, one judge in detail, and why."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from leaderboard.pages.judges.judging import Judging, judging_of
 from leaderboard.web.parameters import Choice
 
 SENTENCE = (
-    "Which models can be trusted to rate how alike two items are: whether they agree with the truth, answer the same "
-    "in both orders, use the whole scale, and follow what they are told to ignore."
+    "Which models can be trusted to rate how similar two items are: whether they agree with the truth, answer the same "
+    "in both orders, use the whole scale, and ignore what they are asked to ignore."
 )
 
 
@@ -81,7 +81,7 @@ def draw(site: Site) -> None:
 
 
 def _splits(site: Site) -> list[tuple[str, str]]:
-    """Every split with stored pairs or figures to choose from."""
+    """Every split with stored pairs or scores to choose from."""
     out = {}
     for suite in judge_queries.suites(site.db).itertuples():
         for task in judge_queries.tasks(site.db, suite=suite.key).itertuples():
@@ -219,7 +219,7 @@ def _rest(judging: Judging, comparison: JudgeComparison, about: pd.Series, metri
         suite=about,
         metrics=metrics,
         METRICS=METRICS,
-        beside=judging.beside(comparison.suite),
+        encoders=judging.encoder_scores(comparison.suite),
         axis=drawing.ValueAxis(low=0.0, high=1.0),
         kinds=KINDS,
         printed=context.printed(judging.db, titles=dict(metrics["title"])),

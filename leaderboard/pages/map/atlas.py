@@ -118,7 +118,7 @@ class Atlas:
             worker.kill()
 
     async def make(self, recipe: Recipe, *, visitor: str) -> AsyncIterator[str]:
-        """Makes a map in a program of its own and keeps it; yields its stages. A visitor who leaves ends it.
+        """Makes a map in a separate process and keeps it; yields its stages. A visitor who leaves ends it.
 
         Raises MapFailed with the reason, also when the visitor has stopped it.
         """

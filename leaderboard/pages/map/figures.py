@@ -16,7 +16,7 @@ from leaderboard.html.plot_style import GROUPS, SYMBOLS, UNGROUPED, Box, label_s
 WIDTH, HEIGHT = 800, 500
 FEWEST = 3  # points of a region that is outlined
 AROUND = 12  # corners of the ring around a point that its region's outline keeps clear
-MOST = 17  # values with a mark of their own; rarer ones share one
+MOST = 17  # values with their own mark; rarer ones share one
 
 
 @dataclass(frozen=True, kw_only=True)

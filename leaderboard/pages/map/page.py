@@ -1,4 +1,4 @@
-"""Maps: tasks beside tasks that rank models alike, models beside models with like profiles; what is near what."""
+"""Maps: tasks near tasks that rank models similarly, models near models with similar profiles, and neighbours."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from leaderboard.web.errors import caught
 
 FIGURE = "map-figure"
 SENTENCE = (
-    "Tasks near each other rank models alike; models near each other have similar score profiles. Only "
+    "Tasks near each other rank models similarly; models near each other have similar score profiles. Only "
     "neighbourhoods are meaningful, not the distances between groups."
 )
 TITLES = {

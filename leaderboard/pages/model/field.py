@@ -69,7 +69,7 @@ def field(suite_cache: SuiteCache, *, suite: str, model: str, origin: str = "") 
 
 
 def compared(column: SuiteColumn) -> bool:
-    """Whether a column measures the model: it counts in the mean, or it measures generators and is no rank."""
+    """Whether a column measures the model: it counts in the mean, or it measures generators and is not a rank."""
     return column.ranked or (column.default and not column.metric.endswith("_rank"))
 
 

@@ -25,7 +25,7 @@ FIELD, OWN, CHANCE = "#8A94A3", PALETTE[1], PALETTE[0]
 def strip(field: Field, *, ranked: Ranking | None, by: str) -> go.Figure:
     """A line a category or a task (`by`) with every model as a tick; without categories, tasks in standard deviations.
 
-    So are tasks of unlike units.
+    So are tasks of different units.
     """
     table, columns = field.table, [field.table.columns[index] for index in field.columns]
     mixed = len({column.scale for column in columns}) > 1 or not table.scores.categories

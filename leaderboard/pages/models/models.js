@@ -122,7 +122,7 @@ export function describe({ fields, rows: listed, suites, kinds, permissive, hub 
   ];
   const caption = (state) => {
     const suite = suites.find(({ key }) => key === state.suite);
-    const of = suite ? suite.title : 'the suite beside the rank';
+    const of = suite ? suite.title : 'the suite next to the rank';
     return `Bars: the mean of each category of ${of}, from the lowest among its models (empty) to the highest (full); point at them for the numbers. `
       + 'A rank has its 95% interval where that is known. — : our sources do not state it.';
   };

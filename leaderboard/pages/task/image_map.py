@@ -16,7 +16,7 @@ from leaderboard.html.plot_style import GROUPS, SYMBOLS, UNGROUPED, plain_map
 from leaderboard.html.templates import render
 from leaderboard.pages.task import items
 
-MOST = 21  # labels with a mark of their own: three shapes of every colour
+MOST = 21  # labels with their own mark: three shapes of every colour
 
 
 def command(db: Database, about: pd.Series) -> str:
@@ -53,7 +53,7 @@ def figure(db: Database, *, task: str, model: str) -> go.Figure:
 
 
 def draw(points: pd.DataFrame, *, meta: Mapping[str, Any]) -> go.Figure:
-    """points: image, label, x, y. Of many labels the most frequent have marks of their own, the others are grey.
+    """points: image, label, x, y. Of many labels the most frequent have their own marks, the others are grey.
 
     Each point's customdata is its row among the points; `meta` goes to the page with the figure.
     """

@@ -49,7 +49,7 @@ def drawn(
 def answered(
     procedure: str, detail: Mapping[str, Any], *, answer: str, category: str, pictured: AbstractSet[str]
 ) -> dict[str, Any]:
-    """What a model returned beside its answer: `scores` (label, text), `hits` with pictures, a judge's `reply`.
+    """What a model returned besides its answer: `scores` (label, text), `hits` with pictures, a judge's `reply`.
 
     Of a pair rated in both orders `replies` (order, text, problem) instead, or the `scores` that a model's own numbers
     were before they became ratings.
@@ -99,7 +99,7 @@ def answered(
 def choices(detail: Mapping[str, Any], *, category: str) -> tuple[tuple[str, str] | None, list[tuple[str, str]]]:
     """The reference, if there is one, and the alternatives, each as (image, text).
 
-    Images and texts are separate, each in the order of the columns. A lone one beside several of the other kind is
+    Images and texts are separate, each in the order of the columns. A single one with several of the other kind is
     the reference; of one kind there is a reference where there is one more than there are scores, or, without scores,
     where more than two are shown and the question is not of a quality.
     """
@@ -114,7 +114,7 @@ def choices(detail: Mapping[str, Any], *, category: str) -> tuple[tuple[str, str
 
 
 def aligned(images: Sequence[str], texts: Sequence[str]) -> list[tuple[str, str]]:
-    """Lists that are aligned, of which one may be empty, as (image, text) pairs."""
+    """Aligned lists, one of them possibly empty, as (image, text) pairs."""
     count = max(len(images), len(texts))
     return [(images[at] if at < len(images) else "", texts[at] if at < len(texts) else "") for at in range(count)]
 
@@ -126,7 +126,7 @@ def _list(detail: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def _row(images: Sequence[str], texts: Sequence[str], pictured: AbstractSet[str]) -> list[Part]:
-    """The images and captions of one row; of several beside a single one the first is right."""
+    """The images and captions of one row; of several with a single one the first is right."""
     a, c = len(images), len(texts)
     sides = (
         ("Image", [(each, "") for each in images], c == 1 < a),

@@ -1,4 +1,4 @@
-/** The single items of a task: one computed run, or two beside each other; filtered, in order, a page at a time. */
+/** The single items of a task: one computed run, or two side by side; filtered, in order, a page at a time. */
 
 import { el, stylesheet } from '../../js/dom.js';
 import { getJson } from '../../js/request.js';
@@ -19,7 +19,7 @@ export function parse(search) {
   };
 }
 
-/** A choice as a query string, defaults left out; other parameters in `search` stay. */
+/** A choice as a query string, without defaults; other parameters in `search` stay. */
 export function write(state, search) {
   const query = new URLSearchParams(search);
   const values = { ...state, items: state.items.join(','), part: state.part > 1 ? String(state.part) : '', every: state.every ? 'yes' : '' };
@@ -135,7 +135,7 @@ class Items {
     const both = (one, other) => [one, other].filter(Boolean);
     return el('div', { class: 'lk-choose' },
       this.select('Model', 'model', data.runs.map(option), first, (model) => this.change({ items: both(model, model === second ? '' : second), show: '' }, 'model')),
-      data.runs.length > 1 && this.select('Beside it', 'beside', [['', 'no other'], ...data.runs.filter(({ model }) => model !== first).map(option)], second,
+      data.runs.length > 1 && this.select('Compare with', 'beside', [['', 'no other'], ...data.runs.filter(({ model }) => model !== first).map(option)], second,
         (model) => this.change({ items: both(first, model), show: '' }, 'beside')),
       data.orders.length > 0 && this.select('Order', 'order', data.orders.map(({ key, title }) => [key, title]), data.order, (order) => this.change({ order }, 'order')),
       data.subsets.length > 0 && this.select('Subset', 'subset', [['', 'all'], ...data.subsets.map((name) => [name, name])], data.subset, (subset) => this.change({ subset }, 'subset')));

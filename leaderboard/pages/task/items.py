@@ -21,7 +21,7 @@ from leaderboard.pages.task.item_parts import answered, drawn
 from leaderboard.pages.task.protocols import EXPLAINED
 
 PER_PAGE = 24
-LABELS = "labels"  # probes of items with several labels, which have a score of their own and no margin
+LABELS = "labels"  # probes of items with several labels, which have their own score and no margin
 SHOWS_ONE = {"wrong": "Wrong", "right": "Right", "unread": "Unread or tied", "all": "All"}
 SHOWS_TWO = {
     "disagree": "They disagree",
@@ -159,9 +159,9 @@ def can_be_run(about: pd.Series) -> bool:
 def how_to(db: Database, about: pd.Series) -> dict[str, str]:
     """What the page shows where no run of a task has items: why, and the command that would make one."""
     if about["procedure"] == "cfred-grid":
-        return {"empty": "Each figure is of all prompts at once, so there are no single items.", "command": ""}
+        return {"empty": "Each score is over all prompts at once, so it has no single items.", "command": ""}
     if not can_be_run(about):
-        return {"empty": "Its items cannot be loaded, so there are only published figures.", "command": ""}
+        return {"empty": "Its items cannot be loaded, so it has only published scores.", "command": ""}
     suites = suite_queries.suites_of_task(db, task=about["key"])
     if suites.empty:
         return {"empty": "Not part of a suite, so it cannot be run.", "command": ""}

@@ -38,7 +38,7 @@ SENTENCE = (
 MAP = "item-map"
 FIGURE = "task-figure"
 DEFAULT = "mieb/stl10"
-FEWEST = 8  # models a correlation is shown for, and beside the best before a share of them means anything
+FEWEST = 8  # models a correlation is shown for, and next to the best before a share of them means anything
 RELATED = 8  # correlated tasks shown
 Correlations = Callable[[str], "tuple[np.ndarray, Correlation]"]  # of a suite, as `correlations` returns them
 
@@ -249,7 +249,7 @@ def correlations(table: BoardTable) -> tuple[np.ndarray, Correlation]:
 
 
 def _reading(table: BoardTable, index: int, *, ceiling: float) -> dict[str, Any]:
-    """The verdict on the task from the spread of scores, those in doubt left out."""
+    """The verdict on the task from the spread of scores, without doubtful ones."""
     from compute.analysis.saturation import saturation
 
     column = table.columns[index]
@@ -282,11 +282,11 @@ def verdict(saturation: Saturation) -> str:
         return "Separates models in part: the spread is only a few times the noise of a score."
     if saturation.used == saturation.used:
         return "There is room above the best, but without a known noise small gaps say little."
-    return "Without a ceiling or a known noise, only the spread says how far the models lie apart."
+    return "Without a ceiling or a known noise, only the spread says how far apart the models are."
 
 
 def _related(table: BoardTable, index: int, computed: tuple[np.ndarray, Correlation]) -> dict[str, list]:
-    """The tasks that rank models most and least alike, with a link to the scatter of each pair."""
+    """The tasks that rank models most and least similarly, with a link to the scatter of each pair."""
     columns, result = computed
     own = int(np.flatnonzero(columns == index)[0])
     r = np.where(np.arange(len(columns)) == own, np.nan, result.r[own])

@@ -7,7 +7,7 @@ import { pictureOf } from './item.js';
 const MOST_PICTURES = 24; // of a label, below the figure
 
 /**
- * Shows the images behind the points of the figure `id`: the image under the pointer beside it, those of a chosen label below.
+ * Shows the images behind the points of the figure `id`: the image under the pointer next to it, those of a chosen label below.
  * The figure's `meta` holds {task, images: [key or ''], labels: [index of its name], names: [...]}; points carry their row as customdata.
  */
 export function mount(owner, { id }) {

@@ -1,4 +1,4 @@
-"""How each kind of task is run, in plain words: `protocols.toml` beside this file."""
+"""How each kind of task is run, in plain words: `protocols.toml` next to this file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def sentence(procedure: str, benchmark: str) -> str:
 
 
 def settings(task: Mapping[str, Any]) -> str:
-    """What a task's own settings change, in words; settings of no concern to a reader are left out."""
+    """What a task's own settings change, in words; settings that do not concern a reader are omitted."""
     parts = [words.format(task[key]) for key, words in SETTINGS.items() if key in task]
     if task.get("skip_first_result"):
         parts.append("the first hit is dropped, taken to be the query itself")

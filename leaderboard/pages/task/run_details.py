@@ -34,7 +34,7 @@ WORDS = {
     "in_part": "stated by some replies only",
 }
 
-# Of a model's settings: these have lines of their own, device and dtype with the run.
+# Of a model's settings: these have their own lines, device and dtype with the run.
 SHOWN = ("adapter", "version", "weights", "revision", "options", "packages", "device", "dtype")
 
 Line = dict[str, str]

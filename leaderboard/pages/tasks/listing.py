@@ -125,9 +125,9 @@ def unstated(license: object) -> bool:
 def _scores(table: BoardTable | None, task: str) -> list[Any]:
     """best, leader, median and chance in shown units, digits, and the scores from 0 to 100 between the axis' ends.
 
-    The axis of a score with bounds is theirs; of any other it goes from the lowest to the highest score. Figures in
-    doubt, and those of other origins than the displayed one, are left out. Without a score all but `digits` are None or
-    empty.
+    The axis of a score with bounds is theirs; of any other it goes from the lowest to the highest score. Doubtful
+    scores, and those of other origins than the displayed one, are excluded. Without a score all but `digits` are None
+    or empty.
     """
     index = None if table is None else table.headline(task)
     if table is None or index is None:

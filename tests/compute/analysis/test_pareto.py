@@ -49,7 +49,7 @@ def test_the_front_of_the_point_values_is_its_definition(seed: int) -> None:
             other for other in range(len(cost)) if cost[other] <= cost[model] and mean[other] > mean[model] + 1e-12
         ]
         assert found.points[model] == (not np.isnan(cost[model]) and not higher)
-        # Whoever is ahead of all that cost no more cannot be proved worse than one of them.
+        # A model ahead of all that cost no more cannot be significantly worse than one of them.
         assert not found.points[model] or found.states[model] == ON
 
 

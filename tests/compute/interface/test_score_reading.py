@@ -103,7 +103,7 @@ def test_shares_have_binomial_errors_and_n_alone_has_none() -> None:
     frame = pd.DataFrame({"model": ["x", "y"], "task": "t", "value": [0.5, 0.9], "n": [100, 400]})
     np.testing.assert_allclose(ScoreReading(shares=True).table(frame).stderr[:, 0], [0.05, 0.015])
     table = ScoreReading().table(frame)
-    assert np.isnan(table.stderr).all() and any("n right answers" in note for note in table.notes)
+    assert np.isnan(table.stderr).all() and any("n correct answers" in note for note in table.notes)
     with pytest.raises(BadInput, match="100"):
         ScoreReading(shares=True).table(frame.assign(value=50))
 

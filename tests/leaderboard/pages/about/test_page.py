@@ -47,7 +47,7 @@ def test_the_numbers_are_those_of_the_database(site: SimpleNamespace) -> None:
     assert "Database built" in markup and "gradio" in markup
     version = data_version.current().number
     assert re.search(
-        rf"Version of the figures</dt>\s*<dd>\s*{re.escape(version)} \(<a href=\"published/CHANGELOG.md\"", markup
+        rf"Version of the scores</dt>\s*<dd>\s*{re.escape(version)} \(<a href=\"published/CHANGELOG.md\"", markup
     )
 
 

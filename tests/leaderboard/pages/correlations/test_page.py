@@ -24,7 +24,7 @@ def test_the_answer_names_the_surest_pairs_and_opens_them(site: SimpleNamespace)
     extremes = extreme_pairs(correlation=matrix.correlation, method="spearman")
     labels = [axis.label for axis in matrix.table.axes]
     r = matrix.correlation.r
-    for (first, second), start in ((extremes.most, "Most alike are"), (extremes.least, "Least alike are")):
+    for (first, second), start in ((extremes.most, "Most similar are"), (extremes.least, "Least similar are")):
         assert f"{start} {labels[first]} and {labels[second]}" in words(markup)
         assert f"{abs(r[first, second]):.2f}" in words(markup)
     assert extremes.pairs == len(labels) * (len(labels) - 1) // 2  # every cell has enough models there

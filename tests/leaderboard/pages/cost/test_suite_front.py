@@ -91,7 +91,7 @@ def test_the_answer_counts_the_table(suite_fronts: SuiteFronts) -> None:
         in text
     )
     assert f"that is no larger ; {on} are on the front." in text
-    assert f"{without} without a known size are left out: " in text
+    assert f"{without} without a known size are excluded: " in text
     rows = re.findall(r"</th><td>(.*?)</td>", macros("pages/cost/page.html").table(suite_front))
     assert (rows.count("yes"), rows.count("no"), len(rows)) == (on, off, on + off)
     assert "unknown" not in text

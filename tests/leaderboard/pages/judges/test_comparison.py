@@ -37,7 +37,7 @@ def row(title: str, value: float, *, half: float | None = None, origin: str = "c
             NO_INTERVALS,
         ),
         ([row("A", 0.9, half=0.01), row("B", 0.9, half=0.01)], ["A", "B"], "They are level."),
-        ([row("A", 0.9)], ["A"], "There is no other judge to compare with."),
+        ([row("A", 0.9)], ["A"], "No other judge to compare with."),
         (
             [row("A", 0.9, half=0.5), *(row(name, 0.8, half=0.5) for name in "BCDEF")],
             ["A"],

@@ -18,7 +18,7 @@ def test_table_2_as_printed(judging: Judging) -> None:
     mmscore, symmetry, *_ = table["MMMU"]
     assert mmscore is not None and symmetry is not None
     assert (mmscore.r, symmetry.r, mmscore.n) == (0.89, 0.35, 23)
-    assert mmscore.proved and not symmetry.proved and mmscore.low < 0.89 < mmscore.high
+    assert mmscore.significant and not symmetry.significant and mmscore.low < 0.89 < mmscore.high
 
 
 def test_other_benchmarks_join_by_model(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ def test_a_judge_that_knows_the_truth(judging: Judging) -> None:
     for histogram in judge.histograms:
         assert histogram.counts[histogram.expected - 1] == histogram.total and histogram.invalid == 0
     assert list(diagnosis.reading(judge)) == [
-        f"All {PAIRS} pairs with two scores were rated alike in both orders.",
+        f"All {PAIRS} pairs with two scores were rated the same in both orders.",
         "Every answer is a score.",
     ]
 

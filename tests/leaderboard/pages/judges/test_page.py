@@ -58,16 +58,16 @@ def test_no_flips_are_said(judging: Judging) -> None:
 
 def test_a_judge_of_another_suite_is_shown_there(judging: Judging) -> None:
     _, detail, _ = drawn(judging, judge="example/eye", split="pairbench/coco-cj")
-    assert "Example Eye on Mini pairs" in detail and "It has no figure in PairBench" in detail
+    assert "Example Eye on Mini pairs" in detail and "It has no score in PairBench" in detail
 
 
-def test_encoders_stand_beside_vlms_only_where_they_can_do_all(judging: Judging) -> None:
+def test_encoders_are_compared_with_vlms_only_where_they_can_do_all(judging: Judging) -> None:
     """The stand-ins rotate on every split, so no run left a transformation out. One that did takes its split away."""
-    assert len(judging.beside("mini-pairs").tasks) == 6
-    assert [row.title for row in judging.beside("mini-pairs").rows][0] == "Steady Judge"
-    assert judging.beside("pairbench").rows == () and judging.beside("pairbench").tasks == ()
+    assert len(judging.encoder_scores("mini-pairs").tasks) == 6
+    assert [row.title for row in judging.encoder_scores("mini-pairs").rows][0] == "Steady Judge"
+    assert judging.encoder_scores("pairbench").rows == () and judging.encoder_scores("pairbench").tasks == ()
     runs = judging.runs("mini-pairs").copy()
     runs.loc[runs["task"] == "mini/pairs-sp", "settings"] = '{"found": {"invariant": {"not applied": ["position"]}}}'
     tasks = judge_queries.tasks(judging.db, suite="mini-pairs")
-    left = encoders.beside(judging.scores("mini-pairs"), tasks, runs)
+    left = encoders.encoder_scores(judging.scores("mini-pairs"), tasks, runs)
     assert len(left.tasks) == 5 and "Drawn pairs: spatial position" not in left.tasks
