@@ -123,7 +123,7 @@ class Progress:
             self._say(line)
 
     def tell(self, line: str) -> None:
-        """A line that somebody must see even where there is no terminal: why nothing moves."""
+        """A line that must be seen even without a terminal: why nothing moves."""
         if self._say is not None:
             self._say(line)
         else:

@@ -31,7 +31,7 @@ def score_interval(
     """The 95% interval value ± 1.96 stderr, cut at the metric's bounds; all in one unit.
 
     Source: the normal approximation that UniSim-Bench Table 6 prints. Where none or all of `share_of` items are right
-    that gives no width, and Wilson's interval (1927) is used. Raises BadInput for a negative stderr.
+    the width would be zero, and Wilson's interval (1927) is used. Raises BadInput for a negative stderr.
     """
     if stderr < 0:
         raise BadInput(f"A standard error is never negative, got {stderr:g}")

@@ -22,7 +22,7 @@ class ItemDifference:
     high: float
     p: float  # two-sided
     n: int  # items
-    reason: str = ""  # why there is no difference, interval or p
+    reason: str = ""  # why difference, interval or p are missing
 
 
 def paired_difference(first: pd.DataFrame, second: pd.DataFrame, *, metric: str) -> ItemDifference:

@@ -51,7 +51,7 @@ NAMED = 3  # models that a note names; of more the number is given
 class Ranking:
     """Ranks, means and classes of a table by its rule, with their uncertainty. Arrays are [models], in its order.
 
-    An interval that is not known is UNRANKED (-1) or NaN, and `unknown` says why; so does `why` where there is no rank.
+    An interval that is not known is UNRANKED (-1) or NaN, and `unknown` says why; so does `why` for a missing rank.
     """
 
     table: ScoreTable
@@ -240,7 +240,7 @@ class Ranking:
         """A row a model, best first: rank, model, rank_low, rank_high, class, mean, mean_low, mean_high, few, tasks,
         reason.
 
-        `tasks` counts those with a score; `reason` says why there is no rank or no interval.
+        `tasks` counts those with a score; `reason` says why a rank or an interval is missing.
         """
         frame = pd.DataFrame(
             {

@@ -57,7 +57,7 @@ class ScoreTable:
     categories: tuple[str, ...] = (WHOLE,)
     codes: Ints = None  # type: ignore[assignment]  # [tasks], category of each, len(categories) in none; 0
     higher: Bools = None  # type: ignore[assignment]  # [tasks], whether higher is better; True
-    values: Floats  # [models, tasks], NaN where there is no score
+    values: Floats  # [models, tasks], NaN: missing
     stderr: Floats = None  # type: ignore[assignment]  # [models, tasks], NaN where it is not known; NaN
     bias: Floats = None  # type: ignore[assignment]  # [models, tasks], of the values in finite samples, NaN unknown; NaN
     aggregate: str = CATEGORY_MEAN  # the rule of the mean: one of AGGREGATES, or `borda`
@@ -71,7 +71,7 @@ class ScoreTable:
     printed: Floats = None  # type: ignore[assignment]  # [models, categories], means as the source prints them; NaN
     hours: Floats = None  # type: ignore[assignment]  # [tasks], median of the imported runs; NaN
     reasons: tuple[str, ...] = ("no score",)
-    missing: Ints = None  # type: ignore[assignment]  # [models, tasks], why there is no score: index of reasons; 0
+    missing: Ints = None  # type: ignore[assignment]  # [models, tasks], why a score is missing: index of reasons; 0
     notes: tuple[str, ...] = ()  # what was excluded (first) and what may not be a task, in sentences
 
     def __post_init__(self) -> None:
@@ -367,7 +367,7 @@ def of_long(
 
 
 def wide(long: pd.DataFrame, name: str, *, rows: Sequence[tuple[str, str]], columns: pd.DataFrame) -> Floats:
-    """A column of LONG, or another next to them, as [rows, columns], NaN where there is no score.
+    """A column of LONG, or another next to them, as [rows, columns], NaN where missing.
 
     rows: pairs of model and origin; columns as in `of_long`.
     """

@@ -76,7 +76,7 @@ class TemporaryFile:
             return self._file.read(length)
 
     def add(self, key: bytes, data: bytes, *, anew: bool = False) -> bool:
-        """Stores bytes under a new key; False where there is no room for them. With `anew` a full file starts over."""
+        """Stores bytes under a new key; False without room for them. With `anew` a full file starts over."""
         with self._lock:
             try:
                 if self._file is None:

@@ -76,7 +76,7 @@ def summarise(metric: str, items: pd.DataFrame) -> Figure:
     A metric with its own column is the mean over rows that have a value; a row without one was not answered. Its
     standard error is sd / sqrt(n), and sqrt(p (1 - p) / n) where every value is 0 or 1; its `lower_bound` takes every
     row without a value as the metric's lowest. Another metric is the function
-    of columns that its row in METRICS names. Raises Undefined where there is no such figure, BadInput where a column is
+    of columns that its row in METRICS names. Raises Undefined for an undefined score, BadInput where a column is
     missing.
     """
     row = row_of(metric)

@@ -275,7 +275,7 @@ class EmbeddingCache:
     # ---- within
 
     def _merged(self, names: Sequence[str], *, noted: bool = True) -> bool:
-        """Makes one shard of several; False where there is no room. `noted`: it says which it stands for, so that they
+        """Makes one shard of several; False without room. `noted`: it says which it stands for, so that they
         are removed even after a process that died meanwhile. A shard of parts does not: its file is then the same as
         of one written at once, and parts that stay are merged with it later."""
         files = [file for file in self._opened(names).values() if file.is_sound]

@@ -99,7 +99,7 @@ def read_eval_results(path: Path, *, model: str, catalog: Catalog, source: str =
     """Every figure of the catalogue's tasks in a folder's files, as runs of `model` (a hub id or a key).
 
     `path` is a file, the folder itself, or the one that holds it. Entries of other tasks are `skipped`; `problems`
-    names each file and entry that cannot be read or is ambiguous. Raises BadInput where there is no such file.
+    names each file and entry that cannot be read or is ambiguous. Raises BadInput for a missing file.
     """
     folder = path / EVAL_RESULTS if (path / EVAL_RESULTS).is_dir() else path
     files = [path] if path.is_file() else sorted((*folder.glob("*.yaml"), *folder.glob("*.yml")))

@@ -16,7 +16,7 @@ def fetch_mteb_results(cache: Path, *, catalog: Catalog, revision: str = "main")
     """Downloads the result files of the catalogue's tasks of MIEB and ViDoRe as of one commit; returns their folder.
 
     `revision` is a commit, branch or tag; a branch is resolved first, and the folder is named after the commit, so
-    that the import can be repeated. Raises BadInput when there is no such revision or the Hub cannot be reached.
+    that the import can be repeated. Raises BadInput when the revision does not exist or the Hub cannot be reached.
     """
     import httpx2
     from huggingface_hub import HfApi, snapshot_download

@@ -130,7 +130,7 @@ def measured_twice(
 ) -> tuple[tuple[str, ...], float | None]:
     """The models with a score on the same task in `second` and in one of `first`, and the median absolute difference.
 
-    That is None where there is no such model. `but`: a model that does not count.
+    That is None without such a model. `but`: a model that does not count.
     """
     models, gaps = [], []
     for part in first:

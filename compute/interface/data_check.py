@@ -24,7 +24,7 @@ EXAMPLES = 3  # of a finding, in a line
 
 @dataclass(frozen=True, kw_only=True)
 class CheckedTask:
-    """One task's data. With `problem` nothing could be read; with faults there are no items."""
+    """One task's data. With `problem` nothing could be read; with faults, it has no items."""
 
     title: str
     problem: str = ""  # why nothing could be read

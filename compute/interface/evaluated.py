@@ -258,7 +258,7 @@ class Evaluation:
         """Writes every score as CSV, whole or not at all, in the form that `likeness import scores` reads.
 
         What no shipped catalogue lists is declared in it, but for a suite of user data, which the reader must have
-        in its results folder. Raises CannotWrite, and BadInput where there is no score.
+        in its results folder. Raises CannotWrite, and BadInput without a score.
         """
         from compute.catalog import shipped
 

@@ -500,7 +500,7 @@ def _without_summaries(table: ScoreTable, *, named: Collection[str]) -> ScoreTab
 
 def _left_out(tasks: Sequence[str], *, named: Collection[str]) -> tuple[list[str], list[str]]:
     """The tasks that by their names sum up the others, and those that describe the models, as far as no option names
-    them; none where there are no others."""
+    them; none without others."""
     free = [task for task in tasks if task not in named]
     sums = [task for task in free if SUM.fullmatch(task)]
     facts = [

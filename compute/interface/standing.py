@@ -39,7 +39,7 @@ def means_of(mine: ScoreTable) -> pd.DataFrame:
 def rank_of(
     mine: ScoreTable, others: ScoreTable | None, *, comparable: Comparability, instead: Sequence[str] = ()
 ) -> RankedModel:
-    """The rank of the one model of a table among the rows of `others` without its own; None: there are no such rows.
+    """The rank of the one model of a table among the rows of `others` without its own; None without such rows.
 
     `instead`: the origins that do have rows of other models, which the reason then names.
     """

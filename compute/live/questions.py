@@ -106,7 +106,7 @@ class Answer:
     controls: tuple[int, int] | None = None  # of a pair without percentile: unrelated examples scored below, and all
     unit: str = ""  # what `scores` are: cosine | own | rating (1 to 10) | votes (share of the orders)
     seconds: float = 0.0
-    problem: str = ""  # why there is no answer
+    problem: str = ""  # why the answer is missing
 
     @property
     def reference(self) -> Reference | None:

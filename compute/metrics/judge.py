@@ -179,7 +179,7 @@ MMSCORE = Quantity(
     unrelated=_unrelated,
     cells=_table_cells,
     value=lambda counts: nmi_of_counts(counts.reshape(*counts.shape[:-1], -1, SCALE + 1)),
-    reason="All pairs have one expected score and all answers are alike, so there is no mutual information is defined",
+    reason="All pairs have one expected score and all answers are the same, so mutual information is not defined",
     lower=0.0,
     upper=1.0,
 )

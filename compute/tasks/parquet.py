@@ -256,7 +256,7 @@ def _data_files(folder: Path) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _card(folder: Path) -> list[dict[str, Any]]:
-    """The `configs` of the data set's card; none when there is no card or it lists none."""
+    """The `configs` of the data set's card; none without a card or a list in it."""
     path = folder / "README.md"
     if not path.is_file():
         return []

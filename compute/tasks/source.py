@@ -158,7 +158,7 @@ class Source:
 
 
 def data_folder(named: str | Path | None) -> Path | None:
-    """A folder of data sets as a user names it, or none. Raises NotHere where there is no such folder."""
+    """A folder of data sets as a user names it, or none. Raises NotHere for a missing folder."""
     if named is None or not str(named):
         return None
     folder = Path(named).expanduser()

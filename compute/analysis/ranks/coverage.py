@@ -37,7 +37,7 @@ LEAST, EXACT, NONE = "at least 95%", "95%", "unknown"
 
 @dataclass(frozen=True, kw_only=True)
 class Coverage:
-    """Shares of intervals that hold the truth, 0 to 1; None where there is no interval."""
+    """Shares of intervals that cover the truth, 0 to 1; None without an interval."""
 
     tasks: tuple[int, ...]  # of every category
     errors: bool  # whether the standard error of every score is known

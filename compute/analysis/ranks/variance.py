@@ -22,7 +22,7 @@ together: (sum s^2)^2 / sum(s^4) - 1. A category of one cluster counts as one fi
 The same holds for the difference of two rows, task by task: what a hard task takes from both cancels in it. The noise
 of two rows on one fixed task is taken as independent.
 
-Where a category that counts gives no variance the whole one is unknown: its mean is printed without the scores behind
+The variance of a mean is unknown where that of a counting category is: its mean is printed without the scores behind
 it, its one score has no known error, or the row has a score on one of its several tasks.
 """
 

@@ -276,7 +276,7 @@ class GeneratorTable:
         return text + [f"Warning: {line}" for line in people.warnings]
 
     def csv(self) -> str:
-        """A row a figure; empty cells where there is no number."""
+        """One row per score; empty cells where a number is missing."""
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow((*COLUMNS, "warnings"))
@@ -286,7 +286,7 @@ class GeneratorTable:
         return stream.getvalue()
 
     def json(self) -> str:
-        """`{"figures": [...], "warnings": [...], "people": {...}}`, numbers unrounded, null where there is none."""
+        """`{"figures": [...], "warnings": [...], "people": {...}}`, numbers unrounded, null where missing."""
         rows = [{name: value for name, value in asdict(row).items() if name not in NOT_SHOWN} for row in self.figures]
         content: dict[str, Any] = {"figures": rows, "warnings": list(self.warnings)}
         if self.people is not None:

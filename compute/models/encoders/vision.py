@@ -35,7 +35,7 @@ BEFORE = {
 def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
     """Images into the last layer's states, pooled. MIEB takes DINOv2's first token; for others no source says.
 
-    Options: `pooling` cls, mean or pooler; by default cls, mean where there is no such token (I-JEPA), and pooler where
+    Options: `pooling` cls, mean or pooler; by default cls, mean without such a token (I-JEPA), and pooler where
     a network has no attention and its states are maps. ViT-MAE sees every patch, none is masked.
     """
     options = chosen(row, {**pretrained.OPTIONS, "pooling": ""})

@@ -23,7 +23,7 @@ class FeatureFiles(Mapping[str, np.ndarray]):
     cannot be read or holds no features, naming the file."""
 
     def __init__(self, path: Path) -> None:
-        """Raises BadInput where there is no such file or folder, or it holds no arrays."""
+        """Raises BadInput for a missing file or folder, or one without arrays."""
         self.path = path
         self._members = _members(path)
 

@@ -26,8 +26,8 @@ HUMAN_METRICS = ("human_rate", "elo", "human_rank")
 class HumanTable:
     """What a table says of generators. `metric` is one of HUMAN_METRICS: `human_rate` (shares), `elo` (ratings, or
     votes to be fitted) or `human_rank`; `values` by generator, higher is better but
-    for ranks; `ranks` as listed, 1 best, where it lists any. `wins` (n, n) of `names` are votes: how often the first
-    was chosen over the second; then there are no values yet.
+    for ranks; `ranks` as listed, 1 best, where it lists any. `wins` (n, n) of `names` are votes, without `values` yet:
+    how often the first was chosen over the second.
     """
 
     title: str

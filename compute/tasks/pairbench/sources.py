@@ -44,7 +44,7 @@ def of_names(folder: Path, names: Iterable[str]) -> SourceImages:
     """The files of these names below a folder, as far as they are there and are images by name.
 
     Nothing else in the folder is looked at: a manifest may come from anyone, and name any folder. Raises BadInput
-    where there is no such folder.
+    for a missing folder.
     """
     _directory(folder)
     below = [

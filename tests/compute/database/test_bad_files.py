@@ -121,7 +121,7 @@ def test_every_bad_file_is_named_and_all_else_is_served(tmp_path: Path, monkeypa
         imported(results / "imported", name, **changes)
         bad.append((f"Imported collection {name} ", reason))
     paths.PROJECTIONS.write_text("kind,key,x,y,cluster,settings\nmodels:mini,a,inf,0,1,{}\n")
-    bad.append(("projections.csv", "nowhere"))
+    bad.append(("projections.csv", "position"))
 
     report = build.build(tmp_path / "own.duckdb", results=results)
     wrong_lines = []

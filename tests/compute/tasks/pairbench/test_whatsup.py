@@ -146,9 +146,9 @@ def test_a_csv_a_parquet_and_json_lines_say_the_same(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([("0000.png", "two dogs", "", "")], r"row 1: 'two dogs' does not tell two objects and their relation"),
+        ([("0000.png", "two dogs", "", "")], r"row 1: 'two dogs' does not state two objects and their relation"),
         ([("0009.png", *ROWS[0][1:])], r"row 1: there is no image 0009.png in .*--images"),
-        ([ROWS[0], ROWS[0]], r"row 2: 0000.png stands in the table twice"),
+        ([ROWS[0], ROWS[0]], r"row 2: 0000.png appears twice in the table"),
         ([("0000.png", "", "", "")], "row 1: it has no caption"),
         ([], "has no rows"),
     ],

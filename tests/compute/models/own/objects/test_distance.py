@@ -63,7 +63,7 @@ def test_it_is_called_as_it_can_be(pairs, function, preprocess, title):
     expected = [-float(one(a, b)) for a, b in zip(*ready, strict=True)]
     np.testing.assert_allclose(compared(own, *pairs), expected, rtol=1e-6)
     assert (own.row.kind, own.row.abilities, own.row.modalities) == ("metric", ("compare",), ("image",))
-    with pytest.raises(CannotDo, match="single"):
+    with pytest.raises(CannotDo, match="alone"):
         compared(own, None, pairs[0])
 
 
