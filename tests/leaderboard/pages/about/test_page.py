@@ -43,7 +43,7 @@ def test_the_coverage_of_intervals_is_the_stored_table(site: SimpleNamespace) ->
 def test_the_numbers_are_those_of_the_database(site: SimpleNamespace) -> None:
     claims, markup = suite_queries.claim_counts(site.db), body(site)
     assert f"{claims['claims']:,} claims" in markup
-    assert f'{claims["claims"]:,} <a href="claims">claims</a>, of which {claims["conflicts"]} conflict' in markup
+    assert f'{claims["claims"]:,} <a href="claims">claims</a>; {claims["conflicts"]} conflict' in markup
     assert "Database built" in markup and "gradio" in markup
     version = data_version.current().number
     assert re.search(
