@@ -49,7 +49,7 @@ def project_items(*, vectors: ArrayLike, seed: int = 0, n_neighbors: int = 15, m
     if x.ndim != 2 or not np.isfinite(x).all():
         raise BadInput("A map is made of embeddings [items, dimensions] that are all finite")
     if len(x) < FEWEST:
-        raise Undefined(f"There are only {len(x)} items; a map needs {FEWEST}")
+        raise Undefined(f"Only {len(x)} items; a map needs {FEWEST}")
     directions = unit(x)
     start = _start(directions)
     near, trust = min(n_neighbors, len(x) - 1), min(TRUST_NEIGHBORS, (len(x) - 1) // 2)
