@@ -1,11 +1,10 @@
 /** The result of Compare: read aloud and brought into view whenever a visitor's choice changes it. */
 
-import { el, stylesheet } from '../../js/dom.js';
+import { el } from '../../js/dom.js';
 import { show } from '../../js/reveal.js';
 
 /** Watches the component at `root`, whose first answer is that of the page's address. */
 export function mount(root) {
-  stylesheet(new URL('./compare.css', import.meta.url));
   const status = el('p', { class: 'bc-unseen', role: 'status' });
   root.after(status);
   let opened = false;

@@ -21,7 +21,7 @@ from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import rendered
 from leaderboard.html.labels import ORIGIN_TITLES, suite_choices
 from leaderboard.html.templates import render
-from leaderboard.page import Site, View, bind, citations, heading, message_box
+from leaderboard.page import Site, View, bind, citations, heading, message_box, static_html
 from leaderboard.pages.compare.dumbbells import axis, dumbbell
 from leaderboard.web.parameters import Choice, MultiChoice, Text
 
@@ -48,6 +48,7 @@ SEVERAL = "Readings hold at 5% over all rows of this table, by Holm's method; th
 def draw(site: Site) -> None:
     """The choice of models, suite and origin, and the result below."""
     heading(title="Compare", sentence=SENTENCE, cite=citations(site))
+    static_html(f'<link rel="stylesheet" href="{site.assets}pages/compare/compare.css">')
     lists = {
         "models": lambda: [(row.title, row.key) for row in model_queries.listed_models(site.db).itertuples()],
         "suite": lambda: [("With most shared tasks", ""), *suite_choices(suite_queries.suites(site.db))],
@@ -73,6 +74,7 @@ def draw(site: Site) -> None:
             value=[],
             multiselect=True,
             max_choices=MOST,
+            elem_classes="bc-models",
             label="Models (type to search; the first is the reference)",
             scale=5,
             min_width=300,
@@ -174,16 +176,16 @@ def shown(
         )
     ids = [table.rows[row].id for row in rows]
     result = compare(table, ranked, rows=ids, by=rule.get("by", ""))
+    categories = [("", category.line) for category in result.categories if category.line]
+    tasks = [(category.title, task) for category in result.categories for task in category.tasks]
+    lines = [sorted(each, key=lambda line: -verdicts.widest(line[1])) for each in (categories, tasks)]
     explained = [EXPLAINED[result.line.kind], SEVERAL if len(ids) > 2 else "", verdicts.notes(result.line)]
     chosen = {"suite": suite, "origin": origin if origin != ALL else "", **{k: v for k, v in rule.items() if k != "by"}}
     return render(
         "pages/compare/page.html",
         comparison=result,
         charts=[chart for category in result.categories if (chart := _chart(category, result))],
-        tasks=sorted(
-            ((category.title, task) for category in result.categories for task in category.tasks),
-            key=lambda task: -verdicts.widest(task[1]),
-        ),
+        lines=[("", result.line)] * (result.line.kind == "mean") + lines[0] + lines[1],
         words=verdicts,
         explained=" ".join(filter(None, explained)),
         notes=notes,

@@ -40,6 +40,8 @@ def test_two_models_have_a_sentence_a_verdict_a_chart_a_category_and_their_tasks
     differences = re.findall(r'<tr><th scope="row">.*?([+−][\d.]+)</td>', body, re.DOTALL)
     sizes = [float(each[1:]) for each in differences]
     assert len(sizes) == 130 and sizes == sorted(sizes, reverse=True)
+    means = [float(each[1:]) for each in re.findall(r'class="bc-mean">.*?([+−][\d.]+)</td>', body, re.DOTALL)]
+    assert len(means) == 1 + charts and means[1:] == sorted(means[1:], reverse=True)
 
 
 def test_the_suite_and_the_origin_are_those_with_most_shared_tasks(suite_cache: SuiteCache) -> None:
