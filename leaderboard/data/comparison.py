@@ -228,7 +228,7 @@ class _Lines:
         return _line(column, "category", f"Mean of its tasks, {column.metric_title}", values, tests)
 
     def of_task(self, index: int) -> ComparedLine:
-        """A task by its items: the rows' own figures, though a printed mean may stand for them in a category."""
+        """A task by its items: the rows' own scores, though a category may take a printed mean instead."""
         column, stderr = self.table.columns[index], self.table.scores.stderr[self.rows, index]
         scores = self.table.scores.values[self.rows, index]
         values = []
@@ -290,7 +290,7 @@ class _Lines:
     def _test(
         self, name: str, one: Comparison, scores: ScoreTable, *, scale: float, rows: tuple[int, int] | None = None
     ) -> PairedTest:
-        """A comparison in shown units, not yet read beside the others of its line; rows: of which some categories may
+        """A comparison in shown units, before Holm's method over its line; rows: of which some categories may
         have no score."""
         counting = scores.counted
         widest = float((scores.upper - scores.lower)[counting].max())  # no two scores lie further apart

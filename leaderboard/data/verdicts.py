@@ -146,7 +146,7 @@ def _of_several(line: ComparedLine, first: str) -> str:
 
 
 def _scope(line: ComparedLine, key: str) -> str:
-    """Which of the rows that read alike share only a part of the mean."""
+    """Which of the rows with one reading share only a part of the mean."""
     partial = [test.name for test in line.tests if test.reading == key and test.only]
     return f" ({listed(partial)} over fewer categories)" if partial else ""
 

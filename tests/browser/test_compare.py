@@ -35,6 +35,7 @@ def test_a_result_is_read_aloud_in_view_and_in_the_address(visit: Callable) -> N
     })""")
     assert outside == [] and violations(page) == []
     page.get_by_label("Scores").fill("Paper")
+    page.get_by_role("option", name="Paper").wait_for()
     page.get_by_label("Scores").press("Enter")
     page.wait_for_function("(old) => document.querySelector('.bc-unseen').textContent !== old", arg=sentence)
     assert query(page)["origin"] == "published"

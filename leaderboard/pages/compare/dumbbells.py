@@ -1,4 +1,4 @@
-"""Where the marks of a dumbbell chart stand: a line a task, a dot a model, all on the axis of their category."""
+"""The positions of the marks of a dumbbell chart: a line a task, a dot a model, all on the axis of their category."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ChartAxis:
     decimals: int  # of a tick
 
     def position(self, value: float) -> str:
-        """Where a value stands, in percent of the width."""
+        """The position of a value, in percent of the width."""
         return rounded(100 * (value - self.low) / (self.high - self.low), 2)
 
     def marked(self) -> list[tuple[str, str]]:
