@@ -246,7 +246,8 @@ class _Lines:
                 )
             )
         task = self.table.scores.columns([index])
-        task = replace(task, codes=None, categories=(column.title,), weights=None, task_weights=None, printed=None)
+        rule = {"aggregate": "task-mean", "weights": None, "task_weights": None}  # that of a human suite has no mean
+        task = replace(task, codes=None, categories=(column.title,), printed=None, **rule)
         tests = []
         for at, name in enumerate(self.names[1:], start=1):
             one = compared(task, self.rows[at], self.rows[0])

@@ -14,12 +14,10 @@ MORE = 1  # digits of a difference beyond those of the scores
 
 
 def ahead(found: ComparedRows) -> str:
-    """Who is significantly ahead in which categories, or tasks where only one category is compared; empty for a task.
+    """Who is significantly ahead in which categories, or tasks where only one category is compared.
 
-    Of two rows each by name, of several each against the first.
+    Of two rows each by name, of several each against the first. Empty for a task, and where no noise is known.
     """
-    if found.line.kind == "task":
-        return ""
     lines, one, many = [category.line for category in found.categories if category.line], "category", "categories"
     if len(lines) < 2:
         lines, one, many = [task for category in found.categories for task in category.tasks], "task", "tasks"
@@ -32,12 +30,19 @@ def ahead(found: ComparedRows) -> str:
         return listed(titles) if len(titles) <= MOST_NAMED else counted(len(titles))
 
     first, *others = found.names
+    if found.line.kind == "task" or not any(where(at, "better", "worse", "same") for at in range(len(others))):
+        return ""
     if len(others) > 1:
-        sentences = []
+        sentences, level = [], []
         for at, name in enumerate(others):
             leads, trails = where(at, "better"), where(at, "worse")
             parts = [f"ahead in {leads}"] * bool(leads) + [f"behind in {trails}"] * bool(trails)
-            sentences.append(f"{name} is {' and '.join(parts) or 'nowhere significantly ahead or behind'}")
+            if parts:
+                sentences.append(f"{name} is {' and '.join(parts)}")
+            else:
+                level.append(name)
+        if level:
+            sentences.append(f"{listed(level)} {'is' if len(level) == 1 else 'are'} not significantly ahead or behind")
         return f"Compared with {first}, {'; '.join(sentences)}."
     leads = {name: titles for name, titles in ((first, where(0, "worse")), (others[0], where(0, "better"))) if titles}
     parts = [f"{name}{' is ahead' if at == 0 else ''} in {titles}" for at, (name, titles) in enumerate(leads.items())]

@@ -74,6 +74,12 @@ def test_weights_language_and_column_are_as_the_address_of_the_board_writes_them
         drawn(suite_cache, SIGLIP, EVA, w="Clustering:x")
 
 
+def test_generators_are_compared_by_people(suite_cache: SuiteCache) -> None:
+    first, second = (row.model for row in suite_cache.table("cfred-coco").rows[:2])
+    words = text(drawn(suite_cache, first, second, suite="cfred-coco"))
+    assert "whether by chance is unknown, because the paper prints" in words and "Compared by" in words
+
+
 def test_fewer_than_two_models_get_pairs_to_begin_with(site: SimpleNamespace) -> None:
     markup = str(start(site.suite_cache))
     assert markup.count('<a href="compare?models=') == len(READY)
