@@ -1,4 +1,4 @@
-/** The columns of the board: what stands in a cell, how wide it is and what a reader hears. */
+/** The columns of the board: what a cell shows, how wide it is and what a screen reader says. */
 
 import { step } from './colour.js';
 import { filledPattern } from '../../js/address.js';
@@ -16,10 +16,10 @@ const PARTIAL = 8;
 const BELOW = 90; // px that the line below a title takes
 const SELECT = 32;
 const PHONE_NAME = 134; // px of the column of names on a phone
-const NAME_ROOM = 17; // px beside a name in its cell
+const NAME_ROOM = 17; // px around a name in its cell
 const UNDER = 220; // px that the line below a name may claim
 const BADGE_ROOM = 16;
-const ROOM = 19; // px beside the text of a cell that is not sorted by
+const ROOM = 19; // px around the text of a cell that is not sorted by
 const SCROLLBAR = 15;
 const END = 14; // px beside the axis of the intervals
 
@@ -31,15 +31,15 @@ export const MARKS = [
   [16, '*', 'mean as the paper prints it; some of its tasks are missing'],
 ];
 
-/** The mark of a row that no model of known size which is no larger is proved to beat. */
-export const FRONT = { sign: '◆', words: 'no model that is no larger is proved better' };
+/** The mark of a row that no model of known size which is no larger significantly beats. */
+export const FRONT = { sign: '◆', words: 'no model that is no larger is significantly better' };
 
 /** A stored integer as the paper prints it. */
 export function shown(stored, digits) {
   return rounded(stored / 10 ** digits, digits);
 }
 
-/** The marks of a cell as bits; a ranking over chosen tasks brings those of its own families. */
+/** The marks of a cell as bits; a ranking over chosen tasks brings those of its families. */
 export function marksAt(payload, ranking, row, column) {
   const family = ranking.family_marks ? familyIndex(payload, column) : undefined;
   return family === undefined ? payload.marks[`${row},${column}`] ?? 0 : ranking.family_marks[row][family];
@@ -83,7 +83,7 @@ export const OPTIONAL = [
   ...FACTS.slice(1).map(({ key, title, hint, of }) => ({ key, title, hint, exists: ({ payload }) => payload.rows.some((row) => of(row) !== null) })),
 ];
 
-// Whether a column has something to show in a row; one that has not in any row is left out.
+// Whether a column has something to show in a row; one that has not in any row is hidden.
 const TELLS = {
   parameters: ({ payload }, row) => payload.rows[row].parameters !== null,
   coverage: ({ ranking }, row) => ranking.coverage[row] < 1 && ranking.rank[row] !== null, // the others say it below their names
@@ -91,7 +91,7 @@ const TELLS = {
   class: ({ ranking }, row) => Boolean(ranking.tie[row]),
 };
 
-/** Whether a column beside the scores is shown: the one that the table is sorted by always, others where they tell something. */
+/** Whether a column other than a score is shown: the one that the table is sorted by always, others where they tell something. */
 function isShown(board, key) {
   const { payload, ranking, state, scaleRows } = board;
   if (key === 'rank') return originRows(board).some((row) => ranking.rank[row] !== null);
@@ -111,7 +111,7 @@ export function scoresShown(board) {
   const { payload, ranking, state } = board;
   const chosen = new Set([...state.families, ...state.columns]);
   const usual = [...defaultFamilies(payload, state.tasks), ...defaultTasks(payload, state.tasks)];
-  // What the visitor chose stays also where it is empty; of the usual columns those with a figure are shown.
+  // What the visitor chose stays also where it is empty; of the usual columns those with a score are shown.
   const own = usual.length !== chosen.size || usual.some((key) => !chosen.has(key));
   const rows = own ? [] : originRows(board);
   return payload.columns.flatMap(({ key }, at) => {
@@ -120,7 +120,7 @@ export function scoresShown(board) {
   });
 }
 
-/** The keys of the columns shown in `BESIDE` and of the scores: when they change, the table is laid out anew. */
+/** The keys of the columns shown in `BESIDE` and of the scores: when they change, the table is laid out again. */
 export function shownKeys(board) {
   return [...Object.keys(BESIDE).filter((key) => isShown(board, key)), ...scoresShown(board)];
 }
@@ -259,7 +259,7 @@ function classColumn({ ranking, font }) {
   };
 }
 
-/** A click on a name shows the model beside the table, as anywhere in its cell; with a key held the link opens its page. */
+/** A click on a name opens the model's facts, as anywhere in its cell; with a key held the link opens its page. */
 function onName(event) {
   if (event.ctrlKey || event.metaKey || event.shiftKey) event.stopPropagation();
   else event.preventDefault();
@@ -268,7 +268,7 @@ function onName(event) {
 /** The line below a name. */
 const underName = ({ organisation, kind }) => [organisation, kindTitle(kind)].filter(Boolean).join(' · ');
 
-/** A model's title without the words that the badge "own" beside it says; a digest stays, which tells namesakes apart. */
+/** A model's title without the words that its badge "own" says; a digest stays: it distinguishes models of one name. */
 export const titleBeside = ({ own, title }) => (own ? title.replace(/ \(own(?:, ([0-9a-f]{8}))?\)$/, (_, digest) => (digest ? ` (${digest})` : '')) : title);
 
 function modelColumn(board, narrow) {
@@ -285,7 +285,7 @@ function modelColumn(board, narrow) {
   const [least, most] = [board.tight ? 226 : 290, 340].map((bound) => Math.max(150, Math.min(bound, longest)));
   const drawn = new Map();
 
-  /** All names as they are shown in so many lines and px: each is told from the others. */
+  /** All names as they are shown in so many lines and px, each distinct. */
   function namesIn(lines, room) {
     const key = `${lines} ${room}`;
     if (!drawn.has(key)) drawn.set(key, shortNames(payload.rows.map(titleBeside), (text) => linesOf(text, room, width).length <= lines));
@@ -347,7 +347,7 @@ function factColumn({ key, title, short = title, hint, of, text }, { payload, fo
 
 const coverageText = (share) => `${Math.floor(share * 100 + 1e-9)}%`;
 
-/** How many of the tasks a row has a figure for, and how many count by a printed mean. */
+/** How many of the tasks a row has a score for, and how many count by a printed mean. */
 export function coverageWords(ranking, row) {
   const [own, covered] = [ranking.coverage[row], ranking.covered[row]].map(coverageText);
   return `${own} of the tasks have a score${own === covered ? '' : `; ${covered} with the category means that the paper prints`}`;
@@ -355,7 +355,7 @@ export function coverageWords(ranking, row) {
 
 function coverageColumn({ ranking, font }) {
   return {
-    key: 'coverage', title: 'Coverage', hint: 'Share of the tasks this row has a figure for; * where printed means stand in for others', numeric: true, sort: true, ...titleSize('Coverage', font),
+    key: 'coverage', title: 'Coverage', hint: 'Share of the tasks this row has a score for; * where printed means stand in for others', numeric: true, sort: true, ...titleSize('Coverage', font),
     draw(cell, row) {
       cell.textContent = coverageText(ranking.coverage[row]);
       if (ranking.coverage[row] < 1) cell.classList.add('lk-partial');
@@ -436,7 +436,7 @@ function intervalColumn(board, narrow) {
   };
 }
 
-/** The columns beside the scores, by key: each draws itself for a board. */
+/** The columns other than scores, by key: each draws itself for a board. */
 const BESIDE = {
   rank: rankColumn, range: rangeColumn, class: classColumn,
   ...Object.fromEntries(FACTS.map((fact) => [fact.key, (board) => factColumn(fact, board)])),
@@ -480,7 +480,7 @@ function scoreColumn(board, at) {
       const shade = bits & DOUBTFUL ? -1 : step(stored, scale);
       if (shade >= 0) cell.classList.add(`lk-shade-${shade}`);
       if (shade >= 0 && stored === scale.best) cell.classList.add('lk-best');
-      // A mean of some tasks has a chance of its own.
+      // A mean of some tasks has another chance level.
       if (chance !== null && !(bits & PARTIAL) && (higher ? value <= chance : value >= chance)) {
         cell.classList.add('lk-chance');
         remarks.push('at or below chance');

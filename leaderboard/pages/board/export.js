@@ -1,4 +1,4 @@
-/** Taking the figures along: files of the view or of everything, a link to the view, the citation. */
+/** Exports: files of the view or of everything, a link to the view, the citation. */
 
 import { scoresShown, shownKeys } from './columns.js';
 import { button, copyLink, el } from '../../js/dom.js';

@@ -42,7 +42,7 @@ CELL_SIGNS = (
     (PARTIAL, "~", "mean of only some of its tasks"),
     (PRINTED, "*", "mean as the paper prints it; some of its tasks are missing"),
 )
-USUAL = ("rank", "range", "class", "parameters", "mean")  # columns beside the scores
+USUAL = ("rank", "range", "class", "parameters", "mean")  # columns other than scores
 BEST, NO_VALUE = "bold: best of its column", "— no value"
 
 
@@ -69,7 +69,7 @@ def view(
     """The chosen rows and columns in their order. Raises UnknownKey or BadInput for what the suite does not have.
 
     `suite_ranked` is the suite's own ranking where `ranked` follows a changed rule; `filters` say in words which
-    rows are shown. `beside` are the columns shown beside the scores, for the formats that people read.
+    rows are shown. `beside` are the columns shown other than scores, for the formats that people read.
     """
     name = f"likeness-{table.suite['key']}{table.cut.suffix}"
     if form == "bibtex":
@@ -95,7 +95,7 @@ def everything(db: Database, *, form: str) -> tuple[str, Path]:
 
     Raises CannotWrite for a full disk, BadInput for another form.
 
-    The file is written beside the copy of the database, some thousand rows at a time, and goes with it.
+    The file is written to the folder of the database's copy, some thousand rows at a time, and goes with it.
     """
     with db.snapshot() as opening:
         if form == "duckdb":
@@ -129,7 +129,7 @@ def view_frame(
     """The view as a frame: model, origin, rank with its interval, mean, the columns in shown units, then their marks.
 
     `ranked_by` is the rule of the mean, `suite_rank` the rank by the suite's own rule (`suite_ranked`, else `ranked`);
-    `coverage` the share of the tasks with a figure, `covered` that with the tasks for which a printed mean stands in.
+    `coverage` the share of the tasks with a score, `covered` that with the tasks for which a printed mean stands in.
     `few_tasks` says that the intervals rest on few tasks, `interval_unknown` why there is none and no class.
     `trained` says whether the model saw any data set of the suite in training: yes, no, or unknown where nobody states
     its training data. `synthetic` says whether a program drew the items. `trained_on_tasks`, `suspect_columns` and
@@ -235,7 +235,7 @@ def _to_read(
 ) -> pd.DataFrame:
     """The view for people: short titles, numbers at the digits the board shows, signs after them.
 
-    `beside` are the columns shown beside the scores, as the board calls them; one without any value is dropped. `unit`:
+    `beside` are the columns shown other than scores, as the board calls them; one without any value is dropped. `unit`:
     titles of columns in percent say so.
     """
     models = table.models.loc[frame["model"]]
@@ -303,7 +303,7 @@ def _signs(marks: int) -> str:
 
 
 def _figure(value: float, scale: float) -> float:
-    """A stored value in shown units. Whoever rounds it by compute.rounding gets what the board shows."""
+    """A stored value in shown units. Rounded by compute.rounding it is what the board shows."""
     return math.nan if math.isnan(value) else clean(value, scale=scale)
 
 
@@ -332,7 +332,7 @@ def _encode(frame: pd.DataFrame, form: str) -> bytes:
             return store.parquet_bytes(frame)
         case "json":
             return _json(frame)
-    raise BadInput(f"There is no export as {form!r}. Choose from: {', '.join(MEDIA)}")
+    raise BadInput(f"{form!r} is not an export format. Choose from: {', '.join(MEDIA)}")
 
 
 def _csv_parts(parts: Iterable[pd.DataFrame]) -> Iterator[bytes]:

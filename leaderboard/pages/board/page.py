@@ -15,7 +15,7 @@ from leaderboard.pages.board.routes import routes
 HOME = "unisim-core"  # the suite that an address without one shows
 MOST_PLAIN = 50  # rows
 SENTENCE = (
-    "Every model of a benchmark, ranked with the uncertainty of its rank. Open a figure for its source; "
+    "Every model of a benchmark, ranked with the uncertainty of its rank. Open a score for its source; "
     "tick two to six rows to compare them."
 )
 

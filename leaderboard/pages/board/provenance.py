@@ -1,4 +1,4 @@
-"""Where the figure of a cell comes from: every source, its digits, its interval, and doubts about it."""
+"""Where the score of a cell comes from: every source, its digits, its interval, and doubts about it."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _category(
         sentence.format(", ".join(titles))
         for bit, sentence in (
             (TRAINED, "The model was trained on data of {}."),
-            (SUSPECT, "Rests on doubtful figures: {}. The page of each task has the remark."),
+            (SUSPECT, "Rests on doubtful scores: {}. The page of each task has the remark."),
         )
         if (titles := [table.columns[index].title for index in members if table.marks[position, index] & bit])
     ]
@@ -157,7 +157,7 @@ def _source(score: Any, column: SuiteColumn, *, limits: pd.Series) -> dict[str, 
         if score.main
         else "Another run of the same cell; not the one shown."
         if score.origin == "computed"
-        else "Another table's figure for the same cell; not the one shown.",
+        else "Another table's score for the same cell; not the one shown.",
     }
 
 

@@ -45,9 +45,9 @@ def _board(suite_cache: SuiteCache, request: Request) -> Response:
 
 
 def _rank(suite_cache: SuiteCache, request: Request) -> Response:
-    """Ranks by row, so only for the rows that were sent: a page with those of another file is told to reload."""
+    """Ranks by row, so only for the rows that were sent: a page with those of another file must reload."""
     if request.query_params.get("version", suite_cache.db.version) != suite_cache.db.version:
-        raise BadInput("The figures were updated after this page was opened. Reload it to see them")
+        raise BadInput("The scores were updated after this page was opened. Reload it to see them")
     query = request.url.query
     return respond(request, suite_cache.ranking(request.path_params["suite"], *choice(query), cut=cut_of(query)))
 

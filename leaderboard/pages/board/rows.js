@@ -24,7 +24,7 @@ const stated = (value) => (value === null ? 'unknown' : value ? 'yes' : 'no');
 
 /** A word for a kind of model. */
 export const kindTitle = (kind) => sentence(kindWords(kind));
-/** A word for the origin of a row's figures. */
+/** A word for the origin of a row's scores. */
 export const originTitle = (origin) => ORIGINS.get(origin) ?? sentence(origin);
 
 function sentence(text) {
@@ -36,7 +36,7 @@ const TRAINED = new Map([['yes', 'Yes'], ['no', 'No, none is among its stated tr
 /** Words for whether a model saw the data sets of a table in training. */
 export const trainedTitle = (key) => TRAINED.get(key);
 
-// Terms of its own that a model states by their address are named after the model.
+// A licence that is stated as an address is named after its model.
 const licenceWords = (key) => (/^https:/.test(key) ? `Own terms: ${key.replace(/^https:..(huggingface.co.)?/, '').replace(/.blob.*/, '')}` : orUnknown(key));
 const orUnknown = (key) => (key === 'unknown' ? 'Not stated' : key);
 

@@ -7,7 +7,7 @@ import { defaultOrigin, FACETS, FACTS, facetValues } from './rows.js';
 import { ANY_SIZE, readSizes, SIZE_KEYS, writeSizes } from './sizes.js';
 
 export const LEAD = ['rank', 'title', 'coverage', 'mean', 'borda', ...FACTS.map(({ key }) => key)];
-/** Columns that are off until they are switched on: each has a key of its own in the address. */
+/** Columns that are off until they are switched on: each has its key in the address. */
 export const SWITCHED = ['interval', 'borda', ...FACTS.slice(1).map(({ key }) => key)];
 export const MOST_FAMILIES = 12;
 export const MOST_SELECTED = 6;

@@ -157,9 +157,9 @@ def ranks(suite_cache: SuiteCache, model: str, suites: Iterable[str]) -> list[di
 
 
 def judged(suite_cache: SuiteCache, model: str, suites: Iterable[str]) -> list[dict[str, Any]]:
-    """Its figures as a judge, a suite and origin each: the four metrics over all tasks, as text.
+    """Its scores as a judge, a suite and origin each: the four metrics over all tasks, as text.
 
-    A figure that a paper prints of the whole stands where its tasks have none; one that lacks a task is left out.
+    A score that a paper prints of the whole is used where its tasks have none; a mean without some task is not.
     """
     known = suite_queries.metrics(suite_cache.db)
     rows = []
@@ -223,8 +223,8 @@ def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
 
 
 def _size_front(table: BoardTable, ranked: Ranking, index: int) -> dict[str, Any] | None:
-    """Who of no larger size is proved better than a row, key and title, both empty for nobody, and how many of them
-    have a higher mean and cannot be tested; None if not known."""
+    """Which model of no larger size is significantly better than a row, key and title, both empty for none, and how
+    many of them have a higher mean and cannot be tested; None if not known."""
     rows = table.rows_of(table.rows[index].origin)
     at = rows.index(index)
     front = front_of(ranked, rows=rows, cost=costs(table, SIZE))

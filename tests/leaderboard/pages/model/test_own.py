@@ -83,7 +83,7 @@ AGAIN = {
 def test_the_page_says_that_it_is_an_own_model_and_how_to_run_it_again(own_site, key: str) -> None:
     head, _, _ = model.page(own_site, model=key, suite="", by="category")
     words = text(head)
-    assert "Your own model. It is in no catalogue, and no paper has published figures for it" in words
+    assert "Your own model. It is not in a catalogue, and no paper has published scores of it" in words
     assert DIGEST in words and AGAIN[key] in words
     assert "not available on the Try page: " in words and ("with --models" in words) == (key != "own/held")
     assert "/tmp" not in head and str(Path.home()) not in head
