@@ -148,7 +148,7 @@ ANSWERS = (
 # Query strings that a module must write again as it read them.
 TRIPS = {
     "board": (
-        "q=clip&sort=-u/nights&kind=encoder,metric&min_parameters=100&max_parameters=1000&modality=image&open=yes"
+        "q=clip&sort=-u/nights&kind=encoder,metric&min_parameters=100000000&max_parameters=1000000000&modality=image&open=yes"
         "&usable=yes&late_interaction=no&instructions=yes,unknown&pin=lab/alpha~published"
         "&license=mit,unknown&released=2023,unknown&trained=no,unknown&origin=computed&group=specialised&models=lab/alpha,lab/beta&families=IQA"
         "&columns=u/nights,u/fid&w=IQA:3&borda=show&coverage=0.5&tasks=u/nights,u/bapps"

@@ -3,10 +3,11 @@
 import { el } from '../../js/dom.js';
 import { parametersText } from '../../js/number.js';
 
-export const SIZE_KEYS = ['min_parameters', 'max_parameters', 'size']; // in the address: millions, millions, and `unknown`
-export const ANY_SIZE = { min: null, max: null, unknown: false }; // `unknown`: models whose size is not stated, too
+export const SIZE_KEYS = ['min_parameters', 'max_parameters', 'size']; // in the address, as the endpoints name them: two counts, and `unknown`
+export const ANY_SIZE = { min: null, max: null, unknown: false }; // in millions; `unknown`: models whose size is not stated, too
 // What `size` listed in addresses of earlier versions.
 const CLASSES = new Map([['<100m', [0, 100]], ['100m-1b', [100, 1000]], ['1b-5b', [1000, 5000]], ['>5b', [5000, Infinity]]]);
+const MILLION = 1e6;
 const STEPS = [1, 1.5, 2, 3, 5, 7]; // of each power of ten
 
 /** The range that a query string names; `drop(key, value)` gets what is not a size. */
@@ -15,7 +16,7 @@ export function readSizes(query, drop) {
     const text = query.get(key) ?? '';
     const value = Number(text);
     if (text && !(value >= 0 && value < Infinity)) drop(key, text);
-    return text && value >= 0 && value < Infinity ? value : null;
+    return text && value >= 0 && value < Infinity ? value / MILLION : null;
   };
   const listed = (query.get('size') ?? '').split(',').filter(Boolean);
   listed.filter((one) => one !== 'unknown' && !CLASSES.has(one)).forEach((one) => drop('size', one));
@@ -29,7 +30,7 @@ export function readSizes(query, drop) {
 }
 
 /** The parameters of a query string for a range: [key, text], '' where nothing is chosen. */
-export const writeSizes = ({ min, max, unknown }) => [['min_parameters', min === null ? '' : String(min)], ['max_parameters', max === null ? '' : String(max)], ['size', unknown ? 'unknown' : '']];
+export const writeSizes = ({ min, max, unknown }) => [['min_parameters', min === null ? '' : String(Math.round(min * MILLION))], ['max_parameters', max === null ? '' : String(Math.round(max * MILLION))], ['size', unknown ? 'unknown' : '']];
 
 const isRange = ({ min, max }) => min !== null || max !== null;
 
