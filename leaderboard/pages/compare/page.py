@@ -48,7 +48,6 @@ SEVERAL = "Readings hold at 5% over all rows of this table, by Holm's method; th
 def draw(site: Site) -> None:
     """The choice of models, suite and origin, and the result below."""
     heading(title="Compare", sentence=SENTENCE, cite=citations(site))
-    static_html(f'<link rel="stylesheet" href="{site.assets}pages/compare/compare.css">')
     lists = {
         "models": lambda: [(row.title, row.key) for row in model_queries.listed_models(site.db).itertuples()],
         "suite": lambda: [("With most shared tasks", ""), *suite_choices(suite_queries.suites(site.db))],
@@ -84,6 +83,7 @@ def draw(site: Site) -> None:
     rule = [gr.Textbox("", visible="hidden", label=key) for key in RULE]
     message = message_box()
     answer = rendered(site.assets, script="pages/compare/compare.js")
+    static_html(f'<link rel="stylesheet" href="{site.assets}pages/compare/compare.css">')
 
     def page(*, models: list[str], suite: str, origin: str, **rule: str) -> tuple:
         rows = [key for key in models if "~" in key]  # which the list of models does not have
