@@ -2,7 +2,7 @@
 
 from compute.types import SEVERITIES, VERDICTS
 
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 12
 
 # The codes of ratings. That they are those of the tasks and of the procedure, which are above this file, is tested.
 PAIR_TYPES = ("identical", "transformed", "transformed-2", "irrelevant")
@@ -85,10 +85,13 @@ LEADERBOARD_SCORES = """
 CREATE VIEW leaderboard_scores AS
 SELECT tasks.benchmark, first_suite.suite, tasks.category, runs.task, runs.model, scores.subset, scores.metric,
        scores.value, scores.stderr, scores.n, runs.origin, runs.source, scores.printed,
-       scores.coverage, scores.lower_bound, scores.low, scores.high, scores.bias
+       scores.coverage, scores.lower_bound, scores.low, scores.high, scores.bias,
+       tasks.title AS task_title, models.title AS model_title, benchmarks.title AS benchmark_title
 FROM scores
 JOIN runs ON runs.id = scores.run
 JOIN tasks ON tasks.key = runs.task
+JOIN models ON models.key = runs.model
+JOIN benchmarks ON benchmarks.key = tasks.benchmark
 LEFT JOIN (
     SELECT suite_tasks.task, arg_min(suites.key, suites.position) AS suite
     FROM suite_tasks JOIN suites ON suites.key = suite_tasks.suite GROUP BY suite_tasks.task

@@ -260,7 +260,7 @@ def _row(table: BoardTable, index: int) -> dict[str, Any]:
         "model": row.model,
         "title": facts["title"],
         "organisation": facts["organisation"] or "",
-        "family": facts["family"] or "",
+        "family": labels.FAMILIES.get(facts["family"], facts["family"] or ""),
         "kind": facts["kind"],
         "parameters": known("parameters_m", float),
         "memory": known("memory_mb", float),

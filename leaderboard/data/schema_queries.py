@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 
+from compute.types import nearest
 from leaderboard.data.database import Database
 
 
@@ -11,3 +14,16 @@ def columns(db: Database) -> pd.DataFrame:
     """Every column of every table and view in its order: table_name, column_name, data_type."""
     return db.ask("""SELECT table_name, column_name, data_type FROM duckdb_columns()
                      WHERE NOT internal ORDER BY table_name, column_index""")
+
+
+def near_keys(db: Database, sql: str) -> str:
+    """Which quoted texts of a query without rows are not keys or titles in the database, and the nearest to each."""
+    named = db.ask("""SELECT key AS name FROM tasks UNION SELECT title FROM tasks UNION SELECT category FROM tasks
+                      UNION SELECT key FROM models UNION SELECT title FROM models UNION SELECT key FROM metrics
+                      UNION SELECT key FROM suites UNION SELECT key FROM benchmarks UNION SELECT origin FROM runs
+                      UNION SELECT subset FROM scores""")["name"]
+    known = set(named.dropna())
+    texts = dict.fromkeys(text.replace("''", "'") for text in re.findall(r"'((?:[^']|'')+)'", sql))
+    unknown = [text for text in texts if text not in known and not set("%_") & set(text)][:3]
+    near = ((text, nearest(text[:80], known)) for text in unknown)
+    return " ".join(f"Nothing is called {text[:80]!r}{f'; near: {other!r}' if other else ''}." for text, other in near)

@@ -76,7 +76,12 @@ ENVIRONMENT.filters |= {
     "webp": formatting.webp,
 }
 ENVIRONMENT.tests |= {"blank": formatting.blank, "synthetic": labels.is_synthetic}
-ENVIRONMENT.globals |= {"interval": formatting.span, "SYNTHETIC": labels.SYNTHETIC_NOTE, "TIES_SHOWN": TIES_SHOWN}
+ENVIRONMENT.globals |= {
+    "interval": formatting.span,
+    "SYNTHETIC": labels.SYNTHETIC_NOTE,
+    "FAMILIES": labels.FAMILIES,
+    "TIES_SHOWN": TIES_SHOWN,
+}
 
 
 def render(path: str, /, **values: object) -> Markup:

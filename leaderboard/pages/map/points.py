@@ -10,6 +10,7 @@ import pandas as pd
 
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.html.formatting import blank
+from leaderboard.html.labels import FAMILIES, MODEL_KINDS
 from leaderboard.page import Site
 from leaderboard.pages.map.atlas import SuiteMap
 
@@ -40,7 +41,9 @@ def described_points(site: Site, made: SuiteMap, *, noun: str, suites: tuple[str
             dimension=facts["embed_dim"].astype(float),
             license=facts["license"],
             released=facts["released"].astype(str).str[:4],
-            **{name: facts[name] for name in ("kind", "family", "organisation", "group")},
+            **{name: facts[name] for name in ("organisation", "group")},
+            kind=facts["kind"].replace(MODEL_KINDS),
+            family=facts["family"].replace(FAMILIES),
             mean=means(site, suites[0], origin),
         )
     points["number"] = points["cluster"]

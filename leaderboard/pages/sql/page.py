@@ -55,6 +55,8 @@ def answered(request: Request, *, site: Site, sql: str | None) -> Response:
     if sql is None:
         raise BadInput('Send the query as JSON: {"sql": "SELECT ..."}')
     result = sandbox.run(site.db.copy, sql)
+    if not result["rows"]:
+        result["hint"] = schema_queries.near_keys(site.db, sql)
     return Response(encode(result), media_type="application/json", headers={"cache-control": NO_STORE})
 
 

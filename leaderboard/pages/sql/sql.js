@@ -58,7 +58,7 @@ function show(root, { tables, examples, bounds, longest }, address) {
     value: linked || examples[0].sql,
   });
   const status = el('p', { class: 'lk-status lk-said', role: 'status' },
-    linked ? 'This query came with the link. Read it, then press Run.' : 'Press Run, or Ctrl+Enter in the query.');
+    linked ? 'This query came with the link. Read it, then press Run.' : 'Press Run, or Ctrl+Enter in the query; an example runs at once.');
   const result = el('section', { class: 'lk-result', 'aria-label': 'Answer' });
   const remember = debounce(() => {
     const query = write(text.value === examples[0].sql ? '' : text.value, location.search);
@@ -98,14 +98,14 @@ function show(root, { tables, examples, bounds, longest }, address) {
   });
   const choose = (sql) => {
     text.value = sql;
-    status.textContent = 'Press Run.';
-    status.classList.remove('lk-failed');
     text.focus();
     remember();
+    if (!start.disabled) run();
   };
   const chosen = el('section', { class: 'lk-examples', 'aria-label': 'Examples' }, el('h2', {}, 'Examples'),
     el('ul', {}, ...examples.map(({ title, sql }) => el('li', {}, el('button', { type: 'button', class: 'lk-example', onclick: () => choose(sql) }, title)))));
-  const listed = el('section', { class: 'lk-schema', 'aria-label': 'Tables' }, el('h2', {}, 'Tables'), ...tables.map(described));
+  const listed = el('section', { class: 'lk-schema', 'aria-label': 'Tables' }, el('h2', {}, 'Tables'),
+    el('p', { class: 'lk-quiet' }, el('a', { href: 'docs/results#the-database' }, 'How the database is built and read')), ...tables.map(described));
   root.replaceChildren(
     el('div', { class: 'lk-writing' },
       el('div', {}, text, el('div', { class: 'lk-bar' }, start, status), el('p', { class: 'lk-quiet' }, bounds)), chosen),
@@ -120,7 +120,7 @@ function summary({ rows, cut, cells, seconds }) {
 }
 
 function table(found) {
-  if (!found.rows.length) return [el('p', { class: 'lk-quiet' }, 'The answer has no rows.')];
+  if (!found.rows.length) return [el('p', { class: 'lk-quiet' }, `The answer has no rows. ${found.hint ?? ''}`)];
   const room = widths(found);
   const grid = new Grid({ label: 'Answer', rowHeight: 26 });
   grid.update({

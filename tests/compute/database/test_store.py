@@ -51,6 +51,9 @@ VIEW = [
     "low",
     "high",
     "bias",
+    "task_title",
+    "model_title",
+    "benchmark_title",
 ]
 
 
@@ -147,6 +150,9 @@ def test_a_task_of_two_suites_shows_once_under_the_first(tmp_path: Path) -> None
                 None,
                 None,
                 None,
+                "T",
+                "M",
+                "B",
             )
         ]
 

@@ -48,3 +48,10 @@ def test_a_link_runs_nothing(client: TestClient) -> None:
     described = client.get("/data/sql").json()
     assert client.get("/data/sql", params={"sql": "SELECT 1", "query": "SELECT 1"}).json() == described
     assert "rows" not in described
+
+
+def test_an_answer_without_rows_names_the_nearest_keys(client: TestClient) -> None:
+    sql = "SELECT task FROM scores JOIN runs ON id = run WHERE task = 'pairbench/coco-bg' AND model LIKE '%clip%'"
+    found = client.post("/data/sql", json={"sql": sql}).json()
+    assert found["rows"] == [] and found["hint"].startswith("Nothing is called 'pairbench/coco-bg'; near: 'pairbench/")
+    assert found["hint"].count("Nothing") == 1
