@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from compute.catalog.own.suite import SYNTHETIC_BENCHMARKS
 from leaderboard.data.database import Database
 from leaderboard.html.formatting import blank
 
@@ -79,17 +78,6 @@ def catalogue(db: Database) -> pd.DataFrame:
     """Every model, for a list to choose from: key, title, kind, scored (whether it has a run)."""
     return db.ask("""SELECT key, title, kind, key IN (SELECT model FROM runs) AS scored FROM models
                      ORDER BY lower(title), key""")
-
-
-def newest(db: Database, *, most: int) -> pd.DataFrame:
-    """The models with scores on real data that were released last, where the date is known."""
-    return db.ask(
-        """SELECT * FROM models WHERE released <> '' AND key IN
-               (SELECT runs.model FROM runs JOIN tasks ON tasks.key = runs.task
-                WHERE NOT list_contains(?, tasks.benchmark))
-           ORDER BY released DESC, key LIMIT ?""",
-        [list(SYNTHETIC_BENCHMARKS), most],
-    )
 
 
 def model_scores(db: Database, *, model: str) -> pd.DataFrame:

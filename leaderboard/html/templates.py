@@ -80,6 +80,7 @@ ENVIRONMENT.globals |= {
     "interval": formatting.span,
     "SYNTHETIC": labels.SYNTHETIC_NOTE,
     "FAMILIES": labels.FAMILIES,
+    "ORIGIN_TITLES": labels.ORIGIN_TITLES,
     "TIES_SHOWN": TIES_SHOWN,
 }
 

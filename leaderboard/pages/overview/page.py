@@ -1,4 +1,4 @@
-"""The first page: the benchmarks, who leads each with what certainty, what is new, and where to start."""
+"""The first page: where to start, who leads each benchmark with what certainty, and the newest models."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from leaderboard.data.board_table import BoardTable
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.memo import memoised
 from leaderboard.html.formatting import number
-from leaderboard.html.labels import TRAINED
+from leaderboard.html.labels import TRAINED, is_synthetic
 from leaderboard.html.templates import render
-from leaderboard.page import SITE, Site, View, citations, fill, heading
+from leaderboard.page import SITE, Site, View, citations, fill, heading, static_html
 from leaderboard.pages.overview import findings as of_benchmarks
 
 SENTENCE = (
@@ -27,49 +27,66 @@ SENTENCE = (
 )
 SUITES = ("unisim-core", "pairbench", "mieb", "vidore-v3", "cfred-coco", "mini")  # one for each benchmark
 LEADERS = 5
+NEWEST = 10  # models
 
 
 def draw(site: Site) -> None:
-    """What the figures say, where to start, then the leaders; what needs rankings comes when the page is opened."""
+    """Where to start, who leads, then the leaders; what needs rankings comes when the page is opened."""
     heading(title=SITE, sentence=SENTENCE, cite=citations(site))
+    script = f"new URL('{site.assets}pages/overview/compare.js', document.baseURI)"
+    static_html(render("pages/overview/starts.html"), js=f"import({script}).then((module) => module.mount(element));")
     head = gr.HTML(
-        "<p class='pg-findings pg-quiet'>Reading the figures …</p>", apply_default_css=False, elem_id="findings-first"
+        "<section class='pg-findings'><h2>Who leads</h2><p class='pg-quiet'>Reading the scores …</p></section>",
+        apply_default_css=False,
+        elem_id="findings-first",
     )
-    first = gr.HTML(starts(site), apply_default_css=False)
     body = gr.HTML("<p class='pg-quiet'>Ranking the models …</p>", apply_default_css=False, elem_id="overview")
-    whole = memoised(lambda: (findings(site), starts(site), benchmarks(site)), of=site.db)
-    fill(
-        site,
-        section="The findings and the leaders",
-        outputs=[head, first, body],
-        make=lambda: list(whole()),
-        rendered=[first],
-    )
+    whole = memoised(lambda: (findings(site), benchmarks(site)), of=site.db)
+    fill(site, section="The leaders", outputs=[head, body], make=lambda: list(whole()))
+
+
+def shown(site: Site) -> list[str]:
+    """The suites of this page that have scores in the database."""
+    return [key for key in SUITES if key in site.suite_cache.suites() and site.suite_cache.table(key).rows]
 
 
 def findings(site: Site) -> Markup:
-    """What the figures say on each benchmark of real data."""
-    return render("pages/overview/findings.html", findings=of_benchmarks.findings(site, SUITES))
-
-
-def starts(site: Site) -> Markup:
-    """Where to start, with the number of models and claims."""
+    """Who leads each benchmark of real data."""
     return render(
-        "pages/overview/starts.html",
-        counts=suite_queries.counts(site.db).iloc[0],
+        "pages/overview/findings.html",
+        findings=of_benchmarks.findings(site, shown(site)),
         claims=suite_queries.claim_counts(site.db),
     )
 
 
 def benchmarks(site: Site) -> Markup:
     """The benchmarks with their first rows, then the newest models."""
-    known = set(suite_queries.suites(site.db)["key"])
     return render(
         "pages/overview/page.html",
-        suites=[_summary(site, key) for key in SUITES if key in known and site.suite_cache.table(key).rows],
+        suites=[_summary(site, key) for key in shown(site)],
         origins=suite_queries.origins(site.db),
-        newest=model_queries.newest(site.db, most=6),
+        newest=newest(site),
     )
+
+
+def newest(site: Site) -> list[dict[str, Any]]:
+    """The ranked models on real data that were released last, each with the suite where its rank is best for the number
+    of models."""
+    found = []
+    for key, (title, benchmark) in site.suite_cache.suites().items():
+        table, ranked = site.suite_cache.table(key), site.suite_cache.ranked(key)
+        rows = [] if ranked is None or is_synthetic(benchmark) else ranked_rows(table, ranked)[1]
+        for row in rows:
+            rank = int(ranked.rank[row])
+            facts = {"suite": key, "suite_title": title, "rank": rank, "of": len(rows)}
+            found.append((rank / len(rows), table.rows[row].model, facts))
+    best: dict[str, dict[str, Any]] = {}
+    for _, model, facts in sorted(found, key=lambda one: one[0]):
+        best.setdefault(model, facts)
+    models = model_queries.models(site.db).loc[list(best)].reset_index(drop=True)
+    models = models.fillna({"released": "", "organisation": ""})
+    dated = models[models["released"] != ""].sort_values(["released", "key"], ascending=[False, True])[:NEWEST]
+    return [{**row, **best[row["key"]]} for row in dated.to_dict("records")]
 
 
 def _summary(site: Site, key: str) -> dict[str, Any]:
@@ -86,7 +103,6 @@ def _leaders(table: BoardTable, ranked: Ranking) -> dict[str, Any]:
     origin, with_rank = ranked_rows(table, ranked)
     order = with_rank[:LEADERS]
     trained = (table.marks & TRAINED).any(axis=1)
-    unit = {"digits": table.category_columns[0].digits, "scale": table.category_columns[0].scale}
     return {
         "origin": origin,
         "other_origins": sorted(origins - {origin}),
@@ -103,7 +119,7 @@ def _leaders(table: BoardTable, ranked: Ranking) -> dict[str, Any]:
                 "tie_class": ranked.classes[index],
                 "few": ranked.few[index],
                 "unknown": ranked.unknown[index],
-                **_mean(ranked, index, among=order, **unit),
+                **_mean(ranked, index, among=order, **of_benchmarks.unit(table.category_columns[0])),
             }
             for index in order
         ],
@@ -132,24 +148,23 @@ def _rank_interval(ranked: Ranking, index: int) -> str:
 
 def _generators(table: BoardTable) -> dict[str, Any]:
     """Generators in people's order, with the score of the benchmark's own metric."""
-    people = next(index for index, column in enumerate(table.columns) if column.group == "People")
-    metric = next(index for index, column in enumerate(table.columns) if column.metric == "cfred")
-    measures = [table.columns[people], table.columns[metric]]
+    measures = of_benchmarks.human_columns(table)
+    columns = [table.columns[at] for at in measures]
     return {
         "origin": "",
         "models": len(table.rows),
         "tasks": sum(column.default for column in table.columns),
-        "measures": [column.title for column in measures],
+        "measures": [column.title for column in columns],
         "leaders": [
             {
                 "model": table.rows[index].model,
                 "title": _title(table, index),
                 "scores": [
-                    number(table.scores.values[index, at], digits=column.digits, scale=column.scale)
-                    for at, column in zip((people, metric), measures, strict=True)
+                    number(table.scores.values[index, at], **of_benchmarks.unit(column))
+                    for at, column in zip(measures, columns, strict=True)
                 ],
             }
-            for index in np.argsort(-table.scores.values[:, people], kind="stable")[:LEADERS]
+            for index in np.argsort(-table.scores.values[:, measures[0]], kind="stable")[:LEADERS]
         ],
     }
 
