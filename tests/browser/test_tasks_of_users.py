@@ -106,6 +106,16 @@ def test_two_models_side_by_side(user: User) -> None:
     assert user.clicks <= 3
 
 
+def test_two_models_side_by_side(user: User) -> None:
+    user.page.get_by_label("First model").fill("siglip so400m 384")
+    user.page.get_by_label("Second model").fill("EVA02-CLIP bigE/14+")
+    user.click(user.page.get_by_role("button", name="Compare", exact=True))
+    user.page.get_by_text("Did you mean “SigLIP SO400M/14 384 px”?").wait_for()
+    user.click(user.page.get_by_role("button", name="Compare", exact=True))
+    user.page.wait_for_url("**/compare?models=google/siglip-so400m-patch14-384,quansun/eva02-clip-bige-14-plus**")
+    user.reads(r"SigLIP SO400M/14 384 px is (significantly )?ahead in")
+
+
 def test_a_suite_of_fifteen_tasks_for_mteb(user: User) -> None:
     user.page_of("Insights", "Smaller suite")
     user.reads(r"\d+ of 130 tasks rank")
