@@ -106,7 +106,7 @@ def test_two_models_side_by_side(user: User) -> None:
     assert user.clicks <= 3
 
 
-def test_two_models_side_by_side(user: User) -> None:
+def test_two_models_by_name_on_the_front_page(user: User) -> None:
     user.page.get_by_label("First model").fill("siglip so400m 384")
     user.page.get_by_label("Second model").fill("EVA02-CLIP bigE/14+")
     user.click(user.page.get_by_role("button", name="Compare", exact=True))
