@@ -11,7 +11,6 @@ from starlette.routing import Route
 from compute.types import BadInput
 from leaderboard.api import records
 from leaderboard.data import model_queries
-from leaderboard.data.memo import shared
 from leaderboard.data.payload import compressed
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import model_url
@@ -66,27 +65,19 @@ def listed(suite_cache: SuiteCache) -> dict[str, Any]:
 
 def _board(suite_cache: SuiteCache, suite: str, model: str, limit: int, theme: str) -> bytes:
     """The first rows of a suite, or the one of a model. Raises BadInput for keys that do not exist."""
-    records.known("suite", suite, list(suite_cache.suites()), lister="models.json or the board")
-    if model:
-        records.known("model", model, list(model_queries.models(suite_cache.db)["key"]), lister="models.json")
-    return _drawn(suite_cache, suite, model, limit, theme)
-
-
-def _draw(suite_cache: SuiteCache, suite: str, model: str, limit: int, theme: str) -> bytes:
     rows = records.leaderboard(suite_cache, suite)
-    about = suite_cache.table(suite).suite
+    table = suite_cache.table(suite)
+    if model:
+        records.known("model", model, list(table.models["key"]), lister="models.json")
     chosen = [row for row in rows if row["model"] == model] if model else rows[:limit]
     if not chosen:
-        raise BadInput(f"{model} has no scores in {about['title']}. Choose another suite")
+        raise BadInput(f"{model} has no scores in {table.suite['title']}. Choose another suite")
     return render(
         "api/embed.html",
         site=SITE,
-        suite=about,
+        suite=table.suite,
         rows=chosen,
         ranked=sum(row["rank"] is not None for row in rows),
-        digits=suite_cache.table(suite).category_columns[0].digits if suite_cache.table(suite).category_columns else 2,
+        digits=table.category_columns[0].digits if table.category_columns else 2,
         theme=theme,
     ).encode()
-
-
-_drawn = shared(_draw, most=256)

@@ -16,7 +16,7 @@ from compute.analysis.table import USUAL
 from compute.rounding import rounded
 from compute.types import ORIGINS, BadInput, fit_of, shortened, suggestion, words_of
 from leaderboard.data import model_queries, payload, suite_queries, task_queries
-from leaderboard.data.board_table import TRAINED, BoardTable, SuiteColumn, origins_in_order
+from leaderboard.data.board_table import TRAINED, SuiteColumn, origins_in_order
 from leaderboard.data.comparison import ComparedLine, common_ground, compare, rows_of
 from leaderboard.data.memo import shared
 from leaderboard.data.related_figures import listed_sources
@@ -100,11 +100,13 @@ def leaderboard(
     known("suite", suite, list(suite_cache.suites()), lister="list_suites")
     check_limit(limit)
     table = suite_cache.table(suite)
-    at = table.rows_of(_origin(table, origin) or USUAL)
-    facts = table.models.loc[[table.rows[row].model for row in at]]
+    origins = origins_in_order(row.origin for row in table.rows)
+    if origin and origin not in origins:
+        raise BadInput(f"{suite} has no rows of origin {origin!r}; it has: {', '.join(origins)}")
+    rows = _ranked(suite_cache, suite, origin or USUAL)
+    facts = table.models.loc[[row["model"] for row in rows]]
     wanted.check(facts)
     meets = [not wanted.unmet(row) for _, row in facts.iterrows()]
-    rows = _rows(suite_cache, table, at)
     for name, text in (filters or {}).items():
         chosen, present = set(filter(None, map(str.strip, text.split(",")))), {_filtered(name, row) for row in rows}
         if chosen - present:
@@ -113,14 +115,7 @@ def leaderboard(
                 f"{', '.join(sorted(present))}"
             )
         meets = [fits and (not chosen or _filtered(name, row) in chosen) for fits, row in zip(meets, rows, strict=True)]
-    return sorted((row for row, fits in zip(rows, meets, strict=True) if fits), key=_order)[:limit]
-
-
-def _origin(table: BoardTable, origin: str) -> str:
-    origins = origins_in_order(row.origin for row in table.rows)
-    if origin and origin not in origins:
-        raise BadInput(f"{table.suite['key']} has no rows of origin {origin!r}; it has: {', '.join(origins)}")
-    return origin
+    return [row for row, fits in zip(rows, meets, strict=True) if fits][:limit]
 
 
 def _filtered(name: str, row: Record) -> str:
@@ -140,8 +135,10 @@ def _order(row: Record) -> tuple:
     )
 
 
-def _rows(suite_cache: SuiteCache, table: BoardTable, indices: Sequence[int]) -> list[Record]:
-    ranked = suite_cache.ranked(table.suite["key"])
+@shared
+def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
+    """The rows of one origin, or of USUAL, best first."""
+    table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
     numbers = payload.ranking(table, ranked)
     columns = table.category_columns or tuple(column for column in table.columns if column.default)
     values = (
@@ -153,7 +150,7 @@ def _rows(suite_cache: SuiteCache, table: BoardTable, indices: Sequence[int]) ->
     sources = {row: list(group["source"]) for row, group in frame.groupby(["model", "origin"])}
     trained = (table.marks & TRAINED) > 0
     out = []
-    for at in indices:
+    for at in table.rows_of(origin):
         row, facts = table.rows[at], table.models.loc[table.rows[at].model]
         seen = dict.fromkeys(table.columns[index].group for index in np.flatnonzero(trained[at]))
         out.append(
@@ -188,7 +185,7 @@ def _rows(suite_cache: SuiteCache, table: BoardTable, indices: Sequence[int]) ->
                 "synthetic": labels.is_synthetic(table.suite["benchmark"]),
             }
         )
-    return out
+    return sorted(out, key=_order)
 
 
 # ---- one model
