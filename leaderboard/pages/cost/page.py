@@ -31,7 +31,7 @@ def draw(site: Site) -> None:
     heading(title="Size & cost", sentence=SENTENCE, cite=citations(site))
     message = message_box()
     head = gr.HTML("<p class='pg-waiting pg-quiet'>Comparing scores and costs …</p>", apply_default_css=False)
-    figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
+    figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE, elem_classes="pg-figure-420")
     with gr.Row(elem_classes="pg-controls"):
         suite = gr.Dropdown([], value=None, label="Suite", scale=2)
         category = gr.Dropdown([MEAN], value="", label="Score", scale=2)

@@ -40,7 +40,7 @@ def draw(site: Site) -> None:
     )
     message = message_box()
     head = gr.HTML("<p class='pg-waiting pg-quiet'>Choosing tasks …</p>", apply_default_css=False)
-    curve = gr.Plot(show_label=False, container=False)
+    curve = gr.Plot(show_label=False, container=False, elem_classes="pg-figure-330")
     with gr.Row(elem_classes="pg-controls"):
         suite = gr.Dropdown(choosable(), value="mieb", label="Suite to shorten")
         origin = gr.Dropdown(ORIGIN_CHOICES, value=USUAL, label="Scores")
