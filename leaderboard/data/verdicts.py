@@ -97,7 +97,8 @@ def p_value(test: PairedTest) -> str:
 
 def reading(test: PairedTest) -> str:
     """A test's outcome in a cell, with the reason where there is none."""
-    words = {"better": "better", "worse": "worse", "same": "no significant difference"}
+    same = "significant by itself only" if test.p <= ALPHA else "no significant difference"
+    words = {"better": "better", "worse": "worse", "same": same}
     if test.reading in words:
         notes = [f"only {listed(test.only)} shared"] if test.only else []
         notes += [f"{listed(test.fixed)}: about the one task alone"] if test.fixed else []
