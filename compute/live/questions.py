@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from compute.analysis.calibrated import MATCHING, UNRELATED, Place, Reference, place
+from compute.analysis.calibrated import Place, Reference, place
 from compute.analysis.domain import DomainCheck
 from compute.live.inputs import Input
 from compute.models import abilities
@@ -157,13 +157,10 @@ class Answer:
         return None if self.pick is None or not others else sign * self.percentiles[self.pick] - max(others)
 
     @property
-    def direction(self) -> tuple[str, float, float] | None:
-        """Of a pair that only a distribution of few scenes speaks for: whether its score is nearer to the median of the
-        matching or of the unrelated pairs (MATCHING, UNRELATED), and both medians; None without."""
-        if self.few is None or self.few.alone or len(self.scores) != 1:
-            return None
-        unrelated, matching = medians(self.few)
-        return MATCHING if self.scores[0] > (matching + unrelated) / 2 else UNRELATED, matching, unrelated
+    def reading(self) -> str:
+        """How the score of a pair or of one image reads on its distribution, however few scenes that has; else empty."""
+        known = self.reference or self.few
+        return place(known, self.scores[0]).reading if known and len(self.scores) == 1 else ""
 
 
 def medians(reference: Reference) -> tuple[float, float]:

@@ -100,8 +100,8 @@ def verdict(ready: ReadyQuestion, answer: Answer) -> str:
     """Whether a model got a ready comparison: RIGHT, WRONG, SILENT, FAILED, or OUTSIDE what it was calibrated on, where
     even a right answer may be luck.
 
-    Of a pair that matches: RIGHT where it scores as matching pairs, WRONG where as unrelated ones; without a percentile
-    by the nearer of their medians; without a distribution RIGHT where it is nearer than every unrelated example.
+    Of a pair that matches: RIGHT where it scores as matching pairs, WRONG where as unrelated ones; without a distribution
+    RIGHT where it is nearer than every unrelated example.
     """
     if answer.problem:
         return FAILED
@@ -109,10 +109,8 @@ def verdict(ready: ReadyQuestion, answer: Answer) -> str:
         return OUTSIDE
     if ready.expected is not None:
         return SILENT if answer.pick is None else RIGHT if answer.pick == ready.expected else WRONG
-    if answer.standings:
-        return {MATCHING: RIGHT, UNRELATED: WRONG}.get(answer.standings[0].reading, SILENT)
-    if answer.direction:
-        return {MATCHING: RIGHT, UNRELATED: WRONG}[answer.direction[0]]
+    if answer.reading:
+        return {MATCHING: RIGHT, UNRELATED: WRONG}.get(answer.reading, SILENT)
     if answer.controls is None:
         return SILENT
     below, total = answer.controls

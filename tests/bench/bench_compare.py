@@ -26,7 +26,7 @@ VIT = "laion/clip-vit-b-32-laion2b-s34b-b79k"
 RESULT = ".cp-result[data-done=yes]"
 CLICK = """async ({result}) => {
   const before = document.querySelector(result)?.dataset.at;
-  const button = document.querySelector('.tr-foot .tr-primary');
+  const button = document.querySelector('.tr-ask .tr-primary');
   const start = performance.now();
   button.click();
   while ((document.querySelector(result)?.dataset.at ?? before) === before) {
@@ -95,8 +95,8 @@ def put(page: Page, files: list[bytes]) -> None:
     page.wait_for_function(
         "document.querySelector('.likeness-tray').dataset.count === '2' && "
         "document.querySelector('.likeness-tray').dataset.busy === 'false' && "
-        "!document.querySelector('.tr-foot .tr-primary').disabled && "
-        "document.querySelector('.tr-foot .tr-primary').getAttribute('aria-disabled') !== 'true'"
+        "!document.querySelector('.tr-ask .tr-primary').disabled && "
+        "document.querySelector('.tr-ask .tr-primary').getAttribute('aria-disabled') !== 'true'"
     )
 
 

@@ -164,8 +164,9 @@ def test_an_own_model_is_tried_beside_the_others(visit: Callable, site: str) -> 
     page = visit("try?mode=pair&inputs=cat,cat-face&models=own/my-model,ssim", site=site, ready=DONE)
     assert page.locator(".tr-models .tr-pick").first.inner_text().strip() == "my model (own)"
     row = page.locator(".cp-row[data-model='own/my-model']")
-    assert "the host's own model" in row.inner_text() and "no percentile: it is not calibrated" in row.inner_text()
-    row.locator("a").first.click()
+    row.locator("summary").click()
+    assert "The host's own model" in row.inner_text() and "No percentile: it is not calibrated" in row.inner_text()
+    row.locator("a").last.click()
     page.get_by_text("Try it on your own images and texts").wait_for()
     assert "my model/" not in page.content(), "no folder of the machine"
 
@@ -212,7 +213,7 @@ def test_judges_are_asked_by_a_press_alone(visit: Callable, site: str, endpoint:
         assert [row.get_attribute("data-model") for row in page.locator(".cp-row").all()] == ["ssim"]
         cost = "2 judges, 4 requests to the host’s endpoint."
         assert f"Judges are asked only when you press Compare: {cost}" in page.locator(".tr-notice").inner_text()
-        page.evaluate("document.querySelector('.tr-primary').click()")
+        page.evaluate("document.querySelector('.tr-ask > .tr-primary').click()")
         page.get_by_text("Many pairs at once: a CSV or ZIP").click()
         box = page.get_by_label("Also ask 2 judges: 4 requests to the host’s endpoint for each pair")
         table = {"name": "a.csv", "mimeType": "text/csv", "buffer": b"first,second\nexample:cat,example:cat-face\n"}

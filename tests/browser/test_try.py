@@ -37,7 +37,7 @@ CAMERA = """navigator.mediaDevices.getUserMedia = async () => {
 };"""
 OVERLAPS = """() => [...document.querySelectorAll('.cp-strip')].flatMap((strip) => {
   const axis = strip.getBoundingClientRect();
-  return ['.cp-letters b', '.cp-ticks span', '.cp-lane span'].flatMap((kind) => {
+  return ['.cp-letters b'].flatMap((kind) => {
     const boxes = [...strip.querySelectorAll(kind)].map((node) => node.getBoundingClientRect());
     const outside = boxes.filter(({ left, right }) => left < axis.left - 1 || right > axis.right + 1);
     const crossed = boxes.filter((one, at) => boxes.some((other, index) => index > at && one.left < other.right
@@ -87,6 +87,8 @@ def empty(page: Any) -> Any:
 
 
 def example(page: Any, key: str) -> Any:
+    """An example, where the examples are folded away too."""
+    page.evaluate("document.querySelector('.tr-starters').open = true")
     return page.locator(f".tr-example[data-key='{key}']")
 
 
@@ -195,7 +197,7 @@ def test_the_mode_follows_the_inputs_until_it_is_chosen(tray: Callable) -> None:
     page.wait_for_selector(f"{TRAY}[data-mode=pair]")
     page.get_by_role("radio", name="Quality").check()
     page.wait_for_selector(f"{TRAY}[data-mode=quality]")
-    page.get_by_label("Question").select_option("Sharpness")
+    page.get_by_label("Attribute").select_option("Sharpness")
     wait_query(page, "question", "sharpness")
     ask(page)
 
@@ -248,8 +250,13 @@ def test_one_press_answers_a_first_visit_and_the_answer_takes_the_focus(tray: Ca
         arg=lead.element_handle(),
     )
     assert "models pick" in lead.inner_text()
+    assert page.locator(".tr-starters").get_attribute("open") is None, "the examples fold away"
     assert page.locator(".cp-row").count() == page.locator(".tr-models input:checked").count() >= 6
-    assert "synthetic" in page.locator(".cp-row[data-model=tiny] .cp-records").inner_text()
+    row = page.locator(".cp-row[data-model=tiny]")
+    assert "synthetic" not in row.inner_text()
+    row.locator("summary").press("Enter")
+    assert "synthetic" in row.locator(".cp-more").inner_text() and violations(page) == []
+    row.locator("summary").press("Enter")
     assert page.evaluate(OVERLAPS) == []
     example(page, "rocket").click()
     page.get_by_text("The inputs have changed since: compare again.").wait_for()
@@ -259,9 +266,11 @@ def test_a_percentile_is_given_where_a_model_was_calibrated_and_the_page_says_wh
     page = answered("mode=pair&inputs=heart-left,text-heart-left&models=tiny")
     assert "percentile" in page.locator(".cp-strip").get_attribute("aria-label").lower()
     page = answered("mode=pair&inputs=cat,cat-face&models=tiny,efficientnet-lite0")
+    why = page.locator(".cp-why").inner_text()
+    assert "outside what this model was calibrated on: drawn scenes (Tiny CLIP (bundled))" in why
+    assert "calibrated on 14 photographs, and a percentile needs 40 (EfficientNet-Lite0)" in why
     tiny, other = (page.locator(f".cp-row[data-model={key}]").inner_text() for key in ("tiny", "efficientnet-lite0"))
-    assert "no percentile: outside what this model was calibrated on: drawn scenes" in tiny
-    assert "no percentile: calibrated on 14 photographs, and a percentile needs 40" in other
+    assert "cannot tell" in tiny and "similar" in other and "cosine" in other
 
 
 def test_where_two_images_agree(answered: Callable) -> None:

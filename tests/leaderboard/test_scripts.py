@@ -18,7 +18,7 @@ PACKAGE = HERE.parents[1] / "leaderboard"
 MODULES = sorted(PACKAGE.rglob("*.js"))
 PURE = sorted(HERE.rglob("*.test.mjs"))
 NODE = shutil.which("node")
-TRAY = PACKAGE / "pages" / "try_it" / "tray" / "tray.css"
+TRAY = PACKAGE / "pages" / "try_it" / "tray"
 each_module = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 
 
@@ -100,4 +100,4 @@ def test_imports_are_served_files_whose_names_exist(path: Path) -> None:
 def test_the_tray_knows_the_longest_text_that_the_server_takes() -> None:
     from compute.live.inputs import LONGEST
 
-    assert f"LONGEST_TEXT = {LONGEST:_};" in (TRAY.with_name("inputs.js")).read_text()
+    assert f"LONGEST_TEXT = {LONGEST:_};" in (TRAY / "inputs.js").read_text()

@@ -7,7 +7,7 @@ import { attention, show } from '../../js/reveal.js';
 export function mount(element) {
   if (element.dataset.answers) return;
   element.dataset.answers = 'true';
-  stylesheet(new URL('./answers.css', import.meta.url));
+  stylesheet(new URL('./try.css', import.meta.url));
   const arrival = new Arrival(element);
   new MutationObserver(() => arrival.look()).observe(element, { childList: true, subtree: true });
   addEventListener('likeness-tray', ({ detail: { changed, empty } }) => {
@@ -23,10 +23,13 @@ export function mount(element) {
 class Arrival {
   constructor(element) {
     Object.assign(this, { element, asked: null, before: null });
-    addEventListener('likeness-asked', () => this.ask());
+    addEventListener('likeness-asked', ({ detail }) => this.ask(detail));
   }
 
-  ask() {
+  ask({ models }) {
+    const answers = this.element.closest('#answers') ?? this.element; // with room for them: nothing below moves
+    answers.dataset.asked = '';
+    answers.style.setProperty('--cp-models', models);
     this.asked?.visitor.end();
     this.asked = { visitor: attention(), focus: document.activeElement, shown: false };
     this.before = this.current();

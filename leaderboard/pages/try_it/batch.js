@@ -17,7 +17,7 @@ const ABOUT = 'Each model ticked above scores every pair; you get the scores as 
 export function mount(root, { trigger = () => {}, tray = () => document.querySelector('.likeness-tray')?.likenessTray } = {}) {
   if (!root.dataset.mounted) {
     root.dataset.mounted = 'true';
-    stylesheet(new URL('./batch.css', import.meta.url));
+    stylesheet(new URL('./try.css', import.meta.url));
     root.likenessBatch = new Batch(root, trigger, tray);
   }
   return root.likenessBatch;
@@ -53,7 +53,7 @@ class Batch {
   constructor(root, trigger, tray) {
     // `turn` numbers the requests; answers to requests before `since` belong to abandoned work.
     Object.assign(this, { root, trigger, tray, turn: 0, since: 0, running: false, begun: false, sending: null, timer: 0, visitor: null, urls: [] });
-    this.cancel = press('Cancel', () => this.stop(), { class: 'bt-button', hidden: true });
+    this.cancel = press('Cancel', () => this.stop(), { hidden: true });
     this.bar = el('progress', { hidden: true, 'aria-label': 'Pairs scored' });
     this.count = el('span', { class: 'bt-count' });
     this.status = el('p', { role: 'status' });
@@ -62,17 +62,17 @@ class Batch {
       this.input.value = '';
       if (file) this.send(file);
     } });
-    this.choose = press('Choose a CSV or ZIP', () => enabled(this.choose) && this.input.click(), { class: 'bt-button' });
+    this.choose = press('Choose a CSV or ZIP', () => enabled(this.choose) && this.input.click());
     this.sample = el('a', { class: 'bt-sample', download: 'pairs.csv' }, 'Sample CSV');
-    this.try = press('Run the sample', () => enabled(this.try) && this.send(new File([this.written()], 'pairs.csv')), { class: 'bt-button' });
+    this.try = press('Run the sample', () => enabled(this.try) && this.send(new File([this.written()], 'pairs.csv')));
     this.box = el('input', { type: 'checkbox' });
     this.words = el('span');
     this.judges = el('label', { class: 'bt-judges', hidden: true }, this.box, this.words);
     this.result = el('div', { class: 'bt-result' });
     this.details = el('details', { ontoggle: () => this.details.open && this.offer() },
       el('summary', {}, 'Many pairs at once: a CSV or ZIP'), el('p', { class: 'pg-quiet' }, ABOUT), el('p', { class: 'pg-quiet' }, FORMAT),
-      this.judges, el('div', { class: 'bt-row' }, this.choose, this.input, this.try, this.sample),
-      el('div', { class: 'bt-row' }, this.bar, this.count, this.cancel), this.status, this.result);
+      this.judges, el('div', { class: 'tr-row' }, this.choose, this.input, this.try, this.sample),
+      el('div', { class: 'tr-row' }, this.bar, this.count, this.cancel), this.status, this.result);
     root.replaceChildren(this.details);
     addEventListener('likeness-tray', () => root.isConnected && this.price());
     this.set('idle');

@@ -287,7 +287,7 @@ def section(site: Site) -> None:
     batch = scripted(
         site.assets,
         script="pages/try_it/batch.js",
-        css_class="likeness-batch",
+        css_class="likeness-batch lk-try",
         events=("batch", "turn", "stop"),
         run="const view = module.mount(target, { trigger: fire });"
         " watch('value', () => { if (props.value) view.show(JSON.parse(props.value)); });",

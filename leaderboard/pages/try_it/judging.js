@@ -19,7 +19,7 @@ const ABOUT = 'Judges answer in words, which takes seconds or costs the host: th
 export function mount(root, { trigger = () => {}, tray = () => document.querySelector('.likeness-tray')?.likenessTray } = {}) {
   if (!root.dataset.mounted) {
     root.dataset.mounted = 'true';
-    stylesheet(new URL('./judging.css', import.meta.url));
+    stylesheet(new URL('./try.css', import.meta.url));
     root.likenessJudging = new Judging(root, trigger, tray);
   }
   return root.likenessJudging;
@@ -55,12 +55,12 @@ class Judging {
     Object.assign(this, { root, trigger, tray, state: null, queue: [], asked: 0, turn: 0, running: false, timer: 0 });
     this.link = parse(location.search);
     this.cost = el('span', { class: 'jd-cost' });
-    this.go = press('Ask the judges', ({ isTrusted }) => isTrusted && this.start(), { class: 'jd-button' });
-    this.stop = press('Stop', () => this.end('Stopped: the judge that is answering now is the last.'), { class: 'jd-button', hidden: true });
+    this.go = press('Ask the judges', ({ isTrusted }) => isTrusted && this.start());
+    this.stop = press('Stop', () => this.end('Stopped: the judge that is answering now is the last.'), { hidden: true });
     this.bar = el('progress', { hidden: true, 'aria-label': 'Judges that have answered' });
     this.status = el('p', { role: 'status' });
     this.part = el('div', { hidden: true }, el('p', { class: 'pg-quiet' }, ABOUT),
-      el('div', { class: 'jd-row' }, this.go, this.cost, this.bar, this.stop), this.status);
+      el('div', { class: 'tr-row' }, this.go, this.cost, this.bar, this.stop), this.status);
     root.replaceChildren(this.part);
     // A drag shows something else: no judge is asked of what was shown before, nor until the server has answered.
     document.addEventListener('input', ({ target }) => {

@@ -20,8 +20,7 @@ from leaderboard.pages.try_it.answers import result
 from leaderboard.web.errors import caught
 
 SENTENCE = (
-    "Drop images or texts, choose models, and see how each compares them: on its own scale, relative to its scores for "
-    "matching and unrelated pairs, and next to its published results. What you add stays in memory for this visit only."
+    "Give images or texts, and see how similar each model finds them. What you add stays in memory for this visit only."
 )
 PAUSE = 0.4  # seconds between two updates of the answers
 DOWNLOADS, WATCHERS = "downloads", 8  # a queue of its own with 8 slots, so that no comparison waits for a download
@@ -32,7 +31,7 @@ Result = tuple[Markup, LiveQuestion | None]  # the answers so far, and the quest
 
 def draw(site: Site) -> None:
     """The tray, the answers below it, two sections for a closer look, and tables of pairs."""
-    heading(title="Try", sentence=SENTENCE, copy=False)
+    heading(title="Try", sentence=SENTENCE, copy=False, inline=True)
     # Its event `compare` carries session, inputs, mode, question, models, judges, pressed and change. `pressed` is true
     # where a visitor's own press asks: without one no judge is asked, `models` leaves judges out, and `judges` alone
     # says which are ticked. `change`: the address shows a changed image. `download` carries the same, and is sent
@@ -40,7 +39,7 @@ def draw(site: Site) -> None:
     tray = scripted(
         site.assets,
         script="pages/try_it/tray/tray.js",
-        css_class="likeness-tray",
+        css_class="likeness-tray lk-try",
         events=("compare", "download"),
         run="module.mount(target, { trigger: fire, root });",
     )

@@ -79,7 +79,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
                 judging = scripted(
                     site.assets,
                     script="pages/try_it/judging.js",
-                    css_class="likeness-judging",
+                    css_class="likeness-judging lk-try",
                     events=("ask", "settle", "restore"),
                     run="const view = module.mount(target, { trigger: fire });"
                     " const show = () => { if (props.value) view.show(JSON.parse(props.value)); };"

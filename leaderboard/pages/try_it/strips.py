@@ -1,4 +1,4 @@
-"""A model's own axis, 0 to 100: bands with their labels, a mark for each option, and letters that never overlap."""
+"""A model's own axis, 0 to 100: the bands of its distribution, a mark for each option, and letters that never overlap."""
 
 from __future__ import annotations
 
@@ -7,34 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compute.analysis.calibrated import TAIL, Reference, place
+from compute.analysis.calibrated import TAIL, place
 from compute.live.questions import Answer
 from compute.types import LETTERS
 from leaderboard.html.formatting import number
 
 MIDDLE = (TAIL, 1 - TAIL)
 EDGE = 0.06  # of an axis of raw scores, before its lowest and after its highest
-NUMBER = 16.0  # of the axis: the width of a raw score as a label
 LETTER = 7.0  # of the axis: the width of a letter and its gap where the axis is narrowest
-LABEL = 33.0  # of the axis: the width of a band's label there; under 100 / 3, so that one of three places fits
-LABELS = {"unrelated": "unrelated", "matching": "matching", "alone": "references"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Band:
-    """The middle 95% of one distribution. `label_at` is where its label starts, or ends where `label_ends`."""
-
-    kind: str  # a key of LABELS
-    label: str
-    low: float
-    width: float
-    label_at: float
-    label_ends: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """One option at `at`, 0 to 100 along the axis; its letter, or the value of a single one, is at `label_at`."""
+    """One option at `at`, 0 to 100 along the axis; its letter, empty for a single one, is at `label_at`."""
 
     at: float
     label: str
@@ -44,68 +29,60 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class Strip:
-    """All of one axis, of percentiles or of raw scores. `ticks` are at its start, its middle and its end."""
+    """One axis of percentiles or of raw scores. `bands` are the middle 95% of a distribution: kind, start and width."""
 
-    bands: tuple[Band, ...]
+    bands: tuple[tuple[str, float, float], ...]
     marks: tuple[Mark, ...]
-    ticks: tuple[str, str, str]
+    values: tuple[str, ...]  # one per option, as numbers to read
     unit: str
     label: str  # for screen readers
-    title: str
 
 
 def strip(answer: Answer) -> Strip | None:
-    """The axis of an answer: percentiles where a distribution gives them, else raw scores without any percentile.
+    """The axis of an answer: percentiles where a distribution gives them, else raw scores.
 
-    None for a single raw score that nothing stands beside, and for judges.
+    None for a single raw score without any distribution, and for judges.
     """
-    if answer.unit in ("rating", "votes"):
+    if answer.unit in ("rating", "votes") or answer.problem:
         return None
-    return _of_percentiles(answer) if answer.percentiles else _of_scores(answer)
-
-
-def _of_percentiles(answer: Answer) -> Strip:
-    percentiles = answer.percentiles
-    values = [number(percentile, digits=0) for percentile in percentiles]
-    ends = ("least", "most") if answer.reference.alone else ("unrelated", "matching")
-    said = _said(values)
-    raw = ", ".join(f"{score:.4g}" for score in _raw(answer))
+    known = answer.reference or answer.few
+    limits = [np.quantile(side, MIDDLE) for side in (known.unrelated, known.matching) if len(side)] if known else []
+    if answer.percentiles:
+        at, values = list(answer.percentiles), [number(each, digits=0) for each in answer.percentiles]
+        limits = [[place(known, float(limit)).percentile for limit in side] for side in limits]
+        unit = "percentile"
+    else:
+        scores = raw(answer)
+        every = np.concatenate([np.asarray(scores, dtype=float), *limits])
+        low, high = float(every.min()), float(every.max())
+        if not np.isfinite(every).all() or low == high:
+            return None
+        low, high = low - EDGE * (high - low), high + EDGE * (high - low)
+        at, *limits = [[100 * (value - low) / (high - low) for value in side] for side in (scores, *limits)]
+        values, unit = [f"{score:.3g}".replace("-", "−") for score in scores], measure(answer)
+    kinds = ("alone",) if known and known.alone else ("unrelated", "matching")
+    several = len(values) > 1
+    named = ", ".join(f"{LETTERS[option]} {value}" for option, value in enumerate(values)) if several else values[0]
     return Strip(
-        bands=_bands(answer.reference, *bands(answer.reference), percentiles),
-        marks=_marks(answer, percentiles, values),
-        ticks=("0", "50", "100"),
-        unit="percentile",
-        label=f"Percentile {said}, from 0, {ends[0]}, to 100, {ends[1]}",
-        title=f"Percentile {said}. Its raw {_unit(answer)}: {raw}, meaningful only relative to the bands",
-    )
-
-
-def _of_scores(answer: Answer) -> Strip | None:
-    """Raw scores: beside the bands of a distribution that has too few scenes for percentiles, or alone."""
-    scores, few = _raw(answer), answer.few
-    limits = [np.quantile(side, MIDDLE) for side in (few.unrelated, few.matching) if len(side)] if few else []
-    every = np.concatenate([np.asarray(scores, dtype=float), *limits])
-    low, high = float(every.min()), float(every.max())
-    if not np.isfinite(every).all() or low == high:
-        return None
-    low, high = low - EDGE * (high - low), high + EDGE * (high - low)
-    at = [100 * (score - low) / (high - low) for score in scores]
-    shown = [(float(one), float(other)) for one, other in (100 * (side - low) / (high - low) for side in limits)]
-    values = [f"{score:.3g}" for score in scores]
-    unit = f"raw {_unit(answer)}"
-    return Strip(
-        bands=_bands(few, *shown, *[None] * (2 - len(shown)), at) if shown else (),
-        marks=_marks(answer, at, values),
-        ticks=(f"{low:.2g}", f"{(low + high) / 2:.2g}", f"{high:.2g}"),
+        bands=tuple((kind, low, high - low) for kind, (low, high) in zip(kinds, limits, strict=False)),
+        marks=tuple(
+            Mark(
+                at=at[option],
+                label=LETTERS[option] if several else "",
+                label_at=label_at,
+                chosen=option == answer.pick or not several,
+            )
+            for option, label_at in enumerate(spread(at, width=LETTER))
+        ),
+        values=tuple(values),
         unit=unit,
-        label=f"{unit.capitalize()} {_said(values)}; no percentile",
-        title=f"{unit.capitalize()} {_said(values)}; no percentile: {answer.why or 'it is not calibrated'}",
+        label=f"{unit.capitalize()} {named}",
     )
 
 
-def _raw(answer: Answer) -> tuple[float, ...]:
+def raw(answer: Answer) -> tuple[float, ...]:
     """A raw score for each option. Of odd one out its mean similarity to the others, as of percentiles: the odd one is
-    lowest; the answer's own scores there are how alike the others are among themselves."""
+    lowest; the answer's own scores there are how similar the others are among themselves."""
     scores, pairs = answer.scores, answer.pairs
     if not pairs:
         return scores
@@ -114,58 +91,9 @@ def _raw(answer: Answer) -> tuple[float, ...]:
     )
 
 
-def _unit(answer: Answer) -> str:
+def measure(answer: Answer) -> str:
+    """What a raw score is."""
     return "cosine" if answer.unit == "cosine" else "score"
-
-
-def _said(values: Sequence[str]) -> str:
-    """`A 25, B 75`, or the one value."""
-    return ", ".join(f"{LETTERS[at]} {value}" for at, value in enumerate(values)) if len(values) > 1 else values[0]
-
-
-def _marks(answer: Answer, at: Sequence[float], values: Sequence[str]) -> tuple[Mark, ...]:
-    several = len(values) > 1
-    return tuple(
-        Mark(
-            at=at[option],
-            label=LETTERS[option] if several else value,
-            label_at=label_at,
-            chosen=option == answer.pick or not several,
-        )
-        for option, (value, label_at) in enumerate(
-            zip(values, spread(at, width=LETTER if several else NUMBER), strict=True)
-        )
-    )
-
-
-def bands(reference: Reference) -> tuple[tuple[float, float], tuple[float, float] | None]:
-    """Percentiles of the middle 95% of unrelated and of matching pairs; None for the latter with single images."""
-
-    def band(values: np.ndarray) -> tuple[float, float]:
-        low, high = np.quantile(values, MIDDLE)
-        return place(reference, float(low)).percentile, place(reference, float(high)).percentile
-
-    return band(reference.unrelated), None if reference.alone else band(reference.matching)
-
-
-def _bands(
-    reference: Reference,
-    unrelated: tuple[float, float],
-    matching: tuple[float, float] | None,
-    marks: Sequence[float],
-) -> tuple[Band, ...]:
-    first = "alone" if reference.alone else "unrelated"
-    limits = ((first, unrelated), ("matching", matching))
-    return tuple(_band(kind, *ends, marks) for kind, ends in limits if ends is not None)
-
-
-def _band(kind: str, low: float, high: float, marks: Sequence[float]) -> Band:
-    """With its label where the fewest marks cross it: inside where that fits, else after or before the band."""
-    places = [(low, low, False), (high - LABEL, high, True)] if high - low >= LABEL else []
-    places += [(high, high, False), (low - LABEL, low, True)]
-    places = [each for each in places if 0 <= each[0] <= 100 - LABEL]  # never empty: LABEL is under a third
-    _, at, ends = min(places, key=lambda each: sum(each[0] <= mark <= each[0] + LABEL for mark in marks))
-    return Band(kind=kind, label=LABELS[kind], low=low, width=high - low, label_at=at, label_ends=ends)
 
 
 def spread(values: Sequence[float], *, width: float, low: float = 0.0, high: float = 100.0) -> list[float]:

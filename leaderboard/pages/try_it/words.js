@@ -6,14 +6,12 @@ import { rounded } from '../../js/number.js';
 export const ABOUT = {
   pair: 'How similar the two are to each model.',
   choice: 'Which alternative is nearest to the reference for each model.',
-  odd: 'Which image is least like the others for each model.',
+  odd: 'Which image is least similar to the others for each model.',
   quality: 'How each model rates a single image.',
 };
 
 /** What mode `quality` can ask; the first is the default. */
 export const QUESTIONS = ['quality', 'brightness', 'colorfulness', 'contrast', 'sharpness'];
-
-export const PRIVATE = 'Your own images and texts stay on this page: the link contains examples only.';
 
 /** Bytes with the unit of a download: `605 MB`, `1.8 GB`. */
 export function size(bytes) {

@@ -76,7 +76,7 @@ def test_a_few_of_many_are_ticked_and_a_question_takes_no_more_than_it_may(
 def test_they_answer_as_others_do(live: Live) -> None:
     keys = ("own/both-towers", "own/images", "tiny")
     for answer in ask(live, CAT, FACE, models=keys):
-        assert answer.problem == "" and answer.controls[1] == 8, "a direction, for want of a calibration"
+        assert answer.problem == "" and answer.controls[1] == 8, "it is not calibrated"
     assert [answer.problem for answer in ask(live, CAT, WORDS, models=("own/both-towers",))] == [""]
     assert "compares no image with text" in ask(live, CAT, WORDS, models=("own/images",))[0].problem.lower()
     for answer in ask(live, CAT, FACE, CAT, models=keys, mode="odd"):
@@ -89,11 +89,11 @@ def test_the_answers_mark_them(live: Live, rows: tuple[Model, ...]) -> None:
     )
     answered = list(live.answers(question, chosen, cache={}))
     markup = answers.result(question, answered, pending=(), records={})
-    assert markup.count("the host's own model") == 1
-    assert 'href="model?model=own/images"' in markup and "no percentile: it is not calibrated" in markup
+    assert markup.count("The host&#39;s own model") == 1
+    assert 'href="model?model=own/images"' in markup and "No percentile: it is not calibrated" in markup
     tuned = [replace(answered[0], row=replace(chosen[0], trained_on=(answers.DRAWINGS,))), answered[1]]
     markup = answers.result(question, tuned, pending=(), records={})
-    assert markup.count("understands only drawn scenes") == 2, "tiny itself is one"
+    assert markup.count("Understands only drawn scenes") == 2, "tiny itself is one"
 
 
 def test_no_page_tells_where_they_lie(rows: tuple[Model, ...], folder: Path) -> None:

@@ -30,13 +30,9 @@ def test_a_pick_is_right_wrong_or_none() -> None:
 @pytest.mark.parametrize(("score", "said"), [(2.5, RIGHT), (0.5, WRONG), (1.5, SILENT)])
 def test_a_pair_goes_by_its_reading(score: float, said: str) -> None:
     pair = asked("pair", "cat", "coffee")
-    assert verdict(CAPTION, checked(plain(scores=(score,)), pair)) == said
-
-
-@pytest.mark.parametrize(("score", "said"), [(2.2, RIGHT), (0.9, WRONG)])
-def test_few_scenes_decide_by_the_nearer_median(score: float, said: str) -> None:
-    held = DomainCheck(reference=reference(scenes=14), few=True, why="few")
-    assert verdict(CAPTION, plain(scores=(score,), domain=held)) == said
+    few = DomainCheck(reference=reference(scenes=14), few=True, why="few")
+    for answer in (checked(plain(scores=(score,)), pair), plain(scores=(score,), domain=few)):
+        assert verdict(CAPTION, answer) == said
 
 
 def test_outside_of_the_domain_even_a_right_pick_may_be_luck() -> None:

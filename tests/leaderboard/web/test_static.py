@@ -19,7 +19,7 @@ def client() -> Iterator[TestClient]:
 
 
 @pytest.mark.parametrize(
-    ("component", "name"), [("js", "dom.js"), ("pages/try_it/tray", "tray.js"), ("pages/try_it/tray", "tray.css")]
+    ("component", "name"), [("js", "dom.js"), ("pages/try_it/tray", "tray.js"), ("pages/try_it", "try.css")]
 )
 def test_a_component_s_file_is_served_for_ever(client: TestClient, component: str, name: str) -> None:
     answer = client.get(f"/{static.address()}{component}/{name}", headers={"accept-encoding": "br"})

@@ -2,7 +2,7 @@
 
 import { copyLink, el } from '../../../js/dom.js';
 import { enable, press, say } from '../parts.js';
-import { cost, many, PRIVATE, sentence } from '../words.js';
+import { cost, many, sentence } from '../words.js';
 
 /** How many models Compare asks, and what that costs the host. */
 function scope(tray) {
@@ -14,14 +14,14 @@ export function createActions(tray) {
   const reason = el('p', { class: 'tr-reason', id: 'tr-reason' });
   const go = press('Compare', ({ isTrusted }) => tray.compare({ pressed: isTrusted }), { class: 'tr-button tr-primary', 'aria-describedby': 'tr-reason', 'aria-keyshortcuts': 'Control+Enter Meta+Enter', title: 'Ctrl+Enter' });
   const retry = press('Retry', () => tray.ask(), { hidden: true });
-  const link = press('Copy link', copy, { 'aria-describedby': 'tr-private' });
+  const link = press('Copy link', copy);
   const clear = press('Clear', () => tray.clear());
-  const own = el('p', { class: 'tr-note', id: 'tr-private' }, PRIVATE);
-  const node = el('div', { class: 'tr-foot' }, el('div', { class: 'tr-row' }, go, reason, retry, el('span', { class: 'tr-end' }, link, clear)), own);
+  const nodes = [go, reason, retry, el('span', { class: 'tr-end' }, link, clear)];
 
   async function copy() {
     const copied = await copyLink(link, tray.link(), (href) => tray.notice.say(`Link to this comparison: ${href}`));
-    if (copied) tray.announce('The link is copied.');
+    if (copied && tray.own()) tray.notice.say('The link is copied. It contains examples only: your own images and texts stay on this page.');
+    else if (copied) tray.announce('The link is copied.');
   }
 
   function refresh() {
@@ -31,8 +31,7 @@ export function createActions(tray) {
     reason.classList.toggle('tr-failed', Boolean(tray.problem));
     retry.hidden = !tray.problem;
     enable(clear, tray.inputs.length > 0);
-    own.hidden = !tray.own();
   }
 
-  return { node, refresh };
+  return { nodes, refresh };
 }

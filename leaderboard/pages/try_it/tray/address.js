@@ -69,8 +69,8 @@ export async function open(tray) {
   if (failed) tray.notice.say(`The examples did not load. ${failed}`, () => open(tray));
   else if (lost.length) tray.notice.say(lost.map(sentence).join(' '));
   tray.refresh();
-  tray.root.dataset.ready = plan ? 'true' : 'error';
   if (asks) tray.compare();
+  tray.root.dataset.ready = plan ? 'true' : 'error';
 }
 
 /** Fetches the examples; hands back what went wrong, as a sentence. */
@@ -88,6 +88,7 @@ async function load(tray) {
 function fill(tray, link) {
   const ready = tray.comparisons.find(({ mode }) => mode === link.mode) ?? tray.comparisons[0];
   const start = link.inputs?.length ? link : ready ?? link;
+  tray.starters.open = !link.inputs?.length;
   Object.assign(tray, { chosenMode: start.mode, mode: start.mode, question: start.question || QUESTIONS[0] });
   tray.inputs = (start.inputs ?? []).map((key) => tray.exampleInput(key));
 }

@@ -14,7 +14,7 @@ export function createExamples(tray) {
   const strip = el('div', { class: 'tr-strip', role: 'group', 'aria-label': 'Examples: press one to add it' });
   const list = el('ul');
   const credits = el('details', { class: 'tr-credits' }, el('summary', {}, 'Credits'), list);
-  const node = section('Examples', strip, credits);
+  const node = section('Inputs', strip, credits);
   let drawn = null;
 
   function draw() {

@@ -1,7 +1,7 @@
 /** The question to the models: the mode as a row of radio buttons, and the question of mode `quality`. */
 
 import { el } from '../../../js/dom.js';
-import { arrange, say, section, unseen } from '../parts.js';
+import { arrange, say, unseen } from '../parts.js';
 import { ABOUT } from '../words.js';
 
 let made = 0;
@@ -9,10 +9,8 @@ let made = 0;
 export function createModes(tray) {
   const name = `tr-mode-${++made}`;
   const row = el('div', { class: 'tr-segments', role: 'radiogroup', 'aria-label': 'Mode' });
-  const about = el('p', { class: 'tr-note' });
   const select = el('select', { class: 'tr-select', onchange: () => tray.choose({ question: select.value }) });
-  const question = el('label', { class: 'tr-question' }, 'Question', select);
-  const node = section('Mode', el('div', { class: 'tr-row' }, row, question), about);
+  const question = el('label', { class: 'tr-question' }, 'Attribute', select);
   const choices = new Map();
   let questions = '';
 
@@ -26,14 +24,13 @@ export function createModes(tray) {
 
   function refresh() {
     const { plan, mode } = tray;
-    node.hidden = !plan;
     if (!plan) return;
     arrange(row, plan.modes.map(({ key, title, fits, why }) => {
       if (!choices.has(key)) choices.set(key, choice(key));
       const { node: part, input, label, title: words, why: reason } = choices.get(key);
       say(words, title);
       say(reason, fits ? ABOUT[key] ?? '' : why);
-      label.title = fits ? '' : why;
+      label.title = reason.textContent;
       // The current mode stays available while the server answers the next request.
       input.disabled = !fits && key !== mode;
       input.checked = key === mode;
@@ -46,9 +43,7 @@ export function createModes(tray) {
       select.replaceChildren(...plan.questions.map(({ key, title }) => el('option', { value: key }, title)));
     }
     select.value = tray.question;
-    say(about, ABOUT[mode] ?? '');
-    about.hidden = !about.textContent;
   }
 
-  return { node, refresh };
+  return { nodes: [row, question], refresh };
 }

@@ -38,7 +38,7 @@ export function createReady(tray) {
   const chosen = el('p', { class: 'tr-note' });
   const answers = el('ul', { class: 'tr-answers' });
   const every = el('details', {}, el('summary', {}, 'Expected answers, and which models get them'), answers);
-  const node = section('Ready comparisons', list, chosen, every);
+  const node = section('Comparisons', list, chosen, every);
   const entries = new Map(); // by comparison: its button, its tally, its line and the download it offers
   let drawn = null;
   let records = {};

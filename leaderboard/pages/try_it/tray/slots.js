@@ -53,7 +53,7 @@ function createCell(tray, { id, kind }) {
   const lead = press('Make reference', () => tray.move(id, 0), { class: 'tr-link' });
   const head = el('div', { class: 'tr-head', draggable: 'true', ondragstart: drag }, name, back, on, remove);
   const body = kind === 'text' ? createText(tray, id) : createImage(tray, id, drag);
-  const node = el('li', { class: 'tr-slot', 'data-id': id, 'data-kind': kind }, head, ...body.nodes, lead);
+  const node = el('li', { class: 'tr-slot', 'data-id': id, 'data-kind': kind }, head, ...body.nodes, el('div', { class: 'tr-under' }, body.note, lead));
   let index = 0;
 
   function step(by) {
@@ -92,7 +92,8 @@ function createText(tray, id) {
     oninput: () => tray.patch(id, { text: area.value }) });
   const note = el('p', { class: 'tr-note' });
   return {
-    nodes: [el('div', { class: 'tr-shown' }, area), note],
+    nodes: [el('div', { class: 'tr-shown' }, area)],
+    note,
     focus: () => area.focus(),
     refresh({ text, example }, label) {
       area.setAttribute('aria-label', `Text of ${label}`);
@@ -126,7 +127,7 @@ function createImage(tray, id, drag) {
     say(note, state === 'sending' ? `sending ${size(input.bytes)}…` : broken ? '' : facts.join(' · '));
   }
 
-  return { nodes: [figure, title, note], refresh };
+  return { nodes: [figure, title], note, refresh };
 }
 
 /** The empty slot: choose a file, write a text, or take a picture. `wrote(id)` is called once a new text is in the tray. */

@@ -1,6 +1,6 @@
 /** The tray: images and texts to compare, the mode, the models. `mount` is all that the page calls. */
 
-import { createNotice, debounce, stylesheet } from '../../../js/dom.js';
+import { createNotice, debounce, el, stylesheet } from '../../../js/dom.js';
 import { createActions } from './actions.js';
 import { open, write } from './address.js';
 import { listen } from './drop_paste.js';
@@ -8,7 +8,7 @@ import { createExamples } from './examples.js';
 import { counts, exampleKeys, kinds, labels, MOST, moved, obstacle, sent } from './inputs.js';
 import { createModels, selected, written } from './models.js';
 import { createModes } from './modes.js';
-import { unseen } from '../parts.js';
+import { section, unseen } from '../parts.js';
 import { createReady } from './ready.js';
 import { Server } from './server.js';
 import { createSlots } from './slots.js';
@@ -43,10 +43,12 @@ class Tray {
     this.compared = null; // what was last sent for comparison, as text
     this.notice = createNotice({ notice: 'tr-notice', close: 'tr-icon', action: 'tr-button' });
     this.live = unseen('', { role: 'status' });
-    this.parts = [createSlots, createReady, createExamples, createModes, createModels, createActions].map((make) => make(this));
-    [this.slots, this.ready] = this.parts;
-    const [slots, ...others] = this.parts.map(({ node }) => node);
-    root.replaceChildren(slots, this.notice.node, ...others, this.live);
+    this.parts = [createSlots, createModes, createActions, createModels, createReady, createExamples].map((make) => make(this));
+    const [slots, modes, actions, models, ready, examples] = this.parts;
+    Object.assign(this, { slots, ready });
+    // Open until the visitor gives something or compares; then they may open it again.
+    this.starters = el('details', { class: 'tr-starters', open: true }, el('summary', {}, 'Examples and ready comparisons'), ready.node, examples.node);
+    root.replaceChildren(slots.node, this.notice.node, section('Question', el('div', { class: 'tr-row tr-ask' }, ...modes.nodes, ...actions.nodes)), models.node, this.starters, this.live);
     root.dataset.ready = 'false';
     this.refresh();
   }
@@ -55,7 +57,7 @@ class Tray {
     listen(this);
     this.root.hidden = true;
     const opened = open(this);
-    await stylesheet(new URL('./tray.css', import.meta.url));
+    await stylesheet(new URL('../try.css', import.meta.url));
     this.root.hidden = false;
     await opened;
   }
@@ -116,6 +118,8 @@ class Tray {
     const before = kinds(this.inputs).join();
     const remaining = new Set(inputs.map(({ id }) => id));
     this.inputs.filter(({ id }) => !remaining.has(id)).forEach(({ id }) => this.uploads.stop(id));
+    if (!inputs.length) this.starters.open = true;
+    else if (!this.own() && exampleKeys(inputs) === null) this.starters.open = false;
     this.inputs = inputs;
     this.touched();
     if (anew || kinds(inputs).join() !== before) this.askSoon();
@@ -266,8 +270,9 @@ class Tray {
     Object.assign(this, { untouched: false, fetching: absent });
     this.writeLater.now();
     this.compared = this.content();
+    this.starters.open = false;
     this.tellPage();
-    dispatchEvent(new CustomEvent('likeness-asked'));
+    dispatchEvent(new CustomEvent('likeness-asked', { detail: { models: models.length } }));
     this.trigger(absent ? 'download' : 'compare', {
       session: this.server.session, inputs: this.inputs.map(sent), mode: this.mode,
       question: this.mode === 'quality' ? this.question : '', models, judges, pressed,

@@ -21,6 +21,7 @@ from tests.compute.live.test_questions import asked, checked, reference, row
 CLIP = "laion/clip-vit-b-32-laion2b-s34b-b79k"
 PAIR = asked("pair", "cat", "coffee")
 CHOICE = asked("choice", "cat", "coffee", "rocket")
+LINE = re.compile(r'<summary class="cp-line.*?</summary>', re.DOTALL)
 
 
 def found(question: LiveQuestion, *answers: Answer) -> list[Answer]:
@@ -37,11 +38,12 @@ def words(markup: str) -> str:
 
 
 def test_a_raw_score_never_stands_without_its_meaning() -> None:
-    """Calibrated: in a tooltip that says so. Not calibrated: not at all."""
+    """Calibrated, the line has its percentile; not calibrated, it has neither, and the details say why."""
     markup = drawn(PAIR, Answer(row=row("m"), scores=(2.437,), unit="cosine"), Answer(row=row("n"), scores=(0.191,)))
-    assert "2.437" not in words(markup) and "0.191" not in markup
-    assert "Its raw cosine: 2.437, meaningful only relative to the bands" in markup
-    assert "not calibrated its number alone means nothing" in words(markup)
+    first, second = LINE.findall(markup)
+    assert "72 percentile" in words(first) and "2.437" not in first
+    assert words(second) == "N cannot tell"
+    assert "Raw cosine: 2.437." in words(markup) and "No percentile: it is not calibrated (N)." in words(markup)
 
 
 def test_models_without_their_turn_are_named_with_what_to_do() -> None:
@@ -54,26 +56,35 @@ def test_models_without_their_turn_are_named_with_what_to_do() -> None:
     assert "The time for one question" not in words(drawn(PAIR, answers[0]))
 
 
-def test_a_pair_reads_as_what_it_is_like() -> None:
-    text = words(drawn(PAIR, Answer(row=row("m"), scores=(2.5,))))
-    assert "The one model that can place it: like a matching pair ." in text
-    assert "like a matching pair scores above 100% of its unrelated and 50% of its matching pairs" in text
-    assert "synthetic : drawn by a program" in text
-
-
 @pytest.mark.parametrize(
     ("scores", "said"),
     [
-        ((2.5, 2.6, 2.7), "All 3 models: like a matching pair."),
-        (
-            (1.5, 1.6, 0.5, 2.5, 1.4),
-            "3 of 5 models: between the two; 1: like an unrelated pair; 1: like a matching pair.",
-        ),
+        ((2.5,), "The one model: similar."),
+        ((2.5, 2.6, 2.7), "All 3 models: similar."),
+        ((1.5, 1.6, 0.5, 2.5, 2.4), "2 of 5 models: similar; 1 not similar; 2 cannot tell."),
+        ((0.5, 2.5), "The models disagree: 1 not similar, 1 similar."),
+        ((1.5, 1.6), "None of the 2 models can tell whether the two are similar."),
+        ((1.5,), "The model cannot tell whether the two are similar."),
     ],
 )
-def test_the_headline_of_a_pair_counts_the_readings(scores: tuple[float, ...], said: str) -> None:
+def test_the_headline_of_a_pair_counts_the_verdicts(scores: tuple[float, ...], said: str) -> None:
     answers = [Answer(row=row("m"), scores=(score,)) for score in scores]
     assert "".join(page.headline(PAIR, found(PAIR, *answers))) == said
+
+
+def test_models_with_one_encoder_count_once() -> None:
+    """As ConSE counts, which runs EfficientNet-Lite0 and WordLlama."""
+    net = replace(row("m"), weights="package:net")
+    both = replace(row("m"), title="Both", weights="package:net", options={"texts": {"weights": "package:words"}})
+    other = row("m")
+    assert other.weights == ""
+    answers = [Answer(row=model, scores=(score,)) for model, score in ((net, 2.5), (both, 2.6), (other, 2.7))]
+    assert "".join(page.headline(PAIR, found(PAIR, *answers))) == "Both models: similar."
+    assert page.reasons(found(PAIR, *answers)) == "M and Both share an encoder and count once."
+    apart = [*answers[:1], replace(answers[1], scores=(0.5,)), answers[2]]
+    assert "".join(page.headline(PAIR, found(PAIR, *apart))) == "1 of 2 models: similar; 1 cannot tell."
+    picks = [Answer(row=each.row, scores=(0.5, 2.9), pick=1) for each in answers]
+    assert "".join(page.headline(CHOICE, found(CHOICE, *picks))) == "Both models pick B as the nearest."
 
 
 OUTSIDE = DomainCheck(why="outside what this model was calibrated on: drawn scenes")
@@ -82,48 +93,42 @@ FEW = DomainCheck(
 )
 
 
-def test_outside_its_domain_a_pair_has_a_direction_and_says_so() -> None:
+def test_why_there_is_no_percentile_is_said_once() -> None:
     outside = Answer(row=row("n"), scores=(0.9,), controls=(8, 8), domain=OUTSIDE)
-    markup = drawn(PAIR, Answer(row=row("m"), scores=(2.5,)), outside)
+    few = [Answer(row=row("m"), scores=(score,), domain=FEW) for score in (2.2, 2.4)]
+    markup = drawn(PAIR, *few, outside, Answer(row=row("m"), scores=(2.5,)))
+    said = words(markup.split('class="cp-rows"')[0])
+    assert "calibrated on 14 photographs, and a percentile needs 40 (2 models)" in said
+    assert "outside what this model was calibrated on: drawn scenes (N)." in said
+    assert not any("percentile needs" in line for line in LINE.findall(markup))
+    assert "3 of 4 models: similar ; 1 cannot tell." in said
     text = words(markup)
-    assert "like a matching pair . For 1 model the input is outside what it was calibrated on." in text
-    assert (
-        "nearer than 8 of 8 unrelated examples; no percentile: outside what this model was calibrated on: drawn scenes"
-        in text
-    )
-    assert markup.count('class="cp-strip"') == 1, "a single raw score has no axis"
-
-
-def test_few_scenes_give_a_direction_beside_the_medians() -> None:
-    text = words(drawn(PAIR, *[Answer(row=row("m"), scores=(score,), domain=FEW) for score in (2.2, 2.4, 0.3)]))
-    assert "2 of 3 models: nearer to a matching pair ; 1: nearer to an unrelated pair." in text
-    assert "These are directions: none has a percentile." in text
-    assert (
-        "nearer to a matching pair raw 2.2; the median of its unrelated pairs is 0.5, of its matching pairs 2.5; "
-        "no percentile: calibrated on 14 photographs, and a percentile needs 40" in text
-    )
-    assert "percentile</span>" not in drawn(PAIR, Answer(row=row("m"), scores=(2.2,), domain=FEW))
+    assert "Raw score: 2.2; median of its unrelated pairs 0.5, of its matching pairs 2.5." in text
+    assert "Scores above 8 of 8 unrelated examples." in text
+    assert "Scores above 100% of its unrelated and 50% of its matching pairs." in text
+    assert markup.count('class="cp-strip"') == 3, "a single raw score has no axis"
 
 
 def test_each_model_lists_the_domains_of_its_distributions() -> None:
     drawings = replace(reference(), domain="drawn", scenes=240)
     photographs = replace(reference(scenes=14), domain="photographs", source="photographs of scikit-image")
-    own = Calibrations(references=(drawings, photographs))
+    own = Calibrations(references=(drawings, replace(photographs, synthetic=False)))
     answer = Answer(row=row("m"), scores=(2.2,), domain=DomainCheck(reference=photographs, few=True, why="few"))
-    text = words(page.result(PAIR, [answer], pending=(), records={}, calibrations=own))
-    assert "drawn scenes: 500 unrelated and 500 matching pairs of 240 scenes, some/task" in text
+    text = words(page.result(PAIR, [answer], pending=("O",), records={}, calibrations=own))
+    assert "drawn scenes: 500 unrelated and 500 matching pairs of 240 scenes, some/task synthetic" in text
     assert (
         "photographs: 500 unrelated and 500 matching pairs of 14 scenes, photographs of scikit-image: used here" in text
     )
+    assert " O … " in text, "a model still at work has its line"
 
 
 @pytest.mark.parametrize(
     ("picks", "said"),
     [
         ((0, 1, 1), "2 of 3 models pick B as the nearest; 1 picks A."),
-        ((0, 1), "The 2 models disagree: 1 picks A, 1 picks B."),
+        ((0, 1), "The models disagree: 1 picks A, 1 picks B."),
         ((1,), "The one model with a pick chooses B as the nearest."),
-        ((0, 0, None), "Both models pick A as the nearest. 1 sees a tie or gives no readable answer."),
+        ((0, 0, None), "2 of 3 models pick A as the nearest; 1 undecided."),
         ((None,), "No model picks an option: each sees a tie or gives no readable answer."),
     ],
 )
@@ -137,17 +142,17 @@ def test_judges_show_both_orders() -> None:
     steady = Answer(row=row("n"), scores=(1.0, 0.0), pick=0, picks=(0, 0), unit="votes", replies=("(A)", "(B)"))
     torn = Answer(row=row("o"), scores=(0.5, 0.5), picks=(0, 1), unit="votes", replies=("(A)", "(A)"))
     text = words(drawn(CHOICE, steady, torn))
-    assert "picks A in order and reversed: A, A" in text
-    assert "undecided in order and reversed: A, B" in text
+    assert "picks A Picks in order and reversed: A, A" in text
+    assert "undecided Picks in order and reversed: A, B" in text
     rated = words(drawn(PAIR, Answer(row=row("n"), scores=(7.0,), replies=("8", "<i>6</i>"), unit="rating")))
-    assert "7 of 10 both orders: 8 and &lt;i&gt;6&lt;/i&gt;" in rated
+    assert "7 of 10 Replies in both orders: 8 and &lt;i&gt;6&lt;/i&gt;" in rated
 
 
-def test_figures_on_record_stand_beside(papers_cache: SuiteCache) -> None:
+def test_published_scores_are_among_the_details(papers_cache: SuiteCache) -> None:
     (record, *_) = related_figures(papers_cache, models=[CLIP], mode="choice", kinds=["image"] * 3)[CLIP]
     record = replace(record, title="UniSim <Img>", value=83.9, low=80.0, high=87.0, rank=3, of=18)
     markup = drawn(CHOICE, Answer(row=row("m"), scores=(1.0, 2.0), pick=1), records={"m": [record]})
-    assert "UniSim &lt;Img&gt; 83.9% rank 3 of 18" in words(markup)
+    assert "UniSim &lt;Img&gt; 83.9% , rank 3 of 18" in words(markup)
     assert "95% 80.0 to 87.0%" in markup and "UniSim-Bench Table 2" in markup
     without = drawn(CHOICE, Answer(row=row("m"), scores=(1.0, 2.0), pick=1))
     assert "No published score for this kind of question" in words(without)
@@ -178,12 +183,9 @@ def test_an_odd_one_that_percentiles_do_not_bear_out_says_so() -> None:
     pairs = {(0, 1): 1.0, (0, 2): 1.0, (0, 3): 1.0, (1, 2): 3.0, (1, 3): 0.9, (2, 3): 0.9}
     scores = (1.6, 0.97, 0.97, 1.67)
     text = words(drawn(question, Answer(row=row("m"), scores=scores, pairs=pairs, pick=0)))
-    assert "picks A by its raw scores; by percentiles another image differs most" in text
+    assert "picks A" in text and "By percentiles another image differs most." in text
 
 
 def test_a_lead_that_is_next_to_none_is_said() -> None:
-    close = [Answer(row=row("m"), scores=(2.50, 2.51), pick=1), Answer(row=row("m"), scores=(0.5, 2.9), pick=1)]
-    assert "".join(page.headline(CHOICE, found(CHOICE, *close))) == (
-        "Both models pick B as the nearest. For 1 of them the best two are almost tied."
-    )
-    assert "picks B almost a tie: under 2 percentile points ahead" in words(drawn(CHOICE, close[0]))
+    text = words(drawn(CHOICE, Answer(row=row("m"), scores=(2.50, 2.51), pick=1)))
+    assert "picks B, almost a tie" in text

@@ -1,4 +1,4 @@
-"""A model's axis: letters and labels have room, wherever the marks are."""
+"""A model's axis: letters have room, wherever the marks are, and bands and marks share one scale."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from scipy.optimize import minimize
 
 from compute.analysis.domain import DomainCheck
 from compute.live.questions import Answer
-from leaderboard.pages.try_it.strips import LABEL, LETTER, spread, strip
+from leaderboard.pages.try_it.strips import LETTER, spread, strip
 from tests.compute.live.test_questions import reference, row
-from tests.leaderboard.pages.try_it.test_answers import CHOICE, PAIR, drawn, found
+from tests.leaderboard.pages.try_it.test_answers import CHOICE, FEW, PAIR, found
 
 CROWDS = [
     [50, 52],
-    [40, 47, 50],  # the letter of the first once lay on that of the second
+    [40, 47, 50],  # the letter of the first once covered that of the second
     [99.5, 99.9, 100],
     [0, 0, 0, 0, 0, 0, 0, 0],
     [10, 90],
@@ -36,39 +36,26 @@ def test_letters_move_as_little_as_they_must(values: list[float]) -> None:
     assert np.sort(spread(values, width=LETTER)) == pytest.approx(best.x, abs=0.05)
 
 
-@pytest.mark.parametrize("score", [-1, 0.0, 0.4, 1.5, 2.5, 3.0, 9])
-def test_bands_are_labelled_within_the_axis(score: float) -> None:
-    (pair,) = found(PAIR, Answer(row=row("m"), scores=(score,)))
-    lanes = strip(pair).bands
-    assert [band.label for band in lanes] == ["unrelated", "matching"]
-    for band in lanes:
-        start = band.label_at - LABEL if band.label_ends else band.label_at
-        assert 0 <= start <= 100 - LABEL
-        assert not any(start <= mark.at <= start + LABEL for mark in strip(pair).marks), "a mark crosses it"
-
-
-def test_an_axis_has_a_scale_and_its_marks_have_names() -> None:
-    several = drawn(CHOICE, Answer(row=row("m"), scores=(0.5, 2.5), pick=1))
-    assert 'aria-label="Percentile A 25, B 75, from 0, unrelated, to 100, matching"' in several
-    assert ">0</span>" in several and ">50</span>" in several and ">percentile</span>" in several
+def test_an_axis_of_percentiles_names_its_options() -> None:
+    (several,) = found(CHOICE, Answer(row=row("m"), scores=(0.5, 2.5), pick=1))
+    axis = strip(several)
+    assert (axis.label, axis.unit, axis.values) == ("Percentile A 25, B 75", "percentile", ("25", "75"))
+    assert [mark.label for mark in axis.marks] == ["A", "B"] and [mark.chosen for mark in axis.marks] == [False, True]
     (alone,) = strip(found(PAIR, Answer(row=row("m"), scores=(2.5,)))[0]).marks
-    assert (alone.label, alone.chosen) == ("75", True)
+    assert (alone.at, alone.label, alone.chosen) == (pytest.approx(75, abs=0.5), "", True)
 
 
 def test_few_scenes_give_an_axis_of_raw_scores() -> None:
-    held = DomainCheck(reference=reference(scenes=14), few=True, why="few")
-    answer = Answer(row=row("m"), scores=(0.5, 2.5), pick=1, domain=held, unit="cosine")
+    answer = Answer(row=row("m"), scores=(0.5, 2.5), pick=1, domain=FEW, unit="cosine")
     axis = strip(answer)
-    assert axis.label == "Raw cosine A 0.5, B 2.5; no percentile" and axis.unit == "raw cosine"
-    assert [band.label for band in axis.bands] == ["unrelated", "matching"]
+    assert axis.label == "Cosine A 0.5, B 2.5" and axis.unit == "cosine"
+    (first, low, width), (second, above, _) = axis.bands
     left, right = (mark.at for mark in axis.marks)
-    assert axis.bands[0].low < left < axis.bands[0].low + axis.bands[0].width < axis.bands[1].low < right
-    assert left - axis.bands[0].low == pytest.approx(axis.bands[0].width / 2)
+    assert (first, second) == ("unrelated", "matching") and low < left < low + width < above < right
+    assert left - low == pytest.approx(width / 2)
 
 
-@pytest.mark.parametrize(
-    "check", [DomainCheck(reference=reference(scenes=14), few=True, why="few"), DomainCheck(why="outside")]
-)
+@pytest.mark.parametrize("check", [FEW, DomainCheck(why="outside")])
 def test_the_odd_one_out_is_the_lowest_of_raw_scores_too(check: DomainCheck) -> None:
     pairs = {(0, 1): 2.5, (0, 2): 0.5, (1, 2): 0.25}
     answer = Answer(row=row("m"), scores=(0.25, 0.5, 2.5), pairs=pairs, pick=2, domain=check, unit="cosine")
@@ -76,3 +63,11 @@ def test_the_odd_one_out_is_the_lowest_of_raw_scores_too(check: DomainCheck) -> 
     assert "A 1.5, B 1.38, C 0.375" in axis.label
     assert min(axis.marks, key=lambda mark: mark.at).chosen
     assert len(axis.bands) == (2 if check.few else 0), "the scores are similarities, as those of the distribution"
+
+
+def test_single_images_have_one_band_and_judges_no_axis() -> None:
+    (answer,) = found(PAIR, Answer(row=row("m"), scores=(0.5,)))
+    axis = strip(Answer(row=answer.row, scores=(0.5,), domain=DomainCheck(reference=reference(matching=False))))
+    assert [kind for kind, *_ in axis.bands] == ["alone"]
+    assert strip(Answer(row=row("m"), scores=(7.0,), unit="rating")) is None
+    assert strip(Answer(row=row("m"), scores=(0.3,), domain=DomainCheck(why="outside"))) is None
