@@ -51,6 +51,17 @@ class Batch:
     _decoded: LRUCache[str, Input] = field(default_factory=lambda: LRUCache(DECODED, getsizeof=attrgetter("nbytes")))
     _refused: dict[str, str] = field(default_factory=dict)  # by path: an image is not tried twice
 
+    @property
+    def kinds(self) -> set[tuple[str, str]]:
+        """The modalities of the pairs; no image is decoded for them."""
+        return {(self._modality(row.first), self._modality(row.second)) for row in self.rows}
+
+    def _modality(self, cell: str) -> str:
+        if example := EXAMPLE.fullmatch(cell):
+            key = example[1].lower()
+            return next((known.modality for known in examples.EXAMPLES if known.key == key), "text")
+        return "image" if len(cell) <= LONGEST_NAME and IMAGE.fullmatch(cell) else "text"
+
     def question(self, row: PairRow) -> LiveQuestion:
         """The question about a row's pair, its images decoded. Raises LikenessError where it has none."""
         if row.problem:

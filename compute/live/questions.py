@@ -158,7 +158,7 @@ class Answer:
 
     @property
     def reading(self) -> str:
-        """How the score of a pair or of one image reads on its distribution, however few scenes that has; else empty."""
+        """How the score of a pair or of one image reads on its distribution, even of few scenes; else empty."""
         known = self.reference or self.few
         return place(known, self.scores[0]).reading if known and len(self.scores) == 1 else ""
 

@@ -100,8 +100,8 @@ def verdict(ready: ReadyQuestion, answer: Answer) -> str:
     """Whether a model got a ready comparison: RIGHT, WRONG, SILENT, FAILED, or OUTSIDE what it was calibrated on, where
     even a right answer may be luck.
 
-    Of a pair that matches: RIGHT where it scores as matching pairs, WRONG where as unrelated ones; without a distribution
-    RIGHT where it is nearer than every unrelated example.
+    Of a pair that matches: RIGHT where it scores as matching pairs, WRONG where as unrelated ones; without a
+    distribution RIGHT where it is nearer than every unrelated example.
     """
     if answer.problem:
         return FAILED

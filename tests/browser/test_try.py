@@ -171,6 +171,8 @@ def test_slots_are_ordered_by_button_and_drag_and_texts_are_text(tray: Callable)
     page.keyboard.type(HOSTILE)
     count(page, 4)
     assert any(name.endswith(HOSTILE) for name in names(page)) and page.evaluate("window.harmed") is None
+    assert page.locator(".tr-starters").get_attribute("open") is None, "a text of the visitor folds the examples away"
+    example(page, "cat")
     page.get_by_text("Credits").click()
     assert page.locator(".tr-credits li").count() == page.locator(".tr-example").count()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -55,7 +55,7 @@ def result(
     records: Mapping[str, Sequence[RelatedFigure]],
     calibrations: Calibrations = Calibrations(),  # noqa: B008 (frozen)
 ) -> Markup:
-    """All answers. `pending` are titles of models still at work; a line's details list the domains of `calibrations`."""
+    """All answers. `pending` are titles of models still at work; details list the domains of `calibrations`."""
     rows = [
         _row(question, each, records.get(each.row.key, ()), calibrations.of(each.row.key, question.pairing))
         for each in answers
@@ -68,7 +68,7 @@ def result(
         headline=headline(question, answers) if answers else loading,
         bands={kind for row in rows if row.get("strip") for kind, *_ in row["strip"].bands},
         rows=rows,
-        why=reasons(answers),
+        why=f"{reasons(answers)} {sharing(each for each in answers if not each.problem)}".strip(),
         pending=pending,
         late="" if pending else _late(answers),
         pairs=PAIRS.get(question.pairing),
@@ -106,7 +106,7 @@ def headline(question: LiveQuestion, answers: Sequence[Answer]) -> Headline:
 
 def _headline_of_pair(able: Sequence[Answer]) -> Headline:
     rated = [each for each in able if each.unit == "rating"]
-    every = votes([each for each in able if each.unit != "rating"], _reading)
+    every = votes([each for each in able if each.unit != "rating"], pair_verdict)
     judges = f" {len(rated)} judge{'' if len(rated) == 1 else 's'} rated this pair from 1 to 10." if rated else ""
     if not every:
         return judges.strip(), "", ""
@@ -122,8 +122,9 @@ def _headline_of_pair(able: Sequence[Answer]) -> Headline:
     return f"{_share(most, len(every))}: ", leader, f"{''.join(f'; {each}' for each in rest)}.{judges}"
 
 
-def _reading(answer: Answer) -> str:
-    return VERDICTS.get(answer.reading, UNSURE)
+def pair_verdict(answer: Answer) -> str:
+    """What a model says of a pair, or of one image, in a word or two."""
+    return f"{answer.scores[0]:g} of 10" if answer.unit == "rating" else VERDICTS.get(answer.reading, UNSURE)
 
 
 def votes(answers: Sequence[Answer], vote: Callable[[Answer], Any]) -> list[Any]:
@@ -132,7 +133,7 @@ def votes(answers: Sequence[Answer], vote: Callable[[Answer], Any]) -> list[Any]
     return [each.pop() if len(each) == 1 else None for each in every]
 
 
-def by_encoder(answers: Sequence[Answer]) -> list[list[Answer]]:
+def by_encoder(answers: Iterable[Answer]) -> list[list[Answer]]:
     """The answers of models that run the same checkpoint, together."""
     groups: list[tuple[set[str], list[Answer]]] = []
     for answer in answers:
@@ -160,18 +161,22 @@ def _reason(answer: Answer) -> str:
     return answer.why or UNCALIBRATED
 
 
-def reasons(answers: Sequence[Answer]) -> str:
-    """Why scores have no percentile, each reason once with its models; and which models count once."""
+def reasons(answers: Iterable[Answer]) -> str:
+    """Why scores have no percentile, in one sentence: each reason once, with its models."""
     found: dict[str, list[str]] = {}
     for each in answers:
         if why := _reason(each):
             found.setdefault(why, []).append(each.row.title)
-    named = [f"{why} ({len(titles)} models)" if len(titles) > 1 else f"{why} ({titles[0]})" for why, titles in found.items()]
-    said = [f"No percentile: {'; '.join(named)}."] if named else []
-    for group in by_encoder([each for each in answers if not each.problem]):
-        if len(group) > 1:
-            said.append(f"{' and '.join(each.row.title for each in group)} share an encoder and count once.")
-    return " ".join(said)
+    named = [
+        f"{why} ({len(titles)} models)" if len(titles) > 1 else f"{why} ({titles[0]})" for why, titles in found.items()
+    ]
+    return f"No percentile: {'; '.join(named)}." if named else ""
+
+
+def sharing(answers: Iterable[Answer]) -> str:
+    """Which models count once, as they run the same encoder."""
+    groups = [" and ".join(each.row.title for each in group) for group in by_encoder(answers) if len(group) > 1]
+    return " ".join(f"{titles} share an encoder and count once." for titles in groups)
 
 
 def _late(answers: Sequence[Answer]) -> str:
@@ -212,10 +217,8 @@ def _row(question: LiveQuestion, answer: Answer, records: Sequence[RelatedFigure
 
 def verdict(question: LiveQuestion, answer: Answer) -> str:
     """The model's answer in a word or two."""
-    if answer.unit == "rating":
-        return f"{answer.scores[0]:g} of 10"
     if question.mode == "pair" or (question.mode == "quality" and len(answer.scores) == 1):
-        return _reading(answer)
+        return pair_verdict(answer)
     if answer.pick is None:
         return "undecided" if answer.unit == "votes" else "a tie"
     close = answer.margin is not None and -0.5 < answer.margin < CLOSE

@@ -3,12 +3,13 @@
 import { el, stylesheet } from '../../js/dom.js';
 import { attention, show } from '../../js/reveal.js';
 import { enable, enabled, press, say } from './parts.js';
+import { written } from './tray/models.js';
 import { left, many, sentence, size } from './words.js';
 
 const LARGEST = 50_000_000; // bytes; the server refuses more
 const SLOW = 15_000; // ms without an answer, after which the page says so
 const FORMAT = 'A CSV with the columns first and second, and name if you like. A cell is a text, example:KEY for an example, or the name of an image: then put the CSV and the images in one ZIP. At most 200 pairs and 50 MB; all of it stays in memory and goes with this visit.';
-const ABOUT = 'Each model ticked above scores every pair; you get the scores as a CSV, with their percentile on the model’s own scale.';
+const ABOUT = 'The models ticked above score the pairs that they can compare; you get the scores as a CSV.';
 
 /**
  * Mounts the part into `root`. `trigger(name, data)` reaches Python; `tray()` is the page's tray, whose session and
@@ -98,9 +99,10 @@ class Batch {
     say(this.words, judges.length ? judgesLabel(judges) : '');
   }
 
-  /** Keys of the models that score a table: judges only where the visitor says so. */
+  /** Keys of the models that score a table, null where the visitor left the choice as it was; judges only where the visitor says so. */
   scorers() {
     const tray = this.tray();
+    if (!written(tray.plan.models, tray.decisions)) return null;
     const unasked = this.box.checked ? [] : tray.judges().map(({ key }) => key);
     return tray.models().filter((key) => !unasked.includes(key));
   }
@@ -109,12 +111,12 @@ class Batch {
   async send(file) {
     if (this.running) return;
     const tray = this.tray();
-    const problem = refusal(file, tray, tray?.plan ? this.scorers() : []);
+    const models = tray?.plan ? this.scorers() : [];
+    const problem = refusal(file, tray, models);
     if (problem) {
       say(this.status, problem);
       return;
     }
-    const models = this.scorers();
     const judges = this.box.checked;
     this.clear();
     const signal = this.open();
@@ -122,7 +124,7 @@ class Batch {
     try {
       const { key } = await tray.server.send(file, signal, 'live/file');
       if (signal.aborted) return;
-      say(this.status, `Waiting for ${many(models.length, 'model')} …`);
+      say(this.status, 'Waiting for the models …');
       this.tell('batch', { file: key, models, judges });
       this.since = this.turn;
     } catch (error) {
@@ -198,7 +200,7 @@ class Batch {
     const href = URL.createObjectURL(new Blob([state.csv], { type: 'text/csv' }));
     this.urls.push(href);
     this.result.replaceChildren(el('p', {}, el('a', { href, download: 'likeness-pairs.csv', class: 'bt-download' }, 'Download the scores (CSV)')), table(rows),
-      el('p', { class: 'pg-quiet' }, `The first ${many(rows.length - 1, 'row')}. A number before a colon is the percentile on the model’s own scale. ${state.source && sentence(capital(state.source))}`));
+      el('p', { class: 'pg-quiet' }, `The first ${many(rows.length - 1, 'row')}. A score is on the model’s own scale. ${state.why} ${state.source && sentence(capital(state.source))}`));
     if (this.visitor?.stays()) show(this.result);
     this.visitor?.end();
   }
@@ -232,8 +234,8 @@ const capital = (words) => `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
 /** Why a file is not sent at all, as a sentence; '' where it is. */
 function refusal(file, tray, models) {
   if (!tray?.plan) return 'The models above are not loaded yet. Try again in a moment.';
-  if (!tray.models().length) return 'Tick at least one model above first.';
-  if (!models.length) return 'Only judges are ticked above. Tick the box to ask them, or another model.';
+  if (models && !tray.models().length) return 'Tick at least one model above first.';
+  if (models && !models.length) return 'Only judges are ticked above. Tick the box to ask them, or another model.';
   if (file.size > LARGEST) return `${file.name} has ${size(file.size)}; at most ${size(LARGEST)} can be sent. Split it.`;
   return file.size ? '' : `${file.name} is empty.`;
 }

@@ -19,14 +19,15 @@ from weakref import WeakSet
 import gradio as gr
 
 from compute.live.batch import PREVIEW, Batch, PairRow, read
-from compute.live.questions import Answer
+from compute.live.questions import Answer, cannot
 from compute.live.roster import requests_per_question
 from compute.types import BadInput, Model, shortened
 from leaderboard.html.components import scripted
 from leaderboard.html.formatting import number
-from leaderboard.live.live import QUEUE, JudgeAllowance, Live, sender
+from leaderboard.live.live import MOST_MODELS, QUEUE, JudgeAllowance, Live, sender
 from leaderboard.live.uploads import RecentlyUsed
 from leaderboard.page import Site, script_json
+from leaderboard.pages.try_it.answers import pair_verdict, reasons
 from leaderboard.web.errors import explain
 from leaderboard.web.redact import redact_paths
 from leaderboard.web.responses import safe_cell
@@ -121,7 +122,8 @@ class PairScoring:
         return facts | {
             "csv": table(self.models, pairs),
             "preview": preview(self.models, pairs),
-            "source": source(answer for _, answers, _ in pairs for answer in answers),
+            "source": source(every := [answer for _, answers, _ in pairs for answer in answers if answer]),
+            "why": reasons({answer.row.key: answer for answer in every if not answer.problem}.values()),
         }
 
     def _score(self, batch: Batch, index: int, model: Model, live: Live) -> None:
@@ -159,37 +161,43 @@ class PairScoring:
 def table(models: Sequence[Model], pairs: Iterable[Pair]) -> str:
     """The CSV for programs and spreadsheets: numbers with six digits; the visitor's texts shortened and safe."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     columns = [f"{model.key} {part}" for model in models for part in ("score", "percentile", "reading")]
-    writer.writerow(map(safe_cell, ("number", "name", "first", "second", *columns, "source", "problem")))
+    rows = [["number", "problem", "name", "first", "second", *columns, "source"]]
     for row, answers, problem in pairs:
         texts = [shortened(text, PREVIEW) for text in (row.name, row.first, row.second)]
         parts = [part for answer in answers for part in _parts(answer)]
-        writer.writerow([row.number, *map(safe_cell, (*texts, *parts, source(answers), problem))])
+        rows.append([str(row.number), problem, *texts, *parts, source(answers)])
+    csv.writer(out, lineterminator="\n").writerows(map(safe_cell, row) for row in filled(rows, always=2))
     return out.getvalue()
 
 
 def preview(models: Sequence[Model], pairs: Sequence[Pair]) -> list[list[str]]:
-    """The first rows below a heading, one cell per model: its percentile and reading, or the score alone."""
+    """The first rows below a heading, one cell per model: its verdict, and the percentile or else the score."""
 
     def cell(answer: Answer | None) -> str:
-        score, percentile, reading = _parts(answer)
-        if percentile:
-            return f"{number(answer.percentiles[0], digits=0)}: {reading}"
-        return f"{score} ({reading or 'not calibrated'})" if score else "—"
+        if answer is None or answer.problem:
+            return ""
+        if answer.percentiles:
+            return f"{pair_verdict(answer)}, {number(answer.percentiles[0], digits=0)} percentile"
+        return pair_verdict(answer) if answer.unit == "rating" else f"{pair_verdict(answer)}, {_parts(answer)[0]}"
 
-    return [
-        ["No.", "Name", "First", "Second", *(model.title for model in models), "Problem"],
-        *(
-            [
-                str(row.number),
-                *(shortened(text, PREVIEW_CHARACTERS) for text in (row.name, row.first, row.second)),
-                *map(cell, answers),
-                shortened(problem, PREVIEW),
-            ]
-            for row, answers, problem in pairs[:PREVIEW_ROWS]
-        ),
+    heads = ["No.", "Problem", "Name", "First", "Second", *(model.title for model in models)]
+    rows = [
+        [
+            str(row.number),
+            shortened(problem, PREVIEW),
+            *(shortened(text, PREVIEW_CHARACTERS) for text in (row.name, row.first, row.second)),
+            *map(cell, answers),
+        ]
+        for row, answers, problem in pairs[:PREVIEW_ROWS]
     ]
+    return filled([heads, *rows], always=1)
+
+
+def filled(rows: Sequence[Sequence[str]], *, always: int) -> list[list[str]]:
+    """A table, heading first, without columns that are empty below it; the first `always` columns stay."""
+    stay = [at for at in range(len(rows[0])) if at < always or any(row[at] for row in rows[1:])]
+    return [[row[at] for at in stay] for row in rows]
 
 
 def source(answers: Iterable[Answer | None]) -> str:
@@ -221,11 +229,13 @@ class Tables:
     def start(self, payload: dict[str, Any], request: Any) -> PairScoring:
         """A table with its first turn: {session, file, models, judges}. Raises BadInput.
 
-        `judges` is true where the visitor chose that judges, which cost the host, score the table too.
+        `models` is null where the visitor left the choice as it was. `judges` is true where the visitor chose that
+        judges, which cost the host, score the table too.
         """
         self._live.admit(request)
         session, keys = str(payload.get("session", "")), payload.get("models")
-        models = self._live.models(keys if isinstance(keys, list) else [])
+        batch = read(self._live.uploads.file(session, str(payload.get("file", ""))))
+        models = self._able(keys if isinstance(keys, list) else [], batch)
         for model in models:
             availability = self._live.roster.availability(model)
             if availability.is_downloadable:
@@ -237,7 +247,7 @@ class Tables:
                 raise BadInput(f"{model.title} cannot run here: {availability.why}. Untick it")
         results = self._live.uploads.results(session)
         scoring = PairScoring(
-            batch=read(self._live.uploads.file(session, str(payload.get("file", "")))),
+            batch=batch,
             models=models,
             sender=sender(request),
             judges=self._live.judges(request, pressed=payload.get("judges")),
@@ -256,6 +266,16 @@ class Tables:
         self._running.add(scoring)
         results[KEY] = scoring
         return self._turned(scoring)
+
+    def _able(self, keys: list[object], batch: Batch) -> list[Model]:
+        """Of the named models those that compare any pair of the table; where there is none, the usual ones that do."""
+        pairings = sorted(batch.kinds)
+        named = self._live.models(keys) if keys else []
+        able = [row.key for row in named if not all(cannot(row, "pair", kinds) for kinds in pairings)]
+        if not able:
+            listed = (each for kinds in pairings for each in self._live.roster.listed(mode="pair", kinds=kinds))
+            able = list(dict.fromkeys(each.row.key for each in listed if each.first))[:MOST_MODELS]
+        return self._live.models(able)
 
     def turn(self, payload: dict[str, Any]) -> PairScoring:
         """The next turn: {session}. Raises BadInput where the table is gone."""

@@ -1,4 +1,4 @@
-"""A model's own axis, 0 to 100: the bands of its distribution, a mark for each option, and letters that never overlap."""
+"""A model's own axis, 0 to 100: the bands of its distribution, and a mark for each option with its letter."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_models_with_one_encoder_count_once() -> None:
     assert other.weights == ""
     answers = [Answer(row=model, scores=(score,)) for model, score in ((net, 2.5), (both, 2.6), (other, 2.7))]
     assert "".join(page.headline(PAIR, found(PAIR, *answers))) == "Both models: similar."
-    assert page.reasons(found(PAIR, *answers)) == "M and Both share an encoder and count once."
+    assert page.sharing(found(PAIR, *answers)) == "M and Both share an encoder and count once."
     apart = [*answers[:1], replace(answers[1], scores=(0.5,)), answers[2]]
     assert "".join(page.headline(PAIR, found(PAIR, *apart))) == "1 of 2 models: similar; 1 cannot tell."
     picks = [Answer(row=each.row, scores=(0.5, 2.9), pick=1) for each in answers]

@@ -18,8 +18,8 @@ import pytest
 from compute.analysis.calibrated import Reference, place
 from compute.analysis.domain import IMAGE_FACTS, Calibrations, Domain, DomainCheck
 from compute.live import batch as tables
-from compute.live.questions import Answer, LiveQuestion
-from compute.live.roster import Availability
+from compute.live.questions import Answer, LiveQuestion, cannot
+from compute.live.roster import Availability, Listed
 from compute.types import BadInput, Model
 from leaderboard.live.live import Live
 from leaderboard.live.uploads import Uploads
@@ -65,7 +65,7 @@ class Clock:
 
 
 def model(key: str) -> Model:
-    return Model(key=key, title=key.upper(), kind="encoder")
+    return Model(key=key, title=key.upper(), kind="encoder", abilities=("embed_text",))
 
 
 def reference(
@@ -117,13 +117,13 @@ def test_real_models_give_the_numbers_of_single_comparisons() -> None:
     record = begun.record()
     assert [record[name] for name in ("state", "done", "of", "left", "problems")] == ["done", 4, 4, None, 2]
     parts = [f"{key} {part}" for key in ("tiny", "ssim") for part in ("score", "percentile", "reading")]
-    assert list(found) == ["number", "name", "first", "second", *parts, "source", "problem"]
+    assert list(found) == ["number", "problem", "first", "second", *parts[:4], "source"], "no empty columns"
     first, missing, caption, same = found.to_dict("records")
     assert first["tiny score"] == f"{single.scores[0]:.6g}"
     assert float(first["tiny percentile"]) == pytest.approx(place(held, single.scores[0]).percentile, rel=1e-5)
     assert first["tiny reading"] == place(held, single.scores[0]).reading
     assert first["source"] == "computed live; calibrated on Drawn pairs (synthetic)" and first["problem"] == ""
-    assert "none.png" in missing["problem"] and {missing[part] for part in parts} == {""}
+    assert "none.png" in missing["problem"] and {missing[part] for part in parts[:4]} == {""}
     assert caption["tiny score"] and caption["tiny percentile"] == "" and caption["ssim score"] == ""
     assert caption["problem"].startswith("ssim: ") and caption["source"] == "computed live; not calibrated"
     assert float(same["tiny score"]) == pytest.approx(1, abs=1e-5) and float(same["ssim score"]) == pytest.approx(1)
@@ -213,7 +213,7 @@ def test_failures_are_reasons_and_never_scores() -> None:
 )
 def test_numbers_have_six_digits(score: float, unit: str, cells: tuple[str, str, str], problem: str) -> None:
     found = finished(work("a,b,c", keys=("one",)), Judge(reference("one"), score=score, unit=unit))
-    assert tuple(found.iloc[0][["one score", "one percentile", "one reading"]]) == cells
+    assert tuple(found.iloc[0].get(f"one {part}", "") for part in ("score", "percentile", "reading")) == cells
     assert found["problem"][0] == problem
 
 
@@ -222,9 +222,9 @@ def test_the_preview_is_for_people_and_names_every_distribution_once() -> None:
     finished(begun, Judge(reference("one"), reference("three", source="Captions", synthetic=False)))
     record = begun.record()
     heads, *rows = record["preview"]
-    assert heads == ["No.", "Name", "First", "Second", "ONE", "TWO", "THREE", "Problem"] and len(rows) == 10
-    cells = ["14: as unrelated pairs", "0.285714 (not calibrated)", "14: as unrelated pairs"]
-    assert rows[0] == ["1", "a", "b", "cc", *cells, ""]
+    assert heads == ["No.", "Name", "First", "Second", "ONE", "TWO", "THREE"] and len(rows) == 10
+    cells = ["not similar, 14 percentile", "cannot tell, 0.285714", "not similar, 14 percentile"]
+    assert rows[0] == ["1", "a", "b", "cc", *cells] and record["why"] == "No percentile: it is not calibrated (TWO)."
     assert record["source"] == "computed live; calibrated on Drawn pairs (synthetic) and Captions"
 
 
@@ -232,9 +232,9 @@ def test_text_is_given_back_shortened_and_is_no_formula() -> None:
     begun = work('=1+1,"-2+3 ""x"", y",@SUM(A1)', f"+a,{'y' * 300},\u2028x", keys=("=evil",))
     finished(begun, Judge())
     lines = list(csv.reader(io.StringIO(begun.record()["csv"])))
-    assert lines[1][1:4] == ["'=1+1", '\'-2+3 "x", y', "'@SUM(A1)"]
-    assert lines[2][1] == "'+a" and lines[2][2] == "y" * 199 + "…"
-    assert lines[0][4] == "'=evil score" and {len(line) for line in lines} == {9}
+    assert lines[1][2:5] == ["'=1+1", '\'-2+3 "x", y', "'@SUM(A1)"]
+    assert lines[2][2] == "'+a" and lines[2][3] == "y" * 199 + "…"
+    assert lines[0][5] == "'=evil score" and {len(line) for line in lines} == {7}
 
 
 class Catalogue(Judge):
@@ -257,6 +257,11 @@ class Catalogue(Judge):
     def models(self, keys: Sequence[object]) -> list[Model]:
         return Live.models(self, keys)
 
+    def listed(self, *, mode: str, kinds: Sequence[str]) -> list[Listed]:
+        rows = [replace(model("pixels"), abilities=("embed_image",)), model("words")] if set(kinds) == {"text"} else []
+        rows = [row for row in rows if not cannot(row, mode, kinds)]
+        return [Listed(row=row, availability=self.availability(row), loaded=False, usual=True) for row in rows]
+
     def availability(self, row: Model) -> Availability:
         away, impossible = Availability(state="download"), Availability(state="impossible", why="Needs a package")
         return {"far": away, "not": impossible}.get(row.key, Availability(state="ready"))
@@ -268,12 +273,23 @@ class Catalogue(Judge):
 
 @pytest.mark.parametrize(
     ("keys", "word"),
-    [([], "tick"), (["one", "far"], "FAR"), (["not"], "package"), ([f"m{number}" for number in range(13)], "13")],
+    [(["one", "far"], "FAR"), (["not"], "package"), ([f"m{number}" for number in range(13)], "13")],
 )
 def test_models_that_cannot_be_asked_are_told_before_anything_begins(keys: list[str], word: str) -> None:
     catalogue = Catalogue()
     with pytest.raises(BadInput, match=word):
         Tables(catalogue).start(catalogue.payload(keys=keys), None)
+
+
+def test_only_models_that_compare_a_pair_of_the_table_score_it() -> None:
+    catalogue = Catalogue()
+    catalogue.row = lambda key: replace(model(key), abilities=("embed_image",)) if key == "pixels" else model(key)
+    tables = Tables(catalogue)
+    assert [row.key for row in tables.start(catalogue.payload(keys=["one", "pixels"]), None).models] == ["one"]
+    for keys in ([], ["pixels"]):
+        assert [row.key for row in tables.start(catalogue.payload(keys=keys), None).models] == ["words"], (
+            "the usual one"
+        )
 
 
 def test_a_session_has_one_table_and_takes_it_along(monkeypatch: pytest.MonkeyPatch) -> None:
