@@ -12,8 +12,7 @@ from markupsafe import Markup
 from compute.analysis.calibrated import BETWEEN, EITHER, LESS, MATCHING, MORE, UNRELATED, USUAL
 from compute.analysis.domain import Calibrations, described
 from compute.catalog.own.models import source_of
-from compute.live.questions import ATTRIBUTES, Answer, LiveQuestion, medians
-from compute.rounding import rounded
+from compute.live.questions import Answer, LiveQuestion, medians
 from compute.types import LETTERS
 from leaderboard.data.related_figures import RelatedFigure, missing_sentence
 from leaderboard.html.formatting import number, percent
@@ -82,14 +81,8 @@ def headline(question: LiveQuestion, answers: Sequence[Answer]) -> Headline:
     able = [each for each in answers if not each.problem]
     if not able:
         return "None of these models could answer; the reasons are below.", "", ""
-    if question.mode == "pair":
-        return _headline_of_pair(able)
-    if question.mode == "quality" and len(question.inputs) == 1:
-        known = [each.percentiles[0] for each in able if each.percentiles]
-        if not known:
-            return "No model has a percentile for this image.", "", ""
-        span = f"between the {_ordinal(min(known))} and {_ordinal(max(known))} percentile"
-        return f"{ATTRIBUTES[question.attribute]}: {span} of each model's reference images.", "", ""
+    if question.mode == "pair" or len(question.inputs) == 1:
+        return _headline_of_verdicts(able)
     every = votes(able, lambda each: each.pick)
     counts = Counter(vote for vote in every if vote is not None)
     if not counts:
@@ -104,7 +97,7 @@ def headline(question: LiveQuestion, answers: Sequence[Answer]) -> Headline:
     return subject, LETTERS[leader], rest
 
 
-def _headline_of_pair(able: Sequence[Answer]) -> Headline:
+def _headline_of_verdicts(able: Sequence[Answer]) -> Headline:
     rated = [each for each in able if each.unit == "rating"]
     every = votes([each for each in able if each.unit != "rating"], pair_verdict)
     judges = f" {len(rated)} judge{'' if len(rated) == 1 else 's'} rated this pair from 1 to 10." if rated else ""
@@ -114,7 +107,7 @@ def _headline_of_pair(able: Sequence[Answer]) -> Headline:
     unsure = counts.pop(UNSURE, 0)
     if not counts:
         who = "The model cannot" if len(every) == 1 else f"None of the {len(every)} models can"
-        return f"{who} tell whether the two are similar.{judges}", "", ""
+        return f"{who} tell.{judges}", "", ""
     (leader, most), *others = counts.most_common()
     rest = [f"{count} {word}" for word, count in (*others, (UNSURE, unsure)) if count]
     if others and others[0][1] == most:
@@ -189,12 +182,6 @@ def _late(answers: Sequence[Answer]) -> str:
         f"{len(titles)} did not ({', '.join(titles)}). Press Compare again: what has been answered is stored, so the "
         "time goes to the rest."
     )
-
-
-def _ordinal(value: float) -> str:
-    whole = int(rounded(value, 0))
-    tail = "th" if 10 <= whole % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(whole % 10, "th")
-    return f"{whole}{tail}"
 
 
 def _row(question: LiveQuestion, answer: Answer, records: Sequence[RelatedFigure], own: Calibrations) -> dict[str, Any]:

@@ -12,7 +12,6 @@ import gradio as gr
 import plotly.graph_objects as go
 
 from compute.analysis.calibrated import MATCHING, UNRELATED, Reference, place
-from compute.analysis.domain import too_few
 from compute.live import changes
 from compute.live.inputs import Input, thumbnail
 from compute.live.questions import LiveQuestion, medians
@@ -283,8 +282,7 @@ def perturbed(site: Site, payload: dict[str, Any], *, view: ShownChange, other: 
             lines.append((row.title, False, f"no curve, since nothing says what its scores mean here: {why}."))
         else:
             curves.append((row.title, curve))
-            say = summary if curve.domain.has_percentile else direction_summary
-            lines.append((row.title, True, say(curve.domain.reference, curve.scores, in_units=in_units)))
+            lines.append((row.title, True, summary(curve.domain.reference, curve.scores, in_units=in_units)))
     drawn = None
     if curves:
         most = ratings.largest(kind, chosen)
@@ -367,24 +365,10 @@ def summary(reference: Reference, scores: Sequence[float], *, in_units: Callable
     lost, unrelated = _from(readings, lambda each: each != MATCHING), _from(readings, lambda each: each == UNRELATED)
     dips = sum(each != MATCHING for each in readings)
     if not dips:
-        first, last = (number(place(reference, score).percentile, digits=0) for score in (scores[0], scores[-1]))
-        return f"scores it as a matching pair at every strength; its percentile goes from {first} to {last}."
+        return "scores it as a matching pair at every strength."
     if readings[0] != MATCHING:
         return "does not score even the unchanged pair as a matching one."
     if lost is None:
         return f"scores it as a matching pair except at {dips} of {len(readings)} strengths in between."
     end = f"; scores it as an unrelated one from {in_units(unrelated)}" if unrelated is not None else ""
     return f"no longer scores it as a matching pair from {in_units(lost)}{end}."
-
-
-def direction_summary(reference: Reference, scores: Sequence[float], *, in_units: Callable[[float], str]) -> str:
-    """The same without percentiles: from which strength its score is nearer to the median of unrelated pairs."""
-    unrelated, matching = medians(reference)
-    readings = [MATCHING if score > (matching + unrelated) / 2 else UNRELATED for score in scores]
-    lost = _from(readings, lambda each: each == UNRELATED)
-    note = f"A direction only: {too_few(reference)}."
-    if readings[0] == UNRELATED:
-        return f"scores even the unchanged pair nearer to its unrelated pairs. {note}"
-    if lost is None:
-        return f"stays nearer to its matching pairs up to the last strength. {note}"
-    return f"is nearer to its unrelated pairs from {in_units(lost)}. {note}"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 from weakref import WeakValueDictionary
 
 from starlette.requests import Request
@@ -18,7 +17,7 @@ from compute.live.decoder import DecoderUnavailable
 from compute.types import BadInput
 from leaderboard.live.live import FILES, rate
 from leaderboard.live.ready import ReadyAnswers
-from leaderboard.live.uploads import NO_SESSION, SESSION, Uploads
+from leaderboard.live.uploads import NO_SESSION, SESSION
 from leaderboard.page import Site
 from leaderboard.web.errors import Handler
 from leaderboard.web.responses import CHECK, NO_STORE, refusal
@@ -31,29 +30,8 @@ OF_VISITOR = 2  # of them, so that one visitor's slow files leave others a threa
 
 def routes(site: Site) -> list[Route]:
     """What the tray sends and fetches."""
-    live = site.live
-    return routes_of(
-        live.uploads,
-        guard=site.guard,
-        rate=rate(files=FILES),
-        plan=lambda **query: live.roster.plan(**query),  # the roster is built with the first question
-        ready=ReadyAnswers(live).records,
-    )
-
-
-def routes_of(
-    uploads: Uploads,
-    *,
-    guard: Guard,
-    rate: Rate | None,
-    plan: Callable[..., Mapping[str, Any]],
-    ready: Callable[[], Mapping[str, Any]],
-) -> list[Route]:
-    """The routes; `rate` limits uploads by visitor, None: no limit. `plan(kinds, mode)`: which questions fit.
-
-    `ready()`: which models get the ready comparisons.
-    """
-    uploaded = Uploaded(rate)
+    live, guard = site.live, site.guard
+    uploads, uploaded, ready = live.uploads, Uploaded(rate(files=FILES)), ReadyAnswers(live)
 
     def image(request: Request, body: bytes) -> Response:
         try:
@@ -74,10 +52,11 @@ def routes_of(
     def planned(request: Request) -> Response:
         query = request.query_params
         kinds = [kind for kind in query.get("kinds", "")[:400].split(",") if kind]
-        return JSONResponse(plan(kinds=kinds, mode=query.get("mode", "")[:40]), headers={"cache-control": NO_STORE})
+        plan = live.roster.plan(kinds=kinds, mode=query.get("mode", "")[:40])
+        return JSONResponse(plan, headers={"cache-control": NO_STORE})
 
     def answered(request: Request) -> Response:
-        return JSONResponse(ready(), headers={"cache-control": NO_STORE})
+        return JSONResponse(ready.records(), headers={"cache-control": NO_STORE})
 
     def picture(request: Request) -> Response:
         try:

@@ -63,8 +63,8 @@ def test_models_without_their_turn_are_named_with_what_to_do() -> None:
         ((2.5, 2.6, 2.7), "All 3 models: similar."),
         ((1.5, 1.6, 0.5, 2.5, 2.4), "2 of 5 models: similar; 1 not similar; 2 cannot tell."),
         ((0.5, 2.5), "The models disagree: 1 not similar, 1 similar."),
-        ((1.5, 1.6), "None of the 2 models can tell whether the two are similar."),
-        ((1.5,), "The model cannot tell whether the two are similar."),
+        ((1.5, 1.6), "None of the 2 models can tell."),
+        ((1.5,), "The model cannot tell."),
     ],
 )
 def test_the_headline_of_a_pair_counts_the_verdicts(scores: tuple[float, ...], said: str) -> None:

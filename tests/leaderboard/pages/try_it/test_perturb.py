@@ -9,8 +9,8 @@ import pytest
 from compute.analysis.domain import DomainCheck
 from compute.live.changes import Curve
 from compute.tasks.perturb import PERTURBATIONS
-from leaderboard.pages.try_it.perturb import direction_summary, scaled, summary
 from leaderboard.pages.try_it.perturb import drawing as curves
+from leaderboard.pages.try_it.perturb import scaled, summary
 from tests.compute.live.test_questions import reference
 
 in_degrees = partial(PERTURBATIONS["rotate"].amount, size=(64, 64))
@@ -20,7 +20,7 @@ HIGH, MIDDLE, LOW = 2.5, 1.5, 0.5  # as a matching pair, between, as an unrelate
 @pytest.mark.parametrize(
     ("scores", "said"),
     [
-        ([HIGH] * 5, "scores it as a matching pair at every strength; its percentile goes from 75 to 75."),
+        ([HIGH] * 5, "scores it as a matching pair at every strength."),
         (
             [HIGH, HIGH, MIDDLE, MIDDLE, LOW],
             "no longer scores it as a matching pair from 22.5 degrees; scores it as an unrelated one from 45 degrees.",
@@ -65,19 +65,6 @@ def test_curves_are_percentiles_only_where_every_model_has_them() -> None:
     lines, axis = scaled([("M", whole(2.5, 0.5)), ("N", few(2.5, 1.5))])
     assert lines == [("M", [pytest.approx(100), pytest.approx(0)]), ("N", [pytest.approx(100), pytest.approx(50)])]
     assert "ercentile" not in axis
-
-
-@pytest.mark.parametrize(
-    ("scores", "said"),
-    [
-        ([HIGH] * 5, "stays nearer to its matching pairs up to the last strength."),
-        ([HIGH, HIGH, HIGH, LOW, LOW], "is nearer to its unrelated pairs from 33.8 degrees."),
-        ([LOW] * 5, "scores even the unchanged pair nearer to its unrelated pairs."),
-    ],
-)
-def test_few_scenes_give_a_curve_a_direction(scores: list[float], said: str) -> None:
-    found = direction_summary(reference(scenes=14), scores, in_units=in_degrees)
-    assert found.startswith(said) and found.endswith("and a percentile needs 40.")
 
 
 def test_the_axis_of_the_curves_is_in_units() -> None:

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +19,6 @@ from starlette.testclient import TestClient
 from compute.live.decoder import POOL, DecoderUnavailable
 from leaderboard.live.uploads import Uploads
 from leaderboard.pages.try_it import routes as routes_live
-from leaderboard.pages.try_it.routes import routes_of
 from leaderboard.web.errors import guarded
 from leaderboard.web.visitors import Rate
 from tests.compute.content.test_decoding import picture, saved
@@ -34,10 +34,12 @@ def uploads() -> Uploads:
 
 
 def client_of(uploads: Uploads, *, rate: Rate | None = None) -> TestClient:
-    routes = routes_of(
-        uploads, guard=partial(guarded, snapshot=nullcontext), rate=rate, plan=lambda **asked: asked, ready=dict
-    )
-    return TestClient(Starlette(routes=routes), raise_server_exceptions=False)
+    live = SimpleNamespace(uploads=uploads)
+    site = SimpleNamespace(live=live, guard=partial(guarded, snapshot=nullcontext))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(routes_live, "rate", lambda files: rate)
+        made = routes_live.routes(site)
+    return TestClient(Starlette(routes=made), raise_server_exceptions=False)
 
 
 @pytest.fixture
