@@ -24,7 +24,7 @@ export function mount(root, { trigger = () => {}, tray = () => document.querySel
   return root.likenessBatch;
 }
 
-/** A small table of the ready comparisons: the first input of each beside its others. Pure. */
+/** A small table of the ready comparisons: the first input of each with its others. Pure. */
 export function sampled(comparisons) {
   const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
   const rows = comparisons.filter(({ mode }) => mode !== 'quality')
@@ -92,7 +92,7 @@ class Batch {
     this.price();
   }
 
-  /** Says what the ticked judges would cost, beside the box without which they are not asked. */
+  /** Says what the ticked judges would cost, next to the box without which they are not asked. */
   price() {
     const judges = this.tray()?.judges() ?? [];
     this.judges.hidden = !judges.length;

@@ -33,7 +33,7 @@ def draw(site: Site) -> None:
     """The tray, the answers below it, two sections for a closer look, and tables of pairs."""
     heading(title="Try", sentence=SENTENCE, copy=False, inline=True)
     # Its event `compare` carries session, inputs, mode, question, models, judges, pressed and change. `pressed` is true
-    # where a visitor's own press asks: without one no judge is asked, `models` leaves judges out, and `judges` alone
+    # where a visitor's press asks: without one no judge is asked, `models` has no judges, and `judges` alone
     # says which are ticked. `change`: the address shows a changed image. `download` carries the same, and is sent
     # instead where a selected model's weights are missing.
     tray = scripted(

@@ -10,7 +10,7 @@ export function press(text, onclick, attributes = {}) {
 /** Text for screen readers only. */
 export const unseen = (text, attributes = {}) => el('span', { class: 'tr-unseen', ...attributes }, text);
 
-/** A titled part of the page, its title beside its content. */
+/** A titled part of the page, its title to the left. */
 export function section(title, ...nodes) {
   return el('section', { class: 'tr-section', 'aria-label': title }, el('h2', {}, title), el('div', {}, ...nodes));
 }
@@ -23,7 +23,7 @@ export function arrange(parent, nodes) {
   if (active !== document.activeElement && parent.contains(active)) active.focus({ preventScroll: true });
 }
 
-/** Sets text only where it changed: a live region is read anew each time. */
+/** Sets text only where it changed: a live region is read again each time. */
 export function say(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }

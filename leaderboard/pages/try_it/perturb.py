@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 SENTENCE = (
     "Move a slider to change one image by one of PairBench's transformations (the paper gives no parameters; these are "
     "ours). The curves show where each model's score falls on its own scale: a model whose curve stays high does not "
-    "notice the change. The table shows how a judge would rate the image beside its changed copy."
+    "notice the change. The table shows how a judge would rate the image and its changed copy."
 )
 ITSELF = "itself, unchanged"
 FAST = ("sensitive",)  # it takes one changed image, the other condition ten
@@ -161,7 +161,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
             others = {each: 0 for name, each in sliders.items() if name != kind}  # one change at a time
             yield from drawn(view, other, models, payload, others)
 
-        # `input` hears the keyboard too, and with `always_last` a drag costs two drawings at most.
+        # `input` also fires for the keyboard, and with `always_last` a drag costs two drawings at most.
         drag = slider.input(moved, inputs=[slider, *inputs], outputs=changed, trigger_mode="always_last", **run)
         # Also where it failed, as at the limit of requests: then what was shown before still is.
         drag.then(None, js=JUDGING_READY, api_visibility="private")
@@ -298,7 +298,7 @@ def perturbed(site: Site, payload: dict[str, Any], *, view: ShownChange, other: 
 def drawing(
     lines: Sequence[tuple[str, Sequence[float]]], y: str, *, chosen: float, title: str, unit: str, most: float
 ) -> go.Figure:
-    """A line a model: names and values, 0 to 100, at evenly spaced strengths 0..1, of which 1 is `most` in `unit`s.
+    """A line a model: names and values, 0 to 100, at evenly spaced strengths 0..1, where 1 is `most` in `unit`s.
 
     `chosen` is the slider's strength, 0..1.
     """

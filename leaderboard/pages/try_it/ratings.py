@@ -1,4 +1,4 @@
-"""The section Perturb: each model's scores from 1 to 10 of an image beside its changed copy, as a table."""
+"""The section Perturb: each model's scores from 1 to 10 of an image and its changed copy, as a table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from leaderboard.page import Site, script_json
 KINDS = ("image", "image")
 TOLD = {"sensitive": "Told that the change matters", "invariant": "Told to ignore the change"}
 PROBLEMS = {
-    "missing": "names no score",
+    "missing": "has no score",
     "several": "names several scores",
     "out of range": "is not from 1 to 10",
     "not an integer": "is not a whole number",
@@ -61,7 +61,7 @@ class ShownChange:
         return cls(image=image, kind=kind, amount=float(amount))
 
     def pair(self, question: LiveQuestion) -> ChangedPair:
-        """The image of the question beside its copy; beyond the most of an amount it is the most. Raises BadInput."""
+        """The image of the question and its copy; beyond the most of an amount it is the most. Raises BadInput."""
         image = self.image_of(question)
         most = largest(self.kind, image)
         return ChangedPair(image=image, kind=self.kind, strength=min(1.0, self.amount / most))

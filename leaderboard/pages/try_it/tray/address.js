@@ -10,7 +10,7 @@ const OWN = ['mode', 'inputs', 'models', 'question'];
 
 /**
  * Reads a query string: {mode, question, inputs, models, lost}. `inputs` are keys of `examples` (a Set), null where
- * the address names none; `models` are unchecked keys or null; `lost` are sentences on what was left out.
+ * the address names none; `models` are unchecked keys or null; `lost` are sentences on what was ignored.
  */
 export function parse(search, examples) {
   const query = new URLSearchParams(search);
@@ -33,7 +33,7 @@ export function parse(search, examples) {
   return { mode, question, inputs: inputs?.slice(0, MOST) ?? null, whole: !unknown.length, models: models?.slice(0, MOST_MODELS) ?? null, lost };
 }
 
-/** Writes what differs from the defaults; null leaves a part out, and parameters of others in `search` stay. */
+/** Writes what differs from the defaults; null omits a part, and parameters of others in `search` stay. */
 export function write(search, { mode, question, inputs, models }) {
   const query = [...new URLSearchParams(search)].filter(([key]) => !OWN.includes(key));
   if (mode) query.push(['mode', mode]);

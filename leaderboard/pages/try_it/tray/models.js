@@ -7,7 +7,7 @@ import { arrange, press, say, section } from '../parts.js';
 import { many, size } from '../words.js';
 
 export const MOST_MODELS = 12;
-export const SUGGESTED = 'laion/clip-vit-b-32-laion2b-s34b-b79k'; // small, and good at images and texts alike
+export const SUGGESTED = 'laion/clip-vit-b-32-laion2b-s34b-b79k'; // small, and good at both images and texts
 
 const possible = (model) => model.state !== 'impossible';
 
@@ -40,7 +40,7 @@ export function exactly(models, keys) {
 /** A key out of an address, quoted and cut to what a sentence can hold. */
 export const short = (key) => `“${key.length > 60 ? `${key.slice(0, 60)}…` : key}”`;
 
-/** Whether every word of a search stands in the model's title, key or kind. */
+/** Whether every word of a search is in the model's title, key or kind. */
 export function matches(model, search) {
   const text = `${model.title} ${model.key} ${model.kind}`.toLowerCase();
   return search.toLowerCase().split(/\s+/).every((word) => text.includes(word));
@@ -48,7 +48,7 @@ export function matches(model, search) {
 
 const weight = ({ bytes }) => (bytes ? size(bytes) : 'unknown size');
 
-/** The models that are not ready, by what stands in their way: [{key, title, remedy, models}]; downloads first, none empty. Pure. */
+/** The models that are not ready, by what prevents them: [{key, title, remedy, models}]; downloads first, none empty. Pure. */
 export function grouped(models, reasons) {
   const of = (key) => models.filter((model) => model.state === 'impossible' && model.reason === key);
   const downloads = models.filter(({ state }) => state === 'download');
@@ -153,7 +153,7 @@ function createPick(tray, key) {
   return { update, focus: () => box.focus() };
 }
 
-/** A line of the list: the tick box, and what stands between the model and an answer. */
+/** A line of the list: the tick box, and what prevents its answer. */
 function createRow(tray, key) {
   const box = el('input', { type: 'checkbox', onchange: () => tray.decide(key, box.checked) });
   const title = el('span', { dir: 'auto' });

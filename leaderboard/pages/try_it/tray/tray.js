@@ -70,14 +70,14 @@ class Tray {
     return { ...example, id, kind: 'example' };
   }
 
-  /** Adds inputs, the first in place of the input `over` where that is given; those beyond the limit are left out. */
+  /** Adds inputs, the first in place of the input `over` where that is given; those beyond the limit are ignored. */
   add(inputs, over = null) {
     const added = inputs.map((input) => ({ ...input, id: String(++this.last) }));
     const index = over === null ? -1 : this.inputs.findIndex(({ id }) => id === over);
     let all = [...this.inputs, ...added];
     if (index >= 0) all = [...this.inputs.toSpliced(index, 1, added[0]), ...added.slice(1)];
     const most = all.slice(0, MOST);
-    if (all.length > MOST) this.notice.say(`At most ${MOST} inputs can be compared at once: ${all.length - MOST} left out. Remove one first.`);
+    if (all.length > MOST) this.notice.say(`At most ${MOST} inputs can be compared at once: ${all.length - MOST} ignored. Remove one first.`);
     else this.notice.clear();
     this.grown = true;
     this.settle(most);
@@ -93,7 +93,7 @@ class Tray {
   take(comparison) {
     Object.assign(this, { chosenMode: comparison.mode, mode: comparison.mode, question: comparison.question || QUESTIONS[0] });
     this.notice.clear();
-    this.settle(comparison.inputs.map((key) => this.exampleInput(key)), { anew: true });
+    this.settle(comparison.inputs.map((key) => this.exampleInput(key)), { always: true });
     this.announce(`“${comparison.title}” is in the tray`);
   }
 
@@ -113,8 +113,8 @@ class Tray {
     if (this.inputs.some((input) => input.id === id)) this.settle(this.inputs.map((input) => (input.id === id ? { ...input, ...change } : input)));
   }
 
-  /** Sets the inputs; asks the server again what fits them where their kinds changed, or `anew` in any case. */
-  settle(inputs, { anew = false } = {}) {
+  /** Sets the inputs; asks the server again what fits them where their kinds changed, or `always`. */
+  settle(inputs, { always = false } = {}) {
     const before = kinds(this.inputs).join();
     const remaining = new Set(inputs.map(({ id }) => id));
     this.inputs.filter(({ id }) => !remaining.has(id)).forEach(({ id }) => this.uploads.stop(id));
@@ -122,7 +122,7 @@ class Tray {
     else if (!this.own() && exampleKeys(inputs) === null) this.starters.open = false;
     this.inputs = inputs;
     this.touched();
-    if (anew || kinds(inputs).join() !== before) this.askSoon();
+    if (always || kinds(inputs).join() !== before) this.askSoon();
     else this.refresh();
   }
 
