@@ -199,7 +199,7 @@ def test_the_mode_follows_the_inputs_until_it_is_chosen(tray: Callable) -> None:
     page.wait_for_selector(f"{TRAY}[data-mode=pair]")
     page.get_by_role("radio", name="Quality").check()
     page.wait_for_selector(f"{TRAY}[data-mode=quality]")
-    page.get_by_label("Attribute").select_option("Sharpness")
+    page.locator(".tr-select").select_option("Sharpness")
     wait_query(page, "question", "sharpness")
     ask(page)
 
