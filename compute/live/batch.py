@@ -39,6 +39,7 @@ class PairRow:
     first: str
     second: str
     problem: str = ""  # why it cannot be scored, as far as the table shows
+    kinds: tuple[str, str] = field(default=("text", "text"), compare=False)  # the modalities of its cells
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,23 +52,25 @@ class Batch:
     _decoded: LRUCache[str, Input] = field(default_factory=lambda: LRUCache(DECODED, getsizeof=attrgetter("nbytes")))
     _refused: dict[str, str] = field(default_factory=dict)  # by path: an image is not tried twice
 
-    @property
-    def kinds(self) -> set[tuple[str, str]]:
-        """The modalities of the pairs; no image is decoded for them."""
-        return {(self._modality(row.first), self._modality(row.second)) for row in self.rows}
-
-    def _modality(self, cell: str) -> str:
-        if example := EXAMPLE.fullmatch(cell):
-            key = example[1].lower()
-            return next((known.modality for known in examples.EXAMPLES if known.key == key), "text")
-        return "image" if len(cell) <= LONGEST_NAME and IMAGE.fullmatch(cell) else "text"
-
     def question(self, row: PairRow) -> LiveQuestion:
         """The question about a row's pair, its images decoded. Raises LikenessError where it has none."""
         if row.problem:
             raise BadInput(row.problem)
         inputs = (self._input(row.first, "first"), self._input(row.second, "second"))
         return LiveQuestion(mode="pair", inputs=inputs).checked()
+
+    def modality(self, cell: str) -> str:
+        """Whether a cell is an image or a text; no image is decoded for it."""
+        if example := EXAMPLE.fullmatch(cell):
+            key = example[1].lower()
+            return next((known.modality for known in examples.EXAMPLES if known.key == key), "text")
+        if len(cell) > LONGEST_NAME:
+            return "text"
+        try:
+            is_file = self.archive is not None and self.archive.find(cell, beside=self.table) is not None
+        except BadInput:  # the name fits several files
+            is_file = True
+        return "image" if is_file or IMAGE.fullmatch(cell) else "text"
 
     def _input(self, cell: str, column: str) -> Input:
         if example := EXAMPLE.fullmatch(cell):
@@ -100,7 +103,17 @@ def read(data: bytes) -> Batch:
     if archive:
         data = archive.read(table, most=LARGEST_TABLE)
     whole = Batch(rows=tuple(_rows(data)), archive=archive, table=table)
-    return replace(whole, rows=tuple(replace(row, problem=row.problem or _problem(whole, row)) for row in whole.rows))
+    return replace(
+        whole,
+        rows=tuple(
+            replace(
+                row,
+                problem=row.problem or _problem(whole, row),
+                kinds=(whole.modality(row.first), whole.modality(row.second)),
+            )
+            for row in whole.rows
+        ),
+    )
 
 
 def _rows(data: bytes) -> list[PairRow]:

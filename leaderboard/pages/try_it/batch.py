@@ -56,7 +56,8 @@ class PairScoring:
     clock: Callable[[], float] = time.monotonic
     used: float = field(init=False)  # when its last turn began
     _rows: tuple[PairRow, ...] = field(init=False)
-    _left: deque[tuple[int, Model]] = field(init=False)  # rows and models still to be scored
+    _left: deque[tuple[int, Model]] = field(init=False)  # rows, and models that compare such pairs, still to be scored
+    _count: int = field(init=False)  # of these at first
     _started: float | None = None  # when the first answer was there: before it the model was loaded
     _pause: float = 0.0  # seconds until a judge may be asked
     _answers: dict[tuple[int, str], Answer] = field(default_factory=dict)  # by index of the row and model
@@ -70,7 +71,11 @@ class PairScoring:
             for start in range(0, len(self._rows), CHUNK)
             for model in self.models
             for index in range(start, min(start + CHUNK, len(self._rows)))
+            if not cannot(model, "pair", self._rows[index].kinds)
         )
+        self._count = len(self._left)
+        for index in set(range(len(self._rows))) - {index for index, _ in self._left}:
+            self._refused[index] = self._rows[index].problem or "None of the models compares such a pair"
 
     @property
     def nbytes(self) -> int:
@@ -104,12 +109,12 @@ class PairScoring:
         """The progress as JSON; with the results at the end."""
         pairs = self._pairs()
         waiting = {index for index, _ in self._left if index not in self._refused}
-        count, left = len(self._rows) * len(self.models), len(self._left)
+        count, left = self._count, len(self._left)
         facts: dict[str, Any] = {
             "state": RUNNING if self.batch else DONE if not left else STOPPED,
             "done": len(self._rows) - len(waiting),
             "of": len(self._rows),
-            "share": 1 - left / count,
+            "share": 1 - left / count if count else 1.0,
             "left": None,  # seconds, about, with the turns of others
             "problems": sum(bool(problem) for *_, problem in pairs),
             "pause": self._pause,  # a turn before that does nothing
@@ -144,6 +149,7 @@ class PairScoring:
 
     def _pairs(self) -> list[Pair]:
         """The pairs that any model was asked about."""
+        stopped = set() if self.batch else {(index, model.key) for index, model in self._left}
         pairs = []
         for index, row in enumerate(self._rows):
             answers = [self._answers.get((index, model.key)) for model in self.models]
@@ -151,7 +157,7 @@ class PairScoring:
                 continue
             problems: dict[str, list[str]] = {}
             for model, answer in zip(self.models, answers, strict=True):
-                if problem := answer.problem if answer else "" if self.batch else "Stopped before its turn":
+                if problem := answer.problem if answer else "Stopped before its turn" * ((index, model.key) in stopped):
                     problems.setdefault(problem, []).append(model.key)
             said = "; ".join(f"{', '.join(keys)}: {problem}" for problem, keys in problems.items())
             pairs.append((row, answers, self._refused.get(index, said)))
@@ -179,7 +185,7 @@ def preview(models: Sequence[Model], pairs: Sequence[Pair]) -> list[list[str]]:
             return ""
         if answer.percentiles:
             return f"{pair_verdict(answer)}, {number(answer.percentiles[0], digits=0)} percentile"
-        return pair_verdict(answer) if answer.unit == "rating" else f"{pair_verdict(answer)}, {_parts(answer)[0]}"
+        return pair_verdict(answer) if answer.unit == "rating" else f"{pair_verdict(answer)}, {answer.scores[0]:.3g}"
 
     heads = ["No.", "Problem", "Name", "First", "Second", *(model.title for model in models)]
     rows = [
@@ -269,7 +275,7 @@ class Tables:
 
     def _able(self, keys: list[object], batch: Batch) -> list[Model]:
         """Of the named models those that compare any pair of the table; where there is none, the usual ones that do."""
-        pairings = sorted(batch.kinds)
+        pairings = sorted({row.kinds for row in batch.rows})
         named = self._live.models(keys) if keys else []
         able = [row.key for row in named if not all(cannot(row, "pair", kinds) for kinds in pairings)]
         if not able:
