@@ -156,12 +156,13 @@ def _reason(answer: Answer) -> str:
 
 def reasons(answers: Iterable[Answer]) -> str:
     """Why scores have no percentile, in one sentence: each reason once, with its models."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, dict[str, None]] = {}  # with titles, each once
     for each in answers:
         if why := _reason(each):
-            found.setdefault(why, []).append(each.row.title)
+            found.setdefault(why, {})[each.row.title] = None
     named = [
-        f"{why} ({len(titles)} models)" if len(titles) > 1 else f"{why} ({titles[0]})" for why, titles in found.items()
+        f"{why} ({len(titles)} models)" if len(titles) > 1 else f"{why} ({next(iter(titles))})"
+        for why, titles in found.items()
     ]
     return f"No percentile: {'; '.join(named)}." if named else ""
 

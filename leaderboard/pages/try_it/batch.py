@@ -128,7 +128,7 @@ class PairScoring:
             "csv": table(self.models, pairs),
             "preview": preview(self.models, pairs),
             "source": source(every := [answer for _, answers, _ in pairs for answer in answers if answer]),
-            "why": reasons({answer.row.key: answer for answer in every if not answer.problem}.values()),
+            "why": reasons(every),
         }
 
     def _score(self, batch: Batch, index: int, model: Model, live: Live) -> None:

@@ -61,7 +61,7 @@ def test_paths_that_lead_elsewhere_are_names_and_nothing_more(path: str) -> None
 @pytest.mark.parametrize(
     ("files", "sentence"),
     [
-        ({"a.png": b"x"}, "has no CSV"),
+        ({"a.png": b"x"}, "no CSV"),
         ({"a.csv": b"x", "b/c.CSV": b"x"}, "2 CSV"),
         ({"[Content_Types].xml": b"x", "xl/workbook.xml": b"x"}, "workbook"),
     ],
