@@ -95,7 +95,7 @@ FEW = DomainCheck(
 
 def test_why_there_is_no_percentile_is_said_once() -> None:
     outside = Answer(row=row("n"), scores=(0.9,), controls=(8, 8), domain=OUTSIDE)
-    few = [Answer(row=row("m"), scores=(score,), domain=FEW) for score in (2.2, 2.4)]
+    few = [Answer(row=row(key), scores=(score,), domain=FEW) for key, score in (("m", 2.2), ("k", 2.4))]
     markup = drawn(PAIR, *few, outside, Answer(row=row("m"), scores=(2.5,)))
     said = words(markup.split('class="cp-rows"')[0])
     assert "calibrated on 14 photographs, and a percentile needs 40 (2 models)" in said
