@@ -189,13 +189,13 @@ def test_links_keep_the_theme_of_the_address_and_copied_ones_leave_it_out(visit:
     page = visit("about", site=site, dark=True)
     away = page.locator("main a[href^='https://']").first
     assert (away.get_attribute("target"), away.get_attribute("rel")) == ("_blank", "noopener noreferrer")
-    page.locator(".site-bar").get_by_role("link", name="Claims", exact=True).click()
-    page.wait_for_url("**/claims?__theme=dark")
+    page.locator(".site-bar").get_by_role("link", name="Choose", exact=True).click()
+    page.wait_for_url("**/choose?__theme=dark")
     page.get_by_role("button", name="Copy link").first.click()
     page.get_by_text("Copied").wait_for()
-    assert page.evaluate("navigator.clipboard.readText()") == f"{site}claims"
+    assert page.evaluate("navigator.clipboard.readText()") == f"{site}choose"
     page.locator(".site-bar-theme").click()
-    page.wait_for_url("**/claims?__theme=light")
+    page.wait_for_url("**/choose?__theme=light")
 
 
 def test_judges_are_asked_by_a_press_alone(visit: Callable, site: str, endpoint: Running) -> None:

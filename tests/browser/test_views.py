@@ -78,8 +78,8 @@ def test_the_menu_on_a_phone(visit: Callable) -> None:
     page.keyboard.press("Escape")
     assert bar.bounding_box()["height"] < 60 and bar.locator("[aria-expanded=true]").count() == 0
     bar.get_by_role("button", name="Menu").click()
-    bar.get_by_role("link", name="Claims").click()
-    page.wait_for_url("**/claims?__theme=light")
+    bar.get_by_role("link", name="Choose").click()
+    page.wait_for_url("**/choose?__theme=light")
 
 
 def test_without_storage_every_control_works(visit: Callable) -> None:

@@ -57,7 +57,7 @@ CHOICES = {
         ("At most 10 B", "10b"),
     ],
     "license": [
-        ("Any, also unknown", ""),
+        ("Any or unknown", ""),
         ("Open (MIT, …)", "permissive"),
         ("Any that is stated", "stated"),
     ],

@@ -156,7 +156,7 @@ def test_data_sets_are_chosen_by_task() -> None:
     assert (chosen["image-for-text"], chosen["quality"]) == (("hpdv2", "hq-edit"), ())
     assert chosen["image-choice"] == ("nights", "pieapp")
     for option, word in (
-        ("hpdv2", "does not say"),
+        ("hpdv2", "does not map"),
         ("image-for-texts=x", "image-for-text"),
         ("quality=hpdv2", "hpdv2"),
     ):

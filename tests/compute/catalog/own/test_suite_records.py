@@ -156,7 +156,7 @@ def test_a_build_shows_own_suites_with_a_run_apart_and_names_others(
     monkeypatch.setattr(build, "all_claims", list)  # they take seconds, and have nothing of one's own
     report = build.build(database, results=results)
     assert any("pairs-cut.json is skipped" in problem for problem in report.problems)
-    assert "pairs-holiday-photos of your own data has no complete run" in " ".join(report.unshown)
+    assert "pairs-holiday-photos of your data has no complete run" in " ".join(report.unshown)
     assert not any("no complete run" in problem for problem in report.problems)  # a run of something else warns of it
     assert shown(database) == []
 
