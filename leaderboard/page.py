@@ -175,10 +175,10 @@ def _by_output(values: list[Any]) -> Any:
     return values[0] if len(values) == 1 else values
 
 
-def waiting(*, js: str | None = None, css_class: str | None = None) -> gr.HTML:
+def waiting(*, js: str | None = None) -> gr.HTML:
     """What is filled when the page is opened."""
     text = "<p class='pg-waiting pg-quiet'>Loading …</p>"
-    return gr.HTML(text, apply_default_css=False, js_on_load=js, elem_classes=css_class)
+    return gr.HTML(text, apply_default_css=False, js_on_load=js)
 
 
 def catalogue(

@@ -19,7 +19,7 @@ class RunCommand(TyperCommand):
     """`--dry-run --estimate` without a rate is what `--dry-run` does by itself: it measures."""
 
     def parse_args(self, context: Any, args: list[str]) -> list[str]:
-        """typer has no option whose value can be skipped."""
+        """typer has no option whose value is optional."""
         if "--dry-run" in args:
             followed = zip(args, [*args[1:], "--"], strict=True)
             args = [word for word, after in followed if word != "--estimate" or not after.startswith("--")]

@@ -98,7 +98,7 @@ def _digest(files: Sequence[Path], results: Path) -> str:
         named[f"{name}/{path.relative_to(base).as_posix()}"] = path
     for name, path in sorted(named.items()):
         digest.update(name.encode(errors="surrogateescape") + b"\0")
-        with suppress(OSError, ValueError):  # what cannot be read is skipped of the database too
+        with suppress(OSError, ValueError):  # what cannot be read is not in the database either
             content = read_bytes(path, root=path.parent, most=MAX_SOURCE)
             digest.update(hashlib.blake2b(content, digest_size=16).digest())
     return digest.hexdigest()

@@ -21,7 +21,7 @@ from compute.models.judges.answer_log import Forgetful
 SECONDS = 10.0
 FIRST = 32  # items that load and warm the model up, and are not timed where there are more
 
-DRAWN = 96  # items that are in where none of a plan's own are here
+DRAWN = 96  # items that are used where none of the plan's own are here
 SIDE = 400  # pixels of a drawn image
 WORDS = "a photo of two small red cups beside an old wooden table near the window in the morning light"
 

@@ -67,7 +67,7 @@ def evaluate(
     `tokenizer`: from texts to tokens; `processor`: that of a transformers model; `family`: of a checkpoint whose files
     leave it open.
 
-    `suite`: its key (`likeness list suites`) or the path of a suite.toml; it may be skipped where `tasks` or
+    `suite`: its key (`likeness list suites`) or the path of a suite.toml; it may be omitted where `tasks` or
     `data` say it. `data`: your own data, a folder or a file; `shape`, `columns` (the shape's name to the
     file's) and `images` (folders) say what they do not tell themselves; or with a suite a folder of data sets, searched
     before the hub's cache. `dtype`: float32, bfloat16 or float16. `results`: the folder that runs are stored in, by

@@ -31,7 +31,7 @@ class SmallerTable:
     fidelity: Fidelity  # on the models it was chosen on, so it flatters
     largest_change: str  # the model whose rank changes most
     held_out: HeldOut | None  # on models that took no part; None below FOR_HALVES models
-    lost: tuple[LostTask, ...]  # the tasks skipped, those least like any chosen one first
+    lost: tuple[LostTask, ...]  # the tasks not chosen, those least like any chosen one first
     lines: tuple[str, ...]  # the choice as text
 
     def frame(self) -> pd.DataFrame:

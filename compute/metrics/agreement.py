@@ -13,7 +13,7 @@ def correlation(*, scores: ArrayLike, human: ArrayLike) -> float:
     """Pearson correlation of one score a generator with human rate or Elo, both (n,), in -1..1.
 
     Negative is right for a distance, where lower is better. Raises BadInput for unlike or non-finite inputs,
-    Undefined below three generators (two points always are on a line) or when one side is constant.
+    Undefined below three generators (two points are always on a line) or when one side is constant.
     """
     scores, human = _paired(scores, human)
     if len(scores) < 3:

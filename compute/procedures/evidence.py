@@ -17,7 +17,7 @@ from compute.arrays import Bools, Floats
 from compute.content.items import Column
 from compute.content.messages import Question, Reply
 from compute.tasks.data import Mixed
-from compute.types import LETTERS, Model
+from compute.types import LETTERS, Model, shortened
 
 LONGEST = 300  # characters of a text that a page shows
 
@@ -188,5 +188,4 @@ def as_detail(things: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def _cut(text: object) -> str:
-    text = str(text)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return shortened(str(text), LONGEST)

@@ -132,11 +132,7 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
             model (string): its key in other calls
             title (string): its name
             kind (string): encoder, metric, mllm, generator or distribution
-            parameters (integer): how many; null: not stated
-            dimension (integer): of its vectors
-            open_weights (boolean): whether its weights can be downloaded
-            license (string): empty: not stated
-            released (string): date; empty: not stated
+            facts: of the model
             origin (string): published, imported or computed
             mean (number): what the suite ranks by
             mean_low (number): of its 95% interval; at least 95% where few_tasks
@@ -179,11 +175,7 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
             abilities (array): what it can do
             state (string): ready; download: its weights are not downloaded yet; impossible
             reason (string): why it is not ready
-            parameters (integer): how many; null: not stated
-            dimension (integer): of its vectors
-            open_weights (boolean): whether its weights can be downloaded
-            license (string): empty: not stated
-            released (string): date; empty: not stated
+            facts: of the model
         """
         rows = [row for row in live.records(mode) if all or row["state"] == "ready"]
         wanted = records.conditions(max_parameters=max_parameters, open_weights=open_weights, license=license)
@@ -275,11 +267,7 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
             problem (string): why there is no score
             note (string): what was changed in an input, such as transparent parts shown on white
             published (array): the model's published scores for this kind of question
-            parameters (integer): how many; null: not stated
-            dimension (integer): of its vectors
-            open_weights (boolean): whether its weights can be downloaded
-            license (string): empty: not stated
-            released (string): date; empty: not stated
+            facts: of the model
         """
         live.admit(request)
         return pairs.score_pair(suite_cache, live, first, second, models, request=request)

@@ -37,6 +37,12 @@ list_suites and leaderboard give whole rankings; search finds keys; model_scores
 Published, imported and computed scores are never mixed, and a rank says little without its interval: quote both.
 query answers the rest, in SQL; score_pair runs models on the images and texts that you send.
 """
+FACTS = """\
+    parameters (integer): how many; null: not stated
+    dimension (integer): of its vectors
+    open_weights (boolean): whether its weights can be downloaded
+    license (string): empty: not stated
+    released (string): date; empty: not stated"""  # of a model, where a docstring has `facts`
 FIELD = re.compile(r"^    (\w+) \((\w+)\): (.+(?:\n      .+)*)", re.MULTILINE)  # of a record, under Returns
 PACKAGE = "mcp"
 PATH = "/gradio_api/mcp"  # where clients of Gradio's servers look
@@ -170,7 +176,7 @@ def _server(blocks: gr.Blocks) -> Any:
 def described(endpoint: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
     """What an endpoint does, with the fields of its records, and the JSON schema of its answer: an object, or a list of
     them under `result`. From its docstring; any field may be null."""
-    text = inspect.getdoc(endpoint) or ""
+    text = (inspect.getdoc(endpoint) or "").replace("    facts: of the model", FACTS)
     fields = FIELD.findall(text.partition("\nReturns:\n")[2])
     record: dict[str, Any] = {
         "type": "object",

@@ -12,7 +12,8 @@ import gradio as gr
 
 from compute.live.inputs import LARGEST_IMAGE
 from compute.rounding import rounded
-from compute.types import BadInput, suggestion
+from compute.types import BadInput
+from leaderboard.api.records import known
 from leaderboard.data import model_queries
 from leaderboard.data.related_figures import RelatedFigure, related_figures
 from leaderboard.data.suite_cache import SuiteCache
@@ -56,10 +57,9 @@ def score_pair(
     """The models' rows with their facts and published scores. Raises BadInput for inputs and models that it cannot
     take."""
     inputs = [_input(value, name) for value, name in ((first, "first"), (second, "second"))]
-    keys, known = keys_of(models), [row["key"] for row in live.records("")]
+    keys, listed = keys_of(models), [row["key"] for row in live.records("")]
     for key in keys:
-        if key not in known:
-            raise BadInput(f"No model {key[:80]!r}.{suggestion(key, known)} list_models with all names them")
+        known("model", key, listed, lister="list_models with all")
     answers = live.score(inputs, keys, request)
     facts = model_queries.models(suite_cache.db)
     published = {

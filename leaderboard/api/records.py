@@ -11,7 +11,6 @@ from urllib.parse import quote
 
 import numpy as np
 
-from compute.analysis.intervals import score_interval
 from compute.analysis.table import USUAL
 from compute.rounding import rounded
 from compute.types import ORIGINS, BadInput, fit_of, shortened, suggestion, words_of
@@ -205,10 +204,7 @@ def model_scores(suite_cache: SuiteCache, model: str, *, suite: str = "", origin
         rows = [at for at, row in enumerate(table.rows) if row.model == model and origin in ("", row.origin)]
         for at, column_at in np.argwhere(~np.isnan(table.scores.values[rows])) if rows else ():
             row, column = table.rows[rows[at]], table.columns[column_at]
-            value, stderr = table.scores.values[rows[at], column_at], table.scores.stderr[rows[at], column_at]
-            low, high = table.own_interval(rows[at], column_at)
-            if np.isnan(low) and np.isfinite(stderr):
-                low, high = score_interval(value=value, stderr=stderr, lower=column.lower, upper=column.upper)
+            low, high = table.interval(rows[at], column_at)
             found.setdefault(
                 (column.task, column.metric, row.origin),
                 {
@@ -218,7 +214,7 @@ def model_scores(suite_cache: SuiteCache, model: str, *, suite: str = "", origin
                     "suite": key,
                     "metric": column.metric,
                     "ranked": column.ranked,
-                    "value": _shown(value, column),
+                    "value": _shown(table.scores.values[rows[at], column_at], column),
                     "low": _shown(low, column),
                     "high": _shown(high, column),
                     "unit": "%" if column.scale == 100 else "",

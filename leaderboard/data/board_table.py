@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from compute.analysis.intervals import score_interval
 from compute.analysis.ranking import Ranking
 from compute.analysis.table import COLUMNS, USUAL, ScoreTable, of_long, wide
 from compute.arrays import mean_if_known
@@ -24,6 +25,7 @@ from leaderboard.data.own_models import own_facts
 from leaderboard.html.formatting import blank
 from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED, is_own
 
+PEOPLE = "People"  # a group of columns: votes
 FEW_TASKS = 20  # of a suite of one category, which opens on its tasks
 PARTIAL, PRINTED = 8, 16  # bits of a cell's marks, besides those of leaderboard.html.labels
 
@@ -147,6 +149,20 @@ class BoardTable:
         if row_id not in ids:
             raise UnknownKey("model", row_id.rpartition("~")[0] or row_id, [row.model for row in self.rows])
         return ids.index(row_id)
+
+    @cached_property
+    def people(self) -> int | None:
+        """The column of people's votes, if there is one."""
+        return next((at for at, column in enumerate(self.columns) if column.group == PEOPLE), None)
+
+    def interval(self, row: int, index: int) -> tuple[float, float]:
+        """The interval that the metric of a column gives of itself, else by the standard error; NaN twice without."""
+        low, high = self.own_interval(row, index)
+        stderr, column = float(self.scores.stderr[row, index]), self.columns[index]
+        if not np.isnan(low) or not np.isfinite(stderr):
+            return low, high
+        value = float(self.scores.values[row, index])
+        return score_interval(value=value, stderr=stderr, lower=column.lower, upper=column.upper)
 
     def own_interval(self, row: int, index: int) -> tuple[float, float]:
         """The interval that the metric of a column gives of itself, NaN twice where it gives none."""
@@ -351,7 +367,7 @@ def _group(task: dict, metric: str, human: bool) -> str:
     if metric.endswith("_rank"):
         return "Printed ranks"
     if metric in ("human_rate", "elo"):
-        return "People"
+        return PEOPLE
     return (
         "Trained on preferences"
         if metric in ("aesthetic", "imagereward", "hpsv2", "mps", "pickscore")

@@ -9,12 +9,11 @@ from typing import Any, Literal
 import numpy as np
 
 from compute.analysis.comparison import Comparison, compared
-from compute.analysis.intervals import score_interval
 from compute.analysis.ranking import Ranking
 from compute.analysis.significance import holm
 from compute.analysis.table import ALL, ScoreTable
 from compute.types import ORIGINS, BadInput
-from leaderboard.data.board_table import BoardTable, SuiteColumn
+from leaderboard.data.board_table import PEOPLE, BoardTable, SuiteColumn
 from leaderboard.data.mean_rule import changed_rule, rule
 from leaderboard.data.payload import NO_VOTES
 from leaderboard.data.suite_cache import SuiteCache
@@ -109,7 +108,7 @@ def compare(
     lines = _Lines(table, ranked, rows=indices)
     column = table.by_key.get(by)
     if column is None and ranked is None:  # where people rank, their column is what the mean of others is
-        column = next((one for one in table.columns if one.group == "People"), table.columns[0])
+        column = table.columns[table.people or 0]
     if column is None:
         counting = [one for one in table.category_columns if lines.counts(one)]
         return ComparedRows(
@@ -229,13 +228,10 @@ class _Lines:
 
     def of_task(self, index: int) -> ComparedLine:
         """A task by its items: the rows' own scores, though a category may take a printed mean instead."""
-        column, stderr = self.table.columns[index], self.table.scores.stderr[self.rows, index]
-        scores = self.table.scores.values[self.rows, index]
+        column, scores = self.table.columns[index], self.table.scores.values[self.rows, index]
         values = []
-        for row, score, noise in zip(self.rows, scores, stderr, strict=True):
-            low, high = self.table.own_interval(row, index)
-            if np.isnan(low) and np.isfinite(noise):
-                low, high = score_interval(value=score, stderr=noise, lower=column.lower, upper=column.upper)
+        for row, score in zip(self.rows, scores, strict=True):
+            low, high = self.table.interval(row, index)
             values.append(
                 ComparedValue(
                     value=score * column.scale,
@@ -255,7 +251,7 @@ class _Lines:
             if np.isnan(one.difference):
                 why = self._no_score(index, at)
             elif why:
-                why = NO_VOTES if column.group == "People" else NO_ERROR
+                why = NO_VOTES if column.group == PEOPLE else NO_ERROR
             tests.append(replace(self._test(name, one, task, scale=column.scale), fixed=(), only=(), why=why))
         return _line(column, "task", column.metric_title, values, _read(tests, higher=column.higher))
 

@@ -25,7 +25,7 @@ LATE, DENSE = "VidoreDocVQARetrieval", "Flickr30kT2IRetrieval"  # tasks whose pr
 
 TRANSFORMERS = """\
 import torch
-from transformers import {classes}
+from transformers import {model}, {processor}
 
 name, revision = "{name}", "{revision}"
 model = {model}.from_pretrained(name, revision=revision).eval()
@@ -120,29 +120,23 @@ def loading_code(model: Mapping[str, Any]) -> str:
     if own_facts(model["options"]) is not None or not (on_hub or model["adapter"] in ("dreamsim", "endpoint")):
         return ""
     ready, similarity = ("", ""), "torch.nn.functional.cosine_similarity"
-    dual = {"classes": "AutoModel, AutoProcessor", "model": "AutoModel", "processor": "AutoProcessor"}
+    hub |= {"model": "AutoModel", "processor": "AutoProcessor"}
     match model["adapter"]:
         case "clip" | "align":
-            load, ready = TRANSFORMERS.format(**hub, **dual), PROCESSED
+            load, ready = TRANSFORMERS.format(**hub), PROCESSED
             image = "model.get_image_features(**pixels).pooler_output"
             text = "model.get_text_features(**tokens).pooler_output"
         case "siglip":  # trained on texts padded to full length, whose padding is not masked
-            load, ready = (
-                TRANSFORMERS.format(**hub, **dual),
-                (PROCESSED[0], PROCESSED[1].replace("True", '"max_length"', 1)),
-            )
+            load = TRANSFORMERS.format(**hub)
+            ready = PROCESSED[0], PROCESSED[1].replace("True", '"max_length"', 1)
             image = "model.get_image_features(**pixels).pooler_output"
             text = "model.get_text_features(input_ids=tokens.input_ids).pooler_output"
         case "blip":
-            classes = "AutoProcessor, BlipForImageTextRetrieval"
-            load = TRANSFORMERS.format(**hub, **dual | {"classes": classes, "model": classes.split(", ")[1]})
-            ready = PROCESSED
+            load, ready = TRANSFORMERS.format(**hub | {"model": "BlipForImageTextRetrieval"}), PROCESSED
             image = "model.vision_proj(model.vision_model(**pixels)[0][:, 0])"
             text = "model.text_proj(model.text_encoder(**tokens)[0][:, 0])"
         case "vision":
-            sees = "AutoImageProcessor"
-            load = TRANSFORMERS.format(**hub, **dual | {"classes": f"{sees}, AutoModel", "processor": sees})
-            ready = PROCESSED
+            load, ready = TRANSFORMERS.format(**hub | {"processor": "AutoImageProcessor"}), PROCESSED
             image = "model(**pixels).last_hidden_state" + (".mean(dim=1)" if "ijepa" in name else "[:, 0]")
         case "open_clip":
             known = options.get("architecture", f"hf-hub:{name}")

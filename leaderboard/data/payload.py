@@ -102,7 +102,7 @@ def suite_facts(table: BoardTable) -> dict[str, Any]:
         "mean_title": suite_rule(table),
         "digits": table.category_columns[0].digits if table.category_columns else 2,
         "synthetic": labels.is_synthetic(about["benchmark"]),
-        "people": next((column.key for column in table.columns if column.group == "People"), None),
+        "people": None if table.people is None else table.columns[table.people].key,
     }
 
 
@@ -169,7 +169,7 @@ def ranking(table: BoardTable, ranked: Ranking | None, *, with_categories: bool 
 
 def human_ranking(table: BoardTable) -> dict[str, Any]:
     """The order people gave, without intervals."""
-    people = next((index for index, column in enumerate(table.columns) if column.group == "People"), None)
+    people = table.people
     scores = table.scores.values[:, people] if people is not None else np.full(len(table.rows), np.nan)
     empty = [None] * len(table.rows)
     scale = table.columns[people].scale if people is not None else 1.0

@@ -126,7 +126,7 @@ def _of_two(line: ComparedLine, first: str, second: str, test: PairedTest) -> st
         pair, board = f"{second} is {gap} than {first} in {where} ({certainty})", "the board as a whole"
         return f"{pair}: significant for this pair by itself, but not among all pairs of {board}."
     if test.reading == "same":
-        if gap.startswith("no "):
+        if test.difference == 0:
             return f"{second} and {first} are equal in {place(line)} ({certainty})."
         return f"{second} is {gap} than {first} in {where}, not a significant difference ({certainty})."
     return f"{second} is significantly {test.reading} than {first} in {where}: {gap} ({certainty})."

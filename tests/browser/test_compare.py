@@ -25,7 +25,7 @@ def test_a_result_is_read_aloud_in_view_and_in_the_address(visit: Callable) -> N
     pick(page, "EVA02-CLIP bigE/14+")
     page.wait_for_function("document.activeElement.closest('.bc-comparison')", timeout=60_000)
     sentence = page.inner_text(f"{RESULT} .pg-lead")
-    assert page.locator("[role=status].bc-unseen").text_content() == sentence
+    assert page.locator("[role=status].pg-unseen").text_content() == sentence
     assert query(page) == {"models": f"{SIGLIP},{EVA}"}
     assert page.evaluate("document.querySelector('.bc-comparison h2').getBoundingClientRect().top < innerHeight")
     outside = page.evaluate("""() => [...document.querySelectorAll('.bc-track')].flatMap((track) => {
@@ -37,7 +37,7 @@ def test_a_result_is_read_aloud_in_view_and_in_the_address(visit: Callable) -> N
     page.get_by_label("Scores").fill("Paper")
     page.get_by_role("option", name="Paper").wait_for()
     page.get_by_label("Scores").press("Enter")
-    page.wait_for_function("(old) => document.querySelector('.bc-unseen').textContent !== old", arg=sentence)
+    page.wait_for_function("(old) => document.querySelector('.pg-unseen').textContent !== old", arg=sentence)
     assert query(page)["origin"] == "published"
 
 

@@ -105,7 +105,7 @@ class RatedGenerators:
             ([name for name in values if name not in generated], f"of {table.title} are not compared"),
         ):
             if missing:
-                warnings.append(f"{some(missing, noun='generator')} {where}: skipped of the agreement with people")
+                warnings.append(f"{some(missing, noun='generator')} {where}: left out of the agreement with people")
         if len(names) < 2:
             raise BadInput(
                 f"{table.title} rates {some(values, noun='generator')}, the comparison has "

@@ -12,7 +12,7 @@ from compute.content.messages import LENGTH, REFUSAL, Question, Reply, is_answer
 from compute.procedures.evidence import Evidence, Subject
 from compute.procedures.shared import conditions, parsing, prompts, ratings
 from compute.tasks.data import Choices, OddOneOut
-from compute.types import LETTERS, BadInput, Undefined
+from compute.types import LETTERS, BadInput, Undefined, shortened
 
 READING = 2  # part of the fingerprint of runs in words: raise it with the rules of `parsing` and `ratings`
 QUOTED = 3  # replies in the message of a judge that cannot be read
@@ -103,13 +103,10 @@ def unreadable(judge: str, replies: Sequence[Reply], wanted: str = "", *, remedy
     errors = list(dict.fromkeys(reply.error for reply in replies if reply.error))
     none = f"none of {judge}'s {len(replies):,} replies"
     if not texts:
-        return f"{none} came: {'; '.join(map(_cut, errors[:QUOTED]))}. Repair the endpoint and run again"
-    quoted = ", ".join(f"{_cut(text)!r}" for text in texts[:QUOTED])
+        said = "; ".join(shortened(text, LONGEST) for text in errors[:QUOTED])
+        return f"{none} came: {said}. Repair the endpoint and run again"
+    quoted = ", ".join(f"{shortened(text, LONGEST)!r}" for text in texts[:QUOTED])
     return (
         f"{none} {wanted}. It said: {quoted}. {remedy}. See that the model follows instructions and takes images, and "
         "allow a judge behind an endpoint longer answers (option max_tokens)"
     )
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

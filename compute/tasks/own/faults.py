@@ -46,7 +46,7 @@ class Faults:
         self.count += 1
 
     def at(self, file: str, row: int, what: str) -> None:
-        """A fault of one row, counted from 1, that is skipped of the table."""
+        """A fault of one row, counted from 1, that the table does not get."""
         self.left_out.setdefault(file, []).append(row)
         self.listed.append(RowFault(file=file, row=row, what=what))
         self.count += 1

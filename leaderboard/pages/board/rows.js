@@ -104,7 +104,7 @@ export function filterRows(payload, state, except = '') {
     const chosen = new Set(state[key]);
     tests.push((row) => of(row).some((value) => chosen.has(value)));
   }
-  if (except !== 'size') tests.push((row) => hasSize(state.sizes, row));
+  tests.push((row) => hasSize(state.sizes, row));
   if (state.models.length) {
     const chosen = new Set(state.models);
     tests.push((row) => chosen.has(row.model));

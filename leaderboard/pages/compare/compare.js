@@ -5,7 +5,7 @@ import { show } from '../../js/reveal.js';
 
 /** Watches the component at `root`, whose first answer is that of the page's address. */
 export function mount(root) {
-  const status = el('p', { class: 'bc-unseen', role: 'status' });
+  const status = el('p', { class: 'pg-unseen', role: 'status' });
   root.after(status);
   let opened = false;
   new MutationObserver(() => {

@@ -157,7 +157,7 @@ def _suite(suite_cache: SuiteCache, table: BoardTable, query: CorrelationQuery) 
         first, values = table.category_columns[0], ranked.mean
         marks = _trained(table, np.array([column.ranked for column in table.columns]))
     else:
-        people = next((index for index, column in enumerate(table.columns) if column.group == "People"), None)
+        people = table.people
         if people is None:
             return _nothing(table)
         first, values, marks = table.columns[people], table.scores.values[:, people], table.marks[:, people]

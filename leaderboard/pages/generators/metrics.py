@@ -15,7 +15,7 @@ from leaderboard.data.memo import shared
 
 SEED = 20250415  # of the generators drawn again, so that a reload shows the same intervals
 SETS = {"coco": "COCO", "hpdv2": "HPDv2", "parti": "Parti-Prompts"}  # of the paper, the newest generators first
-PEOPLE, ON_PREFERENCES = "People", "Trained on preferences"  # groups of columns
+ON_PREFERENCES = "Trained on preferences"  # a group of columns
 # A metric, and the model under which its printed ρ² and rank accuracy are filed.
 METRIC_MODELS = {
     "fid": "fid",
@@ -130,10 +130,10 @@ class MetricComparison:
 def compare_metrics(db: Database, table: BoardTable) -> MetricComparison:
     """Recomputes every agreement of a set from its listed scores and ranks. Raises BadInput for one without scores."""
     columns = {column.metric: index for index, column in enumerate(table.columns)}
-    people = next((column for column in table.columns if column.group == PEOPLE), None)
-    if people is None:
+    if table.people is None:
         raise BadInput(f"No scores of {table.suite['title']} are stored. Choose another set")
-    human, human_ranks = table.scores.values[:, columns[people.metric]], table.scores.values[:, columns["human_rank"]]
+    people = table.columns[table.people]
+    human, human_ranks = table.scores.values[:, table.people], table.scores.values[:, columns["human_rank"]]
     keys = [key for key in METRIC_MODELS if key in columns and f"{key}_rank" in columns]
     scores = {key: table.scores.values[:, columns[key]] for key in keys}
     ranks = {key: table.scores.values[:, columns[f"{key}_rank"]] for key in keys}
@@ -156,7 +156,7 @@ def compare_metrics(db: Database, table: BoardTable) -> MetricComparison:
         people=people,
         human=human,
         human_ranks=human_ranks,
-        human_marks=table.marks[:, columns[people.metric]],
+        human_marks=table.marks[:, table.people],
         metrics=tuple(
             GeneratorMetric(
                 column=table.columns[columns[key]],

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import gradio as gr
 import pandas as pd
 
-from compute.metrics.judge import CONDITIONS, SCALE
+from compute.metrics.judge import CONDITIONS
 from leaderboard.data import judge_queries, model_queries, suite_queries
 from leaderboard.html.labels import suite_choices
 from leaderboard.html.templates import macro, render
@@ -182,8 +182,6 @@ def _detail(judging: Judging, *, model: str, suite: str, split: str) -> str:
         curve=_curve(ratings) if ratings else {},
         CONDITIONS=CONDITIONS,
         METRICS=METRICS,
-        meanings=MEANINGS,
-        SCALE=SCALE,
         axis=drawing.ValueAxis(low=0.0, high=1.0),
     )
 

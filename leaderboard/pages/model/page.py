@@ -201,8 +201,7 @@ def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
         **dict.fromkeys(("rank", "rank_interval", "tie", "mean", "mean_interval"), NOTHING),
     }
     if ranked is None:
-        people = next((c for c, column in enumerate(table.columns) if column.group == "People"), None)
-        human = human_ranking(table)
+        people, human = table.people, human_ranking(table)
         if people is not None and human["rank"][index] is not None:
             column = table.columns[people]
             out["by_people"] = True

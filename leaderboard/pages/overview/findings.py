@@ -110,9 +110,8 @@ def people_first(table: BoardTable) -> Facts | None:
 
 def human_columns(table: BoardTable) -> tuple[int, int] | None:
     """The indices of people's votes and of the benchmark's own metric; None without both."""
-    people = next((at for at, column in enumerate(table.columns) if column.group == "People"), None)
     metric = next((at for at, column in enumerate(table.columns) if column.metric == "cfred"), None)
-    return None if people is None or metric is None else (people, metric)
+    return None if table.people is None or metric is None else (table.people, metric)
 
 
 def unit(column: SuiteColumn) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import { left, many, sentence, size } from './words.js';
 
 const LARGEST = 50_000_000; // bytes; the server refuses more
 const SLOW = 15_000; // ms without an answer, after which the page says so
-const FORMAT = 'A CSV with the columns first and second, and name if you like. A cell is a text, example:KEY for an example, or the name of an image: then put the CSV and the images in one ZIP. At most 200 pairs and 50 MB; all of it stays in memory and goes with this visit.';
+const FORMAT = 'A CSV with the columns first and second, and name if you like. A cell is a text, example:KEY for an example, or the name of an image: then put the CSV and the images in one ZIP. At most 200 pairs and 50 MB; all of it stays in memory and ends with this visit.';
 const ABOUT = 'The models ticked above score the pairs that they can compare; you get the scores as a CSV.';
 
 /**

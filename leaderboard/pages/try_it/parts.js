@@ -8,7 +8,7 @@ export function press(text, onclick, attributes = {}) {
 }
 
 /** Text for screen readers only. */
-export const unseen = (text, attributes = {}) => el('span', { class: 'tr-unseen', ...attributes }, text);
+export const unseen = (text, attributes = {}) => el('span', { class: 'pg-unseen', ...attributes }, text);
 
 /** A titled part of the page, its title to the left. */
 export function section(title, ...nodes) {

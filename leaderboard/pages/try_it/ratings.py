@@ -18,7 +18,7 @@ from compute.live.roster import requests_per_question
 from compute.tasks.data import CONDITIONS
 from compute.tasks.pairbench.splits import expected
 from compute.tasks.perturb import PERTURBATIONS
-from compute.types import BadInput, Model
+from compute.types import BadInput, Model, shortened
 from leaderboard.html.formatting import number
 from leaderboard.html.templates import render
 from leaderboard.live.live import MOST_MODELS
@@ -205,5 +205,4 @@ def state(
 
 
 def _short(text: str) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= LONGEST else f"{plain[: LONGEST - 1]}…"
+    return shortened(" ".join(text.split()), LONGEST)

@@ -132,7 +132,7 @@ function createImage(tray, id, drag) {
 
 /** The empty slot: choose a file, write a text, or take a picture. `wrote(id)` is called once a new text is in the tray. */
 function createEmpty(tray, { wrote }) {
-  const files = el('input', { type: 'file', accept: 'image/png,image/jpeg,image/webp,image/gif,text/plain', multiple: true, class: 'tr-unseen', tabindex: '-1', 'aria-label': 'Image files', onchange: () => {
+  const files = el('input', { type: 'file', accept: 'image/png,image/jpeg,image/webp,image/gif,text/plain', multiple: true, class: 'pg-unseen', tabindex: '-1', 'aria-label': 'Image files', onchange: () => {
     tray.uploads.take(files.files);
     files.value = '';
   } });
