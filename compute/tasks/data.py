@@ -223,14 +223,14 @@ def size(data: Data) -> int:
 def take(data: Any, positions: np.ndarray) -> Any:
     """The items at these positions: names, columns and arrays."""
 
-    def cut(value: Any) -> Any:
+    def taken(value: Any) -> Any:
         if isinstance(value, Column):
             return value.take(positions)
         if isinstance(value, tuple) and value and isinstance(value[0], Column):
-            return tuple(map(cut, value))
+            return tuple(map(taken, value))
         return value[positions] if isinstance(value, np.ndarray) else value
 
-    values = {field.name: cut(getattr(data, field.name)) for field in fields(data)}
+    values = {field.name: taken(getattr(data, field.name)) for field in fields(data)}
     return replace(data, **values | {"names": tuple(data.names[at] for at in positions)})
 
 

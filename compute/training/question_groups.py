@@ -5,7 +5,7 @@ answers dozens, of three tasks. So examples are drawn a group at a time, tasks s
 image once. What is asked follows the suite's rules (compute/tasks/mini/choices.py), from scenes that the suite never
 shows, with the hard form of each more often: what any two scenes have in common is learnt already.
 Two side effects of what is reserved for the suite are imitated: which changes are frequent (`_edited`), and how much a
-photograph is enlarged (CUT).
+photograph is enlarged (CROP).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ QUESTIONS = 144  # of a group, for each of its tasks
 SCENES = 6  # of a group of changes
 CHANGES = 5  # to a scene, one after the other
 TRIES = 100  # changes tried for one that keeps the scene's eighth, before another is taken
-CUT = 2 / 3  # times a cut's side: the suite's part of a photograph is so much narrower than training's (PARTS)
+CROP = 2 / 3  # times a crop's side: the suite's part of a photograph is so much narrower than training's (PARTS)
 FAR = 3  # changes of the farther image at least, where the nearer one has one; the suite's number
 MOVED = 0.75  # share of changed scenes that are moved: the suite compares images moved, and texts with images unmoved
 CAPTIONS = 2  # of a scene
@@ -114,8 +114,8 @@ def _enlarged(before: Scene) -> Scene:
     """The scene with the suite's scale of its photograph; one without a photograph as it is."""
     if not before.background.photograph:
         return before
-    x, y, side = before.background.cut
-    return replace(before, background=replace(before.background, cut=(x, y, CUT * side)))
+    x, y, side = before.background.crop
+    return replace(before, background=replace(before.background, crop=(x, y, CROP * side)))
 
 
 def _edited(before: Scene, rng: Random) -> Scene:

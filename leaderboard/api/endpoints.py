@@ -234,7 +234,7 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
         Returns:
             columns (array): name, type and numeric of each
             rows (array): values, at most 10000 rows
-            cut (string): what is missing from a large answer; empty: nothing
+            truncated (string): what is missing from a large answer; empty: nothing
             cells (integer): how many texts were shortened to 1000 characters
             seconds (number): that it took
         """

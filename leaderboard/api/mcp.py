@@ -80,7 +80,7 @@ class Tools:
     @asynccontextmanager
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
         """Waits for the first request while the server runs, and ends with it."""
-        self._requested, self._settled = asyncio.Event(), asyncio.Event()
+        self._requested, self._resolved = asyncio.Event(), asyncio.Event()
         # Gradio's page of endpoints (?view=api) then says how to connect.
         self._blocks.config["mcp_server"] = importlib.util.find_spec(PACKAGE) is not None
         waiting = asyncio.create_task(self._serve())
@@ -93,7 +93,7 @@ class Tools:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._requested.set()
-        await self._settled.wait()
+        await self._resolved.wait()
         app = self._app or JSONResponse({"error": self._problem}, status_code=503)
         await app(_with_address(scope) if scope["type"] == "http" else scope, receive, send)
 
@@ -105,14 +105,14 @@ class Tools:
                 app = Starlette()
                 server.launch_mcp_on_sse(app, "", self._blocks.root_path)
                 self._app = app
-                self._settled.set()
+                self._resolved.set()
                 await asyncio.Event().wait()
         except ImportError:
             self._problem = ABSENT
         except Exception as error:
             self._problem = explain(error, action="Starting the tools for MCP")
         finally:  # whatever happened, no request waits forever
-            self._settled.set()
+            self._resolved.set()
 
 
 def _with_address(scope: Scope) -> Scope:

@@ -17,11 +17,10 @@ from compute.analysis.ranking import Ranking
 from compute.analysis.table import COLUMNS, USUAL, ScoreTable, of_long, wide
 from compute.arrays import mean_if_known
 from compute.types import ORIGINS, BadInput, UnknownKey
-from leaderboard.data import cut as cuts
 from leaderboard.data import languages, model_queries, suite_queries
-from leaderboard.data.cut import WHOLE, Cut, SuiteCuts
 from leaderboard.data.database import Database
 from leaderboard.data.own_models import own_facts
+from leaderboard.data.scope import WHOLE, Scope, ScopeChoices, scope_choices
 from leaderboard.html.formatting import blank
 from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED, is_own
 
@@ -85,9 +84,9 @@ class BoardTable:
     averages: pd.DataFrame  # the means that the paper prints, with their sources
     trained_models: frozenset[str] = frozenset()  # keys of models that saw a data set of the suite in training
     presets: dict[str, dict[str, float]] = field(default_factory=dict)
-    choices: SuiteCuts  # what the suite can be cut by
-    cut: Cut = WHOLE
-    parts: pd.DataFrame | None = None  # of a cut by subset or language: its tasks, sources and subsets
+    choices: ScopeChoices  # the scopes that the suite has
+    scope: Scope = WHOLE
+    parts: pd.DataFrame | None = None  # of one condition or language: its tasks, sources and subsets
 
     @cached_property
     def rows(self) -> tuple[SuiteRow, ...]:
@@ -215,10 +214,10 @@ class BoardTable:
         return self.rows[row].origin != self.origin, ORIGINS.index(self.rows[row].origin)
 
 
-def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> BoardTable:
-    """The table of one suite, of one condition and metric or language where `cut` names them.
+def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
+    """The table of one suite, of one condition and metric or language where `scope` names them.
 
-    Raises UnknownKey for a suite that is not there, and as `SuiteCuts.check` does.
+    Raises UnknownKey for a suite that is not there, and as `ScopeChoices.check` does.
     """
     known = suite_queries.suites(db).set_index("key", drop=False)
     if suite not in known.index:
@@ -228,14 +227,14 @@ def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> BoardTable:
     metrics = suite_queries.metrics(db)
     is_human = about["aggregate"] == "human"
     spoken = languages.parts(suite_queries.scored_subsets(db, suite=suite))
-    choices = cuts.choices(tasks, suite_queries.subset_metrics(db, suite=suite), human=is_human, parts=spoken)
-    choices.check(cut)
+    choices = scope_choices(tasks, suite_queries.subset_metrics(db, suite=suite), human=is_human, parts=spoken)
+    choices.check(scope)
     parts = None
-    if cut.language:
-        parts = spoken[spoken["language"] == cut.language]
-    elif cut.subset:
-        keys = tasks["key"][[cut.subset in subsets for subsets in tasks["subsets"]]]
-        parts = pd.DataFrame({"task": keys, "source": keys, "subset": cut.subset})
+    if scope.language:
+        parts = spoken[spoken["language"] == scope.language]
+    elif scope.subset:
+        keys = tasks["key"][[scope.subset in subsets for subsets in tasks["subsets"]]]
+        parts = pd.DataFrame({"task": keys, "source": keys, "subset": scope.subset})
     if parts is None:
         long = suite_queries.task_values(db, suite=suite)
     else:
@@ -244,13 +243,13 @@ def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> BoardTable:
     models = model_queries.models(db)
     if is_human:
         long = long[long.model.map(models.kind) == "generator"]
-    columns = _columns(tasks, metrics, long, human=is_human, ranked_by=cut.metric)
-    if cut:  # no rows of models that have other scores only
+    columns = _columns(tasks, metrics, long, human=is_human, ranked_by=scope.metric)
+    if scope:  # no rows of models that have other scores only
         shown = {(column.task, column.metric) for column in columns}
         long = long[[key in shown for key in zip(long.task, long.metric, strict=True)]]
     facts = _facts(columns, tasks, metrics)
     averages = suite_queries.averages(db, suite=suite)
-    if cut:  # papers print means of whole tasks
+    if scope:  # papers print means of whole tasks
         averages = averages.iloc[:0]
     scores = of_long(about, columns=facts, long=long, averages=averages)
     rows = tuple(zip(scores.models, scores.origins, strict=True))
@@ -282,7 +281,7 @@ def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> BoardTable:
         averages=averages,
         trained_models=frozenset(model for model, _ in trained),
         choices=choices,
-        cut=cut,
+        scope=scope,
         parts=parts,
     )
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 from compute.analysis.ranking import Ranking
 from compute.types import BadInput
 from leaderboard.data.board_table import BoardTable
-from leaderboard.data.cut import in_words
+from leaderboard.data.languages import name_of
 from leaderboard.html.labels import CONDITIONS
 from leaderboard.web.parameters import Number
 
@@ -39,7 +39,7 @@ def choice(query: str) -> tuple[tuple[tuple[str, float], ...], frozenset[str] | 
 
 
 def suite_rule(table: BoardTable) -> str:
-    """The suite's own rule, such as `Mean of 10 category means`; of a cut, `Mean of 24 tasks, sensitive condition`."""
+    """The suite's own rule, such as `Mean of 10 category means`; narrower: `Mean of 24 tasks, sensitive condition`."""
     ranked = sum(column.ranked for column in table.columns)
     weights = _weights(table.weights())
     rules = {
@@ -47,22 +47,27 @@ def suite_rule(table: BoardTable) -> str:
         "task-mean": f"Mean of {ranked} tasks{weights and f' ({weights})'}",
         "human": "Ranked by people",
     }
-    return ", ".join(filter(None, [rules[table.suite["aggregate"]], cut_in_words(table)]))
+    return ", ".join(filter(None, [rules[table.suite["aggregate"]], scope_in_words(table)]))
 
 
 def description(table: BoardTable) -> str:
-    """What a suite is; of a cut, what it shows instead, such as `Sensitive condition. The judge is told that ...`."""
-    words = cut_in_words(table)
+    """What a suite is; narrower: what it shows instead, such as `Sensitive condition. The judge is told that ...`."""
+    words = scope_in_words(table)
     if not words:
         return str(table.suite["description"] or "")
-    note = OF_A_LANGUAGE if table.cut.language else CONDITIONS.get(table.cut.subset, "")
+    note = OF_A_LANGUAGE if table.scope.language else CONDITIONS.get(table.scope.subset, "")
     return f"{words[0].upper()}{words[1:]}. {note}".strip()
 
 
-def cut_in_words(table: BoardTable) -> str:
-    """What a cut table shows, such as `Smoothness, sensitive condition`; empty for a whole one."""
-    title = next((column.metric_title for column in table.columns if column.metric == table.cut.metric), "")
-    return in_words(table.cut, metric_title=title)
+def scope_in_words(table: BoardTable) -> str:
+    """The scope of a table, such as `Smoothness, sensitive condition`; empty for the whole suite."""
+    scope = table.scope
+    parts = (
+        next((column.metric_title for column in table.columns if column.metric == scope.metric), ""),
+        scope.subset and f"{scope.subset} condition",
+        scope.language and f"{name_of(scope.language)} alone",
+    )
+    return ", ".join(filter(None, parts))
 
 
 def changed_rule(table: BoardTable, ranked: Ranking | None) -> str:
@@ -82,7 +87,7 @@ def rule(table: BoardTable, changed: str) -> str:
     """The rule behind a mean, `changed` being what `changed_rule` gives."""
     if not changed:
         return suite_rule(table)
-    return f"Your mean: {'; '.join(filter(None, [changed, cut_in_words(table)]))}"
+    return f"Your mean: {'; '.join(filter(None, [changed, scope_in_words(table)]))}"
 
 
 def _same(weights: Mapping[str, float], others: Mapping[str, float]) -> bool:

@@ -93,9 +93,9 @@ def suite_facts(table: BoardTable) -> dict[str, Any]:
     about = table.suite
     return {
         **about[["key", "title", "benchmark", "benchmark_title", "aggregate", "url"]],
-        "condition": table.cut.subset,
-        "metric": table.cut.metric,
-        "language": table.cut.language,
+        "condition": table.scope.subset,
+        "metric": table.scope.metric,
+        "language": table.scope.language,
         "description": labels.described(description(table), about["benchmark"]),
         "minimum_coverage": float(about["minimum_coverage"]),
         "cite": about["bibtex"],
@@ -213,7 +213,7 @@ def compressed(db: Database, make: Callable[..., dict[str, Any]], *, key: str = 
 
 
 def _choices(db: Database, table: BoardTable) -> dict[str, Any]:
-    """What a suite can be cut by, each with the words for it. A metric names the conditions that it has scores of."""
+    """The scopes of a suite, each with the words for it. A metric names the conditions that it has scores of."""
     offered, metrics = table.choices, suite_queries.metrics(db)
     return {
         "conditions": [

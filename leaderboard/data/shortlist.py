@@ -13,10 +13,10 @@ from compute.analysis.comparison import compared
 from compute.analysis.ranking import Ranking
 from compute.types import BadInput, shortened, suggestion
 from leaderboard.data.board_table import BoardTable
-from leaderboard.data.cut import WHOLE, Cut
 from leaderboard.data.languages import NAMES, code_of
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.model_queries import PERMISSIVE
+from leaderboard.data.scope import WHOLE, Scope
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import blank
 from leaderboard.html.labels import SUSPECT, TRAINED
@@ -160,17 +160,17 @@ def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> 
         if key not in known:
             listed = "" if noun == "language" else f" Give one of {', '.join(filter(None, known))}"
             raise BadInput(f"No {noun} {key!r}.{suggestion(key, known)}{listed}")
-    about, cut = NEEDS[need], WHOLE
+    about, scope = NEEDS[need], WHOLE
     table = suite_cache.table(about.suite)
     conditions.check(table.models)
     if language not in ("", MANY):
         if language not in table.choices.languages:
             return Shortlist(table=table, tasks=frozenset())
-        cut = Cut(language=language)
-        table = suite_cache.table(about.suite, cut)
+        scope = Scope(language=language)
+        table = suite_cache.table(about.suite, scope)
     tasks = about.tasks(table, language=language)
     try:
-        ranked = suite_cache.ranked(about.suite, (), tasks, cut=cut) if tasks else None
+        ranked = suite_cache.ranked(about.suite, (), tasks, scope=scope) if tasks else None
     except BadInput:
         ranked = None
     if ranked is None or not (ranked.rank > 0).any():

@@ -5,10 +5,10 @@ from __future__ import annotations
 from compute.analysis.ranking import Ranking
 from leaderboard.data import board_table, payload, suite_queries
 from leaderboard.data.board_table import BoardTable
-from leaderboard.data.cut import WHOLE, Cut
 from leaderboard.data.database import Database
 from leaderboard.data.languages import MULTILINGUAL
 from leaderboard.data.memo import memoised
+from leaderboard.data.scope import WHOLE, Scope
 from leaderboard.web import static
 from leaderboard.web.responses import compress
 
@@ -20,7 +20,7 @@ class SuiteCache:
         self.db = db
         self.components = static.version()
         self._suites = memoised(self._listed, of=db)
-        self._tables = memoised(lambda suite, cut: board_table.load(db, suite=suite, cut=cut), of=db)
+        self._tables = memoised(lambda suite, scope: board_table.load(db, suite=suite, scope=scope), of=db)
         self.languages = memoised(lambda: board_table.language_rankings(db, suite=MULTILINGUAL), of=db)
         self._rankings = memoised(self._ranked, most=256, of=db)
         self._boards = memoised(self._board, of=db)
@@ -35,9 +35,9 @@ class SuiteCache:
         """The title and the benchmark's key of each suite, by the suite's key."""
         return self._suites()
 
-    def table(self, suite: str, cut: Cut = WHOLE) -> BoardTable:
+    def table(self, suite: str, scope: Scope = WHOLE) -> BoardTable:
         """A suite's table. Raises as `leaderboard.data.board_table.load` does."""
-        return self._tables(suite, cut)
+        return self._tables(suite, scope)
 
     def ranked(
         self,
@@ -46,49 +46,53 @@ class SuiteCache:
         tasks: frozenset[str] | None = None,
         coverage: float | None = None,
         *,
-        cut: Cut = WHOLE,
+        scope: Scope = WHOLE,
     ) -> Ranking | None:
         """The ranking of a suite's table under one choice. Raises as `table` and `BoardTable.ranked` do."""
-        return self._rankings(suite, cut, self._changed(suite, cut, weights), tasks, coverage)
+        return self._rankings(suite, scope, self._changed(suite, scope, weights), tasks, coverage)
 
-    def board(self, suite: str, cut: Cut = WHOLE) -> bytes:
+    def board(self, suite: str, scope: Scope = WHOLE) -> bytes:
         """The payload of a table, compressed."""
-        return self._boards(suite, cut)
+        return self._boards(suite, scope)
 
-    def ranking(self, suite: str, *choice: object, cut: Cut = WHOLE) -> bytes:
+    def ranking(self, suite: str, *choice: object, scope: Scope = WHOLE) -> bytes:
         """The ranking under one choice, as the browser gets it."""
-        return self._ranking_bytes(suite, cut, *choice)
+        return self._ranking_bytes(suite, scope, *choice)
 
-    def _changed(self, suite: str, cut: Cut, weights: tuple[tuple[str, float], ...]) -> tuple[tuple[str, float], ...]:
+    def _changed(
+        self, suite: str, scope: Scope, weights: tuple[tuple[str, float], ...]
+    ) -> tuple[tuple[str, float], ...]:
         """The weights that are not the suite's own, so that equal choices are computed once."""
-        own = self.table(suite, cut).weights()
+        own = self.table(suite, scope).weights()
         return tuple((name, weight) for name, weight in weights if own.get(name) != weight)
 
     def _ranked(
         self,
         suite: str,
-        cut: Cut,
+        scope: Scope,
         weights: tuple[tuple[str, float], ...],
         tasks: frozenset[str] | None,
         coverage: float | None,
     ) -> Ranking | None:
-        return self.table(suite, cut).ranked(weights=dict(weights), tasks=tasks, coverage=coverage)
+        return self.table(suite, scope).ranked(weights=dict(weights), tasks=tasks, coverage=coverage)
 
     def _listed(self) -> dict[str, tuple[str, str]]:
         suites = suite_queries.suites(self.db)
         return {row.key: (row.title, row.benchmark) for row in suites.itertuples()}
 
-    def _board(self, suite: str, cut: Cut) -> bytes:
-        return compress(payload.encode(payload.board(self.db, self.table(suite, cut), self.ranked(suite, cut=cut))))
+    def _board(self, suite: str, scope: Scope) -> bytes:
+        return compress(
+            payload.encode(payload.board(self.db, self.table(suite, scope), self.ranked(suite, scope=scope)))
+        )
 
     def _ranking(
         self,
         suite: str,
-        cut: Cut,
+        scope: Scope,
         weights: tuple[tuple[str, float], ...] = (),
         tasks: frozenset[str] | None = None,
         coverage: float | None = None,
     ) -> bytes:
-        ranked = self.ranked(suite, weights, tasks, coverage, cut=cut)
+        ranked = self.ranked(suite, weights, tasks, coverage, scope=scope)
         # Only other tasks make other means of categories: else the browser has them, with the table.
-        return payload.encode(payload.ranking(self.table(suite, cut), ranked, with_categories=tasks is not None))
+        return payload.encode(payload.ranking(self.table(suite, scope), ranked, with_categories=tasks is not None))

@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def answer(path: Path, sql: str) -> dict[str, Any]:
-    """`columns` as (name, type, whether numeric), `rows`, and in `cut` what was cut off. Raises BadInput.
+    """`columns` as (name, type, whether numeric), `rows`, and in `truncated` what is missing. Raises BadInput.
 
     Bounds this process: nothing else runs in it before or after.
     """
@@ -182,20 +182,20 @@ def fetched(cursor: duckdb.DuckDBPyConnection) -> dict[str, Any]:
         for name, kind, *_ in described
     ]
     rows: list[list[Any]] = []
-    size, cells, cut = 0, 0, ""
-    while not cut and (part := cursor.fetchmany(ROWS_AT_ONCE)):
+    size, cells, truncated = 0, 0, ""
+    while not truncated and (part := cursor.fetchmany(ROWS_AT_ONCE)):
         for row in part:
             if len(rows) == MOST_ROWS:
-                cut = f"Only the first {MOST_ROWS:,} rows are shown: the answer has more."
+                truncated = f"Only the first {MOST_ROWS:,} rows are shown: the answer has more."
                 break
             texts = [cell(value) for value in row]
             size += sum(len(text) if isinstance(text, str) else 8 for text in texts)
             if size > MOST_BYTES:
-                cut = f"Only the first {len(rows):,} rows are shown: the answer is larger than a page can hold."
+                truncated = f"Only the first {len(rows):,} rows are shown: the answer is larger than a page can hold."
                 break
             cells += sum(isinstance(text, str) and len(text) > LONGEST_CELL for text in texts)
             rows.append(texts)
-    return {"columns": columns, "rows": rows, "cut": cut, "cells": cells}
+    return {"columns": columns, "rows": rows, "truncated": truncated, "cells": cells}
 
 
 def is_number(kind: str) -> bool:
@@ -211,19 +211,19 @@ def cell(value: Any) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):
-        return value if abs(value) <= EXACT else _cut(str(value))
+        return value if abs(value) <= EXACT else _shortened(str(value))
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, bytes):
-        return _cut(value[:LONGEST_CELL].hex())
+        return _shortened(value[:LONGEST_CELL].hex())
     if isinstance(value, datetime.datetime | datetime.date | datetime.time):
         return value.isoformat()
     if isinstance(value, list | tuple | dict):
-        return _cut(json.dumps(value, ensure_ascii=False, default=str))
-    return _cut(str(value))
+        return _shortened(json.dumps(value, ensure_ascii=False, default=str))
+    return _shortened(str(value))
 
 
-def _cut(text: str) -> str:
+def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST_CELL else f"{text[:LONGEST_CELL]}…"
 
 

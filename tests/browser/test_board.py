@@ -188,8 +188,10 @@ def test_nothing_moves_while_it_loads_and_every_category_has_room(board: Callabl
     if width > 390:
         assert page.evaluate(IN_VIEW, "Zero-shot Classification")
         assert page.locator(".lk-grid").bounding_box()["width"] >= width - 80
-        cut = "(cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent)"
-        assert page.locator(".lk-body .lk-cell:not(.lk-model), .lk-titles .lk-sort").evaluate_all(cut) == []
+        clipped = (
+            "(cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent)"
+        )
+        assert page.locator(".lk-body .lk-cell:not(.lk-model), .lk-titles .lk-sort").evaluate_all(clipped) == []
 
 
 def test_by_keyboard_alone(board: Callable) -> None:
@@ -373,22 +375,22 @@ def test_pairbench_is_cut_by_condition_data_set_and_split(board: Callable) -> No
     page = board("suite=pairbench&condition=blind", expected="400")
     assert "condition=blind" in page.locator(".lk-notice").inner_text()
     first = page.evaluate(ROWS)[0]["title"]
-    cuts = page.locator(".lk-cuts")
-    cuts.get_by_label("Condition").select_option("invariant")
+    scope = page.locator(".lk-scope")
+    scope.get_by_label("Condition").select_option("invariant")
     wait_query(page, "condition", "invariant")
     idle(page)
     page.wait_for_function("(first) => document.querySelector('.lk-name').textContent !== first", arg=first)
     assert not page.locator(".lk-changed").is_visible(), "a condition is no mean of one's own"
-    cuts.get_by_label("Data set").select_option("COCO")
+    scope.get_by_label("Data set").select_option("COCO")
     page.get_by_text("Your mean: only COCO").wait_for()
-    cuts.get_by_label("Split").select_option("cj")
+    scope.get_by_label("Split").select_option("cj")
     page.get_by_text("Your mean: only COCO: colour jitter").wait_for()
     wait_query(page, "split", "cj")
     idle(page)
     assert header(page, "IN100").count() == 0
     page.reload()
     idle(page)
-    assert cuts.get_by_label("Condition").input_value() == "invariant"
+    assert scope.get_by_label("Condition").input_value() == "invariant"
     page.get_by_role("button", name="Reset to the suite’s own mean").click()
     wait_query(page, "dataset", None)
     assert query(page) == {"suite": "pairbench", "condition": "invariant"}
@@ -396,7 +398,7 @@ def test_pairbench_is_cut_by_condition_data_set_and_split(board: Callable) -> No
 
 def test_a_language_is_a_table_of_its_own(board: Callable) -> None:
     page = board("suite=mieb&language=deu")
-    language = page.locator(".lk-cuts").get_by_label("Language")
+    language = page.locator(".lk-scope").get_by_label("Language")
     assert language.input_value() == "deu" and header(page, "Retrieval").count() == 0
     first = page.evaluate(ROWS)[0]["title"]
     language.select_option(label="Estonian")

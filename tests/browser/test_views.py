@@ -133,7 +133,7 @@ def test_the_search_by_keyboard(visit: Callable) -> None:
     search("swahili")
     page.keyboard.press("Enter")
     page.wait_for_url("**/board?suite=mieb&language=swa*")
-    page.locator(".lk-cuts").get_by_label("Language").wait_for()
+    page.locator(".lk-scope").get_by_label("Language").wait_for()
     page.keyboard.press("/")
     assert search("how is rank computed")[0] == "How ranks are computed"
     search("what is a tie class")

@@ -97,7 +97,7 @@ class LastTokenEncoder:
         image, text = item if modality == "pair" else (item, "") if modality == "image" else (None, item)
         # The text goes in last: whatever braces it holds are its own.
         template = self.options["prompts"][modality].replace("{image}", self.image_token)
-        prompt = template.replace("{text}", self._cut(text))
+        prompt = template.replace("{text}", self._truncated(text))
         if image is None:
             return dict(self.processor(text=prompt, return_tensors="pt"))
         extra: dict[str, Any] = {"images_kwargs": dict(self.options["images"])} if self.options["images"] else {}
@@ -106,7 +106,7 @@ class LastTokenEncoder:
         except ValueError as error:  # such as a strip of an image, 200 times as long as wide
             raise BadInput(f"The processor of {self.settings['model']} refuses it: {error}") from error
 
-    def _cut(self, text: str) -> str:
+    def _truncated(self, text: str) -> str:
         limit = self.options["max_text_tokens"]
         if limit is None or len(text) <= limit:  # a token is a character or more
             return text
@@ -167,8 +167,8 @@ def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, 
     if base != folder:
         model = lora.merged(model, folder)
     processed = folder if (folder / "preprocessor_config.json").is_file() else base
-    cut = {} if options["crops"] is None else {"num_crops": options["crops"]}
-    processor = AutoProcessor.from_pretrained(processed, trust_remote_code=trusted, **cut)
+    crops = {} if options["crops"] is None else {"num_crops": options["crops"]}
+    processor = AutoProcessor.from_pretrained(processed, trust_remote_code=trusted, **crops)
     _complete(processor, model.config)
     processor.tokenizer("ready")  # sets its padding and truncation now, so that threads need not
     token = options["image_token"] or getattr(processor, "image_token", "")

@@ -25,7 +25,7 @@ def text_tower(model: Any, *, tokens: Callable[[str], Sequence[int]], limit: int
     if causal is None:
         return TextTower(ready=tokens, run=lambda ids, mask: model.encode_text(ids), pad=0)
     return TextTower(
-        ready=lambda text: causal.cut(tokens(text)),
+        ready=lambda text: causal.read(tokens(text)),
         run=lambda ids, mask: causal.encode(ids),
         pad=0,
         buckets=buckets(limit),
@@ -39,7 +39,7 @@ class CausalText:
     tower: Any
     end: int | None
 
-    def cut(self, tokens: Sequence[int]) -> list[int]:
+    def read(self, tokens: Sequence[int]) -> list[int]:
         """The tokens up to the one that is pooled."""
         at = max(range(len(tokens)), key=tokens.__getitem__) if self.end is None else list(tokens).index(self.end)
         return list(tokens[: at + 1])

@@ -16,7 +16,7 @@ TRIES = 60  # tries at a free position before a scene is started again
 
 
 def background(rng: Random, *, part: str, photographs: float = 0.3, textures: float = 0.25) -> Background:
-    """Plain, or with the given chances a photograph's cut or a texture of two colours."""
+    """Plain, or with the given chances a photograph's crop or a texture of two colours."""
     lot = rng.random()
     if lot < photographs:
         return photograph(rng, part=part)
@@ -27,9 +27,9 @@ def background(rng: Random, *, part: str, photographs: float = 0.3, textures: fl
 
 
 def photograph(rng: Random, *, part: str, name: str = "") -> Background:
-    """A background cut at random from a photograph."""
-    cut = (round(rng.random(), 3), round(rng.random(), 3), round(rng.uniform(0.5, 0.95), 3))
-    return Background(photograph=name or rng.choice(_PHOTOGRAPHS), part=part, cut=cut)
+    """A random crop of a photograph."""
+    crop = (round(rng.random(), 3), round(rng.random(), 3), round(rng.uniform(0.5, 0.95), 3))
+    return Background(photograph=name or rng.choice(_PHOTOGRAPHS), part=part, crop=crop)
 
 
 def free_colours(ground: Background) -> list[str]:

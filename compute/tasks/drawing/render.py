@@ -49,8 +49,8 @@ def draw(scene: Scene, *, shift: tuple[float, float] = (0.0, 0.0)) -> Pixels:
 @lru_cache(maxsize=512)
 def _background(background: Background) -> Image.Image:
     if background.photograph:
-        x, y, side = background.cut
-        return cut(background.photograph, part=background.part, x=x, y=y, side=side, size=FINE)
+        x, y, side = background.crop
+        return crop(background.photograph, part=background.part, x=x, y=y, side=side, size=FINE)
     canvas = Image.new("RGB", (FINE, FINE), COLOURS[background.first])
     pen, ink = ImageDraw.Draw(canvas), COLOURS[background.second]
     for start in range(0, 2 * FINE, 2 * STEP):
@@ -161,7 +161,7 @@ def photograph(name: str, part: str) -> Image.Image:
     return whole.crop((round(left * whole.width), 0, round(right * whole.width), whole.height))
 
 
-def cut(name: str, *, part: str, x: float, y: float, side: float, size: int) -> Image.Image:
+def crop(name: str, *, part: str, x: float, y: float, side: float, size: int) -> Image.Image:
     """A square of the part, `side` of its shorter edge wide, at (x, y) of what room is left; all shares in 0..1."""
     source = photograph(name, part)
     width = side * min(source.size)

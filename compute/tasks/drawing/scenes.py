@@ -30,14 +30,14 @@ class Thing:
 
 @dataclass(frozen=True, kw_only=True)
 class Background:
-    """A texture of two colours, or a cut of a photograph: `cut` is x, y and side as `photographs.cut` takes them."""
+    """A texture of two colours, or a crop of a photograph: `crop` is x, y and side as `render.crop` takes them."""
 
     texture: str = "plain"
     first: str = "white"
     second: str = "white"
     photograph: str = ""
     part: str = "train"
-    cut: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    crop: tuple[float, float, float] = (0.0, 0.0, 1.0)
 
     @property
     def name(self) -> str:
@@ -61,7 +61,7 @@ class Scene:
         if self.words:
             return "words " + " ".join(sorted(word for word in self.words if word))
         things = sorted(f"{thing.size} {thing.name} {int(thing.x * 3)}{int(thing.y * 3)}" for thing in self.things)
-        where = " {:.1f} {:.1f} {:.1f}".format(*self.background.cut) if self.background.photograph else ""
+        where = " {:.1f} {:.1f} {:.1f}".format(*self.background.crop) if self.background.photograph else ""
         return f"{self.background.name}{where}: {', '.join(things)}"
 
     def eighth(self) -> int:

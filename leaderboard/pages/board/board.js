@@ -4,7 +4,7 @@ import { withTheme } from '../../js/address.js';
 import { createDialog } from './cell.js';
 import { shadeStyles } from './colour.js';
 import { gridColumns, shownKeys } from './columns.js';
-import { createCuts, CUT, cutOf, cutOfPayload, partOf } from './cuts.js';
+import { createScope, partOf, SCOPE, scopeOf, scopeOfPayload } from './scope.js';
 import { createNotice, debounce, el, gridStyles, stylesheet } from '../../js/dom.js';
 import { createCopyLink, createExport } from './export.js';
 import { createChips, createFilters, createSearch, withoutFilters } from './filters.js';
@@ -55,20 +55,20 @@ class Board {
     this.status = el('span', { class: 'lk-status', role: 'status' });
     const [search, filters, picker, exports, link] = [createSearch, createFilters, createPicker, createExport, createCopyLink].map((make) => make(this));
     const [changed, unknown, chips, empty, legend, selection] = [createChanged, createUnknown, createChips, createEmpty, createLegend, createSelection].map((make) => make(this));
-    const [origins, cuts] = [createOrigins(this), createCuts(this)];
+    const [origins, scope] = [createOrigins(this), createScope(this)];
     this.failure = createFailure();
     this.menus = [filters, picker, exports];
-    this.parts = [this.suites, search, filters, picker, this.weights, exports, link, origins, cuts, changed, unknown, chips, empty, legend, selection];
+    this.parts = [this.suites, search, filters, picker, this.weights, exports, link, origins, scope, changed, unknown, chips, empty, legend, selection];
     this.main = el('div', { class: 'lk-main' },
       el('div', { class: 'lk-bar', role: 'group', 'aria-label': 'Table controls' }, ...search.nodes, ...filters.nodes, ...picker.nodes, ...this.weights.nodes,
-        ...cuts.nodes, this.status, ...origins.nodes, ...exports.nodes, ...link.nodes),
+        ...scope.nodes, this.status, ...origins.nodes, ...exports.nodes, ...link.nodes),
       this.weights.panel, ...changed.nodes, ...unknown.nodes, ...chips.nodes, this.grid.node, ...empty.nodes, ...legend.nodes, ...selection.nodes);
     this.nodes = [this.suites.node, this.notice.node, this.failure.node, this.main, this.dialog.node];
   }
 
   async start() {
     const suite = suiteOf(location.search) || this.home;
-    this.source.load(suite, cutOf(location.search)).catch(() => null);
+    this.source.load(suite, scopeOf(location.search)).catch(() => null);
     const onPop = () => {
       if (this.root.isConnected) this.open(suiteOf(location.search) || this.home, location.search);
       else removeEventListener('popstate', onPop);
@@ -90,20 +90,20 @@ class Board {
   }
 
   /** Shows a suite in the state a query string gives; `quiet` does not list what was ignored. */
-  async open(suite, search, { quiet = false, instead = [], cut = cutOf(search) } = {}) {
+  async open(suite, search, { quiet = false, instead = [], scope = scopeOf(search) } = {}) {
     const turn = ++this.turn;
     this.request?.abort();
     this.root.dataset.ready = 'false';
     this.root.removeAttribute('aria-busy');
     let payload;
     try {
-      payload = await this.source.load(suite, cut);
+      payload = await this.source.load(suite, scope);
     } catch (error) {
       if (turn !== this.turn) return;
       const unknown = error.status >= 400 && error.status < 500;
-      if (unknown && cut) await this.open(suite, search, { quiet, instead: [...instead, ...new URLSearchParams(cut)], cut: '' });
-      else if (unknown && suite !== this.home) await this.open(this.home, search, { quiet, instead: [['suite', suite], ...instead], cut: '' });
-      else this.fail(error, () => this.open(suite, search, { quiet, instead, cut }));
+      if (unknown && scope) await this.open(suite, search, { quiet, instead: [...instead, ...new URLSearchParams(scope)], scope: '' });
+      else if (unknown && suite !== this.home) await this.open(this.home, search, { quiet, instead: [['suite', suite], ...instead], scope: '' });
+      else this.fail(error, () => this.open(suite, search, { quiet, instead, scope }));
       return;
     }
     if (turn !== this.turn) return;
@@ -250,16 +250,16 @@ class Board {
   }
 
   /** Shows another condition, metric or language of the suite; the rest of the view stays. */
-  async cut(patch) {
+  async setScope(patch) {
     const { payload } = this;
     if (this.writeLater.waiting()) this.writeLater.now();
     const query = new URLSearchParams(this.query());
-    for (const key of CUT) {
+    for (const key of SCOPE) {
       const value = patch[key] ?? payload.suite[key];
       if (value) query.set(key, value);
       else query.delete(key);
     }
-    if (cutOf(`?${query}`) === cutOfPayload(payload)) return;
+    if (scopeOf(`?${query}`) === scopeOfPayload(payload)) return;
     await this.open(payload.suite.key, `?${query}`, { quiet: true });
     this.writeUrl(true);
   }

@@ -71,7 +71,7 @@ def view(
     `suite_ranked` is the suite's own ranking where `ranked` follows a changed rule; `filters` say in words which
     rows are shown. `beside` are the columns shown other than scores, for the formats that people read.
     """
-    name = f"likeness-{table.suite['key']}{table.cut.suffix}"
+    name = f"likeness-{table.suite['key']}{table.scope.suffix}"
     if form == "bibtex":
         return _file(name, form, str(table.suite["bibtex"]).encode())
     frame = view_frame(table, ranked, rows=rows, columns=columns, suite_ranked=suite_ranked)

@@ -26,9 +26,9 @@ export class Source {
     return getJson(this.url(path), { signal, patience: PATIENCE });
   }
 
-  /** The payload of a suite, or of a `cut` of it (a query string); requested once and cached, and again after a failure. */
-  load(suite, cut = '') {
-    const path = `data/board/${encodeURIComponent(suite)}${cut && `?${cut}`}`;
+  /** The payload of a suite, or of one `scope` of it (a query string); requested once and cached, and again after a failure. */
+  load(suite, scope = '') {
+    const path = `data/board/${encodeURIComponent(suite)}${scope && `?${scope}`}`;
     if (!this.payloads.has(path)) {
       const request = this.get(path).then(complete);
       request.catch(() => this.payloads.delete(path));
@@ -37,7 +37,7 @@ export class Source {
     return this.payloads.get(path);
   }
 
-  /** The ranking of a payload's rows under `query` (parameters of data/rank, of its cut too); the last 50 are cached. */
+  /** The ranking of a payload's rows under `query` (parameters of data/rank, of its scope too); the last 50 are cached. */
   async rank(payload, query, signal) {
     const path = `data/rank/${encodeURIComponent(payload.suite.key)}?${query}&version=${encodeURIComponent(payload.version)}`;
     if (!this.rankings.has(path)) {
@@ -48,7 +48,7 @@ export class Source {
     return this.rankings.get(path);
   }
 
-  /** The sources of one cell; `rule` are the parameters of data/rank, of its cut too. */
+  /** The sources of one cell; `rule` are the parameters of data/rank, of its scope too. */
   cell(suite, row, column, rule, signal) {
     const query = new URLSearchParams({ row, column });
     return this.get(`data/cell/${encodeURIComponent(suite)}?${query}${rule && `&${rule}`}`, signal);

@@ -14,9 +14,9 @@ from starlette.routing import Route
 
 from compute.types import BadInput, CannotWrite, DatabaseError
 from leaderboard.data import payload
-from leaderboard.data.cut import cut_of
 from leaderboard.data.mean_rule import choice
 from leaderboard.data.memo import memoised
+from leaderboard.data.scope import scope_of
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.page import Site
 from leaderboard.pages.board import export, provenance
@@ -39,9 +39,9 @@ def routes(site: Site) -> list[Route]:
 
 
 def _board(suite_cache: SuiteCache, request: Request) -> Response:
-    suite, cut = request.path_params["suite"], cut_of(request.url.query)
-    content = suite_cache.board(suite, cut)
-    return respond(request, content, etag=f'"{suite_cache.version}-{suite}{cut.suffix}"', compressed=True)
+    suite, scope = request.path_params["suite"], scope_of(request.url.query)
+    content = suite_cache.board(suite, scope)
+    return respond(request, content, etag=f'"{suite_cache.version}-{suite}{scope.suffix}"', compressed=True)
 
 
 def _rank(suite_cache: SuiteCache, request: Request) -> Response:
@@ -49,13 +49,13 @@ def _rank(suite_cache: SuiteCache, request: Request) -> Response:
     if request.query_params.get("version", suite_cache.db.version) != suite_cache.db.version:
         raise BadInput("The scores were updated after this page was opened. Reload it to see them")
     query = request.url.query
-    return respond(request, suite_cache.ranking(request.path_params["suite"], *choice(query), cut=cut_of(query)))
+    return respond(request, suite_cache.ranking(request.path_params["suite"], *choice(query), scope=scope_of(query)))
 
 
 def _cell(suite_cache: SuiteCache, request: Request) -> Response:
     suite, query = request.path_params["suite"], request.url.query
-    cut = cut_of(query)
-    table, ranked = suite_cache.table(suite, cut), suite_cache.ranked(suite, *choice(query), cut=cut)
+    scope = scope_of(query)
+    table, ranked = suite_cache.table(suite, scope), suite_cache.ranked(suite, *choice(query), scope=scope)
     row, column = request.query_params.get("row", ""), request.query_params.get("column", "")
     content = payload.encode(provenance.cell(suite_cache.db, table, ranked, row_id=row, key=column))
     return respond(request, content, cache="")
@@ -75,15 +75,15 @@ def _export_view(suite_cache: SuiteCache, *, site: Site) -> Callable:
                 raise TypeError("a filter or a column that is not text")
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise BadInput("The export needs format, rows and columns as JSON") from error
-        suite, cut = request.path_params["suite"], cut_of(query)
+        suite, scope = request.path_params["suite"], scope_of(query)
         return _download(
             export.view(
-                suite_cache.table(suite, cut),
-                suite_cache.ranked(suite, *choice(query), cut=cut),
+                suite_cache.table(suite, scope),
+                suite_cache.ranked(suite, *choice(query), scope=scope),
                 rows=rows,
                 columns=columns,
                 form=form,
-                suite_ranked=suite_cache.ranked(suite, cut=cut),
+                suite_ranked=suite_cache.ranked(suite, scope=scope),
                 filters=filters,
                 beside=beside,
             )

@@ -2,7 +2,7 @@
 
 import { encodedQuery } from '../../js/address.js';
 import { nearest } from '../../js/nearest.js';
-import { CUT, cutOfPayload, partOf, PARTS, partTasks } from './cuts.js';
+import { partOf, PARTS, partTasks, SCOPE, scopeOfPayload } from './scope.js';
 import { defaultOrigin, FACETS, FACTS, facetValues } from './rows.js';
 import { ANY_SIZE, readSizes, SIZE_KEYS, writeSizes } from './sizes.js';
 
@@ -13,7 +13,7 @@ export const MOST_FAMILIES = 12;
 export const MOST_SELECTED = 6;
 export const MOST_PINNED = 20;
 const OWN = ['suite', 'q', 'sort', ...FACETS.map(({ key }) => key), ...SIZE_KEYS, 'models', 'pin', 'families',
-  'columns', 'preset', 'w', 'coverage', 'tasks', 'select', 'compare', ...SWITCHED, ...CUT, ...PARTS];
+  'columns', 'preset', 'w', 'coverage', 'tasks', 'select', 'compare', ...SWITCHED, ...SCOPE, ...PARTS];
 
 const same = (one, other) => one.length === other.length && one.every((value, at) => value === other[at]);
 
@@ -207,7 +207,7 @@ export function rankQuery(state, payload) {
 
 /** Parameters of everything that is asked of the server about a table: its condition and metric, and the ranking's. */
 export function tableQuery(state, payload) {
-  return [cutOfPayload(payload), rankQuery(state, payload)].filter(Boolean).join('&');
+  return [scopeOfPayload(payload), rankQuery(state, payload)].filter(Boolean).join('&');
 }
 
 /** Writes what differs from the defaults into a query string; parameters of others in `search` stay. */
@@ -215,7 +215,7 @@ export function write(state, payload, search, home) {
   const query = [...new URLSearchParams(search)].filter(([key]) => !OWN.includes(key));
   const add = (key, value) => value.length && query.push([key, Array.isArray(value) ? value.join(',') : value]);
   if (payload.suite.key !== home) add('suite', payload.suite.key);
-  for (const key of CUT) add(key, payload.suite[key] ?? '');
+  for (const key of SCOPE) add(key, payload.suite[key] ?? '');
   add('q', state.q);
   const { key, down } = state.sort;
   if (key !== 'rank' || down) add('sort', (down ? '-' : '') + key);

@@ -114,7 +114,7 @@ def shown(
     limits = [LIMITS[key] for key in (size, hardware) if key]
     conditions = Conditions(language=language, max_parameters=min(limits, default=None), license=license)
     result = shortlist(suite_cache, need=need, conditions=conditions)
-    about, cut = result.table.suite, result.table.cut
+    about, scope = result.table.suite, result.table.scope
     return render(
         "pages/choose/page.html",
         list=result,
@@ -127,7 +127,7 @@ def shown(
         hardware=hardware,
         permissive=PERMISSIVE,
         suite=about,
-        board=f"board?suite={about['key']}" + (f"&language={cut.language}" if cut.language else ""),
+        board=f"board?suite={about['key']}" + (f"&language={scope.language}" if scope.language else ""),
         language={"": "", MANY: "many languages"}.get(language, name_of(language)),
         categories=NEEDS[need].asked(language),
     )

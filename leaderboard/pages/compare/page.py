@@ -14,9 +14,9 @@ from compute.analysis.table import ALL
 from compute.types import ORIGINS, BadInput
 from leaderboard.data import model_queries, suite_queries, verdicts
 from leaderboard.data.comparison import MOST, ComparedCategory, ComparedRows, common_ground, compare, rows_of
-from leaderboard.data.cut import cut_of
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.mean_rule import choice
+from leaderboard.data.scope import scope_of
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import rendered
 from leaderboard.html.labels import ORIGIN_TITLES, suite_choices
@@ -148,7 +148,7 @@ def shown(
     table, notes = suite_cache.table(suite), []
     query = urlencode({key: value for key, value in rule.items() if value})
     try:
-        table = suite_cache.table(suite, cut_of(query))
+        table = suite_cache.table(suite, scope_of(query))
     except BadInput as error:
         notes.append(f"{error}. The whole suite is compared.")
     weights, tasks, coverage = choice(query)
@@ -156,7 +156,7 @@ def shown(
     tasks = (tasks or frozenset()) & {column.task for column in table.columns} or None
     if known != weights:
         notes.append(f"{table.suite['title']} has other categories than the weights of the address name.")
-    ranked = suite_cache.ranked(suite, known, tasks, coverage, cut=table.cut)
+    ranked = suite_cache.ranked(suite, known, tasks, coverage, scope=table.scope)
     found, titles = rows_of(table, models, origin=origin), model_queries.models(suite_cache.db)["title"]
     without = [titles[key.partition("~")[0]] for key, row in zip(models, found, strict=True) if row is None]
     rows = list(dict.fromkeys(row for row in found if row is not None))

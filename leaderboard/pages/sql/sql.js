@@ -113,10 +113,10 @@ function show(root, { tables, examples, bounds, longest }, address) {
   root.dataset.ready = String(tables.length);
 }
 
-function summary({ rows, cut, cells, seconds }) {
+function summary({ rows, truncated, cells, seconds }) {
   const count = `${rows.length.toLocaleString('en')} row${rows.length === 1 ? '' : 's'} in ${seconds} s.`;
   const cropped = cells ? `${cells.toLocaleString('en')} long text${cells === 1 ? ' is' : 's are'} cut.` : '';
-  return [count, cut, cropped].filter(Boolean).join(' ');
+  return [count, truncated, cropped].filter(Boolean).join(' ');
 }
 
 function table(found) {

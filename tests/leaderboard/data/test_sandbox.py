@@ -42,7 +42,7 @@ def test_a_select_is_answered_with_types_and_exact_numbers(database: Path) -> No
     assert [column["name"] for column in answer["columns"]] == list("ndelbhfty")
     assert [column["numeric"] for column in answer["columns"]][:4] == [True, True, False, False]
     assert answer["rows"][0][1:] == ["1.50", None, "[1, 2]", "78", "99999999999999999999", "nan", "2024-01-02", True]
-    assert answer["rows"][0][0] > 1000 and answer["cut"] == "" and answer["cells"] == 0
+    assert answer["rows"][0][0] > 1000 and answer["truncated"] == "" and answer["cells"] == 0
 
 
 @pytest.mark.parametrize(
@@ -147,12 +147,12 @@ def test_regular_expressions_take_linear_time(database: Path, sql: str) -> None:
 
 def test_rows_cells_columns_and_bytes_are_bounded(database: Path) -> None:
     many = ask(database, "FROM range(1000000)")
-    assert len(many["rows"]) == MOST_ROWS and f"{MOST_ROWS:,}" in many["cut"]
-    assert ask(database, f"FROM range({MOST_ROWS})")["cut"] == ""
+    assert len(many["rows"]) == MOST_ROWS and f"{MOST_ROWS:,}" in many["truncated"]
+    assert ask(database, f"FROM range({MOST_ROWS})")["truncated"] == ""
     long = ask(database, "SELECT repeat('é', 100000) FROM range(3)")
     assert long["cells"] == 3 and {len(row[0]) for row in long["rows"]} == {1001}
     heavy = ask(database, "SELECT repeat('x', 900) FROM range(9000)")
-    assert 4000 < len(heavy["rows"]) < 9000 and heavy["cut"] and len(json.dumps(heavy["rows"])) < 2 * MOST_BYTES
+    assert 4000 < len(heavy["rows"]) < 9000 and heavy["truncated"] and len(json.dumps(heavy["rows"])) < 2 * MOST_BYTES
     assert "900 columns" in refused(database, "SELECT " + ", ".join(map(str, range(900))))
     wide = ask(database, "SELECT {'a': range(100000), 'b': repeat('x', 1000000)} AS nested")
     assert len(wide["rows"][0][0]) == 1001

@@ -10,8 +10,8 @@ import pytest
 from compute.analysis.comparison import compared
 from compute.analysis.table import ScoreTable
 from compute.types import BadInput
-from leaderboard.data.cut import Cut
 from leaderboard.data.model_queries import PERMISSIVE
+from leaderboard.data.scope import Scope
 from leaderboard.data.shortlist import MOST, NEEDS, Conditions, shortlist
 from leaderboard.html.formatting import blank
 
@@ -79,7 +79,10 @@ def test_a_difference_is_the_paired_one_over_the_tasks_that_both_have(suite_cach
 @pytest.mark.parametrize("language", ["swa", "Swahili"])
 def test_a_single_language_is_chosen_by_its_own_scores(suite_cache, language):
     result = shortlist(suite_cache, need="search", conditions=Conditions(language=language))
-    table, ranked = suite_cache.table("mieb", result.table.cut), suite_cache.ranked("mieb", cut=Cut(language="swa"))
+    table, ranked = (
+        suite_cache.table("mieb", result.table.scope),
+        suite_cache.ranked("mieb", scope=Scope(language="swa")),
+    )
     assert result.origin == "imported" and result.ranked >= 40
     assert ranked.rank[table.row(result.choices[0].row)] == 1
     assert not shortlist(suite_cache, need="judge", conditions=Conditions(language=language)).choices

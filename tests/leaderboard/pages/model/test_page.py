@@ -8,8 +8,8 @@ import pytest
 from markupsafe import Markup
 
 from leaderboard.data import item_queries, model_queries
-from leaderboard.data.cut import Cut
 from leaderboard.data.leaders import by_language
+from leaderboard.data.scope import Scope
 from leaderboard.pages.model import page as model
 
 KINDS = ("royokong/e5-v", "xswu/hpsv2", "gpt-4o-2024-11-20", "black-forest-labs/flux.1-dev", "cfred")
@@ -35,7 +35,7 @@ def test_ranks_by_language_are_those_of_the_board(site):
     assert len(rows) > 30
     for code, name in (("swa", "Swahili"), ("deu", "German")):
         table, ranked = (
-            make("mieb", cut=Cut(language=code)) for make in (site.suite_cache.table, site.suite_cache.ranked)
+            make("mieb", scope=Scope(language=code)) for make in (site.suite_cache.table, site.suite_cache.ranked)
         )
         assert rows[name]["rank"] == ranked.rank[table.row(f"royokong/e5-v~{table.origin}")]
         assert rows[name]["of"] == (ranked.rank[table.rows_of(table.origin)] > 0).sum()

@@ -27,7 +27,7 @@ def test_every_table_is_listed_with_its_words_and_columns(client: TestClient) ->
 def test_every_example_answers_with_rows(client: TestClient, example: dict[str, str]) -> None:
     answer = client.post("/data/sql", json={"sql": example["sql"]})
     assert answer.status_code == 200, answer.text
-    assert answer.json()["rows"] and not answer.json()["cut"]
+    assert answer.json()["rows"] and not answer.json()["truncated"]
     assert answer.headers["cache-control"] == "no-store"
 
 

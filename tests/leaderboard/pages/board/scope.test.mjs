@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { cutOf, cutOfPayload, partOf, partTasks } from '../../../../leaderboard/pages/board/cuts.js';
+import { partOf, partTasks, scopeOf, scopeOfPayload } from '../../../../leaderboard/pages/board/scope.js';
 import { parse, rankQuery, tableQuery, write } from '../../../../leaderboard/pages/board/state.js';
 import { payload } from './payload.mjs';
 
@@ -52,11 +52,11 @@ test('a part that is unknown, or empty, is named and ignored', () => {
 });
 
 test('condition, metric and language: read from the address as keys, written from the payload, sent with every question', () => {
-  assert.equal(cutOf('?condition=sensitive&metric=relax_sym&suite=x'), 'condition=sensitive&metric=relax_sym');
-  assert.equal(cutOf('?suite=mieb&language=swa'), 'language=swa');
-  assert.equal(cutOf('?condition=../etc&metric=<b>'), '');
+  assert.equal(scopeOf('?condition=sensitive&metric=relax_sym&suite=x'), 'condition=sensitive&metric=relax_sym');
+  assert.equal(scopeOf('?suite=mieb&language=swa'), 'language=swa');
+  assert.equal(scopeOf('?condition=../etc&metric=<b>'), '');
   const given = judged({ condition: 'sensitive', metric: '' });
-  assert.equal(cutOfPayload(given), 'condition=sensitive');
+  assert.equal(scopeOfPayload(given), 'condition=sensitive');
   const { state } = parse('?condition=sensitive&coverage=0.5', given);
   assert.equal(write(state, given, '', 'small'), 'condition=sensitive&coverage=0.5');
   assert.equal(tableQuery(state, given), 'condition=sensitive&coverage=0.5');

@@ -1,4 +1,4 @@
-"""A suite by condition, metric and split: what it can be cut by, and that a cut shows its own figures alone."""
+"""A suite by condition, metric and split: which scopes it has, and that each shows its own scores alone."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 
 from compute.types import BadInput
 from leaderboard.data import board_table
-from leaderboard.data.cut import WHOLE, Cut
 from leaderboard.data.database import Database
+from leaderboard.data.scope import WHOLE, Scope
 from leaderboard.data.suite_cache import SuiteCache
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "assets/published"
@@ -22,7 +22,7 @@ PUBLISHED = Path(__file__).resolve().parents[3] / "assets/published"
 @pytest.fixture(scope="module")
 def with_metrics(database: Path, tmp_path_factory: pytest.TempPathFactory) -> Database:
     """The shipped database, in which PairBench's splits have figures of two more metrics."""
-    path = tmp_path_factory.mktemp("cut") / "metrics.duckdb"
+    path = tmp_path_factory.mktemp("scope") / "metrics.duckdb"
     shutil.copy(database, path)
     with duckdb.connect(str(path)) as connection:
         runs = "SELECT run, subset, metric, value FROM scores WHERE run LIKE 'pairbench-table-%' AND metric = 'mmscore'"
@@ -39,7 +39,7 @@ def with_metrics(database: Path, tmp_path_factory: pytest.TempPathFactory) -> Da
 
 @pytest.mark.parametrize(("subset", "source"), [("sensitive", "pairbench-table-3"), ("invariant", "pairbench-table-4")])
 def test_a_condition_shows_its_own_printed_figures(suite_cache: SuiteCache, subset: str, source: str) -> None:
-    table = suite_cache.table("pairbench", Cut(subset=subset))
+    table = suite_cache.table("pairbench", Scope(subset=subset))
     with (PUBLISHED / f"{source}.csv").open() as file:
         printed = {row["model"]: float(row["COCO CJ"]) / 100 for row in csv.DictReader(file)}
     column = [column.key for column in table.columns].index("pairbench/coco-cj")
@@ -49,7 +49,7 @@ def test_a_condition_shows_its_own_printed_figures(suite_cache: SuiteCache, subs
 
 def test_both_conditions_are_their_mean(suite_cache: SuiteCache) -> None:
     whole, *halves = (
-        suite_cache.table("pairbench", cut) for cut in (WHOLE, Cut(subset="sensitive"), Cut(subset="invariant"))
+        suite_cache.table("pairbench", scope) for scope in (WHOLE, Scope(subset="sensitive"), Scope(subset="invariant"))
     )
     count = len(halves[0].columns)
     for row in whole.rows:
@@ -66,14 +66,14 @@ def test_a_metric_ranks_by_itself(with_metrics: Database) -> None:
         "relax_sym": {"sensitive", "invariant"},
         "controllability": {"default"},
     }
-    whole, other = cache.table("pairbench"), cache.table("pairbench", Cut(metric="relax_sym"))
+    whole, other = cache.table("pairbench"), cache.table("pairbench", Scope(metric="relax_sym"))
     ranked = [column for column in other.columns if column.ranked]
     assert {column.metric for column in ranked} == {"relax_sym"} and len(ranked) == 24
     assert other.scores.values[:, 0] == pytest.approx(1 - whole.scores.values[:, 0])
     assert all(column.chance is None for column in ranked), "chance is that of MMScore"
-    first = [np.flatnonzero(cache.ranked("pairbench", cut=table.cut).rank == 1) for table in (whole, other)]
+    first = [np.flatnonzero(cache.ranked("pairbench", scope=table.scope).rank == 1) for table in (whole, other)]
     assert len(first[0]) == 1 and not set(first[0]) & set(first[1])
-    even = cache.table("pairbench", Cut(metric="controllability"))
+    even = cache.table("pairbench", Scope(metric="controllability"))
     assert len(even.rows) == 23 and not np.isnan(even.scores.values[:, 0]).any()
 
 
@@ -93,8 +93,8 @@ def test_a_language_ranks_by_the_means_of_its_own_subsets(
     suite_cache: SuiteCache, suite: str, language: str, tasks: int, subsets: dict[str, set[str]]
 ) -> None:
     """The public results have STS17 by language under another task than its mean, the papers under the same."""
-    cut = Cut(language=language)
-    table, ranked = suite_cache.table(suite, cut), suite_cache.ranked(suite, cut=cut)
+    scope = Scope(language=language)
+    table, ranked = suite_cache.table(suite, scope), suite_cache.ranked(suite, scope=scope)
     assert len(table.columns) == tasks and table.origin == "imported" and not len(table.averages)
     assert (ranked.rank[table.rows_of("imported")] > 0).sum() >= 40
     raw = suite_cache.db.ask(
@@ -112,18 +112,18 @@ def test_a_language_ranks_by_the_means_of_its_own_subsets(
 
 
 @pytest.mark.parametrize(
-    ("suite", "cut", "words"),
+    ("suite", "scope", "words"),
     [
-        ("mieb", Cut(language="xyz"), "no language 'xyz'"),
-        ("pairbench", Cut(language="eng"), "cannot be ranked by one"),
-        ("pairbench", Cut(subset="blind"), "no condition 'blind'; there are: sensitive, invariant"),
-        ("pairbench", Cut(subset="default"), "no condition 'default'"),
-        ("pairbench", Cut(metric="smoothness"), "no metric 'smoothness'; there are: mmscore, relax_sym"),
-        ("pairbench", Cut(subset="sensitive", metric="controllability"), "of the sensitive condition alone"),
-        ("mieb", Cut(subset="sensitive"), "no condition 'sensitive'; it cannot be ranked by one"),
-        ("cfred-coco", Cut(metric="fid"), "no metric 'fid'; it cannot be ranked by one"),
+        ("mieb", Scope(language="xyz"), "no language 'xyz'"),
+        ("pairbench", Scope(language="eng"), "cannot be ranked by one"),
+        ("pairbench", Scope(subset="blind"), "no condition 'blind'; there are: sensitive, invariant"),
+        ("pairbench", Scope(subset="default"), "no condition 'default'"),
+        ("pairbench", Scope(metric="smoothness"), "no metric 'smoothness'; there are: mmscore, relax_sym"),
+        ("pairbench", Scope(subset="sensitive", metric="controllability"), "of the sensitive condition alone"),
+        ("mieb", Scope(subset="sensitive"), "no condition 'sensitive'; it cannot be ranked by one"),
+        ("cfred-coco", Scope(metric="fid"), "no metric 'fid'; it cannot be ranked by one"),
     ],
 )
-def test_a_cut_that_a_suite_does_not_have(with_metrics: Database, suite: str, cut: Cut, words: str) -> None:
+def test_a_scope_that_a_suite_does_not_have(with_metrics: Database, suite: str, scope: Scope, words: str) -> None:
     with pytest.raises(BadInput, match=words):
-        board_table.load(with_metrics, suite=suite, cut=cut)
+        board_table.load(with_metrics, suite=suite, scope=scope)

@@ -17,7 +17,7 @@ MOST_SUBSETS = 4  # more are languages or sizes of items, which nobody ranks by
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cut:
+class Scope:
     """A subset of every task, a metric and a language; empty: the whole task, its headline, and all languages."""
 
     subset: str = ""
@@ -33,14 +33,14 @@ class Cut:
         return "".join(f"-{part}" for part in (self.metric, self.subset, self.language) if part)
 
 
-WHOLE = Cut()
+WHOLE = Scope()
 
 
-def cut_of(query: str) -> Cut:
+def scope_of(query: str) -> Scope:
     """The condition, metric and language of a query string; whether the suite has them is the table's to say."""
     params = {key: values[-1][:LONGEST_KEY] for key, values in parse_qs(query[:8000]).items()}
     language = code_of(params.get("language", ""))
-    return Cut(subset=params.get("condition", ""), metric=params.get("metric", ""), language=language)
+    return Scope(subset=params.get("condition", ""), metric=params.get("metric", ""), language=language)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +53,8 @@ class TaskSplit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SuiteCuts:
-    """What a suite can be cut by; empty where its tasks do not share several.
+class ScopeChoices:
+    """The scopes that a suite has; empty where its tasks do not share several.
 
     `metrics` are those with scores, the headline first, each with the subsets that it has scores of; `languages` the
     number of tasks with scores of a language alone, by code.
@@ -65,52 +65,42 @@ class SuiteCuts:
     splits: tuple[TaskSplit, ...]
     languages: Mapping[str, int] = field(default_factory=dict)
 
-    def check(self, cut: Cut) -> None:
-        """Raises BadInput for a cut that the suite does not have."""
+    def check(self, scope: Scope) -> None:
+        """Raises BadInput for a scope that the suite does not have."""
         for noun, key, known in (
-            ("condition", cut.subset, self.subsets),
-            ("metric", cut.metric, self.metrics),
-            ("language", cut.language, self.languages),
+            ("condition", scope.subset, self.subsets),
+            ("metric", scope.metric, self.metrics),
+            ("language", scope.language, self.languages),
         ):
             if key and key not in known:
                 there = f"there are: {', '.join(known)}" if known else "it cannot be ranked by one"
                 raise BadInput(f"The suite has no {noun} {key!r}; {there}")
-        if cut.subset and cut.metric and cut.subset not in self.metrics[cut.metric]:
-            raise BadInput(f"{cut.metric} has no scores of the {cut.subset} condition alone. Choose one of the two")
+        if scope.subset and scope.metric and scope.subset not in self.metrics[scope.metric]:
+            raise BadInput(f"{scope.metric} has no scores of the {scope.subset} condition alone. Choose one of the two")
 
 
-def choices(
+def scope_choices(
     tasks: pd.DataFrame, subset_metrics: pd.DataFrame, *, human: bool, parts: pd.DataFrame | None = None
-) -> SuiteCuts:
+) -> ScopeChoices:
     """What the ranked of some tasks share. `subset_metrics` says which scores there are: task, metric, subset; `parts`
     which of them are of which language, as `languages.parts` has it.
 
     A suite that people rank (`human`) has no other ranking.
     """
     if human:
-        return SuiteCuts(subsets=(), metrics={}, splits=())
+        return ScopeChoices(subsets=(), metrics={}, splits=())
     ranked = tasks[tasks["ranked"].astype(bool)]
     subsets, metrics = _shared(ranked["subsets"]), _shared(ranked["metrics"])
     subsets = subsets if 1 < len(subsets) <= MOST_SUBSETS else ()
     known = subset_metrics[subset_metrics["task"].isin(ranked["key"])].groupby("metric")["subset"].agg(frozenset)
     scored = {key: known.get(key, frozenset()) for key in metrics if key in known.index or key == metrics[0]}
     spoken = {} if parts is None else parts.groupby("language")["task"].nunique().to_dict()
-    return SuiteCuts(
+    return ScopeChoices(
         subsets=subsets,
         metrics=scored if len(scored) > 1 else {},
         splits=_splits(ranked),
         languages={code: spoken[code] for code in sorted(spoken, key=name_of)} if len(spoken) > 1 else {},
     )
-
-
-def in_words(cut: Cut, *, metric_title: str) -> str:
-    """The cut as part of a sentence, such as `Smoothness, sensitive condition`; empty for the whole."""
-    parts = (
-        metric_title if cut.metric else "",
-        cut.subset and f"{cut.subset} condition",
-        cut.language and f"{name_of(cut.language)} alone",
-    )
-    return ", ".join(filter(None, parts))
 
 
 def _shared(values: pd.Series) -> tuple[str, ...]:

@@ -2,18 +2,18 @@
 
 import { el } from '../../js/dom.js';
 
-export const CUT = ['condition', 'metric', 'language']; // in the address; each is its own table
+export const SCOPE = ['condition', 'metric', 'language']; // in the address; each is its own table
 export const PARTS = ['dataset', 'split']; // in the address; they choose the tasks that count
 
 /** The condition, metric and language a query string names, as a query string of data/board; '' for the whole suite. */
-export function cutOf(search) {
+export function scopeOf(search) {
   const query = new URLSearchParams(search);
-  const named = CUT.flatMap((key) => (/^[a-z0-9_-]{1,60}$/.test(query.get(key) ?? '') ? [[key, query.get(key)]] : []));
+  const named = SCOPE.flatMap((key) => (/^[a-z0-9_-]{1,60}$/.test(query.get(key) ?? '') ? [[key, query.get(key)]] : []));
   return new URLSearchParams(named).toString();
 }
 
 /** The same of a payload. */
-export const cutOfPayload = ({ suite }) => new URLSearchParams(CUT.flatMap((key) => (suite[key] ? [[key, suite[key]]] : []))).toString();
+export const scopeOfPayload = ({ suite }) => new URLSearchParams(SCOPE.flatMap((key) => (suite[key] ? [[key, suite[key]]] : []))).toString();
 
 /** Keys of the tasks of a data set and a split; null where either is unknown, or they have none in common. */
 export function partTasks(payload, { dataset = '', split = '' }) {
@@ -37,8 +37,8 @@ export function partOf(payload, tasks) {
 }
 
 /** The selects above the table, shown where the suite has something to choose. */
-export function createCuts(board) {
-  const node = el('div', { class: 'lk-cuts', role: 'group', 'aria-label': 'Part of the suite', hidden: true });
+export function createScope(board) {
+  const node = el('div', { class: 'lk-scope', role: 'group', 'aria-label': 'Part of the suite', hidden: true });
   let drawn = null;
 
   /** A select of `options` [{key, title, hint, disabled}]; the first of them is ''. */
@@ -46,7 +46,7 @@ export function createCuts(board) {
     const list = el('select', { class: 'lk-input', 'data-key': title, title: options.find(({ key }) => key === chosen)?.hint ?? '', onchange: () => onChoose(list.value) },
       ...options.map(({ key, title: text, hint, disabled }) => el('option', { value: key, title: hint, disabled }, text)));
     list.value = chosen;
-    return el('label', { class: 'lk-cut' }, el('span', {}, title), list);
+    return el('label', { class: 'lk-scope-part' }, el('span', {}, title), list);
   }
 
   function parts({ payload, state }) {
@@ -73,17 +73,17 @@ export function createCuts(board) {
     if (conditions.length) {
       nodes.push(choice('Condition', condition, [{ key: '', title: conditions.length === 2 ? 'Both' : 'All' }, ...conditions], (key) => {
         const other = metrics.find((one) => one.key === metric);
-        board.cut({ condition: key, metric: !key || !other || other.conditions.includes(key) ? metric : '' });
+        board.setScope({ condition: key, metric: !key || !other || other.conditions.includes(key) ? metric : '' });
       }));
     }
     if (languages.length) {
-      nodes.push(choice('Language', language, [{ key: '', title: 'All' }, ...languages], (key) => board.cut({ language: key })));
+      nodes.push(choice('Language', language, [{ key: '', title: 'All' }, ...languages], (key) => board.setScope({ language: key })));
     }
     if (metrics.length) {
       const [headline, ...others] = metrics;
       nodes.push(choice('Metric', metric === headline.key ? '' : metric, [{ ...headline, key: '' }, ...others], (key) => {
         const one = others.find((other) => other.key === key);
-        board.cut({ metric: key, condition: !one || one.conditions.includes(condition) ? condition : '' });
+        board.setScope({ metric: key, condition: !one || one.conditions.includes(condition) ? condition : '' });
       }));
     }
     node.hidden = !nodes.length;
@@ -95,7 +95,7 @@ export function createCuts(board) {
   return {
     nodes: [node],
     refresh() {
-      const now = `${board.payload.version} ${board.payload.suite.key} ${cutOfPayload(board.payload)} ${board.state.tasks}`;
+      const now = `${board.payload.version} ${board.payload.suite.key} ${scopeOfPayload(board.payload)} ${board.state.tasks}`;
       if (now === drawn) return;
       drawn = now;
       fill(board);
