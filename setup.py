@@ -48,6 +48,8 @@ def as_installed(text: str) -> str:
 
 
 setup(
+    long_description=Path("README.md").read_text(encoding="utf-8").split("---\n", 2)[2],  # after a Space's settings
+    long_description_content_type="text/markdown",
     packages=packages,
     package_dir=folders,
     package_data={"": ["**/*"]},

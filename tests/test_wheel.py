@@ -52,7 +52,7 @@ def built(folder: Path) -> Path:
     source = folder / "source"
     for name in FOLDERS:
         shutil.copytree(ROOT / name, source / name, ignore=DERIVED)
-    for name in ("pyproject.toml", "setup.py", "requirements.txt", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "requirements.txt", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     (source / "assets" / "likeness.duckdb").write_bytes(b"a database that was built in the checkout")
     run(*PIP, "wheel", "--no-deps", "--no-index", "--no-build-isolation", "-w", folder, source)
