@@ -23,6 +23,7 @@ FILES = (
     *sorted(path for name in ("compute", "leaderboard", "likeness") for path in (ROOT / name).rglob("*.py")),
 )
 HEAVY = ("torch", "torchvision", "umap", "sklearn", "skimage", "transformers", "timm", "open_clip", "numba", "ray")
+FIGURES = "compute.analysis.figures"
 NOT_AT_START = (*HEAVY, "scipy.stats", "scipy.special", "openai")
 
 # The order, from the bottom to the top. A file may import what stands in a lower row, and anything of its own room; two
@@ -200,7 +201,18 @@ def test_compute_knows_nothing_of_the_pages() -> None:
         for name, path in MODULES.items()
         if name.startswith("compute")
         for found in imports(path)
-        if begins_with(found.target, ("leaderboard", "gradio", "plotly", "app"))
+        if begins_with(found.target, ("leaderboard", "gradio", "app"))
+    ]
+    assert wrong == []
+
+
+def test_compute_draws_in_one_folder_that_loads_when_a_figure_is_asked_for() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{found.line} imports {found.target}"
+        for name, path in MODULES.items()
+        if name.startswith("compute.") and not name.startswith(FIGURES)
+        for found in imports(path)
+        if begins_with(found.target, ("plotly",)) or (begins_with(found.target, (FIGURES,)) and not found.late)
     ]
     assert wrong == []
 

@@ -34,7 +34,7 @@ from compute.analysis.ranks.variance import FEW, listed
 from compute.analysis.significance import class_letters, decisions
 from compute.analysis.table import WHOLE, ScoreTable
 from compute.arrays import Bools, Floats, Ints
-from compute.io.tables import padded
+from compute.pages.shown import WIDTH, Cell, Mark, Shown, ShownTable, axis_of, positions
 from compute.rounding import decimals, printed_decimals, rounded
 from compute.types import ORIGINS, argument, printable
 
@@ -42,13 +42,12 @@ SLACK = 1e-9  # of a share of tasks, which is a quotient
 ALONE = "only one model has a rank"
 NO_POINTS = "Borda points depend on the other models, so they have no interval"
 NOTHING = "–"
-WIDTH, EDGE = 120.0, 4.0  # of the drawn intervals, and their distance from its ends, in pixels
 MOST_CELLS = 50_000  # scores in one page: beyond that a browser takes a second to sort, so it has the means alone
 NAMED = 3  # models that a note names; of more the number is given
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ranking:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Ranking(Shown):
     """Ranks, means and classes of a table by its rule, with their uncertainty. Arrays are [models], in its order.
 
     An interval that is not known is UNRANKED (-1) or NaN, and `unknown` says why; so does `why` for a missing rank.
@@ -275,27 +274,49 @@ class Ranking:
         """The decimals of means to show: three significant digits of their spread."""
         return decimals(self.mean)
 
-    def __str__(self) -> str:
-        rows = [("rank", "95% range", "class", "model", "mean", "95% interval", "tasks")]
-        digits = self.digits()
-        for row in self.order:
-            if self.rank[row] != UNRANKED:
-                rows.append(
-                    (
-                        str(self.rank[row]),
-                        self.range_text(row),
-                        self.classes[row] or "-",
-                        printable(self.table.models[row]),
-                        rounded(self.mean[row], digits),
-                        self.interval_text(row, digits),
-                        str(self.scored[row]),
-                    )
+    def shown_table(self) -> ShownTable:
+        """The ranked models, best first, with what was excluded above and the other notes below."""
+        digits, read = self.digits(), self.table.notes  # exclusions come first
+        return ShownTable(
+            heads=("rank", "95% range", "class", "model", "mean", "95% interval", "tasks"),
+            rows=[
+                (
+                    str(self.rank[row]),
+                    self.range_text(row),
+                    self.classes[row] or "-",
+                    self.table.models[row],
+                    rounded(self.mean[row], digits),
+                    Cell(text=self.interval_text(row, digits), marks=[self._mark(row)]),
+                    str(self.scored[row]),
                 )
-        heads, *drawn = padded(rows)
-        lines = [f"| {' | '.join(row)} |" for row in (heads, ["-" * len(head) for head in heads], *drawn)]
-        read = self.table.notes  # exclusions come first
-        others = [note for note in self.notes if note not in read]
-        return "\n".join(map(printable, [*read, *[""] * bool(read), *lines, "", *others]))
+                for row in self.order
+                if self.rank[row] != UNRANKED
+            ],
+            above=read,
+            below=[note for note in self.notes if note not in read],
+        )
+
+    def plot(self) -> Any:
+        """A strip a ranked model, best first: its mean with the interval, coloured by class, as a plotly figure."""
+        from compute.analysis.figures.intervals import strip
+
+        rows, digits = [row for row in self.order if self.rank[row] != UNRANKED], self.digits()
+        return strip(
+            names=[self.table.models[row] for row in rows],
+            value=self.mean[rows],
+            low=self.mean_low[rows],
+            high=self.mean_high[rows],
+            groups=[self.classes[row] for row in rows],
+            notes=[
+                f"rank {self.rank[row]} ({self.range_text(row)}), {rounded(self.mean[row], digits)} "
+                f"({self.interval_text(row, digits)})"
+                for row in rows
+            ],
+            x=self.about,
+        )
+
+    def _mark(self, row: int) -> Mark:
+        return float(self.mean_low[row]), float(self.mean[row]), float(self.mean_high[row])
 
     def range_text(self, row: int) -> str:
         """The interval of a rank: `2-5`, `1`, or a dash where it is not known."""
@@ -433,7 +454,7 @@ def _page(ranked: Ranking, title: str) -> dict[str, Any]:
     table, order, digits = ranked.table, ranked.order, ranked.digits()
     several = table.categories != (WHOLE,)
     tasks = range(len(table.tasks)) if table.values.size <= MOST_CELLS else ()
-    axis = _axis(ranked)
+    axis = axis_of(ranked._mark(row) for row in order if not np.isnan(ranked.mean_low[row]))
     best_first = "descending" if ranked.higher_is_better else "ascending"
     ends = None if axis is None else (rounded(axis[0], digits), rounded(axis[1], digits))
     heads = [
@@ -463,6 +484,7 @@ def _page(ranked: Ranking, title: str) -> dict[str, Any]:
         notes.append(f"Per-task scores are omitted, since there are more than {MOST_CELLS:,}.")
     return {
         "title": printable(title),
+        "width": WIDTH,
         "lead": [printable(note) for note in ranked.lead],
         "notes": notes,
         "models": f"{len(table.models):,}",
@@ -501,7 +523,7 @@ def _standing(ranked: Ranking, row: int, digits: int, axis: tuple[float, float] 
             text=ranked.interval_text(row, digits) if known else NOTHING,
             value=str(float(ranked.mean_low[row])) if known else "",
             key="interval",
-            strip=_strip(ranked, row, axis) if known and axis is not None else None,
+            strip=positions(ranked._mark(row), axis) if known and axis is not None else None,
         ),
     ]
 
@@ -513,18 +535,3 @@ def _cell(text: str, value: str = "", *, key: str = "", head: bool = False, stri
 
 def _number_cell(value: float, digits: int) -> dict[str, Any]:
     return _cell(NOTHING) if np.isnan(value) else _cell(rounded(value, digits), str(float(value)))
-
-
-def _axis(ranked: Ranking) -> tuple[float, float] | None:
-    """The least and the largest end of an interval; None where none is known or all are one point."""
-    ends: Floats = np.concatenate([ranked.mean_low, ranked.mean_high])
-    ends = ends[~np.isnan(ends)]
-    return (float(ends.min()), float(ends.max())) if len(ends) and np.ptp(ends) > 0 else None
-
-
-def _strip(ranked: Ranking, row: int, axis: tuple[float, float]) -> tuple[float, float, float]:
-    """Low end, mean and high end in pixels from the left."""
-    low, high = axis
-    values = np.array([ranked.mean_low[row], ranked.mean[row], ranked.mean_high[row]])
-    first, middle, last = np.round(EDGE + (WIDTH - 2 * EDGE) * (values - low) / (high - low), 1).tolist()
-    return first, middle, last

@@ -1,4 +1,5 @@
-"""Pages of one HTML file that commands write: a board, a check of data, a training, a trade-off.
+"""What results look like outside the app.
 
-Each is a template in base.html, and a style next to it; plot.py and plot.html draw axes for those with a figure.
+one_file.py: pages of one HTML file that commands write, such as a board or a training. Each is a template in base.html,
+and a style next to it. shown.py: how a result of the Python interface prints, and shows itself in a notebook.
 """

@@ -8,16 +8,20 @@ from typing import Any
 
 import gradio as gr
 import numpy as np
+import plotly.graph_objects as go
 
 from compute.analysis.correlation import ENOUGH, extreme_pairs
+from compute.analysis.figures.heatmap import WIDTHS, WRITTEN, group_colours, heatmap
+from compute.analysis.figures.style import PALETTE, SYMBOLS, label_sides, plain
 from compute.analysis.table import USUAL
 from compute.types import suggestion
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.html.components import figure_bridge, lazy_tables
+from leaderboard.html.formatting import number
 from leaderboard.html.labels import ORIGIN_CHOICES, SIGNS, explained, explained_signs, is_synthetic, suite_choices
 from leaderboard.html.templates import macro, macros
 from leaderboard.page import PartialRedraw, Site, View, bind, citations, heading, message_box, payload_of, static_html
-from leaderboard.pages.correlations import figures, routes
+from leaderboard.pages.correlations import routes
 from leaderboard.pages.correlations.axes import Axis
 from leaderboard.pages.correlations.matrix import AxisPair, CorrelationMatrix, matrix_of, pair, unrelated_suites
 from leaderboard.pages.correlations.query import (
@@ -33,6 +37,7 @@ from leaderboard.web import parameters as address
 from leaderboard.web.parameters import Parameter
 
 FIGURE = "correlations-figure"
+LABELLED = 16  # models of a pair named in the figure
 SENTENCE = (
     "Which tasks rank models similarly, and which measure something else: each cell is the correlation of two columns "
     "over the models that have both. Click one to see those models."
@@ -104,7 +109,7 @@ def draw(site: Site) -> None:
         matrix = matrix_of(site.suite_cache, query)
         choice = address.query(known, {**asdict(query), "pair": ""})
         axes = matrix.table.axes
-        heatmap = figures.heatmap(
+        figure = heatmap(
             labels=[axis.label for axis in axes],
             keys=[axis.key for axis in axes],
             groups=[axis.group for axis in axes],
@@ -114,7 +119,7 @@ def draw(site: Site) -> None:
         return (
             note(query) + finding(matrix, choice=choice),
             _texts().presets(STARTS, preset_of(query, known)),
-            gr.update(value=heatmap, visible=True),
+            gr.update(value=figure, visible=True),
             legend(matrix),
             _texts().below(choice),
             *opened_pair(site, matrix, keys=keys),
@@ -214,8 +219,8 @@ def legend(matrix: CorrelationMatrix) -> str:
         most=max((n for *_, n in unrelated), default=0),
         left_out=matrix.left_out,
         short_names=explained(axis.label for axis in axes),
-        groups=figures.group_colours([axis.group for axis in axes]) if len(axes) > figures.WRITTEN else {},
-        widths=figures.WIDTHS,
+        groups=group_colours([axis.group for axis in axes]) if len(axes) > WRITTEN else {},
+        widths=WIDTHS,
         origins=matrix.table.shown_origins,
     )
 
@@ -235,7 +240,7 @@ def opened_pair(site: Site, matrix: CorrelationMatrix, *, keys: str) -> tuple:
         return *selects, sentence, hidden, ""
     facts = site.suite_cache.table(matrix.query.suites[0]).models.loc[list(opened.models)]
     names = facts["title"].tolist()
-    scatter = figures.scatter(
+    scatter = _scatter(
         names=names,
         kinds=facts["kind"].tolist(),
         notes=[_marks(opened, index) for index in range(len(names))],
@@ -252,6 +257,47 @@ def opened_pair(site: Site, matrix: CorrelationMatrix, *, keys: str) -> tuple:
         signs=[(sign, meaning) for bit, sign, meaning in SIGNS if (opened.marks & bit).any()],
     )
     return *selects, sentence, gr.update(value=scatter, visible=True), table
+
+
+def _scatter(
+    *,
+    names: Sequence[str],
+    kinds: Sequence[str],
+    notes: Sequence[str],
+    x: np.ndarray,
+    y: np.ndarray,
+    x_title: str,
+    y_title: str,
+) -> go.Figure:
+    """Two columns against each other, one mark a model; its kind has a colour and a shape. Shown units.
+
+    `notes` are shown below a model's name and scores on pointing at it; empty for none.
+    """
+    figure = go.Figure()
+    sides = label_sides(names, x, y) if len(names) <= LABELLED else [""] * len(names)
+    for at, kind in enumerate(dict.fromkeys(kinds)):
+        members = [index for index, other in enumerate(kinds) if other == kind]
+        figure.add_scatter(
+            x=x[members],
+            y=y[members],
+            mode="markers+text",
+            hovertext=[names[index] for index in members],
+            name=kind,
+            customdata=[
+                f"{number(x[index], digits=2)}, {number(y[index], digits=2)}"
+                + (f"<br>{notes[index]}" if notes[index] else "")
+                for index in members
+            ],
+            text=[names[index] if sides[index] else "" for index in members],
+            textfont={"size": 10},
+            textposition=[sides[index] or "top center" for index in members],
+            marker={"size": 8, "color": PALETTE[at % len(PALETTE)], "symbol": SYMBOLS[at % len(SYMBOLS)]},
+            hovertemplate="%{hovertext}<br>%{customdata}<extra></extra>",
+        )
+    plain(figure, height=420, x=x_title, y=y_title, legend=len(set(kinds)) > 1)
+    figure.update_xaxes(showgrid=True, gridwidth=1)
+    figure.update_layout(hovermode="closest")
+    return figure
 
 
 def _no_pair(keys: str, known: set[str]) -> str:

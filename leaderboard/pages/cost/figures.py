@@ -9,11 +9,11 @@ from datetime import date
 import numpy as np
 import plotly.graph_objects as go
 
+from compute.analysis.figures.style import PALETTE, UNGROUPED, label_sides, plain, unmarked
 from compute.analysis.pareto import OFF, ON, UNKNOWN
 from compute.rounding import rounded_array
 from leaderboard.data.fronts import AGE
 from leaderboard.html.formatting import number, span
-from leaderboard.html.plot_style import PALETTE, UNGROUPED, label_sides, plain, unmarked
 from leaderboard.pages.cost.suite_front import STATES, Point, SuiteFront
 
 MARKS = {

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from leaderboard.html.plot_style import PALETTE, plain, unmarked
+from compute.analysis.figures.style import PALETTE, plain, unmarked
 
 NEAR, MOVED = "#7A8594", PALETTE[1]  # MOVED: two ranks or more
 SUSPECT = PALETTE[3]

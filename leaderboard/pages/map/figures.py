@@ -10,7 +10,17 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from leaderboard.html.plot_style import GROUPS, SYMBOLS, UNGROUPED, Box, label_sides, meet, pixels, plain_map, unmarked
+from compute.analysis.figures.style import (
+    GROUPS,
+    SYMBOLS,
+    UNGROUPED,
+    Box,
+    label_sides,
+    meet,
+    pixels,
+    plain_map,
+    unmarked,
+)
 
 # The narrowest figure, px, whose names must not overlap; look.css hides names in narrower ones.
 WIDTH, HEIGHT = 800, 500

@@ -9,11 +9,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from compute.analysis.field import standardised
+from compute.analysis.figures.style import PALETTE, plain, unmarked
 from compute.analysis.ranking import Ranking
 from leaderboard.data.board_table import TRAINED
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import explained_signs, signs
-from leaderboard.html.plot_style import PALETTE, plain, unmarked
 from leaderboard.pages.model.field import Field
 
 ROW = 30  # pixels a category

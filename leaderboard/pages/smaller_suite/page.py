@@ -11,7 +11,6 @@ from leaderboard.data import model_queries, suite_queries
 from leaderboard.html.labels import ORIGIN_CHOICES
 from leaderboard.html.templates import macro
 from leaderboard.page import Site, View, bind, heading, message_box
-from leaderboard.pages.smaller_suite import figures
 from leaderboard.pages.smaller_suite.choice import (
     SmallerSuiteQuery,
     SmallerSuites,
@@ -57,7 +56,7 @@ def draw(site: Site) -> None:
     def page(**values: Any) -> tuple:
         query = SmallerSuiteQuery(**values)
         chosen = suites.choose(query)
-        figure = figures.curve(chosen, held_out=suites.held_out(query), own=suites.own(query.suite, query.origin))
+        figure = curve(chosen, held_out=suites.held_out(query), own=suites.own(query.suite, query.origin))
         return (
             answer(suites, query),
             gr.update(value=figure, visible=len(chosen.selection.order) > chosen.selection.fewest),

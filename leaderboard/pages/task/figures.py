@@ -7,10 +7,10 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from compute.analysis.figures.style import PALETTE, plain, unmarked
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import explained_signs
 from leaderboard.html.named_points import add_names
-from leaderboard.html.plot_style import PALETTE, plain, unmarked
 
 MARKS = {  # of an origin: name, symbol, colour
     "published": ("Printed in the paper", "circle", PALETTE[0]),

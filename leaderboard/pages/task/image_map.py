@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from compute.analysis.figures.style import GROUPS, SYMBOLS, UNGROUPED, plain_map
 from leaderboard.data import item_queries
 from leaderboard.data.database import Database
-from leaderboard.html.plot_style import GROUPS, SYMBOLS, UNGROUPED, plain_map
 from leaderboard.html.templates import render
 from leaderboard.pages.task import items
 

@@ -12,6 +12,7 @@ import gradio as gr
 import plotly.graph_objects as go
 
 from compute.analysis.calibrated import MATCHING, UNRELATED, Reference, place
+from compute.analysis.figures.style import PALETTE, plain
 from compute.live import changes
 from compute.live.inputs import Input, thumbnail
 from compute.live.questions import LiveQuestion, medians
@@ -20,7 +21,6 @@ from compute.tasks.perturb import PERTURBATIONS
 from compute.types import LETTERS, BadInput, Model
 from leaderboard.html.components import folded, scripted
 from leaderboard.html.formatting import number
-from leaderboard.html.plot_style import PALETTE, plain
 from leaderboard.html.templates import macro, render
 from leaderboard.live.live import QUEUE
 from leaderboard.page import Site, payload_of, static_html

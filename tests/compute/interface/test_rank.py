@@ -132,12 +132,31 @@ def test_hostile_names_steer_neither_a_terminal_nor_a_page() -> None:
     frame = table().rename(columns={"task 0": HOSTILE})
     frame["model"] = [f"{HOSTILE}{at}" for at in range(MODELS)]
     ranked = compute.rank(frame)
-    for text in (str(ranked), ranked.html(title=HOSTILE)):
+    for text in (str(ranked), ranked.html(title=HOSTILE), ranked._repr_html_()):
         assert "\x1b" not in text and "\u202e" not in text
+    assert "<script" not in ranked._repr_html_() and "<script" not in "".join(ranked.plot().layout.yaxis.ticktext)
     page = ranked.html(title=HOSTILE)
     assert "<script>window" not in page and page.count("<script>") == 1
     assert "&lt;script&gt;window.harmed=1&lt;/script&gt;" in page and "{{7*7}}" in page
     assert printable("ok é 名\ud800") == "ok é 名\ufffd"
+
+
+def test_a_ranking_shows_itself_with_its_first_rows() -> None:
+    frame = table(models=32)
+    frame.loc[0, "task 3"] = None
+    ranked = compute.rank(frame)
+    lines = repr(ranked).splitlines()
+    assert [line for line in lines if line.startswith("|")] == str(ranked).splitlines()[:32]
+    assert "1 more row" in lines[32] and "1 more row" not in str(ranked) and lines[-1] == str(ranked).splitlines()[-1]
+    page = ranked._repr_html_()
+    assert page.count("<svg") == 30 and page.count("<td") == 30 * 7 and "not ranked: needs" in page.lower()
+    figure = ranked.plot()
+    assert [trace.name for trace in figure.data] == sorted(set(ranked.classes) - {""})
+    first = figure.data[0]
+    assert figure.layout.yaxis.ticktext[0] == "model 31" and first.x[0] == ranked.mean[31]
+    np.testing.assert_allclose(first.x[0] + first.error_x.array[0], ranked.mean_high[31])
+    alone = compute.rank(table(tasks=1))
+    assert "<line" not in alone._repr_html_() and len(alone.plot().data) == 1
 
 
 def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:

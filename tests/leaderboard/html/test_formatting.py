@@ -49,9 +49,7 @@ MAY_STAY = {
     "pages/try_it/patches.html": 1,  # geometry
     "pages/try_it/answers.html": 1,  # geometry
     "pages/try_it/patches.py": 1,  # colours
-    "pages/smaller_suite/figures.py": 3,  # of numbers rounded before
     "pages/map/figures.py": 1,  # geometry
-    "pages/correlations/figures.py": 2,  # of numbers rounded before
     "pages/generators/figures.py": 1,  # geometry
     "pages/generators/page.html": 2,  # ranks
     "pages/generators/backbones.html": 2,  # strength of a colour, a limit of the code's own

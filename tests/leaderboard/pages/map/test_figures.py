@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from leaderboard.html.plot_style import UNGROUPED, meet, pixels
+from compute.analysis.figures.style import UNGROUPED, meet, pixels
 from leaderboard.pages.map.figures import HEIGHT, WIDTH, Region, name_points, points
 
 META = {"keys": [], "groups": []}

@@ -16,12 +16,13 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from compute.analysis.figures.curve import curve
 from compute.analysis.lite import smaller
 from compute.analysis.lite.selection import knee
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.pages.smaller_suite import choice, figures
+from leaderboard.pages.smaller_suite import choice
 from leaderboard.pages.smaller_suite.choice import SmallerSuiteQuery, SmallerSuites, answer, export, tables
 from leaderboard.web.parameters import parse
 
@@ -87,7 +88,7 @@ def test_the_export_is_the_choice_as_mteb_knows_it(suites: SmallerSuites) -> Non
 def test_the_curve_marks_the_choice(suites: SmallerSuites) -> None:
     query = query_of(suites, size="12")
     result, own = suites.choose(query), suites.own("mieb", "usual")
-    figure = figures.curve(result, held_out=suites.held_out(query), own=own)
+    figure = curve(result, held_out=suites.held_out(query), own=own)
     traces = {trace.name: trace for trace in figure.data}
     assert (traces["12 tasks"].x[0], traces["12 tasks"].y[0]) == (12, pytest.approx(result.fidelity.spearman, abs=6e-4))
     assert traces["MIEB-lite: 51 tasks"].x[0] == 51

@@ -1,4 +1,4 @@
-"""Frames to plotly figures. Colours, fonts and dark mode follow the page: look.css sets text and grid lines."""
+"""The look of all figures. Text and lines can be read on white and on dark; on a page, look.css sets their colours."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#8C6BB1", "#7F7F7F")
 GROUPS = PALETTE[:-1]  # of groups of points; grey is for those in none
 UNGROUPED = "#8A94A3"
+TEXT, LINES = "#767676", "rgba(128, 128, 128, .3)"  # where no page sets them: 4.5:1 on white and on black
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")
 
 
@@ -25,13 +26,14 @@ def plain(figure: go.Figure, *, height: int, x: str = "", y: str = "", legend: b
         showlegend=legend,
         colorway=PALETTE,
         template="none",
-        font={"family": "Inter, system-ui, sans-serif", "size": 12},
+        font={"family": "Inter, system-ui, sans-serif", "size": 12, "color": TEXT},
         hoverlabel={"font": {"size": 12}},
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         dragmode=False,
     )
-    figure.update_xaxes(title=x, automargin=True, zeroline=False, showline=True, linewidth=1, ticks="outside")
-    figure.update_yaxes(title=y, automargin=True, zeroline=False, gridwidth=1)
+    lines = {"automargin": True, "zeroline": False, "gridwidth": 1, "gridcolor": LINES}
+    figure.update_xaxes(title=x, **lines, showline=True, linewidth=1, linecolor=LINES, ticks="outside", tickcolor=LINES)
+    figure.update_yaxes(title=y, **lines)
     return figure
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
+from compute.analysis.figures.style import PALETTE, plain
 from compute.analysis.lite.smaller import HeldOut, Smaller, SuiteAgreement
 from compute.rounding import rounded_array
-from leaderboard.html.plot_style import PALETTE, plain
 
 CHOSEN, OTHERS, OWN = PALETTE[0], PALETTE[1], PALETTE[2]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from compute.analysis.correlation import Correlation
-from leaderboard.pages.correlations.figures import heatmap
+from compute.analysis.figures.heatmap import heatmap
 
 
 def draw(size: int, *, blanks: int = 0, width: float = 0.1) -> object:

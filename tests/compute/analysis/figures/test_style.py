@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from leaderboard.html.plot_style import label_sides, unmarked
+from compute.analysis.figures.style import label_sides, unmarked
 
 
 def test_names_hide_neither_points_nor_names() -> None:

@@ -1,4 +1,4 @@
-"""The correlation matrix, and the two columns behind one of its cells."""
+"""The correlation matrix."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from compute.analysis.correlation import Correlation
-from compute.rounding import rounded_array
-from leaderboard.html.formatting import number
-from leaderboard.html.plot_style import PALETTE, label_sides, plain
+from compute.analysis.figures.style import PALETTE, plain
+from compute.rounding import rounded, rounded_array
 
 SMALL = 40  # axes up to which a cell carries its interval; above, one byte a cell
 NAMED = 60  # axes up to which both sides are labelled
@@ -23,7 +22,6 @@ BAND = 0.014  # width of a strip of groups, of the figure's
 # MIEB has ten categories, PALETTE seven colours and a grey: and four of Paul Tol's muted scheme.
 BANDS = (*PALETTE[:-1], "#882255", "#DDCC77", "#117733", "#332288", PALETTE[-1])
 RUN = 4  # axes of one group in a row whose name is written next to them
-LABELLED = 16  # models of a pair named in the figure
 GAP = -128  # a blank cell among whole percents
 # Orange to blue through nothing: distinct for colour-blind readers, and at 0 the page shows through, light or dark.
 # Less than full strength at the ends keeps text readable on them.
@@ -32,7 +30,6 @@ STRENGTH = 0.8
 # Widths of the 95% interval up to which a cell has each share of its strength; the last is of wider and unknown ones.
 WIDTHS = (0.75, 1.25)
 SHARES = (1.0, 0.5, 0.2)
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +94,7 @@ def heatmap(
             hoverongaps=False,
             xgap=1,
             ygap=1,
-            text=[["" if np.isnan(value) else number(value, digits=2) for value in row] for row in r]
+            text=[["" if np.isnan(value) else rounded(value, 2).replace("-", "−") for value in row] for row in r]
             if size <= WRITTEN
             else None,
             texttemplate="%{text}" if size <= WRITTEN else None,
@@ -204,44 +201,3 @@ def _add_bands(figure: go.Figure, *, names: Sequence[str], groups: Sequence[str]
             "ticktext": [groups[start] for start, _ in runs],
         }
     )
-
-
-def scatter(
-    *,
-    names: Sequence[str],
-    kinds: Sequence[str],
-    notes: Sequence[str],
-    x: np.ndarray,
-    y: np.ndarray,
-    x_title: str,
-    y_title: str,
-) -> go.Figure:
-    """Two columns against each other, one mark a model; its kind has a colour and a shape. Shown units.
-
-    `notes` are shown below a model's name and scores on pointing at it; empty for none.
-    """
-    figure = go.Figure()
-    sides = label_sides(names, x, y) if len(names) <= LABELLED else [""] * len(names)
-    for at, kind in enumerate(dict.fromkeys(kinds)):
-        members = [index for index, other in enumerate(kinds) if other == kind]
-        figure.add_scatter(
-            x=x[members],
-            y=y[members],
-            mode="markers+text",
-            hovertext=[names[index] for index in members],
-            name=kind,
-            customdata=[
-                f"{number(x[index], digits=2)}, {number(y[index], digits=2)}"
-                + (f"<br>{notes[index]}" if notes[index] else "")
-                for index in members
-            ],
-            text=[names[index] if sides[index] else "" for index in members],
-            textfont={"size": 10},
-            textposition=[sides[index] or "top center" for index in members],
-            marker={"size": 8, "color": PALETTE[at % len(PALETTE)], "symbol": SYMBOLS[at % len(SYMBOLS)]},
-            hovertemplate="%{hovertext}<br>%{customdata}<extra></extra>",
-        )
-    plain(figure, height=420, x=x_title, y=y_title, legend=len(set(kinds)) > 1)
-    figure.update_xaxes(showgrid=True, gridwidth=1)
-    figure.update_layout(hovermode="closest")
-    return figure

@@ -1,0 +1,123 @@
+"""Results that show themselves: printed as a table, and in a notebook as the same table with drawn intervals.
+
+A class of results inherits `Shown` and says in `shown_table` what its table holds; `frame` gives the numbers and `plot`
+the figure of plotly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from compute.io.tables import padded
+from compute.types import printable
+
+MOST = 30  # rows of a printed table, and of one in a notebook
+WIDTH, EDGE = 120.0, 4.0  # of a drawn interval, and its distance from the ends, in pixels
+ENDS = ("213, 94, 0", "0, 114, 178")  # colours of -1 and 1, as in the heatmap of correlations
+Mark = tuple[float, float, float]  # low end, value, high end; NaN: not known
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """A cell that is drawn as well as written. All marks of a table are on one axis."""
+
+    text: str
+    marks: Sequence[Mark] = ()  # a value each, with its interval: one dot and line below the other
+    shade: float = math.nan  # -1 to 1, as colour behind the text
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it has letters: such columns begin at the left."""
+        return any(map(str.isalpha, self.text))
+
+    @property
+    def colour(self) -> str:
+        """The shade in CSS; empty where there is none."""
+        return "" if math.isnan(self.shade) else f"rgba({ENDS[self.shade > 0]}, {0.8 * abs(self.shade):.2f})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownTable:
+    """A result as a table: what its text and its page in a notebook show."""
+
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str | Cell]]
+    above: Sequence[str] = ()  # sentences
+    below: Sequence[str] = ()
+    picture: Any = ""  # markup above the table, as markupsafe.Markup; other text is escaped
+
+    def text(self, most: int | None = None) -> str:
+        """The table in lines of text, with the first `most` rows."""
+        rows = [[printable(_cell(cell).text) for cell in row] for row in (self.heads, *self.rows[:most])]
+        heads, *drawn = padded(rows)
+        lines = [f"| {' | '.join(row)} |" for row in (heads, ["-" * len(head) for head in heads], *drawn)]
+        above, below = ([printable(sentence) for sentence in part] for part in (self.above, self.below))
+        return "\n".join([*above, *[""] * bool(above), *lines, *self._more(most), *[""] * bool(below), *below])
+
+    def html(self, most: int | None = MOST) -> str:
+        """The table with drawn cells as HTML without scripts, for white and dark pages alike. Everything is escaped."""
+        from compute.pages import one_file
+
+        cells = [[_cell(cell) for cell in row] for row in self.rows[:most]]
+        axis = axis_of(mark for row in cells for cell in row for mark in cell.marks)
+        return one_file.part(
+            "shown.html",
+            table=self,
+            rows=[
+                [
+                    {
+                        "text": printable(cell.text),
+                        "colour": cell.colour,
+                        "positions": [positions(mark, axis) for mark in cell.marks if axis],
+                    }
+                    for cell in row
+                ]
+                for row in cells
+            ],
+            left=[at for at in range(len(self.heads)) if any(row[at].is_text for row in cells)],
+            below=[*self._more(most), *self.below],
+            width=WIDTH,
+        )
+
+    def _more(self, most: int | None) -> list[str]:
+        rest = 0 if most is None else len(self.rows) - most
+        rows = f"{rest:,} more {'row' if rest == 1 else 'rows'}"
+        return [f"… and {rows}: print() shows all, .frame() has the numbers."] if rest > 0 else []
+
+
+class Shown:
+    """A result that shows itself."""
+
+    def shown_table(self) -> ShownTable:
+        """What the text and the page show."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.shown_table().text()
+
+    def __repr__(self) -> str:
+        return self.shown_table().text(MOST)
+
+    def _repr_html_(self) -> str:
+        return self.shown_table().html()
+
+
+def axis_of(marks: Iterable[Mark]) -> tuple[float, float] | None:
+    """The least and the largest end of some marks; None where there are none or all are one point."""
+    ends = [end for mark in marks for end in mark if not math.isnan(end)]
+    return (min(ends), max(ends)) if ends and min(ends) < max(ends) else None
+
+
+def positions(mark: Mark, axis: tuple[float, float]) -> tuple[float | None, float, float | None]:
+    """Low end, value and high end of a mark in pixels from the left; None where they are not known."""
+    low, high = axis
+    return tuple(  # type: ignore[return-value]
+        None if math.isnan(end) else round(EDGE + (WIDTH - 2 * EDGE) * (end - low) / (high - low), 1) for end in mark
+    )
+
+
+def _cell(cell: str | Cell) -> Cell:
+    return cell if isinstance(cell, Cell) else Cell(text=cell)
