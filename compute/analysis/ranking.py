@@ -34,7 +34,7 @@ from compute.analysis.ranks.variance import FEW, listed
 from compute.analysis.significance import class_letters, decisions
 from compute.analysis.table import WHOLE, ScoreTable
 from compute.arrays import Bools, Floats, Ints
-from compute.pages.shown import WIDTH, Cell, Mark, Shown, ShownTable, axis_of, positions
+from compute.pages.shown import WIDTH, Cell, Mark, ShownTable, ShowsItself, axis_of, positions
 from compute.rounding import decimals, printed_decimals, rounded
 from compute.types import ORIGINS, argument, printable
 
@@ -47,7 +47,7 @@ NAMED = 3  # models that a note names; of more the number is given
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Ranking(Shown):
+class Ranking(ShowsItself):
     """Ranks, means and classes of a table by its rule, with their uncertainty. Arrays are [models], in its order.
 
     An interval that is not known is UNRANKED (-1) or NaN, and `unknown` says why; so does `why` for a missing rank.

@@ -1,7 +1,6 @@
 """Results that show themselves: printed as a table, and in a notebook as the same table with drawn intervals.
 
-A class of results inherits `Shown` and says in `shown_table` what its table holds; `frame` gives the numbers and `plot`
-the figure of plotly.
+A class of results inherits `ShowsItself` and says in `shown_table` what its table holds.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ class ShownTable:
         return [f"… and {rows}: print() shows all, .frame() has the numbers."] if rest > 0 else []
 
 
-class Shown:
+class ShowsItself:
     """A result that shows itself."""
 
     def shown_table(self) -> ShownTable:
