@@ -37,6 +37,12 @@ def suggestion(key: str, known: Iterable[str]) -> str:
     return f" Did you mean {near!r}?" if near else ""
 
 
+def unknown(noun: str, key: str, known: Iterable[str], *, listed: bool = False) -> str:
+    """`No model 'x'. Did you mean 'y'?` for a key that is not known; with `listed` also which ones are."""
+    there = f" There are: {', '.join(known)}" if listed else ""
+    return f"No {noun} {shortened(key)!r}.{suggestion(key, known)}{there}"
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """Of the known names the one with most words of `name`, whole before begun before misspelt, most like it as a
     whole and beginning as it does: for `clip` that is `openai/clip-b32`, not `clipscore`. Empty where none is near."""
@@ -113,7 +119,7 @@ class UnknownKey(LikenessError):
     """A key that is in no catalogue; the message offers the nearest one and says how to list them."""
 
     def __init__(self, noun: str, key: str, known: Iterable[str]) -> None:
-        super().__init__(f"No {noun} {shortened(key)!r}.{suggestion(key, known)} List them: likeness list {noun}s")
+        super().__init__(f"{unknown(noun, key, known)} List them: likeness list {noun}s")
         self.noun, self.key = noun, key
 
 

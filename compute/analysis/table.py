@@ -17,7 +17,7 @@ import pandas as pd
 from compute.analysis.intervals import sampling_errors
 from compute.analysis.ranks.means import CATEGORY_MEAN
 from compute.arrays import Bools, Floats, Ints
-from compute.types import ORIGINS, BadInput, Metric, Score, Suite, Task, shortened, suggestion
+from compute.types import ORIGINS, BadInput, Metric, Score, Suite, Task, shortened, unknown
 
 WHOLE = "the table"  # its name, and that of its one category, where nothing else is given
 ALL = "all"  # origins together: one row a model, of the usual origin, else of the first in ORIGINS that has it
@@ -231,10 +231,7 @@ class ScoreTable:
 def position(name: str, known: Sequence[str], *, noun: str) -> int:
     """The index of a model or task. Raises BadInput with the nearest name."""
     if name not in known:
-        raise BadInput(
-            f"The table has no {noun} {shortened(name)!r}.{suggestion(name, known)} It has {len(known):,} {noun}s: "
-            f"{shown(known)}"
-        )
+        raise BadInput(f"{unknown(noun, name, known)} The table has {len(known):,} {noun}s: {shown(known)}")
     return list(known).index(name)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from compute.cli.workspace import Data, Offline, Results
-from compute.types import BadInput, suggestion
+from compute.types import BadInput, unknown
 
 SUITES = ("mini", "unisim")
 UNRELATED = 8192  # drawn examples of each task where no number is given
@@ -48,7 +48,7 @@ def instructions(
     from compute.training.examples import TASKS, ExampleSet
 
     if suite not in SUITES:
-        raise BadInput(f"No suite {suite!r} to train on.{suggestion(suite, SUITES)} Choose from {', '.join(SUITES)}")
+        raise BadInput(unknown("training suite", suite, SUITES, listed=True))
     source = Source.keeping(results or paths.RESULTS, root=data_folder(data), offline=offline)
     sets: list[ExampleSet]
     if suite == "unisim":

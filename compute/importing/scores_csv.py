@@ -11,7 +11,7 @@ from compute.catalog import Catalog
 from compute.importing.figures import Imported, fingerprint, outside
 from compute.io.numbers import number
 from compute.io.tables import read_table
-from compute.types import KINDS, BadInput, LikenessError, Metric, Model, Run, Score, Task, UnknownKey, suggestion
+from compute.types import KINDS, BadInput, LikenessError, Metric, Model, Run, Score, Task, UnknownKey, unknown
 
 REQUIRED = ("benchmark", "model", "task", "metric", "value")
 OPTIONAL = ("subset", "n", "stderr", "low", "high", "source", "printed")
@@ -57,9 +57,7 @@ def _check_columns(columns: list[str], name: str) -> None:
     known = (*REQUIRED, *OPTIONAL, *DECLARING["model"], *DECLARING["task"])
     for column in columns:
         if column not in known:
-            raise BadInput(
-                f"{name}: no column is called {column!r}.{suggestion(column, known)} Known columns: {', '.join(known)}"
-            )
+            raise BadInput(f"{name}: {unknown('column', column, known, listed=True)}")
     for column in REQUIRED:
         if column not in columns:
             raise BadInput(f"{name}: the column {column!r} is missing; required are {', '.join(REQUIRED)}")
@@ -88,10 +86,7 @@ class _ScoresReader:
                 raise BadInput(f"{column} is empty; fill it in")
         benchmark = row["benchmark"]
         if benchmark not in self.benchmarks:
-            raise BadInput(
-                f"no benchmark {benchmark!r}.{suggestion(benchmark, self.benchmarks)} "
-                f"There are: {', '.join(self.benchmarks)}"
-            )
+            raise BadInput(unknown("benchmark", benchmark, self.benchmarks, listed=True))
         model = self.aliases.get((benchmark, row["model"]), row["model"].lower())
         self.find("model", model, row, known=self.models, new=self.new_models, make=self.declare_model)
         task = self.find("task", row["task"].lower(), row, known=self.tasks, new=self.new_tasks, make=self.declare_task)

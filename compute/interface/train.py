@@ -29,7 +29,7 @@ from compute.training.plan import TuningPlan
 from compute.training.run_folder import RunFolder, StepMeasurement, TuningState
 from compute.training.splits import FileExamples
 from compute.training.towers import DualEncoder
-from compute.types import BadInput, Model, suggestion
+from compute.types import BadInput, Model, unknown
 from compute.versions import naming_packages
 
 PAGE = "training.html"
@@ -83,9 +83,7 @@ def train(
     where a loss is not finite.
     """
     if suite not in plans.SUITES:
-        raise BadInput(
-            f"No suite {suite!r} to train on.{suggestion(suite, plans.SUITES)} Choose from {', '.join(plans.SUITES)}"
-        )
+        raise BadInput(unknown("training suite", suite, plans.SUITES, listed=True))
     plan = plans.with_options(plans.SUITES[suite], options)
     only = (tasks,) if isinstance(tasks, str) and tasks else tuple(tasks)
     with workspace.as_before():

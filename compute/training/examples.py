@@ -15,7 +15,7 @@ import numpy as np
 
 from compute.content import decoding
 from compute.content.items import content_key
-from compute.types import BadInput, suggestion
+from compute.types import BadInput, unknown
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -101,7 +101,7 @@ class ExampleSet(Protocol):
 def check_task(task: str) -> None:
     """Raises BadInput for a task without training examples."""
     if task not in TASKS:
-        raise BadInput(f"No task {task!r} to train on.{suggestion(task, TASKS)} Choose from {', '.join(TASKS)}")
+        raise BadInput(unknown("training task", task, TASKS, listed=True))
 
 
 def batches(sets: Sequence[ExampleSet], *, batch_size: int, seed: int, step: int) -> dict[str, list[TrainingExample]]:

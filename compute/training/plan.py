@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from compute.types import BadInput, suggestion
+from compute.types import BadInput, unknown
 
 CHOICES = {
     "tune": ("lora", "full"),
@@ -50,8 +50,7 @@ class TuningPlan:
     def __post_init__(self) -> None:
         for name, known in CHOICES.items():
             if (value := getattr(self, name)) not in known:
-                hint = suggestion(value, known)
-                raise BadInput(f"Training option {name}: {value!r} is not one of {', '.join(known)}.{hint}")
+                raise BadInput(unknown(f"training option {name}", value, known, listed=True))
         for field in fields(self):
             value, least = getattr(self, field.name), LEAST.get(field.name, 0)
             if type(field.default) in (int, float) and not least <= value < math.inf:
@@ -85,7 +84,7 @@ def with_options(plan: TuningPlan, options: Mapping[str, Any] | Sequence[str]) -
     changed: dict[str, Any] = {}
     for name, value in options.items() if isinstance(options, Mapping) else map(_pair, options):
         if name not in kinds:
-            raise BadInput(f"No training option {name!r}.{suggestion(name, kinds)} There are: {', '.join(kinds)}")
+            raise BadInput(unknown("training option", name, kinds, listed=True))
         if name in changed:
             raise BadInput(f"Training option {name} is given more than once: give one of its values")
         changed[name] = _value(name, value, kinds[name])

@@ -15,7 +15,7 @@ import numpy as np
 
 from leaderboard.api import pairs, records
 from leaderboard.api.pairs import LivePart
-from leaderboard.data import sandbox
+from leaderboard.data import schema_queries
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.live.live import QUEUE
 from leaderboard.web.errors import explain
@@ -50,7 +50,7 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
             language: of the texts, such as swa or Swahili; many: over many languages. Empty: any.
             max_parameters: the most parameters, such as 1000000000 for 1 B. 0: any. An unknown size does not fit.
             open_weights: only models whose weights can be downloaded.
-            license: permissive, stated, or licences such as apache-2.0,mit. Empty: any, also unknown ones.
+            license: permissive, stated, unknown, or licences such as mit,apache-2.0. Empty: any.
 
         Returns:
             answer (string): the result as a sentence
@@ -219,6 +219,7 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
             chance (number): the score of guessing
             origin (string): published, imported or computed
             trained (boolean): the model was trained on this data
+            facts: of the model
         """
         return records.model_scores(suite_cache, model, suite=suite, origin=origin)
 
@@ -237,8 +238,9 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
             truncated (string): what is missing from a large answer; empty: nothing
             cells (integer): how many texts were shortened to 1000 characters
             seconds (number): that it took
+            hint (string): names in a query without rows that the database does not have, and the nearest ones
         """
-        return sandbox.run(suite_cache.db.copy, sql)
+        return schema_queries.answer(suite_cache.db, sql)
 
     def score_pair(
         first: str, second: str, models: list[str] | str = "", request: gr.Request | None = None
@@ -275,6 +277,8 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
     def search(query: str, kind: str = "", limit: int = 10) -> list[dict[str, Any]]:
         """Finds models, suites, metrics, tasks and more by words of their names, also misspelt ones.
 
+        Only models have parameters and the fields after it.
+
         Args:
             query: a few words, such as siglip so400m.
             kind: models, suites, metrics, languages, tasks, claims or docs. Empty: all.
@@ -286,6 +290,7 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
             title (string): its name
             note (string): about it
             address (string): of its page, below the app's root
+            facts: of the model
         """
         return records.search(suite_cache, query, kind=kind, limit=limit)
 

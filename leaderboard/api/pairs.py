@@ -60,8 +60,7 @@ def score_pair(
     keys, listed = keys_of(models), [row["key"] for row in live.records("")]
     for key in keys:
         known("model", key, listed, lister="list_models with all")
-    answers = live.score(inputs, keys, request)
-    facts = model_queries.models(suite_cache.db)
+    answers = model_queries.with_facts(suite_cache.db, live.score(inputs, keys, request), key="model")
     published = {
         pairing: related_figures(
             suite_cache, models=[str(row["model"]) for row in answers], mode="pair", kinds=pairing.split("-")
@@ -69,11 +68,7 @@ def score_pair(
         for pairing in {str(row["pairing"]) for row in answers}
     }
     return [
-        {
-            **row,
-            **(model_queries.facts(facts.loc[row["model"]]) if row["model"] in facts.index else {}),
-            "published": [_record(figure) for figure in published[str(row["pairing"])][str(row["model"])]],
-        }
+        row | {"published": [_record(figure) for figure in published[str(row["pairing"])][str(row["model"])]]}
         for row in answers
     ]
 

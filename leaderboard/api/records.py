@@ -4,7 +4,7 @@ records in shown units."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from operator import itemgetter
 from typing import Any
 from urllib.parse import quote
@@ -13,17 +13,17 @@ import numpy as np
 
 from compute.analysis.table import USUAL
 from compute.rounding import rounded
-from compute.types import ORIGINS, BadInput, fit_of, shortened, suggestion, words_of
+from compute.types import ORIGINS, BadInput, fit_of, shortened, unknown, words_of
 from leaderboard.data import model_queries, payload, suite_queries, task_queries
 from leaderboard.data.board_table import TRAINED, SuiteColumn, origins_in_order
 from leaderboard.data.comparison import ComparedLine, common_ground, compare, rows_of
+from leaderboard.data.mean_rule import suite_rule
 from leaderboard.data.memo import shared
 from leaderboard.data.related_figures import listed_sources
 from leaderboard.data.shortlist import NEEDS, Conditions, Shortlist, ShortlistedModel, shortlist
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.verdicts import ahead, verdict
 from leaderboard.html import labels
-from leaderboard.html.formatting import number, span
 from leaderboard.search.index import index
 
 MOST_ROWS = 1000
@@ -31,16 +31,14 @@ MOST_SOURCES = 20  # that a row names
 FEWEST_PARAMETERS = 10_000  # a smaller limit is meant in millions or billions
 LONGEST_QUERY, MOST_WORDS = 200, 12  # characters and words of a search
 LEAST_FIT = 0.45  # mean of the words of a search
-RANKED_BY = {"category-mean": "mean of the category means", "task-mean": "mean of its tasks", "human": "people"}
 SIGNIFICANT = {"better": True, "worse": True, "same": False}  # readings of a test; of the others it is unknown
-SIGNIFICANTLY_WORSE = {"best": None, "worse": True, "not worse": False, "untested": None}
 Record = dict[str, Any]
 
 
 def known(noun: str, key: str, keys: Sequence[str], *, lister: str) -> None:
     """Raises BadInput for a key that is not known, with the nearest one that is."""
     if key not in keys:
-        raise BadInput(f"No {noun} {shortened(key)!r}.{suggestion(key, keys)} {lister} names them all")
+        raise BadInput(f"{unknown(noun, key, keys)} {lister} names them all")
 
 
 def check_limit(limit: int) -> None:
@@ -54,7 +52,7 @@ def conditions(*, max_parameters: float, open_weights: bool, license: str, langu
     most = max_parameters or 0
     if not isinstance(most, int | float) or not (most == 0 or FEWEST_PARAMETERS <= most < np.inf):
         raise BadInput(f"max_parameters is {most!r}; it is a number of parameters, such as 1000000000 for 1 B")
-    return Conditions(max_parameters=most / 1e6 or None, open_weights=open_weights, license=license, language=language)
+    return Conditions(max_parameters=most, open_weights=open_weights, license=license, language=language)
 
 
 def suites(suite_cache: SuiteCache) -> list[Record]:
@@ -64,7 +62,7 @@ def suites(suite_cache: SuiteCache) -> list[Record]:
             "title": labels.plain_title(row.title, row.benchmark),
             "benchmark": row.benchmark_title,
             "tasks": int(row.tasks),
-            "ranked_by": RANKED_BY[row.aggregate],
+            "ranked_by": suite_rule(suite_cache.table(row.key)),
             "description": row.description,
             "paper": row.url or "",
             "synthetic": labels.is_synthetic(row.benchmark),
@@ -76,11 +74,10 @@ def suites(suite_cache: SuiteCache) -> list[Record]:
 def models(suite_cache: SuiteCache, rows: list[Record], wanted: Conditions) -> list[Record]:
     """The rows of models that can be tried, with their facts; those that meet the conditions. The host's own have no
     facts, and meet none."""
-    frame = model_queries.models(suite_cache.db)
-    wanted.check(frame)
-    none = dict.fromkeys(frame.columns)
-    facts = [frame.loc[row["key"]] if row["key"] in frame.index else none for row in rows]
-    return [row | model_queries.facts(own) for row, own in zip(rows, facts, strict=True) if not wanted.unmet(own)]
+    wanted.check(model_queries.models(suite_cache.db)["license"])
+    none = dict.fromkeys(("parameters", "dimension", "open_weights"), None) | {"license": "", "released": ""}
+    rows = model_queries.with_facts(suite_cache.db, [none | row for row in rows], key="key")
+    return [row for row in rows if not wanted.unmet(row)]
 
 
 # ---- ranks
@@ -103,9 +100,8 @@ def leaderboard(
     if origin and origin not in origins:
         raise BadInput(f"{suite} has no rows of origin {origin!r}; it has: {', '.join(origins)}")
     rows = _ranked(suite_cache, suite, origin or USUAL)
-    facts = table.models.loc[[row["model"] for row in rows]]
-    wanted.check(facts)
-    meets = [not wanted.unmet(row) for _, row in facts.iterrows()]
+    wanted.check(row["license"] for row in rows)
+    meets = [not wanted.unmet(row) for row in rows]
     for name, text in (filters or {}).items():
         chosen, present = set(filter(None, map(str.strip, text.split(",")))), {_filtered(name, row) for row in rows}
         if chosen - present:
@@ -192,8 +188,8 @@ def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
 
 def model_scores(suite_cache: SuiteCache, model: str, *, suite: str = "", origin: str = "") -> list[Record]:
     """A model's scores on tasks as the boards have them, each once. Raises BadInput."""
-    db = suite_cache.db
-    known("model", model, list(model_queries.models(db)["key"]), lister="search")
+    facts = model_queries.models(suite_cache.db)
+    known("model", model, list(facts["key"]), lister="search")
     if suite:
         known("suite", suite, list(suite_cache.suites()), lister="list_suites")
     if origin:
@@ -222,6 +218,7 @@ def model_scores(suite_cache: SuiteCache, model: str, *, suite: str = "", origin
                     "chance": None if column.chance is None else _shown(column.chance, column),
                     "origin": row.origin,
                     "trained": bool(table.marks[rows[at], column_at] & TRAINED),
+                    **model_queries.facts(facts.loc[model]),
                 },
             )
     return list(found.values())
@@ -238,7 +235,7 @@ def choice(suite_cache: SuiteCache, need: str, wanted: Conditions) -> Record:
     """The shortlist for a need as a record, with the answer as a sentence. Raises BadInput."""
     found = shortlist(suite_cache, need=need, conditions=wanted)
     return {
-        "answer": _answer(found),
+        "answer": found.answer(name="key"),
         "need": NEEDS[need].title,
         "suite": found.table.suite["key"],
         "origin": found.origin,
@@ -255,37 +252,17 @@ def choice(suite_cache: SuiteCache, need: str, wanted: Conditions) -> Record:
     }
 
 
-def _answer(found: Shortlist) -> str:
-    if not found.choices:
-        return (
-            f"None of the {found.ranked} ranked models meets every condition."
-            if found.ranked
-            else "No model has the scores that a mean over the tasks of this need and language takes."
-        )
-    best, next, shown = found.choices[0], found.runner_up, partial(number, digits=found.digits)
-    where = f"{shown(best.mean)} on {len(found.tasks)} tasks of {found.table.suite['title']} ({found.origin} scores)"
-    if next is None:
-        return f"{best.facts['key']} is the only model that fits: its mean is {where}."
-    ends = f"difference {shown(next.difference)}, 95% interval {span(next.low, next.high, digits=found.digits)}, over "
-    verdict = {
-        "worse": f"is significantly worse ({ends}{next.shared} shared tasks)",
-        "not worse": f"is not significantly worse ({ends}{next.shared} shared tasks)",
-        "untested": "shares too few scores with it to be compared",
-    }[next.verdict]
-    lead = f"{best.facts['key']} has the highest mean of {found.fitting} models that fit: {where}"
-    return f"{lead}. The runner-up {next.facts['key']} ({shown(next.mean)}) {verdict}."
-
-
 def _shortlisted(found: Shortlist, model: ShortlistedModel) -> Record:
-    numbers = {name: getattr(model, name) for name in ("mean", "difference", "low", "high")}
+    test = model.test
+    numbers = {"mean": model.mean, **{name: getattr(test, name, np.nan) for name in ("difference", "low", "high")}}
     return {
         "model": model.facts["key"],
         "title": model.facts["title"],
         **model_queries.facts(model.facts),
         "rank": model.rank,
         **{name: None if np.isnan(value) else float(rounded(value, found.digits)) for name, value in numbers.items()},
-        "shared_tasks": model.shared,
-        "significantly_worse": SIGNIFICANTLY_WORSE[model.verdict],
+        "shared_tasks": test.tasks if test else len(found.tasks),
+        "significantly_worse": SIGNIFICANT.get(model.reading),
         "trained": model.trained,
     }
 
@@ -297,7 +274,7 @@ def _shortlisted(found: Shortlist, model: ShortlistedModel) -> Record:
 def _entries(suite_cache: SuiteCache) -> list[tuple[Record, list[str], list[str], int]]:
     """Of everything that the search knows its record, the words of its title, its other words, and whether it has
     scores."""
-    found = index(suite_cache, pages=())
+    found, models = index(suite_cache, pages=()), model_queries.models(suite_cache.db)
     out = []
     for kind, title, note, key, others, matters in found["entries"]:
         plural, base = found["kinds"][kind]
@@ -308,6 +285,8 @@ def _entries(suite_cache: SuiteCache) -> list[tuple[Record, list[str], list[str]
             "note": note,
             "address": base + (quote(key, safe="/:~") if base else key),
         }
+        if plural == "Models":
+            record |= model_queries.facts(models.loc[key])
         out.append((record, words_of(f"{title} {key}"), words_of(f"{others} {note}"), matters))
     return out
 
@@ -358,10 +337,9 @@ def comparison(
         "answer": " ".join(filter(None, (verdict(found.line, found.names), ahead(found)))),
         "suite": suite,
         "origin": origin,
-        "models": [
-            {"model": model, "title": facts.loc[model, "title"], **model_queries.facts(facts.loc[model])}
-            for model in models
-        ],
+        "models": model_queries.with_facts(
+            suite_cache.db, [{"model": model, "title": facts.loc[model, "title"]} for model in models], key="model"
+        ),
         "lines": [_line(line, models) for line in lines],
     }
 

@@ -125,6 +125,11 @@ def compare(
     )
 
 
+def mean_difference(table: BoardTable, ranked: Ranking, row: int, *, first: int) -> ComparedLine:
+    """The mean line of two rows of a ranking, by their indices: `row` minus `first`."""
+    return _Lines(table, ranked, rows=[first, row]).mean()
+
+
 def common_ground(suite_cache: SuiteCache, models: Sequence[str], *, suite: str, origin: str) -> tuple[str, str]:
     """The suite and the origin in which the models share most tasks, of those that are left open (empty).
 

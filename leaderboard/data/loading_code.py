@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from leaderboard.data.model_queries import hub_id
 from leaderboard.data.own_models import own_facts
 from leaderboard.html.formatting import blank
 
@@ -20,6 +21,7 @@ BENCHMARKS = {
     "vidore-v2": "ViDoRe(v2)",
     "vidore-v1": "ViDoRe(v1)",
 }
+FOLDER = "FOLDER"  # stands for the reader's own copy of the weights
 MTEB = "mteb model_meta"  # where the facts of models are from that mteb loads
 LATE, DENSE = "VidoreDocVQARetrieval", "Flickr30kT2IRetrieval"  # tasks whose prompts stand in for the reader's own
 
@@ -114,10 +116,10 @@ def loading_code(model: Mapping[str, Any]) -> str:
     `images` and `texts` (1, dimension), or each alone; of a judge, it rates a pair. Empty where no public library is
     known to load it.
     """
-    options, name = json.loads(model["options"] or "{}"), mteb_name(model) or model["weights"]
+    options, by_mteb = json.loads(model["options"] or "{}"), mteb_name(model)
+    name = by_mteb or model["weights"]
     hub = {"name": name, "revision": model["revision"] or "main"}
-    on_hub = "/" in name and not name.startswith("assets/")
-    if own_facts(model["options"]) is not None or not (on_hub or model["adapter"] in ("dreamsim", "endpoint")):
+    if own_facts(model["options"]) is not None or not (hub_id(name) or model["adapter"] in ("dreamsim", "endpoint")):
         return ""
     ready, similarity = ("", ""), "torch.nn.functional.cosine_similarity"
     hub |= {"model": "AutoModel", "processor": "AutoProcessor"}
@@ -154,7 +156,7 @@ def loading_code(model: Mapping[str, Any]) -> str:
             return ASKED.format(name=options.get("model") or name or model["key"])
         case "vlm":
             return JUDGE.format(**hub)
-        case _ if mteb_name(model):
+        case _ if by_mteb:
             late = not blank(model["late_interaction"]) and model["late_interaction"]
             load = BY_MTEB.format(name=name, task=LATE if late else DENSE)
             image, text = 'encode("image", image, PromptType.document)', 'encode("text", text, PromptType.query)'
@@ -188,9 +190,8 @@ def mteb_name(model: Mapping[str, Any]) -> str:
 
 
 def evaluation_command(model: Mapping[str, Any], *, suite: str) -> str:
-    """The command that makes the model's scores on a suite; empty where nothing is known to load it or evaluate it."""
-    if model["adapter"]:
-        return f"likeness run --suite {suite} --models {shlex.quote(model['key'])}"
-    if (name := mteb_name(model)) and suite in BENCHMARKS:
+    """The command that makes the model's scores on a suite; of one whose weights nothing here can name, it takes them
+    from the reader's FOLDER."""
+    if not model["adapter"] and (name := mteb_name(model)) and suite in BENCHMARKS:
         return f'mteb run --model {shlex.quote(name)} --benchmarks "{BENCHMARKS[suite]}"'
-    return ""
+    return f"likeness run --suite {suite} --models {shlex.quote(model['key']) if model['adapter'] else FOLDER}"

@@ -38,6 +38,17 @@ def facts(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def with_facts(db: Database, rows: list[dict[str, Any]], *, key: str) -> list[dict[str, Any]]:
+    """The records with the facts of the model under `key`; as they are where that is not in the table of models."""
+    frame = models(db)
+    return [row | facts(frame.loc[row[key]]) if row[key] in frame.index else row for row in rows]
+
+
+def license_kind(license: str) -> str:
+    """permissive, stated or unknown (empty)."""
+    return "permissive" if license.lower() in PERMISSIVE else "stated" if license else "unknown"
+
+
 def hub_id(weights: object) -> str:
     """The id of a model's weights on the Hub; empty for weights in a package or a file, and for none."""
     text = "" if blank(weights) else str(weights)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pandas as pd
 
 from compute.types import nearest
+from leaderboard.data import sandbox
 from leaderboard.data.database import Database
 
 
@@ -14,6 +16,12 @@ def columns(db: Database) -> pd.DataFrame:
     """Every column of every table and view in its order: table_name, column_name, data_type."""
     return db.ask("""SELECT table_name, column_name, data_type FROM duckdb_columns()
                      WHERE NOT internal ORDER BY table_name, column_index""")
+
+
+def answer(db: Database, sql: str) -> dict[str, Any]:
+    """The answer to a visitor's SELECT as `sandbox.run` gives it; one without rows has a `hint`. Raises BadInput."""
+    result = sandbox.run(db.copy, sql)
+    return result if result["rows"] else result | {"hint": near_keys(db, sql)}
 
 
 def near_keys(db: Database, sql: str) -> str:

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from compute.analysis.comparison import compared
-from compute.analysis.ranking import Ranking
-from compute.types import BadInput, shortened, suggestion
+from compute.types import BadInput, unknown
 from leaderboard.data.board_table import BoardTable
-from leaderboard.data.languages import NAMES, code_of
+from leaderboard.data.comparison import ComparedLine, PairedTest, mean_difference
+from leaderboard.data.languages import NAMES, code_of, name_of
 from leaderboard.data.leaders import ranked_rows
-from leaderboard.data.model_queries import PERMISSIVE
+from leaderboard.data.model_queries import facts, license_kind
 from leaderboard.data.scope import WHOLE, Scope
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.html.formatting import blank
+from leaderboard.data.verdicts import verdict
+from leaderboard.html.formatting import number
 from leaderboard.html.labels import SUSPECT, TRAINED
 
 MOST = 5
 FEWEST = 3  # tasks that two models share before a difference between them is tested
 MANY = "many"  # languages
-STATED, UNKNOWN, PERMITS = "stated", "unknown", "permissive"  # kinds of licences; the last are those in PERMISSIVE
+LICENSES = ("permissive", "stated", "unknown")  # kinds of them, in the order of ties
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,7 @@ class Conditions:
     """What a model must meet. Unknown sizes, licences and weights meet no condition."""
 
     language: str = ""  # any, MANY, or the code or name of one
-    max_parameters: float | None = None  # millions
+    max_parameters: float = 0  # 0: any
     license: str = ""  # licences or kinds of them, commas between; empty: any, also an unknown one
     open_weights: bool = False
 
@@ -90,42 +90,46 @@ class Conditions:
         """The licences and kinds of them, one of which a model must have; none: any."""
         return frozenset(filter(None, map(str.strip, self.license.lower().split(","))))
 
-    def check(self, models: pd.DataFrame) -> None:
-        """Raises BadInput for a licence that no model of the table of models has."""
-        known = {STATED, UNKNOWN, PERMITS} | set(models["license"].dropna().str.lower())
+    def check(self, licenses: Iterable[str | None]) -> None:
+        """Raises BadInput for a licence that is not among those of some models."""
+        known = {*LICENSES, *(license.lower() for license in licenses if license)}
         for license in sorted(self.licenses - known):
             raise BadInput(
-                f"No model has the license {shortened(license)!r}.{suggestion(license, known)} Give {PERMITS}, "
-                f"{STATED}, {UNKNOWN}, or licences such as apache-2.0,mit"
+                f"{unknown('license', license, known)} Give {', '.join(LICENSES)}, or licences such as apache-2.0,mit"
             )
 
-    def unmet(self, facts: Mapping[str, Any]) -> frozenset[str]:
-        """Those of size, license and weights that a row of the table of models does not meet."""
-        size, license = facts["parameters_m"], "" if blank(facts["license"]) else facts["license"].lower()
-        kinds = {license or UNKNOWN, STATED if license else "", PERMITS if license in PERMISSIVE else ""}
-        is_open = not blank(facts["open_weights"]) and facts["open_weights"]
+    def unmet(self, model: Mapping[str, Any]) -> frozenset[str]:
+        """Those of size, license and weights that a model does not meet, by what `model_queries.facts` gives."""
+        size, license = model["parameters"], model["license"]
+        kinds = {license.lower(), license_kind(license), "stated" if license else ""}
         failed = {
-            "size": self.max_parameters and (blank(size) or size > self.max_parameters),
+            "size": self.max_parameters and (size is None or size > self.max_parameters),
             "license": self.licenses and not self.licenses & kinds,
-            "weights": self.open_weights and not is_open,
+            "weights": self.open_weights and not model["open_weights"],
         }
         return frozenset(name for name, fails in failed.items() if fails)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShortlistedModel:
-    """A model of the shortlist. Means and differences are in shown units; NaN where they are not known."""
+    """A model that fits, and how its mean differs from that of the best. Values are in shown units."""
 
     facts: pd.Series  # its row of the table of models
-    row: str  # its id on the board
-    rank: int  # among all models that are ranked by these tasks
+    row: str  # as in addresses
+    rank: int  # among all models with a rank on these tasks
     mean: float
-    difference: float  # from the best that fits, over the tasks that both have; NaN for the best itself
-    low: float  # of its 95% interval
-    high: float
-    shared: int  # tasks behind the difference
-    verdict: Literal["best", "not worse", "worse", "untested"]  # worse: significantly
+    line: ComparedLine | None  # its mean after that of the best; None: it is the best
     trained: bool  # on the data of a task behind its mean
+
+    @property
+    def test(self) -> PairedTest | None:
+        """The model minus the best. It is `worse` only where it is significantly so."""
+        return self.line and self.line.tests[0]
+
+    @property
+    def reading(self) -> str:
+        """That of the test; empty: it is the best."""
+        return self.test.reading if self.test else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +138,8 @@ class Shortlist:
 
     table: BoardTable
     tasks: frozenset[str]
+    language: str = ""  # in words; empty: any
+    categories: tuple[str, ...] = ()  # that the tasks are of; empty: all
     choices: tuple[ShortlistedModel, ...] = ()
     runner_up: ShortlistedModel | None = None  # the next by its mean of those that fit, also if significantly worse
     origin: str = ""  # of the scores
@@ -142,9 +148,41 @@ class Shortlist:
     unknown_size: int = 0  # excluded because their size is not stated, though they meet the other conditions
     unknown_license: int = 0
     ties: int = 0  # fitting models not significantly worse than the best, itself among them
-    untested: int = 0  # fitting models with too few scores in common with the best
+    untested: int = 0  # fitting models that cannot be tested against the best
     suspect: int = 0  # scores of the shortlist in doubt
     digits: int = 1
+
+    def answer(self, *, name: str = "title") -> str:
+        """The result in words; models by `name`, title or key."""
+        if not self.tasks:
+            return f"No task asks this in {self.language}, so there is no evidence to choose by."
+        if not self.ranked:
+            return (
+                f"No model has the scores that a mean over these {len(self.tasks)} tasks needs, so there is no "
+                "evidence to choose by."
+            )
+        if not self.choices:
+            reasons = (("size", self.unknown_size), ("licence", self.unknown_license))
+            lost = [f" For {count} of them our sources state no {fact}." for fact, count in reasons if count]
+            return f"None of the {self.ranked} models with a rank meets every condition.{''.join(lost)} Loosen one."
+        best, second = self.choices[0], self.runner_up
+        tasks = "1 task" if len(self.tasks) == 1 else f"{len(self.tasks)} tasks"
+        where = f"{number(best.mean, digits=self.digits)} over {tasks} of {self.table.suite['title']}"
+        where += f" in {self.language}" if self.language else ""
+        where += f" ({', '.join(self.categories)})" if self.categories else ""
+        if second is None:
+            return f"{best.facts[name]} is the only model that fits, with a mean of {where}."
+        others, ties = self.fitting - 1, self.ties - 1
+        rest = ""
+        if self.untested == others:
+            rest = " No other model can be compared with the best, so its lead may be chance."
+        elif ties > (second.reading == "same"):
+            rest = f" {ties} {'model that fits is' if ties == 1 else 'models that fit are'} not significantly worse."
+        elif not ties and others > 1:
+            rest = " Every other model that can be compared with the best is significantly worse."
+        lead = f"{best.facts[name]} has the highest mean of the {self.fitting} models that fit, {where}."
+        test = verdict(second.line, (best.facts[name], "it"))
+        return f"{lead} The runner-up is {second.facts[name]}: {test}{rest}"
 
 
 def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> Shortlist:
@@ -156,87 +194,72 @@ def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> 
     decides where the ranking does not know. Raises BadInput for a need, language or kind of licence that is not known.
     """
     language = conditions.language and code_of(conditions.language)
-    for noun, key, known in (("need", need, tuple(NEEDS)), ("language", language, ("", MANY, *NAMES))):
-        if key not in known:
-            listed = "" if noun == "language" else f" Give one of {', '.join(filter(None, known))}"
-            raise BadInput(f"No {noun} {key!r}.{suggestion(key, known)}{listed}")
+    if need not in NEEDS:
+        raise BadInput(unknown("need", need, NEEDS, listed=True))
+    if language not in ("", MANY, *NAMES):
+        raise BadInput(unknown("language", language, (MANY, *NAMES)))
     about, scope = NEEDS[need], WHOLE
     table = suite_cache.table(about.suite)
-    conditions.check(table.models)
+    conditions.check(table.models["license"])
+    in_words = {"": "", MANY: "many languages"}.get(language, name_of(language))
     if language not in ("", MANY):
         if language not in table.choices.languages:
-            return Shortlist(table=table, tasks=frozenset())
+            return Shortlist(table=table, tasks=frozenset(), language=in_words)
         scope = Scope(language=language)
         table = suite_cache.table(about.suite, scope)
     tasks = about.tasks(table, language=language)
+    nothing = Shortlist(table=table, tasks=tasks, language=in_words, categories=about.asked(language))
     try:
         ranked = suite_cache.ranked(about.suite, (), tasks, scope=scope) if tasks else None
     except BadInput:
         ranked = None
     if ranked is None or not (ranked.rank > 0).any():
-        return Shortlist(table=table, tasks=tasks)
+        return nothing
     origin, rows = ranked_rows(table, ranked)
-    facts = {row: _size_and_license(table, row) for row in rows}
-    unmet = {row: conditions.unmet(table.models.loc[table.rows[row].model]) for row in rows}
+    known = {row: facts(table.models.loc[table.rows[row].model]) for row in rows}
+    unmet = {row: conditions.unmet(known[row]) for row in rows}
     fitting = [row for row in rows if not unmet[row]]
-    models = {row: _model(table, ranked, row, best=fitting[0]) for row in fitting}
-    ties, untested = (
-        [row for row in fitting if models[row].verdict == verdict] for verdict in ("not worse", "untested")
-    )
+    scale = table.category_columns[0].scale
+
+    def model(row: int) -> ShortlistedModel:
+        line = None
+        if row != fitting[0]:
+            line = replace(mean_difference(table, ranked, row, first=fitting[0]), title="Mean")
+            (test,) = line.tests
+            if test.reading != "none" and test.tasks < FEWEST:
+                why = f"they share fewer than {FEWEST} tasks"
+                test = replace(test, low=np.nan, high=np.nan, p=np.nan, why=why, reading="unknown")
+                line = replace(line, tests=(test,))
+        return ShortlistedModel(
+            facts=table.models.loc[table.rows[row].model],
+            row=table.rows[row].id,
+            rank=int(ranked.rank[row]),
+            mean=float(ranked.mean[row]) * scale,
+            line=line,
+            trained=bool((table.marks[row, ranked.table.chosen] & TRAINED).any()),
+        )
+
+    def openness(row: int) -> tuple[int, int, float]:
+        kind = license_kind(known[row]["license"])
+        return int(ranked.rank[row]), LICENSES.index(kind), known[row]["parameters"] or np.inf
+
+    models = {row: model(row) for row in fitting}
     # By the mean first: over few tasks a model far behind is not significantly worse either.
-    ties.sort(key=lambda row: (ranked.rank[row], *_openness(*facts[row])))
+    ties = sorted((row for row in fitting if models[row].reading == "same"), key=openness)
+    untested = [row for row in fitting if models[row].reading in ("unknown", "none")]
     picked = [*fitting[:1], *ties, *untested][:MOST]
     counted = np.array([column.task in tasks for column in table.columns])
-    return Shortlist(
-        table=table,
-        tasks=tasks,
+    return replace(
+        nothing,
         choices=tuple(models[row] for row in picked),
         runner_up=models[fitting[1]] if len(fitting) > 1 else None,
         origin=origin,
         ranked=len(rows),
         fitting=len(fitting),
-        unknown_size=sum(np.isinf(facts[row][0]) and unmet[row] == {"size"} for row in rows),
-        unknown_license=sum(not facts[row][1] and unmet[row] == {"license"} for row in rows),
+        unknown_size=sum(known[row]["parameters"] is None and unmet[row] == {"size"} for row in rows),
+        unknown_license=sum(not known[row]["license"] and unmet[row] == {"license"} for row in rows),
         ties=len(ties) + len(fitting[:1]),
         untested=len(untested),
         suspect=int((table.marks[np.ix_(picked, counted)] & SUSPECT > 0).sum()) if picked else 0,
         digits=table.category_columns[0].digits,
-    )
-
-
-def _size_and_license(table: BoardTable, row: int) -> tuple[float, str]:
-    """A row's number of parameters in millions and its licence; infinite and empty where they are not stated."""
-    model = table.models.loc[table.rows[row].model]
-    size, license = model["parameters_m"], model["license"]
-    return np.inf if blank(size) else float(size), "" if blank(license) else str(license)
-
-
-def _openness(parameters: float, license: str) -> tuple[int, float]:
-    """What models are ordered by: permissive licences first, unstated last; then the small ones, unknown sizes last."""
-    return (0 if license in PERMISSIVE else 1 if license else 2), parameters
-
-
-def _model(table: BoardTable, ranked: Ranking, row: int, *, best: int) -> ShortlistedModel:
-    """A row among those that fit, compared with the best over the tasks that both have a score of, in categories where
-    these are two or more."""
-    shared = ranked.table.chosen & ~np.isnan(table.scores.values[row]) & ~np.isnan(table.scores.values[best])
-    shared &= np.bincount(table.scores.codes[shared], minlength=table.scores.codes.max() + 1)[table.scores.codes] > 1
-    difference = low = high = np.nan
-    if row != best and shared.sum() >= FEWEST:
-        pair = replace(table.scores, task_weights=shared.astype(float)).rows([row, best])
-        result = compared(pair, 0, 1)
-        difference, low, high = result.difference, result.low, result.high
-    tested = ranked.better[best, row] if not np.isnan(ranked.p[best, row]) else high < 0
-    scale = table.category_columns[0].scale
-    return ShortlistedModel(
-        facts=table.models.loc[table.rows[row].model],
-        row=table.rows[row].id,
-        rank=int(ranked.rank[row]),
-        mean=float(ranked.mean[row]) * scale,
-        difference=difference * scale,
-        low=low * scale,
-        high=high * scale,
-        shared=int(shared.sum()),
-        verdict="best" if row == best else "untested" if np.isnan(high) else "worse" if tested else "not worse",
-        trained=bool((table.marks[row, ranked.table.chosen] & TRAINED).any()),
     )

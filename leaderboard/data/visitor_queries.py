@@ -29,7 +29,7 @@ from typing import Any
 import duckdb
 
 from compute import bare_process
-from compute.types import BadInput, shortened, suggestion
+from compute.types import BadInput, shortened, unknown
 
 SECONDS, GRACE = 1.0, 0.25  # until a query is interrupted, and from then until its process is killed
 MEMORY_MB = 100  # of DuckDB
@@ -152,7 +152,7 @@ def _check_node(node: dict[str, Any], *, tables: set[str]) -> None:
         name = str(node.get("table_name", ""))
         own = node.get("catalog_name") in ("", None, NAME) and node.get("schema_name") in ("", None, "main", NAME)
         if name.lower() not in tables or not own:
-            raise BadInput(f"There is no table {shortened(name)!r}.{suggestion(name, tables)} See the list of tables")
+            raise BadInput(f"{unknown('table', name, tables)} SHOW TABLES lists them")
     elif kind == "SHOW_REF" and node.get("table_name") not in SHOWN:
         raise BadInput("Only SHOW TABLES, DESCRIBE and SUMMARIZE are available of their kind")
     elif str(node.get("function_name", "")).lower() in NO_FUNCTIONS:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from compute.types import suggestion
+from compute.types import unknown
 
 LONGEST = 4000  # characters of one value; no real choice is longer
-MOST_NAMED, NAMED_LENGTH = 3, 80  # unknown keys that a sentence names, and characters of one
+MOST_NAMED = 3  # unknown keys in a sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,16 +173,13 @@ def _existing(parameter: Choice | MultiChoice, text: str) -> tuple[str | list[st
     known = parameter.known if several else set(parameter.choices)
     if isinstance(parameter, Choice):
         keys = [parameter.read(key) or key for key in keys]
-    existing, unknown = ([key for key in keys if (key in known) is wanted] for wanted in (True, False))
-    sentences = [
-        f"No {parameter.noun} {key[:NAMED_LENGTH]!r}.{suggestion(key[:NAMED_LENGTH], parameter.choices)}"
-        for key in unknown[:MOST_NAMED]
-    ]
-    if len(unknown) > MOST_NAMED:
-        sentences.append(f"{len(unknown) - MOST_NAMED} more do not exist.")
+    existing, others = ([key for key in keys if (key in known) is wanted] for wanted in (True, False))
+    sentences = [unknown(parameter.noun, key, parameter.choices) for key in others[:MOST_NAMED]]
+    if len(others) > MOST_NAMED:
+        sentences.append(f"{len(others) - MOST_NAMED} more do not exist.")
     if not existing:
         return None, " ".join([*sentences, f"Choose a {parameter.noun}."])
-    if unknown:
+    if others:
         sentences.append("The others are shown.")
     return existing[: parameter.most] if several else existing[0], " ".join(sentences)
 

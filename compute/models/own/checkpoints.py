@@ -22,7 +22,7 @@ from compute.models.files import hub_files, lora, weights
 from compute.models.files.weights import one_line
 from compute.models.loading import required_files
 from compute.models.own.own_model import CODE, FROM_FOLDER, FROM_HUB, NOTE, ModelSource, key_of
-from compute.types import BadInput, CannotDo, Model, NotHere, shortened, suggestion
+from compute.types import BadInput, CannotDo, Model, NotHere, shortened, unknown
 
 HUB = "hub:"  # before a hub id, where models are named
 HUB_ID = re.compile(r"(\w[\w.-]*/\w[\w.-]*)(?:@(\S+))?")
@@ -156,7 +156,7 @@ def _checkpoint(
     if refused := next((name for name in (*CODE, NOTE) if name in chosen), None):
         raise BadInput(f"Option {refused!r} is not taken: code of a checkpoint is never run")
     if family and family not in FAMILIES:
-        raise BadInput(f"There is no family {family!r}.{suggestion(family, FAMILIES)} There are: {', '.join(FAMILIES)}")
+        raise BadInput(unknown("family", family, FAMILIES, listed=True))
     weights.check_sizes(files.folder, files.names, of=files.name)
     if lora.CONFIG in files.names and not files.has(weights.WEIGHTS):
         row, read_as = _over_base(start, files, family, chosen, offline)

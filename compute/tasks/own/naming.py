@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from compute.tasks.own.shapes import KEYS, SHAPES, ShapeColumn, TaskShape
-from compute.types import BadInput, shortened, suggestion
+from compute.types import BadInput, shortened, suggestion, unknown
 
 NEAR = 0.8  # likeness of an unknown column to a known one from which it is taken for a slip
 
@@ -16,7 +16,7 @@ def shape_named(key: str) -> TaskShape:
     """The shape of that key. Raises BadInput for another."""
     shape = next((shape for shape in SHAPES if shape.key == key), None)
     if shape is None:
-        raise BadInput(f"There is no shape {shortened(key)!r}.{suggestion(key, KEYS)} There are: {', '.join(KEYS)}")
+        raise BadInput(unknown("shape", key, KEYS, listed=True))
     return shape
 
 

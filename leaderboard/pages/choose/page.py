@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import gradio as gr
 from markupsafe import Markup
 
-from leaderboard.data.languages import NAMES, SPELLINGS, name_of
+from leaderboard.data import verdicts
+from leaderboard.data.languages import NAMES, SPELLINGS
 from leaderboard.data.leaders import by_language
 from leaderboard.data.loading_code import evaluation_command, loading_code
-from leaderboard.data.model_queries import PERMISSIVE
+from leaderboard.data.model_queries import license_kind
 from leaderboard.data.shortlist import MANY, MOST, NEEDS, Conditions, shortlist
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import render
@@ -112,24 +115,21 @@ def shown(
     if need == GENERATORS:
         return render("pages/choose/generators.html")
     limits = [LIMITS[key] for key in (size, hardware) if key]
-    conditions = Conditions(language=language, max_parameters=min(limits, default=None), license=license)
+    conditions = Conditions(language=language, max_parameters=1e6 * min(limits, default=0), license=license)
     result = shortlist(suite_cache, need=need, conditions=conditions)
     about, scope = result.table.suite, result.table.scope
     return render(
         "pages/choose/page.html",
         list=result,
-        code={choice.facts["key"]: loading_code(choice.facts) for choice in result.choices},
-        command={
-            choice.facts["key"]: evaluation_command(choice.facts, suite=about["key"]) for choice in result.choices
-        },
+        words=verdicts,
+        code=loading_code,
+        command=partial(evaluation_command, suite=about["key"]),
+        license_kind=license_kind,
         languages=by_language(suite_cache, result.choices[0].facts["key"])[:MOST] if result.choices else [],
         many=language == MANY,
         hardware=hardware,
-        permissive=PERMISSIVE,
         suite=about,
         board=f"board?suite={about['key']}" + (f"&language={scope.language}" if scope.language else ""),
-        language={"": "", MANY: "many languages"}.get(language, name_of(language)),
-        categories=NEEDS[need].asked(language),
     )
 
 

@@ -14,7 +14,7 @@ from compute.analysis.correlation import ENOUGH, extreme_pairs
 from compute.analysis.figures.heatmap import WIDTHS, WRITTEN, group_colours, heatmap
 from compute.analysis.figures.style import PALETTE, SYMBOLS, label_sides, plain
 from compute.analysis.table import USUAL
-from compute.types import suggestion
+from compute.types import unknown
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.html.components import figure_bridge, lazy_tables
 from leaderboard.html.formatting import number
@@ -302,8 +302,7 @@ def _scatter(
 
 def _no_pair(keys: str, known: set[str]) -> str:
     """Why no pair can be opened, as a sentence."""
-    unknown = [key for key in keys.split(",")[:2] if key and key not in known]
-    sentences = [f"No column {key[:80]!r} in this matrix.{suggestion(key[:80], known)}" for key in unknown]
+    sentences = [unknown("column", key, known) for key in keys.split(",")[:2] if key and key not in known]
     return " ".join([*sentences, "Click a cell above, or choose two columns."])
 
 

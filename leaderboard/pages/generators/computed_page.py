@@ -6,7 +6,7 @@ import gradio as gr
 import numpy as np
 import pandas as pd
 
-from compute.types import suggestion
+from compute.types import unknown
 from leaderboard.data import suite_queries
 from leaderboard.html.formatting import blank, number, span
 from leaderboard.html.templates import render
@@ -27,7 +27,7 @@ def shown(computed: ComputedSet, *, metric: str, backbone: str, titles: pd.Serie
         metric = first
     column = computed.column(metric, backbone=backbone)
     if backbone and backbone not in computed.subsets:
-        moved += f" No features of {backbone[:80]!r}.{suggestion(backbone[:80], computed.subsets)}"
+        moved += f" {unknown('features of', backbone, computed.subsets)}"
     elif backbone and column.subset != backbone:
         moved += f" {column.title} does not rest on {backbone.replace('|', ' and ')}: here it is on {column.features}."
     return column, moved.strip()

@@ -21,7 +21,7 @@ from compute.arrays import Floats
 from compute.engine.generators.backbones import DISTANCE
 from compute.tasks.mini import generators as drawn
 from compute.tasks.mini.album import png
-from compute.types import BadInput, Undefined, suggestion
+from compute.types import BadInput, Undefined, unknown
 from leaderboard.data import generator_queries, item_queries, suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
@@ -77,11 +77,7 @@ def _score(detail: Mapping[str, Any], kind: str) -> float:
 def pair(column: MetricColumn, computed: ComputedSet, *, first: str, second: str) -> tuple[str, str, str]:
     """The keys of two generators, and a sentence where the address names others: by default the first two in rank."""
     known = [computed.generators[row].key for row in column.order]
-    note = " ".join(
-        f"No generator {key[:80]!r} in this set.{suggestion(key[:80], known)}"
-        for key in (first, second)
-        if key and key not in known
-    )
+    note = " ".join(unknown("generator", key, known) for key in (first, second) if key and key not in known)
     first = first if first in known else next((key for key in known if key != second), "")
     second = second if second in known else next((key for key in known if key != first), "")
     return first, second, note

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from compute.types import BadInput
-from leaderboard.data import sandbox, schema_queries
+from leaderboard.data import schema_queries
 from leaderboard.data.database import Database
 from leaderboard.data.payload import compressed, encode
 from leaderboard.data.visitor_queries import LONGEST_CELL, LONGEST_SQL, MOST_ROWS, SECONDS
@@ -54,10 +54,9 @@ def answered(request: Request, *, site: Site, sql: str | None) -> Response:
     """The answer to a query as JSON. Raises BadInput with a sentence for the visitor."""
     if sql is None:
         raise BadInput('Send the query as JSON: {"sql": "SELECT ..."}')
-    result = sandbox.run(site.db.copy, sql)
-    if not result["rows"]:
-        result["hint"] = schema_queries.near_keys(site.db, sql)
-    return Response(encode(result), media_type="application/json", headers={"cache-control": NO_STORE})
+    return Response(
+        encode(schema_queries.answer(site.db, sql)), media_type="application/json", headers={"cache-control": NO_STORE}
+    )
 
 
 def sql_of(body: bytes) -> str | None:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.table import USUAL
-from compute.types import suggestion
+from compute.types import unknown
 from leaderboard.data import item_queries, suite_queries, task_queries
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.leaders import scored_rows
@@ -125,7 +125,7 @@ def images(site: Site, *, task: str, model: str) -> tuple:
             gr.update(visible=True),
             gr.update(choices=choices, value=None, visible=True),
             gr.update(value=None, visible=False),
-            macro("message")(f"No map of {key[:80]!r}.{suggestion(key[:80], maps['model'])} Choose a model above."),
+            macro("message")(f"{unknown('map of', key, maps['model'])} Choose a model above."),
         )
     return (
         gr.update(visible=True),

@@ -13,7 +13,7 @@ import pytest
 from compute.catalog import catalog as catalogs
 from compute.catalog.catalog import CATALOG, shipped
 from compute.cli.listing import NOUNS, lines
-from compute.types import BadInput, Metric, Model, Suite, Task, UnknownKey
+from compute.types import BadInput, Metric, Model, Suite, Task, UnknownKey, nearest
 
 KEY = re.compile(r"[a-z0-9][a-z0-9._/+-]*")
 PROCEDURES = {
@@ -108,6 +108,7 @@ def test_an_unknown_key_is_told_the_nearest() -> None:
         CATALOGUE.model("openai/clip-vit-large-pach14")
     with pytest.raises(UnknownKey, match="list suites"):
         CATALOGUE.suite("nothing-like-it-at-all-0")
+    assert nearest("clip", ("clipscore", "openai/clip-b32")) == "openai/clip-b32", "begun, but not another name"
 
 
 @pytest.fixture

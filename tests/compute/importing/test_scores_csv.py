@@ -87,7 +87,7 @@ REFUSED = {
     "empty model": (f"{HEAD}\nmieb,,mieb/cifar10,accuracy,0.5\n", "row 1: model is empty"),
     "unknown benchmark": (
         f"{HEAD}\n{ROW}mieeb,org/known,mieb/cifar10,accuracy,0.5\n",
-        "row 2: no benchmark 'mieeb'. Did you mean 'mieb'?",
+        "row 2: No benchmark 'mieeb'. Did you mean 'mieb'?",
     ),
     "unknown model": (
         f"{HEAD}\nmieb,org/knwn,mieb/cifar10,accuracy,0.5\n",

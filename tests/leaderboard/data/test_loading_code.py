@@ -137,8 +137,9 @@ def test_the_command_is_accepted(suite_cache, key: str, suite: str) -> None:
     assert result.exit_code == 0 and f"{key}, " in result.output and "In all:" in result.output
 
 
-def test_what_nothing_loads_has_neither_code_nor_command(suite_cache) -> None:
+def test_what_nothing_loads_has_no_code_and_is_evaluated_from_the_readers_folder(suite_cache) -> None:
     facts = model_queries.models(suite_cache.db).loc["unisim-ll-n-0.5b"]
-    assert loading_code(facts) == "" and evaluation_command(facts, suite="unisim-core") == ""
+    command = evaluation_command(facts, suite="unisim-core")
+    assert loading_code(facts) == "" and command == "likeness run --suite unisim-core --models FOLDER"
     late = model_queries.models(suite_cache.db).loc["vidore/colpali-v1.3"]
     assert evaluation_command(late, suite="vidore-v3").startswith("mteb run --model vidore/colpali-v1.3")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from leaderboard.pages.choose.page import READY, shown
+from leaderboard.pages.choose.page import MOST, READY, shown
 
 
 def test_what_cannot_be_compared_is_not_called_better(suite_cache):
     text = shown(suite_cache, need="search", language="swa")
-    assert "its lead may be chance" in text and "Not tested:" in text
+    assert "its lead may be chance" in text and "whether by chance is unknown" in text
     assert "board?suite=mieb&amp;language=swa" in text
     assert "significantly worse" not in text.split("What is not known")[0]
 
@@ -17,6 +17,8 @@ def test_a_choice_ends_in_code_and_the_command_for_the_suite(suite_cache):
     assert "import mteb" in text and "ViDoRe(v3)" in text
     text = shown(suite_cache, need="search", language="many", license="permissive")
     assert "import AutoModel, AutoProcessor" in text and "likeness run --suite mieb --models google/" in text
+    text = shown(suite_cache, need="alignment")
+    assert text.count("likeness run --suite unisim-core") == MOST and "--models FOLDER" in text, "some have no weights"
 
 
 def test_what_is_not_stated_is_named_once(suite_cache):
