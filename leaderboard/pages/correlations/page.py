@@ -48,8 +48,8 @@ MEANING = {
     "pearson": "Pearson's r is the correlation of the scores themselves",
 }
 STARTS = (
-    ("UniSim-Bench Figure 3a", "unisim-3a"),
-    ("UniSim-Bench Figure 3b", "unisim-3b"),
+    ("UniSim-Bench's tasks, general models (Figure 3a)", "unisim-3a"),
+    ("UniSim-Bench's tasks, specialised models (Figure 3b)", "unisim-3b"),
     ("MIEB's ten categories", "mieb-categories"),
     ("MIEB's tasks", "mieb-tasks"),
     ("PairBench's tasks", "pairbench"),

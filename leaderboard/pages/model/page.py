@@ -9,8 +9,10 @@ from urllib.parse import quote, urlencode
 import gradio as gr
 import numpy as np
 
+from compute.analysis.maps.suites import SHIPPED
 from compute.analysis.pareto import OFF, ON
 from compute.analysis.ranking import Ranking
+from compute.analysis.table import USUAL
 from compute.metrics.judge import METRICS as JUDGE_METRICS
 from leaderboard.data import item_queries, model_queries, suite_queries
 from leaderboard.data.board_table import BoardTable
@@ -252,7 +254,16 @@ def _outstanding(shown: Field) -> dict[str, Any]:
             "rank": f"{shown.standing.place[at]} of {shown.standing.others[at] + 1}",
         }
 
+    own = shown.table.rows[shown.row]
+    suite = shown.table.suite["key"]
+    query = {
+        "of": "models",
+        "suites": ",".join(next((suites for suites in SHIPPED.values() if suite in suites), (suite,))),
+        "origin": USUAL if own.origin == shown.table.origin else own.origin,
+        "point": own.model,
+    }
     return {
+        "map": f"map?{urlencode(query, safe='/:~,')}",
         "best": [facts(at) for at in order if z[at] > 0][:OUTSTANDING],
         "worst": [facts(at) for at in order[::-1] if z[at] < 0][:OUTSTANDING],
         "nearest": None if shown.table.suite["aggregate"] == "human" else _nearest(shown),

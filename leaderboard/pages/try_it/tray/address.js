@@ -89,6 +89,7 @@ function fill(tray, link) {
   const ready = tray.comparisons.find(({ mode }) => mode === link.mode) ?? tray.comparisons[0];
   const start = link.inputs?.length ? link : ready ?? link;
   tray.starters.open = !link.inputs?.length;
+  if (!link.inputs?.length) tray.opening = link.mode;
   Object.assign(tray, { chosenMode: start.mode, mode: start.mode, question: start.question || QUESTIONS[0] });
   tray.inputs = (start.inputs ?? []).map((key) => tray.exampleInput(key));
 }

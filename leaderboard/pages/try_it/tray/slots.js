@@ -4,7 +4,6 @@ import { el } from '../../../js/dom.js';
 import { createCamera, hasCamera } from './camera.js';
 import { labels, MOST } from './inputs.js';
 import { arrange, enable, enabled, press, say } from '../parts.js';
-import { written } from './uploads.js';
 import { size } from '../words.js';
 
 const LONG = 2000; // characters, beyond which no text encoder reads to the end
@@ -137,7 +136,7 @@ function createEmpty(tray, { wrote }) {
     files.value = '';
   } });
   const choose = press('Choose image', () => files.click());
-  const write = press('Write text', () => wrote(tray.add([written('')])[0]?.id));
+  const write = press('Write text', () => wrote(tray.write()));
   const shoot = press('Camera', () => camera.open(), { hidden: !hasCamera() });
   const hint = el('p', { class: 'tr-hint' }, 'Drop, paste or choose an image, or write a text');
   const first = el('div', { class: 'tr-ways' }, hint, el('div', { class: 'tr-buttons' }, choose, write, shoot, files));

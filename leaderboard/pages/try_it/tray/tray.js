@@ -12,7 +12,7 @@ import { section, unseen } from '../parts.js';
 import { createReady } from './ready.js';
 import { Server } from './server.js';
 import { createSlots } from './slots.js';
-import { Uploads } from './uploads.js';
+import { Uploads, written as text } from './uploads.js';
 import { QUESTIONS } from '../words.js';
 
 const WAIT = 150;
@@ -35,6 +35,8 @@ class Tray {
     Object.assign(this, { root, trigger, server, inputs: [], last: 0, examples: new Map(), comparisons: [], plan: null, problem: '' });
     // `chosenMode` is the visitor's (or the address's) choice, '' where the inputs decide; `mode` is the current one.
     Object.assign(this, { chosenMode: '', mode: '', question: QUESTIONS[0], decisions: new Map(), untouched: true });
+    // `opening`: the mode that the address asks for, while the tray holds the comparison that the page opens with; null later.
+    this.opening = null;
     // `grown`: inputs were added since the last request; `waiting`: how Compare was called meanwhile; `fetching`: weights may have arrived.
     Object.assign(this, { grown: false, waiting: null, fetching: false });
     this.writeLater = debounce(() => this.writeUrl(), WAIT);
@@ -70,11 +72,16 @@ class Tray {
     return { ...example, id, kind: 'example' };
   }
 
-  /** Adds inputs, the first in place of the input `over` where that is given; those beyond the limit are ignored. */
+  /**
+   * Adds inputs, the first in place of the input `over` where that is given; those beyond the limit are ignored. The
+   * visitor's own replace the comparison that the page opens with, and anything replaces texts that are still blank.
+   */
   add(inputs, over = null) {
     const added = inputs.map((input) => ({ ...input, id: String(++this.last) }));
     const index = over === null ? -1 : this.inputs.findIndex(({ id }) => id === over);
-    let all = [...this.inputs, ...added];
+    const fresh = this.opening !== null && index < 0 && exampleKeys(inputs) === null;
+    if (fresh) this.chosenMode = this.opening;
+    let all = [...(fresh ? [] : this.inputs.filter(({ kind, text: words }) => kind !== 'text' || words.trim())), ...added];
     if (index >= 0) all = [...this.inputs.toSpliced(index, 1, added[0]), ...added.slice(1)];
     const most = all.slice(0, MOST);
     if (all.length > MOST) this.notice.say(`At most ${MOST} inputs can be compared at once: ${all.length - MOST} ignored. Remove one first.`);
@@ -87,6 +94,11 @@ class Tray {
   addExample(key, over = null) {
     const [added] = this.add([this.exampleInput(key)], over);
     if (added) this.announce(`${this.label(added.id)}: ${this.examples.get(key).title}`);
+  }
+
+  /** Adds a blank text and hands back its id; where it would be alone, two, since one text is compared with nothing. */
+  write() {
+    return this.add(this.opening !== null || !this.inputs.length ? [text(''), text('')] : [text('')])[0]?.id;
   }
 
   /** Fills the tray with a ready comparison. */
@@ -141,7 +153,7 @@ class Tray {
   }
 
   touched() {
-    this.untouched = false;
+    Object.assign(this, { untouched: false, opening: null });
     this.writeLater();
   }
 
