@@ -211,11 +211,11 @@ def test_judges_are_asked_by_a_press_alone(visit: Callable, site: str, endpoint:
         framed.locator(TRAY).wait_for()
         page = visit(link, site=site, ready=DONE)
         assert [row.get_attribute("data-model") for row in page.locator(".cp-row").all()] == ["ssim"]
-        cost = "2 judges, 4 requests to the host’s endpoint."
+        cost = "2 judges: 4 requests to the host’s endpoint."
         assert f"Judges are asked only when you press Compare: {cost}" in page.locator(".tr-notice").inner_text()
         page.evaluate("document.querySelector('.tr-ask > .tr-primary').click()")
         page.get_by_text("Many pairs at once: a CSV or ZIP").click()
-        box = page.get_by_label("Also ask 2 judges: 4 requests to the host’s endpoint for each pair")
+        box = page.get_by_label(f"For each pair, also ask {cost}")
         table = {"name": "a.csv", "mimeType": "text/csv", "buffer": b"first,second\nexample:cat,example:cat-face\n"}
         page.locator(".likeness-batch input[type=file]").set_input_files(table)
         page.get_by_role("link", name="Download the scores (CSV)").wait_for()  # by now the others would have been asked

@@ -264,6 +264,19 @@ def test_one_press_answers_a_first_visit_and_the_answer_takes_the_focus(tray: Ca
     page.get_by_text("The inputs have changed since: compare again.").wait_for()
 
 
+@pytest.mark.parametrize(
+    "given", ["pair&inputs=cat,cat-face", "choice&inputs=cat,cat-face,cat-cheek", "odd&inputs=cat,cat-face,cat-cheek"]
+)
+def test_seven_results_take_little_room_and_compare_is_on_the_first_screen(answered: Callable, given: str) -> None:
+    page = answered(f"mode={given}")
+    assert page.locator(".cp-row").count() == 7
+    ends = "(nodes) => Math.max(...nodes.map((node) => node.getBoundingClientRect().bottom + scrollY))"
+    assert page.locator(".tr-slots, .tr-ask > .tr-primary").evaluate_all(ends) <= 850
+    for width in (1360, 390):
+        page.set_viewport_size({"width": width, "height": 850})
+        assert page.locator(".cp-rows").bounding_box()["height"] <= 420
+
+
 def test_a_percentile_is_given_where_a_model_was_calibrated_and_the_page_says_where_not(answered: Callable) -> None:
     page = answered("mode=pair&inputs=heart-left,text-heart-left&models=tiny")
     assert "percentile" in page.locator(".cp-strip").get_attribute("aria-label").lower()
@@ -292,7 +305,7 @@ def test_a_perturbed_image_draws_curves_and_is_rated_and_the_link_shows_it_again
     slider = page.get_by_role("slider", name="Rotation (degrees)").first
     slider.focus()
     page.keyboard.press("End")
-    page.locator(".likeness-judging[data-shown='rotate 45'][data-settled=true]").wait_for(state="attached")
+    page.locator(".likeness-judging[data-shown='rotate 45'][data-complete=true]").wait_for(state="attached")
     page.locator(".cp-preview img").wait_for()
     page.locator("#closer .js-plotly-plot .main-svg").first.wait_for()
     ratings = [cell.inner_text() for cell in page.locator("#rated tr[data-model=ssim] td").all()]
@@ -301,7 +314,7 @@ def test_a_perturbed_image_draws_curves_and_is_rated_and_the_link_shows_it_again
     assert (found["change"], found["by"], found["amount"]) == ("coffee", "rotate", "45")
     assert violations(page) == []
     page = answered("mode=pair&inputs=cat,coffee&models=ssim&change=coffee&by=rotate&amount=22.5")
-    page.locator(".likeness-judging[data-shown='rotate 22.5'][data-settled=true]").wait_for(state="attached")
+    page.locator(".likeness-judging[data-shown='rotate 22.5'][data-complete=true]").wait_for(state="attached")
     assert page.get_by_role("slider", name="Rotation (degrees)").first.input_value() == "22.5"
 
 

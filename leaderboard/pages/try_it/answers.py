@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from markupsafe import Markup
 
 from compute.analysis.calibrated import BETWEEN, EITHER, LESS, MATCHING, MORE, UNRELATED, USUAL
 from compute.analysis.domain import Calibrations, described
+from compute.analysis.ranks.variance import listed
 from compute.catalog.own.models import source_of
 from compute.live.questions import Answer, LiveQuestion, medians
 from compute.types import LETTERS
-from leaderboard.data.related_figures import RelatedFigure, missing_sentence
+from leaderboard.data.related_figures import RelatedFigure
 from leaderboard.html.formatting import number, percent
 from leaderboard.html.templates import render
 from leaderboard.live.live import OUT_OF_TIME
 from leaderboard.pages.try_it.strips import measure, raw, strip
 
 SIMILAR, DIFFERENT, UNSURE = "similar", "not similar", "cannot tell"
+PICKS, UNDECIDED = "picks ", "undecided"
 VERDICTS = {
     MATCHING: SIMILAR,
     UNRELATED: DIFFERENT,
@@ -39,7 +42,6 @@ BEST = {  # of single images
     "sharpness": "the sharpest",
 }
 PAIRS = {"image-image": "pairs of images", "image-text": "images with texts", "text-text": "pairs of texts"}
-MOST_RECORDS = 2  # of a model
 CLOSE = 2.0  # percentile points: a smaller lead is negligible
 DRAWINGS = "drawn-scenes-training"  # models that are trained on nothing else understand nothing else
 UNCALIBRATED = "it is not calibrated"
@@ -69,7 +71,7 @@ def result(
         rows=rows,
         why=f"{reasons(answers)} {sharing(each for each in answers if not each.problem)}".strip(),
         pending=pending,
-        late="" if pending else _late(answers),
+        late=[] if pending else [each.row.title for each in answers if each.problem == OUT_OF_TIME],
         pairs=PAIRS.get(question.pairing),
         UNSURE=UNSURE,
         uncalibrated=any(_reason(each) == UNCALIBRATED for each in answers),
@@ -81,38 +83,37 @@ def headline(question: LiveQuestion, answers: Sequence[Answer]) -> Headline:
     able = [each for each in answers if not each.problem]
     if not able:
         return "None of these models could answer; the reasons are below.", "", ""
-    if question.mode == "pair" or len(question.inputs) == 1:
-        return _headline_of_verdicts(able)
-    every = votes(able, lambda each: each.pick)
-    counts = Counter(vote for vote in every if vote is not None)
-    if not counts:
-        return "No model picks an option: each sees a tie or gives no readable answer.", "", ""
-    (leader, most), *others = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    silent = f"; {len(every) - counts.total()} undecided" if len(every) > counts.total() else ""
-    picks = ", ".join(f"{count} {'picks' if count == 1 else 'pick'} {LETTERS[option]}" for option, count in others)
-    if others and others[0][1] == most:
-        return f"The models disagree: {most} pick{'s' * (most == 1)} {LETTERS[leader]}, {picks}{silent}.", "", ""
-    rest = f" as {ROLES.get(question.mode) or BEST[question.attribute]}{f'; {picks}' if picks else ''}{silent}."
-    subject = "The one model with a pick chooses " if counts.total() == 1 else f"{_share(most, len(every))} pick "
-    return subject, LETTERS[leader], rest
-
-
-def _headline_of_verdicts(able: Sequence[Answer]) -> Headline:
-    rated = [each for each in able if each.unit == "rating"]
-    every = votes([each for each in able if each.unit != "rating"], pair_verdict)
+    is_alone = question.mode == "pair" or len(question.inputs) == 1
+    rated = [each for each in able if is_alone and each.unit == "rating"]
     judges = f" {len(rated)} judge{'' if len(rated) == 1 else 's'} rated this pair from 1 to 10." if rated else ""
-    if not every:
+    word, undecided = (pair_verdict, UNSURE) if is_alone else (pick_of, UNDECIDED)
+    said = [{word(each) for each in group} for group in by_encoder(each for each in able if each not in rated)]
+    votes = [each.pop() if len(each) == 1 else undecided for each in said]
+    if not votes:
         return judges.strip(), "", ""
-    counts = Counter(vote or UNSURE for vote in every)
-    unsure = counts.pop(UNSURE, 0)
+    counts = Counter(votes)
+    unsure = counts.pop(undecided, 0)
+    if not counts and not is_alone:
+        return "No model picks an option: each sees a tie or gives no readable answer.", "", ""
     if not counts:
-        who = "The model cannot" if len(every) == 1 else f"None of the {len(every)} models can"
+        who = "The model cannot" if len(votes) == 1 else f"None of the {len(votes)} models can"
         return f"{who} tell.{judges}", "", ""
-    (leader, most), *others = counts.most_common()
-    rest = [f"{count} {word}" for word, count in (*others, (UNSURE, unsure)) if count]
+    (leader, most), *others = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    rest = [_counted(*each) for each in (*others, (undecided, unsure)) if each[1]]
     if others and others[0][1] == most:
-        return f"The models disagree: {', '.join([f'{most} {leader}', *rest])}.{judges}", "", ""
-    return f"{_share(most, len(every))}: ", leader, f"{''.join(f'; {each}' for each in rest)}.{judges}"
+        return f"The models disagree: {', '.join([_counted(leader, most), *rest])}.{judges}", "", ""
+    who = f"{most} of {len(votes)} models"
+    if most == len(votes):
+        who = {1: "The one model", 2: "Both models"}.get(most, f"All {most} models")
+    end = f"{''.join(f'; {each}' for each in rest)}.{judges}"
+    if is_alone:
+        return f"{who}: ", leader, end
+    role = ROLES.get(question.mode) or BEST[question.attribute]
+    return f"{who} pick{'s' * (most == 1)} ", leader.removeprefix(PICKS), f" as {role}{end}"
+
+
+def _counted(word: str, count: int) -> str:
+    return f"{count} {word if count == 1 else word.replace(PICKS, 'pick ')}"
 
 
 def pair_verdict(answer: Answer) -> str:
@@ -120,10 +121,9 @@ def pair_verdict(answer: Answer) -> str:
     return f"{answer.scores[0]:g} of 10" if answer.unit == "rating" else VERDICTS.get(answer.reading, UNSURE)
 
 
-def votes(answers: Sequence[Answer], vote: Callable[[Answer], Any]) -> list[Any]:
-    """One vote an encoder, None where its models differ."""
-    every = [{vote(each) for each in group} for group in by_encoder(answers)]
-    return [each.pop() if len(each) == 1 else None for each in every]
+def pick_of(answer: Answer) -> str:
+    """Which option a model picks, in words."""
+    return UNDECIDED if answer.pick is None else f"{PICKS}{LETTERS[answer.pick]}"
 
 
 def by_encoder(answers: Iterable[Answer]) -> list[list[Answer]]:
@@ -132,19 +132,10 @@ def by_encoder(answers: Iterable[Answer]) -> list[list[Answer]]:
     for answer in answers:
         options = [option for option in answer.row.options.values() if isinstance(option, Mapping)]
         parts = {answer.row.weights, *(str(option.get("weights", "")) for option in options)} - {""}
-        group = next((group for group in groups if group[0] & parts), None)
-        if group is None:
-            groups.append((parts, [answer]))
-        else:
-            group[0].update(parts)
-            group[1].append(answer)
+        same = [group for group in groups if group[0] & parts]
+        groups = [group for group in groups if not group[0] & parts]
+        groups.append((parts.union(*(each for each, _ in same)), [*chain(*(each for _, each in same)), answer]))
     return [group for _, group in groups]
-
-
-def _share(count: int, total: int) -> str:
-    if count < total:
-        return f"{count} of {total} models"
-    return {1: "The one model", 2: "Both models"}.get(total, f"All {total} models")
 
 
 def _reason(answer: Answer) -> str:
@@ -169,20 +160,8 @@ def reasons(answers: Iterable[Answer]) -> str:
 
 def sharing(answers: Iterable[Answer]) -> str:
     """Which models count once, as they run the same encoder."""
-    groups = [" and ".join(each.row.title for each in group) for group in by_encoder(answers) if len(group) > 1]
-    return " ".join(f"{titles} share an encoder and count once." for titles in groups)
-
-
-def _late(answers: Sequence[Answer]) -> str:
-    """A sentence on the models that were not started for lack of time; empty without any."""
-    titles = [each.row.title for each in answers if each.problem == OUT_OF_TIME]
-    if not titles:
-        return ""
-    return (
-        f"The time for one question is over: {len(answers) - len(titles)} of {len(answers)} models had their turn, "
-        f"{len(titles)} did not ({', '.join(titles)}). Press Compare again: what has been answered is stored, so the "
-        "time goes to the rest."
-    )
+    groups = [[each.row.title for each in group] for group in by_encoder(answers)]
+    return " ".join(f"{listed(titles)} share an encoder and count once." for titles in groups if len(titles) > 1)
 
 
 def _row(question: LiveQuestion, answer: Answer, records: Sequence[RelatedFigure], own: Calibrations) -> dict[str, Any]:
@@ -198,19 +177,18 @@ def _row(question: LiveQuestion, answer: Answer, records: Sequence[RelatedFigure
         "score": (axis.values[option], axis.unit) if axis and option is not None else ("", ""),
         "facts": _facts(question, answer),
         "domains": _domains(answer, own),
-        "records": [(record, _tooltip(record)) for record in records[:MOST_RECORDS]],
-        "no_records": missing_sentence(records),
+        "records": [(record, _tooltip(record)) for record in records],
     }
 
 
 def verdict(question: LiveQuestion, answer: Answer) -> str:
     """The model's answer in a word or two."""
-    if question.mode == "pair" or (question.mode == "quality" and len(answer.scores) == 1):
+    if question.mode == "pair" or len(question.inputs) == 1:
         return pair_verdict(answer)
-    if answer.pick is None:
-        return "undecided" if answer.unit == "votes" else "a tie"
+    if answer.pick is None and answer.unit != "votes":
+        return "a tie"
     close = answer.margin is not None and -0.5 < answer.margin < CLOSE
-    return f"picks {LETTERS[answer.pick]}{', almost a tie' if close else ''}"
+    return f"{pick_of(answer)}{', almost a tie' if close else ''}"
 
 
 def _facts(question: LiveQuestion, answer: Answer) -> list[str]:
@@ -258,13 +236,9 @@ def _domains(answer: Answer, own: Calibrations) -> list[tuple[str, bool, bool]]:
     used = answer.reference or answer.few
     return [
         (
-            f"{described(each)}: "
-            + (
-                f"{each.n_unrelated} images"
-                if each.alone
-                else f"{each.n_unrelated} unrelated and {each.n_matching} matching pairs"
-            )
-            + f" of {each.scenes} scenes, {each.source}",
+            f"{described(each)}: {each.n_unrelated} "
+            f"{'images' if each.alone else f'unrelated and {each.n_matching} matching pairs'} "
+            f"of {each.scenes} scenes, {each.source}",
             used is not None and each.domain == used.domain,
             each.synthetic,
         )

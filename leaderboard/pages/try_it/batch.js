@@ -4,11 +4,11 @@ import { el, stylesheet } from '../../js/dom.js';
 import { attention, show } from '../../js/reveal.js';
 import { enable, enabled, press, say } from './parts.js';
 import { written } from './tray/models.js';
-import { left, many, sentence, size } from './words.js';
+import { cost, left, many, sentence, size } from './words.js';
 
 const LARGEST = 50_000_000; // bytes; the server refuses more
 const SLOW = 15_000; // ms without an answer, after which the page says so
-const FORMAT = 'A CSV with the columns first and second, and name if you like. A cell is a text, example:KEY for an example, or the name of an image: then put the CSV and the images in one ZIP. At most 200 pairs and 50 MB; all of it stays in memory and ends with this visit.';
+const FORMAT = 'A CSV with the columns first and second, and name if you like. A cell is a text, example:KEY for an example, or the name of an image: then put the CSV and the images in one ZIP. At most 200 pairs and 50 MB; all of it stays in memory for this visit only.';
 const ABOUT = 'The models ticked above score the pairs that they can compare; you get the scores as a CSV.';
 
 /**
@@ -43,12 +43,6 @@ export function ended({ state, done, of, problems }) {
   return problems ? `${whole} ${many(problems, 'row')} without every score: the column problem says why.` : whole;
 }
 
-/** What it costs to have judges score a table too, in words. */
-function judgesLabel(judges) {
-  const requests = judges.reduce((sum, judge) => sum + judge.requests, 0);
-  return `Also ask ${many(judges.length, 'judge')}: ${requests} requests to the host’s endpoint for each pair`;
-}
-
 /** One table at a time; `root.dataset.state` says what it does: `idle`, `sending` or `running`. */
 class Batch {
   constructor(root, trigger, tray) {
@@ -64,12 +58,12 @@ class Batch {
       if (file) this.send(file);
     } });
     this.choose = press('Choose a CSV or ZIP', () => enabled(this.choose) && this.input.click());
-    this.sample = el('a', { class: 'bt-sample', download: 'pairs.csv' }, 'Sample CSV');
+    this.sample = el('a', { download: 'pairs.csv' }, 'Sample CSV');
     this.try = press('Run the sample', () => enabled(this.try) && this.send(new File([this.written()], 'pairs.csv')));
     this.box = el('input', { type: 'checkbox' });
     this.words = el('span');
     this.judges = el('label', { class: 'bt-judges', hidden: true }, this.box, this.words);
-    this.result = el('div', { class: 'bt-result' });
+    this.result = el('div');
     this.details = el('details', { ontoggle: () => this.details.open && this.offer() },
       el('summary', {}, 'Many pairs at once: a CSV or ZIP'), el('p', { class: 'pg-quiet' }, ABOUT), el('p', { class: 'pg-quiet' }, FORMAT),
       this.judges, el('div', { class: 'tr-row' }, this.choose, this.input, this.try, this.sample),
@@ -96,7 +90,7 @@ class Batch {
   price() {
     const judges = this.tray()?.judges() ?? [];
     this.judges.hidden = !judges.length;
-    say(this.words, judges.length ? judgesLabel(judges) : '');
+    say(this.words, judges.length ? `For each pair, also ask ${cost(judges)}` : '');
   }
 
   /** Keys of the models that score a table, null where the visitor left the choice as it was; judges only where the visitor says so. */

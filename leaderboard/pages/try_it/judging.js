@@ -6,7 +6,7 @@
 import { el, stylesheet } from '../../js/dom.js';
 import { exampleKeys } from './tray/inputs.js';
 import { enable, enabled, press, say } from './parts.js';
-import { many } from './words.js';
+import { cost } from './words.js';
 
 const OWN = ['change', 'by', 'amount'];
 const REST = 400; // ms without a drag until the slower scores are made
@@ -23,15 +23,6 @@ export function mount(root, { trigger = () => {}, tray = () => document.querySel
     root.likenessJudging = new Judging(root, trigger, tray);
   }
   return root.likenessJudging;
-}
-
-/** What asking costs, in words. Pure. */
-export function price(judges) {
-  const sum = (name) => judges.reduce((total, judge) => total + judge[name], 0);
-  const requests = sum('requests');
-  const where = requests ? `, ${many(requests, 'request')} to the host’s endpoint` : '';
-  const local = judges.some((judge) => !judge.requests) ? `, ${requests ? 'the others' : 'all'} on the app’s own machine` : '';
-  return `${many(judges.length, 'judge')}: ${many(sum('questions'), 'question')}${where}${local}.`;
 }
 
 /** What an address shows: { change, by, amount } with the key of an example, or null. Pure. */
@@ -54,7 +45,7 @@ class Judging {
     // `queue` are the judges that are still to be asked; `turn` numbers the requests.
     Object.assign(this, { root, trigger, tray, state: null, queue: [], asked: 0, turn: 0, running: false, timer: 0 });
     this.link = parse(location.search);
-    this.cost = el('span', { class: 'jd-cost' });
+    this.cost = el('span');
     this.go = press('Ask the judges', ({ isTrusted }) => isTrusted && this.start());
     this.stop = press('Stop', () => this.end('Stopped: the judge that is answering now is the last.'), { hidden: true });
     this.bar = el('progress', { hidden: true, 'aria-label': 'Judges that have answered' });
@@ -86,18 +77,18 @@ class Judging {
   }
 
   /** Something else is shown than before. */
-  renewed({ view, judges = [], message, settled }) {
+  renewed({ view, judges = [], message, complete }) {
     clearTimeout(this.timer);
-    if (view && !settled) this.timer = setTimeout(() => this.trigger('settle', {}), REST);
+    if (view && !complete) this.timer = setTimeout(() => this.trigger('settle', {}), REST);
     this.set(false);
     enable(this.go, true);
     this.part.hidden = !judges.length;
-    say(this.cost, judges.length ? price(judges) : '');
+    say(this.cost, judges.length ? cost(judges) : '');
     say(this.status, message);
     if (view) this.write(view);
     else if (this.link) this.restore();
     this.root.dataset.shown = view ? `${view.by} ${view.amount}` : '';
-    this.root.dataset.settled = String(settled);
+    this.root.dataset.complete = String(complete);
   }
 
   /** The server has answered a drag, if only with an error. */
@@ -127,7 +118,7 @@ class Judging {
     this.asked += 1;
     if (message) this.end(message);
     else if (this.queue.length) this.next();
-    else this.end(`${many(this.asked, 'judge')} asked; the scores are in the table.`);
+    else this.end(`Judges asked: ${this.asked}. Their scores are in the table.`);
   }
 
   end(words) {

@@ -108,7 +108,7 @@ def answered(site: Site, payload: dict[str, Any], request: Any) -> Iterator[Resu
     with site.db.snapshot():
         calibrations = live.calibrations()
         published = related_figures(
-            site,
+            site.suite_cache,
             models=[row.key for row in rows],
             mode=question.mode,
             kinds=question.kinds,

@@ -66,7 +66,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
                 )
                 for kind, perturbation in PERTURBATIONS.items()
             }
-        with gr.Row(elem_classes="cp-rated"):
+        with gr.Row():
             with gr.Column(scale=1, min_width=240):
                 preview = gr.HTML("", apply_default_css=False)
             with gr.Column(scale=3, min_width=300):
@@ -235,7 +235,7 @@ def rated(
         if condition == CONDITIONS[-1] and row is not rows[-1] and time.perf_counter() - updated > PAUSE:
             updated = time.perf_counter()
             yield ratings.table(pair, rows, scores, amount=amount), gr.skip()
-    facts = ratings.state(view, rows, settled=set(conditions) == set(CONDITIONS))
+    facts = ratings.state(view, rows, complete=set(conditions) == set(CONDITIONS))
     yield ratings.table(pair, rows, scores, amount=amount), facts
 
 

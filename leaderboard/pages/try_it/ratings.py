@@ -141,7 +141,7 @@ def _cell(rating: PairRating | str | None, missing: str) -> dict[str, Any]:
         return {"why": rating or missing}
     shown = ["no score" if score is None else f"{score}" for score in rating.scores]
     invalid = [
-        (PROBLEMS.get(problem, problem), _short(reply))
+        (PROBLEMS.get(problem, problem), shortened(" ".join(reply.split()), LONGEST))
         for problem, reply in zip(rating.problems, rating.replies, strict=False)
         if problem
     ]
@@ -152,7 +152,6 @@ def _cell(rating: PairRating | str | None, missing: str) -> dict[str, Any]:
         "measure": "cosine" if rating.measure == "cosine" else "score",
         "numbers": " and ".join(dict.fromkeys(number(value, digits=3) for value in rating.numbers)),
         "invalid": invalid,
-        "replies": [_short(reply) for reply in rating.replies],
     }
 
 
@@ -180,14 +179,14 @@ def state(
     *,
     turn: int | None = None,
     message: str = "",
-    settled: bool = True,
+    complete: bool = True,
 ) -> str:
     """What the script of the buttons needs, as JSON: what is shown, the judges to ask and what that costs.
 
     `turn` numbers the answer to a press; without one, something else is shown than before. `message` is why a judge
-    could not be asked. Where it has not `settled`, scores are missing that are made once a drag rests.
+    could not be asked. Where it is not `complete`, the scores are missing that are made once a drag rests.
     """
-    facts: dict[str, Any] = {"at": monotonic_ns(), "turn": turn, "message": message, "settled": settled, "view": None}
+    facts: dict[str, Any] = {"at": monotonic_ns(), "turn": turn, "message": message, "complete": complete, "view": None}
     if view is not None:
         each = changes.QUESTIONS * len(CONDITIONS)
         judges = [
@@ -202,7 +201,3 @@ def state(
         ]
         facts |= {"view": {"image": view.image, "by": view.kind, "amount": view.amount}, "judges": judges}
     return script_json(facts)
-
-
-def _short(text: str) -> str:
-    return shortened(" ".join(text.split()), LONGEST)

@@ -24,10 +24,13 @@ export function size(bytes) {
 /** `1 file`, `3 files`. */
 export const many = (count, one, more = `${one}s`) => `${count} ${count === 1 ? one : more}`;
 
-/** What a question to judges costs: `2 judges, 4 requests to the host’s endpoint.` */
+/** What asking judges costs: `2 judges: 8 questions, 4 requests to the host’s endpoint, the others on the app’s own machine.` */
 export function cost(judges) {
-  const requests = judges.reduce((sum, judge) => sum + judge.requests, 0);
-  return `${many(judges.length, 'judge')}, ${many(requests, 'request')} to the host’s endpoint.`;
+  const sum = (name) => judges.reduce((total, judge) => total + (judge[name] ?? 0), 0);
+  const [questions, requests] = [sum('questions'), sum('requests')];
+  const own = judges.some((judge) => !judge.requests) && `${requests ? 'the others' : 'all'} on the app’s own machine`;
+  const parts = [questions && many(questions, 'question'), requests && `${many(requests, 'request')} to the host’s endpoint`, own];
+  return `${many(judges.length, 'judge')}: ${parts.filter(Boolean).join(', ')}.`;
 }
 
 /** A sentence ends in a point, whatever wrote it. */

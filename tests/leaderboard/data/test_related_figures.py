@@ -36,7 +36,6 @@ def test_one_figure_whole(suite_cache) -> None:
         source="UniSim-Bench Table 2",
         note="mean of 3 tasks",
         trained_on=True,
-        synthetic=False,
         address="board?suite=unisim-core&select=dreamsim-ensemble~published",
     )
     assert (found[0].shown, found[0].shown_chance) == ("85.9%", "50.0%")

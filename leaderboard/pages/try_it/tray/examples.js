@@ -8,7 +8,7 @@ import { sentence } from '../words.js';
 export const EXAMPLE = 'application/x-likeness-example';
 
 /** Title, credit and licence of an example in one line. */
-export const credited = ({ title, credit, licence }) => [title, credit, licence].filter(Boolean).map(sentence).join(' ');
+const credited = ({ title, credit, licence }) => [title, credit, licence].filter(Boolean).map(sentence).join(' ');
 
 export function createExamples(tray) {
   const strip = el('div', { class: 'tr-strip', role: 'group', 'aria-label': 'Examples: press one to add it' });

@@ -7,7 +7,7 @@
  */
 
 export const MOST = 9; // a reference with 8 alternatives
-export const LONGEST_TEXT = 100_000; // characters; the server refuses more
+const LONGEST_TEXT = 100_000; // characters; the server refuses more
 const LETTERS = 'ABCDEFGHI';
 
 /** Whether the input counts: an image that failed to upload does not. */
@@ -24,7 +24,7 @@ export function labels(inputs, mode) {
 }
 
 /** The key of the example that an input still is, or '' when it is the visitor's own. */
-export function exampleKey(input) {
+function exampleKey(input) {
   if (input.kind === 'example') return input.key;
   return input.kind === 'text' && input.example && input.text === input.example.text ? input.example.key : '';
 }

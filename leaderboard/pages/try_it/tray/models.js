@@ -7,7 +7,7 @@ import { arrange, press, say, section } from '../parts.js';
 import { many, size } from '../words.js';
 
 export const MOST_MODELS = 12;
-export const SUGGESTED = 'laion/clip-vit-b-32-laion2b-s34b-b79k'; // small, and good at both images and texts
+const SUGGESTED = 'laion/clip-vit-b-32-laion2b-s34b-b79k'; // small, and good at both images and texts
 
 const possible = (model) => model.state !== 'impossible';
 
@@ -80,13 +80,13 @@ export function createModels(tray) {
     const chosen = new Set(tray.models());
     const most = chosen.size >= MOST_MODELS;
     full.hidden = !most;
-    const update = (entries, model, make) => {
-      if (!entries.has(model.key)) entries.set(model.key, make(tray, model.key));
+    const update = (entries, model) => {
+      if (!entries.has(model.key)) entries.set(model.key, createPick(tray, model.key, entries === listed));
       return entries.get(model.key).update(model, chosen.has(model.key), most);
     };
     chosen.forEach((key) => stays.add(key));
     const near = models.filter(({ key, state }) => state === 'ready' || (state === 'download' && stays.has(key)));
-    arrange(row, near.map((model) => update(shown, model, createPick)));
+    arrange(row, near.map((model) => update(shown, model)));
     suggest(models.find(({ key }) => key === SUGGESTED), most);
     const others = models.filter(({ state }) => state !== 'ready');
     const downloads = others.filter(({ state }) => state === 'download').length;
@@ -99,7 +99,7 @@ export function createModels(tray) {
       const { node: part, title, remedy, list } = drawn.get(group.key);
       say(title, group.title);
       say(remedy, group.remedy);
-      arrange(list, group.models.map((model) => update(listed, model, createRow)));
+      arrange(list, group.models.map((model) => update(listed, model)));
       return part;
     }));
     sift(others);
@@ -136,36 +136,21 @@ function createGroup(open) {
   return { node: el('details', { class: 'tr-group', open }, title, remedy, list), title, remedy, list };
 }
 
-/** A tick box for a model; `update` returns its node. */
-function createPick(tray, key) {
+/** A tick box for a model, also `inList` with what prevents its answer; `update` returns its node. */
+function createPick(tray, key, inList) {
   const box = el('input', { type: 'checkbox', onchange: () => tray.decide(key, box.checked) });
   const title = el('span', { dir: 'auto' });
-  const aside = el('small');
-  const node = el('label', { class: 'tr-pick', 'data-key': key }, box, title, aside);
+  const aside = el('small', { dir: 'auto' });
+  const label = el('label', { class: 'tr-pick' }, box, title, aside);
+  const node = inList ? el('li', {}, label) : label;
+  node.dataset.key = key;
   function update(model, ticked, most) {
     box.checked = ticked;
-    box.disabled = model.state === 'impossible' || (most && !ticked);
+    box.disabled = !possible(model) || (most && !ticked);
     say(title, model.title);
-    say(aside, model.state === 'download' ? `${weight(model)} download` : model.requests ? 'judge' : '');
-    node.title = [kindWords(model.kind), model.own && 'the host’s own model', model.loaded && 'in memory', box.disabled && most && `at most ${MOST_MODELS} at once`].filter(Boolean).join(', ');
+    say(aside, model.state === 'download' ? `${weight(model)} download` : inList ? model.why : model.requests ? 'judge' : '');
+    label.title = [kindWords(model.kind), model.own && 'the host’s own model', model.loaded && 'in memory', box.disabled && most && `at most ${MOST_MODELS} at once`].filter(Boolean).join(', ');
     return node;
   }
-  return { update, focus: () => box.focus() };
-}
-
-/** A line of the list: the tick box, and what prevents its answer. */
-function createRow(tray, key) {
-  const box = el('input', { type: 'checkbox', onchange: () => tray.decide(key, box.checked) });
-  const title = el('span', { dir: 'auto' });
-  const state = el('small', { dir: 'auto' });
-  const node = el('li', { 'data-key': key }, el('label', { class: 'tr-pick' }, box, title, state));
-  function update(model, ticked, most) {
-    box.checked = ticked;
-    box.disabled = model.state === 'impossible' || (most && !ticked);
-    say(title, model.title);
-    say(state, model.why || `will download ${model.bytes ? size(model.bytes) : 'weights of unknown size'}`);
-    node.dataset.state = model.state;
-    return node;
-  }
-  return { node, update };
+  return { node, update, focus: () => box.focus() };
 }

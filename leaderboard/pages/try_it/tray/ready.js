@@ -17,7 +17,7 @@ export function expectedAnswer({ mode, inputs, expected }, titles) {
 }
 
 /** How many of the models that answered within what they were calibrated on got it; '' where nothing is known. Pure. */
-export function tallied(record) {
+export function gotItCount(record) {
   if (!record) return '';
   const [right, all] = [record.right.length, record.right.length + record.wrong.length + record.silent.length];
   if (!record.done) return all ? `${right} of ${all} so far` : '';
@@ -39,7 +39,7 @@ export function createReady(tray) {
   const answers = el('ul', { class: 'tr-answers' });
   const every = el('details', {}, el('summary', {}, 'Expected answers, and which models get them'), answers);
   const node = section('Comparisons', list, chosen, every);
-  const entries = new Map(); // by comparison: its button, its tally, its line and the download it offers
+  const entries = new Map(); // by comparison: its button with a count, its line and the download it offers
   let drawn = null;
   let records = {};
   let timer = 0;
@@ -88,18 +88,18 @@ export function createReady(tray) {
   return { node, refresh, ask };
 }
 
-/** One comparison: its button with a tally, its line among the answers, and the same line for the chosen one. */
+/** One comparison: its button with a count, its line among the answers, and the same line for the chosen one. */
 function createEntry(tray, one, titles) {
   const button = press(one.title, () => tray.take(one), { 'data-key': one.key, dir: 'auto' });
-  const tally = el('small');
+  const count = el('small');
   const lines = [one.title, ''].map((title) => createLine(tray, one, { title, expected: expectedAnswer(one, titles) }));
   function refresh(record, isChosen) {
     button.setAttribute('aria-pressed', String(isChosen));
-    say(tally, tallied(record));
-    tally.title = tally.textContent;
+    say(count, gotItCount(record));
+    count.title = count.textContent;
     lines.forEach((line) => line.refresh(record));
   }
-  return { item: el('li', {}, button, tally), line: el('li', {}, lines[0].node), above: lines[1].node, refresh };
+  return { item: el('li', {}, button, count), line: el('li', {}, lines[0].node), above: lines[1].node, refresh };
 }
 
 /** What is expected and who got it, and a button for the download that may bring an answer. */

@@ -83,6 +83,10 @@ def test_models_with_one_encoder_count_once() -> None:
     assert page.sharing(found(PAIR, *answers)) == "M and Both share an encoder and count once."
     apart = [*answers[:1], replace(answers[1], scores=(0.5,)), answers[2]]
     assert "".join(page.headline(PAIR, found(PAIR, *apart))) == "1 of 2 models: similar; 1 cannot tell."
+    words = replace(row("n"), weights="package:words")
+    joined = [*answers[::2], Answer(row=words, scores=(2.5,)), answers[1]]
+    assert [len(group) for group in page.by_encoder(joined)] == [1, 3], "the last runs the encoders of two others"
+    assert page.sharing(joined) == "M, N and Both share an encoder and count once."
     picks = [Answer(row=each.row, scores=(0.5, 2.9), pick=1) for each in answers]
     assert "".join(page.headline(CHOICE, found(CHOICE, *picks))) == "Both models pick B as the nearest."
 
@@ -127,7 +131,8 @@ def test_each_model_lists_the_domains_of_its_distributions() -> None:
     [
         ((0, 1, 1), "2 of 3 models pick B as the nearest; 1 picks A."),
         ((0, 1), "The models disagree: 1 picks A, 1 picks B."),
-        ((1,), "The one model with a pick chooses B as the nearest."),
+        ((1,), "The one model picks B as the nearest."),
+        ((1, None), "1 of 2 models picks B as the nearest; 1 undecided."),
         ((0, 0, None), "2 of 3 models pick A as the nearest; 1 undecided."),
         ((None,), "No model picks an option: each sees a tie or gives no readable answer."),
     ],

@@ -199,7 +199,11 @@ def test_failures_are_reasons_and_never_scores() -> None:
         assert word in problem and bool(word) == bool(problem)
     assert (found["one score"] != "").tolist() == [True, False, True, False, False, True]
     assert (found["two score"] != "").tolist() == [True, False, False, False, False, True]
-    assert begun.record()["problems"] == 4 and begun.record()["done"] == 6
+    record = begun.record()
+    assert record["problems"] == 4 and record["done"] == 6
+    heads, first, empty, *_ = record["preview"]
+    assert heads == ["No.", "Problem", "Name", "First", "Second", "ONE", "TWO"]
+    assert first[1] == "" and "empty" in empty[1]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { expectedAnswer, gotIt, tallied } from '../../../../../leaderboard/pages/try_it/tray/ready.js';
+import { expectedAnswer, gotIt, gotItCount } from '../../../../../leaderboard/pages/try_it/tray/ready.js';
 
 const titles = new Map([['cat', 'A cat'], ['cup', 'A cup'], ['rocket', 'A rocket']]);
 const record = (parts) => ({ right: [], wrong: [], outside: [], silent: [], failed: [], done: true, download: null, ...parts });
@@ -13,13 +13,13 @@ test('what is expected is named by its letter and its title', () => {
 });
 
 test('how many got it, also while some still answer', () => {
-  assert.equal(tallied(record({ right: ['M'], wrong: ['N'], silent: ['O'] })), '1 of 3 got it');
-  assert.equal(tallied(record({ right: ['M'], done: false })), '1 of 1 so far');
-  assert.equal(tallied(record({ done: false })), '');
-  assert.equal(tallied(record({ right: ['M'], outside: ['Q'] })), '1 of 1 got it');
-  assert.equal(tallied(record({ outside: ['Q'] })), 'no calibrated model');
-  assert.equal(tallied(record({})), 'no model takes it');
-  assert.equal(tallied(undefined), '');
+  assert.equal(gotItCount(record({ right: ['M'], wrong: ['N'], silent: ['O'] })), '1 of 3 got it');
+  assert.equal(gotItCount(record({ right: ['M'], done: false })), '1 of 1 so far');
+  assert.equal(gotItCount(record({ done: false })), '');
+  assert.equal(gotItCount(record({ right: ['M'], outside: ['Q'] })), '1 of 1 got it');
+  assert.equal(gotItCount(record({ outside: ['Q'] })), 'no calibrated model');
+  assert.equal(gotItCount(record({})), 'no model takes it');
+  assert.equal(gotItCount(undefined), '');
 });
 
 test('who got it and who did not', () => {
