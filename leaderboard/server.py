@@ -14,8 +14,6 @@ from typing import Any
 import gradio as gr
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.responses import RedirectResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
@@ -35,7 +33,7 @@ from leaderboard.html import docs_page
 from leaderboard.html.error_page import error_page
 from leaderboard.live.live import Live, calibrations
 from leaderboard.page import SITE, Site
-from leaderboard.pages import MOVED, MOVED_PARTS, VIEWS
+from leaderboard.pages import MOVED, VIEWS
 from leaderboard.search import index as search
 from leaderboard.web import connections, static
 from leaderboard.web.access import Access
@@ -107,7 +105,7 @@ def build(
         link=static.figures_link(),
         opens_on=opens_on,
         by_query=(*MOVED, *(f"docs/{name}" for name in docs_page.NAMES)),
-        moved=MOVED_PARTS,
+        moved=MOVED,
     )
     if data:
         data.renew(db)
@@ -181,15 +179,7 @@ def routes(site: Site) -> list[Route]:
         site.table("search", lambda: search.index(site.suite_cache, pages=page_titles())),
         *backlinks.routes(site),
         *(route for view in VIEWS for route in view.routes(site)),
-        *(Route(f"/{old}", _moved) for old in MOVED),
     ]
-
-
-def _moved(request: Request) -> RedirectResponse:
-    """Sends the address of a page of an earlier version, with its query, to the page that replaces it."""
-    page = MOVED[request.url.path.rpartition("/")[2]]
-    query = "&".join(filter(None, (*page.partition("?")[2:], request.url.query)))
-    return RedirectResponse(f"{page.partition('?')[0]}?{query}".rstrip("?"), status_code=301)
 
 
 def _warm(suite_cache: SuiteCache) -> None:

@@ -270,7 +270,6 @@ def of_scores(
     *,
     tasks: Sequence[Task],
     metrics: Mapping[str, Metric],
-    origin: str = "computed",
 ) -> ScoreTable:
     """The headline scores of some models, by their keys and then by task, on the suite's tasks that count."""
     counting = [task for task in tasks if suite.key in task.suites and task.ranked]
@@ -296,7 +295,7 @@ def of_scores(
         columns=list(COLUMNS),
     )
     long = [
-        (model, origin, task.key, task.metrics[0], score.value, score.stderr, score.n, score.bias)
+        (model, "computed", task.key, task.metrics[0], score.value, score.stderr, score.n, score.bias)
         for model, of_model in scores.items()
         for task in counting
         if (score := of_model.get(task.key)) is not None
@@ -307,7 +306,7 @@ def of_scores(
         "category_weights": json.dumps(suite.category_weights),
         "minimum_coverage": suite.minimum_coverage,
     }
-    rows = [(model, origin) for model in scores]
+    rows = [(model, "computed") for model in scores]
     return of_long(about, columns=columns, long=pd.DataFrame(long, columns=list(LONG)), rows=rows)
 
 

@@ -201,13 +201,12 @@ def claims(db: Database) -> pd.DataFrame:
     return db.ask("""SELECT * FROM claims ORDER BY paper, "where", claim""")
 
 
-def claim_counts(db: Database, *, paper: str = "") -> dict[str, int]:
-    """How many claims there are, of one paper where it is named: claims, recomputed, and conflicts among these."""
+def claim_counts(db: Database) -> dict[str, int]:
+    """How many claims there are: claims, recomputed, and conflicts among these."""
     return (
         db.ask(
             """SELECT count(*) AS claims, count(*) FILTER (verdict != 'cannot be recomputed') AS recomputed,
-                      count(*) FILTER (verdict = 'conflict') AS conflicts FROM claims WHERE ? IN ('', paper)""",
-            [paper],
+                      count(*) FILTER (verdict = 'conflict') AS conflicts FROM claims"""
         )
         .iloc[0]
         .to_dict()

@@ -3,7 +3,7 @@
 import { button, debounce, el, follow, gridStyles, stylesheet } from './dom.js';
 import { parse, select, write } from './facets.js';
 import { Grid } from './grid.js';
-import { nearest } from './nearest.js';
+import { createNothing } from './nothing.js';
 import { getJson } from './request.js';
 
 const REMEMBERED_AFTER = 150; // ms
@@ -56,12 +56,10 @@ function show(root, { noun, rows, facets, columns, caption }) {
   });
   const line = el('p', { class: 'lk-caption' });
   const grid = new Grid({ label: `List of ${noun}`, rowHeight: 34, onSort, onOpen, onLayout: () => draw() });
-  const meant = button('', () => {
-    search.value = meant.textContent;
-    change({ q: search.value });
-  });
-  const didYouMean = el('span', {}, 'Did you mean ', meant, '? ');
-  const empty = el('div', { class: 'lk-state lk-empty', hidden: true }, 'Nothing found. ', didYouMean, button('Show all', () => clear.click()));
+  const nothing = createNothing((name) => {
+    search.value = name;
+    change({ q: name });
+  }, button('Show all', () => clear.click()));
   const remember = debounce(() => {
     const query = write(state, location.search);
     history.replaceState(history.state, '', location.pathname + (query ? `?${query}` : '') + location.hash);
@@ -101,9 +99,7 @@ function show(root, { noun, rows, facets, columns, caption }) {
     status.textContent = `${shown.length.toLocaleString('en')} of ${rows.length.toLocaleString('en')} ${noun}`;
     clear.hidden = !state.q && facets.every(({ key }) => !state[key]);
     line.textContent = caption(state);
-    empty.hidden = shown.length > 0;
-    meant.textContent = empty.hidden ? '' : nearest(state.q, rows.map(({ title }) => title));
-    didYouMean.hidden = !meant.textContent;
+    nothing.refresh(shown.length, state.q, rows.map(({ title }) => title));
     grid.node.hidden = !shown.length;
     draw(shown);
     root.dataset.rows = String(shown.length);
@@ -112,7 +108,7 @@ function show(root, { noun, rows, facets, columns, caption }) {
 
   search.addEventListener('input', debounce(() => change({ q: search.value }), TYPED_AFTER));
   root.replaceChildren(notice, el('div', { class: 'lk-bar' }, search, folded, status, clear), line,
-    grid.node, empty);
+    grid.node, nothing.node);
   refresh();
   root.dataset.ready = String(rows.length);
 }

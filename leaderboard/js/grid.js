@@ -22,6 +22,8 @@ export class Grid {
     this.columns = [];
     this.rows = [];
     this.live = [];
+    this.top = [];
+    this.stuck = this.asked = 0;
     this.spare = [];
     this.active = { row: 0, column: 0 };
     this.view = { top: 0, left: 0, width: 0, height: 0 };
@@ -38,10 +40,13 @@ export class Grid {
     new ResizeObserver(() => this.resized()).observe(this.node);
   }
 
-  /** Shows other columns, rows or order; what is not given stays. `sort` is {key, down}. */
-  update({ columns = this.columns, rows = this.rows, sort = this.sort }) {
+  /**
+   * Shows other columns, rows or order; what is not given stays. `sort` is {key, down}. The first `stuck` rows stay below
+   * the header, as far as they take half of the height.
+   */
+  update({ columns = this.columns, rows = this.rows, sort = this.sort, stuck = this.asked }) {
     const before = this.columns[this.active.column]?.key;
-    Object.assign(this, { columns, rows, sort });
+    Object.assign(this, { columns, rows, sort, asked: stuck });
     const moved = columns.findIndex(({ key }) => key === before);
     this.active.column = moved >= 0 ? moved : Math.min(this.active.column, columns.length - 1);
     this.active.row = Math.min(this.active.row, rows.length - 1);
@@ -82,7 +87,8 @@ export class Grid {
     this.pinnedWidth = this.starts[this.pinned] ?? start;
     this.total = start;
     this.head.style.width = this.body.style.width = `${start}px`;
-    this.body.style.height = `${this.rows.length * this.rowHeight}px`;
+    this.stuck = Math.min(this.asked, Math.floor(clientHeight / 2 / this.rowHeight));
+    this.body.style.height = `${(this.rows.length - this.stuck) * this.rowHeight}px`;
     this.view = { top: scrollTop, left: scrollLeft, width: clientWidth, height: clientHeight };
     this.node.style.setProperty('--lk-pinned', `${this.pinnedWidth}px`);
     this.node.style.setProperty('--lk-height', `${clientHeight}px`);
@@ -105,8 +111,8 @@ export class Grid {
 
   measure() {
     const { top, left, width, height } = this.view;
-    const first = Math.max(0, Math.floor(top / this.rowHeight) - ROWS_OVER);
-    const last = Math.min(this.rows.length, Math.ceil((top + height) / this.rowHeight) + ROWS_OVER);
+    const first = this.stuck + Math.max(0, Math.floor(top / this.rowHeight) - ROWS_OVER);
+    const last = Math.min(this.rows.length, this.stuck + Math.ceil((top + height) / this.rowHeight) + ROWS_OVER);
     let from = this.pinned;
     while (from < this.columns.length - 1 && this.starts[from + 1] - this.pinnedWidth <= left) from += 1;
     let to = from;
@@ -128,6 +134,9 @@ export class Grid {
     this.node.classList.toggle('lk-beyond', this.view.left + this.view.width < this.total - 1);
     if (all || sideways) {
       paintHead(this);
+      while (this.top.length > this.stuck) this.drop(this.top.pop());
+      while (this.top.length < this.stuck) this.top.push(this.take());
+      this.head.append(...this.top.map((row, at) => this.fill(row, at).node));
       for (const row of this.live) {
         if (row.at >= next.first && row.at < next.last) this.fill(row, row.at);
       }
@@ -185,7 +194,7 @@ export class Grid {
     while (cells.length < drawn.length) cells.push(el('div', { role: 'gridcell' }));
     row.at = at;
     node.setAttribute('aria-rowindex', at + 1 + this.headRows());
-    node.style.transform = `translateY(${at * this.rowHeight}px)`;
+    node.style.transform = at < this.stuck ? '' : `translateY(${(at - this.stuck) * this.rowHeight}px)`;
     space.style.width = `${this.gap()}px`;
     if (row.pinned !== this.pinned || cells.length !== row.count) {
       node.replaceChildren(...cells.slice(0, this.pinned), space, ...cells.slice(this.pinned));
@@ -218,7 +227,7 @@ export class Grid {
     const index = this.drawn().indexOf(column);
     if (index < 0) return null;
     if (row < 0) return focusTarget(this.head.querySelectorAll('.lk-titles > [role=columnheader]')[index]);
-    const drawn = this.live.find(({ at }) => at === row);
+    const drawn = (row < this.stuck ? this.top : this.live).find(({ at }) => at === row);
     return drawn ? focusTarget(drawn.cells[index]) : null;
   }
 
@@ -249,7 +258,8 @@ export class Grid {
     const room = height - this.head.offsetHeight;
     const x = this.leftFor(column);
     let y = top;
-    if (row >= 0) y = Math.max((row + 1) * this.rowHeight - room, Math.min(top, row * this.rowHeight));
+    const start = (row - this.stuck) * this.rowHeight;
+    if (start >= 0) y = Math.max(start + this.rowHeight - room, Math.min(top, start));
     this.scrollTo(x, y);
   }
 
@@ -261,9 +271,9 @@ export class Grid {
 
   /** Scrolls a row into view, in the middle where it was out of it; the focus stays where it is. */
   showRow(row) {
-    if (row < 0) return;
+    if (row < this.stuck) return;
     const room = this.view.height - this.head.offsetHeight;
-    const [start, end] = [row * this.rowHeight, (row + 1) * this.rowHeight];
+    const [start, end] = [row, row + 1].map((at) => (at - this.stuck) * this.rowHeight);
     if (start < this.view.top || end > this.view.top + room) this.scrollTo(this.view.left, Math.max(0, (start + end - room) / 2));
   }
 

@@ -1,4 +1,4 @@
-"""One folder for each page; VIEWS is their order in the navigation, the others are pages of earlier versions."""
+"""One folder for each page; VIEWS is their order in the navigation, MOVED has addresses that lead elsewhere."""
 
 from __future__ import annotations
 
@@ -43,9 +43,8 @@ VIEWS: tuple[View, ...] = (
     ABOUT,
 )
 
-MOVED = {  # a page that is gone, or none -> where it leads
-    "lens": "generators",
-    "docs": "docs/quickstart",
-    "languages": "board?suite=mieb",
+# Addresses that lead to another: with any query, or with one of the parameters that are named.
+MOVED: dict[str, tuple[str, tuple[str, ...]]] = {
+    "docs": ("docs/quickstart", ()),
+    "compare": ("try", ("mode", "inputs", "question")),  # the state of Try
 }
-MOVED_PARTS = {"compare": (("mode", "inputs", "question"), "try")}  # parameters of an earlier version, and their page

@@ -3,7 +3,7 @@
 import { encodedKey } from '../js/address.js';
 import { mistakes, near, wordsOf } from '../js/nearest.js';
 
-export const LONGEST = 100; // characters of a query
+const LONGEST = 100; // characters of a query
 const ALTERNATIVES = 6; // words that one mistaken word may stand for
 const BONUS = { Pages: 6, Models: 5, Suites: 5, Metrics: 5, Docs: 4, Languages: 4, Tasks: 3, Claims: 0 };
 const MATTERS = 4; // for a model or task with scores, and a headline claim

@@ -1,5 +1,6 @@
 /** The search over the site: `/` or the button in the bar opens it. A combobox with a list, as the ARIA pattern describes. */
 
+import { encodedKey } from '../js/address.js';
 import { debounce, el, follow, stylesheet } from '../js/dom.js';
 import { getJson } from '../js/request.js';
 
@@ -27,8 +28,8 @@ function mount(trigger) {
 function createSearch(root) {
   const styles = stylesheet(new URL('./search.css', import.meta.url));
   let index = null;
-  let options = [];
-  let active = -1;
+  let options = []; // a result's link, and `compare`: the option next to it
+  let active = null;
   const input = el('input', {
     type: 'text', inputmode: 'search', class: 'se-input', role: 'combobox', 'aria-label': 'What to search for', 'aria-expanded': 'false',
     'aria-controls': 'se-list', 'aria-autocomplete': 'list', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false',
@@ -40,10 +41,9 @@ function createSearch(root) {
   const dialog = el('dialog', { class: 'se-dialog', 'aria-label': 'Search' }, el('div', { class: 'se-line' }, input, close), status, list);
   document.body.append(dialog);
 
-  function choose(at) {
-    options[active]?.setAttribute('aria-selected', 'false');
-    active = at;
-    const option = options[at];
+  function choose(option) {
+    active?.setAttribute('aria-selected', 'false');
+    active = option;
     if (!option) {
       input.removeAttribute('aria-activedescendant');
       return;
@@ -53,8 +53,20 @@ function createSearch(root) {
     option.scrollIntoView({ block: 'nearest' });
   }
 
+  /** Where a model is compared: with those of the page, where that is Compare, else with one that is chosen there. */
+  function comparison(key) {
+    const address = new URL('compare', root);
+    const shown = location.pathname === address.pathname ? new URLSearchParams(location.search).get('models') ?? '' : '';
+    const models = new Set([...shown.split(',').filter(Boolean), key]);
+    return `${address.href}?models=${[...models].map(encodedKey).join(',')}`;
+  }
+
+  function option(href, attributes, ...parts) {
+    return el('a', { role: 'option', tabindex: '-1', 'aria-selected': 'false', href, ...attributes }, ...parts);
+  }
+
   function draw() {
-    const query = input.value.slice(0, LONGEST);
+    const query = input.value;
     if (!index) return;
     const started = performance.now();
     const { groups, exact } = index.find(query, index.data);
@@ -63,21 +75,23 @@ function createSearch(root) {
     list.replaceChildren(...groups.map(({ kind, entries }) => {
       const [title] = index.data.kinds[kind];
       const rows = entries.map((entry) => {
-        const option = el('a', { role: 'option', id: `se-${options.length}`, class: 'se-option', tabindex: '-1', 'aria-selected': 'false', href: new URL(index.addressOf(entry, index.data.kinds), root).href },
+        const id = `se-${options.length}`;
+        const result = option(new URL(index.addressOf(entry, index.data.kinds), root).href, { id, class: 'se-option' },
           el('span', { class: 'se-title' }, entry.title), el('span', { class: 'se-note' }, entry.note));
-        options.push(option);
-        return option;
+        options.push(result);
+        if (title !== 'Models') return result;
+        result.compare = option(comparison(entry.key), { id: `${id}-compare`, class: 'se-option se-compare', 'aria-label': `Compare ${entry.title}` }, 'Compare');
+        return el('div', { class: 'se-model', role: 'presentation' }, result, result.compare);
       });
       const id = `se-kind-${kind}`;
       return el('div', { role: 'group', 'aria-labelledby': id }, el('p', { class: 'se-kind', id, role: 'presentation' }, title), ...rows);
     }));
     const words = query.trim();
     const results = options.length === 1 ? '1 result' : `${options.length} results`;
-    status.textContent = !words ? EXAMPLES : exact ? `${results}. Arrows choose, Enter opens.`
+    status.textContent = !words ? EXAMPLES : exact ? `${results}. Arrows choose, Enter opens; → and Enter compare a model.`
       : options.length ? `Nothing found for “${words}”. Did you mean one of these?` : 'Nothing found. Check the spelling, or use fewer words.';
     input.setAttribute('aria-expanded', String(options.length > 0));
-    active = -1;
-    choose(options.length ? 0 : -1);
+    choose(options[0] ?? null);
     dialog.dataset.query = query;
   }
 
@@ -97,14 +111,17 @@ function createSearch(root) {
   input.addEventListener('input', later);
   input.addEventListener('keydown', (event) => {
     if (event.isComposing) return;
-    const moves = { ArrowDown: active + 1, ArrowUp: active - 1 };
-    if (Object.hasOwn(moves, event.key) && options.length) {
+    const at = options.findIndex((one) => one === active || one.compare === active);
+    const moves = { ArrowDown: options[at + 1] ?? options[0], ArrowUp: options.at(at - 1) };
+    if (input.selectionStart === input.value.length) moves.ArrowRight = options[at]?.compare;
+    if (active?.matches('.se-compare')) moves.ArrowLeft = options[at];
+    if (moves[event.key]) {
       event.preventDefault();
-      choose((moves[event.key] + options.length) % options.length);
+      choose(moves[event.key]);
     } else if (event.key === 'Enter') {
       event.preventDefault();
       if (later.waiting()) later.now();
-      const address = options[active]?.href;
+      const address = active?.href;
       if (!address) return;
       if (event.ctrlKey || event.metaKey) window.open(address, '_blank', 'noopener');
       else follow(address);

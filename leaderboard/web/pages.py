@@ -100,7 +100,7 @@ class Pages:
     library while the page is built, of the pages in `figures`. A visitor who types the app's own address is sent to the
     page `opens_on`, an address below its root; links of the app's own to its front page lead there. At the root,
     `?page=board&...` leads to that page, or another address in `by_query`: the Hub passes a Space the query alone.
-    `moved`: by a page's key, parameters that it had in earlier versions and the page that they lead to now.
+    `moved`: by path, the page that it leads to with its query, and the parameters of which it must have one, if any.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Pages:
         link: str = "",
         opens_on: str = "",
         by_query: Collection[str] = (),
-        moved: Mapping[str, tuple[Collection[str], str]] = {},  # noqa: B006 (never changed)
+        moved: Mapping[str, tuple[str, Collection[str]]] = {},  # noqa: B006 (never changed)
     ) -> None:
         self.app, self.keys, self.complete, self.version = app, keys, complete, version
         self.access, self.figures, self.link, self.opens_on = access, figures, link, opens_on
@@ -129,21 +129,20 @@ class Pages:
         """Answers a page's request, and passes others on."""
         key = below_root(scope)[1:] if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") else "/"
         key = "config" if key == "config/" else key
-        if key != "config" and key not in self.keys:
+        if key != "config" and key not in self.keys and key not in self.moved:
             await self.app(scope, receive, send)
             return
         answer: ASGIApp
         typed = key == "" and not scope["query_string"] and Headers(scope=scope).get("sec-fetch-site") == "none"
         request = Request(scope)
         named = request.query_params.get("page", "") if key == "" else ""
+        root, (leads_to, only_with) = scope.get("root_path", "").rstrip("/"), self.moved.get(key, ("", ()))
         if named in self.by_query or (self.opens_on and typed):
             rest = "&".join(part for part in request.url.query.split("&") if not part.startswith("page="))
             leads_to = f"{named}{'?' * bool(rest)}{rest}" if named in self.by_query else self.opens_on
-            root = scope.get("root_path", "").rstrip("/")
             answer = RedirectResponse(f"{root}/{leads_to}", headers={"cache-control": NO_STORE})
-        elif key in self.moved and not request.query_params.keys().isdisjoint(self.moved[key][0]):
-            root = scope.get("root_path", "").rstrip("/")
-            answer = RedirectResponse(f"{root}/{self.moved[key][1]}?{request.url.query}", 301)
+        elif leads_to and (not only_with or not request.query_params.keys().isdisjoint(only_with)):
+            answer = RedirectResponse(f"{root}/{leads_to}?{request.url.query}".rstrip("?"), 301)
         else:
             answer = await self._answer(request, key)
         await answer(scope, receive, send)

@@ -39,7 +39,8 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True)
 class MultiChoice:
-    """A parameter with several values of a set, commas between; from `least` to `most` of them. `noun` as of Choice.
+    """A parameter with several values of a set, commas between; from `least` to `most` of them. `noun` and `spellings`
+    as of Choice.
 
     A value may have one of the `suffixes` after a `~`.
     """
@@ -50,6 +51,7 @@ class MultiChoice:
     most: int = 200
     least: int = 0
     noun: str = ""
+    spellings: Mapping[str, str] = field(default_factory=dict)
     suffixes: tuple[str, ...] = ()
 
     def read(self, text: str) -> list[str] | None:
@@ -169,10 +171,9 @@ def _names_things(parameter: Parameter, text: str) -> bool:
 def _existing(parameter: Choice | MultiChoice, text: str) -> tuple[str | list[str] | None, str]:
     """What exists of the keys in a text, None where nothing does, and a sentence on what does not."""
     several = isinstance(parameter, MultiChoice)
-    keys = list(dict.fromkeys(filter(None, text[:LONGEST].split(",") if several else [text[:LONGEST]])))
+    texts = filter(None, text[:LONGEST].split(",") if several else [text[:LONGEST]])
     known = parameter.known if several else set(parameter.choices)
-    if isinstance(parameter, Choice):
-        keys = [parameter.read(key) or key for key in keys]
+    keys = list(dict.fromkeys(key if key in known else parameter.spellings.get(key.lower(), key) for key in texts))
     existing, others = ([key for key in keys if (key in known) is wanted] for wanted in (True, False))
     sentences = [unknown(parameter.noun, key, parameter.choices) for key in others[:MOST_NAMED]]
     if len(others) > MOST_NAMED:

@@ -249,7 +249,7 @@ def lines(result: Smaller) -> Iterator[str]:
     saved = len(scores.tasks) - len(chosen.chosen)
     yield f"{saved} runs a model saved; {len(chosen.dropped)} tasks dropped as redundant"
     if not np.isnan(chosen.hours):
-        yield f"{chosen.hours:.1f} hours a model by the imported running times; their hardware is not known"
+        yield f"{chosen.hours:.1f} GPU hours per model by the imported running times; their hardware is not known"
     absent = len(scores.tasks) - len(result.whole.candidates)
     if absent:
         yield f"{absent} tasks could not be chosen: not every model has a score there"

@@ -1,6 +1,5 @@
 /** The board: one table of models and scores. `mount` is all that the page calls. */
 
-import { withTheme } from '../../js/address.js';
 import { createDialog } from './cell.js';
 import { shadeStyles } from './colour.js';
 import { gridColumns, shownKeys } from './columns.js';
@@ -14,7 +13,7 @@ import { createChanged, createEmpty, createFailure, createLegend, createSuites, 
 import { Source } from './payload.js';
 import { createPicker } from './picker.js';
 import { FACETS, filterRows, originsOf, shownRows } from './rows.js';
-import { compareAddress, createSelection } from './selection.js';
+import { createSelection } from './selection.js';
 import { SIZE_KEYS } from './sizes.js';
 import { defaultFamilies, defaultTasks, ignoredInWords, LEAD, MOST_PINNED, MOST_SELECTED, parse, rankQuery, suiteOf, suiteRule, tableQuery, write } from './state.js';
 import { forgetWidths } from './titles.js';
@@ -108,10 +107,6 @@ class Board {
     }
     if (turn !== this.turn) return;
     const { state, ignored } = parse(search, payload);
-    if (new URLSearchParams(search).get('compare') === '1' && state.select.length >= 2) { // of earlier versions
-      location.replace(withTheme(new URL(compareAddress(state, payload), document.baseURI).href, location.href));
-      return;
-    }
     ignored.unshift(...instead.map((entry) => entry.join('=')));
     const query = tableQuery(state, payload);
     let ranking = payload.ranking;
@@ -161,7 +156,7 @@ class Board {
     this.rows = shownRows(payload, ranking, state, passing);
     // A search finds models, filters choose among them: colours run over what the filters leave.
     this.scaleRows = state.q.trim() || state.pin.length ? shownRows(payload, ranking, state, filterRows(payload, { ...state, q: '' })) : passing;
-    const change = { rows: this.rows, sort: state.sort };
+    const change = { rows: this.rows, sort: state.sort, stuck: this.rows.filter((row) => state.pin.includes(payload.rows[row].id)).length };
     const keys = shownKeys(this).join();
     if (columns || keys !== this.shownKeys) change.columns = gridColumns(this);
     this.shownKeys = keys;

@@ -167,7 +167,7 @@ function selectColumn({ state, payload }) {
 }
 
 /** Why a row has no rank, without the words that say it has none; '' for a ranked row. */
-export function whyNot(ranking, row) {
+function whyNot(ranking, row) {
   if (ranking.rank[row] !== null) return '';
   return ranking.why[row].replace(/^Not ranked: /, '') || 'no headline score';
 }
@@ -367,7 +367,7 @@ function coverageColumn({ ranking, font }) {
 }
 
 /** Whether a ranking has Borda points at all. */
-export const hasBorda = (ranking) => Boolean(ranking.borda?.some((points) => points !== null));
+const hasBorda = (ranking) => Boolean(ranking.borda?.some((points) => points !== null));
 
 function bordaColumn({ ranking, font }) {
   return {

@@ -74,7 +74,7 @@ export function createFilters(board) {
     const values = facetValues(payload, facet).filter((value) => !facet.isSwitch || value === 'yes');
     if (!facet.isSwitch && values.length < 2 && !state[facet.key].length) return null;
     const rows = values.map((value) => {
-      const count = el('span', { class: 'lk-tally' });
+      const count = el('span', { class: 'lk-option-note' });
       const box = el('input', { type: 'checkbox', checked: state[facet.key].includes(value), onchange: () => {
         const others = board.state[facet.key].filter((one) => one !== value);
         board.change({ [facet.key]: box.checked ? [...others, value] : others });

@@ -2,7 +2,7 @@
 
 import { DOUBTFUL, FRONT, MARKS } from './columns.js';
 import { button, el } from '../../js/dom.js';
-import { suggestion } from '../../js/nearest.js';
+import { createNothing } from '../../js/nothing.js';
 import { differingRanks, originTitle } from './rows.js';
 
 /** The groups of suites as tabs, the suites of the open group with what the open one is. */
@@ -102,14 +102,10 @@ export function createFailure() {
 
 /** The message instead of rows when search and filters leave none. */
 export function createEmpty(board) {
-  const words = el('p');
-  const node = el('div', { class: 'lk-state lk-empty', hidden: true }, words, button('Reset', () => board.reset()));
+  const nothing = createNothing((q) => board.change({ q }), button('Reset', () => board.reset()));
   return {
-    nodes: [node],
-    refresh() {
-      node.hidden = board.rows.length > 0;
-      words.textContent = node.hidden ? '' : `Nothing found.${suggestion(board.state.q, board.payload.rows.map(({ title }) => title))}`;
-    },
+    nodes: [nothing.node],
+    refresh: () => nothing.refresh(board.rows.length, board.state.q, board.payload.rows.map(({ title }) => title)),
   };
 }
 

@@ -5,8 +5,6 @@ import { parametersText } from '../../js/number.js';
 
 export const SIZE_KEYS = ['min_parameters', 'max_parameters', 'size']; // in the address, as the endpoints name them: two counts, and `unknown`
 export const ANY_SIZE = { min: null, max: null, unknown: false }; // in millions; `unknown`: models whose size is not stated, too
-// What `size` listed in addresses of earlier versions.
-const CLASSES = new Map([['<100m', [0, 100]], ['100m-1b', [100, 1000]], ['1b-5b', [1000, 5000]], ['>5b', [5000, Infinity]]]);
 const MILLION = 1e6;
 const STEPS = [1, 1.5, 2, 3, 5, 7]; // of each power of ten
 
@@ -18,15 +16,9 @@ export function readSizes(query, drop) {
     if (text && !(value >= 0 && value < Infinity)) drop(key, text);
     return text && value >= 0 && value < Infinity ? value / MILLION : null;
   };
-  const listed = (query.get('size') ?? '').split(',').filter(Boolean);
-  listed.filter((one) => one !== 'unknown' && !CLASSES.has(one)).forEach((one) => drop('size', one));
-  const ends = listed.flatMap((one) => CLASSES.get(one) ?? []);
-  const [low, high] = [Math.min(...ends), Math.max(...ends)];
-  return {
-    min: number('min_parameters') ?? (ends.length && low > 0 ? low : null),
-    max: number('max_parameters') ?? (ends.length && high < Infinity ? high : null),
-    unknown: listed.includes('unknown'),
-  };
+  const size = query.get('size') ?? '';
+  if (size && size !== 'unknown') drop('size', size);
+  return { min: number('min_parameters'), max: number('max_parameters'), unknown: size === 'unknown' };
 }
 
 /** The parameters of a query string for a range: [key, text], '' where nothing is chosen. */
@@ -61,7 +53,7 @@ export function stopsOf(rows) {
 export function createSizes(board) {
   const stops = stopsOf(board.payload.rows);
   const last = stops.length - 1;
-  const words = el('output', { class: 'lk-tally' });
+  const words = el('output', { class: 'lk-option-note' });
   const nearest = (size) => stops.reduce((best, stop, at) => (Math.abs(Math.log(stop / size)) < Math.abs(Math.log(stops[best] / size)) ? at : best), 0);
   const change = (patch) => board.change({ sizes: { ...board.state.sizes, ...patch } });
   const low = end('Smallest number of parameters', () => Math.min(Number(low.value), Number(high.value)), (at) => ({ min: at ? stops[at] : null }));

@@ -8,12 +8,12 @@ import { ANY_SIZE, readSizes, SIZE_KEYS, writeSizes } from './sizes.js';
 
 export const LEAD = ['rank', 'title', 'coverage', 'mean', 'borda', ...FACTS.map(({ key }) => key)];
 /** Columns that are off until they are switched on: each has its key in the address. */
-export const SWITCHED = ['interval', 'borda', ...FACTS.slice(1).map(({ key }) => key)];
-export const MOST_FAMILIES = 12;
+const SWITCHED = ['interval', 'borda', ...FACTS.slice(1).map(({ key }) => key)];
+const MOST_FAMILIES = 12;
 export const MOST_SELECTED = 6;
 export const MOST_PINNED = 20;
 const OWN = ['suite', 'q', 'sort', ...FACETS.map(({ key }) => key), ...SIZE_KEYS, 'models', 'pin', 'families',
-  'columns', 'preset', 'w', 'coverage', 'tasks', 'select', 'compare', ...SWITCHED, ...SCOPE, ...PARTS];
+  'columns', 'preset', 'w', 'coverage', 'tasks', 'select', ...SWITCHED, ...SCOPE, ...PARTS];
 
 const same = (one, other) => one.length === other.length && one.every((value, at) => value === other[at]);
 
@@ -31,7 +31,7 @@ export function defaultTasks(payload, counted = []) {
 }
 
 /** Weight of each category when nothing was chosen: the first preset, else one each. */
-export function defaultWeights(payload) {
+function defaultWeights(payload) {
   return presetWeights(payload, payload.presets[0]);
 }
 

@@ -2,6 +2,7 @@
 
 import { button, debounce, el, gridStyles, stylesheet } from '../../js/dom.js';
 import { Grid } from '../../js/grid.js';
+import { createNothing } from '../../js/nothing.js';
 import { getJson } from '../../js/request.js';
 import { show as showNode } from '../../js/reveal.js';
 import { card, claimUrl, SEVERITIES, SEVERITY_NAMES, VERDICT_NAMES, VERDICTS } from './card.js';
@@ -118,7 +119,10 @@ function show(root, { counts: numbers, fields, rows, tables }) {
     ...[['', 'All severities'], ...Object.entries(SEVERITY_NAMES)].map(([value, name]) => el('option', { value }, name)));
   severity.value = state.severity;
   const grid = new Grid({ label: 'Claims', rowHeight: 28, onSort, onOpen: (claim) => open(claim) });
-  const empty = el('div', { class: 'lk-state lk-empty', hidden: true }, 'No claim matches. Clear the search or choose another paper.');
+  const nothing = createNothing((claim) => {
+    search.value = state.q = claim;
+    draw();
+  }, button('Show all', () => clear.click()));
   const pane = el('section', { class: `lk-detail${cardFirst ? ' lk-first' : ''}`, 'aria-live': 'polite', 'aria-label': 'The chosen claim' });
   const remember = debounce(() => {
     const query = write(state, location.search);
@@ -131,19 +135,19 @@ function show(root, { counts: numbers, fields, rows, tables }) {
     draw();
   }
 
-  function tally() {
+  function drawCounts() {
     const line = (paper, name) => {
       const own = claims.filter((claim) => !paper || claim.paper === paper);
       const cell = (verdict, count) => el('button', {
-        type: 'button', class: `lk-tallycell${verdict === 'conflict' && count ? ' lk-bad' : ''}`, disabled: !count,
+        type: 'button', class: `lk-countcell${verdict === 'conflict' && count ? ' lk-bad' : ''}`, disabled: !count,
         'aria-pressed': String(state.paper === paper && state.verdict === verdict),
         'aria-label': `${name}, ${verdict ? VERDICT_NAMES[verdict].toLowerCase() : 'all'}: ${count} claims`,
         onclick: () => filter({ paper, verdict }),
       }, count.toLocaleString('en'));
-      return [el('span', { class: 'lk-tallyname' }, name),
+      return [el('span', { class: 'lk-countname' }, name),
         ...VERDICTS.map((verdict) => cell(verdict, own.filter((claim) => claim.verdict === verdict).length)), cell('', own.length)];
     };
-    const heads = ['', ...VERDICTS.map((verdict) => HEADS[verdict]), 'All'].map((name) => el('span', { class: 'lk-tallyhead' }, name));
+    const heads = ['', ...VERDICTS.map((verdict) => HEADS[verdict]), 'All'].map((name) => el('span', { class: 'lk-counthead' }, name));
     counts.style.setProperty('--counts', VERDICTS.length + 1);
     counts.replaceChildren(...heads, ...papers.flatMap((paper) => line(paper, paper)), ...line('', 'All papers'));
   }
@@ -185,10 +189,10 @@ function show(root, { counts: numbers, fields, rows, tables }) {
 
   function draw() {
     const rowsNow = select(claims, state);
-    tally();
+    drawCounts();
     status.textContent = `${rowsNow.length.toLocaleString('en')} of ${claims.length.toLocaleString('en')} claims`;
     clear.disabled = !state.paper && !state.verdict && !state.severity && !state.q;
-    empty.hidden = rowsNow.length > 0;
+    nothing.refresh(rowsNow.length, state.q, claims.map(({ claim }) => claim));
     grid.node.hidden = !rowsNow.length;
     grid.node.scrollTop = 0;
     grid.update({
@@ -220,7 +224,7 @@ function show(root, { counts: numbers, fields, rows, tables }) {
   });
   const bar = el('div', { class: 'lk-bar' }, search, severity, status, clear);
   // A visitor who follows the link of a claim reads it first.
-  const parts = [answered(), counts, bar, grid.node, empty];
+  const parts = [answered(), counts, bar, grid.node, nothing.node];
   root.replaceChildren(notice, ...(cardFirst ? [pane, ...parts] : [...parts, pane]));
   draw();
   root.dataset.ready = String(claims.length);

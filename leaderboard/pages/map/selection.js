@@ -3,6 +3,7 @@
 import { encodedKey } from '../../js/address.js';
 import { el } from '../../js/dom.js';
 import { attach, listen } from '../../js/figure.js';
+import { suggestion } from '../../js/nearest.js';
 import { rounded } from '../../js/number.js';
 import { show as showNode } from '../../js/reveal.js';
 
@@ -129,7 +130,7 @@ export function mount(owner, { id }) {
     const found = [known.indexOf(text), keys.indexOf(text), known.findIndex((title) => title.includes(text))];
     const index = found.find((at) => at >= 0);
     if (index !== undefined) openInView(index);
-    else panel.replaceChildren(el('p', {}, `Nothing on this map is called \u201c${field.value.trim()}\u201d.`));
+    else panel.replaceChildren(el('p', {}, `Nothing on this map is called \u201c${field.value.trim()}\u201d.${suggestion(text, titles)}`));
   }
 
   pick.addEventListener('change', () => choose(plot.layout.meta.groups[Number(pick.value)]?.places ?? []));

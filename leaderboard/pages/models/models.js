@@ -16,7 +16,7 @@ export function standing(row, { suite }) {
 }
 
 /** The means of a standing in words: `Clustering 82.7, Retrieval not scored`. */
-export function meansText({ suite, values }) {
+function meansText({ suite, values }) {
   return suite.categories.map((title, at) => `${title} ${values[at] === null ? 'no mean' : rounded(values[at], suite.digits[at])}`).join(', ');
 }
 

@@ -78,7 +78,8 @@ def newest(site: Site) -> list[dict[str, Any]]:
         rows = [] if ranked is None or is_synthetic(benchmark) else ranked_rows(table, ranked)[1]
         for row in rows:
             rank = int(ranked.rank[row])
-            facts = {"suite": key, "suite_title": title, "rank": rank, "of": len(rows)}
+            span = _rank_interval(ranked, row)
+            facts = {"suite": key, "suite_title": title, "rank": rank, "range": span, "of": len(rows)}
             found.append((rank / len(rows), table.rows[row].model, facts))
     best: dict[str, dict[str, Any]] = {}
     for _, model, facts in sorted(found, key=lambda one: one[0]):

@@ -281,7 +281,7 @@ def site(rendered: list[str]) -> Iterator[TestClient]:
         link="<a.js>",
         opens_on="board?suite=own",
         by_query=["docs/hosting"],
-        moved={"model": (("mode", "inputs"), "board")},
+        moved={"model": ("board", ("mode", "inputs")), "docs": ("docs/quickstart", ())},
     )
     routes = [Route(f"/{path}", page) for path in ("", "board", "model", "config", "refused")]
     with TestClient(Starlette(routes=routes, middleware=[pages])) as client:  # one event loop
@@ -342,10 +342,11 @@ def test_the_configuration_is_that_of_a_page_or_of_all(site: TestClient, rendere
 
 
 @pytest.mark.parametrize("root", ["", "/below"])
-def test_an_address_of_an_earlier_version_leads_to_the_page_it_is_of_now(site: TestClient, root: str) -> None:
+def test_an_address_that_moved_leads_on_with_its_query(site: TestClient, root: str) -> None:
     client = TestClient(site.app, root_path=root)
-    answer = client.get(f"{root}/model?models=a&inputs=b%20c", follow_redirects=False)
-    assert (answer.status_code, answer.headers["location"]) == (301, f"{root}/board?models=a&inputs=b%20c")
+    for old, new in (("model?models=a&inputs=b%20c", "board?models=a&inputs=b%20c"), ("docs", "docs/quickstart")):
+        answer = client.get(f"{root}/{old}", follow_redirects=False)
+        assert (answer.status_code, answer.headers["location"]) == (301, f"{root}/{new}")
     for address in ("model?models=a", "board?inputs=b"):
         assert client.get(f"{root}/{address}", follow_redirects=False).status_code == 200
 

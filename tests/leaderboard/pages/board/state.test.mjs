@@ -74,11 +74,10 @@ test('parameters of others in the query string stay', () => {
   assert.equal(write(defaults(given), given, '?__theme=dark&kind=encoder', 'small'), '__theme=dark');
 });
 
-test('a range of sizes and pinned rows are in the address; classes of sizes become their range', () => {
+test('a range of sizes and pinned rows are in the address', () => {
   const whole = 'min_parameters=150000000&max_parameters=1000000000&size=unknown&pin=lab/delta~published,lab/alpha~published';
   assert.equal(trip(`?${whole}`).query, whole);
-  const classes = ['<100m', '100m-1b,1b-5b', '>5b,unknown', 'unknown', '<100m,>5b'].map((one) => trip(`?size=${encodeURIComponent(one)}`).query);
-  assert.deepEqual(classes, ['max_parameters=100000000', 'min_parameters=100000000&max_parameters=5000000000', 'min_parameters=5000000000&size=unknown', 'size=unknown', '']);
+  assert.equal(trip('?size=unknown').query, 'size=unknown');
   const { state, ignored } = trip('?min_parameters=-1&max_parameters=much&size=huge&usable=no&pin=nobody');
   assert.deepEqual(ignored.sort(), ['max_parameters=much', 'min_parameters=-1', 'pin=nobody', 'size=huge', 'usable=no']);
   assert.deepEqual([state.sizes.min, state.sizes.max], [null, null]);
@@ -119,9 +118,8 @@ test('the server is asked for ranks only where they differ from its own', () => 
 
 test('the address of a comparison has the models, the column and the rule; rows of several origins are named', () => {
   const given = payload();
-  const { state } = parse('?select=lab/beta~published,lab/alpha~published&sort=-IQA&w=IQA:2&compare=1', given);
+  const { state } = parse('?select=lab/beta~published,lab/alpha~published&sort=-IQA&w=IQA:2', given);
   assert.equal(compareAddress(state, given), 'compare?models=lab/beta,lab/alpha&suite=small&origin=published&by=IQA&w=IQA:2');
-  assert.doesNotMatch(trip('?select=lab/alpha~published,lab/beta~published&compare=1').query, /compare/);
   const other = given.rows.find(({ origin }) => origin !== 'published');
   const mixed = { ...defaults(given), select: ['lab/beta~published', other.id] };
   assert.equal(compareAddress(mixed, given), `compare?models=lab/beta~published,${other.id}&suite=small`);
