@@ -3,7 +3,7 @@
 import { button, debounce, el, follow, gridStyles, stylesheet } from './dom.js';
 import { parse, select, write } from './facets.js';
 import { Grid } from './grid.js';
-import { createNothing } from './nothing.js';
+import { createNoResults } from './no_results.js';
 import { getJson } from './request.js';
 
 const REMEMBERED_AFTER = 150; // ms
@@ -56,7 +56,7 @@ function show(root, { noun, rows, facets, columns, caption }) {
   });
   const line = el('p', { class: 'lk-caption' });
   const grid = new Grid({ label: `List of ${noun}`, rowHeight: 34, onSort, onOpen, onLayout: () => draw() });
-  const nothing = createNothing((name) => {
+  const noResults = createNoResults((name) => {
     search.value = name;
     change({ q: name });
   }, button('Show all', () => clear.click()));
@@ -99,7 +99,7 @@ function show(root, { noun, rows, facets, columns, caption }) {
     status.textContent = `${shown.length.toLocaleString('en')} of ${rows.length.toLocaleString('en')} ${noun}`;
     clear.hidden = !state.q && facets.every(({ key }) => !state[key]);
     line.textContent = caption(state);
-    nothing.refresh(shown.length, state.q, rows.map(({ title }) => title));
+    noResults.refresh(shown.length, state.q, rows.map(({ title }) => title));
     grid.node.hidden = !shown.length;
     draw(shown);
     root.dataset.rows = String(shown.length);
@@ -108,7 +108,7 @@ function show(root, { noun, rows, facets, columns, caption }) {
 
   search.addEventListener('input', debounce(() => change({ q: search.value }), TYPED_AFTER));
   root.replaceChildren(notice, el('div', { class: 'lk-bar' }, search, folded, status, clear), line,
-    grid.node, nothing.node);
+    grid.node, noResults.node);
   refresh();
   root.dataset.ready = String(rows.length);
 }

@@ -173,7 +173,8 @@ def _existing(parameter: Choice | MultiChoice, text: str) -> tuple[str | list[st
     several = isinstance(parameter, MultiChoice)
     texts = filter(None, text[:LONGEST].split(",") if several else [text[:LONGEST]])
     known = parameter.known if several else set(parameter.choices)
-    keys = list(dict.fromkeys(key if key in known else parameter.spellings.get(key.lower(), key) for key in texts))
+    spelled = ((key, parameter.spellings.get(key.lower(), key)) for key in texts)
+    keys = list(dict.fromkeys(other if key not in known and other in known else key for key, other in spelled))
     existing, others = ([key for key in keys if (key in known) is wanted] for wanted in (True, False))
     sentences = [unknown(parameter.noun, key, parameter.choices) for key in others[:MOST_NAMED]]
     if len(others) > MOST_NAMED:

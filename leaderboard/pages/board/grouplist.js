@@ -1,7 +1,7 @@
 /** A searchable list of checkboxes in groups, each group with All and None: for columns and for tasks. */
 
 import { button, el } from '../../js/dom.js';
-import { createNothing } from '../../js/nothing.js';
+import { createNoResults } from '../../js/no_results.js';
 
 /**
  * Fills `panel`. `groups`: [{title, items: [{key, title, hint}]}]; `chosen`: a Set; `onChange(chosen)` after each change;
@@ -37,7 +37,7 @@ export function fillGroupList(panel, { groups, chosen, onChange, head, label }) 
   });
   const search = el('input', { type: 'search', class: 'lk-input', placeholder: label, 'aria-label': label, oninput: narrow });
 
-  const nothing = createNothing((name) => {
+  const noResults = createNoResults((name) => {
     search.value = name;
     narrow();
   });
@@ -53,7 +53,7 @@ export function fillGroupList(panel, { groups, chosen, onChange, head, label }) 
       }
       node.hidden = !any;
     }
-    nothing.refresh(sections.filter(({ node }) => !node.hidden).length, text, [...boxes.values()].map((box) => box.parentNode.textContent));
+    noResults.refresh(sections.filter(({ node }) => !node.hidden).length, text, [...boxes.values()].map((box) => box.parentNode.textContent));
   }
 
   function changed() {
@@ -72,6 +72,6 @@ export function fillGroupList(panel, { groups, chosen, onChange, head, label }) 
   }
 
   count.textContent = head(chosen);
-  panel.append(search, count, el('div', { class: 'lk-sections' }, ...sections.map(({ node }) => node)), nothing.node);
+  panel.append(search, count, el('div', { class: 'lk-sections' }, ...sections.map(({ node }) => node)), noResults.node);
   return { set };
 }

@@ -2,7 +2,7 @@
 
 import { DOUBTFUL, FRONT, MARKS } from './columns.js';
 import { button, el } from '../../js/dom.js';
-import { createNothing } from '../../js/nothing.js';
+import { createNoResults } from '../../js/no_results.js';
 import { differingRanks, originTitle } from './rows.js';
 
 /** The groups of suites as tabs, the suites of the open group with what the open one is. */
@@ -102,10 +102,10 @@ export function createFailure() {
 
 /** The message instead of rows when search and filters leave none. */
 export function createEmpty(board) {
-  const nothing = createNothing((q) => board.change({ q }), button('Reset', () => board.reset()));
+  const noResults = createNoResults((q) => board.change({ q }), button('Reset', () => board.reset()));
   return {
-    nodes: [nothing.node],
-    refresh: () => nothing.refresh(board.rows.length, board.state.q, board.payload.rows.map(({ title }) => title)),
+    nodes: [noResults.node],
+    refresh: () => noResults.refresh(board.rows.length, board.state.q, board.payload.rows.map(({ title }) => title)),
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { button, debounce, el, gridStyles, stylesheet } from '../../js/dom.js';
 import { Grid } from '../../js/grid.js';
-import { createNothing } from '../../js/nothing.js';
+import { createNoResults } from '../../js/no_results.js';
 import { getJson } from '../../js/request.js';
 import { show as showNode } from '../../js/reveal.js';
 import { card, claimUrl, SEVERITIES, SEVERITY_NAMES, VERDICT_NAMES, VERDICTS } from './card.js';
@@ -119,7 +119,7 @@ function show(root, { counts: numbers, fields, rows, tables }) {
     ...[['', 'All severities'], ...Object.entries(SEVERITY_NAMES)].map(([value, name]) => el('option', { value }, name)));
   severity.value = state.severity;
   const grid = new Grid({ label: 'Claims', rowHeight: 28, onSort, onOpen: (claim) => open(claim) });
-  const nothing = createNothing((claim) => {
+  const noResults = createNoResults((claim) => {
     search.value = state.q = claim;
     draw();
   }, button('Show all', () => clear.click()));
@@ -192,7 +192,7 @@ function show(root, { counts: numbers, fields, rows, tables }) {
     drawCounts();
     status.textContent = `${rowsNow.length.toLocaleString('en')} of ${claims.length.toLocaleString('en')} claims`;
     clear.disabled = !state.paper && !state.verdict && !state.severity && !state.q;
-    nothing.refresh(rowsNow.length, state.q, claims.map(({ claim }) => claim));
+    noResults.refresh(rowsNow.length, state.q, claims.map(({ claim }) => claim));
     grid.node.hidden = !rowsNow.length;
     grid.node.scrollTop = 0;
     grid.update({
@@ -224,7 +224,7 @@ function show(root, { counts: numbers, fields, rows, tables }) {
   });
   const bar = el('div', { class: 'lk-bar' }, search, severity, status, clear);
   // A visitor who follows the link of a claim reads it first.
-  const parts = [answered(), counts, bar, grid.node, nothing.node];
+  const parts = [answered(), counts, bar, grid.node, noResults.node];
   root.replaceChildren(notice, ...(cardFirst ? [pane, ...parts] : [...parts, pane]));
   draw();
   root.dataset.ready = String(claims.length);

@@ -4,7 +4,7 @@ import { button, el } from './dom.js';
 import { nearest } from './nearest.js';
 
 /** `node`, and `refresh(rows, asked, names)`; `onMeant(name)` takes the name that may be meant, `ways` are further buttons. */
-export function createNothing(onMeant, ...ways) {
+export function createNoResults(onMeant, ...ways) {
   const meant = button('', () => onMeant(meant.textContent));
   const question = el('span', {}, 'Did you mean ', meant, '?');
   const node = el('div', { class: 'lk-state lk-empty', role: 'status', hidden: true }, 'Nothing found.', question, ...ways);
