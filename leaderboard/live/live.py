@@ -87,7 +87,7 @@ class Live:
     ) -> None:
         self.calibrations, self.own, self._clock = calibrations, tuple(own), clock
         self.uploads, self.pool, self.fetcher = Uploads(), Pool(), Fetcher()
-        self.rate, self.judge_rate = rate(), judge_rate()
+        self.rate, self.judge_rate = rate(), rate(JUDGE_VARIABLE)
         hide(folder for row in self.own for folder in own_models.folders(row))
         self._borrowed = on_gpu(self._run, seconds=_seconds)
         self.wanted: set[str] = set()  # keys of the models that a visitor has asked
@@ -416,25 +416,15 @@ def _record(answer: Answer, pairing: str) -> dict[str, Any]:
     }
 
 
-def rate(*, files: int = 1) -> Rate | None:
-    """The rate limit for a visitor: LIKENESS_RATE a minute, else a default on a Space and no limit elsewhere; for
-    uploads, so many `files` a comparison.
+def rate(variable: str = VARIABLE, *, files: int = 1) -> Rate | None:
+    """A visitor's rate limit: the variable's a minute; LIKENESS_RATE is by default ON_A_SPACE on a Space and none
+    elsewhere, for uploads so many `files` a comparison; LIKENESS_JUDGE_RATE is JUDGE_RATE everywhere.
 
     Raises BadInput where the variable is not a number.
     """
-    default = ON_A_SPACE if os.environ.get("SYSTEM") == "spaces" else 0.0
-    return _rate(VARIABLE, default=default, burst=BURST, files=files)
-
-
-def judge_rate() -> Rate | None:
-    """The rate limit for a visitor's questions to judges: LIKENESS_JUDGE_RATE a minute, else JUDGE_RATE everywhere.
-
-    Raises BadInput where the variable is not a number.
-    """
-    return _rate(JUDGE_VARIABLE, default=JUDGE_RATE, burst=JUDGE_BURST)
-
-
-def _rate(variable: str, *, default: float, burst: int, files: int = 1) -> Rate | None:
+    default, burst = (ON_A_SPACE if os.environ.get("SYSTEM") == "spaces" else 0.0), BURST
+    if variable == JUDGE_VARIABLE:
+        default, burst = JUDGE_RATE, JUDGE_BURST
     value = os.environ.get(variable, "")
     try:
         a_minute = float(value or default)

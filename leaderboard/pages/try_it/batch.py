@@ -26,7 +26,7 @@ from leaderboard.html.components import scripted
 from leaderboard.html.formatting import number
 from leaderboard.live.live import MOST_MODELS, QUEUE, JudgeAllowance, Live, sender
 from leaderboard.live.uploads import RecentlyUsed
-from leaderboard.page import Site, script_json
+from leaderboard.page import Site, payload_of, script_json
 from leaderboard.pages.try_it.answers import pair_verdict, reasons
 from leaderboard.web.errors import explain
 from leaderboard.web.redact import redact_paths
@@ -271,7 +271,8 @@ class Tables:
             oldest.stop()
         self._running.add(scoring)
         results[KEY] = scoring
-        return self._turned(scoring)
+        scoring.turn(self._live)
+        return scoring
 
     def _able(self, keys: list[object], batch: Batch) -> list[Model]:
         """Of the named models those that compare any pair of the table; where there is none, the usual ones that do."""
@@ -285,16 +286,14 @@ class Tables:
 
     def turn(self, payload: dict[str, Any]) -> PairScoring:
         """The next turn: {session}. Raises BadInput where the table is gone."""
-        return self._turned(self._current(payload))
+        scoring = self._current(payload)
+        scoring.turn(self._live)
+        return scoring
 
     def stop(self, payload: dict[str, Any]) -> PairScoring:
         """Stops the table: {session}. The finished part is returned at once, without the queue. Raises BadInput."""
         scoring = self._current(payload)
         scoring.stop()
-        return scoring
-
-    def _turned(self, scoring: PairScoring) -> PairScoring:
-        scoring.turn(self._live)
         return scoring
 
     def _current(self, payload: dict[str, Any]) -> PairScoring:
@@ -320,13 +319,13 @@ def section(site: Site) -> None:
     )
 
     def start(event: gr.EventData, request: gr.Request) -> str:
-        return answered(event._data, lambda payload: tables.start(payload, request))
+        return answered(event, lambda payload: tables.start(payload, request))
 
     def turn(event: gr.EventData) -> str:
-        return answered(event._data, tables.turn)
+        return answered(event, tables.turn)
 
     def stop(event: gr.EventData) -> str:
-        return answered(event._data, tables.stop)
+        return answered(event, tables.stop)
 
     quiet = {"outputs": [batch], "show_progress": "hidden", "api_visibility": "private", "trigger_mode": "multiple"}
     batch.batch(start, concurrency_id=QUEUE, **quiet)
@@ -334,9 +333,9 @@ def section(site: Site) -> None:
     batch.stop(stop, queue=False, **quiet)
 
 
-def answered(payload: Any, answer: Callable[[dict[str, Any]], PairScoring]) -> str:
+def answered(event: gr.EventData, answer: Callable[[dict[str, Any]], PairScoring]) -> str:
     """The scoring as JSON with the payload's `turn`, so that two answers are never equal; an error as a sentence."""
-    payload = payload if isinstance(payload, dict) else {}
+    payload = payload_of(event)
     try:
         facts = answer(payload).record()
     except Exception as error:

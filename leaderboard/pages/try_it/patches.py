@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gradio as gr
 import numpy as np
 from markupsafe import Markup
 
-from compute.live.inputs import Input, thumbnail
+from compute.live.inputs import thumbnail
 from compute.live.questions import LiveQuestion
 from compute.models import has_patches
 from compute.types import BadInput
@@ -20,9 +20,6 @@ from leaderboard.live.live import QUEUE
 from leaderboard.page import Site, static_html
 from leaderboard.pages.try_it.perturb import Section, names
 from leaderboard.web.errors import caught
-
-if TYPE_CHECKING:
-    from compute.live.subject import PatchMap
 
 SENTENCE = (
     "Hover over a patch of one image to see which patches of the other are most similar to it for this model. Before "
@@ -72,10 +69,7 @@ def _pairs(question: LiveQuestion) -> list[tuple[str, str]]:
     """Two images at a time: the reference with each of the others, else every two."""
     titles = names(question)
     images = [index for index, each in enumerate(question.inputs) if each.modality == "image"]
-    if question.mode == "choice" and 0 in images:
-        pairs = [(0, index) for index in images[1:]]
-    else:
-        pairs = list(combinations(images, 2))
+    pairs = [pair for pair in combinations(images, 2) if question.mode != "choice" or images[0] or not pair[0]]
     return [(f"{titles[first]} and {titles[second]}", f"{first},{second}") for first, second in pairs]
 
 
@@ -88,10 +82,6 @@ def patch_map(site: Site, payload: dict[str, Any], request: Any, *, between: str
         raise BadInput("Choose two images first")
     first, second = (question.inputs[int(index)] for index in between.split(","))
     result = live.patches(first, second, live.roster.row(key), session=str(payload.get("session", "")))
-    return _rendered(result, first, second)
-
-
-def _rendered(result: PatchMap, first: Input, second: Input) -> Markup:
     return render(
         "pages/try_it/patches.html",
         ranks=base64.b64encode(np.round(result.ranks * 255).astype(np.uint8).tobytes()).decode(),

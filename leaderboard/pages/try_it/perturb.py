@@ -91,12 +91,12 @@ def section(site: Site, payload: gr.JSON) -> Section:
     def renew(question: LiveQuestion, payload: dict[str, Any]) -> dict[Any, Any]:
         titles = [(title, str(index)) for index, title in enumerate(names(question))]
         images = [title for title, each in zip(titles, question.inputs, strict=True) if each.modality == "image"]
-        ticked = [payload.get(name) for name in ("models", "judges")]
-        choices, chosen = ratings.models(site, [key for keys in ticked if isinstance(keys, list) for key in keys])
+        ticked = [key for name in ("models", "judges") if isinstance(payload.get(name), list) for key in payload[name]]
+        choices, chosen = ratings.models(site, ticked)
         first = images[0][1] if images else None
         return {
             **blank(),
-            **at_zero(question, first or ""),
+            **at_zero(question, first),
             # Opened for a link, which shows a change in it.
             accordion: gr.update(visible=bool(images), **({"open": True} if payload.get("change") is True else {})),
             image: gr.update(choices=images, value=first),
@@ -110,7 +110,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
     def blank() -> dict[Any, Any]:
         return {**no_curves(), rated_by: gr.update(visible=False), table: "", judging: ratings.state(None)}
 
-    def at_zero(question: LiveQuestion, image: str) -> dict[Any, Any]:
+    def at_zero(question: LiveQuestion, image: Any) -> dict[Any, Any]:
         """All sliders at zero, up to what is the most for this image: a pixel is more of a small one."""
         chosen = _chosen(question, image)
         if chosen is None or chosen.modality != "image":
@@ -120,16 +120,16 @@ def section(site: Site, payload: gr.JSON) -> Section:
     failed = caught(lambda sentence: {preview: macro("message")(sentence)})
 
     @failed
-    def turned(image: str | None, payload: dict[str, Any]) -> dict[Any, Any]:
-        return blank() | at_zero(site.live.read(payload)[0], str(image or ""))
+    def turned(image: Any, payload: dict[str, Any]) -> dict[Any, Any]:
+        return blank() | at_zero(site.live.read(payload)[0], image)
 
     def drawn(
-        view: ShownChange, other: str | None, models: Any, payload: dict[str, Any], controls: dict[Any, Any]
+        view: ShownChange, other: Any, models: Any, payload: dict[str, Any], controls: dict[Any, Any]
     ) -> Iterator[dict[Any, Any]]:
         """The preview, the curves and `controls` first, then the ratings that are fast: the others follow once a drag
         rests."""
         rows = ratings.rows(site, models)
-        curves = perturbed(site, payload, view=view, other=str(other or ""))
+        curves = perturbed(site, payload, view=view, other=other)
         yield (
             dict(zip((preview, figure, summary), curves, strict=True)) | {rated_by: gr.update(visible=True)} | controls
         )
@@ -150,7 +150,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
         def moved(
             amount: Any,
             image: Any,
-            other: str | None,
+            other: Any,
             models: Any,
             payload: dict[str, Any],
             request: gr.Request,
@@ -168,7 +168,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
 
     @failed
     def restored(
-        other: str | None, models: Any, payload: dict[str, Any], event: gr.EventData, request: gr.Request
+        other: Any, models: Any, payload: dict[str, Any], event: gr.EventData, request: gr.Request
     ) -> Iterator[dict[Any, Any]]:
         """What the address of the page names."""
         site.live.admit(request)
@@ -264,17 +264,15 @@ def names(question: LiveQuestion) -> list[str]:
     return list(LETTERS[: len(question.inputs)])
 
 
-def perturbed(site: Site, payload: dict[str, Any], *, view: ShownChange, other: str) -> list[Any]:
+def perturbed(site: Site, payload: dict[str, Any], *, view: ShownChange, other: Any) -> list[Any]:
     """The changed image, the curves, and their summary in words. Raises LikenessError."""
     live = site.live
     question, rows = live.read(payload)
-    pair, beside, kind = view.pair(question), _chosen(question, other), view.kind
-    chosen, strength, perturbation = pair.image, pair.strength, PERTURBATIONS[kind]
-    in_units = partial(perturbation.amount, size=changes.size(chosen))
-    picture = thumbnail(pair.sides[1].content)
+    pair, perturbation = view.pair(question), PERTURBATIONS[view.kind]
+    in_units = partial(perturbation.amount, size=changes.size(pair.image))
     curves, lines = [], []
     session = str(payload.get("session", ""))
-    for row, curve in live.curves(chosen, beside, rows, kind=kind, session=session):
+    for row, curve in live.curves(pair.image, _chosen(question, other), rows, kind=view.kind, session=session):
         if isinstance(curve, str):
             lines.append((row.title, False, curve))
         elif curve.domain.reference is None or curve.domain.reference.alone:
@@ -285,24 +283,20 @@ def perturbed(site: Site, payload: dict[str, Any], *, view: ShownChange, other: 
             lines.append((row.title, True, summary(curve.domain.reference, curve.scores, in_units=in_units)))
     drawn = None
     if curves:
-        most = ratings.largest(kind, chosen)
-        drawn = drawing(*scaled(curves), chosen=strength, title=perturbation.title, unit=perturbation.unit, most=most)
-    caption = f"{perturbation.title}: {f'{perturbation.what} {in_units(strength)}'.strip()}"
+        most = ratings.largest(view.kind, pair.image)
+        drawn = drawing(*scaled(curves), view=replace(view, amount=most * pair.strength), most=most)
+    caption = f"{perturbation.title}: {f'{perturbation.what} {in_units(pair.strength)}'.strip()}"
     return [
-        render("pages/try_it/perturbed.html", caption=caption, thumbnail=picture),
+        render("pages/try_it/perturbed.html", caption=caption, thumbnail=thumbnail(pair.sides[1].content)),
         gr.update(value=drawn, visible=drawn is not None),
         render("pages/try_it/perturb.html", lines=lines),
     ]
 
 
-def drawing(
-    lines: Sequence[tuple[str, Sequence[float]]], y: str, *, chosen: float, title: str, unit: str, most: float
-) -> go.Figure:
-    """A line a model: names and values, 0 to 100, at evenly spaced strengths 0..1, where 1 is `most` in `unit`s.
-
-    `chosen` is the slider's strength, 0..1.
-    """
-    figure = go.Figure()
+def drawing(lines: Sequence[tuple[str, Sequence[float]]], y: str, *, view: ShownChange, most: float) -> go.Figure:
+    """A line a model: names and values, 0 to 100, at evenly spaced amounts from 0 to `most`, and one at what is
+    shown."""
+    figure, perturbation = go.Figure(), PERTURBATIONS[view.kind]
     for at, (name, values) in enumerate(lines):
         plain_name = name.replace("<", "‹").replace(">", "›").replace("%{", "% {")  # what plotly reads as markup
         figure.add_scatter(
@@ -313,10 +307,10 @@ def drawing(
             line={"color": PALETTE[at % len(PALETTE)], "width": 2, "dash": DASHES[at // len(PALETTE) % len(DASHES)]},
             marker={"size": 5},
             customdata=[number(value, digits=0) for value in values],
-            hovertemplate=f"{plain_name}<br>%{{x:.3g}} {unit}: %{{customdata}}<extra></extra>",
+            hovertemplate=f"{plain_name}<br>%{{x:.3g}} {perturbation.unit}: %{{customdata}}<extra></extra>",
         )
-    figure.add_vline(x=most * chosen, line={"width": 1, "dash": "dot", "color": "#7F7F7F"})
-    plain(figure, height=360, x=f"{title} ({unit})", y=y, legend=True)
+    figure.add_vline(x=view.amount, line={"width": 1, "dash": "dot", "color": "#7F7F7F"})
+    plain(figure, height=360, x=f"{perturbation.title} ({perturbation.unit})", y=y, legend=True)
     values = [value for _, line in lines for value in line]
     low, high = min(0.0, *values), max(100.0, *values)
     figure.update_yaxes(range=[low - 0.02 * (high - low), high + 0.02 * (high - low)])
@@ -341,8 +335,9 @@ def scaled(curves: Sequence[tuple[str, Curve]]) -> tuple[list[tuple[str, list[fl
     return lines, "0: its median unrelated pair<br>100: its median matching pair"
 
 
-def _chosen(question: LiveQuestion, index: str) -> Input | None:
-    return dict(zip(map(str, range(len(question.inputs))), question.inputs, strict=True)).get(index)
+def _chosen(question: LiveQuestion, image: Any) -> Input | None:
+    index = _index(image)
+    return question.inputs[index] if 0 <= index < len(question.inputs) else None
 
 
 def _index(image: Any) -> int:

@@ -112,7 +112,7 @@ def rows(site: Site, keys: Any) -> list[Model]:
 def table(pair: ChangedPair, models: Sequence[Model], scores: Mapping[str, Scores], *, amount: str) -> Markup:
     """The scores as a table; of a model without them why, or that it still works. `amount` has its unit."""
     title = PERTURBATIONS[pair.kind].title
-    known = [rating for each in scores.values() for rating in each.values() if hasattr(rating, "scores")]
+    known = [rating for each in scores.values() for rating in each.values() if isinstance(rating, PairRating)]
     return render(
         "pages/try_it/ratings.html",
         change=f"{title}: {amount}" if pair.strength else "unchanged",
@@ -131,7 +131,7 @@ def cells(scores: Scores | None, *, missing: str) -> list[dict[str, Any]] | str:
     if scores is None:
         return missing
     values = [scores[condition] for condition in CONDITIONS]
-    if len(set(map(type, values))) == 1 and isinstance(values[0], str) and len(set(values)) == 1:
+    if isinstance(values[0], str) and all(value == values[0] for value in values):
         return values[0]
     return [_cell(value, missing) for value in values]
 
@@ -139,19 +139,17 @@ def cells(scores: Scores | None, *, missing: str) -> list[dict[str, Any]] | str:
 def _cell(rating: PairRating | str | None, missing: str) -> dict[str, Any]:
     if rating is None or isinstance(rating, str):
         return {"why": rating or missing}
-    shown = ["no score" if score is None else f"{score}" for score in rating.scores]
-    invalid = [
-        (PROBLEMS.get(problem, problem), shortened(" ".join(reply.split()), LONGEST))
-        for problem, reply in zip(rating.problems, rating.replies, strict=False)
-        if problem
-    ]
     return {
         "why": "",
-        "scores": [(text, score is None) for text, score in zip(shown, rating.scores, strict=True)],
+        "scores": [("no score" if score is None else score, score is None) for score in rating.scores],
         "apart": rating.apart,
         "measure": "cosine" if rating.measure == "cosine" else "score",
         "numbers": " and ".join(dict.fromkeys(number(value, digits=3) for value in rating.numbers)),
-        "invalid": invalid,
+        "invalid": [
+            (PROBLEMS.get(problem, problem), shortened(" ".join(reply.split()), LONGEST))
+            for problem, reply in zip(rating.problems, rating.replies, strict=False)
+            if problem
+        ],
     }
 
 

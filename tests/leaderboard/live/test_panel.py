@@ -105,7 +105,7 @@ def test_judges_are_counted_with_and_without_a_rate(
 ) -> None:
     assert live.rate is None and live.judge_rate.a_minute == 30
     monkeypatch.setattr(module, "JUDGE_BURST", 2)
-    live.judge_rate = module.judge_rate()
+    live.judge_rate = module.rate(module.JUDGE_VARIABLE)
     pairs = [("cat", "cat-face"), ("cat", "coffee"), ("cat", "rocket")]
     markups = [
         last(live, suite_cache, comparing(pressed=True) | {"inputs": [{"kind": "example", "key": key} for key in pair]})
@@ -115,7 +115,7 @@ def test_judges_are_counted_with_and_without_a_rate(
     (record,) = live.score([("example", "cat"), ("example", "heart-left")], [JUDGE], asking())
     assert "limited number of questions a minute" in record["problem"] and endpoint.requests() == 4
     monkeypatch.setenv("LIKENESS_JUDGE_RATE", "0")
-    assert module.judge_rate() is None
+    assert module.rate(module.JUDGE_VARIABLE) is None
 
 
 def test_curves_and_ready_comparisons_ask_no_judge(live: Live, endpoint: Running) -> None:

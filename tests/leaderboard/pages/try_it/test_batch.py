@@ -333,11 +333,15 @@ def test_one_visitors_tables_leave_room_and_an_idle_one_makes_room(monkeypatch: 
     assert begun[2].batch is None and all(each.batch for each in (*begun[:2], *begun[3:]))
 
 
+def event(**payload: Any) -> SimpleNamespace:
+    return SimpleNamespace(_data=payload)
+
+
 def test_what_fails_is_a_sentence_with_the_turn_of_its_request() -> None:
     catalogue = Catalogue()
-    failed = json.loads(answered({"session": "fedcba9876543210", "turn": 3}, Tables(catalogue).turn))
+    failed = json.loads(answered(event(session="fedcba9876543210", turn=3), Tables(catalogue).turn))
     assert failed["state"] == "failed" and "no longer" in failed["message"] and failed["turn"] == 3
-    done = json.loads(answered(catalogue.payload(), lambda payload: Tables(catalogue).start(payload, None)))
+    done = json.loads(answered(event(**catalogue.payload()), lambda payload: Tables(catalogue).start(payload, None)))
     assert done["state"] == "done" and done["turn"] == 7
     marked = SimpleNamespace(record=lambda: {"csv": "<b>"})
-    assert "<" not in answered("nonsense", lambda payload: marked)
+    assert "<" not in answered(SimpleNamespace(_data="nonsense"), lambda payload: marked)

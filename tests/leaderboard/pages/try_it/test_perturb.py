@@ -11,6 +11,7 @@ from compute.live.changes import Curve
 from compute.tasks.perturb import PERTURBATIONS
 from leaderboard.pages.try_it.perturb import drawing as curves
 from leaderboard.pages.try_it.perturb import scaled, summary
+from leaderboard.pages.try_it.ratings import ShownChange
 from tests.compute.live.test_questions import reference
 
 in_degrees = partial(PERTURBATIONS["rotate"].amount, size=(64, 64))
@@ -68,7 +69,7 @@ def test_curves_are_percentiles_only_where_every_model_has_them() -> None:
 
 
 def test_the_axis_of_the_curves_is_in_units() -> None:
-    figure = curves([("M", [90, 50, 10])], "Percentile", chosen=0.5, title="Rotation", unit="degrees", most=45)
+    figure = curves([("M", [90, 50, 10])], "Percentile", view=ShownChange(image=0, kind="rotate", amount=22.5), most=45)
     assert list(figure.data[0].x) == [0, 22.5, 45]
     assert figure.layout.xaxis.title.text == "Rotation (degrees)"
     assert figure.layout.shapes[0].x0 == 22.5
