@@ -1,4 +1,4 @@
-"""The Try page: what comes in, what it asks, the answers, a closer look, tables of pairs, and many visitors at once."""
+"""The Try page: what comes in, what it asks, the answers, a closer look, and tables of pairs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from itertools import combinations
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
 import pytest
 
-from tests.browser.conftest import HOSTILE, query, settle, violations, wait_query
+from tests.browser.conftest import HOSTILE, query, violations, wait_query
 from tests.compute.live import zips
 from tests.compute.live.pictures import png
 
@@ -370,32 +369,3 @@ def test_others_are_answered_while_a_table_is_at_work_and_a_cancel_keeps_what_is
     found = scores(page)
     said = page.locator(f"{BATCH} [role=status]").inner_text()
     assert re.match(r"Stopped: \d+ of 200 pairs", said) and 0 < len(found) < 200
-
-
-# ---- many visitors
-
-
-def test_an_open_page_works_on_beside_many_visitors(server: str, answered: Callable, visit: Callable) -> None:
-    """After many sessions were opened in every way, and while another visitor has as many map jobs as one may."""
-    page = answered("mode=pair&inputs=cat,cat-face&models=ssim")
-    jobs = {"headers": {"x-forwarded-for": "198.51.100.77"}, "data": ["tasks", ["unisim-core"], "published"]}
-    with httpx.Client(base_url=f"{server}gradio_api/", timeout=60) as client:
-        for number in range(30):
-            sent, from_there = {"data": []}, {"x-forwarded-for": f"203.0.113.{number}"}
-            client.post("run/list_suites", json=sent | {"session_hash": f"run{number}"})
-            client.post("call/list_suites", json=sent | {"session_hash": f"call{number}"}, headers=from_there)
-        listed = httpx.get(f"{server}config", timeout=60).json()["dependencies"]
-        work = next(each["id"] for each in listed if each["api_name"] == "work")
-        joined = []
-        for seed in range(65):
-            values = [*jobs["data"], "cluster", 10, 0.1, 1000 + seed]
-            sent = {"data": values, "fn_index": work, "session_hash": f"many{seed // 8}"}
-            joined.append(client.post("queue/join", json=sent, headers=jobs["headers"]).status_code)
-        assert joined == [200] * 64 + [429]
-        ask(page)
-        settle(visit("map"), "#map-figure [data-listens=selection]")
-        for number in range(9):  # who leaves takes the jobs along
-            with client.stream("GET", f"queue/data?session_hash=many{number}") as stream:
-                lines = stream.iter_raw()
-                next(lines, None)
-    assert page.locator(".pg-message:visible, .toast-body:visible").count() == 0

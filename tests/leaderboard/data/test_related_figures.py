@@ -6,7 +6,6 @@ import math
 
 import pytest
 
-from leaderboard.data import payload
 from leaderboard.data.related_figures import COLUMNS, RelatedFigure, related_figures
 from leaderboard.data.suite_cache import SuiteCache
 
@@ -42,39 +41,6 @@ def test_one_figure_whole(suite_cache) -> None:
     assert found[0].interval.endswith("%") and " to " in found[0].interval
 
 
-def test_a_category_reads_as_on_the_board(suite_cache) -> None:
-    table = suite_cache.table("mieb")
-    shown = payload.board(suite_cache.db, table, suite_cache.ranked("mieb"))
-    column = next(at for at, one in enumerate(shown["columns"]) if one["key"] == "Retrieval")
-    models = [row["model"] for row in shown["rows"]]
-    found = related_figures(suite_cache, models=models, mode="choice", kinds=["image", "image"])
-    pairs = [
-        (next((one for one in found[row["model"]] if one.title.startswith("MIEB retrieval")), None), cells[column])
-        for row, cells in zip(shown["rows"], shown["cells"], strict=True)
-    ]
-    checked = [(float(one.shown.rstrip("%")), cell / 10) for one, cell in pairs if one is not None]
-    assert len(checked) > 20
-    assert all(mine == pytest.approx(theirs) for mine, theirs in checked)
-    printed = [one for one, _ in pairs if one is not None and one.note == "the mean that the paper prints"]
-    assert printed and {one.source for one in printed} == {"MIEB Table 22"}
-    assert all(one.interval == "" for one in printed)  # nothing is known of its tasks' errors
-
-
-def test_a_task_has_the_interval_of_its_items_and_its_place(suite_cache) -> None:
-    found = related_figures(suite_cache, models=[CLIP], mode="quality", kinds=["image"], question="sharpness")[CLIP][0]
-    assert found.address == "task?task=unisim/koniq-10k-sharpness"
-    share, n = found.value / 100, 5000
-    half = 100 * 1.96 * math.sqrt(share * (1 - share) / n)
-    assert (found.low, found.high) == (
-        pytest.approx(found.value - half, abs=0.02),
-        pytest.approx(found.value + half, abs=0.02),
-    )
-    table = suite_cache.table("unisim-ood")
-    column = next(at for at, one in enumerate(table.columns) if one.task == "unisim/koniq-10k-sharpness")
-    values = [value for value in table.scores.values[:, column] if not math.isnan(value)]
-    assert (found.rank, found.of) == (1 + sum(value > share for value in values), len(values))
-
-
 def test_the_mean_of_independent_tasks_has_a_smaller_error_than_one(suite_cache) -> None:
     found = related_figures(suite_cache, models=[CLIP], mode="quality", kinds=["image"], question="sharpness")[CLIP]
     mean = next(one for one in found if one.title == COLUMNS["paa"].title)
@@ -84,6 +50,13 @@ def test_the_mean_of_independent_tasks_has_a_smaller_error_than_one(suite_cache)
     half = 100 * 1.96 * math.sqrt(float((table.scores.stderr[row, places] ** 2).sum())) / len(places)
     assert mean.high - mean.value == pytest.approx(half, rel=1e-3)
     assert mean.high - mean.value < found[0].high - found[0].value
+
+
+def test_a_mean_that_the_paper_prints_names_its_table_and_has_no_interval(suite_cache) -> None:
+    models = [row.model for row in suite_cache.table("mieb").rows]
+    found = related_figures(suite_cache, models=models, mode="choice", kinds=["image", "image"])
+    printed = [one for each in found.values() for one in each if one.note == "the mean that the paper prints"]
+    assert {(one.source, one.interval) for one in printed} == {("MIEB Table 22", "")}
 
 
 def test_a_choice_goes_by_what_the_reference_is(suite_cache) -> None:

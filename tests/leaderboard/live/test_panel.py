@@ -12,7 +12,7 @@ from starlette.requests import Request
 from compute.types import BadInput
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.live import live as module
-from leaderboard.live.live import Live, TooMany
+from leaderboard.live.live import Live
 from leaderboard.pages.try_it import page
 from tests.compute.models.chat_server import Running, running
 
@@ -40,21 +40,6 @@ def test_no_limit_at_home_and_one_on_a_space(live: Live, monkeypatch: pytest.Mon
         monkeypatch.setenv("LIKENESS_RATE", wrong)
         with pytest.raises(BadInput, match="LIKENESS_RATE is a number of requests a minute"):
             module.rate()
-
-
-def test_a_visitor_who_asks_too_often_is_told_when_to_come_back(
-    live: Live, suite_cache: SuiteCache, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LIKENESS_RATE", "30")
-    live.rate = module.rate()
-    for _ in range(module.BURST):
-        live.admit(asking())
-    with pytest.raises(TooMany, match="Try again in [12] second"):
-        live.admit(asking())
-    live.admit(asking("203.0.113.10"))  # another one is not held back
-    site = SimpleNamespace(live=live, db=suite_cache.db, suite_cache=suite_cache)
-    ((markup, done),) = page.answered(site, {}, asking())
-    assert "You have sent many questions" in markup and done is None
 
 
 def test_a_pair_of_a_program_comes_with_its_meaning(live: Live) -> None:

@@ -15,10 +15,8 @@ import pytest
 from PIL import Image
 
 from compute.content import decoding
-from compute.live import batch, examples, inputs
+from compute.live import batch, inputs
 from compute.live.questions import Answer
-from compute.live.subject import PatchMap
-from compute.models.encoders.framing import Seen
 from compute.types import BadInput, Model
 from leaderboard.live import uploads as module
 from leaderboard.live.live import Live
@@ -212,15 +210,6 @@ def test_files_are_kept_as_they_are(made: Make) -> None:
         uploads.add_file(ONE, b"")
 
 
-def test_a_request_s_inputs(made: Make) -> None:
-    uploads = made()
-    (key,) = kept(uploads, ONE, range(1))
-    image = uploads.input(ONE, {"kind": "image", "key": key}, index=0)
-    assert (image.name, image.key.decode()) == ("Input 1", key)
-    assert uploads.input(ONE, {"kind": "text", "text": "a cat"}, index=1).name == "Input 2"
-    assert uploads.input(ONE, {"kind": "example", "key": "cat"}, index=2) is examples.load("cat")
-
-
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
@@ -250,12 +239,8 @@ def test_what_was_made_is_bounded() -> None:
 
 
 def test_all_that_is_kept_counts() -> None:
-    """About: a map of patches, a judge's answer, a table, whose rows count twice."""
-    memory, ranks = RecentlyUsed(), np.zeros((256, 256), np.float32)
-    whole = Seen(left=0, top=0, right=1, bottom=1)
-    memory["map"] = PatchMap(first=(16, 16), second=(16, 16), ranks=ranks, cosines=(0, 1), seen=(whole, whole))
-    assert ranks.nbytes <= memory.currsize < 2 * ranks.nbytes
-    memory.clear()
+    """About: a judge's answer, and a table, whose rows count twice."""
+    memory = RecentlyUsed()
     memory["reply", "judge", "key"] = Answer(
         row=Model(key="judge", title="Judge"), replies=("y" * 100_000, "z" * 100_000)
     )

@@ -37,15 +37,6 @@ def words(markup: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", markup).split())
 
 
-def test_a_raw_score_never_stands_without_its_meaning() -> None:
-    """Calibrated, the line has its percentile; not calibrated, it has neither, and the details say why."""
-    markup = drawn(PAIR, Answer(row=row("m"), scores=(2.437,), unit="cosine"), Answer(row=row("n"), scores=(0.191,)))
-    first, second = LINE.findall(markup)
-    assert "72 percentile" in words(first) and "2.437" not in first
-    assert words(second) == "N cannot tell"
-    assert "Raw cosine: 2.437." in words(markup) and "No percentile: it is not calibrated (N)." in words(markup)
-
-
 def test_models_without_their_turn_are_named_with_what_to_do() -> None:
     late = [Answer(row=row(key), problem=OUT_OF_TIME) for key in ("n", "o")]
     answers = [Answer(row=row("m"), scores=(2.5,)), *late]
@@ -102,6 +93,7 @@ def test_why_there_is_no_percentile_is_said_once() -> None:
     few = [Answer(row=row(key), scores=(score,), domain=FEW) for key, score in (("m", 2.2), ("k", 2.4))]
     markup = drawn(PAIR, *few, outside, Answer(row=row("m"), scores=(2.5,)))
     said = words(markup.split('class="cp-rows"')[0])
+    assert "72 percentile" in words(LINE.findall(drawn(PAIR, Answer(row=row("m"), scores=(2.437,))))[0])
     assert "calibrated on 14 photographs, and a percentile needs 40 (2 models)" in said
     assert "outside what this model was calibrated on: drawn scenes (N)." in said
     assert not any("percentile needs" in line for line in LINE.findall(markup))
@@ -193,4 +185,6 @@ def test_an_odd_one_that_percentiles_do_not_bear_out_says_so() -> None:
 
 def test_a_lead_that_is_next_to_none_is_said() -> None:
     text = words(drawn(CHOICE, Answer(row=row("m"), scores=(2.50, 2.51), pick=1)))
-    assert "picks B, almost a tie" in text
+    assert "picks B, almost a tie" in text and "Understands only drawn scenes" not in text
+    drawings = replace(row("m"), trained_on=(page.DRAWINGS,))
+    assert "Understands only drawn scenes" in words(drawn(CHOICE, Answer(row=drawings, scores=(1.0, 2.0), pick=1)))

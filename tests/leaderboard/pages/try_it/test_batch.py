@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
@@ -170,26 +169,6 @@ def test_after_a_stop_the_finished_part_is_there() -> None:
     assert (found["one score"] != "").all() and (found["two score"] != "").sum() == 5
     begun.turn(judge)
     assert begun.record() == record and len(judge.asked) == 15
-
-
-def test_a_stop_during_a_turn_ends_it_after_its_pair() -> None:
-    begun, reached, go = work(*["a,b,c"] * 5, keys=("one",)), threading.Event(), threading.Event()
-
-    class Slow(Judge):
-        def answers(self, *args: Any, **given: Any) -> Iterator:
-            reached.set()
-            assert go.wait(10)
-            return super().answers(*args, **given)
-
-    judge = Slow()
-    turn = threading.Thread(target=begun.turn, args=(judge,), kwargs={"seconds": 1e9})
-    turn.start()
-    assert reached.wait(10)
-    begun.stop()
-    assert begun.record()["state"] == "stopped" and len(read(begun)) == 0
-    go.set()
-    turn.join(10)
-    assert len(judge.asked) == 1 and len(read(begun)) == 1
 
 
 def test_failures_are_reasons_and_never_scores() -> None:

@@ -100,11 +100,6 @@ def test_what_a_page_sends_is_read_without_trust(fields: Any, said: str) -> None
     assert len(str(error.value)) < 300
 
 
-def test_without_a_shown_change_none_is_rated() -> None:
-    with pytest.raises(BadInput, match="transformation"):
-        ShownChange.current(ratings.state(None), image=0, amounts={"rotate": 5})
-
-
 def test_an_amount_beyond_the_most_is_the_most() -> None:
     question = LiveQuestion(mode="pair", inputs=(COFFEE, WORDS))
     assert ShownChange(image=0, kind="rotate", amount=1e9).pair(question).strength == 1
@@ -123,3 +118,5 @@ def test_what_is_shown_follows_the_controls() -> None:
     assert at(rotate=45) == ShownChange(image=1, kind="rotate", amount=45)
     assert at(rotate=22.5, elastic=3) == ShownChange(image=1, kind="elastic", amount=3)
     assert at() == ShownChange(image=1, kind="rotate", amount=0)
+    with pytest.raises(BadInput, match="transformation"):
+        ShownChange.current(ratings.state(None), image=0, amounts={"rotate": 5})

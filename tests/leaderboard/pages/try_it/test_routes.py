@@ -55,15 +55,6 @@ def sentence(answer: Any) -> str:
     return error
 
 
-def test_an_image_goes_into_the_session(client: TestClient, uploads: Uploads) -> None:
-    answer = client.post("/live/input", content=saved(picture(), "PNG"), headers=ONE)
-    found = answer.json()
-    assert answer.status_code == 200 and answer.headers["cache-control"] == "no-store"
-    assert (found["width"], found["height"], found["note"]) == (24, 16, "")
-    assert found["thumbnail"].startswith("data:image/webp;base64,")
-    assert uploads.image("a" * 32, found["key"]).content.size == (24, 16)
-
-
 def test_a_session_is_forgotten_by_a_beacon(client: TestClient, uploads: Uploads) -> None:
     client.post("/live/input", content=saved(picture(), "PNG"), headers=ONE)
     assert client.post("/live/forget", content="b" * 32).status_code == 204 and len(uploads) == 1
