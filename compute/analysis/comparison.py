@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -74,8 +74,7 @@ def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = Non
     codes, tasks, names = table.codes, len(table.tasks), (*table.categories, "")
     gap = x[0] - x[1]
     half = Z95 * np.hypot(*errors)
-    rule = {"weights": table.category_weights, "aggregate": table.aggregate, "tasks": tasks, "categories": codes}
-    blocks = means.blocks(task_weights=table.task_weights, **rule)
+    blocks = table.blocks
     columns = np.sort(np.concatenate([block.columns for block in blocks]))
     shared = columns[~np.isnan(gap[columns])]
     reason = "" if len(shared) else "no shared task"
@@ -89,7 +88,7 @@ def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = Non
         # A category that shares nothing drops out; of the others all tasks stay, so that one shared of several is
         # reported from a category of one task.
         weights = np.where(np.isin(codes, codes[shared]), table.task_weights, 0.0)
-        blocks = means.blocks(task_weights=weights, **rule)
+        blocks = replace(table, task_weights=weights).blocks
         difference = float(means.mean_of_blocks(gap[None], blocks)[0])
         printed = np.append(np.zeros(len(table.categories), bool) if stands_in is None else stands_in, False)
         parts = variance.by_category(

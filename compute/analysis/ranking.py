@@ -17,6 +17,7 @@ easy ones.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +29,8 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.ranked_model import RankedModel
-from compute.analysis.ranks import means, variance
+from compute.analysis.ranks import means, resampled, variance
+from compute.analysis.ranks.friedman import FRIEDMAN_NEMENYI, WILCOXON_HOLM, PairTest, pair_test
 from compute.analysis.ranks.means import BORDA, CATEGORY_MEAN, UNRANKED
 from compute.analysis.ranks.variance import FEW, listed
 from compute.analysis.significance import class_letters, decisions
@@ -36,11 +38,12 @@ from compute.analysis.table import WHOLE, ScoreTable
 from compute.arrays import Bools, Floats, Ints
 from compute.pages.shown import WIDTH, Cell, Mark, ShownTable, ShowsItself, axis_of, positions
 from compute.rounding import decimals, printed_decimals, rounded
-from compute.types import ORIGINS, argument, printable
+from compute.types import ORIGINS, BadInput, argument, printable
 
 SLACK = 1e-9  # of a share of tasks, which is a quotient
+INTERVALS, CRITICAL_DIFFERENCE = "intervals", "critical-difference"  # figures of a ranking
 ALONE = "only one model has a rank"
-NO_POINTS = "Borda points depend on the other models, so they have no interval"
+NO_RANGE = "Borda points decide no pair; choose a test of all pairs"
 NOTHING = "–"
 MOST_CELLS = 50_000  # scores in one page: beyond that a browser takes a second to sort, so it has the means alone
 NAMED = 3  # models that a note names; of more the number is given
@@ -72,11 +75,13 @@ class Ranking(ShowsItself):
     covered: Floats  # share of the counting tasks with a score or a printed mean: what the least share is of
     unknown: tuple[str, ...]  # why the intervals of a ranked model are not known; empty where they are
     why: tuple[str, ...]  # why a model has no rank; empty where it has
+    tested: PairTest | None = None  # what decided `better`, where it is not `significance.decisions`
 
     @classmethod
-    def of(cls, table: ScoreTable, *, apart: bool = False) -> Ranking:
-        """Ranks the models of a table; `apart`, those of each origin by themselves. Raises BadInput where the tasks
-        that count differ in direction or scale."""
+    def of(cls, table: ScoreTable, *, apart: bool = False, test: str = "") -> Ranking:
+        """Ranks the models of a table; `apart`, those of each origin by themselves. `test`: FRIEDMAN_NEMENYI or
+        WILCOXON_HOLM decides which pairs differ, else `significance.decisions`. Raises BadInput where the tasks that
+        count differ in direction or scale, and where the test needs scores that are missing."""
         groups = [np.array(table.origins) == origin for origin in dict.fromkeys(table.origins)] if apart else []
         models, used = len(table.models), table.counted
         groups = [np.flatnonzero(group) for group in groups] or [np.arange(models)]
@@ -111,11 +116,14 @@ class Ranking(ShowsItself):
         if table.aggregate == BORDA:
             points = means.borda(scores=np.where(enough[:, None], scores, np.nan)[:, used], higher=table.higher[used])
             found.rank[:] = points.rank
-            unknown = tuple("" if rank == UNRANKED else NO_POINTS for rank in points.rank)
+            unknown = tuple("" if rank == UNRANKED or test else NO_RANGE for rank in points.rank)
             found = replace(found, mean=points.total, unknown=unknown, category_means=_category_means(table, scores))
+            if np.ptp(found.resampled, axis=0).any():
+                found.mean_low[:], found.mean_high[:] = np.quantile(found.resampled, (0.025, 0.975), axis=0)
         else:
             found = _by_mean(found, enough, groups)
-        return replace(found, why=_why(found, enough))
+        found = replace(found, why=_why(found, enough))
+        return _tested(found, test) if test else found
 
     @property
     def higher_is_better(self) -> bool:
@@ -140,6 +148,39 @@ class Ranking(ShowsItself):
             rows = np.flatnonzero(np.array(table.origins) == origin)
             points[rows] = means.borda(scores=table.values[rows], higher=table.higher).total
         return points
+
+    @cached_property
+    def resampled(self) -> Floats:
+        """Means, or Borda points, in suites resampled from these tasks [suites, models]; NaN: no rank."""
+        table, ranked = self.table, self.rank != UNRANKED
+        used, clusters = np.flatnonzero(table.counted), table.clusters
+        suites = np.zeros((resampled.DRAWS, len(table.tasks)))
+        suites[:, used] = resampled.counts(
+            categories=table.codes[used], clusters=None if clusters is None else clusters[used]
+        )
+        scores = np.where(ranked[:, None], self.scores, np.nan)
+        if table.aggregate == BORDA:
+            by_task = means.borda(scores=scores[:, used], higher=table.higher[used]).points
+            return np.where(ranked, resampled.points(by_task, suites=suites[:, used]), np.nan)
+        scores[ranked] -= table.excess(np.flatnonzero(ranked))
+        return resampled.means(scores, blocks=table.blocks, suites=suites)
+
+    def win_probability(self) -> pd.DataFrame:
+        """The share of suites, resampled from these tasks, in which the row's model is ahead of the column's, best
+        first; equal ones count half. NaN where no category has two independent tasks. Source: `ranks.resampled`."""
+        values, names = self._turned_suites, [self.table.models[row] for row in self._ranked]
+        share = resampled.ahead(values) if np.ptp(values, axis=0).any() else np.full(2 * [len(names)], np.nan)
+        return pd.DataFrame(share, index=names, columns=names)
+
+    @property
+    def _turned_suites(self) -> Floats:
+        """`resampled` of the ranked models, best first, so that higher is better."""
+        return self.resampled[:, self._ranked] * (1 if self.higher_is_better else -1)
+
+    @property
+    def _ranked(self) -> Ints:
+        """The models that have a rank, best first."""
+        return self.order[self.rank[self.order] != UNRANKED]
 
     @cached_property
     def order(self) -> Ints:
@@ -208,6 +249,12 @@ class Ranking(ShowsItself):
                 "Intervals are about other tasks of these kinds; these tasks count as a sample of them. No model of a "
                 "class is significantly better than another; the first that is worse than one begins the next class."
             )
+        if self.tested is not None:
+            agree = "" if self.table.aggregate == BORDA else " A pair that the means order otherwise is not."
+            notes.append(f"{self.tested}{agree}")
+        if self.table.aggregate == BORDA and not np.isnan(self.mean_low).all():
+            suites = f"{resampled.DRAWS:,} suites resampled from these tasks"
+            notes.append(f"Intervals of points are the middle 95% in {suites}.")
         if (largest := self._likely_bound()) is not None:
             notes.append(
                 f"Intervals reach beyond 0 to {largest}, between which all scores lie. If no mean can, give "
@@ -230,7 +277,9 @@ class Ranking(ShowsItself):
             notes.append(f"Ranked without a score on some tasks, which may be the harder ones: {those}.")
         for reason in dict.fromkeys(filter(None, self.unknown)):
             those = [model for model, own in zip(models, self.unknown, strict=True) if own == reason]
-            notes.append(f"No interval{'' if len(those) == len(models) else f' of {_shown(those)}'}: {reason}.")
+            what = "rank interval" if reason == NO_RANGE else "interval"
+            how = f" ({argument('test', FRIEDMAN_NEMENYI)})" if reason == NO_RANGE else ""
+            notes.append(f"No {what}{'' if len(those) == len(models) else f' of {_shown(those)}'}: {reason}{how}.")
         for reason in dict.fromkeys(filter(None, self.why)):
             notes.append(f"{reason}: {_shown([m for m, own in zip(models, self.why, strict=True) if own == reason])}.")
         return (*self.lead, *notes, *(() if self.table.aggregate == BORDA else self.table.unlike_scales))
@@ -270,6 +319,42 @@ class Ranking(ShowsItself):
 
         write_text(Path(path), self.html(title=title))
 
+    def summary(self) -> str:
+        """One paragraph: who leads, by how much, whether that is significant, and how many models can be separated."""
+        rows, models, digits = self._ranked, self.table.models, self.digits()
+        if len(rows) < 2:
+            return " ".join(map(printable, (f"{len(rows)} of {len(models)} models have a rank.", *self.notes[1:])))
+        first, second, unit = rows[0], rows[1], " points" if self.table.aggregate == BORDA else ""
+        gap = rounded(abs(self.mean[first] - self.mean[second]), digits)
+        interval = "" if np.isnan(self.mean_low[first]) else f" (95% interval {self.interval_text(first, digits)})"
+        ties, rule = self.rank[second] == 1, self.about.partition(":")[0]
+        sentences = [
+            f"{models[first]} {'shares first place among' if ties else 'leads'} {len(rows):,} models by {rule}: "
+            f"{rounded(self.mean[first], digits)}{unit}{interval}, "
+            + (f"equal to {models[second]}." if ties else f"{gap}{unit} ahead of {models[second]}."),
+        ]
+        suites = self._turned_suites
+        if np.ptp(suites, axis=0).any():
+            share = np.nanmean(suites[:, 0] >= np.nanmax(suites, axis=1))
+            sentences.append(f"It is first in {share:.0%} of {len(suites):,} suites resampled from these tasks.")
+        if (self.rank_low[rows] == UNRANKED).all():
+            return printable(
+                " ".join([*sentences, f"Which models differ significantly is not known: {self.unknown[first]}."])
+            )
+        close = int(self.rank_high[first]) - 1
+        others = "1 other model is" if close == 1 else f"{close:,} other models are"
+        sentences.append(
+            f"The lead over {models[second]} is {'' if self.better[first, second] else 'not '}significant; "
+            + (f"{others} not significantly worse than the leader." if close else "all others are significantly worse.")
+        )
+        last = max(self.classes, key=lambda name: (len(name), name))
+        near, every = int(self.better[rows[:-1], rows[1:]].sum()), int(self.better.sum())
+        sentences.append(
+            f"{near:,} of {len(rows) - 1:,} adjacent pairs and {every:,} of all {math.comb(len(rows), 2):,} pairs "
+            f"differ significantly; {'all are in one class' if last == 'A' else f'the classes are A to {last}'}."
+        )
+        return printable(" ".join(sentences))
+
     def digits(self) -> int:
         """The decimals of means to show: three significant digits of their spread."""
         return decimals(self.mean)
@@ -289,18 +374,33 @@ class Ranking(ShowsItself):
                     Cell(text=self.interval_text(row, digits), marks=[self._mark(row)]),
                     str(self.scored[row]),
                 )
-                for row in self.order
-                if self.rank[row] != UNRANKED
+                for row in self._ranked
             ],
             above=read,
             below=[note for note in self.notes if note not in read],
         )
 
-    def plot(self) -> Any:
-        """A strip a ranked model, best first: its mean with the interval, coloured by class, as a plotly figure."""
-        from compute.analysis.figures.intervals import strip
+    def plot(self, kind: str = INTERVALS) -> Any:
+        """A figure of plotly: `intervals`, a line a ranked model with its mean and interval, coloured by class; or
+        `critical-difference`, the models on one axis, of average ranks where a test was chosen, else of means, with a
+        bar over those of which no two differ significantly. Raises BadInput for another kind."""
+        from compute.analysis.figures.ranked import critical_difference, strip
 
-        rows, digits = [row for row in self.order if self.rank[row] != UNRANKED], self.digits()
+        rows, digits = self._ranked, self.digits()
+        if kind == CRITICAL_DIFFERENCE:
+            tested = self.tested
+            value = self.mean if tested is None else tested.average_rank
+            way = -1 if tested is None and self.higher_is_better else 1
+            rows = rows[np.argsort(way * value[rows], kind="stable")]
+            return critical_difference(
+                names=[self.table.models[row] for row in rows],
+                value=value[rows],
+                differ=(self.better | self.better.T)[np.ix_(rows, rows)],
+                x=self.about if tested is None else "average rank",
+                limit=math.nan if tested is None else tested.critical_difference,
+            )
+        if kind != INTERVALS:
+            raise BadInput(f"No figure {kind!r}. Use {INTERVALS} or {CRITICAL_DIFFERENCE}")
         return strip(
             names=[self.table.models[row] for row in rows],
             value=self.mean[rows],
@@ -337,7 +437,8 @@ class Ranking(ShowsItself):
         """1 or 100 where the scores look like shares or percentages, no bounds are set and an interval leaves them."""
         counted = self.table.counted
         values, bounds = self.table.values[:, counted], (self.table.lower[counted], self.table.upper[counted])
-        if np.isfinite(bounds).any() or not values.size or not np.nanmin(values, initial=np.inf) >= 0:
+        unbounded = self.table.aggregate != BORDA and not np.isfinite(bounds).any()
+        if not (unbounded and values.size and np.nanmin(values, initial=np.inf) >= 0):
             return None
         largest = next((bound for bound in (1, 100) if np.nanmax(values, initial=0) <= bound), None)
         beyond = largest is not None and ((self.mean_low < 0) | (self.mean_high > largest)).any()
@@ -352,8 +453,7 @@ def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints]) -> Ranking:
     point = means.aggregate(
         scores=found.scores, categories=table.codes, higher=table.higher, scales=np.array(table.scales), **rule
     )
-    blocks = means.blocks(categories=table.codes, tasks=len(table.tasks), **rule)
-    counted = table.counted
+    blocks, counted = table.blocks, table.counted
     lowest, highest = table.lower[counted].min(), table.upper[counted].max()  # no mean lies beyond its metrics' bounds
     mean = np.where(enough, point.mean, np.nan)
     printed = np.column_stack([found.stands_in, np.zeros(len(mean), bool)])
@@ -381,17 +481,11 @@ def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints]) -> Ranking:
         found.mean_high[rows] = np.clip(centre + half, lowest, highest)
         found.few[rows] = variance.known_rows(parts) & (variance.fewest_tasks(parts) <= FEW)
         better, p = decisions(mean=centre, parts=parts, higher=point.higher_is_better)
-        found.better[np.ix_(rows, rows)], found.p[np.ix_(rows, rows)] = better, p
+        found.p[np.ix_(rows, rows)] = p
         known = ~np.isnan(own) & (len(rows) > 1)
-        found.rank_low[rows] = np.where(known, 1 + better.sum(axis=0), UNRANKED)
-        found.rank_high[rows] = np.where(known, len(rows) - better.sum(axis=1), UNRANKED)
+        _decide(found, rows, better, known=known, classes=classes)
         for row, reason, spread in zip(rows, variance.unknown_because(parts, names=names), own, strict=True):
             unknown[row] = reason or (variance.ALIKE if np.isnan(spread) else "" if len(rows) > 1 else ALONE)
-        # Equal ranks are ordered by what is theirs, not by their position in the table.
-        keys = (found.mean_high, found.mean_low, found.rank_high, found.rank_low, found.rank)
-        ordered = rows[known][np.lexsort([key[rows[known]] for key in keys])]
-        for row, name in zip(ordered, class_letters(found.better[np.ix_(ordered, ordered)]), strict=True):
-            classes[row] = name
     return replace(
         found,
         mean=mean,
@@ -400,6 +494,38 @@ def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints]) -> Ranking:
         unknown=tuple(unknown),
         category_means=point.category_means[:, : len(table.categories)],
     )
+
+
+def _decide(found: Ranking, rows: Ints, better: Bools, *, known: Bools, classes: list[str]) -> None:
+    """Writes to `found` which rows are better, and the ranges of those that are `known` [rows]; to `classes` theirs."""
+    found.better[np.ix_(rows, rows)] = better
+    found.rank_low[rows] = np.where(known, 1 + better.sum(axis=0), UNRANKED)
+    found.rank_high[rows] = np.where(known, len(rows) - better.sum(axis=1), UNRANKED)
+    # Equal ranks are ordered by what is theirs, not by their position in the table.
+    keys = (found.mean_high, found.mean_low, found.rank_high, found.rank_low, found.rank)
+    ordered = rows[known][np.lexsort([key[rows[known]] for key in keys])]
+    for row, name in zip(ordered, class_letters(found.better[np.ix_(ordered, ordered)]), strict=True):
+        classes[row] = name
+
+
+def _tested(found: Ranking, test: str) -> Ranking:
+    """The ranking with pairs decided by a test of average ranks or scores, where it agrees with the order of ranks."""
+    table, rows = found.table, np.flatnonzero(found.rank != UNRANKED)
+    scores, clusters, used = found.scores, table.clusters, np.flatnonzero(table.counted)
+    lacking = int(np.isnan(scores[np.ix_(rows, used)]).sum())
+    if lacking:
+        raise BadInput(
+            f"The test {test} needs every score of the ranked models; {lacking:,} are missing. Rank only the "
+            f"models that have all ({argument('coverage')} 1), or skip tasks ({argument('ignore')})"
+        )
+    if test == WILCOXON_HOLM and (unlike := table.unlike_tasks):
+        raise BadInput(f"Wilcoxon's test compares sizes of differences, but {unlike}. Use {FRIEDMAN_NEMENYI}")
+    turned = np.where(found.rank[:, None] == UNRANKED, np.nan, np.where(table.higher, scores, -scores))[:, used]
+    result = pair_test(turned, clusters=None if clusters is None else clusters[used], test=test)
+    classes, average, rank = [""] * len(found.rank), result.average_rank[rows], found.rank[rows]
+    better = result.significant[np.ix_(rows, rows)] & (average[:, None] < average) & (rank[:, None] < rank)
+    _decide(found, rows, better, known=np.ones(len(rows), bool), classes=classes)
+    return replace(found, classes=tuple(classes), tested=result)
 
 
 def _category_means(table: ScoreTable, scores: Floats) -> Floats:

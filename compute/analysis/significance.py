@@ -231,14 +231,18 @@ def letter(index: int) -> str:
 
 
 def holm(p: ArrayLike, *, alpha: float = ALPHA) -> Bools:
-    """Which hypotheses Holm's step-down method rejects at family-wise error `alpha`: bool [n].
+    """Which hypotheses Holm's step-down method rejects at family-wise error `alpha`: bool [n]; never NaN."""
+    return holm_adjusted(p) <= alpha
 
-    In order of p, the k-th smallest (from 0) is rejected while it is at most alpha / (n - k). NaN is never
-    rejected but counts in n. Source: Holm (1979), A simple sequentially rejective multiple test procedure.
+
+def holm_adjusted(p: ArrayLike) -> Floats:
+    """The least family-wise error at which Holm's step-down method rejects each hypothesis [n].
+
+    In order of p, the k-th smallest (from 0) is multiplied by n - k, and is at least the one before. NaN counts in n,
+    and gives 1. Source: Holm (1979), A simple sequentially rejective multiple test procedure.
     """
     values = np.nan_to_num(np.asarray(p, float), nan=1.0)
     order = np.argsort(values, kind="stable")
-    passes = values[order] <= alpha / (len(values) - np.arange(len(values)))
-    out = np.zeros(len(values), bool)
-    out[order[: len(values) if passes.all() else int(passes.argmin())]] = True
+    out = np.empty(len(values))
+    out[order] = np.minimum(np.maximum.accumulate(values[order] * (len(values) - np.arange(len(values)))), 1.0)
     return out

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.intervals import sampling_errors
-from compute.analysis.ranks.means import CATEGORY_MEAN
+from compute.analysis.ranks.means import CATEGORY_MEAN, Block, blocks
 from compute.arrays import Bools, Floats, Ints
 from compute.types import ORIGINS, BadInput, Metric, Score, Suite, Task, shortened, unknown
 
@@ -120,6 +120,17 @@ class ScoreTable:
     def counted(self) -> Bools:
         """Which tasks count in the mean: bool [tasks]."""
         return self.task_weights * self.category_weights[self.codes] > 0
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks of tasks that its mean is made of."""
+        return blocks(
+            categories=self.codes,
+            weights=self.category_weights,
+            aggregate=self.aggregate,
+            task_weights=self.task_weights,
+            tasks=len(self.tasks),
+        )
 
     @property
     def chosen(self) -> Bools:

@@ -36,9 +36,14 @@ def rank(
     aggregate: Annotated[
         str,
         typer.Option(
-            help="category-mean, task-mean, or borda: for tasks of different directions or units; no intervals."
+            help="category-mean, task-mean, or borda: for tasks of different directions or units; intervals of ranks "
+            "only by --test."
         ),
     ] = "category-mean",
+    test: Annotated[
+        str,
+        typer.Option(help="Decide pairs by friedman-nemenyi or wilcoxon-holm instead of the board's own test."),
+    ] = "",
     coverage: Annotated[float, typer.Option(help="The least share of the tasks that a model needs for a rank.")] = 1.0,
     bounds: Annotated[str, typer.Option(help="The least and largest possible mean, such as 0,100.")] = "",
     shares: Annotated[
@@ -69,6 +74,7 @@ def rank(
         weights={name: _number(text) for name, text in _pairs(weight, "--weight NAME=NUMBER")},
         lower_is_better=names(lower_is_better),
         aggregate=aggregate,
+        test=test,
         coverage=coverage,
         bounds=limits,
         shares=shares,

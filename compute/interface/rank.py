@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.ranking import Ranking
+from compute.analysis.ranks.friedman import TESTS
 from compute.analysis.ranks.means import BORDA, CATEGORY_MEAN, TASK_MEAN
 from compute.analysis.table import shown
 from compute.interface.score_reading import ScoreReading
@@ -29,6 +30,7 @@ def rank(
     weights: Mapping[str, float] | None = None,
     lower_is_better: Sequence[str] = (),
     aggregate: str = CATEGORY_MEAN,
+    test: str = "",
     coverage: float = 1.0,
     bounds: tuple[float, float] | None = None,
     shares: bool = False,
@@ -41,13 +43,17 @@ def rank(
     categories, lower_is_better, shares, transpose: how to read it (`ScoreReading` there). weights: by category or task,
     others 1. groups: names of groups and their tasks, which share their data: each group counts as one task in the
     intervals, not in the mean. aggregate: `category-mean`, the mean of category means; `task-mean`; or `borda`, points
-    for every model beaten on a task, for tasks of different directions or unit. coverage: the least share of the
+    for every model beaten on a task, for tasks of different directions or unit, with intervals from a plain bootstrap
+    over tasks. test: what decides which pairs differ significantly: our own test of means, or `friedman-nemenyi` or
+    `wilcoxon-holm` (`compute.analysis.ranks.friedman`), which count every task alike. coverage: the least share of the
     counting tasks that a model needs for a rank. bounds: the least and largest possible mean, which intervals keep to.
 
     Source of the statistics: `compute.analysis.ranking`. Raises BadInput in one sentence.
     """
     if aggregate not in RULES:
         raise BadInput(f"No rule {aggregate!r}. Use one of {', '.join(RULES)}")
+    if test not in ("", *TESTS):
+        raise BadInput(f"No test {test!r}. Use one of {', '.join(TESTS)}, or none for the board's own")
     if not 0 < coverage <= 1:
         raise BadInput(f"{argument('coverage')} is a share of the tasks above 0 and at most 1, got {coverage:g}")
     limits = (-np.inf, np.inf) if bounds is None else (float(bounds[0]), float(bounds[1]))
@@ -82,4 +88,4 @@ def rank(
             f"Lower is better on {shown(ways[0])}, higher on {shown(ways[1])}: they have no mean. Rank by Borda "
             f"points, {argument('aggregate', BORDA)}, or choose tasks of one kind ({argument('only')})"
         )
-    return Ranking.of(chosen)
+    return Ranking.of(chosen, test=test)

@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 import compute
+from compute.analysis.ranks.friedman import TESTS
 from compute.rounding import decimals, printed_decimals
 from compute.types import BadInput, CannotWrite, printable
 
@@ -123,6 +124,11 @@ def test_lower_may_be_better_everywhere_and_in_some_tasks_only_by_borda_points()
     x = values_of(frame)
     np.testing.assert_allclose(borda.mean, sum(MODELS - stats.rankdata(-column) for column in x.T))
     assert (borda.rank_low == -1).all() and all("Borda" in reason for reason in borda.unknown)
+    tested = compute.rank(turned, lower_is_better=names[:1], aggregate="borda", test="friedman-nemenyi")
+    assert (tested.rank_low > 0).all() and tested.classes[7] == "A" and not any(tested.unknown)
+    np.testing.assert_array_equal(tested.mean_low, borda.mean_low)
+    with pytest.raises(BadInput, match="friedman-nemenyi"):
+        compute.rank(turned, lower_is_better=names[:1], aggregate="borda", test="wilcoxon-holm")
     with pytest.raises(BadInput, match="no weights"):
         compute.rank(frame, aggregate="borda", weights={names[0]: 2})
     assert compute.rank(frame, aggregate="borda", weights={names[0]: 0}).scored.tolist() == [14] * 8
@@ -159,6 +165,42 @@ def test_a_ranking_shows_itself_with_its_first_rows() -> None:
     assert "<line" not in alone._repr_html_() and len(alone.plot().data) == 1
 
 
+def test_another_test_decides_pairs_ranges_and_classes_where_it_agrees_with_the_means() -> None:
+    frame = table(apart=0.02)
+    frame.loc[0, "task 3"] = None
+    for test in TESTS:
+        ranked = compute.rank(frame, test=test)
+        result = ranked.tested
+        assert result.name == test and any(str(result) in note for note in ranked.notes)
+        assert 0 < ranked.better.sum() < result.significant.sum() / 2 + 1
+        assert result.significant[ranked.better].all() and (ranked.mean[:, None] > ranked.mean)[ranked.better].all()
+        np.testing.assert_array_equal(ranked.rank_low[1:], 1 + ranked.better.sum(axis=0)[1:])
+        np.testing.assert_array_equal(ranked.mean_low, compute.rank(frame).mean_low)
+        assert ranked.rank_low[0] == -1 and ranked.classes[0] == ""
+    with pytest.raises(BadInput, match="1 are missing"):
+        compute.rank(frame, test=test, coverage=0.5)
+
+
+def test_the_summary_counts_what_can_be_separated() -> None:
+    ranked = compute.rank(table(apart=0.02))
+    order, better = ranked.order, ranked.better
+    summary = ranked.summary()
+    assert summary.startswith(
+        "model 7 leads 8 models by the mean of 15 tasks: 0.742 (95% interval 0.714 to 0.769), 0.024"
+    )
+    assert f"{better[order[:-1], order[1:]].sum()} of 7 adjacent pairs and {better.sum()} of all 28 pairs" in summary
+    first = (ranked.resampled.argmax(axis=1) == order[0]).mean()
+    assert f"first in {first:.0%} of 2,000" in summary and "is not significant" in summary
+    assert f"; {ranked.rank_high[7] - 1} other models are not significantly worse" in summary
+    alone = compute.rank(table(tasks=1)).summary()
+    assert "not known: one task" in alone and "resampled" not in alone
+    equal = table(models=2).assign(model=["a", "b"])
+    equal.iloc[1, 1:] = equal.iloc[0, 1:]
+    assert "shares first place" in compute.rank(equal).summary()
+    equal.iloc[0, 1] = None
+    assert compute.rank(equal).summary().startswith("1 of 2 models have a rank.")
+
+
 def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     ranked = compute.rank(table())
     ranked.save_html(tmp_path / "board.html", title="Mine")
@@ -186,6 +228,7 @@ def test_a_column_of_means_is_no_task_and_weighs_only_where_it_is_named() -> Non
 def test_arguments_that_mean_nothing_are_refused() -> None:
     for options, word in (
         ({"aggregate": "mean"}, "'mean'"),
+        ({"test": "nemenyi"}, "'nemenyi'"),
         ({"coverage": 0}, "coverage"),
         ({"bounds": (1, 0)}, "bounds"),
         ({"weights": {"task": 2}}, "'task "),

@@ -42,8 +42,10 @@ def test_categories_weights_and_directions(scores: Path) -> None:
     options = ("--ignore", "license,fid b", "--category", "R=retrieval a,retrieval b,retrieval c", "--category")
     result = run(scores, *options, "F=fid a", "--weight", "F=0", "--lower-is-better", "fid a")
     assert result.exit_code == 0 and "Ranked by the mean of 3 tasks." in result.stdout
-    borda = run(scores, "--ignore", "license", "--lower-is-better", "fid a,fid b", "--aggregate", "borda")
+    more = ("--aggregate", "borda", "--test", "friedman-nemenyi")
+    borda = run(scores, "--ignore", "license", "--lower-is-better", "fid a,fid b", *more)
     assert borda.exit_code == 0 and "Borda points over 5 tasks" in borda.stdout
+    assert "Friedman's test over 5 independent tasks" in borda.stdout
 
 
 def test_the_page(scores: Path, tmp_path: Path) -> None:
