@@ -38,13 +38,15 @@ class User:
             self.page.get_by_role("option", name=option).first.wait_for()
         target.press("Enter")
 
-    def drop(self, *names: str) -> None:
-        """Gives Try image files, and waits until it has them and nothing else."""
+    def drop(self, *colours: str) -> None:
+        """Gives Try image files, each of one colour, and waits until it has them and nothing else."""
         self.clicks += 1
-        files = [{"name": name, "mimeType": "image/png", "buffer": png(name, (64, 64))} for name in names]
+        files = [
+            {"name": f"{colour}.png", "mimeType": "image/png", "buffer": png(colour, (64, 64))} for colour in colours
+        ]
         self.page.wait_for_selector(TRAY)
         self.page.get_by_label("Image files").set_input_files(files)
-        self.page.wait_for_selector(f"{TRAY}[data-count='{len(names)}']")
+        self.page.wait_for_selector(f"{TRAY}[data-count='{len(colours)}']")
 
     def page_of(self, *titles: str) -> None:
         """Opens a page by the bar: the list of its group, if it has one, then its link."""
@@ -93,9 +95,7 @@ def test_the_best_model_for_a_need_and_the_code_that_loads_it(
 ) -> None:
     user.page_of("Choose")
     user.click(user.page.get_by_role("link", name=need))
-    lead = user.reads(
-        rf"(.+) has the highest mean of the \d+ models that fit, .*{evidence}.* The runner-up is .+: .+"
-    )
+    lead = user.reads(rf"(.+) has the highest mean of the \d+ models that fit, .*{evidence}.* The runner-up is .+: .+")
     first = user.page.locator("#shortlist li").first.inner_text()
     assert lead[1].strip() in first and "import " in first and re.search("(likeness|mteb) run ", first)
     size = re.search(r"([\d.]+) ([MB]) parameters", first)
@@ -184,7 +184,7 @@ def test_a_claim_that_fails_and_its_report(user: User) -> None:
 
 def test_two_photographs_of_a_visitor(user: User) -> None:
     user.page_of("Try")
-    user.drop("red.png", "blue.png")
+    user.drop("red", "blue")
     user.click(user.page.get_by_role("button", name="Compare", exact=True))
     user.page.locator(".cp-result[data-done=yes] .cp-row").first.wait_for()
     assert user.page.locator(".tr-slot[data-id]").count() == 2
@@ -204,7 +204,7 @@ def test_two_texts_of_a_visitor(user: User) -> None:
 
 def test_an_odd_one_out_of_a_visitor(user: User) -> None:
     user.click(user.page.get_by_role("link", name="odd one out"))
-    user.drop("red.png", "blue.png", "green.png")
+    user.drop("red", "blue", "green")
     user.click(user.page.get_by_role("button", name="Compare", exact=True))
     user.reads("odd one out[.;]")
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import gradio as gr
 
+from compute.analysis.figures.curve import curve
 from compute.analysis.table import USUAL
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.html.labels import ORIGIN_CHOICES
@@ -39,7 +40,7 @@ def draw(site: Site) -> None:
     )
     message = message_box()
     head = gr.HTML("<p class='pg-waiting pg-quiet'>Choosing tasks …</p>", apply_default_css=False)
-    curve = gr.Plot(show_label=False, container=False, elem_classes="pg-figure-330")
+    plot = gr.Plot(show_label=False, container=False, elem_classes="pg-figure-330")
     with gr.Row(elem_classes="pg-controls"):
         suite = gr.Dropdown(choosable(), value="mieb", label="Suite to shorten")
         origin = gr.Dropdown(ORIGIN_CHOICES, value=USUAL, label="Scores")
@@ -73,7 +74,7 @@ def draw(site: Site) -> None:
         site,
         parameters=parameters(suite_queries.suites(site.db)),
         controls=[suite, origin, size, by, hours, high, low],
-        outputs=[head, curve, size, files, rest],
+        outputs=[head, plot, size, files, rest],
         draw=page,
         message=message,
         blank=blank,
