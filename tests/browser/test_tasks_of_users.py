@@ -134,7 +134,7 @@ def test_where_a_value_comes_from(user: User) -> None:
     source = dialog.get_by_role("link", name=re.compile(r"UniSim-Bench Table \d"))
     source.wait_for()
     assert source.get_attribute("href").startswith("https://arxiv.org/abs/")
-    assert shown in dialog.inner_text() and "As printed" in dialog.inner_text()
+    assert shown in dialog.inner_text() and "As printed" in dialog.inner_text() and "NIGHTS" in dialog.inner_text()
 
 
 def test_which_two_tasks_agree_least(user: User) -> None:
