@@ -2,6 +2,7 @@
 
 import { stylesheet } from '../../js/dom.js';
 import { attention, show } from '../../js/reveal.js';
+import { findTray } from './parts.js';
 
 /** Listens within `element`, whose markup Python renews. */
 export function mount(element) {
@@ -45,7 +46,8 @@ class Arrival {
     if (!this.asked || !result || result === this.before) return;
     const done = result.dataset.done !== '';
     if (this.asked.visitor.stays() && (done || !this.asked.shown)) show(result, { block: done ? 'start' : 'nearest' });
-    if (!this.asked.shown || done) announce((result.querySelector('.pg-lead') ?? result).textContent.trim());
+    // By the tray's live region, which is on the page from the start: one that arrives with its text may stay unread.
+    if (!this.asked.shown || done) findTray()?.announce((result.querySelector('.pg-lead') ?? result).textContent.trim());
     this.asked.shown = true;
     if (!done) return;
     const { focus, visitor } = this.asked;
@@ -56,9 +58,4 @@ class Arrival {
     }
     this.asked = null;
   }
-}
-
-/** Through the tray's live region, which is on the page from the start: one that arrives with its text may stay unread. */
-function announce(text) {
-  document.querySelector('.likeness-tray')?.likenessTray?.announce(text);
 }

@@ -2,7 +2,7 @@
 
 import { el, stylesheet } from '../../js/dom.js';
 import { attention, show } from '../../js/reveal.js';
-import { enable, enabled, press, say } from './parts.js';
+import { enable, enabled, findTray, press, say } from './parts.js';
 import { written } from './tray/models.js';
 import { cost, left, many, sentence, size } from './words.js';
 
@@ -11,15 +11,12 @@ const SLOW = 15_000; // ms without an answer, after which the page says so
 const FORMAT = 'A CSV with the columns first and second, and name if you like. A cell is a text, example:KEY for an example, or the name of an image: then put the CSV and the images in one ZIP. At most 200 pairs and 50 MB; all of it stays in memory for this visit only.';
 const ABOUT = 'The models ticked above score the pairs that they can compare; you get the scores as a CSV.';
 
-/**
- * Mounts the part into `root`. `trigger(name, data)` reaches Python; `tray()` is the page's tray, whose session and
- * ticked models are used. Hands back { show(state) } for what Python answers.
- */
-export function mount(root, { trigger = () => {}, tray = () => document.querySelector('.likeness-tray')?.likenessTray } = {}) {
+/** Mounts the part into `root`. `trigger(name, data)` reaches Python. Hands back { show(state) } for what Python answers. */
+export function mount(root, { trigger }) {
   if (!root.dataset.mounted) {
     root.dataset.mounted = 'true';
     stylesheet(new URL('./try.css', import.meta.url));
-    root.likenessBatch = new Batch(root, trigger, tray);
+    root.likenessBatch = new Batch(root, trigger);
   }
   return root.likenessBatch;
 }
@@ -45,9 +42,9 @@ export function ended({ state, done, of, problems }) {
 
 /** One table at a time; `root.dataset.state` says what it does: `idle`, `sending` or `running`. */
 class Batch {
-  constructor(root, trigger, tray) {
+  constructor(root, trigger) {
     // `turn` numbers the requests; answers to requests before `since` belong to abandoned work.
-    Object.assign(this, { root, trigger, tray, turn: 0, since: 0, running: false, begun: false, sending: null, timer: 0, visitor: null, urls: [] });
+    Object.assign(this, { root, trigger, turn: 0, since: 0, running: false, begun: false, sending: null, timer: 0, visitor: null, urls: [] });
     this.cancel = press('Cancel', () => this.stop(), { hidden: true });
     this.bar = el('progress', { hidden: true, 'aria-label': 'Pairs scored' });
     this.count = el('span', { class: 'bt-count' });
@@ -59,7 +56,7 @@ class Batch {
     } });
     this.choose = press('Choose a CSV or ZIP', () => enabled(this.choose) && this.input.click());
     this.sample = el('a', { download: 'pairs.csv' }, 'Sample CSV');
-    this.try = press('Run the sample', () => enabled(this.try) && this.send(new File([this.written()], 'pairs.csv')));
+    this.try = press('Run the sample', () => enabled(this.try) && this.send(this.sampleFile));
     this.box = el('input', { type: 'checkbox' });
     this.words = el('span');
     this.judges = el('label', { class: 'bt-judges', hidden: true }, this.box, this.words);
@@ -73,29 +70,25 @@ class Batch {
     this.set('idle');
   }
 
-  /** The sample, of the examples that the tray has; nothing where it has none. */
-  written() {
-    return sampled(this.tray()?.comparisons ?? []);
-  }
-
+  /** Offers the sample, of the examples that the tray has. */
   offer() {
-    const hasSample = (this.tray()?.comparisons ?? []).length > 0;
-    if (hasSample && !this.sample.href) this.sample.href = URL.createObjectURL(new Blob([this.written()], { type: 'text/csv' }));
-    this.sample.hidden = !hasSample;
-    this.try.hidden = !hasSample;
+    const comparisons = findTray()?.comparisons ?? [];
+    this.sampleFile = new File([sampled(comparisons)], 'pairs.csv', { type: 'text/csv' });
+    if (comparisons.length && !this.sample.href) this.sample.href = URL.createObjectURL(this.sampleFile);
+    this.sample.hidden = this.try.hidden = !comparisons.length;
     this.price();
   }
 
   /** Says what the ticked judges would cost, next to the box without which they are not asked. */
   price() {
-    const judges = this.tray()?.judges() ?? [];
+    const judges = findTray()?.judges() ?? [];
     this.judges.hidden = !judges.length;
     say(this.words, judges.length ? `For each pair, also ask ${cost(judges)}` : '');
   }
 
   /** Keys of the models that score a table, null where the visitor left the choice as it was; judges only where the visitor says so. */
   scorers() {
-    const tray = this.tray();
+    const tray = findTray();
     if (!written(tray.plan.models, tray.decisions)) return null;
     const unasked = this.box.checked ? [] : tray.judges().map(({ key }) => key);
     return tray.models().filter((key) => !unasked.includes(key));
@@ -104,7 +97,7 @@ class Batch {
   /** Sends a file and begins. */
   async send(file) {
     if (this.running) return;
-    const tray = this.tray();
+    const tray = findTray();
     const models = tray?.plan ? this.scorers() : [];
     const problem = refusal(file, tray, models);
     if (problem) {
@@ -112,7 +105,8 @@ class Batch {
       return;
     }
     const judges = this.box.checked;
-    this.clear();
+    this.urls.splice(0).forEach((url) => URL.revokeObjectURL(url));
+    this.result.replaceChildren();
     const signal = this.open();
     say(this.status, `Sending ${file.name} …`);
     try {
@@ -177,7 +171,7 @@ class Batch {
   tell(name, data = {}) {
     this.turn += 1;
     this.root.dataset.turn = String(this.turn);
-    this.trigger(name, { session: this.tray().server.session, turn: this.turn, ...data });
+    this.trigger(name, { session: findTray().server.session, turn: this.turn, ...data });
     clearTimeout(this.timer);
     const words = 'Still waiting: other visitors are ahead of you, or the server does not answer. Cancel returns the finished scores.';
     if (this.running) this.timer = setTimeout(() => say(this.status, words), SLOW);
@@ -197,11 +191,6 @@ class Batch {
       el('p', { class: 'pg-quiet' }, `The first ${many(rows.length - 1, 'row')}. A score is on the model’s own scale. ${state.why} ${state.source && sentence(capital(state.source))}`));
     if (this.visitor?.stays()) show(this.result);
     this.visitor?.end();
-  }
-
-  clear() {
-    this.urls.splice(0).forEach((url) => URL.revokeObjectURL(url));
-    this.result.replaceChildren();
   }
 
   end(words) {

@@ -3,48 +3,32 @@
  * is shown, where the image is an example.
  */
 
+import { encodedQuery } from '../../js/address.js';
 import { el, stylesheet } from '../../js/dom.js';
 import { exampleKeys } from './tray/inputs.js';
-import { enable, enabled, press, say } from './parts.js';
+import { enable, enabled, findTray, press, say, writeQuery } from './parts.js';
 import { cost } from './words.js';
 
 const OWN = ['change', 'by', 'amount'];
 const REST = 400; // ms without a drag until the slower scores are made
 const ABOUT = 'Judges answer in words, which takes seconds or costs the host: they are asked only when you press.';
 
-/**
- * Mounts the part into `root`. `trigger(name, data)` reaches Python; `tray()` is the page's tray. Hands back
- * { show(state) } for what Python answers.
- */
-export function mount(root, { trigger = () => {}, tray = () => document.querySelector('.likeness-tray')?.likenessTray } = {}) {
+/** Mounts the part into `root`. `trigger(name, data)` reaches Python. Hands back { show(state) } for what Python answers. */
+export function mount(root, { trigger }) {
   if (!root.dataset.mounted) {
     root.dataset.mounted = 'true';
     stylesheet(new URL('./try.css', import.meta.url));
-    root.likenessJudging = new Judging(root, trigger, tray);
+    root.likenessJudging = new Judging(root, trigger);
   }
   return root.likenessJudging;
 }
 
-/** What an address shows: { change, by, amount } with the key of an example, or null. Pure. */
-export function parse(search) {
-  const query = new URLSearchParams(search);
-  const [change, by, amount] = OWN.map((key) => query.get(key) ?? '');
-  return change && by ? { change, by, amount: Number(amount || 0) } : null;
-}
-
-/** The query string `search` with what is shown, or without where that is null. Pure. */
-export function written(search, shown) {
-  const query = new URLSearchParams(search);
-  OWN.forEach((key) => query.delete(key));
-  if (shown) OWN.forEach((key) => query.set(key, String(shown[key])));
-  return query.toString().replace(/%(2C|2F|3A)/g, decodeURIComponent);
-}
-
 class Judging {
-  constructor(root, trigger, tray) {
+  constructor(root, trigger) {
     // `queue` are the judges that are still to be asked; `turn` numbers the requests.
-    Object.assign(this, { root, trigger, tray, state: null, queue: [], asked: 0, turn: 0, running: false, timer: 0 });
-    this.link = parse(location.search);
+    Object.assign(this, { root, trigger, state: null, queue: [], asked: 0, turn: 0, running: false, timer: 0 });
+    const [change, by, amount] = OWN.map((key) => new URLSearchParams(location.search).get(key) ?? '');
+    this.link = change && by ? { change, by, amount: Number(amount || 0) } : null; // what the address shows, until it is restored
     this.cost = el('span');
     this.go = press('Ask the judges', ({ isTrusted }) => isTrusted && this.start());
     this.stop = press('Stop', () => this.end('Stopped: the judge that is answering now is the last.'), { hidden: true });
@@ -61,7 +45,7 @@ class Judging {
       enable(this.go, false);
     }, true);
     addEventListener('likeness-tray', ({ detail: { changed, empty } }) => {
-      if (root.isConnected && this.state?.view && (changed || empty)) this.leave(); // the tray is empty before it opens, too
+      if (root.isConnected && this.state?.view && (changed || empty)) this.write(null); // the tray is empty before it opens, too
     });
   }
 
@@ -139,25 +123,17 @@ class Judging {
   restore() {
     const { change, by, amount } = this.link;
     this.link = null;
-    const image = (exampleKeys(this.tray()?.inputs ?? []) ?? []).indexOf(change);
+    const image = (exampleKeys(findTray()?.inputs ?? []) ?? []).indexOf(change);
     if (image >= 0) this.trigger('restore', { view: { image, by, amount } });
-    else this.leave();
+    else this.write(null);
   }
 
-  write({ image, by, amount }) {
+  /** Writes to the address what is shown of an example; nothing of anything else. */
+  write(view) {
     this.link = null;
-    const key = exampleKeys(this.tray()?.inputs ?? [])?.[image];
-    this.replace(key ? { change: key, by, amount } : null);
-  }
-
-  leave() {
-    this.link = null;
-    this.replace(null);
-  }
-
-  replace(shown) {
-    const query = written(location.search, shown);
-    const url = `${location.pathname}${query ? `?${query}` : ''}${location.hash}`;
-    if (url !== `${location.pathname}${location.search}${location.hash}`) history.replaceState(history.state, '', url);
+    const key = view && exampleKeys(findTray()?.inputs ?? [])?.[view.image];
+    const query = [...new URLSearchParams(location.search)].filter(([name]) => !OWN.includes(name));
+    if (key) query.push(['change', key], ['by', view.by], ['amount', String(view.amount)]);
+    writeQuery(encodedQuery(query));
   }
 }

@@ -8,7 +8,7 @@ import { createExamples } from './examples.js';
 import { counts, exampleKeys, kinds, labels, MOST, moved, obstacle, sent } from './inputs.js';
 import { createModels, selected, written } from './models.js';
 import { createModes } from './modes.js';
-import { section, unseen } from '../parts.js';
+import { section, unseen, writeQuery } from '../parts.js';
 import { createReady } from './ready.js';
 import { Server } from './server.js';
 import { createSlots } from './slots.js';
@@ -311,9 +311,7 @@ class Tray {
 
   writeUrl() {
     if (!this.root.isConnected || this.untouched) return;
-    const query = this.query();
-    const url = `${location.pathname}${query ? `?${query}` : ''}${location.hash}`;
-    if (url !== `${location.pathname}${location.search}${location.hash}`) history.replaceState(history.state, '', url);
+    writeQuery(this.query());
   }
 
   link() {
