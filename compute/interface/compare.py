@@ -26,7 +26,7 @@ from compute.engine import run_folders, variants
 from compute.engine.run_folders import ITEMS, StoredRun
 from compute.engine.scoring import row_of
 from compute.interface.comparability import MEASURED_ELSEWHERE, comparability, mixed, unlike
-from compute.interface.score_reading import ScoreReading
+from compute.interface.score_reading import ScoreReading, TableOfScores
 from compute.types import BadInput, Metric, Score, Suite, Task, UnknownKey, shortened
 
 COLUMNS = ("task", "category", "a", "b", "difference", "low", "high", "p", "over", "n", "better", "reason")
@@ -45,7 +45,7 @@ def compare(
     a: str | Evaluated,
     b: str | Evaluated,
     *,
-    scores: pd.DataFrame | str | Path | None = None,
+    scores: TableOfScores | None = None,
     model: str = "",
     only: Sequence[str] = (),
     ignore: Sequence[str] = (),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from compute.analysis import correlation as correlations
 from compute.arrays import Floats, Ints
-from compute.interface.score_reading import ScoreReading
+from compute.interface.score_reading import ScoreReading, TableOfScores
 from compute.types import BadInput
 
 
@@ -49,7 +48,7 @@ class TaskCorrelations:
 
 
 def correlate(
-    scores: pd.DataFrame | str | Path,
+    scores: TableOfScores,
     *,
     method: str = "kendall",
     minimum: int = 4,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,7 @@ from compute.analysis.lite.selection import Fidelity
 from compute.analysis.lite.smaller import HeldOut, LostTask
 from compute.analysis.ranks.means import CATEGORY_MEAN, TASK_MEAN
 from compute.analysis.table import ScoreTable
-from compute.interface.score_reading import ScoreReading
+from compute.interface.score_reading import ScoreReading, TableOfScores
 from compute.types import BadInput, argument
 
 FOR_HALVES = 8  # models, below which halves of them say nothing
@@ -58,7 +57,7 @@ class SmallerTable:
 
 
 def lite(
-    scores: pd.DataFrame | str | Path,
+    scores: TableOfScores,
     *,
     tasks: int,
     thresholds: Sequence[float] = selection.THRESHOLDS,

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.friedman import TESTS
 from compute.analysis.ranks.means import BORDA, CATEGORY_MEAN, TASK_MEAN
 from compute.analysis.table import shown
-from compute.interface.score_reading import ScoreReading
+from compute.interface.score_reading import ScoreReading, TableOfScores
 from compute.types import BadInput, argument
 
 RULES = (CATEGORY_MEAN, TASK_MEAN, BORDA)
 
 
 def rank(
-    scores: pd.DataFrame | str | Path,
+    scores: TableOfScores,
     *,
     model: str = "",
     only: Sequence[str] = (),
@@ -39,7 +37,8 @@ def rank(
     """Ranks the models of any table of scores, with the intervals and tie classes of the board.
 
     scores: a frame or a file (CSV, TSV, Excel, JSON Lines, Parquet), a row a model and a column a task, or long with
-    the columns model, task, value [, stderr, n, category, higher_is_better] (`score_reading`). model, only, ignore,
+    the columns model, task, value [, stderr, n, category, higher_is_better] (`score_reading`); or mteb's
+    `BenchmarkResults` and its frames, of which the mean over subsets and splits counts. model, only, ignore,
     categories, lower_is_better, shares, transpose: how to read it (`ScoreReading` there). weights: by category or task,
     others 1. groups: names of groups and their tasks, which share their data: each group counts as one task in the
     intervals, not in the mean. aggregate: `category-mean`, the mean of category means; `task-mean`; or `borda`, points

@@ -4,6 +4,8 @@ Wide: a row a model, a column a task; a column `<task>_stderr` holds the standar
 Long: a row a score, in the columns `model`, `task`, `value`, and optionally `stderr`, `n`, `category`,
 `higher_is_better`.
 
+What mteb gives is read as it is: a `BenchmarkResults`, and its frames, wide with a row a task or long.
+
 Long tables may say `scenario`, `dataset` or `benchmark` for task, with a `metric` next to it, and `score`, `mean` or
 `result` for value. `88.1 ± 0.4`, `70.1 (0.3)` and columns such as `<task>_std` are a score with its standard error. An
 empty cell, `-`, `NA` or `nan` is not a score. Rows are counted from 1, below the heading.
@@ -15,6 +17,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -34,6 +37,7 @@ ALIASES = {  # in long tables
     "value": ("score", "mean", "result"),
     "stderr": ("std_err", "std", "se"),
 }
+MTEB_TASK = ("task_name", "split", "subset")  # the columns that name a task in mteb's frames, one or more of them
 MIXED = 10.0  # times the largest score up to 1 of a column that its least one above 1 is where units may be mixed
 NAMED = 10  # bad cells that an error names
 TRUTHS = {"true": True, "yes": True, "1": True, "1.0": True, "false": False, "no": False, "0": False, "0.0": False}
@@ -74,6 +78,17 @@ OF_A_MODEL = re.compile(
 )
 
 
+class Framed(Protocol):
+    """What turns itself into a frame, such as mteb's `BenchmarkResults`."""
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Its scores."""
+        ...
+
+
+TableOfScores = pd.DataFrame | str | Path | Framed
+
+
 @dataclass(frozen=True, kw_only=True)
 class ScoreReading:
     """How a table of scores is read: the arguments that rank, compare, correlate and lite share.
@@ -99,22 +114,26 @@ class ScoreReading:
         members = (task for tasks in together for task in tasks)
         return frozenset((*self.only, *self.lower_is_better, *members, *(self.weights or ())))
 
-    def table(self, scores: pd.DataFrame | str | Path) -> ScoreTable:
+    def table(self, scores: TableOfScores) -> ScoreTable:
         """A frame, or a file (`compute.io.tables`), as arrays.
 
         Raises BadInput in one sentence that names the row, the column and what to do; of cells, all that are wrong.
         """
         notes: tuple[str, ...] = ()
         comma = None
+        if hasattr(scores, "to_dataframe"):
+            scores = scores.to_dataframe()
         if not isinstance(scores, pd.DataFrame):
             if not isinstance(scores, str | Path):
                 raise BadInput(
                     f"scores is a {type(scores).__name__}; give a pandas.DataFrame, such as pandas.DataFrame(scores) "
-                    "of columns, or the path of a table"
+                    "of columns, the path of a table, or mteb's results"
                 )
             file = read_table(Path(scores), repeated=True)
             scores, comma, notes = file.frame, file.comma, file.notes
         frame = _named(scores)
+        if not self.transpose and self.model not in MTEB_TASK:
+            frame = _of_mteb(frame)
         if self.transpose:
             first = self.model or frame.columns[0]
             _check_names([first], frame.columns, what=argument("model"))
@@ -167,6 +186,18 @@ def _named(frame: pd.DataFrame) -> pd.DataFrame:
     if not pd.api.types.is_numeric_dtype(index.dtype) and "model" not in map(str.lower, names) and title not in names:
         frame = frame.reset_index(names=title)
     return frame
+
+
+def _of_mteb(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame of mteb's results with its models as rows, or long, under the names that we use; others as they are."""
+    names = [name for name in MTEB_TASK if name in frame.columns]
+    if "task_name" not in names:
+        return frame
+    tasks = frame[names].astype("str").agg(" ".join, axis=1)
+    rest = frame.drop(columns=[*names, "is_public"], errors="ignore")
+    if not {"model", "model_name"}.isdisjoint(rest.columns):
+        return rest.rename(columns={"score": "value"}).assign(task=tasks)
+    return rest.set_axis(tasks).T.rename_axis("model").reset_index()
 
 
 def _check_once(used: Iterable[str], shared: Collection[str]) -> None:

@@ -13,6 +13,7 @@ from compute.analysis.table import WHOLE, ScoreTable, position
 from compute.interface.score_reading import ScoreReading
 from compute.types import BadInput
 
+RESULTS = Path(__file__).resolve().parents[4] / "shared" / "data" / "mteb-results" / "results"
 WIDE = pd.DataFrame({"model": ["clip", "dino", "tiny"], "a": [0.7, 0.6, None], "b": [0.8, 0.5, 0.4], "c": [3, 2, 1]})
 
 
@@ -186,6 +187,35 @@ def test_a_fault_is_named_in_one_line(tmp_path: Path) -> None:
             ScoreReading().table(tmp_path / name)
     with pytest.raises(BadInput, match=r"Row 1 \('x'\), column 'a'"):
         ScoreReading().table(pd.DataFrame({"model": ["x", "y"], "a": [True, False]}))
+
+
+@pytest.mark.skipif(not RESULTS.is_dir(), reason="the real result files are not part of the repository")
+def test_results_of_mteb_are_read_as_an_object_and_as_its_frames(tmp_path: Path) -> None:
+    from mteb.results import BenchmarkResults, ModelResult, TaskResult
+
+    folders = [folder for folder in sorted(RESULTS.glob("*/*")) if len([*folder.glob("CIFAR*.json")]) > 3][:4]
+    models = [
+        ModelResult(
+            model_name=folder.parent.name.replace("__", "/"),
+            model_revision=folder.name,
+            task_results=[TaskResult.from_disk(path) for path in sorted(folder.glob("CIFAR*.json"))],
+        )
+        for folder in folders
+    ]
+    benchmark = BenchmarkResults(model_results=models)
+    expected = {(one.model_name, task.task_name): task.get_score() for one in models for task in one.task_results}
+    wide = benchmark.to_dataframe(format="wide")
+    wide.to_csv(tmp_path / "wide.csv", index=False)
+    for scores in (benchmark, wide, benchmark.to_dataframe(format="long"), tmp_path / "wide.csv"):
+        table = ScoreReading().table(scores)
+        rows, columns = np.nonzero(~np.isnan(table.values))
+        values = table.values[rows, columns].tolist()
+        names = [(table.models[row], table.tasks[column]) for row, column in zip(rows, columns, strict=True)]
+        assert dict(zip(names, values, strict=True)) == pytest.approx(expected)
+    for form in ("wide", "long"):
+        table = ScoreReading().table(benchmark.to_dataframe(aggregation_level="subset", format=form))
+        assert "CIFAR10Clustering test default" in table.tasks and set(table.models) == {name for name, _ in expected}
+    assert ScoreReading(transpose=True).table(wide.drop(columns="is_public")).tasks == tuple(wide["task_name"])
 
 
 def test_a_transposed_table_is_turned() -> None:
