@@ -124,7 +124,7 @@ def test_what_is_not_known_is_said() -> None:
 
 @pytest.mark.parametrize(
     ("names", "words"),
-    [(("m1", "mm2"), r"no model 'mm2'.*Did you mean 'm2'"), (("m1", "m1"), "compared with itself")],
+    [(("m1", "mm2"), r"model 'mm2'.*Did you mean 'm2'"), (("m1", "m1"), "compared with itself")],
     ids=["unknown", "itself"],
 )
 def test_models_that_cannot_be_compared(names: tuple[str, str], words: str) -> None:
