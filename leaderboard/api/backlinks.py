@@ -13,13 +13,12 @@ from leaderboard.api import records
 from leaderboard.data import model_queries
 from leaderboard.data.payload import compressed
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.html.formatting import model_url
+from leaderboard.html.formatting import model_url, rank_range
 from leaderboard.html.templates import render
 from leaderboard.page import SITE, Site
 from leaderboard.web.parameters import Choice, Number, Text, parse
 from leaderboard.web.responses import respond
 
-HUB = "https://huggingface.co/"
 PARAMETERS = (
     Text(key="suite", default="mieb"),
     Text(key="model"),
@@ -55,7 +54,7 @@ def listed(suite_cache: SuiteCache) -> dict[str, Any]:
                 "kind": row["kind"],
                 **model_queries.facts(row),
                 "page": model_url(row["key"]),
-                "weights": f"{HUB}{hub_id}" if (hub_id := model_queries.hub_id(row["weights"])) else "",
+                "weights": f"{model_queries.HUB}{hub_id}" if (hub_id := model_queries.hub_id(row["weights"])) else "",
                 "scored": bool(row["runs"]),
             }
             for row in rows
@@ -77,6 +76,7 @@ def _board(suite_cache: SuiteCache, suite: str, model: str, limit: int, theme: s
         site=SITE,
         suite=table.suite,
         rows=chosen,
+        rank_range=rank_range,
         ranked=sum(row["rank"] is not None for row in rows),
         digits=table.category_columns[0].digits if table.category_columns else 2,
         theme=theme,

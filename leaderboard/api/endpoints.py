@@ -16,6 +16,7 @@ import numpy as np
 from leaderboard.api import pairs, records
 from leaderboard.api.pairs import LivePart
 from leaderboard.data import schema_queries
+from leaderboard.data.shortlist import Conditions
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.live.live import QUEUE
 from leaderboard.web.errors import explain
@@ -71,7 +72,7 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
                 from the best with low and high (95% interval) over shared_tasks, significantly_worse (null: the best,
                 or not tested) and trained (on data of these tasks)
         """
-        wanted = records.conditions(
+        wanted = Conditions(
             language=language, max_parameters=max_parameters, open_weights=open_weights, license=license
         )
         return records.choice(suite_cache, need, wanted)
@@ -150,7 +151,7 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
             source (string): the papers' tables, or runs
             synthetic (boolean): a program drew the items
         """
-        wanted = records.conditions(max_parameters=max_parameters, open_weights=open_weights, license=license)
+        wanted = Conditions(max_parameters=max_parameters, open_weights=open_weights, license=license)
         filters = {"released": released, "trained": trained}
         return records.leaderboard(suite_cache, suite, limit=limit, origin=origin, wanted=wanted, filters=filters)
 
@@ -178,7 +179,7 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
             facts: of the model
         """
         rows = [row for row in live.records(mode) if all or row["state"] == "ready"]
-        wanted = records.conditions(max_parameters=max_parameters, open_weights=open_weights, license=license)
+        wanted = Conditions(max_parameters=max_parameters, open_weights=open_weights, license=license)
         return records.models(suite_cache, rows, wanted)
 
     def list_suites() -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import asdict
 from typing import Any, Protocol
 
 import gradio as gr
@@ -110,14 +110,8 @@ def _input(value: str, name: str) -> LiveInput:
 
 def _record(figure: RelatedFigure) -> dict[str, Any]:
     """A published score as plain values; numbers in the unit the papers print, at their digits."""
-    values = {
-        field.name: getattr(figure, field.name) for field in fields(figure) if field.name not in ("digits", "percent")
-    }
-    return {
-        **values,
-        **{
-            name: None if values[name] is None else float(rounded(values[name], figure.digits))
-            for name in ("value", "low", "high", "chance")
-        },
-        "unit": "%" if figure.percent else "",
-    }
+    values = asdict(figure)
+    digits, percent = values.pop("digits"), values.pop("percent")
+    for name in ("value", "low", "high", "chance"):
+        values[name] = None if values[name] is None else float(rounded(values[name], digits))
+    return values | {"unit": "%" if percent else ""}

@@ -28,10 +28,18 @@ from leaderboard.search.index import index
 
 MOST_ROWS = 1000
 MOST_SOURCES = 20  # that a row names
-FEWEST_PARAMETERS = 10_000  # a smaller limit is meant in millions or billions
 LONGEST_QUERY, MOST_WORDS = 200, 12  # characters and words of a search
 LEAST_FIT = 0.45  # mean of the words of a search
 SIGNIFICANT = {"better": True, "worse": True, "same": False}  # readings of a test; of the others it is unknown
+# Fields of a row, by their names in the board's ranking.
+RANKING = {
+    "rank_low": "low",
+    "rank_high": "high",
+    "tie_class": "tie",
+    "few_tasks": "few",
+    "interval_unknown": "unknown",
+}
+RANKING |= {name: name for name in ("rank", "mean", "mean_low", "mean_high", "coverage", "covered", "why")}
 Record = dict[str, Any]
 
 
@@ -45,14 +53,6 @@ def check_limit(limit: int) -> None:
     """Raises BadInput for what is not a number of rows."""
     if not isinstance(limit, int) or not 1 <= limit <= MOST_ROWS:
         raise BadInput(f"limit is {limit!r}; it is a number of rows from 1 to {MOST_ROWS}")
-
-
-def conditions(*, max_parameters: float, open_weights: bool, license: str, language: str = "") -> Conditions:
-    """What programs ask of models. Raises BadInput where max_parameters is not a number of them; 0 or null: any."""
-    most = max_parameters or 0
-    if not isinstance(most, int | float) or not (most == 0 or FEWEST_PARAMETERS <= most < np.inf):
-        raise BadInput(f"max_parameters is {most!r}; it is a number of parameters, such as 1000000000 for 1 B")
-    return Conditions(max_parameters=most, open_weights=open_weights, license=license, language=language)
 
 
 def suites(suite_cache: SuiteCache) -> list[Record]:
@@ -118,18 +118,6 @@ def _filtered(name: str, row: Record) -> str:
     return (row[name][:4] if name == "released" else row[name]) or "unknown"
 
 
-def _order(row: Record) -> tuple:
-    """As the board opens: by rank, rows without one last; then by mean, coverage and title."""
-    return (
-        row["rank"] is None,
-        row["rank"] or 0,
-        row["mean"] is None,
-        -(row["mean"] or 0),
-        -row["coverage"],
-        row["title"].lower(),
-    )
-
-
 @shared
 def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
     """The rows of one origin, or of USUAL, best first."""
@@ -149,29 +137,18 @@ def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
         row, facts = table.rows[at], table.models.loc[table.rows[at].model]
         seen = dict.fromkeys(table.columns[index].group for index in np.flatnonzero(trained[at]))
         out.append(
-            {
-                "rank": numbers["rank"][at],
-                "rank_low": numbers["low"][at],
-                "rank_high": numbers["high"][at],
-                "tie_class": numbers["tie"][at],
+            {name: numbers[own][at] for name, own in RANKING.items()}
+            | {
                 "model": row.model,
                 "title": facts["title"],
                 "kind": facts["kind"],
                 **model_queries.facts(facts),
                 "origin": row.origin,
-                "mean": numbers["mean"][at],
-                "mean_low": numbers["mean_low"][at],
-                "mean_high": numbers["mean_high"][at],
-                "few_tasks": numbers["few"][at],
-                "interval_unknown": numbers["unknown"][at],
                 "unit": "%" if columns and columns[0].scale == 100 else "",
                 "scores": {
                     column.title: _shown(value, column)
                     for column, value in zip(columns, values[at].tolist(), strict=True)
                 },
-                "coverage": numbers["coverage"][at],
-                "covered": numbers["covered"][at],
-                "why": numbers["why"][at],
                 "trained_on": list(seen),
                 "trained": table.trained(at),
                 "source": listed_sources(
@@ -180,7 +157,13 @@ def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
                 "synthetic": labels.is_synthetic(table.suite["benchmark"]),
             }
         )
-    return sorted(out, key=_order)
+
+    def order(record: Record) -> tuple:
+        """As the board opens: by rank, rows without one last; then by mean, coverage and title."""
+        rank, mean = record["rank"] or np.inf, np.inf if record["mean"] is None else -record["mean"]
+        return rank, mean, -record["coverage"], record["title"].lower()
+
+    return sorted(out, key=order)
 
 
 # ---- one model

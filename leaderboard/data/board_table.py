@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -54,6 +53,13 @@ class SuiteColumn:
     n: int | None
     default: bool
     ranked: bool  # enters the mean
+    cluster: str = ""  # as of a task
+    proportion: bool = False  # as of a metric
+
+    @property
+    def category(self) -> str:
+        """Its group, as tables of scores call it."""
+        return self.group
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,16 +162,12 @@ class BoardTable:
 
     def interval(self, row: int, index: int) -> tuple[float, float]:
         """The interval that the metric of a column gives of itself, else by the standard error; NaN twice without."""
-        low, high = self.own_interval(row, index)
+        low, high = float(self.low[row, index]), float(self.high[row, index])
         stderr, column = float(self.scores.stderr[row, index]), self.columns[index]
         if not np.isnan(low) or not np.isfinite(stderr):
             return low, high
         value = float(self.scores.values[row, index])
         return score_interval(value=value, stderr=stderr, lower=column.lower, upper=column.upper)
-
-    def own_interval(self, row: int, index: int) -> tuple[float, float]:
-        """The interval that the metric of a column gives of itself, NaN twice where it gives none."""
-        return float(self.low[row, index]), float(self.high[row, index])
 
     def trained(self, row: int) -> str:
         """Whether a row's model saw a data set of the suite in training: `yes`, `no`, or `unknown`.
@@ -190,7 +192,10 @@ class BoardTable:
 
     def fullest_rows(self) -> np.ndarray:
         """Indices of one row a model, its fullest; of equals the one of the usual origin."""
-        return np.array(self._one_a_model(range(len(self.rows)), key=self._fullest_first(slice(None))), int)
+        first: dict[str, int] = {}
+        for row in sorted(range(len(self.rows)), key=self._fullest_first(slice(None))):
+            first.setdefault(self.rows[row].model, row)
+        return np.array(sorted(first.values()), int)
 
     def fullest_row(self, rows: Iterable[int], *, columns: np.ndarray) -> int:
         """Of `rows` the one with most scores in `columns`; of equals as in `rows_of`."""
@@ -200,18 +205,9 @@ class BoardTable:
         """The index of a task's first column, None where it has none."""
         return next((index for index, column in enumerate(self.columns) if column.task == task), None)
 
-    def _one_a_model(self, rows: Iterable[int], *, key: Callable[[int], Any]) -> list[int]:
-        first: dict[str, int] = {}
-        for index in sorted(rows, key=key):
-            first.setdefault(self.rows[index].model, index)
-        return sorted(first.values())
-
-    def _fullest_first(self, columns: np.ndarray | slice) -> Callable[[int], tuple[int, tuple[bool, int]]]:
-        scores = (~np.isnan(self.scores.values[:, columns])).sum(axis=1)
-        return lambda row: (-int(scores[row]), self._origin_index(row))
-
-    def _origin_index(self, row: int) -> tuple[bool, int]:
-        return self.rows[row].origin != self.origin, ORIGINS.index(self.rows[row].origin)
+    def _fullest_first(self, columns: np.ndarray | slice) -> Callable[[int], tuple[int, bool, int]]:
+        scores, origins = (~np.isnan(self.scores.values[:, columns])).sum(axis=1), self.scores.origins
+        return lambda row: (-int(scores[row]), origins[row] != self.origin, ORIGINS.index(origins[row]))
 
 
 def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
@@ -247,7 +243,7 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
     if scope:  # no rows of models that have other scores only
         shown = {(column.task, column.metric) for column in columns}
         long = long[[key in shown for key in zip(long.task, long.metric, strict=True)]]
-    facts = _facts(columns, tasks, metrics)
+    facts = _facts(columns)
     averages = suite_queries.averages(db, suite=suite)
     if scope:  # papers print means of whole tasks
         averages = averages.iloc[:0]
@@ -294,34 +290,14 @@ def language_rankings(db: Database, *, suite: str) -> dict[str, Ranking]:
     for code, parts in languages.parts(suite_queries.scored_subsets(db, suite=suite)).groupby("language"):
         long = suite_queries.part_values(db, parts=parts)
         columns = _columns(tasks[tasks["key"].isin(parts["task"])], metrics, long, human=False, ranked_by="")
-        scores = of_long(about, columns=_facts(columns, tasks, metrics), long=long)
+        scores = of_long(about, columns=_facts(columns), long=long)
         rankings[str(code)] = Ranking.of(scores.rows(scores.rows_of(USUAL)))
     return rankings
 
 
-def _facts(columns: tuple[SuiteColumn, ...], tasks: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
+def _facts(columns: tuple[SuiteColumn, ...]) -> pd.DataFrame:
     """The columns as `of_long` takes them."""
-    cluster = dict(zip(tasks["key"], tasks["cluster"], strict=True))
-    return pd.DataFrame(
-        [
-            (
-                column.key,
-                column.title,
-                column.task,
-                column.metric,
-                column.group,
-                cluster[column.task],
-                column.ranked,
-                column.higher,
-                column.lower,
-                column.upper,
-                column.scale,
-                bool(metrics.loc[column.metric, "proportion"]),
-            )
-            for column in columns
-        ],
-        columns=list(COLUMNS),
-    )
+    return pd.DataFrame([[getattr(column, name) for name in COLUMNS] for column in columns], columns=list(COLUMNS))
 
 
 def _columns(
@@ -355,6 +331,8 @@ def _columns(
                     n=None if pd.isna(n) else int(n),
                     default=several and not key.endswith("_rank"),
                     ranked=bool(task["ranked"]) and not human,
+                    cluster=task["cluster"],
+                    proportion=bool(metric["proportion"]),
                 )
             )
     return tuple(columns)
@@ -387,19 +365,16 @@ def _category_columns(
         # Guessing on every task scores the mean of their chances, as long as it is known for all.
         chance = mean_if_known([column.chance for column in tasks])
         means.append(
-            SuiteColumn(
+            replace(
+                first,
                 key=category,
                 title=first.title if own and len(tasks) == 1 else category,
                 group="Categories",
                 kind="family",
                 task="",
-                metric=first.metric,
                 metric_title=" and ".join(sorted(kinds)) if len(kinds) < 3 else f"{len(kinds)} metrics",
-                higher=first.higher,
                 lower=min(column.lower for column in tasks),
                 upper=max(column.upper for column in tasks),
-                scale=first.scale,
-                digits=first.digits,
                 n=len(tasks),
                 default=shown,
                 ranked=True,
@@ -440,18 +415,17 @@ def _reasons(
     db: Database, suite: str, rows: Sequence[tuple[str, str]], columns: tuple[SuiteColumn, ...]
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Why cells are empty: what the paper's table leaves blank, else that the source has no such run."""
-    reasons = ["No score in this source"]
     gaps = {(gap.model, gap.task): gap.reason for gap in suite_queries.gaps(db, suite=suite).itertuples()}
+    blank_at = {
+        (r, c): gaps.get((model, column.task))
+        for r, (model, origin) in enumerate(rows)
+        for c, column in enumerate(columns)
+        if origin == "published"
+    }
+    reasons = ["No score in this source", *dict.fromkeys(filter(None, blank_at.values()))]
     missing = np.zeros((len(rows), len(columns)), int)
-    for r, (model, origin) in enumerate(rows):
-        if origin != "published":
-            continue
-        for c, column in enumerate(columns):
-            reason = gaps.get((model, column.task))
-            if reason:
-                if reason not in reasons:
-                    reasons.append(reason)
-                missing[r, c] = reasons.index(reason)
+    for at, reason in blank_at.items():
+        missing[at] = reasons.index(reason) if reason else 0
     return tuple(reasons), missing
 
 

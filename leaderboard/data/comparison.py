@@ -10,6 +10,7 @@ import numpy as np
 
 from compute.analysis.comparison import Comparison, compared
 from compute.analysis.ranking import Ranking
+from compute.analysis.ranks.variance import listed
 from compute.analysis.significance import holm
 from compute.analysis.table import ALL, ScoreTable
 from compute.types import ORIGINS, BadInput
@@ -110,19 +111,15 @@ def compare(
     if column is None and ranked is None:  # where people rank, their column is what the mean of others is
         column = table.columns[table.people or 0]
     if column is None:
-        counting = [one for one in table.category_columns if lines.counts(one)]
-        return ComparedRows(
-            names=lines.names, line=lines.mean(), categories=tuple(lines.category(one) for one in counting)
-        )
-    if column.kind == "family":
-        category = lines.category(column)
-        return ComparedRows(names=lines.names, line=lines.of_category(column), categories=(category,))
-    line = lines.of_task(table.columns.index(column))
-    return ComparedRows(
-        names=lines.names,
-        line=line,
-        categories=(ComparedCategory(title=column.group, line=None, tasks=(line,)),),
-    )
+        line = lines.mean()
+        categories = [lines.category(one) for one in table.category_columns if lines.counts(one)]
+    elif column.kind == "family":
+        categories = [lines.category(column)]
+        line = categories[0].line
+    else:
+        line = lines.of_task(table.columns.index(column))
+        categories = [ComparedCategory(title=column.group, line=None, tasks=(line,))]
+    return ComparedRows(names=lines.names, line=line, categories=tuple(categories))
 
 
 def mean_difference(table: BoardTable, ranked: Ranking, row: int, *, first: int) -> ComparedLine:
@@ -178,16 +175,9 @@ class _Lines:
 
     def mean(self) -> ComparedLine:
         first, ranked = self.table.category_columns[0], self.ranked
-        values = [
-            ComparedValue(
-                value=ranked.mean[row] * first.scale,
-                low=ranked.mean_low[row] * first.scale,
-                high=ranked.mean_high[row] * first.scale,
-                few=bool(ranked.few[row]),
-                marks=0,
-            )
-            for row in self.rows
-        ]
+        values = _values(
+            first.scale, *(each[self.rows] for each in (ranked.mean, ranked.mean_low, ranked.mean_high, ranked.few))
+        )
         changed = changed_rule(self.table, ranked)
         return ComparedLine(
             key="",
@@ -197,7 +187,7 @@ class _Lines:
             higher=ranked.higher_is_better,
             percent=first.scale == 100,
             digits=first.digits,
-            values=tuple(values),
+            values=values,
             tests=self._on_board(self._tests(self._scores(), scale=first.scale)),
         )
 
@@ -217,35 +207,17 @@ class _Lines:
         scores = self._scores().within(column.key)
         code = scores.categories.index(column.key)
         own = Ranking.of(replace(self.ranked.table.within(column.key).rows(self.rows), least=0.0))
-        marks = self.table.mean_marks(self.ranked)
-        values = [
-            ComparedValue(
-                value=self.ranked.category_means[row, code] * column.scale,
-                low=own.mean_low[at] * column.scale,
-                high=own.mean_high[at] * column.scale,
-                few=bool(own.few[at]) and not np.isnan(own.mean_low[at]),
-                marks=int(marks[row, code]),
-            )
-            for at, row in enumerate(self.rows)
-        ]
+        means, marks = self.ranked.category_means[self.rows, code], self.table.mean_marks(self.ranked)[self.rows, code]
+        few = own.few & ~np.isnan(own.mean_low)
+        values = _values(column.scale, means, own.mean_low, own.mean_high, few, marks)
         tests = self._tests(scores, scale=column.scale)
         return _line(column, "category", f"Mean of its tasks, {column.metric_title}", values, tests)
 
     def of_task(self, index: int) -> ComparedLine:
         """A task by its items: the rows' own scores, though a category may take a printed mean instead."""
         column, scores = self.table.columns[index], self.table.scores.values[self.rows, index]
-        values = []
-        for row, score in zip(self.rows, scores, strict=True):
-            low, high = self.table.interval(row, index)
-            values.append(
-                ComparedValue(
-                    value=score * column.scale,
-                    low=low * column.scale,
-                    high=high * column.scale,
-                    few=False,
-                    marks=int(self.table.marks[row, index]),
-                )
-            )
+        ends = np.array([self.table.interval(row, index) for row in self.rows]).T
+        values = _values(column.scale, scores, *ends, np.zeros(len(scores), bool), self.table.marks[self.rows, index])
         task = self.table.scores.columns([index])
         rule = {"aggregate": "task-mean", "weights": None, "task_weights": None}  # that of a human suite has no mean
         task = replace(task, codes=None, categories=(column.title,), printed=None, **rule)
@@ -264,7 +236,7 @@ class _Lines:
         """Why a task has no difference between the first row and another."""
         first, other = (np.isnan(self.table.scores.values[self.rows[one], index]) for one in (0, at))
         without = [name for name, no in ((self.names[0], first), (self.names[at], other)) if no]
-        return f"{' and '.join(without)} {'has' if len(without) == 1 else 'have'} no score"
+        return f"{listed(without)} {'has' if len(without) == 1 else 'have'} no score"
 
     def _scores(self) -> ScoreTable:
         """The scores behind the means."""
@@ -315,6 +287,22 @@ class _Lines:
             why=one.reason,
             reading="none" if np.isnan(one.difference) else "unknown" if one.reason else "same",
         )
+
+
+def _values(
+    scale: float,
+    values: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    few: np.ndarray,
+    marks: np.ndarray | None = None,
+) -> tuple[ComparedValue, ...]:
+    """Values with their intervals in stored units, an entry a row."""
+    marks = np.zeros(len(values), int) if marks is None else marks
+    shown = zip((scale * np.stack([values, low, high])).T.tolist(), few.tolist(), marks.tolist(), strict=True)
+    return tuple(
+        ComparedValue(value=value, low=start, high=end, few=one, marks=bits) for (value, start, end), one, bits in shown
+    )
 
 
 def _line(

@@ -135,19 +135,23 @@ class Database:
         self._pinned: ContextVar[OpenDatabase | None] = ContextVar("pinned", default=None)
 
     @property
+    def _read(self) -> OpenDatabase:
+        return self._pinned.get() or self._now
+
+    @property
     def path(self) -> Path:
         """The file that was opened; another may be there by now."""
-        return (self._pinned.get() or self._now).path
+        return self._read.path
 
     @property
     def copy(self) -> Path:
         """The private copy of it, which is read."""
-        return (self._pinned.get() or self._now).copy
+        return self._read.copy
 
     @property
     def version(self) -> str:
         """What identifies the file among those before and after it."""
-        return (self._pinned.get() or self._now).version
+        return self._read.version
 
     @contextmanager
     def snapshot(self) -> Iterator[OpenDatabase]:

@@ -9,9 +9,11 @@ import numpy as np
 
 from compute.analysis.ranking import Ranking
 from compute.types import ORIGINS
+from leaderboard.data import payload
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.languages import MULTILINGUAL, name_of
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.html.formatting import number, rank_range
 from leaderboard.html.labels import SUSPECT
 
 
@@ -19,6 +21,24 @@ def ranked_rows(table: BoardTable, ranked: Ranking) -> tuple[str, list[int]]:
     """The table's origin, and its rows with a rank, best first."""
     rows = [index for index in table.rows_of(table.origin) if ranked.rank[index] > 0]
     return table.origin, sorted(rows, key=lambda index: (ranked.rank[index], -ranked.mean[index]))
+
+
+def leading(table: BoardTable, ranked: Ranking | None) -> list[dict[str, Any]]:
+    """The rows of the table's origin with a rank, best first: row, rank, range of ranks (empty: not known), mean, model
+    and title; of a suite that people rank (`ranked` None) in their order."""
+    numbers, rows = payload.ranking(table, ranked), table.rows_of(table.origin)
+    digits = payload.suite_facts(table)["digits"]
+    return [
+        {
+            "row": row,
+            "rank": numbers["rank"][row],
+            "range": rank_range(numbers["low"][row], numbers["high"][row]),
+            "mean": number(numbers["mean"][row], digits=digits),
+            "model": table.rows[row].model,
+            "title": table.models.loc[table.rows[row].model]["title"],
+        }
+        for row in sorted(filter(numbers["rank"].__getitem__, rows), key=lambda row: (numbers["rank"][row], row))
+    ]
 
 
 def scored_rows(table: BoardTable, *, column: int) -> tuple[str, list[int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -21,17 +22,13 @@ def memoised(
 
     What is made `of` a database is stored as long as its file is read: after a swap it is made again.
     """
-    alone = lru_cache(maxsize=most)(make)
-    locks = tuple(Lock() for _ in range(LOCKS))
+    if of is not None:
+        return partial(shared(lambda _, *key: make(*key), most=most), Owner(of))
+    values, locks = lru_cache(maxsize=most)(make), tuple(Lock() for _ in range(LOCKS))
 
     def ask(*key: Hashable) -> Value:
-        if of is None:
-            with locks[hash(key) % LOCKS]:
-                return alone(*key)
-        with of.snapshot() as opening:
-            values = opening.made.get(ask) or opening.made.setdefault(ask, lru_cache(maxsize=most)(make))
-            with locks[hash(key) % LOCKS]:
-                return values(*key)
+        with locks[hash(key) % LOCKS]:
+            return values(*key)
 
     return ask
 
@@ -44,17 +41,22 @@ class HasDatabase(Protocol):
         """The database."""
 
 
+@dataclass(frozen=True)
+class Owner:
+    """Nothing but a database."""
+
+    db: Database
+
+
 def shared(make: Callable[..., Value], *, most: int | None = None) -> Callable[..., Value]:
     """`make(owner, *key)` memoised for each file of the owner's database, for all that call it: a page, its routes and
     its description make a value once. The value must not depend on which owner of a database asks."""
-    locks = tuple(Lock() for _ in range(LOCKS))
 
     def ask(owner: HasDatabase, *key: Hashable) -> Value:
         with owner.db.snapshot() as opening:
-            values = opening.made.get(ask) or opening.made.setdefault(
-                ask, lru_cache(maxsize=most)(partial(make, owner))
-            )
-            with locks[hash(key) % LOCKS]:
-                return values(*key)
+            values = opening.made.get(ask)
+            if values is None:
+                values = opening.made.setdefault(ask, memoised(partial(make, owner), most=most))
+            return values(*key)
 
     return ask

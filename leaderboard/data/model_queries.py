@@ -10,6 +10,7 @@ import pandas as pd
 from leaderboard.data.database import Database
 from leaderboard.html.formatting import blank
 
+HUB = "https://huggingface.co/"
 PERMISSIVE = frozenset({"apache-2.0", "mit", "bsd-2-clause", "bsd-3-clause", "apache-2.0 and mit"})  # licences
 # Licences under which a product may use the weights: the permissive ones, and those that restrict what it may do but
 # not that it is sold. Others forbid it, limit it by revenue, or are terms of one model that nobody here has read.

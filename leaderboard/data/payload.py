@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,16 +37,9 @@ def board(db: Database, table: BoardTable, ranked: Ranking | None) -> dict[str, 
     columns = (*table.category_columns, *table.columns)
     means = category_means(table, ranked)
     shown = np.concatenate([means, table.scores.values], axis=1) * [column.scale for column in columns]
-    offset = len(table.category_columns)
     rates_pairs = any(column.metric == "mmscore" for column in table.columns)
-    marks = {f"{r},{c + offset}": int(table.marks[r, c]) for r, c in zip(*np.nonzero(table.marks), strict=True)}
-    missing = {
-        f"{r},{c + offset}": int(table.scores.missing[r, c])
-        for r, c in zip(*np.nonzero(np.isnan(table.scores.values) * table.scores.missing), strict=True)
-    }
-    if ranked is not None:
-        of_means = category_marks(table, ranked)
-        marks |= {f"{r},{c}": int(of_means[r, c]) for r, c in zip(*np.nonzero(of_means), strict=True)}
+    of_means = np.zeros(means.shape, int) if ranked is None else category_marks(table, ranked)
+    missing = np.isnan(table.scores.values) * table.scores.missing
     return {
         "version": db.version,
         "suite": suite_facts(table),
@@ -71,13 +64,10 @@ def board(db: Database, table: BoardTable, ranked: Ranking | None) -> dict[str, 
         "choices": _choices(db, table),
         "columns": [_column(column, shown[:, index]) for index, column in enumerate(columns)],
         "rows": [_row(table, index) for index in range(len(table.rows))],
-        "cells": [
-            [_cell(value, column.digits) for value, column in zip(line, columns, strict=True)]
-            for line in shown.tolist()
-        ],
-        "marks": marks,
+        "cells": _cells(shown, columns),
+        "marks": _nonzero(np.concatenate([of_means, table.marks], axis=1)),
         "reasons": list(table.scores.reasons),
-        "missing": missing,
+        "missing": _nonzero(np.concatenate([np.zeros_like(of_means), missing], axis=1)),
         "ranking": ranking(table, ranked),
         "links": {
             "model": "model?model={model}",
@@ -158,40 +148,28 @@ def ranking(table: BoardTable, ranked: Ranking | None, *, with_categories: bool 
         "family_marks": None,
     }
     if with_categories:
-        shown = category_means(table, ranked) * [column.scale for column in table.category_columns]
-        out["families"] = [
-            [_cell(value, column.digits) for value, column in zip(line, table.category_columns, strict=True)]
-            for line in shown.tolist()
-        ]
+        shown = ranked.category_means * [column.scale for column in table.category_columns]
+        out["families"] = _cells(shown, table.category_columns)
         out["family_marks"] = category_marks(table, ranked).tolist()
     return out
 
 
 def human_ranking(table: BoardTable) -> dict[str, Any]:
     """The order people gave, without intervals."""
-    people = table.people
-    scores = table.scores.values[:, people] if people is not None else np.full(len(table.rows), np.nan)
-    empty = [None] * len(table.rows)
-    scale = table.columns[people].scale if people is not None else 1.0
-    coverage = (~np.isnan(table.scores.values)).mean(axis=1) if table.columns else np.zeros(len(table.rows))
+    people, rows = table.people, len(table.rows)
+    scores, scale = np.full(rows, np.nan), 1.0
+    if people is not None:
+        scores, scale = table.scores.values[:, people], table.columns[people].scale
+    coverage = (~np.isnan(table.scores.values)).mean(axis=1) if table.columns else np.zeros(rows)
     return {
+        **dict.fromkeys(("low", "high", "mean_low", "mean_high", "excess", "borda"), [None] * rows),
+        **dict.fromkeys(("tie", "why"), [""] * rows),
+        **dict.fromkeys(("fixed", "front", "front_untested"), []),
+        **dict.fromkeys(("coverage", "covered"), _numbers(coverage)),
         "rank": _ranks(rank(scores)),
-        "low": empty,
-        "high": empty,
-        "tie": [""] * len(table.rows),
         "mean": _numbers(scores * scale),
-        "mean_low": empty,
-        "mean_high": empty,
-        "excess": empty,
-        "borda": empty,
-        "coverage": _numbers(coverage),
-        "covered": _numbers(coverage),
-        "why": [""] * len(table.rows),
-        "few": [False] * len(table.rows),
+        "few": [False] * rows,
         "unknown": ["" if np.isnan(score) else NO_VOTES for score in scores],
-        "fixed": [],
-        "front": [],
-        "front_untested": [],
         "changed": "",
     }
 
@@ -280,8 +258,20 @@ def _row(table: BoardTable, index: int) -> dict[str, Any]:
     }
 
 
-def _cell(value: float, digits: int) -> int | None:
-    return None if math.isnan(value) else int(rounded(value, digits).replace(".", ""))
+def _cells(shown: np.ndarray, columns: Sequence[SuiteColumn]) -> list[list[int | None]]:
+    """Values [rows, columns] as whole numbers of their last shown digit."""
+    return [
+        [
+            None if math.isnan(value) else int(rounded(value, column.digits).replace(".", ""))
+            for value, column in zip(line, columns, strict=True)
+        ]
+        for line in shown.tolist()
+    ]
+
+
+def _nonzero(cells: np.ndarray) -> dict[str, int]:
+    """What is not 0 of an array [rows, columns], by `row,column`."""
+    return {f"{r},{c}": int(cells[r, c]) for r, c in np.argwhere(cells)}
 
 
 def _ranks(values: np.ndarray) -> list[int | None]:

@@ -23,6 +23,7 @@ from leaderboard.html.labels import SUSPECT, TRAINED
 
 MOST = 5
 FEWEST = 3  # tasks that two models share before a difference between them is tested
+FEWEST_PARAMETERS = 10_000  # a smaller limit is meant in millions or billions
 MANY = "many"  # languages
 LICENSES = ("permissive", "stated", "unknown")  # kinds of them, in the order of ties
 
@@ -91,7 +92,10 @@ class Conditions:
         return frozenset(filter(None, map(str.strip, self.license.lower().split(","))))
 
     def check(self, licenses: Iterable[str | None]) -> None:
-        """Raises BadInput for a licence that is not among those of some models."""
+        """Raises BadInput for a licence that is not among those of some models, and for what is not a size."""
+        most = self.max_parameters
+        if most and not (isinstance(most, int | float) and FEWEST_PARAMETERS <= most < np.inf):
+            raise BadInput(f"max_parameters is {most!r}; it is a number of parameters, such as 1000000000 for 1 B")
         known = {*LICENSES, *(license.lower() for license in licenses if license)}
         for license in sorted(self.licenses - known):
             raise BadInput(

@@ -119,16 +119,17 @@ def _of_two(line: ComparedLine, first: str, second: str, test: PairedTest) -> st
     gap, where = _gap(line, test), place(line) if line.higher else f"{place(line)}, where lower is better"
     if test.only:
         where = f"the mean over {listed(test.only)}, all that both have"
-    if test.reading == "unknown":
-        return f"{second} is {gap} than {first} in {where}; whether by chance is unknown, because {test.why}."
+    pair = f"{second} is {gap} than {first} in {where}"
+    if test.difference == 0:
+        pair = f"{second} and {first} are equal in {place(line)}"
     certainty = _certainty(line, test)
+    if test.reading == "unknown":
+        return f"{pair}; whether by chance is unknown, because {test.why}."
     if test.reading == "same" and test.p <= ALPHA:
-        pair, board = f"{second} is {gap} than {first} in {where} ({certainty})", "the board as a whole"
-        return f"{pair}: significant for this pair by itself, but not among all pairs of {board}."
+        board = "the board as a whole"
+        return f"{pair} ({certainty}): significant for this pair by itself, but not among all pairs of {board}."
     if test.reading == "same":
-        if test.difference == 0:
-            return f"{second} and {first} are equal in {place(line)} ({certainty})."
-        return f"{second} is {gap} than {first} in {where}, not a significant difference ({certainty})."
+        return f"{pair}{', not a significant difference' if test.difference else ''} ({certainty})."
     return f"{second} is significantly {test.reading} than {first} in {where}: {gap} ({certainty})."
 
 
@@ -147,31 +148,18 @@ def _of_several(line: ComparedLine, first: str) -> str:
         named = [test.name for test in line.tests if test.reading == key]
         if named:
             words = sentence.format(listed(named), **(one if len(named) == 1 else many))
-            parts.append(words + _scope(line, key) + _because(line, key))
+            partial = [test.name for test in line.tests if test.reading == key and test.only]
+            reasons = {test.why for test in line.tests if test.reading == key}
+            because = {"unknown": ", because {}", "none": " ({})"}.get(key, "") if len(reasons) == 1 else ""
+            scope = f" ({listed(partial)} over fewer categories)" if partial else ""
+            parts.append(words + scope + because.format(*reasons))
     return f"Compared with {first} in {place(line)}, {'; '.join(parts)}."
-
-
-def _scope(line: ComparedLine, key: str) -> str:
-    """Which of the rows with one reading share only a part of the mean."""
-    partial = [test.name for test in line.tests if test.reading == key and test.only]
-    return f" ({listed(partial)} over fewer categories)" if partial else ""
-
-
-def _because(line: ComparedLine, key: str) -> str:
-    """The reason why rows are unknown or cannot be compared, if it is the same for all of them."""
-    reasons = {test.why for test in line.tests if test.reading == key}
-    if len(reasons) != 1:
-        return ""
-    (why,) = reasons
-    return {"unknown": f", because {why}", "none": f" ({why})"}.get(key, "")
 
 
 def _gap(line: ComparedLine, test: PairedTest) -> str:
     """`3.21 points higher`, in the unit of the line."""
     size = number(abs(test.difference), digits=line.digits + MORE)
     unit = " points" if line.percent else ""
-    if test.difference == 0:
-        return f"no{unit} higher"
     return f"{size}{unit} {'higher' if test.difference > 0 else 'lower'}"
 
 

@@ -31,6 +31,11 @@ def number(value: float, *, digits: int, scale: float = 1.0, sign: bool = False)
     return rounded(value, digits, scale=scale, sign=sign).replace("-", "−")
 
 
+def rank_range(low: int | None, high: int | None) -> str:
+    """A range of ranks as on the board: `3–7`, one rank alone, or empty where it is not known."""
+    return "" if low is None else str(low) if low == high else f"{low}–{high}"
+
+
 def span(low: float, high: float, *, digits: int, scale: float = 1.0) -> str:
     """An interval as `low to high`, or a dash."""
     if blank(low) or blank(high):

@@ -67,8 +67,7 @@ def test_the_board_and_the_task_page(shown: Shown) -> None:
     (text,) = [each["interval"] for each in cell["sources"] if not each["subset"]]
     interval, _, _ = text.partition("; ")
     assert interval == f"{100 * shown.low:.{column.digits}f}% to {100 * shown.high:.{column.digits}f}%"
-    limits = shown.db.ask("SELECT * FROM metrics WHERE key = ?", [METRIC]).iloc[0]
-    points = page.ranked_points(table, index, limits=limits).set_index("model")
+    points = page.ranked_points(table, index).set_index("model")
     assert points.loc[MODEL, ["low", "high"]].tolist() == pytest.approx([100 * shown.low, 100 * shown.high])
 
 

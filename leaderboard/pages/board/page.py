@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from compute.rounding import rounded
 from leaderboard.data import payload, suite_queries
+from leaderboard.data.leaders import leading
 from leaderboard.html.components import scripted
 from leaderboard.html.labels import ORIGIN_TITLES
 from leaderboard.html.templates import render
@@ -36,27 +36,14 @@ def plain(site: Site, suite: str) -> Markup:
     """The best ranked models of a suite, or of the one that the board opens on, for readers without scripts."""
     suites = {row.key: row for row in suite_queries.suites(site.db).itertuples()}
     table = site.suite_cache.table(suite if suite in suites else HOME)
-    ranked = payload.ranking(table, site.suite_cache.ranked(table.suite["key"]))
-    facts, rank = payload.suite_facts(table), ranked["rank"]
-    rows = sorted((row for row in table.rows_of(table.origin) if rank[row]), key=lambda row: (rank[row], row))
+    rows = leading(table, site.suite_cache.ranked(table.suite["key"]))
     return render(
         "pages/board/plain.html",
-        title=facts["title"],
-        description=facts["description"],
+        suite=payload.suite_facts(table),
         origin=ORIGIN_TITLES[table.origin] if len({row.origin for row in table.rows}) > 1 else "",
-        mean_title=facts["mean_title"],
         ranked=len(rows),
         suites=[(row.title, f"board?suite={row.key}") for row in suites.values()],
-        rows=[
-            (
-                rank[row],
-                f"{ranked['low'][row]}–{ranked['high'][row]}" if ranked["low"][row] else "",
-                rounded(ranked["mean"][row], facts["digits"]),
-                table.rows[row].model,
-                table.models.loc[table.rows[row].model]["title"],
-            )
-            for row in rows[:MOST_PLAIN]
-        ],
+        rows=rows[:MOST_PLAIN],
     )
 
 

@@ -31,18 +31,14 @@ READY = (
     ("Judge the quality of images", "need=quality"),
 )
 GENERATORS = "generators"  # a need that has a page of its own
-# Upper limits in millions of parameters. For hardware, two bytes a parameter in half precision and about half of the
-# memory left for images: a rule of thumb.
-LIMITS = {
-    "100m": 100,
-    "500m": 500,
-    "1b": 1_000,
-    "3b": 3_000,
-    "10b": 10_000,
-    "cpu": 500,
-    "gpu8": 2_000,
-    "gpu24": 6_000,
-    "gpu80": 20_000,
+# Upper limits in parameters. For hardware, two bytes a parameter in half precision and about half of the memory left
+# for images: a rule of thumb.
+SIZES = {"100m": ("100 M", 1e8), "500m": ("500 M", 5e8), "1b": ("1 B", 1e9), "3b": ("3 B", 3e9), "10b": ("10 B", 1e10)}
+HARDWARE = {
+    "cpu": ("Laptop, no GPU (≤ 500 M)", 5e8),
+    "gpu8": ("GPU with 8 GB (≤ 2 B)", 2e9),
+    "gpu24": ("GPU with 24 GB (≤ 6 B)", 6e9),
+    "gpu80": ("GPU with 80 GB (≤ 20 B)", 2e10),
 }
 CHOICES = {
     "need": [*((need.title, key) for key, need in NEEDS.items()), ("Rank image generators", GENERATORS)],
@@ -51,26 +47,9 @@ CHOICES = {
         ("Many languages", MANY),
         *((f"{name} alone", code) for code, name in NAMES.items()),
     ],
-    "size": [
-        ("Any", ""),
-        ("At most 100 M", "100m"),
-        ("At most 500 M", "500m"),
-        ("At most 1 B", "1b"),
-        ("At most 3 B", "3b"),
-        ("At most 10 B", "10b"),
-    ],
-    "license": [
-        ("Any or unknown", ""),
-        ("Open (MIT, …)", "permissive"),
-        ("Any that is stated", "stated"),
-    ],
-    "hardware": [
-        ("Any", ""),
-        ("Laptop, no GPU (≤ 500 M)", "cpu"),
-        ("GPU with 8 GB (≤ 2 B)", "gpu8"),
-        ("GPU with 24 GB (≤ 6 B)", "gpu24"),
-        ("GPU with 80 GB (≤ 20 B)", "gpu80"),
-    ],
+    "size": [("Any", ""), *((f"At most {text}", key) for key, (text, _) in SIZES.items())],
+    "license": [("Any or unknown", ""), ("Open (MIT, …)", "permissive"), ("Any that is stated", "stated")],
+    "hardware": [("Any", ""), *((text, key) for key, (text, _) in HARDWARE.items())],
 }
 LABELS = {"need": "What for", "language": "Language", "size": "Size", "license": "Licence", "hardware": "Hardware"}
 
@@ -114,8 +93,8 @@ def shown(
     """The shortlist for the answers, as markup."""
     if need == GENERATORS:
         return render("pages/choose/generators.html")
-    limits = [LIMITS[key] for key in (size, hardware) if key]
-    conditions = Conditions(language=language, max_parameters=1e6 * min(limits, default=0), license=license)
+    limits = [(SIZES | HARDWARE)[key][1] for key in (size, hardware) if key]
+    conditions = Conditions(language=language, max_parameters=min(limits, default=0), license=license)
     result = shortlist(suite_cache, need=need, conditions=conditions)
     about, scope = result.table.suite, result.table.scope
     return render(

@@ -37,11 +37,7 @@ PAIRED = (
     "far they would move with other tasks of the same kinds; a task's own interval follows from the number of its "
     "items, where that is known. Each category is tested at 5% by itself."
 )
-EXPLAINED = {
-    "mean": PAIRED,
-    "category": PAIRED,
-    "task": "Intervals follow from the standard errors of both scores, taken as independent.",
-}
+OF_TASK = "Intervals follow from the standard errors of both scores, taken as independent."
 SEVERAL = "Readings hold at 5% over all rows of this table, by Holm's method; the p values are each test's own."
 
 
@@ -87,9 +83,11 @@ def draw(site: Site) -> None:
     static_html(f'<link rel="stylesheet" href="{site.assets}pages/compare/compare.css">')
 
     def page(*, models: list[str], suite: str, origin: str, **rule: str) -> tuple:
-        rows = [key for key in models if "~" in key]  # which the list of models does not have
-        more = [(" · ".join(_parts(site, key)), key) for key in rows]
-        choices = gr.update(choices=[*lists["models"](), *more], value=models) if rows else gr.skip()
+        titles, more = model_queries.models(site.db)["title"], []  # rows, which the list of models does not have
+        for model, tilde, row_origin in (key.partition("~") for key in models):
+            if tilde:
+                more.append((f"{titles[model]} · {ORIGIN_TITLES[row_origin].lower()}", f"{model}~{row_origin}"))
+        choices = gr.update(choices=[*lists["models"](), *more], value=models) if more else gr.skip()
         return choices, shown(site.suite_cache, models=models, suite=suite, origin=origin, rule=rule)
 
     bind(
@@ -102,11 +100,6 @@ def draw(site: Site) -> None:
         blank=lambda **_: (gr.skip(), start(site.suite_cache)),
         lists=lists,
     )
-
-
-def _parts(site: Site, key: str) -> tuple[str, str]:
-    model, _, origin = key.partition("~")
-    return str(model_queries.models(site.db).loc[model, "title"]), ORIGIN_TITLES[origin].lower()
 
 
 def address(models: Sequence[str], **rest: str) -> str:
@@ -180,7 +173,11 @@ def shown(
     categories = [("", category.line) for category in result.categories if category.line]
     tasks = [(category.title, task) for category in result.categories for task in category.tasks]
     lines = [sorted(each, key=lambda line: -verdicts.widest(line[1])) for each in (categories, tasks)]
-    explained = [EXPLAINED[result.line.kind], SEVERAL if len(ids) > 2 else "", verdicts.notes(result.line)]
+    explained = [
+        OF_TASK if result.line.kind == "task" else PAIRED,
+        SEVERAL if len(ids) > 2 else "",
+        verdicts.notes(result.line),
+    ]
     chosen = {"suite": suite, "origin": origin if origin != ALL else "", **{k: v for k, v in rule.items() if k != "by"}}
     return render(
         "pages/compare/page.html",
@@ -191,7 +188,7 @@ def shown(
         explained=" ".join(filter(None, explained)),
         notes=notes,
         suite=table.suite,
-        origins=" and ".join(ORIGIN_TITLES[one].lower() for one in origins),
+        origins=listed([ORIGIN_TITLES[one].lower() for one in origins]),
         board=f"board?{urlencode({'suite': suite, 'select': ','.join(ids)}, safe='/:~,')}",
         whole=address(models, **chosen),
     )

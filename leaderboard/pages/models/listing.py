@@ -11,7 +11,7 @@ from compute.rounding import clean, rounded
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.database import Database
-from leaderboard.data.model_queries import PERMISSIVE, hub_id
+from leaderboard.data.model_queries import HUB, PERMISSIVE, hub_id
 from leaderboard.data.own_models import own_facts
 from leaderboard.data.payload import category_means, human_ranking
 from leaderboard.data.suite_cache import SuiteCache
@@ -35,7 +35,6 @@ FIELDS = (
     "aliases",
 )
 ORDER = ("image", "text", "audio", "video")
-HUB = "https://huggingface.co/"
 
 
 def models(suite_cache: SuiteCache) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from compute.analysis.ranking import Ranking
 from compute.rounding import rounded
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.board_table import BoardTable
-from leaderboard.data.leaders import ranked_rows
+from leaderboard.data.leaders import leading
 from leaderboard.data.memo import memoised
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import TRAINED, is_synthetic
@@ -75,12 +75,10 @@ def newest(site: Site) -> list[dict[str, Any]]:
     found = []
     for key, (title, benchmark) in site.suite_cache.suites().items():
         table, ranked = site.suite_cache.table(key), site.suite_cache.ranked(key)
-        rows = [] if ranked is None or is_synthetic(benchmark) else ranked_rows(table, ranked)[1]
+        rows = [] if ranked is None or is_synthetic(benchmark) else leading(table, ranked)
         for row in rows:
-            rank = int(ranked.rank[row])
-            span = _rank_interval(ranked, row)
-            facts = {"suite": key, "suite_title": title, "rank": rank, "range": span, "of": len(rows)}
-            found.append((rank / len(rows), table.rows[row].model, facts))
+            facts = {"suite": key, "suite_title": title, "rank": row["rank"], "range": row["range"], "of": len(rows)}
+            found.append((row["rank"] / len(rows), row["model"], facts))
     best: dict[str, dict[str, Any]] = {}
     for _, model, facts in sorted(found, key=lambda one: one[0]):
         best.setdefault(model, facts)
@@ -100,78 +98,62 @@ def _summary(site: Site, key: str) -> dict[str, Any]:
 
 def _leaders(table: BoardTable, ranked: Ranking) -> dict[str, Any]:
     """The models ranked first among those of one origin, and how many models and tasks the ranking has."""
-    origins = {row.origin for row in table.rows}
-    origin, with_rank = ranked_rows(table, ranked)
-    order = with_rank[:LEADERS]
-    trained = (table.marks & TRAINED).any(axis=1)
+    rows = leading(table, ranked)
+    first = [leader["row"] for leader in rows[:LEADERS]]
+    unit = of_benchmarks.unit(table.category_columns[0])
+
+    def interval(row: int) -> dict[str, Any] | None:
+        """The interval of a mean in shown units, and where its ends and the mean lie in pixels; None without one."""
+        mean, ends = float(ranked.mean[row]), (float(ranked.mean_low[row]), float(ranked.mean_high[row]))
+        if np.isnan(ends).any():
+            return None
+        lowest, highest = np.nanmin(ranked.mean_low[first]), np.nanmax(ranked.mean_high[first])
+        pixels = [3 + 74 * (value - lowest) / ((highest - lowest) or 1) for value in (ends[0], mean, ends[1])]
+        return {
+            "ends": "–".join(number(end, **unit) for end in ends),
+            "whisker": [rounded(x, 1) for x in pixels],
+            "note": bias_note(mean, float(ranked.excess[row]), **unit),
+        }
+
     return {
-        "origin": origin,
-        "other_origins": sorted(origins - {origin}),
-        "ranked_models": len(with_rank),
-        "models": len(table.rows_of(origin)),
+        "origin": table.origin,
+        "other_origins": sorted({row.origin for row in table.rows} - {table.origin}),
+        "ranked_models": len(rows),
+        "models": len(table.rows_of(table.origin)),
         "tasks": sum(column.ranked for column in table.columns),
         "leaders": [
-            {
-                "rank": ranked.rank[index],
-                "rank_interval": _rank_interval(ranked, index),
-                "model": table.rows[index].model,
-                "title": _title(table, index),
-                "trained": trained[index],
-                "tie_class": ranked.classes[index],
-                "few": ranked.few[index],
-                "unknown": ranked.unknown[index],
-                **_mean(ranked, index, among=order, **of_benchmarks.unit(table.category_columns[0])),
+            leader
+            | {
+                "trained": (table.marks[row] & TRAINED).any(),
+                "tie_class": ranked.classes[row],
+                "few": ranked.few[row],
+                "unknown": ranked.unknown[row],
+                "interval": interval(row),
             }
-            for index in order
+            for row, leader in zip(first, rows, strict=False)
         ],
     }
 
 
-def _mean(ranked: Ranking, index: int, *, among: list[int], scale: float, digits: int) -> dict[str, Any]:
-    """A row's mean with its interval in shown units, and where they lie in pixels on the scale of some rows.
-
-    Without an interval `whisker` is empty.
-    """
-    values = [float(array[index]) for array in (ranked.mean_low, ranked.mean, ranked.mean_high)]
-    low, mean, high = (number(value, digits=digits, scale=scale) for value in values)
-    note = bias_note(values[1], float(ranked.excess[index]), digits=digits, scale=scale)
-    if np.isnan(values).any():
-        return {"low": low, "mean": mean, "high": high, "whisker": [], "note": ""}
-    lowest, highest = float(np.nanmin(ranked.mean_low[among])), float(np.nanmax(ranked.mean_high[among]))
-    pixels = [3 + 74 * (value - lowest) / ((highest - lowest) or 1) for value in values]
-    return {"low": low, "mean": mean, "high": high, "whisker": [rounded(x, 1) for x in pixels], "note": note}
-
-
-def _rank_interval(ranked: Ranking, index: int) -> str:
-    low, high = ranked.rank_low[index], ranked.rank_high[index]
-    return "" if low < 1 or low == high else f"{low}–{high}"
-
-
 def _generators(table: BoardTable) -> dict[str, Any]:
     """Generators in people's order, with the score of the benchmark's own metric."""
-    measures = of_benchmarks.human_columns(table)
-    columns = [table.columns[at] for at in measures]
+    columns = [table.columns[at] for at in of_benchmarks.human_columns(table)]
     return {
         "origin": "",
         "models": len(table.rows),
         "tasks": sum(column.default for column in table.columns),
         "measures": [column.title for column in columns],
         "leaders": [
-            {
-                "model": table.rows[index].model,
-                "title": _title(table, index),
+            leader
+            | {
                 "scores": [
-                    number(table.scores.values[index, at], **of_benchmarks.unit(column))
-                    for at, column in zip(measures, columns, strict=True)
-                ],
+                    number(table.scores.values[leader["row"], at], **of_benchmarks.unit(column))
+                    for at, column in zip(of_benchmarks.human_columns(table), columns, strict=True)
+                ]
             }
-            for index in np.argsort(-table.scores.values[:, measures[0]], kind="stable")[:LEADERS]
+            for leader in leading(table, None)[:LEADERS]
         ],
     }
-
-
-def _title(table: BoardTable, index: int) -> str:
-    return table.models.loc[table.rows[index].model]["title"]
 
 
 OVERVIEW = View(key="", title="Overview", sentence=SENTENCE, draw=draw)

@@ -17,7 +17,6 @@ from leaderboard.data import item_queries, suite_queries, task_queries
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.leaders import scored_rows
 from leaderboard.data.memo import memoised
-from leaderboard.data.scores import interval
 from leaderboard.html import drawn_examples
 from leaderboard.html.components import figure_bridge, lazy_tables
 from leaderboard.html.formatting import task_url
@@ -157,8 +156,7 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
     index = None if table is None else table.headline(task)
     if table is not None and index is not None and not np.isnan(table.scores.values[:, index]).all():
         column = table.columns[index]
-        limits = metrics.loc[column.metric]
-        points = ranked_points(table, index, limits=limits)
+        points = ranked_points(table, index)
         figure = figures.scores(
             points,
             metric=f"{column.metric_title}{', %' if column.scale == 100 else ''}",
@@ -167,7 +165,7 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
         )
         doubtful = points["marks"] & SUSPECT > 0
         best = points[~doubtful].head(10)
-        reading = _reading(table, index, ceiling=limits["upper"])
+        reading = _reading(table, index, ceiling=metrics.loc[column.metric, "upper"])
         leader = next(points[~doubtful & (points["origin"] == reading["origin"])].itertuples(), None)
         shown = {
             "column": column,
@@ -211,18 +209,13 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
     return head, gr.update(value=figure, visible=figure is not None), rest, foot
 
 
-def ranked_points(table: BoardTable, index: int, *, limits: pd.Series) -> pd.DataFrame:
-    """Every row with a score, best first: model, title, origin, marks, value, low, high in shown units.
-
-    limits: the metric's facts, as `leaderboard.data.scores.interval` takes them.
-    """
+def ranked_points(table: BoardTable, index: int) -> pd.DataFrame:
+    """Every row with a score, best first: model, title, origin, marks, value, low, high in shown units."""
     column = table.columns[index]
     rows = []
     for r in np.flatnonzero(~np.isnan(table.scores.values[:, index])):
         row, value = table.rows[r], table.scores.values[r, index]
-        own = table.own_interval(r, index)
-        ends = interval(value=value, stderr=table.scores.stderr[r, index], n=None, limits=limits, own=own)
-        low, high = (np.nan if end is None else end * column.scale for end in ends)
+        low, high = (end * column.scale for end in table.interval(r, index))
         rows.append(
             {
                 "model": row.model,

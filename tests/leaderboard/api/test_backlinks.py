@@ -36,7 +36,7 @@ def test_a_frame_shows_the_first_rows_or_one_model_without_scripts(site, suite_c
     assert answer.headers["x-frame-options"] == "SAMEORIGIN", "other sites only as the host allows"
     one = site.get("embed/board", params={"suite": "mieb", "model": rows[4]["model"]}).text
     assert re.findall(r"model\?model=([^\"]+)", one) == [rows[4]["model"]]
-    assert f"<td>{rows[4]['rank']} <small>{rows[4]['rank_low']} to {rows[4]['rank_high']}</small></td>" in one
+    assert f"<td>{rows[4]['rank']} <small>{rows[4]['rank_low']}–{rows[4]['rank_high']}</small></td>" in one
 
 
 @pytest.mark.parametrize(

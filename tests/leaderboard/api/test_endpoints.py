@@ -341,10 +341,8 @@ def test_a_query_is_answered_as_on_the_page(client, suite_cache) -> None:
     ("name", "given", "said"),
     [
         ("leaderboard", ["mieb-light"], "No suite 'mieb-light'. Did you mean 'mieb-lite'? list_suites names them all"),
-        ("leaderboard", ["zzz"], "No suite 'zzz'. list_suites names them all"),
         ("leaderboard", [None], "No suite ''. list_suites names them all"),
         ("leaderboard", ["mieb", 0], "limit is 0; it is a number of rows from 1 to 1000"),
-        ("leaderboard", ["mieb", "many"], "limit is 'many'; it is a number of rows from 1 to 1000"),
         (
             "leaderboard",
             ["pairbench", 5, "", "", "", "zero-shot"],
@@ -354,7 +352,6 @@ def test_a_query_is_answered_as_on_the_page(client, suite_cache) -> None:
         ("choose_model", ["search", "", 7], "max_parameters is 7; it is a number of parameters, such as 1000000000"),
         ("choose_model", ["retrieve"], "No need 'retrieve'. There are: search"),
         ("model_scores", ["clip"], "No model 'clip'. Did you mean 'openai/clip-"),
-        ("compare_models", ["google/siglip-so400m-patch14-384"], "A comparison takes two to 6 rows, not 1"),
         ("compare_models", ["tiny,siglip"], "No model 'siglip'. Did you mean 'google/siglip-"),
         ("search", ["clip", "model"], "No kind 'model'. Did you mean 'models'?"),
     ],
@@ -364,8 +361,7 @@ def test_what_an_endpoint_refuses_is_a_sentence(client, name, given, said) -> No
 
 
 def test_a_tool_is_refused_in_the_same_words(tool) -> None:
-    said = "No suite 'mieb-light'. Did you mean 'mieb-lite'? list_suites names them all"
-    assert tool("leaderboard", suite="mieb-light") == (True, said)
+    assert tool("leaderboard", suite="") == (True, "No suite ''. list_suites names them all")
     failed, said = tool("score_pair", first="https://example.org/cat.png", second="a cat")
     assert failed and said.startswith("first is an address")
 
