@@ -1,5 +1,7 @@
 """Likeness: `likeness.compute` makes and reads scores, `likeness.leaderboard` shows them.
 
+`likeness.evaluate` and the others are those of `likeness.compute`.
+
 The installed package holds both. In a checkout they lie beside this folder and import each other as `compute` and
 `leaderboard`: there `likeness.compute` is the module `compute` itself, and so below: no module loads twice.
 """
@@ -12,7 +14,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 
 class _BesideThisFolder(MetaPathFinder, Loader):
@@ -40,4 +42,15 @@ if not (Path(__file__).parent / "compute").is_dir():
 from likeness import compute, leaderboard  # noqa: E402
 from likeness.compute.versions import VERSION as __version__  # noqa: E402
 
-__all__ = ("__version__", "compute", "leaderboard")
+if TYPE_CHECKING:
+    from likeness.compute import compare, correlate, evaluate, frechet, lite, metric, metrics, rank, train  # noqa: F401
+
+__all__ = ["__version__", "compute", "leaderboard"]
+__all__ += compute.__all__
+
+
+def __getattr__(name: str) -> Any:
+    """The names of `likeness.compute`, each loaded on first use."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(compute, name)

@@ -49,9 +49,10 @@ def test_a_patch_release_is_the_same_version_and_a_minor_one_is_not() -> None:
         "compute.evaluate('tiny', suite='mini')",
         "compute.frechet(reference='classes/a', generated={'b': 'classes/b'}, backbones='tiny')",
         "compute.train(base='tiny', suite='mini', out='tuned')",
+        "compute.metric('ssim')",
         "main()",
     ],
-    ids=["data", "suite", "frechet", "train", "run"],
+    ids=["data", "suite", "frechet", "train", "metric", "run"],
 )
 def test_a_base_installation_names_the_extra_before_anything_is_run(tmp_path: Path, call: str) -> None:
     for name in ("a", "b"):

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 NET = "alex"  # the backbone that LPIPS's authors advise
+LPIPS_SMALLEST = 31  # pixels a side that leave its last layer one position
 BACKBONE = Published(  # as torchvision has it, told without importing it; its table of weights has MiB
     url="https://download.pytorch.org/models/alexnet-owt-7be5be79.pth",
     sha256="7be5be79",
@@ -48,18 +49,22 @@ def load_lpips(row: Model, hardware: Hardware, folder: Path | None) -> PairMetri
     file = folder / BACKBONE.path.name if folder else BACKBONE.fetch()
     network = hardware.placed(lpips_network(file))
 
-    def signed(images: np.ndarray) -> torch.Tensor:
-        """(n, 3, h, w) of -1..1, the range that LPIPS was made for."""
-        values = torch.from_numpy(images.astype(np.float32) / 127.5 - 1).permute(0, 3, 1, 2).contiguous()
-        return values.to(hardware.device, hardware.torch_dtype)
+    def tensors(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+        """(n,) distances; the network was made for -1..1."""
+        return network(2 * first - 1, 2 * second - 1).flatten()
 
     def score(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         with torch.inference_mode():
-            return -network(signed(first), signed(second)).flatten().double().cpu().numpy()
+            sides = (torch.from_numpy(side).permute(0, 3, 1, 2).to(hardware.device) for side in (first, second))
+            return -tensors(*(side.to(hardware.torch_dtype) / 255 for side in sides)).double().cpu().numpy()
 
     return PairMetric(
         title="LPIPS",
         score=score,
+        tensors=tensors,
+        higher_is_better=False,
+        network=network,
+        smallest=LPIPS_SMALLEST,
         chunk=sys.maxsize,  # pairs of one size are one batch
         settings={
             "model": row.key,
@@ -119,6 +124,8 @@ class DreamSim:
     side: int
     hardware: Hardware
     multi_vector: bool = False
+    higher_is_better: bool = False  # of `tensors`
+    smallest: int = 1
 
     def prepare(self, modality: str, item: Image.Image) -> torch.Tensor:
         """(3, side, side) of 0..1, squeezed to a square. Raises CannotDo for texts and pairs."""
@@ -135,11 +142,32 @@ class DreamSim:
         import torch
 
         with torch.inference_mode():
-            batch = torch.stack(list(prepared)).to(self.hardware.device)
-            towers = zip(self.branches, self.network.extractor_list, strict=True)
-            vectors = torch.cat([self._seen(branch, tower, batch) for branch, tower in towers], dim=1).float()
-            vectors = torch.nn.functional.normalize(vectors - vectors.mean(dim=1, keepdim=True), dim=1)
-            return vectors.cpu().numpy()
+            return self._vectors(torch.stack(list(prepared)).to(self.hardware.device)).float().cpu().numpy()
+
+    def tensors(self, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+        """(n,) distances of batches (n, 3, h, w) of 0..1. Other sizes than the network's are resized as `prepare` does,
+        but not rounded to 8 bits."""
+        from torchvision.transforms import InterpolationMode, functional
+
+        size = [self.side, self.side]
+        left, right = (
+            # Not clamped where nothing is resized: of pixels at 0 and 1 that would change the gradient.
+            self._vectors(
+                images
+                if list(images.shape[2:]) == size
+                else functional.resize(images, size, InterpolationMode.BICUBIC).clamp(0, 1)
+            )
+            for images in (first, second)
+        )
+        return 1 - (left * right).sum(dim=1)
+
+    def _vectors(self, batch: torch.Tensor) -> torch.Tensor:
+        """(n, d) of (n, 3, side, side)."""
+        import torch
+
+        towers = zip(self.branches, self.network.extractor_list, strict=True)
+        vectors = torch.cat([self._seen(branch, tower, batch) for branch, tower in towers], dim=1)
+        return torch.nn.functional.normalize(vectors - vectors.mean(dim=1, keepdim=True), dim=1)
 
     def _seen(self, branch: str, tower: torch.nn.Module, batch: torch.Tensor) -> torch.Tensor:
         """A CLIP's embedding; of DINO the first token after its last block."""

@@ -17,12 +17,17 @@ from compute.models.adapter import Hardware, chosen
 from compute.types import BadInput, CannotDo, Model
 
 if TYPE_CHECKING:
+    import torch
     from PIL import Image
+    from torch import Tensor
 
 IDENTICAL_DB = 200.0  # above any finite PSNR: one level of difference in one of 10^15 values is 198 dB
+NO_ERROR = 10 ** (-IDENTICAL_DB / 10)  # as a mean square, with a peak of 1
 PEAK = 255.0
 LUMA = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601, not rounded to whole levels
 WINDOW, SIGMA, K1, K2 = 11, 1.5, 0.01, 0.03  # Wang et al. 2004, section III.C
+GAUSSIAN = np.exp(-np.square(np.arange(-(WINDOW // 2), WINDOW // 2 + 1) / SIGMA) / 2)
+GAUSSIAN /= GAUSSIAN.sum()
 SCALES = np.array([0.0448, 0.2856, 0.3001, 0.2363, 0.1333])  # Wang et al. 2003, section 3.2; the finest first
 CHUNK = 2_000_000  # pixels of the first images in one stack
 
@@ -42,6 +47,10 @@ class PairMetric:
     title: str
     settings: dict[str, Any]
     score: Pairs  # two stacks (n, h, w, 3) uint8 -> (n,)
+    tensors: Callable[[Tensor, Tensor], Tensor]  # two batches (n, 3, h, w) of 0..1 -> (n,), with gradients
+    higher_is_better: bool = True  # of `tensors`; `score` and `compare` give distances negated
+    network: torch.nn.Module | None = None  # what `tensors` runs
+    smallest: int = 1  # side in pixels that `tensors` takes
     chunk: int = CHUNK
     symmetric: bool = False  # two images have one score in both orders
 
@@ -103,8 +112,12 @@ def _pixels(image: Image.Image, size: tuple[int, int]) -> Levels:
 def psnr(first: Levels, second: Levels) -> Floats:
     """Peak signal to noise ratio over all three channels, in dB; (n,). Identical images: IDENTICAL_DB."""
     error = np.square(first.astype(np.float64) - second).mean(axis=(1, 2, 3))
-    with np.errstate(divide="ignore"):
-        return np.minimum(10 * np.log10(PEAK**2 / error), IDENTICAL_DB)
+    return 10 * np.log10(PEAK**2 / np.maximum(error, PEAK**2 * NO_ERROR))
+
+
+def tensor_psnr(first: Tensor, second: Tensor) -> Tensor:
+    """`psnr` of tensors (n, 3, h, w) of 0..1; the gradient of identical images is 0."""
+    return -10 * (first - second).square().mean(dim=(1, 2, 3)).clamp(min=NO_ERROR).log10()
 
 
 def ssim(first: Levels, second: Levels) -> Floats:
@@ -115,6 +128,11 @@ def ssim(first: Levels, second: Levels) -> Floats:
     return _similarity(_luma(first), _luma(second))[0]
 
 
+def tensor_ssim(first: Tensor, second: Tensor) -> Tensor:
+    """`ssim` of tensors (n, 3, h, w) of 0..1."""
+    return _tensor_similarity(_tensor_luma(first), _tensor_luma(second))[0]
+
+
 def ms_ssim(first: Levels, second: Levels) -> Floats:
     """Multi-scale structural similarity of the luma (Wang et al. 2003, equation 7).
 
@@ -122,14 +140,25 @@ def ms_ssim(first: Levels, second: Levels) -> Floats:
     last row or column is skipped). A negative factor counts as 0. Images too small for five scales use as many as fit
     the window, their weights scaled to the same sum.
     """
-    left, right = _luma(first), _luma(second)
+    return _over_scales(_luma(first), _luma(second), _similarity)
+
+
+def tensor_ms_ssim(first: Tensor, second: Tensor) -> Tensor:
+    """`ms_ssim` of tensors (n, 3, h, w) of 0..1."""
+    return _over_scales(_tensor_luma(first), _tensor_luma(second), _tensor_similarity)
+
+
+def _over_scales(left: Any, right: Any, similarity: Callable[[Any, Any], tuple[Any, Any]]) -> Any:
+    """The product over scales of two stacks (n, h, w), arrays or tensors; (n,)."""
     weights = scale_weights(min(left.shape[1:]))
-    product = np.ones(len(left))
-    for scale, weight in enumerate(weights):
+    product: Any = 1.0
+    for scale, weight in enumerate(weights.tolist()):
         if scale:
             left, right = _halved(left), _halved(right)
-        whole, structure = _similarity(left, right)
-        product *= np.maximum(whole if scale == len(weights) - 1 else structure, 0) ** weight
+        whole, structure = similarity(left, right)
+        factor = whole if scale == len(weights) - 1 else structure
+        positive = factor > 0  # a power of 0 has no finite gradient
+        product = product * positive * (factor * positive + ~positive) ** weight
     return product
 
 
@@ -141,10 +170,10 @@ def scale_weights(side: int) -> Floats:
     return SCALES[:fit] * (SCALES.sum() / SCALES[:fit].sum())
 
 
-def _halved(images: Floats) -> Floats:
+def _halved(images: Any) -> Any:
     n, height, width = images.shape
     even = images[:, : height // 2 * 2, : width // 2 * 2]
-    return even.reshape(n, height // 2, 2, width // 2, 2).mean(axis=(2, 4))
+    return even.reshape(n, height // 2, 2, width // 2, 2).mean((2, 4))
 
 
 def _luma(images: Levels) -> Floats:
@@ -154,6 +183,11 @@ def _luma(images: Levels) -> Floats:
         for rows in _bands(*own.shape):
             own[rows] = image[rows] @ LUMA
     return luma
+
+
+def _tensor_luma(images: Tensor) -> Tensor:
+    """(n, h, w) of 0..255 of (n, 3, h, w) of 0..1."""
+    return (images * images.new_tensor(LUMA * PEAK)[:, None, None]).sum(dim=1)
 
 
 def _similarity(first: Floats, second: Floats) -> tuple[Floats, Floats]:
@@ -166,26 +200,31 @@ def _similarity(first: Floats, second: Floats) -> tuple[Floats, Floats]:
     return means[:, 0], means[:, 1]
 
 
+def _tensor_similarity(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
+    whole, structure = _terms(first, second, _tensor_weighted)
+    return whole.mean((1, 2)), structure.mean((1, 2))
+
+
 def _means(first: Floats, second: Floats) -> tuple[float, float]:
     """Both of two images (h, w). Bands of rows stay in the processor's cache, where whole images would not."""
     height, width = first.shape[0] - WINDOW + 1, first.shape[1] - WINDOW + 1
     whole, structure = np.empty((height, width)), np.empty((height, width))
     for rows in _bands(height, width):
         seen = slice(rows.start, rows.stop + WINDOW - 1)
-        _terms(first[seen], second[seen], whole[rows], structure[rows])
+        whole[rows], structure[rows] = _terms(first[seen], second[seen], _weighted)
     return float(whole.mean()), float(structure.mean())
 
 
-def _terms(first: Floats, second: Floats, whole: Floats, structure: Floats) -> None:
-    """SSIM and its contrast-and-structure term at every position of the window, into the last two."""
-    mean_first, mean_second = _weighted(first), _weighted(second)
+def _terms(first: Any, second: Any, weighted: Callable[[Any], Any]) -> tuple[Any, Any]:
+    """SSIM and its contrast-and-structure term at every position of the window, of arrays or tensors."""
+    mean_first, mean_second = weighted(first), weighted(second)
     product = mean_first * mean_second
     squares = mean_first**2 + mean_second**2
-    variance = _weighted(first**2 + second**2) - squares  # the sum of both sides' variances
-    covariance = _weighted(first * second) - product
+    variance = weighted(first**2 + second**2) - squares  # the sum of both sides' variances
+    covariance = weighted(first * second) - product
     c1, c2 = (K1 * PEAK) ** 2, (K2 * PEAK) ** 2
-    np.divide(2 * covariance + c2, variance + c2, out=structure)
-    np.divide(structure * (2 * product + c1), squares + c1, out=whole)
+    structure = (2 * covariance + c2) / (variance + c2)
+    return structure * (2 * product + c1) / (squares + c1), structure
 
 
 def _bands(height: int, width: int) -> Iterator[slice]:
@@ -200,10 +239,16 @@ def _weighted(image: Floats) -> Floats:
     from scipy.ndimage import correlate1d
 
     half = WINDOW // 2
-    window = np.exp(-np.square(np.arange(-half, half + 1) / SIGMA) / 2)
-    window /= window.sum()
-    rows = correlate1d(image, window, axis=0)[half:-half]
-    return correlate1d(rows, window, axis=1)[:, half:-half]
+    rows = correlate1d(image, GAUSSIAN, axis=0)[half:-half]
+    return correlate1d(rows, GAUSSIAN, axis=1)[:, half:-half]
+
+
+def _tensor_weighted(images: Tensor) -> Tensor:
+    """The same of (n, h, w). Sums of shifted images, since a convolution on CUDA may round to 10 bits."""
+    for axis in (1, 2):
+        places = images.shape[axis] - WINDOW + 1
+        images = sum(weight * images.narrow(axis, at, places) for at, weight in enumerate(GAUSSIAN.tolist()))
+    return images
 
 
 @dataclass(kw_only=True)
@@ -261,24 +306,26 @@ WINDOWS = {
 
 
 def _load_pairs(
-    row: Model, hardware: Hardware, folder: Path | None, *, title: str, score: Pairs, settings: Mapping[str, Any]
+    row: Model, hardware: Hardware, folder: Path | None, *, settings: Mapping[str, Any], **own: Any
 ) -> PairMetric:
     chosen(row, {})
-    settings = {"metric": title, "sizes": OTHER_SIZE, **settings}
-    return PairMetric(title=title, score=score, settings=settings, symmetric=True)
+    return PairMetric(settings={"metric": own["title"], "sizes": OTHER_SIZE, **settings}, symmetric=True, **own)
 
 
 load_psnr = partial(
     _load_pairs,
     title="PSNR",
     score=psnr,
+    tensors=tensor_psnr,
     settings={"channels": "RGB", "peak": PEAK, "identical images": IDENTICAL_DB},
 )
-load_ssim = partial(_load_pairs, title="SSIM", score=ssim, settings=WINDOWS)
+load_ssim = partial(_load_pairs, title="SSIM", score=ssim, tensors=tensor_ssim, smallest=WINDOW, settings=WINDOWS)
 load_ms_ssim = partial(
     _load_pairs,
     title="MS-SSIM",
     score=ms_ssim,
+    tensors=tensor_ms_ssim,
+    smallest=WINDOW,
     settings={
         **WINDOWS,
         "weights": SCALES.tolist(),

@@ -17,6 +17,7 @@ from compute.analysis.table import ScoreTable
 from compute.engine.generators.table import GeneratorTable
 from compute.interface.comparability import Comparability
 from compute.interface.evaluated import Evaluation
+from compute.interface.metric import TensorMetric
 from leaderboard.serving import ServedBoard
 
 CLASSES = (
@@ -28,6 +29,7 @@ CLASSES = (
     Ranking,
     ScoreTable,
     ServedBoard,
+    TensorMetric,
 )
 
 

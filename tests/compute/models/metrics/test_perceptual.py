@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ import torch
 import torchvision
 from PIL import Image
 
+from compute.interface.metric import TensorMetric
 from compute.models.metrics import perceptual
 from compute.types import BadInput, NotHere
 from tests.compute.models import checkpoints
@@ -43,6 +46,33 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "torch" / "hub" / "checkpoints"
 
 
+def batch(image: Image.Image) -> torch.Tensor:
+    """(1, 3, H, W) of 0 to 1."""
+    return torch.tensor(np.asarray(image)).permute(2, 0, 1)[None] / 255
+
+
+def check_tensors(model: Any, first: torch.Tensor, second: torch.Tensor, package: Any, **options: bool) -> None:
+    """As a loss on tensors: values and gradients of the package, and a step down the slope. In float64, since the
+    gradients of random networks of float32 are noise in part."""
+    metric = TensorMetric(model, name="metric")
+    model.network.double(), package.double()
+    first, second = first.double(), second.double()
+    assert metric.differentiable and not metric.higher_is_better
+    losses, slopes = [], []
+    for call in (metric, partial(package, **options)):
+        images = first.clone().requires_grad_()
+        losses.append(call(images, second).flatten())
+        slopes.append(torch.autograd.grad(losses[-1].sum(), images)[0])
+    torch.testing.assert_close(losses[0], losses[1], rtol=1e-6, atol=0)
+    torch.testing.assert_close(slopes[0], slopes[1], rtol=0, atol=1e-6 * slopes[1].abs().max().item())
+    stepped = (first - 1e-3 * slopes[0] / slopes[0].abs().max()).clamp(0, 1)
+    assert metric(stepped, second) < losses[0] and metric(first, first).abs() < 1e-6
+    side = model.smallest
+    assert metric(first[..., :side, :side], second[..., :side, :side]) > 0
+    with pytest.raises(BadInput, match=f"at least {side}"):
+        metric(first[..., : side - 1, :side], second[..., : side - 1, :side])
+
+
 # LPIPS
 
 
@@ -54,9 +84,7 @@ def test_lpips_is_the_package_call(tmp_path: Path) -> None:
     stored = {f"features.{name.split('.', 1)[1]}": value for name, value in package.net.state_dict().items()}
     torch.save(stored, tmp_path / perceptual.BACKBONE.path.name)
     first, second = pictures(*SIDES), pictures(*SIDES, seed=1)
-    tensors = [
-        [torch.tensor(np.asarray(image)).permute(2, 0, 1)[None] / 255 for image in side] for side in (first, second)
-    ]
+    tensors = [[batch(image) for image in side] for side in (first, second)]
     with torch.no_grad():
         wanted = [package(a, b, normalize=True).item() for a, b in zip(*tensors, strict=True)]
     model = perceptual.load_lpips(row(net="alex"), CPU, tmp_path)
@@ -67,6 +95,7 @@ def test_lpips_is_the_package_call(tmp_path: Path) -> None:
     assert model.compare(first, first) == pytest.approx([0, 0, 0], abs=1e-7)
     assert model.settings["range"] == [-1, 1]
     json.dumps(model.settings)
+    check_tensors(model, tensors[0][0], tensors[1][0], package, normalize=True)
 
 
 def test_lpips_without_its_backbone_says_what_to_fetch(cache: Path) -> None:
@@ -176,6 +205,11 @@ def test_dreamsim_is_the_package_call(
     found = model.embed("image", [model.prepare("image", image) for image in first])
     np.testing.assert_allclose(found, vectors, atol=1e-5)
     json.dumps(model.settings)
+    double = replace(model, hardware=replace(CPU, dtype="float64"))
+    for tower in package.modules():
+        if isinstance(getattr(tower, "proj", None), torch.Tensor):  # the package's is no buffer
+            tower.proj = tower.proj.double()
+    check_tensors(double, show(first[0]), show(second[0]), package)
 
 
 def test_dreamsim_never_fetches_into_the_working_folder(cache: Path) -> None:

@@ -1,0 +1,99 @@
+"""`compute.metric`: a model of the catalogue as a metric of tensors, and as a loss where it is differentiable."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+from compute.arrays import unit
+from compute.engine import workspace
+from compute.models import abilities, loading
+from compute.types import BadInput, CannotDo
+from compute.versions import naming_packages
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+
+@naming_packages()
+def metric(name: str, *, device: str = "cpu") -> TensorMetric:
+    """A function of two batches of images, (N, 3, H, W) float tensors of 0 to 1 -> (N,).
+
+    `name`: a key of the catalogue (`likeness list models`): a metric of image pairs, which is differentiable, or an
+    encoder of images, whose cosine is not. It runs in float32: an encoder on `device`, a metric where the images are.
+
+    Raises UnknownKey, NotHere for a missing package, file or device, and CannotDo for a model that compares no images.
+    """
+    import torch  # noqa: F401  named where it is missing
+
+    row = workspace.catalog_with_own(None, warn=partial(warnings.warn, stacklevel=3)).model(name)
+    if not abilities.scores(row, "image-image") or row.late_interaction:
+        raise CannotDo(f"{name} has no score of two images. List metrics: likeness list models --kind metric")
+    hardware = loading.hardware(device, "float32")
+    # On CUDA, loading changes torch's TF32 for the whole process, which a training may want otherwise.
+    place = "cpu" if abilities.compares(row, "image-image") else hardware.device
+    return TensorMetric(loading.load(row, hardware=loading.hardware(place, "float32")), name=name).to(hardware.device)
+
+
+class TensorMetric:
+    """`metric(first, second)`: two batches of images, (N, 3, H, W) float of 0 to 1 -> (N,).
+
+    `higher_is_better`: the values are similarities; else distances. `differentiable`: gradients flow to both batches;
+    else the values have none. They have the precision of the images, at least float32, or that of the network's
+    weights, which are frozen; on CUDA, torch's own setting of TF32 holds.
+    """
+
+    def __init__(self, model: Any, *, name: str) -> None:
+        """`model`: a loaded comparer of two images with `tensors`, or an encoder of images."""
+        self.name = name
+        self.differentiable = hasattr(model, "tensors")
+        self.higher_is_better: bool = getattr(model, "higher_is_better", True)
+        self._model = model
+        self._network: torch.nn.Module | None = getattr(model, "network", None) if self.differentiable else None
+
+    def __call__(self, first: Tensor, second: Tensor) -> Tensor:
+        """(N,), on the device of the images. Raises BadInput for other shapes, sizes, types and values."""
+        import torch
+
+        smallest = self._model.smallest if self.differentiable else 1
+        for images in (first, second):
+            if not isinstance(images, torch.Tensor) or not images.is_floating_point():
+                what = images.dtype if isinstance(images, torch.Tensor) else type(images).__name__
+                raise BadInput(f"{self.name} takes float tensors of 0 to 1, not {what}")
+            shape = tuple(images.shape)
+            if len(shape) != 4 or shape[1] != 3 or not shape[0] or min(shape[2:]) < smallest:
+                raise BadInput(f"{self.name} takes (N, 3, H, W), H and W at least {smallest}, not {shape}")
+            if shape != first.shape:
+                raise BadInput(f"{self.name} takes two batches of one shape, not {tuple(first.shape)} and {shape}")
+            low, high = (value.item() for value in images.detach().aminmax())
+            if not 0 <= low <= high <= 1:
+                raise BadInput(
+                    f"{self.name} takes values from 0 to 1, not {low:.4g} to {high:.4g}: clamp or scale them"
+                )
+        if not self.differentiable:
+            left, right = (unit(self._vectors(images)) for images in (first, second))
+            return torch.from_numpy((left * right).sum(axis=1)).to(first)
+        dtype = torch.promote_types(first.dtype, torch.float32)
+        if self._network is not None:
+            self.to(first.device)
+            dtype = next(self._network.parameters()).dtype
+        return self._model.tensors(first.to(dtype), second.to(dtype))
+
+    def __repr__(self) -> str:
+        kind = "similarity" if self.higher_is_better else "distance"
+        return f"{type(self).__name__}({self.name}: {kind}, {'' if self.differentiable else 'not '}differentiable)"
+
+    def to(self, device: str | torch.device) -> Self:
+        """Moves the weights of a differentiable metric, as calls do; itself."""
+        if self._network is not None:
+            self._network.to(device)
+        return self
+
+    def _vectors(self, images: Tensor) -> Any:
+        """An encoder's, of the images at 8 bits."""
+        from PIL import Image
+
+        levels = (images.detach() * 255).round().byte().permute(0, 2, 3, 1).cpu().numpy()
+        return self._model.embed("image", [self._model.prepare("image", Image.fromarray(each)) for each in levels])
