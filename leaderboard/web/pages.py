@@ -142,7 +142,8 @@ class Pages:
             leads_to = f"{named}{'?' * bool(rest)}{rest}" if named in self.by_query else self.opens_on
             answer = RedirectResponse(f"{root}/{leads_to}", headers={"cache-control": NO_STORE})
         elif leads_to and (not only_with or not request.query_params.keys().isdisjoint(only_with)):
-            answer = RedirectResponse(f"{root}/{leads_to}?{request.url.query}".rstrip("?"), 301)
+            joint = "&" if "?" in leads_to else "?"
+            answer = RedirectResponse(f"{root}/{leads_to}{joint}{request.url.query}".rstrip("?&"), 301)
         else:
             answer = await self._answer(request, key)
         await answer(scope, receive, send)

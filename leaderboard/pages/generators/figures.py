@@ -11,6 +11,7 @@ from compute.analysis.figures.style import PALETTE, plain, unmarked
 NEAR, MOVED = "#7A8594", PALETTE[1]  # MOVED: two ranks or more
 SUSPECT = PALETTE[3]
 FIRST = PALETTE[0]
+LEAST = 360  # pixels, which the page reserves
 
 
 def slope(ranks: pd.DataFrame, *, metric: str) -> go.Figure:
@@ -28,7 +29,7 @@ def slope(ranks: pd.DataFrame, *, metric: str) -> go.Figure:
             line={"color": colour, "width": 2.5 if moved else 1.5},
             marker={"size": 7, "color": colour},
         )
-    plain(figure, height=90 + 30 * max(len(ranks), 4))
+    plain(figure, height=max(LEAST, 90 + 30 * len(ranks)))
     for x, column, anchor, shift in ((0, "human", "right", -10), (1, "rank", "left", 10)):
         for value, group in ranks.sort_values(column).groupby(column):
             label, rank = " / ".join(map(unmarked, group["title"])), f"{value:g}"
@@ -82,7 +83,7 @@ def scatter(points: pd.DataFrame, *, metric: str, human: str, higher: bool) -> g
     better = "higher is better" if higher else "lower is better"
     plain(
         figure,
-        height=90 + 30 * max(len(points), 4),
+        height=max(LEAST, 90 + 30 * len(points)),
         x=f"{metric} ({better})",
         y=human,
         legend=bool(points["suspect"].any()),
@@ -119,7 +120,7 @@ def intervals(points: pd.DataFrame, *, metric: str, higher: bool, tested: bool) 
             hovertemplate="%{y}<br>%{customdata}<extra></extra>",
         )
     better = "higher is better" if higher else "lower is better"
-    plain(figure, height=90 + 20 * max(len(points), 4), x=f"{metric} ({better})", legend=True)
+    plain(figure, height=max(LEAST, 90 + 20 * len(points)), x=f"{metric} ({better})", legend=True)
     titles = [unmarked(title) for title in points["title"]]
     return figure.update_yaxes(categoryorder="array", categoryarray=titles[::-1], showgrid=True)
 

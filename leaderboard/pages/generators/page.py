@@ -57,7 +57,7 @@ def draw(site: Site) -> None:
     )
     message = message_box()
     head = gr.HTML("<p class='pg-waiting pg-quiet'>Comparing the metrics with people …</p>", apply_default_css=False)
-    with gr.Row(elem_classes="lk-figures"):
+    with gr.Row(elem_classes="lk-figures", elem_id="generators-figures"):
         slope = gr.Plot(show_label=False, container=False, min_width=FIGURE)
         scatter = gr.Plot(show_label=False, container=False, min_width=FIGURE)
     with gr.Row(elem_classes="pg-controls"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from functools import cache, partial
 from pathlib import Path
@@ -13,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from compute.paths import DOCS
 from compute.types import BadInput
 from leaderboard.data import schema_queries
 from leaderboard.data.database import Database
@@ -24,6 +26,7 @@ from leaderboard.web.limits import QUERIES
 from leaderboard.web.responses import NO_STORE
 
 HERE = Path(__file__).parent
+TABLE = re.compile(r"^### ([a-z_]+)\n\n(.+?)\n\n", re.MULTILINE | re.DOTALL)  # of docs/results.md
 SENTENCE = (
     "Read the whole database with one SELECT: every score, run, model, task and claim. "
     "Start from an example or write your own; the address holds the query."
@@ -96,8 +99,9 @@ def described(db: Database) -> dict[str, Any]:
 
 @cache
 def table_words() -> dict[str, str]:
-    """What each table holds, in the order to list them."""
-    return tomllib.loads((HERE / "tables.toml").read_text(encoding="utf-8"))
+    """What each table and view holds, as the documentation has it, in the order to list them."""
+    text = (DOCS / "results.md").read_text(encoding="utf-8")
+    return {name: " ".join(words.split()) for name, words in TABLE.findall(text)}
 
 
 @cache

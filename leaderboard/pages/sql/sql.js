@@ -141,5 +141,6 @@ function table(found) {
 
 function described({ name, words, columns }) {
   return el('details', {}, el('summary', {}, el('code', {}, name), ' ', el('span', { class: 'lk-quiet' }, words)),
-    el('ul', {}, ...columns.map(([column, type]) => el('li', {}, el('code', {}, column), ' ', el('span', { class: 'lk-quiet' }, type)))));
+    el('ul', {}, ...columns.map(([column, type]) => el('li', {}, el('code', {}, column), ' ', el('span', { class: 'lk-quiet' }, type)))),
+    el('p', {}, el('a', { href: `docs/results#${name}`, 'aria-label': `${name} in the documentation` }, 'In the documentation')));
 }

@@ -26,6 +26,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from leaderboard.html.error_page import error_page
+from leaderboard.pages import MOVED
 from leaderboard.web.access import HUB, access
 from leaderboard.web.gradio_app import QueueLimits
 from leaderboard.web.limits import ClientLimits
@@ -281,7 +282,7 @@ def site(rendered: list[str]) -> Iterator[TestClient]:
         link="<a.js>",
         opens_on="board?suite=own",
         by_query=["docs/hosting"],
-        moved={"model": ("board", ("mode", "inputs")), "docs": ("docs/quickstart", ())},
+        moved=MOVED | {"model": ("board", ("mode", "inputs"))},
     )
     routes = [Route(f"/{path}", page) for path in ("", "board", "model", "config", "refused")]
     with TestClient(Starlette(routes=routes, middleware=[pages])) as client:  # one event loop
@@ -344,7 +345,14 @@ def test_the_configuration_is_that_of_a_page_or_of_all(site: TestClient, rendere
 @pytest.mark.parametrize("root", ["", "/below"])
 def test_an_address_that_moved_leads_on_with_its_query(site: TestClient, root: str) -> None:
     client = TestClient(site.app, root_path=root)
-    for old, new in (("model?models=a&inputs=b%20c", "board?models=a&inputs=b%20c"), ("docs", "docs/quickstart")):
+    for old, new in (
+        ("model?models=a&inputs=b%20c", "board?models=a&inputs=b%20c"),
+        ("compare?models=a&mode=pair", "try?models=a&mode=pair"),
+        ("docs", "docs/quickstart"),
+        ("lens?pairs=grid-rated", "generators?pairs=grid-rated"),
+        ("languages?language=swa", "board?suite=mieb&language=swa"),
+        ("languages", "board?suite=mieb"),
+    ):
         answer = client.get(f"{root}/{old}", follow_redirects=False)
         assert (answer.status_code, answer.headers["location"]) == (301, f"{root}/{new}")
     for address in ("model?models=a", "board?inputs=b"):

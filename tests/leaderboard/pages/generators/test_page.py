@@ -20,7 +20,7 @@ from leaderboard.pages.generators.computed import ComputedSet, load
 from leaderboard.pages.generators.computed_page import whole
 from leaderboard.pages.generators.metrics import METRIC_MODELS, MetricComparison, compare_metrics
 from leaderboard.pages.generators.page import SETS, answer, page
-from tests.leaderboard import generator_stand_ins, served
+from tests.leaderboard import generator_stand_ins
 
 Comparisons = dict[str, MetricComparison]
 
@@ -118,16 +118,3 @@ def drawn(db: Database, chosen: ComputedSet, *, metric: str, backbone: str = "",
         second=second,
         values=partial(prompts.read, db),
     )
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("lens?pairs=grid-rated", "generators?pairs=grid-rated"),
-        ("languages?language=swa&origin=imported", "board?suite=mieb&language=swa&origin=imported"),
-        ("languages", "board?suite=mieb"),
-    ],
-)
-def test_the_address_of_a_removed_page_leads_to_what_replaces_it(suite_cache: SuiteCache, old: str, new: str) -> None:
-    answer = served.client(suite_cache).get(f"/{old}", follow_redirects=False)
-    assert (answer.status_code, answer.headers["location"]) == (301, new)
