@@ -41,6 +41,21 @@ class LazyRows:
         return np.asarray(self[:], dtype=dtype)
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Many:
+    """Several vectors an item (late interaction) that stay where they are stored: `read` gives those of some items (m,)
+    as a list of (vectors, d)."""
+
+    read: Callable[[Ints], list[Floats32]]
+    lengths: Ints  # (n,) how many vectors each item has
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, at: Ints) -> Many:
+        return Many(read=lambda items: self.read(at[items]), lengths=self.lengths[at])
+
+
 def cumulative(sizes: Sequence[int] | np.ndarray) -> Ints:
     """(n + 1,): 0 and the running sums of `sizes` (n,). Part i of arrays strung together is [sums[i] : sums[i + 1]]."""
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

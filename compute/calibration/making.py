@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -271,7 +270,7 @@ def _usable(subject: LoadedSubject, *columns: Column) -> NDArray[np.bool_]:
 
 
 def domain_of(subject: LoadedSubject, sampled: CalibrationSample, modality: str) -> Domain:
-    """The subject's domain: of its vectors where it is an encoder with weights and one vector an item, else of facts.
+    """The subject's domain: of its vectors where it is an encoder with weights, else of facts.
 
     Raises Undefined for too few scenes.
     """
@@ -282,12 +281,11 @@ def domain_of(subject: LoadedSubject, sampled: CalibrationSample, modality: str)
     learned = family is None or bool(family.weights or family.needs)
     if learned and subject.can(f"embed_{modality}"):
         subject.prepare([column])
-        with suppress(CannotDo):  # a model of many vectors an item
-            vectors = subject.embed(column)
-            if modality == "text":
-                texts = [str(column.read(row)) for row in range(len(column))]
-                return domains.of_vectors(vectors, texts=texts, **names)
-            return domains.of_vectors(vectors, facts=_facts(subject, column)[:, -len(domains.KIND) :], **names)
+        vectors = subject.embed(column)
+        if modality == "text":
+            texts = [str(column.read(row)) for row in range(len(column))]
+            return domains.of_vectors(vectors, texts=texts, **names)
+        return domains.of_vectors(vectors, facts=_facts(subject, column)[:, -len(domains.KIND) :], **names)
     compared = [
         part
         for pairing in sampled.samples

@@ -290,8 +290,6 @@ class Asked:
         """Nothing. Raises CannotDo: what is encoded follows from the items alone."""
         raise CannotDo(f"{self.row.key} is only counted")
 
-    embed_many = embed
-
     def compare(self, first: Column | None, second: Column) -> np.ndarray:
         """(n,) zeros."""
         self.compared.append((first, second))

@@ -21,6 +21,7 @@ from compute.content.items import Column
 from compute.database import store
 from compute.engine import run_folders, thumbnails
 from compute.features.passes import distinct
+from compute.models import abilities
 from compute.tasks.data import (
     Choices,
     Clusters,
@@ -84,9 +85,9 @@ def make(
     Of more than `images`, so many are sampled at random. Stored embeddings are used, missing ones made. Raises CannotDo
     where the model embeds no images or the task shows none, and whatever loading items, encoding or the map raises.
     """
-    if "embed_image" not in row.abilities or not row.adapter:
+    if not abilities.embeds(row, "image") or not row.adapter:
         raise CannotDo(
-            f"{row.key} embeds no images here, and a map is made of embeddings. "
+            f"{row.key} has no single vector of an image here, and a map is made of embeddings. "
             "List those that do: likeness list models"
         )
     column, labels, kind = labelled(bench.load(task, {}))

@@ -227,6 +227,8 @@ def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str
     procedure = procedures.get(task.procedure)
     if procedure is None:
         return f"published scores only: {task.procedure or 'its procedure'} cannot be run here yet"
+    if row.late_interaction and not procedure.late_interaction:
+        return f"the model has {abilities.LATE}"
     able = set(row.abilities)
     if not any(need <= able for need in procedure.needs):
         required = " or ".join(sorted(" with ".join(sorted(need)) for need in procedure.needs))
@@ -242,7 +244,7 @@ def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str
         return "the task asks for a quality without a reference; the model takes no prompt and scores no single image"
     pairing = abilities.pairing_of(task.modalities[0], task.modalities[-1])
     by_comparison = frozenset({"compare"}) in procedure.needs and abilities.compares(row, pairing)
-    if not by_comparison and not abilities.embeds(row, pairing):
+    if not by_comparison and not row.late_interaction and not abilities.embeds(row, pairing):
         kinds = [f"{kind}s" for kind in ("image", "text") if f"embed_{kind}" in row.abilities]
         own = f"the model has vectors of {' and '.join(kinds)} only" if kinds else "the model has no vectors"
         words = {"image-image": "two images", "image-text": "a text with an image", "image": "single images"}

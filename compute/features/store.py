@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from compute import storage, versions
-from compute.arrays import LazyRows, cumulative
+from compute.arrays import LazyRows, Many, cumulative
 from compute.features import shards
 from compute.features.shards import Lookup
 from compute.io.files import replacing, sweep
@@ -151,23 +151,23 @@ class EmbeddingCache:
         """(n,) bool: which of the keys (n,) S32 are stored. Reads the shards that hold them, once, to check them."""
         return self._lookup.has(keys)
 
-    @property
-    def ragged(self) -> bool:
-        """Whether items have many vectors each."""
-        return self._lookup.ragged
-
     def vectors(self, keys: np.ndarray) -> np.ndarray:
         """(n, d), one row a key, all of which must be stored, with one vector each."""
-        return self.many(keys)[0]
+        return self._lookup.many(keys, dtype=self._read_dtype)[0]
 
     def lazy(self, keys: np.ndarray) -> LazyRows:
         """As `vectors`, but each row is read from its shard when it is used."""
         shape = (len(keys), self._lookup.width)
         return LazyRows(read=lambda rows: self.vectors(keys[rows]), shape=shape, dtype=self._read_dtype)
 
-    def many(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """All vectors (N, d) and offsets (n + 1,) of the keys, all of which must be stored; halves as float32."""
-        return self._lookup.many(keys, dtype=self._read_dtype)
+    def many(self, keys: np.ndarray) -> Many:
+        """Every vector of the keys, all of which must be stored; halves as float32."""
+
+        def read(items: np.ndarray) -> list[np.ndarray]:
+            vectors, offsets = self._lookup.many(keys[items], dtype=self._read_dtype)
+            return np.split(vectors, offsets[1:-1])
+
+        return Many(read=read, lengths=self._lookup.counts(keys))
 
     @property
     def _read_dtype(self) -> np.dtype:

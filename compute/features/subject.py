@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from compute import versions
-from compute.arrays import LazyRows
+from compute.arrays import LazyRows, Many
 from compute.content import decoding
 from compute.content.items import Column, content_key
 from compute.content.messages import Question, Reply
@@ -131,15 +131,15 @@ class LoadedSubject:
         self._load = refuse
 
     def embed(self, column: Column) -> np.ndarray:
-        """(n, d) float32, one row an item, not normalised; a model of many vectors an item raises CannotDo."""
+        """(n, d) float32, one row an item, not normalised; a late-interaction model raises CannotDo."""
         return self._single(column).vectors(column.keys)
 
     def embed_lazily(self, column: Column) -> LazyRows:
         """As `embed`, but each row is read from the store when it is used: for more rows than memory holds."""
         return self._single(column).lazy(column.keys)
 
-    def embed_many(self, column: Column) -> tuple[np.ndarray, np.ndarray]:
-        """All vectors (N, d) float32 and offsets (n + 1,): item i has rows offsets[i]:offsets[i + 1]."""
+    def embed_many(self, column: Column) -> Many:
+        """The vectors of a late-interaction model, float32; read from the store when they are used."""
         return self._embedded(column).many(column.keys)
 
     def compare(self, first: Column | None, second: Column) -> np.ndarray:
@@ -213,10 +213,9 @@ class LoadedSubject:
         return all(self.can(ability) for ability in ABILITY[modality])
 
     def _single(self, column: Column) -> EmbeddingCache:
-        cache = self._embedded(column)
-        if cache.ragged:
-            raise CannotDo(f"{self.row.key} has many vectors per item; this procedure needs one")
-        return cache
+        if self.row.late_interaction:
+            raise CannotDo(f"{self.row.key} has {abilities.LATE}")
+        return self._embedded(column)
 
     def _embedded(self, column: Column) -> EmbeddingCache:
         if not self._embeds(column.modality):
@@ -303,7 +302,10 @@ class LoadedSubject:
 
             def forward(batch: Sequence[Any]) -> tuple[np.ndarray, np.ndarray | None, Sequence[str]]:
                 vectors, offsets, finite = encoding.checked(
-                    model.embed(modality, batch), count=len(batch), multi=model.multi_vector, model=self.row.key
+                    model.embed(modality, batch),
+                    count=len(batch),
+                    multi=bool(self.row.late_interaction),
+                    model=self.row.key,
                 )
                 vectors = as_stored(vectors, dtype=self.store.dtype, model=self.row.key)
                 return vectors, offsets, encoding.not_finite(finite)

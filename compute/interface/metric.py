@@ -29,7 +29,7 @@ def metric(name: str, *, device: str = "cpu") -> TensorMetric:
     import torch  # noqa: F401  named where it is missing
 
     row = workspace.catalog_with_own(None, warn=partial(warnings.warn, stacklevel=3)).model(name)
-    if not abilities.scores(row, "image-image") or row.late_interaction:
+    if not abilities.scores(row, "image-image"):
         raise CannotDo(f"{name} has no score of two images. List metrics: likeness list models --kind metric")
     hardware = loading.hardware(device, "float32")
     # On CUDA, loading changes torch's TF32 for the whole process, which a training may want otherwise.

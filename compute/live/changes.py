@@ -213,8 +213,6 @@ def rate(subject: LiveSubject, *, pair: ChangedPair, condition: str) -> PairRati
             if reply.error:
                 raise BadInput(reply.error)
     else:
-        if getattr(subject.model, "multi_vector", False):
-            raise CannotDo(NO_MAP)
         subject.encode(pair.inputs(subject.row, condition))  # as one batch
     evidence = judging.rated(subject, data, OPTIONS)
     row, settings = evidence.items.iloc[0], evidence.settings

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from compute.analysis.domain import Calibrations, DomainCheck, Observed, image_facts, text_facts, words
 from compute.analysis.maps import patches as patch_map
-from compute.arrays import cumulative
 from compute.content.items import Column, content_key
 from compute.content.messages import Question, Reply
 from compute.features import encoding
@@ -58,18 +57,24 @@ class LiveSubject:
         for modality, abilities in ABILITY.items():
             batch = [each for each in inputs if each.modality == modality]
             if batch and all(map(self.can, abilities)):
-                self._vectors(column_of(batch))
+                self.embed(column_of(batch))
 
     def embed(self, column: Column) -> NDArray[np.float32]:
-        """(n, d) float32. Raises CannotDo for a model of many vectors an item."""
-        if self.model.multi_vector:
-            raise CannotDo(f"{self.row.key} has many vectors per item")
-        return np.concatenate(self._vectors(column))
-
-    def embed_many(self, column: Column) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """All vectors (N, d) float32 and offsets (n + 1,)."""
-        vectors = self._vectors(column)
-        return np.concatenate(vectors), cumulative([len(part) for part in vectors])
+        """(n, d) float32; new items go through the model as one batch."""
+        names = [("vector", self.row.key, column.modality, key.decode()) for key in column.keys.tolist()]
+        missing = {name: row for row, name in enumerate(names) if name not in self.cache}
+        if missing:
+            try:
+                prepared = [self.model.prepare(column.modality, self._content(column, row)) for row in missing.values()]
+            except ValueError as error:  # how image processors refuse a shape or a size
+                raise BadInput(f"its preprocessing refuses an input ({' '.join(str(error).split())[:160]})") from error
+            vectors, _, finite = encoding.checked(
+                self.model.embed(column.modality, prepared), count=len(prepared), multi=False, model=self.row.key
+            )
+            if not finite.all():
+                raise BadInput("it returned a number that is not finite for an input")
+            self.cache.update(zip(missing, vectors.copy(), strict=True))
+        return np.stack([self.cache[name] for name in names])
 
     def compare(self, first: Column | None, second: Column) -> NDArray[np.float64]:
         """(n,) float64, higher is nearer; without `first`, higher is better."""
@@ -107,7 +112,7 @@ class LiveSubject:
         observed = []
         for each in inputs:
             is_text, vector = each.modality == "text", None
-            if self.can(f"embed_{each.modality}") and not getattr(self.model, "multi_vector", False):
+            if self.can(f"embed_{each.modality}"):
                 vector = self.embed(column_of([each]))[0]
             observed.append(
                 Observed(
@@ -135,28 +140,6 @@ class LiveSubject:
             ranks=patch_map.contrast(similarities=cosines).astype(np.float32),
             seen=(self.model.seen(first.content), self.model.seen(second.content)),
         )
-
-    def _vectors(self, column: Column) -> list[NDArray[np.float32]]:
-        """(v, d) an item, v = 1 but for models of many vectors; new items go through the model as one batch."""
-        names = [("vector", self.row.key, column.modality, key.decode()) for key in column.keys.tolist()]
-        missing = {name: row for row, name in enumerate(names) if name not in self.cache}
-        if missing:
-            try:
-                prepared = [self.model.prepare(column.modality, self._content(column, row)) for row in missing.values()]
-            except ValueError as error:  # how image processors refuse a shape or a size
-                raise BadInput(f"its preprocessing refuses an input ({' '.join(str(error).split())[:160]})") from error
-            vectors, offsets, finite = encoding.checked(
-                self.model.embed(column.modality, prepared),
-                count=len(prepared),
-                multi=self.model.multi_vector,
-                model=self.row.key,
-            )
-            if not finite.all():
-                raise BadInput("it returned a number that is not finite for an input")
-            for item, name in enumerate(missing):
-                rows = slice(item, item + 1) if offsets is None else slice(offsets[item], offsets[item + 1])
-                self.cache[name] = vectors[rows].copy()
-        return [self.cache[name] for name in names]
 
     def _content(self, column: Column, row: int) -> Any:
         decoded = self.inputs.get(bytes(column.keys[row]))

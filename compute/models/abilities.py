@@ -6,6 +6,8 @@ from compute.models.own.own_model import ADAPTER
 from compute.models.registry import ADAPTERS
 from compute.types import Model
 
+LATE = "many vectors per item (late interaction), which only retrieval compares"
+
 
 def pairing_of(first: str, second: str) -> str:
     """Two modalities as one word, in either order: `image-image`, `image-text`, `text-text`."""
@@ -32,8 +34,8 @@ def bounds(row: Model) -> tuple[float, float] | None:
 
 
 def embeds(row: Model, pairing: str) -> bool:
-    """Whether the model has a vector for both sides of the pairing."""
-    return all(f"embed_{side}" in row.abilities for side in pairing.split("-"))
+    """Whether the model has one vector for both sides of the pairing."""
+    return not row.late_interaction and all(f"embed_{side}" in row.abilities for side in pairing.split("-"))
 
 
 def scores(row: Model, pairing: str) -> bool:

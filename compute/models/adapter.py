@@ -26,17 +26,17 @@ class Encoder(Protocol):
     """Turns images, texts or pairs of both into vectors.
 
     `settings` is everything that decides the numbers and is only known once loaded: preprocessing, pooling, prompt,
-    the commit that a branch stood for. `multi_vector`: an item has many vectors (late interaction).
+    the commit that a branch stood for.
     """
 
     settings: dict[str, Any]
-    multi_vector: bool
 
     def prepare(self, modality: str, item: Item) -> Any:
         """One decoded RGB image, text or pair, made ready on the CPU. Thread-safe."""
 
     def embed(self, modality: str, prepared: Sequence[Any]) -> np.ndarray | list[np.ndarray]:
-        """(n, d) float32 of a batch, not normalised unless the checkpoint itself does; (vectors, d) each if multi."""
+        """(n, d) float32 of a batch, not normalised unless the checkpoint itself does; of a late-interaction model
+        (vectors, d) an item."""
 
 
 class Comparer(Protocol):

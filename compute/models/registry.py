@@ -14,6 +14,7 @@ from compute.models.encoders import (
     dual,
     efficientnet_lite,
     inception,
+    late_interaction,
     mllm_embedding,
     open_clip,
     sentence_transformer,
@@ -109,6 +110,7 @@ ADAPTERS: dict[str, Adapter] = {
     "e5_v": LastToken(load=mllm_embedding.load_e5_v),
     "vlm2vec": LastToken(load=mllm_embedding.load_vlm2vec, version=2),
     "gme": LastToken(load=mllm_embedding.load_gme),
+    "late_interaction": Transformers(load=late_interaction.load, needs=(CONFIG, PROCESSOR, TOKENIZER)),
     # Human preference
     "hpsv2": Adapter(
         load=preference.load_hpsv2,

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from compute.arrays import Floats, Floats32, Ints
 from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
-from compute.procedures.shared.similarity import Many, embed, in_range
+from compute.procedures.shared.similarity import in_range
 from compute.tasks.data import Clusters
-from compute.types import BadInput, CannotDo, Undefined
+from compute.types import BadInput, Undefined
 
 SEED, BATCH = 42, 500
 ROWS = 8192
@@ -22,7 +22,7 @@ def run(subject: Subject, data: Clusters, options: Mapping[str, Any]) -> Evidenc
     """`expected` (class) and `answer` (cluster) of every item, which is all that NMI takes; no item is right or wrong.
 
     As many clusters as there are labels. `value`: how much farther the next centre is than the item's own, by Euclidean
-    distance. Raises Undefined for a single label, CannotDo for models of many vectors an item.
+    distance. Raises Undefined for a single label.
     """
     labels = data.test.labels
     if labels.ndim != 1:
@@ -30,10 +30,7 @@ def run(subject: Subject, data: Clusters, options: Mapping[str, Any]) -> Evidenc
     k = len(np.unique(labels))
     if k < 2:
         raise Undefined(f"The items have {k} label: grouping needs two")
-    vectors = embed(subject, data.test.items)
-    if isinstance(vectors, Many):
-        raise CannotDo(f"{subject.row.key} gives many vectors per item: grouping needs one")
-    clusters, distances, iterations = group(*in_range(vectors), k=k)
+    clusters, distances, iterations = group(*in_range(subject.embed(data.test.items)), k=k)
     names = np.array([f"cluster {at}" for at in range(k)], dtype=object)
     return Evidence.of(
         settings={"k": k, "batch": BATCH, "seed": SEED, "iterations": iterations},

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from compute.arrays import Bools, Floats
+from compute.arrays import Bools, Floats, Many
 from compute.content.items import Column
 from compute.content.messages import Question, Reply
 from compute.tasks.data import Mixed
@@ -97,10 +97,10 @@ class Subject(Protocol):
         """Whether the model has an ability, such as `embed_image`."""
 
     def embed(self, column: Column) -> np.ndarray:
-        """(n, d) float32, one row an item, not normalised; a model of many vectors an item raises CannotDo."""
+        """(n, d) float32, one row an item, finite, not normalised."""
 
-    def embed_many(self, column: Column) -> tuple[np.ndarray, np.ndarray]:
-        """All vectors (N, d) float32 and offsets (n + 1,): item i has rows offsets[i]:offsets[i + 1]."""
+    def embed_many(self, column: Column) -> Many:
+        """The vectors of a late-interaction model, at least one an item."""
 
     def compare(self, first: Column | None, second: Column) -> np.ndarray:
         """(n,) float64, higher is nearer; without `first`, higher is better. A text comes before an image."""
@@ -122,6 +122,7 @@ class Procedure:
     run: Callable[[Subject, Any, Mapping[str, Any]], Evidence]
     options: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     version: int = 1
+    late_interaction: bool = False  # takes models of many vectors an item
 
 
 def credit(scores: NDArray[np.floating], right: Bools) -> Floats:

@@ -22,7 +22,7 @@ from compute.models import abilities
 from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
 from compute.procedures.shared import conditions, ratings, replies
 from compute.procedures.shared.ratings import Rating
-from compute.procedures.shared.similarity import Many, against, alike, embed, embeds
+from compute.procedures.shared.similarity import against, alike, embeds
 from compute.tasks.data import POSITION, RatedPairs
 from compute.types import CannotDo, Undefined
 
@@ -153,11 +153,10 @@ def _numbers(
     if not embeds(subject, data.first, data.second):
         how |= {"numbers": "comparison", "mean": "scores"}
         return _compared(subject, pairs), abilities.bounds(subject.row), how
-    first, second = ([embed(subject, column) for column in side] for side in zip(*pairs, strict=True))
-    if isinstance(first[0], Many) or isinstance(second[0], Many):
-        both = [_both_orders(alike(a, b), alike(b, a)) for a, b in zip(first, second, strict=True)]
-        return np.mean(both, axis=0), None, how | {"numbers": "MaxSim", "mean": "scores"}
-    one, other = (np.mean(side, axis=0, dtype=np.float64) for side in (first, second))
+    one, other = (
+        np.mean([subject.embed(column) for column in side], axis=0, dtype=np.float64)
+        for side in zip(*pairs, strict=True)
+    )
     how |= {"numbers": "cosine", "mean": "representations, not normalised"}
     return _both_orders(alike(one, other), alike(other, one)), COSINES[options["cosine"]], how
 

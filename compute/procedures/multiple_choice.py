@@ -16,7 +16,7 @@ from compute.types import BadInput
 
 
 def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Evidence:
-    """Accuracy of the first among each query's candidates, by cosine or MaxSim.
+    """Accuracy of the first among each query's candidates, by cosine.
 
     Exactly equal best candidates share the pick, as in `scoring.credit`. A query whose candidates are all of grade 0
     scores 0, as in MIEB's public code; one without any judgement has no accuracy. `value` is the margin of the best
@@ -36,7 +36,7 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
     able = np.bincount(query[right], minlength=len(data.queries)) > 0
     queries = fusion.embed(subject, data.queries, how=options["fusion"])
     documents = fusion.embed(subject, data.documents, how=options["fusion"])
-    scores = alike(fusion.rows(queries, query), fusion.rows(documents, document))
+    scores = alike(queries[query], documents[document])
     best = scores == np.repeat(np.maximum.reduceat(scores, starts), counts)
     worth = np.add.reduceat(best & right, starts, dtype=float) / np.add.reduceat(best, starts, dtype=float)
     worth[~judged] = np.nan

@@ -11,7 +11,7 @@ import numpy as np
 from compute.arrays import Floats
 from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
 from compute.procedures.shared import replies
-from compute.procedures.shared.similarity import alike, compared, embed, embeds
+from compute.procedures.shared.similarity import alike, compared, embeds
 from compute.tasks.data import OddOneOut
 from compute.types import BadInput, CannotDo
 
@@ -45,7 +45,7 @@ def _pairs(subject: Subject, data: OddOneOut) -> dict[tuple[int, int], Floats]:
     """How similar each two members are, (n,) a pair."""
     every = list(combinations(range(len(data.members)), 2))
     if embeds(subject, *data.members):
-        embeddings = [embed(subject, column) for column in data.members]
+        embeddings = [subject.embed(column) for column in data.members]
         return {(i, j): alike(embeddings[i], embeddings[j]) for i, j in every}
     if not subject.can("compare"):
         raise CannotDo(f"{subject.row.key} can neither embed {data.members[0].modality} nor compare")

@@ -20,9 +20,9 @@ from compute.arrays import Bools, Floats, Floats32, Ints
 from compute.content.items import Column
 from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
 from compute.procedures.shared import sampling
-from compute.procedures.shared.similarity import Many, embed, in_range
+from compute.procedures.shared.similarity import in_range
 from compute.tasks.data import Probe
-from compute.types import BadInput, CannotDo, Undefined
+from compute.types import BadInput, Undefined
 
 NEIGHBOURS = 5
 ROWS = 4096  # test items compared at once
@@ -34,7 +34,7 @@ def run(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evidence:
     Only the test items and the drawn training items are encoded. `answer` and `value` (the margin of the right class in
     log-probability) are those of the first draw; with several labels `value` is the item's own LRAP over all draws.
     `correct`: in more than half of the draws. Settings hold each draw's figure and their standard deviation.
-    Raises Undefined where there are not two classes to tell apart, CannotDo for models of many vectors an item.
+    Raises Undefined where there are not two classes to tell apart.
     """
     if data.draws < 1 or data.samples_per_label < 1:
         raise BadInput(f"A probe needs draws and items of each label, not {data.draws} x {data.samples_per_label}")
@@ -251,10 +251,7 @@ def _encoded(subject: Subject, data: Probe) -> tuple[Sequence[Ints], Ints, Float
     """The draws, the training items that any of them takes, and the vectors of these and of the test items."""
     taken = _draw(data)
     union = np.unique(np.concatenate(taken))
-    sides = [embed(subject, column) for column in (data.train.items.take(union), data.test.items)]
-    if any(isinstance(side, Many) for side in sides):
-        raise CannotDo(f"{subject.row.key} gives many vectors per item: a probe needs one")
-    return taken, union, *in_range(*sides)
+    return taken, union, *in_range(subject.embed(data.train.items.take(union)), subject.embed(data.test.items))
 
 
 def _evidence(

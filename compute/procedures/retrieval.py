@@ -14,7 +14,7 @@ from compute.arrays import Bools, Floats, Floats32, Ints
 from compute.metrics import ranking
 from compute.procedures.evidence import Evidence, Procedure, Subject, as_detail, keys_and_texts
 from compute.procedures.shared import fusion, top_k
-from compute.procedures.shared.similarity import scorer
+from compute.procedures.shared.similarity import Cosines, MaxSim
 from compute.tasks.data import Retrieval
 from compute.types import BadInput
 
@@ -25,7 +25,7 @@ NOT_THERE = "(not among the documents)"
 
 
 def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Evidence:
-    """Metrics of every query over its best 1000 documents by cosine, or MaxSim for models of many vectors an item.
+    """Metrics of every query over its best 1000 documents by cosine, or MaxSim for late-interaction models.
 
     Equal scores are in falling order of the documents' names, as in trec_eval, which MIEB's public code uses after a
     heap that keeps the greater names. `skip_first` drops the first hit before every metric, as there. Where documents
@@ -42,9 +42,9 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
     documents = fusion.embed(subject, data.documents, how=options["fusion"])
     truth = Truth.of(data)
     skip = int(data.skip_first)
-    blocks, cosines = [], scorer(queries, documents)
+    blocks, scorer = [], (MaxSim if subject.row.late_interaction else Cosines)(queries, documents)
     for best in top_k.search(
-        cosines,
+        scorer,
         queries=len(queries),
         documents=len(documents),
         depth=len(documents) if whole else KEPT + skip,
@@ -60,7 +60,7 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
                 "tied": _tied(gains, scores, within=len(documents) if whole else CUT),
                 "value": margins,
                 "ranked": ranked[:, :SHOWN],
-                "scores": (scores[:, :SHOWN] + cosines.base(best.queries)[:, None]).astype(np.float32),
+                "scores": (scores[:, :SHOWN] + scorer.base(best.queries)[:, None]).astype(np.float32),
                 "hits": gains[:, :SHOWN] > 0,
             }
         )
@@ -222,4 +222,5 @@ PROCEDURE = Procedure(
     run=run,
     options={"fusion": fusion.WAYS},
     version=2,
+    late_interaction=True,
 )

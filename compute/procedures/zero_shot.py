@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
-from compute.procedures.shared.similarity import embed, scorer
+from compute.procedures.shared.similarity import Cosines
 from compute.tasks.data import ZeroShot
 from compute.types import BadInput
 
@@ -27,8 +27,7 @@ def run(subject: Subject, data: ZeroShot, options: Mapping[str, Any]) -> Evidenc
         raise BadInput(f"Zero-shot items have one label each among two or more prompts; here are {k} prompts")
     # Prompts with the same text are scored once, so that they tie exactly.
     _, first, again = np.unique(data.prompts.keys, return_index=True, return_inverse=True)
-    prompts = embed(subject, data.prompts.take(first))
-    cosines = scorer(embed(subject, data.test.items), prompts)
+    cosines = Cosines(subject.embed(data.test.items), subject.embed(data.prompts.take(first)))
     n, depth, step = len(labels), min(TOP, k), max(1, SCORES // k)
     best, scores_of_best, value = np.empty((n, depth), dtype=np.int64), np.empty((n, depth)), np.empty(n)
     for start in range(0, n, step):

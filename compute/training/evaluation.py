@@ -127,9 +127,6 @@ class _InMemory:
                 self._vectors[keys[row]] = vector
         return np.stack([self._vectors[key] for key in keys])
 
-    def embed_many(self, column: Column) -> tuple[np.ndarray, np.ndarray]:
-        raise CannotDo(f"{self.row.key} has one vector per item")
-
     def compare(self, first: Column | None, second: Column) -> np.ndarray:
         raise CannotDo(f"{self.row.key} is trained as an encoder and cannot compare")
 

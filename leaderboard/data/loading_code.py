@@ -137,6 +137,13 @@ def loading_code(model: Mapping[str, Any]) -> str:
             load, ready = TRANSFORMERS.format(**hub | {"model": "BlipForImageTextRetrieval"}), PROCESSED
             image = "model.vision_proj(model.vision_model(**pixels)[0][:, 0])"
             text = "model.text_proj(model.text_encoder(**tokens)[0][:, 0])"
+        case "late_interaction":
+            load = TRANSFORMERS.format(**hub | {"model": "AutoModelForPreTraining"})
+            image, text = (
+                f'model(**processor.process_{items}, return_tensors="pt")).embeddings'
+                for items in ("images(images=[image]", "queries(text=[text]")
+            )
+            similarity = "processor.score_retrieval"
         case "vision":
             load, ready = TRANSFORMERS.format(**hub | {"processor": "AutoImageProcessor"}), PROCESSED
             image = "model(**pixels).last_hidden_state" + (".mean(dim=1)" if "ijepa" in name else "[:, 0]")

@@ -44,8 +44,6 @@ FASTER, OFF = 5.0, 1e-5
 class Encoder:
     """An architecture of OpenCLIP, or a net so small that decoding is the limit, under one preprocessing."""
 
-    multi_vector = False
-
     def __init__(self, name: str, hardware: Hardware) -> None:
         import open_clip
         import torch

@@ -21,12 +21,14 @@ from PIL import Image
 from threadpoolctl import threadpool_limits
 
 from compute import tasks
+from compute.arrays import Many
 from compute.catalog import shipped
 from compute.content.items import Column
 from compute.engine import scoring
 from compute.procedures import procedure
 from compute.tasks.source import Source
-from compute.types import CannotDo, Model
+from compute.types import Model
+from tests.compute.procedures.known import BOTH, ragged
 from tests.compute.tasks import hub_files
 
 SIDE, BUCKETS, DIM = 4, 97, 24
@@ -86,29 +88,23 @@ class Theirs(AbsEncoder):
 class Ours:
     """The same encoder as our procedures ask it."""
 
-    row = Model(key="small", title="Small", abilities=("embed_image", "embed_text"), modalities=("image", "text"))
-
     def __init__(self, *, many: bool = False) -> None:
-        self.many, self.texts = many, set()
+        kinds = ("image", "text")
+        self.row = Model(key="small", title="Small", abilities=BOTH, modalities=kinds, late_interaction=many)
+        self.texts: set[str] = set()
 
     def can(self, ability: str) -> bool:
         return ability in self.row.abilities
 
     def embed(self, column: Column) -> np.ndarray:
-        if self.many:
-            raise CannotDo("small gives several vectors an item")
-        return self._one_each(column)
-
-    def embed_many(self, column: Column) -> tuple[np.ndarray, np.ndarray]:
-        vectors = [several(vector) for vector in self._one_each(column)]
-        return np.concatenate(vectors), np.cumsum([0, *map(len, vectors)])
-
-    def _one_each(self, column: Column) -> np.ndarray:
         contents = [column.read(row) for row in range(len(column))]
         if column.modality == "image":
             return np.stack([of_image(Image.open(io.BytesIO(content))) for content in contents])
         self.texts |= set(contents)
         return np.stack([of_text(text) for text in contents])
+
+    def embed_many(self, column: Column) -> Many:
+        return ragged([several(vector) for vector in self.embed(column)])
 
 
 @dataclass(frozen=True, kw_only=True)

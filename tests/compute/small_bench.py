@@ -140,8 +140,6 @@ def data(task: Task) -> Data:
 class Eye:
     """Sees the first pixel of an image, the letters of a text."""
 
-    multi_vector = False
-
     def __init__(self, world: World, row: Model) -> None:
         self.world, self.turn = world, row.options.get("seed", 0)
         self.settings = {"pixel": "first"}

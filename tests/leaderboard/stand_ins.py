@@ -176,8 +176,6 @@ def identity(row: Model, *, hardware: Hardware) -> dict[str, Any]:
 class Eye:
     """Sees an image's mean colour and texture, and the colour words of a text."""
 
-    multi_vector = False
-
     def __init__(self, row: Model) -> None:
         self.blur = np.random.default_rng(1).normal(size=(8, 8)) * 0.35 if row.options else np.zeros((8, 8))
         self.settings = {"image_size": 24, "resize": "none", "pooling": "mean", "revision": row.revision}

@@ -87,6 +87,7 @@ class ModelFacts(StrictRecord):
         tuple[Literal[*(ability for ability in ABILITIES if ability != "generate")], ...], Field(strict=False)
     ]
     modalities: Annotated[tuple[Literal["image", "text"], ...], Field(strict=False)]
+    late_interaction: bool | None = None
     open_weights: bool | None
     trained_on: Annotated[tuple[Line, ...], Field(strict=False)] = ()
     options: Annotated[dict[str, Any], AfterValidator(_plain)]

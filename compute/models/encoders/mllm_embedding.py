@@ -85,7 +85,6 @@ class LastTokenEncoder:
     options: Mapping[str, Any]
     image_token: str
     hardware: Hardware
-    multi_vector: bool = False
 
     def prepare(self, modality: str, item: Item) -> dict[str, torch.Tensor]:
         """The processor's tensors for one item, a batch of one.
@@ -118,20 +117,19 @@ class LastTokenEncoder:
         """(n, hidden size) float32: the final state of each prompt's last token, of length 1 if `normalise`."""
         import torch
 
-        batch = padded(prepared, pad=self.processor.tokenizer.pad_token_id or 0)
+        batch = padded(prepared, pad=self.processor.tokenizer.pad_token_id or 0, hardware=self.hardware)
         last = batch["attention_mask"].sum(dim=1) - 1
-        device, dtype = self.hardware.device, self.hardware.torch_dtype
-        moved = {name: value.to(device, dtype if value.is_floating_point() else None) for name, value in batch.items()}
         with torch.inference_mode():
-            states = self.model(**moved, use_cache=False).last_hidden_state
-            vectors = states[torch.arange(len(last), device=device), last.to(device)].float()
+            states = self.model(**batch, use_cache=False).last_hidden_state
+            vectors = states[torch.arange(len(last), device=last.device), last].float()
             if self.options["normalise"]:
                 vectors = torch.nn.functional.normalize(vectors, dim=-1)
         return vectors.cpu().numpy()
 
 
-def padded(prepared: Sequence[Mapping[str, torch.Tensor]], *, pad: int) -> dict[str, torch.Tensor]:
-    """Batches of one as one batch. Tokens are padded on the right: a causal model never sees what follows the last one.
+def padded(prepared: Sequence[Mapping[str, torch.Tensor]], *, pad: int, hardware: Hardware) -> dict[str, torch.Tensor]:
+    """Batches of one as one batch on the device. Tokens are padded on the right: a causal model never sees what follows
+    the last one.
 
     Image tensors are put one after another, with empty tiles where images have fewer than the most.
     """
@@ -146,7 +144,8 @@ def padded(prepared: Sequence[Mapping[str, torch.Tensor]], *, pad: int) -> dict[
                 torch.cat([part, part.new_full((part.shape[0], width - part.shape[1], *part.shape[2:]), fill)], dim=1)
                 for part in parts
             ]
-        together[name] = torch.cat(parts)
+        whole = torch.cat(parts)
+        together[name] = whole.to(hardware.device, hardware.torch_dtype if whole.is_floating_point() else None)
     return together
 
 

@@ -70,7 +70,6 @@ class Towers:
     image: ImageTower | None = None
     text: TextTower | None = None
     normalise: bool = False
-    multi_vector: bool = False
     module: torch.nn.Module | None = None  # the library's model behind both towers, for those that train it
 
     def __post_init__(self) -> None:

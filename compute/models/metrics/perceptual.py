@@ -123,7 +123,6 @@ class DreamSim:
     branches: tuple[str, ...]
     side: int
     hardware: Hardware
-    multi_vector: bool = False
     higher_is_better: bool = False  # of `tensors`
     smallest: int = 1
 

@@ -257,7 +257,6 @@ class PixelEncoder:
 
     settings: dict[str, Any]
     vector: Callable[[Image.Image], Floats32]
-    multi_vector: bool = False
 
     def prepare(self, modality: str, item: Image.Image) -> Floats32:
         """The image's vector: all the work is done here. Raises CannotDo for texts and pairs."""

@@ -150,7 +150,6 @@ class ImageReward:
     tokenizer: Any
     cropped: Callable[[Image.Image], torch.Tensor]
     hardware: Hardware
-    multi_vector: bool = False
 
     def prepare(self, modality: str, item: Image.Image) -> torch.Tensor:
         """(3, side, side): the image cropped and normalised. Raises CannotDo for texts and pairs."""

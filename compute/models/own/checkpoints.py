@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from compute.models.encoders import sentence_transformer
+from compute.models.encoders import late_interaction, sentence_transformer
 from compute.models.files import hub_files, lora, weights
 from compute.models.files.weights import one_line
 from compute.models.loading import required_files
@@ -33,7 +33,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("open_clip", "clip", "siglip", "align", "blip"), BOTH),
     **dict.fromkeys(("vision", "timm", "moco_v3"), IMAGES),
     **dict.fromkeys(("bert", "t5", "sentence_transformer"), TEXTS),
-    **dict.fromkeys(("e5_v", "vlm2vec", "gme"), BOTH),
+    **dict.fromkeys(("e5_v", "vlm2vec", "gme", "late_interaction"), BOTH),
     "vlm": WORDS,
 }
 TWO_TOWERS = ("clip", "siglip", "align", "blip")  # a checkpoint without a tokenizer has the image tower alone
@@ -50,6 +50,7 @@ MODEL_TYPES = {
     **dict.fromkeys(("vit_mae", "vit_msn"), "vision"),
     **dict.fromkeys(("albert", "bert", "camembert", "deberta-v2", "distilbert", "electra", "modernbert"), "bert"),
     **dict.fromkeys(("mpnet", "roberta", "xlm-roberta"), "bert"),
+    **dict.fromkeys(late_interaction.KINDS, "late_interaction"),
 }
 CARD = "README.md"
 MAX_DATASETS = 100  # of a card
@@ -190,6 +191,7 @@ def _row(start: Model, files: CheckpointFiles, family: str, options: Mapping[str
         family=_kind(files.json("config.json")),
         adapter=family,
         abilities=abilities,
+        late_interaction=family == "late_interaction" or None,
         modalities=modalities,
         options=dict(options),
     )
@@ -327,6 +329,8 @@ def _sizes(family: str, files: CheckpointFiles) -> tuple[int | None, int | None]
             return config.get("hidden_size") or config.get("dim"), None
         case "t5":
             return config.get("d_model"), None
+        case "late_interaction":
+            return config.get("embedding_dim"), side
         case "e5_v" | "vlm2vec" | "gme":
             return text.get("hidden_size") or config.get("hidden_size"), None
     return None, None

@@ -42,6 +42,8 @@ LABELS = (
     *("name_or_path", "_name_or_path", "base_model_name_or_path", "_commit_hash", "transformers_version"),
     *("architectures", "dtype", "torch_dtype", "processor_class", "pretrained_cfg", "default_cfg", "hf_device_map"),
     *("mteb_model_meta", "model_card_data", "warnings_issued", "all_tied_weights_keys", "cache"),
+    *("_method_signature_cache", "_output_capturing_hooks_installed", "_similarity", "_similarity_pairwise"),
+    *("_similarity_fn_name", "first_save"),
 )
 PACKAGES = ("site-packages", "dist-packages")
 PROGRAM = (str(ROOT / "compute"), str(ROOT / "leaderboard"))
@@ -184,7 +186,7 @@ class _Reading:
                 raise self.unknown(f"a hook ({role})")
             whole = _is_own(type(part)) or not weights  # such as a transform
             settings: dict[str, Any] = {}
-            for key, value in vars(part).items():
+            for key, value in list(vars(part).items()):
                 if hasattr(value, "to_dict") and hasattr(value, "model_type"):
                     configurations[id(value)] = _saved(value)
                 elif key not in usual and (whole or _is_plain(value) or _is_own_code(value)):

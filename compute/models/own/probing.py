@@ -138,7 +138,8 @@ def _checked_vectors(
     def embedded(ready: list[Any]) -> np.ndarray:
         parts = [ready[start : start + most] for start in range(0, len(ready), most)]
         try:
-            return np.concatenate([encoder.embed(modality, part) for part in parts])
+            found = [vectors for part in parts for vectors in encoder.embed(modality, part)]
+            return np.stack([vectors.mean(axis=0) if encoder.late_interaction else vectors for vectors in found])
         except BadInput as error:
             raise BadInput(f"{error}. {wrapped.advice}") from error
         except Exception as error:

@@ -95,6 +95,7 @@ def wrap(
         adapter=ADAPTER,
         abilities=wrapped.abilities,
         modalities=wrapped.modalities,
+        late_interaction=wrapped.late_interaction or None,
         parameters_m=round(count / 1e6, 6) if count else None,
     )
     checked = probing.check(wrapped, row=row, digest=known["digest"], of=of, modules=modules, batch_size=batch_size)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
-from compute.arrays import Ints, cumulative
+from compute.arrays import Floats32, Ints, Many
 from compute.content.items import Column
 from compute.procedures.evidence import Subject
-from compute.procedures.shared import similarity
-from compute.procedures.shared.similarity import Embeddings, Many
 from compute.tasks.data import Mixed
 from compute.types import BadInput, CannotDo
 
@@ -18,8 +18,9 @@ from compute.types import BadInput, CannotDo
 WAYS = ("sum", "joint")
 
 
-def embed(subject: Subject, mixed: Mixed, *, how: str) -> Embeddings:
-    """(n, d) an item's embedding, or many vectors; `how`, one of WAYS, for items that have both image and text.
+def embed(subject: Subject, mixed: Mixed, *, how: str) -> Floats32 | Many:
+    """(n, d) an item's embedding; `how`, one of WAYS, for items that have both image and text. Of a late-interaction
+    model all vectors, of those that have both those of both, as in MIEB's public code.
 
     Raises BadInput for an item that has neither, CannotDo where the model cannot embed what is there.
     """
@@ -31,42 +32,41 @@ def embed(subject: Subject, mixed: Mixed, *, how: str) -> Embeddings:
     if len(empty):
         raise BadInput(f"{mixed.names[empty[0]]!r} has neither an image nor a text")
     if both.any() and how == "joint":
-        return _joint(subject, mixed)
+        parts = mixed.joined()
+        order = np.argsort(np.concatenate([at for at, _ in parts]))
+        return np.concatenate([subject.embed(column) for _, column in parts])[order]
+    late = subject.row.late_interaction
     parts = [
-        (similarity.embed(subject, column), at)
+        (subject.embed_many(column) if late else subject.embed(column), at)
         for column, at in ((mixed.image, image), (mixed.text, text))
         if column is not None and (at >= 0).any()
     ]
     if len(parts) == 1:
-        return rows(*parts[0])
+        vectors, at = parts[0]
+        return vectors if len(at) == len(vectors) and np.array_equal(at, np.arange(len(at))) else vectors[at]
+    if late:
+        return _strung(parts)
     (pictures, image), (words, text) = parts
-    if isinstance(pictures, Many) or isinstance(words, Many):
-        raise CannotDo(f"{subject.row.key} gives many vectors per item, which have no sum: use fusion=joint")
     if pictures.shape[1] != words.shape[1]:
         raise CannotDo(f"{subject.row.key} embeds images in {pictures.shape[1]} dimensions, texts in {words.shape[1]}")
     fused = np.zeros((len(mixed), pictures.shape[1]), dtype=np.float32)
-    for scores, at in parts:
-        fused[at >= 0] += scores[at[at >= 0]]
+    for vectors, at in parts:
+        fused[at >= 0] += vectors[at[at >= 0]]
     return fused
 
 
-def _joint(subject: Subject, mixed: Mixed) -> Embeddings:
-    """Items with both embedded as pairs, the others by what they have."""
-    parts = mixed.joined()
-    embedded = [similarity.embed(subject, column) for _, column in parts]
-    order = np.argsort(np.concatenate([at for at, _ in parts]))
-    if any(isinstance(part, Many) for part in embedded):
-        if not all(isinstance(part, Many) for part in embedded):
-            raise CannotDo(f"{subject.row.key} gives one vector for some items and many for others")
-        lengths = np.concatenate([np.diff(part.offsets) for part in embedded])
-        return rows(
-            Many(
-                vectors=np.concatenate([part.vectors for part in embedded]),
-                offsets=cumulative(lengths),
-            ),
-            order,
-        )
-    return np.concatenate(embedded)[order]
+def _strung(parts: Sequence[tuple[Many, Ints]]) -> Many:
+    """Items with the vectors of every part that has them: at (n,), -1 where it does not."""
+
+    def read(items: Ints) -> list[Floats32]:
+        found: list[list[Floats32]] = [[] for _ in items]
+        for many, at in parts:
+            there = np.flatnonzero(at[items] >= 0)
+            for item, vectors in zip(there.tolist(), many.read(at[items][there]), strict=True):
+                found[item].append(vectors)
+        return [np.concatenate(vectors) for vectors in found]
+
+    return Many(read=read, lengths=sum(np.where(at >= 0, many.lengths[at], 0) for many, at in parts))
 
 
 def _positions(column: Column | None, at: NDArray[np.integer] | None, mixed: Mixed) -> Ints:
@@ -79,15 +79,3 @@ def _positions(column: Column | None, at: NDArray[np.integer] | None, mixed: Mix
     if len(at) and not -1 <= np.min(at) <= np.max(at) < len(column):
         raise BadInput(f"An item points at row {np.max(at)} of a column of {len(column)}")
     return np.asarray(at, dtype=np.int64)
-
-
-def rows(embeddings: Embeddings, at: Ints) -> Embeddings:
-    """The embeddings at these positions; not copied where that is all of them in order."""
-    if len(at) == len(embeddings) and np.array_equal(at, np.arange(len(at))):
-        return embeddings
-    if not isinstance(embeddings, Many):
-        return embeddings[at]
-    starts, lengths = embeddings.offsets[at], np.diff(embeddings.offsets)[at]
-    offsets = cumulative(lengths)
-    inside = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
-    return Many(vectors=embeddings.vectors[np.repeat(starts, lengths) + inside], offsets=offsets)

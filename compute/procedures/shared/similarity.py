@@ -1,14 +1,14 @@
-"""How similar things are to a model: cosines of embeddings, MaxSim of many vectors, or the model's own comparison."""
+"""How similar things are to a model: cosines, MaxSim of late interaction, or the model's own comparison."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from compute.arrays import Bools, Floats, Floats32, Ints, unit
+from compute.arrays import Floats, Floats32, Many, unit
 from compute.content.items import Column
 from compute.procedures.evidence import Subject
 from compute.types import BadItem, CannotDo
@@ -16,7 +16,6 @@ from compute.types import BadItem, CannotDo
 if TYPE_CHECKING:
     import torch
 
-    from compute.procedures.shared.top_k import Scorer
 
 ROWS = 4096  # rows taken to float64 at a time
 CROWDED = 1000  # the mean's squared length over the variance, above which float32 loses three digits of distances
@@ -24,47 +23,6 @@ LENGTHS = (1e-6, 1e6)  # of vectors that float32 arithmetic and optimisers' tole
 COMMON = 0.99  # the squared length of the mean of directions, above which their cosines differ by little
 NEEDS = {"image": {"embed_image"}, "text": {"embed_text"}, "pair": {"embed_image", "embed_text"}}
 QUERY_VECTORS, DOCUMENT_VECTORS = 512, 32768  # vectors a side that MaxSim multiplies at once
-
-
-@dataclass(frozen=True, kw_only=True)
-class Many:
-    """Several vectors an item (late interaction): item i has rows offsets[i]:offsets[i + 1] of `vectors` (N, d)."""
-
-    vectors: Floats32
-    offsets: Ints
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-
-Embeddings = Floats32 | Many
-
-
-def embed(subject: Subject, column: Column) -> Embeddings:
-    """One vector an item (n, d), or many. Raises BadItem for an embedding that is not finite, CannotDo as the model."""
-    try:
-        embeddings: Embeddings = subject.embed(column)
-    except CannotDo as refusal:
-        try:
-            vectors, offsets = subject.embed_many(column)
-        except CannotDo:
-            raise refusal from None
-        embeddings = Many(vectors=vectors, offsets=np.asarray(offsets, dtype=np.int64))
-    _check(embeddings, column)
-    return embeddings
-
-
-def _check(embeddings: Embeddings, column: Column) -> None:
-    if isinstance(embeddings, Many):
-        sums = embeddings.vectors.sum(axis=1)
-        empty = np.flatnonzero(np.diff(embeddings.offsets) <= 0)
-        if len(empty):
-            raise BadItem(column.name(int(empty[0])), "the model gave no vector for it", key=column.keys[empty[0]])
-        wrong = np.searchsorted(embeddings.offsets, np.flatnonzero(~np.isfinite(sums)), side="right") - 1
-    else:
-        wrong = np.flatnonzero(~np.isfinite(embeddings.sum(axis=1)))
-    if len(wrong):
-        raise BadItem(column.name(int(wrong[0])), "its embedding is not finite", key=column.keys[wrong[0]])
 
 
 def embeds(subject: Subject, *columns: Column) -> bool:
@@ -80,8 +38,8 @@ def against(subject: Subject, reference: Column, alternatives: Sequence[Column])
     neither.
     """
     if embeds(subject, reference, *alternatives):
-        first = embed(subject, reference)
-        return np.stack([alike(first, embed(subject, column)) for column in alternatives], axis=1)
+        first = subject.embed(reference)
+        return np.stack([alike(first, subject.embed(column)) for column in alternatives], axis=1)
     if subject.can("compare"):
         pairs = [
             (column, reference) if (column.modality, reference.modality) == ("text", "image") else (reference, column)
@@ -98,16 +56,14 @@ def against(subject: Subject, reference: Column, alternatives: Sequence[Column])
 def symmetric(subject: Subject, first: Column, second: Column) -> Floats:
     """(n,): how similar the two items of each row are, in either order; higher is nearer.
 
-    Cosine where the model embeds both; its own comparison, and MaxSim of many vectors, as the mean of both orders. An
-    image and a text have one order, as in `against`. Raises CannotDo as `against`.
+    Cosine where the model embeds both, else the mean of its own comparison in both orders. An image and a text have one
+    order, as in `against`. Raises CannotDo as `against`.
     """
     if first.modality != second.modality:
         text, other = (first, second) if first.modality == "text" else (second, first)
         return against(subject, text, [other])[:, 0]
     if embeds(subject, first, second):
-        one, other = embed(subject, first), embed(subject, second)
-        forth = alike(one, other)
-        return (forth + alike(other, one)) / 2 if isinstance(one, Many) else forth
+        return alike(subject.embed(first), subject.embed(second))
     return (against(subject, first, [second])[:, 0] + against(subject, second, [first])[:, 0]) / 2
 
 
@@ -120,22 +76,9 @@ def compared(subject: Subject, first: Column | None, second: Column) -> Floats:
     return scores
 
 
-def alike(first: Embeddings, second: Embeddings) -> Floats:
-    """(n,) item by item: cosine, or the sum over `first`'s vectors of the best product with one of `second`'s (MaxSim).
-
-    A vector of length zero has cosine 0 with everything. Vectors of late interaction are taken as the model gives them.
-    """
-    if isinstance(first, Many) != isinstance(second, Many):
-        raise CannotDo("The model gives one vector for some items and many for others: these cannot be compared")
+def alike(first: NDArray[np.floating], second: NDArray[np.floating]) -> Floats:
+    """(n,) cosines item by item; a vector of length zero has cosine 0 with everything."""
     out = np.empty(len(first))
-    if isinstance(first, Many):
-        step = max(1, DOCUMENT_VECTORS // max(_longest(first), _longest(second)))
-        for start in range(0, len(first), step):
-            rows = slice(start, start + step)
-            (a, a_there), (b, b_there) = _padded(first, rows), _padded(second, rows)
-            products = np.where(b_there[:, None, :], a @ b.transpose(0, 2, 1), -np.inf)
-            out[rows] = (products.max(axis=2) * a_there).sum(axis=1, dtype=float)
-        return out
     for start in range(0, len(first), ROWS):
         rows = slice(start, start + ROWS)
         out[rows] = np.einsum("nd,nd->n", unit(first[rows]), unit(second[rows]))
@@ -162,18 +105,16 @@ def in_range(vectors: Floats32, *others: Floats32) -> list[Floats32]:
     ]
 
 
-def scorer(queries: Embeddings, documents: Embeddings) -> Scorer:
-    """What gives a block of scores of queries and documents, on the accelerator where there is one."""
-    if isinstance(queries, Many) != isinstance(documents, Many):
-        raise CannotDo("The model gives one vector for some items and many for others: these cannot be compared")
-    return MaxSim(queries, documents) if isinstance(queries, Many) else Cosines(queries, documents)
-
-
 class MaxSim:
-    """Scores of items of many vectors; `base` (n,) is what is to be added to each query's scores."""
+    """Scores of late interaction: of each of a query's vectors the best product with one of the document's, summed.
+
+    Vectors are taken as the model gives them. Documents are read a few at a time, never all. `base` (n,) is what is to
+    be added to each query's scores.
+    """
 
     def __init__(self, queries: Many, documents: Many) -> None:
         self.queries, self.documents, self.device = queries, documents, _device()
+        self.rows, self.block = slice(0, 0), []  # the queries of the last call
 
     def base(self, rows: slice) -> Floats:
         return np.zeros(rows.stop - rows.start)
@@ -182,23 +123,31 @@ class MaxSim:
         """A block, made in smaller ones: padded vectors are multiplied, padding never wins and never counts."""
         import torch
 
+        if rows != self.rows:
+            self.rows, self.block = rows, list(self._parts(self.queries, rows, QUERY_VECTORS))
         out = torch.empty((rows.stop - rows.start, columns.stop - columns.start), device=self.device)
-        down, across = QUERY_VECTORS // _longest(self.queries), DOCUMENT_VECTORS // _longest(self.documents)
-        for start in range(columns.start, columns.stop, max(1, across)):
-            part = slice(start, min(start + max(1, across), columns.stop))
-            b, b_there = (torch.from_numpy(side).to(self.device) for side in _padded(self.documents, part))
-            flat, even = b.reshape(-1, b.shape[2]).T, bool(b_there.all())
-            for top in range(rows.start, rows.stop, max(1, down)):
-                bottom = min(top + max(1, down), rows.stop)
-                a, a_there = (
-                    torch.from_numpy(side).to(self.device) for side in _padded(self.queries, slice(top, bottom))
-                )
-                products = (a.reshape(-1, a.shape[2]) @ flat).view(*a.shape[:2], *b.shape[:2])
+        for across, documents, real in self._parts(self.documents, columns, DOCUMENT_VECTORS):
+            flat, even = documents.flatten(0, 1).T, bool(real.all())
+            for down, queries, counted in self.block:
+                products = (queries.flatten(0, 1) @ flat).view(*counted.shape, *real.shape)
                 if not even:
-                    products.masked_fill_(~b_there, -torch.inf)
-                best = (products.amax(dim=3) * a_there[:, :, None]).sum(dim=1)
-                out[top - rows.start : bottom - rows.start, start - columns.start : part.stop - columns.start] = best
+                    products.masked_fill_(~real, -torch.inf)
+                out[down, across] = (products.amax(dim=3) * counted[:, :, None]).sum(dim=1)
         return out
+
+    def _parts(self, many: Many, rows: slice, most: int) -> Iterator[tuple[slice, torch.Tensor, torch.Tensor]]:
+        """Some items after others, about `most` vectors at once: where among `rows`, their vectors (n, longest, d), and
+        which of them are no padding (n, longest)."""
+        import torch
+
+        step = max(1, most // int(many.lengths[rows].max(initial=1)))
+        for start in range(rows.start, rows.stop, step):
+            items = np.arange(start, min(start + step, rows.stop))
+            vectors = [torch.from_numpy(part) for part in many.read(items)]
+            padded = torch.nn.utils.rnn.pad_sequence(vectors, batch_first=True).to(self.device)
+            lengths = torch.from_numpy(many.lengths[items]).to(self.device)
+            real = torch.arange(padded.shape[1], device=self.device) < lengths[:, None]
+            yield slice(start - rows.start, items[-1] + 1 - rows.start), padded, real
 
 
 class Cosines:
@@ -247,15 +196,3 @@ def _device() -> torch.device:
     import torch
 
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-
-def _longest(many: Many) -> int:
-    return int(np.diff(many.offsets).max(initial=1))
-
-
-def _padded(many: Many, rows: slice) -> tuple[Floats32, Bools]:
-    """Vectors of some items as (n, longest, d), and which of them are real (n, longest)."""
-    starts, stops = many.offsets[:-1][rows], many.offsets[1:][rows]
-    at = starts[:, None] + np.arange(int((stops - starts).max(initial=1)))
-    inside = at < stops[:, None]
-    return many.vectors[np.minimum(at, len(many.vectors) - 1)], inside

@@ -39,7 +39,6 @@ TOTAL = 3 * ITEMS
 class Logged:
     """Vectors that depend on the batch they are made in, so that batches cut otherwise show."""
 
-    multi_vector = False
     settings: Mapping[str, Any] = {"pixel": "first"}
 
     def __init__(self, folder: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from compute.engine import plan, run
 from compute.engine.plan import Plan
+from compute.procedures import retrieval
 from compute.types import BadInput, NotHere, UnknownKey
 from tests.compute.small_bench import CATALOG, World
 
@@ -107,6 +108,11 @@ def test_what_a_model_cannot_do_is_left_out_with_the_reason(make: Make) -> None:
         line.startswith("Skipped: small/vision on unisim/fine, unisim/sharp: ")
         for line in plan.reasons(make("small/vision"))
     )
+    late = replace(CATALOG.models[0], key="small/late", late_interaction=True)
+    (line,) = plan.reasons(make("small/late", catalog=replace(CATALOG, models=(*CATALOG.models, late))))
+    assert "unisim/near" in line and "retrieval" in line
+    pages = replace(CATALOG.tasks[1], procedure="retrieval")
+    assert plan.obstacle(late, pages, {"retrieval": retrieval.PROCEDURE}) == ""
 
 
 def test_whatever_decides_the_numbers_is_in_the_fingerprint(make: Make, world: World) -> None:

@@ -140,7 +140,6 @@ class StandIn:
     """Vectors of what its row embeds; a comparison of exactly what its family takes, in its order; always answer A."""
 
     settings: dict[str, Any] = {}
-    multi_vector = False
 
     def __init__(self, row: Model) -> None:
         self.row, self.takes = row, ADAPTERS[row.adapter].compares if "compare" in row.abilities else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from compute.types import Model
 
 CPU = Hardware(device="cpu", dtype="float32")
 ENCODER = Model(key="made/up", title="Made up", abilities=("embed_image", "embed_text"))
+LATE = replace(ENCODER, late_interaction=True)
 COMPARER = Model(key="made/metric", title="Made up", abilities=("compare",))
 
 
@@ -44,9 +46,8 @@ def seen(item: Any) -> np.ndarray:
 class Standin:
     """Counts what it is given; fails where told to."""
 
-    def __init__(self, *, multi: bool = False) -> None:
+    def __init__(self) -> None:
         self.settings: dict[str, Any] = {"pooling": "none"}
-        self.multi_vector = multi
         self.loads = 0
         self.batches: list[tuple[str, int]] = []
         self.at_most = 10**9
@@ -64,7 +65,7 @@ class Standin:
             raise RuntimeError("CUDA error: out of memory")
         self.batches.append((modality, len(prepared)))
         found = np.stack(prepared)
-        return [np.tile(row, (int(row[0]) % 4, 1)) for row in found] if self.multi_vector else self.trouble(found)
+        return self.trouble(found)
 
     def compare(self, first: Sequence[Any] | None, second: Sequence[Any]) -> np.ndarray:
         self.batches.append(("compare", len(second)))

@@ -12,7 +12,7 @@ import pytest
 
 from compute.content import items
 from compute.types import BadItem, LikenessError
-from tests.compute.features.standin import COMPARER, Standin, file, files, seen, subject
+from tests.compute.features.standin import COMPARER, ENCODER, LATE, Standin, file, files, seen, subject
 
 BROKEN = items.images([file(1), file(2), file(3)[:45], file(4), b"", file(5)], of="squares")
 
@@ -49,7 +49,7 @@ def test_bad_items_are_left_out_now_and_on_later_runs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("multi", [False, True])
 def test_values_that_are_not_finite(tmp_path: Path, multi: bool) -> None:
-    model = Standin(multi=multi)
+    model, row = Standin(), LATE if multi else ENCODER
     column = files(1, 2, 3)
 
     def spoilt(modality: str, prepared: Sequence[np.ndarray]) -> Any:
@@ -58,11 +58,13 @@ def test_values_that_are_not_finite(tmp_path: Path, multi: bool) -> None:
 
     model.embed = spoilt
     with pytest.raises(BadItem, match="squares, image 1: .*not finite"):
-        subject(tmp_path, model).prepare([column])
-    asked = subject(tmp_path, model, skip_bad=True)
+        subject(tmp_path, model, row=row).prepare([column])
+    asked = subject(tmp_path, model, row=row, skip_bad=True)
     asked.prepare([column])
     assert list(asked.bad) == [column.keys[1]]
-    assert asked.embed_many(column.take(np.array([2, 0])))[0][:, 0].tolist() == [3, 1]
+    left = column.take(np.array([2, 0]))
+    found = asked.embed_many(left).read(np.arange(2)) if multi else asked.embed(left)
+    assert np.reshape(found, (2, -1))[:, 0].tolist() == [3, 1]
 
 
 def test_what_preprocessing_refuses_is_a_bad_item_and_other_errors_are_not(tmp_path: Path) -> None:

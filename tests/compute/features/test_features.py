@@ -12,7 +12,7 @@ import pytest
 from compute.content import items
 from compute.content.items import Column
 from compute.types import CannotDo, LikenessError
-from tests.compute.features.standin import COMPARER, ENCODER, Standin, file, files, subject
+from tests.compute.features.standin import COMPARER, ENCODER, LATE, Standin, file, files, subject
 
 
 def test_settings_are_known_without_loading_once_stored(tmp_path: Path) -> None:
@@ -39,12 +39,14 @@ def test_texts_of_like_length_go_together_and_batches_keep_their_size(tmp_path: 
 
 
 def test_many_vectors_an_item(tmp_path: Path) -> None:
-    model = Standin(multi=True)
+    """They stay in the store until some are read."""
+    model = Standin()
+    model.trouble = lambda found: [np.tile(row, (int(row[0]) % 4, 1)) for row in found]
     column = files(1, 2, 3, 4, 5, 2)
-    asked = subject(tmp_path, model, batch_size=2)
-    vectors, offsets = asked.embed_many(column)
-    assert np.diff(offsets).tolist() == [1, 2, 3, 0, 1, 2]
-    assert vectors[:, 0].tolist() == [1, 2, 2, 3, 3, 3, 5, 2, 2]
+    asked = subject(tmp_path, model, row=LATE, batch_size=2)
+    many = asked.embed_many(column)
+    assert many.lengths.tolist() == [1, 2, 3, 0, 1, 2]
+    assert [part[:, 0].tolist() for part in many.read(np.array([5, 3, 2]))] == [[2, 2], [], [3, 3, 3]]
     with pytest.raises(CannotDo, match="many vectors"):
         asked.embed(column)
 

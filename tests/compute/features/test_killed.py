@@ -55,7 +55,6 @@ class Lengths:
     """Texts as numbers that depend on the batch they are in; counts what it is given."""
 
     settings: dict[str, Any] = {}
-    multi_vector = False
 
     def __init__(self) -> None:
         self.given: list[str] = []

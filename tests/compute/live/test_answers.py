@@ -78,7 +78,7 @@ def test_quality_of_one_and_of_two() -> None:
 
 def test_nothing_is_encoded_twice() -> None:
     class Counting:
-        settings, multi_vector, seen = {}, False, 0
+        settings, seen = {}, 0
 
         def prepare(self, modality: str, item: object) -> object:
             return loaded("tiny").prepare(modality, item)

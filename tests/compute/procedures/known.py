@@ -6,44 +6,50 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from compute.arrays import Many
 from compute.content.items import Column, content_key, images, texts
 from compute.content.messages import Question, Reply
 from compute.types import CannotDo, Model
 
 
 class Known:
-    """Embeddings by content: (d,) a vector an item, or (vectors, d) for a model of many. Counts what it is asked."""
+    """Embeddings by content: (d,) a vector an item, or (vectors, d) of late interaction. Counts what it is asked."""
 
     def __init__(
         self,
         vectors: Mapping[bytes | str, np.ndarray] | None = None,
         *,
         abilities: Sequence[str] = (),
-        many: bool = False,
+        late: bool = False,
         compare: Callable[[bytes | str | None, bytes | str], float] | None = None,
         reply: Callable[[Question], str] | None = None,
         modalities: Sequence[str] = ("image", "text"),
     ) -> None:
-        self.row = Model(key="known", title="Known", abilities=tuple(abilities), modalities=tuple(modalities))
+        self.row = Model(
+            key="known",
+            title="Known",
+            abilities=tuple(abilities),
+            modalities=tuple(modalities),
+            late_interaction=late,
+        )
         self.vectors = {
             content_key(content): np.asarray(vector, dtype=np.float32) for content, vector in (vectors or {}).items()
         }
-        self.many, self._compare, self._reply = many, compare, reply
+        self._compare, self._reply = compare, reply
         self.asked: list[Question] = []
 
     def can(self, ability: str) -> bool:
         return ability in self.row.abilities
 
     def embed(self, column: Column) -> np.ndarray:
-        return np.stack(self._vectors(column, many=False))
+        return np.stack(self._vectors(column))
 
-    def embed_many(self, column: Column) -> tuple[np.ndarray, np.ndarray]:
-        found = self._vectors(column, many=True)
-        return np.concatenate(found), np.cumsum([0, *map(len, found)])
+    def embed_many(self, column: Column) -> Many:
+        return ragged(self._vectors(column))
 
-    def _vectors(self, column: Column, *, many: bool) -> list[np.ndarray]:
+    def _vectors(self, column: Column) -> list[np.ndarray]:
         needed = {"image": BOTH[:1], "text": BOTH[1:]}.get(column.modality, BOTH)
-        if self.many != many or not all(map(self.can, needed)):
+        if not all(map(self.can, needed)):
             raise CannotDo(f"known gives no such vectors of a {column.modality}")
         return [self.vectors[key] for key in column.keys.tolist()]
 
@@ -65,6 +71,11 @@ class Known:
 
 
 BOTH = ("embed_image", "embed_text")
+
+
+def ragged(items: Sequence[np.ndarray]) -> Many:
+    """Items of many vectors each, in memory."""
+    return Many(read=lambda at: [items[item] for item in at.tolist()], lengths=np.array([len(item) for item in items]))
 
 
 def shown(vectors: np.ndarray, name: str, *, known: dict[bytes | str, np.ndarray], kind: str = "image") -> Column:

@@ -12,7 +12,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from compute.engine.scoring import summarise
 from compute.procedures import clustering
 from compute.tasks.data import Clusters, Labelled
-from compute.types import BadInput, CannotDo, Undefined
+from compute.types import BadInput, Undefined
 from tests.compute.procedures.hard import hard
 from tests.compute.procedures.known import Known, shown
 
@@ -59,7 +59,3 @@ def test_what_cannot_be_grouped() -> None:
         clustering.run(subject, Clusters(test=replace(data.test, labels=np.zeros(50, dtype=int))), {})
     with pytest.raises(BadInput, match="one label each"):
         clustering.run(subject, Clusters(test=replace(data.test, labels=np.ones((50, 4), dtype=bool))), {})
-    many = Known(abilities=("embed_image",), many=True)
-    many.vectors = {key: vector[None] for key, vector in subject.vectors.items()}
-    with pytest.raises(CannotDo, match="many vectors"):
-        clustering.run(many, data, {})

@@ -22,9 +22,11 @@ from leaderboard.data import model_queries
 from leaderboard.data.loading_code import BENCHMARKS, MTEB, evaluation_command, loading_code, mteb_name
 from tests.compute.models import checkpoints
 from tests.compute.models.checkpoints import CPU, embedded, images, row
+from tests.compute.models.encoders.test_late_interaction import colpali
 from tests.compute.models.judges import test_vlm as judges
 from tests.compute.models.own.objects.test_mteb_encoder import Recording
 from tests.compute.models.own.small_objects import of_image, of_text
+from tests.compute.procedures.known import BOTH
 
 TEXT = "a photo of a cat"
 KINDS = {
@@ -78,6 +80,15 @@ def test_it_gives_the_vectors_that_are_evaluated(kind: str, photo: Image.Image) 
             vectors = torch.nn.functional.normalize(found[name].float()).numpy()
             own = embedded(model, side, [item])
             np.testing.assert_allclose(vectors, own / np.linalg.norm(own, axis=1, keepdims=True), atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing")
+def test_late_interaction_gives_its_vectors_and_compares_them(photo: Image.Image) -> None:
+    folder = colpali(Path.cwd() / "colpali")
+    found = ran(loading_code(of_catalogue("late_interaction", "org/late", *BOTH)).replace("org/late", str(folder)))
+    model = load(row(folder, "late_interaction"), hardware=CPU)
+    for side, name, item in (("image", "images", photo), ("text", "texts", TEXT)):
+        np.testing.assert_allclose(found[name][0].numpy(), embedded(model, side, [item])[0], atol=1e-5)
 
 
 def test_by_mteb_an_item_goes_through_its_protocol(photo: Image.Image, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,5 +152,5 @@ def test_what_nothing_loads_has_no_code_and_is_evaluated_from_the_readers_folder
     facts = model_queries.models(suite_cache.db).loc["unisim-ll-n-0.5b"]
     command = evaluation_command(facts, suite="unisim-core")
     assert loading_code(facts) == "" and command == "likeness run --suite unisim-core --models FOLDER"
-    late = model_queries.models(suite_cache.db).loc["vidore/colpali-v1.3"]
-    assert evaluation_command(late, suite="vidore-v3").startswith("mteb run --model vidore/colpali-v1.3")
+    late = model_queries.models(suite_cache.db).loc["vidore/colpali-v1.2"]
+    assert evaluation_command(late, suite="vidore-v3").startswith("mteb run --model vidore/colpali-v1.2")

@@ -151,7 +151,7 @@ passes.FLUSH_SECONDS = 0.0
 row = Model(key="made/up", title="Made up", abilities=("embed_image",))
 
 class Net:
-    settings, multi_vector = {}, False
+    settings = {}
     def __init__(self, log, delay):
         self.log, self.delay = Path(log), delay
     def prepare(self, modality, item):

@@ -19,10 +19,15 @@ KIND, TAKES = "an encoder of mteb's protocol", ()
 def matches(model: Any) -> bool:
     """Whether the object has the protocol's `encode`, known by its argument `task_metadata`; or by `mteb_model_meta`
     next to it, where `encode` only hands its arguments on."""
-    encode = getattr(model, "encode", None)
-    if not callable(encode) or isinstance(model, type):
+    if isinstance(model, type) or not (encode := _encode(model)):
         return False
     return hasattr(model, "mteb_model_meta") or "task_metadata" in inspect.signature(encode).parameters
+
+
+def _encode(model: Any) -> Any:
+    """The protocol's `encode`, private in mteb's wrapper of multi-vector models; None where it is missing."""
+    found = (getattr(model, name, None) for name in ("encode", "_encode"))
+    return next((encode for encode in found if callable(encode)), None)
 
 
 def wrap(arguments: Arguments) -> Wrapped:
@@ -30,19 +35,25 @@ def wrap(arguments: Arguments) -> Wrapped:
     it takes what does not make it raise an error in its check.
 
     Every item is encoded once, whatever number of tasks use it: `prompt_type` is None and `task_metadata` that of no
-    task, so a prompt that depends on the task or on the role of a text is not used.
+    task, so a prompt that depends on the task or on the role of a text is not used. A late-interaction model, by the
+    similarity that its metadata name, gets texts as queries and images as documents.
     """
     model = arguments.model
-    named = getattr(getattr(model, "mteb_model_meta", None), "modalities", None) or ()
+    meta = getattr(model, "mteb_model_meta", None)
+    named = getattr(meta, "modalities", None) or ()
+    late = getattr(getattr(meta, "similarity_fn_name", None), "value", "") == "MaxSim"
     has = [modality for modality in ("image", "text") if modality in (named or ("image", "text"))]
     if not has:
         raise BadInput(f"{arguments.of} takes {', '.join(named)}, by its mteb_model_meta: neither images nor texts")
+    roles = {"image": "document", "text": "query"} if late else {}
+    prompt_type = "query for texts, document for images" if late else "None"
     return encoder(
-        {modality: Side(ready=lambda item: item, run=_run(model, modality)) for modality in has},
-        settings={"prompt": "none: task_metadata is that of no task and prompt_type is None"},
+        {side: Side(ready=lambda item: item, run=_run(model, side, role=roles.get(side))) for side in has},
+        settings={"prompt": f"none: task_metadata is that of no task and prompt_type is {prompt_type}"},
         code={"model": model},
         packages=("mteb", "torch", "pillow"),
         uncertain=not named,
+        late_interaction=late,
         advice="It is called as mteb calls it: encode(DataLoader, task_metadata=..., hf_split=..., hf_subset=...)",
     )
 
@@ -75,10 +86,12 @@ def loader(modality: str, items: Sequence[Any]) -> Any:
     return DataLoader(rows, batch_size=len(items), collate_fn=collated, shuffle=False)
 
 
-def _run(model: Any, modality: str) -> Any:
+def _run(model: Any, modality: str, *, role: str | None) -> Any:
     """`encode` of a batch, with a task's metadata that says no more than its modality."""
     from mteb.abstasks.task_metadata import TaskMetadata
+    from mteb.types import PromptType
 
+    encode, prompt_type = _encode(model), role and PromptType(role)
     modalities: list[Any] = [modality]
     metadata = TaskMetadata(
         dataset={"path": "likeness", "revision": "none"},
@@ -90,12 +103,12 @@ def _run(model: Any, modality: str) -> Any:
         eval_langs=["eng-Latn"],
         main_score="cosine_spearman",
     )
-    return lambda items: model.encode(
+    return lambda items: encode(
         loader(modality, items),
         task_metadata=metadata,
         hf_split="test",
         hf_subset="default",
-        prompt_type=None,
+        prompt_type=prompt_type,
         batch_size=len(items),
         show_progress_bar=False,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Any
 
 from compute.models.own.objects.wrapped import Arguments, Side, Wrapped, encoder
@@ -21,33 +22,39 @@ def matches(model: Any) -> bool:
 def wrap(arguments: Arguments) -> Wrapped:
     """What its own `encode` gives, with the model's default prompt where it has one, for both queries and documents.
 
-    Raises BadInput for a cross-encoder or a model of several or sparse vectors, which are not encoders of one vector.
+    A MultiVectorEncoder (late interaction) gets texts as queries and images as documents. Raises BadInput for a
+    cross-encoder or a model of sparse vectors.
     """
-    from sentence_transformers import SentenceTransformer
+    import sentence_transformers
 
     model = arguments.model
-    if not isinstance(model, SentenceTransformer):
+    late = isinstance(model, getattr(sentence_transformers, "MultiVectorEncoder", ()))
+    if not late and not isinstance(model, sentence_transformers.SentenceTransformer):
         raise BadInput(f"{arguments.of} does not give one vector per item: pass a SentenceTransformer")
     settings = {
-        "pooling": "the model's own",
+        "pooling": "none: late interaction" if late else "the model's own",
         "prompt": {"name": model.default_prompt_name or "", "prompts": dict(model.prompts or {})},
-        "truncated_to": model.truncate_dim,
-        "queries": "as documents: the data do not say which is which, so encode() is used for both",
+        "truncated_to": getattr(model, "truncate_dim", None),
+        "queries": "texts; images are documents"
+        if late
+        else "as documents: the data do not say which is which, so encode() is used for both",
     }
 
-    def run(items: Any) -> Any:
-        return model.encode(list(items), batch_size=len(items), show_progress_bar=False)
+    def side(encode: Any) -> Side:
+        run = partial(encode, show_progress_bar=False)
+        return Side(ready=lambda item: item, run=lambda items: run(list(items), batch_size=len(items)))
 
-    side = Side(ready=lambda item: item, run=run)
+    encode = {"image": model.encode_document, "text": model.encode_query} if late else {}
     # Tokenizers and processors that its modules hold, which are not modules themselves.
     preparation = {
         f"preparation {at}": getattr(module, "processor", None) or getattr(module, "tokenizer", None)
         for at, module in enumerate(model)
     }
     return encoder(
-        {modality: side for modality in ("image", "text") if model.supports(modality)},
+        {kind: side(encode.get(kind, model.encode)) for kind in ("image", "text") if model.supports(kind)},
         settings=settings,
         code={"model": model, **preparation},
         packages=("torch", "transformers", "tokenizers", "sentence-transformers", "pillow"),
+        late_interaction=late,
         advice="Check that model.encode(items) runs for a list of them",
     )

@@ -47,6 +47,7 @@ class Wrapped:
     code: Mapping[str, Any]  # what is digested, by its role: the object itself, preprocessing, tokenizer
     packages: tuple[str, ...] = ()
     uncertain: bool = False  # whether only its check tells which of the modalities it takes
+    late_interaction: bool = False  # gives many vectors an item
     advice: str = ""  # what to pass where the object does not run, as a sentence
 
 
@@ -54,7 +55,7 @@ class Wrapped:
 class Side:
     """One modality of an encoder: `ready` prepares an item on the CPU, in many threads; `run` takes a batch of them.
 
-    `run` may give anything that `as_vectors` reads.
+    `run` may give anything that `as_vectors` reads, or `as_matrices` for late interaction.
     """
 
     ready: Callable[[Any], Any]
@@ -68,7 +69,7 @@ class WrappedEncoder:
     name: str
     sides: Mapping[str, Side]
     settings: dict[str, Any] = field(default_factory=dict)
-    multi_vector: bool = False
+    late_interaction: bool = False
 
     def prepare(self, modality: str, item: Item) -> Any:
         """An item made ready. Raises CannotDo for a modality without a side, BadInput where the preparation fails."""
@@ -82,13 +83,13 @@ class WrappedEncoder:
         except Exception as error:
             raise BadInput(f"the model's preprocessing raised {worded(error)}") from error
 
-    def embed(self, modality: str, prepared: Sequence[Any]) -> np.ndarray:
-        """(n, d) float32. Raises what the model raises, and BadInput for output that is not a vector an item."""
+    def embed(self, modality: str, prepared: Sequence[Any]) -> np.ndarray | list[np.ndarray]:
+        """(n, d) float32, or (vectors, d) an item. Raises what the model raises, and BadInput for other output."""
         import torch
 
         with torch.inference_mode():
             output = self.sides[modality].run(prepared)
-            return as_vectors(output, count=len(prepared), of=self.name)
+            return (as_matrices if self.late_interaction else as_vectors)(output, count=len(prepared), of=self.name)
 
 
 def encoder(
@@ -99,16 +100,23 @@ def encoder(
     packages: tuple[str, ...],
     advice: str,
     uncertain: bool = False,
+    late_interaction: bool = False,
 ) -> Wrapped:
-    """An encoder of these sides, read of an object."""
+    """An encoder of these sides, read of an object. Raises BadInput for late interaction of texts alone: such a model
+    encodes a query otherwise than a document, and here each text is encoded once."""
+    if late_interaction and "image" not in sides:
+        raise BadInput("A late-interaction model of texts alone has no scores here: evaluate it with mteb.evaluate")
     return Wrapped(
         abilities=tuple(f"embed_{modality}" for modality in sides),
         modalities=tuple(sides),
-        make=lambda row, digest: WrappedEncoder(name=row.key, sides=sides, settings=dict(settings)),
+        make=lambda row, digest: WrappedEncoder(
+            name=row.key, sides=sides, settings=dict(settings), late_interaction=late_interaction
+        ),
         settings=settings,
         code=code,
         packages=packages,
         uncertain=uncertain,
+        late_interaction=late_interaction,
         advice=advice,
     )
 
@@ -127,6 +135,16 @@ def as_vectors(output: Any, *, count: int, of: str) -> np.ndarray:
         hint = ". It looks like one vector a token: pool them" if array.ndim == 3 and len(array) == count else ""
         raise BadInput(f"{of} gave an array of shape {array.shape} for {count} items; expected ({count}, d){hint}")
     return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def as_matrices(output: Any, *, count: int, of: str) -> list[np.ndarray]:
+    """(vectors, d) float32 an item, at least one, of a list of such or an array (count, longest, d) filled up with
+    zeros, which are taken off. Raises BadInput."""
+    parts = [as_array(part, of=of).astype(np.float32) for part in output]
+    if len(parts) != count or any(part.ndim != 2 or not part.size for part in parts):
+        shapes = ", ".join(str(part.shape) for part in parts[:3])
+        raise BadInput(f"{of} gave {len(parts)} arrays ({shapes}) for {count} items; expected (vectors, d) each")
+    return [part[: np.flatnonzero(part.any(axis=1)).max(initial=0) + 1] for part in parts]
 
 
 def as_array(output: Any, *, of: str) -> np.ndarray:

@@ -94,27 +94,18 @@ def llava(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def qwen(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Qwen2-VL: the architecture of GME and of later VLM2Vec checkpoints."""
-    folder = tmp_path_factory.mktemp("qwen")
-    special = [
-        "<|image_pad|>",
-        "<|video_pad|>",
-        "<|vision_start|>",
-        "<|vision_end|>",
-        "<|im_start|>",
-        "<|im_end|>",
-        "<|endoftext|>",
-    ]
-    words = tokenizer(special, pad="<|endoftext|>")
+def qwen_processor() -> Qwen2VLProcessor:
+    special = ["<|image_pad|>", "<|video_pad|>", "<|vision_start|>", "<|vision_end|>"]
+    words = tokenizer([*special, "<|im_start|>", "<|im_end|>", "<|endoftext|>"], pad="<|endoftext|>")
     size = {"shortest_edge": 28 * 28, "longest_edge": 28 * 28 * 16}
-    Qwen2VLProcessor(
+    return Qwen2VLProcessor(
         image_processor=Qwen2VLImageProcessor(size=size),
         tokenizer=words,
         video_processor=Qwen2VLVideoProcessor(size=size),
-    ).save_pretrained(folder)
-    torch.manual_seed(0)
+    )
+
+
+def qwen_config(words: PreTrainedTokenizerFast) -> dict[str, object]:
     ids = {
         name: words.convert_tokens_to_ids(token)
         for name, token in (
@@ -124,8 +115,8 @@ def qwen(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ("vision_end_token_id", "<|vision_end|>"),
         )
     }
-    config = Qwen2VLConfig(
-        text_config={
+    return ids | {
+        "text_config": {
             "vocab_size": len(words),
             "hidden_size": 32,
             "intermediate_size": 64,
@@ -134,10 +125,17 @@ def qwen(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "num_key_value_heads": 2,
             "rope_parameters": {"rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 10000.0},
         },
-        vision_config={"depth": 2, "embed_dim": 16, "hidden_size": 32, "num_heads": 2},
-        **ids,
-    )
-    Qwen2VLForConditionalGeneration(config).save_pretrained(folder)
+        "vision_config": {"depth": 2, "embed_dim": 16, "hidden_size": 32, "num_heads": 2},
+    }
+
+
+@pytest.fixture(scope="module")
+def qwen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Qwen2-VL: the architecture of GME and of later VLM2Vec checkpoints."""
+    folder, processor = tmp_path_factory.mktemp("qwen"), qwen_processor()
+    processor.save_pretrained(folder)
+    torch.manual_seed(0)
+    Qwen2VLForConditionalGeneration(Qwen2VLConfig(**qwen_config(processor.tokenizer))).save_pretrained(folder)
     return folder
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from compute.content.items import images, texts
 from compute.procedures.shared import fusion
-from compute.procedures.shared.similarity import Many
 from compute.tasks.data import Mixed
 from compute.types import BadInput, CannotDo
 from tests.compute.procedures.known import BOTH, Known
@@ -37,14 +36,15 @@ def test_one_modality_is_not_copied_but_ordered() -> None:
     assert fusion.embed(model, one, how="sum").tolist() == [[0, 2, 0], [1, 0, 0], [0, 2, 0]]
 
 
-def test_many_vectors_are_taken_by_item_and_have_no_sum() -> None:
-    model = Known({b"a": np.eye(2), b"b": [[5, 5]], "x": [[1, 1]], "y": [[2, 2]]}, abilities=BOTH, many=True)
+def test_of_late_interaction_an_item_has_the_vectors_of_its_image_and_of_its_text() -> None:
+    model = Known({b"a": np.eye(2), b"b": [[5, 5]], "x": [[1, 1]], "y": [[2, 2]]}, abilities=BOTH, late=True)
+    a, b, x, y = [[1, 0], [0, 1]], [[5, 5]], [[1, 1]], [[2, 2]]
     one = Mixed(names=("p", "q", "r"), image=images([b"a", b"b"], of="tests"), image_at=np.array([1, 0, 1]))
-    found = fusion.embed(model, one, how="sum")
-    assert isinstance(found, Many) and found.offsets.tolist() == [0, 1, 3, 4]
-    assert found.vectors.tolist() == [[5, 5], [1, 0], [0, 1], [5, 5]]
-    with pytest.raises(CannotDo, match="fusion=joint"):
-        fusion.embed(model, items([0], [0]), how="sum")
+    for mixed, wanted in ((one, [b, a, b]), (items([0, 1, -1, 1], [0, -1, 1, 0]), [a + x, b, y, b + x])):
+        found = fusion.embed(model, mixed, how="sum")
+        assert [part.tolist() for part in found.read(np.arange(len(mixed)))] == wanted
+        assert found.lengths.tolist() == [len(part) for part in wanted]
+        assert found.read(np.array([2, 0]))[0].tolist() == wanted[2]
 
 
 def test_what_does_not_fit_is_named() -> None:

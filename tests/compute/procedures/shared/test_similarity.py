@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
 from compute.content.items import images, texts
 from compute.procedures.shared import similarity
-from compute.procedures.shared.similarity import Many
 from compute.types import BadItem, CannotDo
-from tests.compute.procedures.known import BOTH, Known
+from tests.compute.procedures.known import BOTH, Known, ragged
 
 
 def maxsim(first: np.ndarray, second: np.ndarray) -> float:
     return sum(max(float(a @ b) for b in second) for a in first)
-
-
-def many(rng: np.random.Generator, n: int) -> tuple[list[np.ndarray], Many]:
-    items = [rng.standard_normal((int(rng.integers(1, 9)), 6)).astype(np.float32) for _ in range(n)]
-    return items, Many(vectors=np.concatenate(items), offsets=np.cumsum([0, *map(len, items)]))
 
 
 def test_cosine_row_by_row() -> None:
@@ -30,16 +26,21 @@ def test_cosine_row_by_row() -> None:
     assert similarity.alike(first, np.zeros_like(first)).tolist() == [0.0] * 50
 
 
-def test_maxsim_row_by_row_and_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(similarity, "QUERY_VECTORS", 20)  # several small blocks
+def test_maxsim_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No more of the documents are in memory at once than a block's."""
+    monkeypatch.setattr(similarity, "QUERY_VECTORS", 20)
     monkeypatch.setattr(similarity, "DOCUMENT_VECTORS", 30)
     rng = np.random.default_rng(3)
-    (queries, first), (documents, second) = many(rng, 11), many(rng, 13)
+    queries, documents = (
+        [rng.standard_normal((int(rng.integers(1, 9)), 6)).astype(np.float32) for _ in range(n)] for n in (11, 13)
+    )
+    first, second, seen = ragged(queries), ragged(documents), []
+    watched = replace(second, read=lambda at: seen.append(sum(second.lengths[at])) or second.read(at))
+    score = similarity.MaxSim(first, watched)
     wanted = np.array([[maxsim(a, b) for b in documents] for a in queries])
-    block = similarity.scorer(first, second)(slice(0, 11), slice(2, 13)).numpy()
-    np.testing.assert_allclose(block, wanted[:, 2:], atol=1e-5)
-    some = Many(vectors=second.vectors, offsets=second.offsets[:12])
-    np.testing.assert_allclose(similarity.alike(first, some), np.diag(wanted), atol=1e-5)
+    for rows, columns in ((slice(0, 11), slice(2, 13)), (slice(4, 9), slice(0, 5))):
+        np.testing.assert_allclose(score(rows, columns).numpy(), wanted[rows, columns], atol=1e-5)
+    assert len(seen) > 3 and max(seen) <= 30
 
 
 def test_likeness_whichever_stands_first() -> None:
@@ -59,17 +60,7 @@ def test_likeness_whichever_stands_first() -> None:
         similarity.symmetric(Known(vectors, abilities=("embed_text",)), column, other)
 
 
-def test_what_cannot_be_used_is_named() -> None:
-    column = images([b"a", b"b"], of="tests")
-    for many, one, two, words in (
-        (False, [1, 0], [np.nan, 1], "tests, image 1: its embedding is not finite"),
-        (True, np.eye(2), [[np.inf, 1]], "image 1: its embedding is not finite"),
-        (True, np.empty((0, 2)), np.eye(2), "image 0: the model gave no vector"),
-    ):
-        with pytest.raises(BadItem, match=words):
-            similarity.embed(Known({b"a": one, b"b": two}, abilities=BOTH, many=many), column)
+def test_a_comparison_without_a_number_is_named() -> None:
     silent = Known(abilities=("compare",), compare=lambda first, second: np.nan)
-    with pytest.raises(BadItem, match="gave no number"):
-        similarity.compared(silent, None, column)
-    with pytest.raises(CannotDo, match="one vector for some"):
-        similarity.alike(np.ones((1, 2)), Many(vectors=np.ones((1, 2), dtype=np.float32), offsets=np.array([0, 1])))
+    with pytest.raises(BadItem, match="tests, image 0: known gave no number"):
+        similarity.compared(silent, None, images([b"a", b"b"], of="tests"))

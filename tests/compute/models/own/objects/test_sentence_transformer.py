@@ -10,6 +10,7 @@ from sentence_transformers.sentence_transformer import modules
 from compute.models.own import probing
 from compute.types import BadInput
 from tests.compute.models import checkpoints
+from tests.compute.models.encoders.test_late_interaction import colpali
 from tests.compute.models.own.objects.test_transformers_models import small_bert
 from tests.compute.models.own.small_objects import embedded, wrapped
 
@@ -47,7 +48,25 @@ def test_its_prompt_counts(model):
     assert len(digests) == 2
 
 
-def test_a_cross_encoder_is_refused(tmp_path):
+@pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing")
+def test_late_interaction_of_texts_and_images(tmp_path):
+    """The vectors are its own encode_query's and encode_document's; a second evaluation finds the same model."""
+    late = sentence_transformers.MultiVectorEncoder(str(colpali(tmp_path)), device="cpu")
+    own, again = wrapped(late), wrapped(late)
+    assert (own.row.late_interaction, own.row.embed_dim, own.row.abilities) == (True, 16, ("embed_image", "embed_text"))
+    assert own.identity(own.row, hardware=None) == again.identity(own.row, hardware=None)
+    for kind, items, encode in (
+        ("image", probing.images(), late.encode_document),
+        ("text", probing.texts(), late.encode_query),
+    ):
+        for found, wanted in zip(embedded(own, kind, items), encode(items), strict=True):
+            np.testing.assert_allclose(found, wanted, atol=1e-5)
+
+
+def test_a_cross_encoder_and_late_interaction_of_texts_alone_are_refused(tmp_path):
     model = sentence_transformers.CrossEncoder(str(small_bert(tmp_path)), num_labels=1, device="cpu")
     with pytest.raises(BadInput, match="one vector"):
         wrapped(model)
+    body = modules.Transformer(str(tmp_path))
+    with pytest.raises(BadInput, match="late-interaction model of texts alone"):
+        wrapped(sentence_transformers.MultiVectorEncoder(modules=[body], device="cpu"))
