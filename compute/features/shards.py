@@ -241,12 +241,12 @@ class Lookup:
         offsets = cumulative(counts)
         out = np.empty((offsets[-1], self.width), dtype=dtype)
         for shard, at, inside in self._each(shard_of, rows):
-            if shard.offsets is None and not self.ragged:
-                out[at] = shard.vectors[inside]
+            if shard.offsets is None:
+                out[offsets[at]] = shard.vectors[inside]
                 continue
-            starts = inside if shard.offsets is None else shard.offsets[inside]
             step = np.arange(counts[at].sum()) - np.repeat(np.cumsum(counts[at]) - counts[at], counts[at])
-            out[np.repeat(offsets[at], counts[at]) + step] = shard.vectors[np.repeat(starts, counts[at]) + step]
+            starts = np.repeat(shard.offsets[inside], counts[at])
+            out[np.repeat(offsets[at], counts[at]) + step] = shard.vectors[starts + step]
         return out, offsets
 
     def counts(self, keys: np.ndarray) -> np.ndarray:

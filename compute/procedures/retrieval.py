@@ -95,13 +95,8 @@ class Truth:
 
     @classmethod
     def of(cls, data: Retrieval) -> Truth:
-        """Raises BadInput for a position out of range, or a pair that has two grades."""
+        """Raises BadInput for a pair that has two grades."""
         query, document, grade = (np.asarray(side) for side in data.relevant)
-        pairs = [(query, document)] + ([] if data.ignored is None else [data.ignored])
-        for one, other in pairs:
-            for side, mixed, what in ((one, data.queries, "query"), (other, data.documents, "document")):
-                if len(side) and not 0 <= np.min(side) <= np.max(side) < len(mixed):
-                    raise BadInput(f"A judgement names {what} {np.max(side)}, there are {len(mixed)}")
         documents = len(data.documents)
         if data.missing is not None:
             missing_query, gone = data.missing

@@ -14,21 +14,17 @@ import datasets
 import mteb
 import numpy as np
 import pytest
-import torch
 from mteb.models.abs_encoder import AbsEncoder
-from mteb.similarity_functions import max_sim
 from PIL import Image
 from threadpoolctl import threadpool_limits
 
 from compute import tasks
-from compute.arrays import Many
 from compute.catalog import shipped
 from compute.content.items import Column
 from compute.engine import scoring
 from compute.procedures import procedure
 from compute.tasks.source import Source
 from compute.types import Model
-from tests.compute.procedures.known import BOTH, ragged
 from tests.compute.tasks import hub_files
 
 SIDE, BUCKETS, DIM = 4, 97, 24
@@ -52,20 +48,13 @@ def of_text(text: str) -> np.ndarray:
     return np.tanh(counts @ OF_TRIPLES / np.sqrt(len(data))).astype(np.float32)
 
 
-def several(vector: np.ndarray) -> np.ndarray:
-    """(2 to 5, DIM / 4) float32 of length 1: an item's vectors for late interaction, made of its one."""
-    rows = vector.reshape(4, -1)
-    rows = np.concatenate([rows, rows[:1] * rows[1:2]])[: 2 + int(abs(vector[0]) * 1000) % 4]
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-
-
 class Theirs(AbsEncoder):
     """The encoder as mteb calls it; an item of image and text is their sum, as most of MIEB's models make it."""
 
     mteb_model_meta = None
 
-    def __init__(self, *, many: bool = False) -> None:
-        self.many, self.texts = many, set()
+    def __init__(self) -> None:
+        self.texts: set[str] = set()
 
     def encode(self, inputs: Any, *, task_metadata: Any, hf_split: str, hf_subset: str, **rest: Any) -> Any:
         vectors = []
@@ -77,20 +66,15 @@ class Theirs(AbsEncoder):
                 self.texts |= set(batch["text"])
                 parts.append(np.stack([of_text(text) for text in batch["text"]]))
             vectors.append(sum(parts))
-        if self.many:
-            return [torch.from_numpy(several(vector)) for vector in np.concatenate(vectors)]
         return np.concatenate(vectors)
-
-    def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
-        return max_sim(embeddings1, embeddings2) if self.many else super().similarity(embeddings1, embeddings2)
 
 
 class Ours:
     """The same encoder as our procedures ask it."""
 
-    def __init__(self, *, many: bool = False) -> None:
-        kinds = ("image", "text")
-        self.row = Model(key="small", title="Small", abilities=BOTH, modalities=kinds, late_interaction=many)
+    row = Model(key="small", title="Small", abilities=("embed_image", "embed_text"), modalities=("image", "text"))
+
+    def __init__(self) -> None:
         self.texts: set[str] = set()
 
     def can(self, ability: str) -> bool:
@@ -102,9 +86,6 @@ class Ours:
             return np.stack([of_image(Image.open(io.BytesIO(content))) for content in contents])
         self.texts |= set(contents)
         return np.stack([of_text(text) for text in contents])
-
-    def embed_many(self, column: Column) -> Many:
-        return ragged([several(vector) for vector in self.embed(column)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +104,6 @@ def compared(
     *,
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
-    many: bool = False,
     aggregate_of: str = "",
     metrics: tuple[str, ...] = (),
 ) -> Compared:
@@ -139,7 +119,7 @@ def compared(
     monkeypatch.setattr(datasets.Dataset, "map", _in_this_process(datasets.Dataset.map))
     task = type(mteb.get_task(aggregate_of or name))()
     monkeypatch.setitem(task.metadata.dataset, "path", str(place))
-    their_model, our_model = Theirs(many=many), Ours(many=many)
+    their_model, our_model = Theirs(), Ours()
     subsets = list(row.subsets) if task.metadata.is_multilingual else None
     if subsets:
         task.hf_subsets = subsets

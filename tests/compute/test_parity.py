@@ -352,9 +352,7 @@ def test_retrieval_in_several_languages(run) -> None:
     assert both.ours["ndcg_at_10", "default"] == pytest.approx(np.mean(each), **ROUNDED)
 
 
-@pytest.mark.parametrize("many", [False, True], ids=["one vector", "late interaction"])
-def test_document_pages(run, many) -> None:
-    """nDCG@5 by cosine, and by MaxSim for a model of several vectors an item."""
+def test_document_pages(run) -> None:
     numbers = dict.fromkeys(QRELS, NUMBER)
     judged = [(at, at * 7 % 60, 1) for at in range(40)] + [(at, at * 11 % 60 + 60, 1) for at in range(0, 40, 3)]
     files = {
@@ -366,7 +364,7 @@ def test_document_pages(run, many) -> None:
         ),
         ("qrels", "test"): table({name: [row[at] for row in judged] for at, name in enumerate(QRELS)}, **numbers),
     }
-    both = run("VidoreDocVQARetrieval", files, many=many)
+    both = run("VidoreDocVQARetrieval", files)
     assert both.ours["ndcg_at_5", "default"] == pytest.approx(both.theirs["default"]["ndcg_at_5"], **ROUNDED)
     assert 0 < both.ours["ndcg_at_5", "default"] < 1
     assert both.texts[0] == both.texts[1]

@@ -147,7 +147,7 @@ def search(*, limit: float) -> Iterator[str]:
     """The best 1000 documents of every query, and with the metrics of retrieval, beside torch.mm and topk."""
     from compute.procedures import retrieval
     from compute.procedures.shared import top_k
-    from compute.procedures.shared.similarity import scorer
+    from compute.procedures.shared.similarity import Cosines
     from tests.bench.bench_retrieval import DEPTH, DOCUMENTS, QUERIES, WIDTH, Stored, task
 
     rng = np.random.default_rng(0)
@@ -157,7 +157,7 @@ def search(*, limit: float) -> Iterator[str]:
 
     def ours() -> None:
         order = np.arange(m)
-        list(top_k.search(scorer(queries, documents), queries=n, documents=m, depth=DEPTH, precedence=order))
+        list(top_k.search(Cosines(queries, documents), queries=n, documents=m, depth=DEPTH, precedence=order))
 
     def bare() -> None:
         sides = [torch.from_numpy(side).to(DEVICE) for side in (queries, documents)]

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from compute.arrays import Floats32, Ints, Many
-from compute.content.items import Column
 from compute.procedures.evidence import Subject
 from compute.tasks.data import Mixed
 from compute.types import BadInput, CannotDo
@@ -26,7 +24,7 @@ def embed(subject: Subject, mixed: Mixed, *, how: str) -> Floats32 | Many:
     """
     if not len(mixed):
         raise BadInput("There are no queries, or no documents")
-    image, text = _positions(mixed.image, mixed.image_at, mixed), _positions(mixed.text, mixed.text_at, mixed)
+    image, text = (np.full(len(mixed), -1) if at is None else at for at in (mixed.image_at, mixed.text_at))
     both = (image >= 0) & (text >= 0)
     empty = np.flatnonzero((image < 0) & (text < 0))
     if len(empty):
@@ -67,15 +65,3 @@ def _strung(parts: Sequence[tuple[Many, Ints]]) -> Many:
         return [np.concatenate(vectors) for vectors in found]
 
     return Many(read=read, lengths=sum(np.where(at >= 0, many.lengths[at], 0) for many, at in parts))
-
-
-def _positions(column: Column | None, at: NDArray[np.integer] | None, mixed: Mixed) -> Ints:
-    if column is None:
-        return np.full(len(mixed), -1, dtype=np.int64)
-    if at is None or len(at) != len(mixed):
-        raise BadInput(
-            f"{len(mixed)} items need as many positions in their column, here are {0 if at is None else len(at)}"
-        )
-    if len(at) and not -1 <= np.min(at) <= np.max(at) < len(column):
-        raise BadInput(f"An item points at row {np.max(at)} of a column of {len(column)}")
-    return np.asarray(at, dtype=np.int64)

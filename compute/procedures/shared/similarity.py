@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from compute.arrays import Floats, Floats32, Many, unit
 from compute.content.items import Column
+from compute.features.subject import ABILITY
 from compute.procedures.evidence import Subject
 from compute.types import BadItem, CannotDo
 
@@ -21,13 +22,12 @@ ROWS = 4096  # rows taken to float64 at a time
 CROWDED = 1000  # the mean's squared length over the variance, above which float32 loses three digits of distances
 LENGTHS = (1e-6, 1e6)  # of vectors that float32 arithmetic and optimisers' tolerances are made for
 COMMON = 0.99  # the squared length of the mean of directions, above which their cosines differ by little
-NEEDS = {"image": {"embed_image"}, "text": {"embed_text"}, "pair": {"embed_image", "embed_text"}}
 QUERY_VECTORS, DOCUMENT_VECTORS = 512, 32768  # vectors a side that MaxSim multiplies at once
 
 
 def embeds(subject: Subject, *columns: Column) -> bool:
     """Whether the model has embeddings for all of these."""
-    return all(subject.can(ability) for column in columns for ability in NEEDS[column.modality])
+    return all(subject.can(ability) for column in columns for ability in ABILITY[column.modality])
 
 
 def against(subject: Subject, reference: Column, alternatives: Sequence[Column]) -> Floats:
