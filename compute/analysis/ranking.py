@@ -108,7 +108,14 @@ class Ranking(ShowsItself):
             fixed=(),
             scores=scores,
             stands_in=stands_in,
-            category_means=np.full((models, len(table.categories)), np.nan),
+            category_means=means.category_means(
+                scores,
+                categories=table.codes,
+                task_weights=table.task_weights,
+                higher=table.higher,
+                scales=table.scales,
+                count=len(table.categories),
+            ),
             covered=covered,
             unknown=("",) * models,
             why=("",) * models,
@@ -117,7 +124,7 @@ class Ranking(ShowsItself):
             points = means.borda(scores=np.where(enough[:, None], scores, np.nan)[:, used], higher=table.higher[used])
             found.rank[:] = points.rank
             unknown = tuple("" if rank == UNRANKED or test else NO_RANGE for rank in points.rank)
-            found = replace(found, mean=points.total, unknown=unknown, category_means=_category_means(table, scores))
+            found = replace(found, mean=points.total, unknown=unknown)
             if np.ptp(found.resampled, axis=0).any():
                 found.mean_low[:], found.mean_high[:] = np.quantile(found.resampled, (0.025, 0.975), axis=0)
         else:
@@ -326,7 +333,9 @@ class Ranking(ShowsItself):
             return " ".join(map(printable, (f"{len(rows)} of {len(models)} models have a rank.", *self.notes[1:])))
         first, second, unit = rows[0], rows[1], " points" if self.table.aggregate == BORDA else ""
         gap = rounded(abs(self.mean[first] - self.mean[second]), digits)
-        interval = "" if np.isnan(self.mean_low[first]) else f" (95% interval {self.interval_text(first, digits)})"
+        ends = [rounded(end, digits) for end in (self.mean_low[first], self.mean_high[first]) if not np.isnan(end)]
+        level = "at least 95%" if self.few[first] else "95%"
+        interval = f" ({level} interval {' to '.join(ends)})" if ends else ""
         ties, rule = self.rank[second] == 1, self.about.partition(":")[0]
         sentences = [
             f"{models[first]} {'shares first place among' if ties else 'leads'} {len(rows):,} models by {rule}: "
@@ -342,11 +351,13 @@ class Ranking(ShowsItself):
                 " ".join([*sentences, f"Which models differ significantly is not known: {self.unknown[first]}."])
             )
         close = int(self.rank_high[first]) - 1
-        others = "1 other model is" if close == 1 else f"{close:,} other models are"
+        others = "one other model is" if close == 1 else f"{f'{close:,}' if close else 'no'} other models are"
         sentences.append(
-            f"The lead over {models[second]} is {'' if self.better[first, second] else 'not '}significant; "
-            + (f"{others} not significantly worse than the leader." if close else "all others are significantly worse.")
+            f"The lead over {models[second]} is {'' if self.better[first, second] else 'not '}significant."
         )
+        if len(rows) == 2:
+            return printable(" ".join(sentences))
+        sentences.append(f"{others[0].upper()}{others[1:]} not significantly worse than the leader.")
         last = max(self.classes, key=lambda name: (len(name), name))
         near, every = int(self.better[rows[:-1], rows[1:]].sum()), int(self.better.sum())
         sentences.append(
@@ -448,14 +459,12 @@ class Ranking(ShowsItself):
 def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints]) -> Ranking:
     """The ranking by means of the models with `enough` tasks, each of `groups` (row numbers) by itself."""
     table = found.table
-    rule = {"weights": table.category_weights, "aggregate": table.aggregate, "task_weights": table.task_weights}
-    names = (*table.categories, "")
-    point = means.aggregate(
-        scores=found.scores, categories=table.codes, higher=table.higher, scales=np.array(table.scales), **rule
+    names, blocks, counted = (*table.categories, ""), table.blocks, table.counted
+    higher = means.shared_direction(
+        columns=np.flatnonzero(counted), higher=table.higher, scales=table.scales, tasks=len(counted)
     )
-    blocks, counted = table.blocks, table.counted
     lowest, highest = table.lower[counted].min(), table.upper[counted].max()  # no mean lies beyond its metrics' bounds
-    mean = np.where(enough, point.mean, np.nan)
+    mean = np.where(enough, means.mean_of_blocks(found.scores, blocks), np.nan)
     printed = np.column_stack([found.stands_in, np.zeros(len(mean), bool)])
     unknown, classes, fixed = list(found.unknown), list(found.classes), ()
     for group in groups:
@@ -463,7 +472,7 @@ def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints]) -> Ranking:
         fair = found.scores[rows] - table.excess(rows)
         centre = means.mean_of_blocks(fair, blocks)
         found.excess[rows] = mean[rows] - centre
-        found.rank[rows] = means.rank(centre, higher=point.higher_is_better)
+        found.rank[rows] = means.rank(centre, higher=higher)
         parts = variance.by_category(
             scores=fair,
             stderr=table.stderr[rows],
@@ -480,20 +489,13 @@ def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints]) -> Ranking:
         found.mean_low[rows] = np.clip(centre - half, lowest, highest)
         found.mean_high[rows] = np.clip(centre + half, lowest, highest)
         found.few[rows] = variance.known_rows(parts) & (variance.fewest_tasks(parts) <= FEW)
-        better, p = decisions(mean=centre, parts=parts, higher=point.higher_is_better)
+        better, p = decisions(mean=centre, parts=parts, higher=higher)
         found.p[np.ix_(rows, rows)] = p
         known = ~np.isnan(own) & (len(rows) > 1)
         _decide(found, rows, better, known=known, classes=classes)
         for row, reason, spread in zip(rows, variance.unknown_because(parts, names=names), own, strict=True):
             unknown[row] = reason or (variance.ALIKE if np.isnan(spread) else "" if len(rows) > 1 else ALONE)
-    return replace(
-        found,
-        mean=mean,
-        classes=tuple(classes),
-        fixed=fixed,
-        unknown=tuple(unknown),
-        category_means=point.category_means[:, : len(table.categories)],
-    )
+    return replace(found, mean=mean, classes=tuple(classes), fixed=fixed, unknown=tuple(unknown))
 
 
 def _decide(found: Ranking, rows: Ints, better: Bools, *, known: Bools, classes: list[str]) -> None:
@@ -526,18 +528,6 @@ def _tested(found: Ranking, test: str) -> Ranking:
     better = result.significant[np.ix_(rows, rows)] & (average[:, None] < average) & (rank[:, None] < rank)
     _decide(found, rows, better, known=np.ones(len(rows), bool), classes=classes)
     return replace(found, classes=tuple(classes), tested=result)
-
-
-def _category_means(table: ScoreTable, scores: Floats) -> Floats:
-    """Means [models, categories] of the tasks each model has; NaN where directions differ within a category."""
-    return means.category_means(
-        scores,
-        categories=table.codes,
-        task_weights=table.task_weights,
-        higher=table.higher,
-        scales=np.array(table.scales),
-        count=len(table.categories),
-    )
 
 
 def _why(ranking: Ranking, enough: Bools) -> tuple[str, ...]:
@@ -576,88 +566,30 @@ def _shown(models: Sequence[str]) -> str:
 
 
 def _page(ranked: Ranking, title: str) -> dict[str, Any]:
-    """What board.html shows: `first` is which way a heading first sorts, and a row `leads` where its class begins."""
-    table, order, digits = ranked.table, ranked.order, ranked.digits()
-    several = table.categories != (WHOLE,)
-    tasks = range(len(table.tasks)) if table.values.size <= MOST_CELLS else ()
-    axis = axis_of(ranked._mark(row) for row in order if not np.isnan(ranked.mean_low[row]))
-    best_first = "descending" if ranked.higher_is_better else "ascending"
-    ends = None if axis is None else (rounded(axis[0], digits), rounded(axis[1], digits))
-    heads = [
-        ("Rank", "ascending", "", None),
-        ("Model", "ascending", "model", None),
-        ("95% range", "ascending", "", None),
-        ("Class", "ascending", "", None),
-        ("Mean", best_first, "", None),
-        ("95% interval", best_first, "interval", ends),
-    ]
-    if several:
-        heads += [(printable(name), "descending", "", None) for name in table.categories]
-    heads += [(printable(table.tasks[at]), "descending" if table.higher[at] else "ascending", "", None) for at in tasks]
-    of_category = [_category_decimals(ranked, code) for code in range(len(table.categories))] if several else []
-    of_task = [printed_decimals(table.values[:, at]) for at in tasks]
-    rows, last = [], ""
-    for row in order:
-        letter = ranked.classes[row]
-        cells = _standing(ranked, row, digits, axis)
-        if several:
-            cells += [_number_cell(value, of_category[code]) for code, value in enumerate(ranked.category_means[row])]
-        cells += [_number_cell(table.values[row, at], of_task[at]) for at in tasks]
-        rows.append({"cells": cells, "leads": bool(last and letter and letter != last)})
-        last = letter or last
-    notes = [printable(note) for note in ranked.notes[len(ranked.lead) :]]
-    if not len(tasks):
-        notes.append(f"Per-task scores are omitted, since there are more than {MOST_CELLS:,}.")
+    """What board.html shows: of the columns after the first six their title, decimals, and values by model."""
+    table = ranked.table
+    columns = []
+    if table.categories != (WHOLE,):
+        for code, name in enumerate(table.categories):
+            values, inside = ranked.category_means[:, code], table.counted & (table.codes == code)
+            digits = printed_decimals(values) if inside.sum() == 1 else decimals(values)
+            columns.append({"title": name, "higher": True, "digits": digits, "values": values.tolist()})
+    shown = table.values.size <= MOST_CELLS
+    for at in range(len(table.tasks) if shown else 0):
+        values = table.values[:, at]
+        about = {"title": table.tasks[at], "higher": bool(table.higher[at]), "digits": printed_decimals(values)}
+        columns.append({**about, "values": values.tolist()})
+    left_out = f"Per-task scores are omitted, since there are more than {MOST_CELLS:,}."
     return {
-        "title": printable(title),
+        "title": title,
+        "ranked": ranked,
+        "digits": ranked.digits(),
+        "axis": axis_of(ranked._mark(row) for row in ranked.order if not np.isnan(ranked.mean_low[row])),
+        "columns": columns,
+        "notes": [*ranked.notes[len(ranked.lead) :], *([] if shown else [left_out])],
+        "nothing": NOTHING,
         "width": WIDTH,
-        "lead": [printable(note) for note in ranked.lead],
-        "notes": notes,
-        "models": f"{len(table.models):,}",
-        "columns": [dict(zip(("title", "first", "key", "axis"), head, strict=True)) for head in heads],
-        "rows": rows,
-        "reasons": [
-            (printable(table.models[row]), printable(ranked.why[row] or ranked.unknown[row]))
-            for row in order
-            if ranked.why[row] or ranked.unknown[row]
-        ],
+        "number": rounded,
+        "positions": positions,
+        "printable": printable,
     }
-
-
-def _category_decimals(ranked: Ranking, code: int) -> int:
-    """The decimals of a category's means; of a category of one task those of its scores."""
-    inside = np.flatnonzero((ranked.table.codes == code) & ranked.table.counted)
-    means = ranked.category_means[:, code]
-    return printed_decimals(means) if len(inside) == 1 else decimals(means)
-
-
-def _standing(ranked: Ranking, row: int, digits: int, axis: tuple[float, float] | None) -> list[dict[str, Any]]:
-    """The cells of rank, model, range, class, mean and interval."""
-    rank, low = ranked.rank[row], ranked.rank_low[row]
-    known = not np.isnan(ranked.mean_low[row])
-    return [
-        _cell(NOTHING if rank == UNRANKED else str(rank), value="" if rank == UNRANKED else str(rank)),
-        _cell(printable(ranked.table.models[row]), head=True),
-        _cell(
-            text=NOTHING if low == UNRANKED else ranked.range_text(row).replace("-", NOTHING),
-            value="" if low == UNRANKED else f"{low + ranked.rank_high[row] / 1e6:.6f}",
-        ),
-        # With the number of letters in front, Z comes before AA.
-        _cell(ranked.classes[row] or NOTHING, value=f"{len(ranked.classes[row]) or ''}{ranked.classes[row]}"),
-        _number_cell(ranked.mean[row], digits),
-        _cell(
-            text=ranked.interval_text(row, digits) if known else NOTHING,
-            value=str(float(ranked.mean_low[row])) if known else "",
-            key="interval",
-            strip=positions(ranked._mark(row), axis) if known and axis is not None else None,
-        ),
-    ]
-
-
-def _cell(text: str, value: str = "", *, key: str = "", head: bool = False, strip: Any = None) -> dict[str, Any]:
-    """What a cell shows and what it is sorted by; an empty value comes last."""
-    return {"text": text, "value": value, "key": key, "head": head, "strip": strip}
-
-
-def _number_cell(value: float, digits: int) -> dict[str, Any]:
-    return _cell(NOTHING) if np.isnan(value) else _cell(rounded(value, digits), str(float(value)))

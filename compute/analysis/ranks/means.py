@@ -10,6 +10,7 @@ gives each category a weight >= 0, and two rules make one mean of a row (`comput
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +29,6 @@ UNRANKED = -1  # rank and class of a model that has no mean
 class Aggregate:
     """Means of every model, in the unit of the scores."""
 
-    category_means: Floats  # [models, categories]; NaN: nothing scored, or tasks that do not mix
     mean: Floats  # [models]; NaN: a category that counts has no score
     higher_is_better: bool
 
@@ -89,18 +89,12 @@ def blocks(
     """The blocks of tasks that a mean is made of, without tasks and categories of weight 0.
 
     Shares sum to 1. A category without any task of weight > 0 in the table drops out. Raises BadInput for
-    wrong shapes, negative weights, weights that are all 0, or another rule than the two.
+    negative weights, weights that are all 0, or another rule than the two.
     """
     codes = np.asarray(categories)
-    if codes.shape != (tasks,) or (tasks and (not np.issubdtype(codes.dtype, np.integer) or codes.min() < 0)):
-        raise BadInput(f"categories must be {tasks} numbers >= 0, one a task, got {codes.dtype} {codes.shape}.")
     n_categories = int(codes.max()) + 1 if tasks else 0
     w = np.ones(n_categories) if weights is None else np.asarray(weights, float)
     u = np.ones(tasks) if task_weights is None else np.asarray(task_weights, float)
-    if w.ndim != 1 or len(w) < n_categories:
-        raise BadInput(f"weights must be one number a category ({n_categories}), got shape {w.shape}.")
-    if u.shape != (tasks,):
-        raise BadInput(f"task_weights must be one number a task ({tasks}), got shape {u.shape}.")
     if not (np.isfinite(w).all() and np.isfinite(u).all()) or (w < 0).any() or (u < 0).any():
         raise BadInput("Weights must be finite and >= 0. Use 0 to exclude a category or a task.")
     if aggregate == TASK_MEAN:
@@ -120,10 +114,7 @@ def blocks(
 
 def directions(*, higher: ArrayLike | None, tasks: int) -> Bools:
     """Direction of every task as bool [tasks]; None means that higher is better everywhere."""
-    up = np.ones(tasks, bool) if higher is None else np.asarray(higher)
-    if up.shape != (tasks,) or up.dtype != bool:
-        raise BadInput(f"higher must be {tasks} bools, one a task, got {up.dtype} {up.shape}.")
-    return up
+    return np.ones(tasks, bool) if higher is None else np.asarray(higher, bool)
 
 
 def shared_direction(*, columns: Ints, higher: ArrayLike | None, scales: ArrayLike | None, tasks: int) -> bool:
@@ -138,10 +129,7 @@ def shared_direction(*, columns: Ints, higher: ArrayLike | None, scales: ArrayLi
             "Rank them by Borda points, or give one kind weight 0."
         )
     if scales is not None:
-        labels = np.asarray(scales)
-        if labels.shape != (tasks,):
-            raise BadInput(f"scales must be one label a task ({tasks}), got shape {labels.shape}.")
-        kinds = np.unique(labels[columns])
+        kinds = np.unique(np.asarray(scales)[columns])
         if len(kinds) > 1:
             raise BadInput(
                 f"No mean over tasks of different scales: {', '.join(str(kind) for kind in kinds[:4])}. "
@@ -184,52 +172,31 @@ def aggregate(
     weights: ArrayLike | None = None,
     aggregate: str = CATEGORY_MEAN,
     higher: ArrayLike | None = None,
-    scales: ArrayLike | None = None,
-    task_weights: ArrayLike | None = None,
 ) -> Aggregate:
-    """Category means and mean of every model, in the unit of the scores.
+    """The mean of every model over the tasks it has, in the unit of the scores.
 
-    scores float [models, tasks], NaN missing; categories int [tasks]; weights float [categories] >= 0 (None:
-    equal); higher bool [tasks] (None: all True); scales labels [tasks]; task_weights float [tasks] >= 0, 0
-    drops a task. Means are over the tasks the model has. By category means, a model with no score in a
-    category that counts has mean NaN. Raises BadInput for tasks that count but differ in direction or scale, and for
-    malformed arguments.
+    scores float [models, tasks], NaN missing; categories int [tasks]; weights float [categories] >= 0 (None: equal);
+    higher bool [tasks] (None: all True). By category means, a model with no score in a category that counts has mean
+    NaN. Raises BadInput for tasks that count but differ in direction.
     """
     x = table(scores)
     tasks = x.shape[1]
-    parts = blocks(categories=categories, weights=weights, aggregate=aggregate, task_weights=task_weights, tasks=tasks)
-    used = np.sort(np.concatenate([block.columns for block in parts]))
-    up = shared_direction(columns=used, higher=higher, scales=scales, tasks=tasks)
-    codes = np.asarray(categories)
-    task_w = np.ones(tasks) if task_weights is None else np.asarray(task_weights, float)
-    n_categories = int(codes.max()) + 1 if weights is None else len(np.asarray(weights))
-    by_category = category_means(
-        x, categories=codes, task_weights=task_w, higher=higher, scales=scales, count=n_categories
-    )
-    return Aggregate(category_means=by_category, mean=mean_of_blocks(x, parts), higher_is_better=up)
+    parts = blocks(categories=categories, weights=weights, aggregate=aggregate, task_weights=None, tasks=tasks)
+    used = np.concatenate([block.columns for block in parts])
+    up = shared_direction(columns=used, higher=higher, scales=None, tasks=tasks)
+    return Aggregate(mean=mean_of_blocks(x, parts), higher_is_better=up)
 
 
 def category_means(
-    scores: Floats,
-    *,
-    categories: Ints,
-    task_weights: Floats,
-    higher: ArrayLike | None,
-    scales: ArrayLike | None,
-    count: int,
+    scores: Floats, *, categories: Ints, task_weights: Floats, higher: Bools, scales: Sequence[str], count: int
 ) -> Floats:
     """Means [models, count] of the tasks each model has; NaN where it has none, or they do not mix."""
-    found = np.full((len(scores), count), np.nan)
+    found, labels = np.full((len(scores), count), np.nan), np.asarray(scales)
     for category in range(count):
         columns = np.flatnonzero((categories == category) & (task_weights > 0))
-        if len(columns) and _mixes(columns, higher=higher, scales=scales):
+        if len(np.unique(higher[columns])) == len(np.unique(labels[columns])) == 1:
             found[:, category] = _block_mean(scores[:, columns], task_weights[columns])
     return found
-
-
-def _mixes(columns: Ints, *, higher: ArrayLike | None, scales: ArrayLike | None) -> bool:
-    same_way = higher is None or len(np.unique(np.asarray(higher)[columns])) == 1
-    return same_way and (scales is None or len(np.unique(np.asarray(scales)[columns])) == 1)
 
 
 def borda(*, scores: ArrayLike, higher: ArrayLike | None = None) -> Borda:

@@ -191,7 +191,7 @@ def test_the_summary_counts_what_can_be_separated() -> None:
     assert f"{better[order[:-1], order[1:]].sum()} of 7 adjacent pairs and {better.sum()} of all 28 pairs" in summary
     first = (ranked.resampled.argmax(axis=1) == order[0]).mean()
     assert f"first in {first:.0%} of 2,000" in summary and "is not significant" in summary
-    assert f"; {ranked.rank_high[7] - 1} other models are not significantly worse" in summary
+    assert f" {ranked.rank_high[7] - 1} other models are not significantly worse" in summary
     alone = compute.rank(table(tasks=1)).summary()
     assert "not known: one task" in alone and "resampled" not in alone
     equal = table(models=2).assign(model=["a", "b"])

