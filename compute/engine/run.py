@@ -146,7 +146,8 @@ def execute(
             except NoService:
                 break
             finally:
-                encoding_pipeline.release()
+                if row.adapter != OWN:  # which its caller keeps
+                    encoding_pipeline.release()
     return [outcomes.get(id(job), Outcome(job=job, state="stopped")) for job in plan.jobs]
 
 

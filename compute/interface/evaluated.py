@@ -20,7 +20,6 @@ from compute.analysis.ranked_model import RankedModel
 from compute.analysis.table import ALL, HUMAN, USUAL, ScoreTable, check_origin, of_scores, of_suite
 from compute.catalog import Catalog
 from compute.database import store
-from compute.database.build import bring_up_to_date
 from compute.engine import results_table, run_folders, variants
 from compute.engine.plan import Plan
 from compute.engine.run import Outcome
@@ -190,6 +189,8 @@ class Evaluation:
 
         Raises LikenessError where it cannot be built.
         """
+        from compute.database.build import bring_up_to_date  # what it reads is needed for nothing else here
+
         path = self.results / DATABASE
         bring_up_to_date(path, results=self.results)
         return path
