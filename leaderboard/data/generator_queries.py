@@ -1,4 +1,4 @@
-"""The SELECTs on sets of generators that were computed: suites, runs, scores and values by prompt, in stored units."""
+"""The SELECTs on sets of generators that were computed: suites, runs and scores, in stored units."""
 
 from __future__ import annotations
 
@@ -46,11 +46,6 @@ def scores(db: Database, *, task: str) -> pd.DataFrame:
             WHERE {COMPUTED} AND runs.task = ? ORDER BY scores.run, scores.metric, scores.subset""",
         [task],
     )
-
-
-def prompts(db: Database, *, run: str) -> pd.DataFrame:
-    """The items of a generator's run: item, expected, value, detail (JSON or None)."""
-    return db.ask("SELECT item, expected, value, detail FROM items WHERE run = ? ORDER BY item", [run])
 
 
 SUITES = f"""FROM scores JOIN runs ON runs.id = scores.run JOIN models ON models.key = runs.model

@@ -30,7 +30,7 @@ PAGES = {
     "task?task=mini/pairs-cj&items=example/leaning": ".lk-items[data-ready] .lk-item",
     "judges?suite=mini-pairs&judge=example/leaning": ".jd-detail .jd-flips",
     "generators": "#generators-figures .textpoint text",
-    "generators?set=generators-pictures&metric=clipscore": ".gn-pictures img",
+    "generators?set=generators-pictures&metric=clipscore": ".gn-first",
     "smaller-suite": ".js-plotly-plot",
     "cost": "#cost-figure .main-svg",
     "claims": ".lk-claims[data-ready]",

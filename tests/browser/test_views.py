@@ -285,17 +285,6 @@ def test_size_and_cost_follow_their_controls(visit: Callable) -> None:
     assert "Synthetic" in page.locator(".pg-warning").inner_text()
 
 
-def test_generators_are_compared_by_prompt_on_ones_own_set_alone(visit: Callable) -> None:
-    page = settle(visit("generators?set=generators-pictures&metric=clipscore"), ".gn-pictures img")
-    assert page.locator(".gn-pictures img").count() == 36
-    choose(page, "with", "worst")
-    page.get_by_role("heading", name="and worst").wait_for()
-    page.wait_for_function("location.search.includes('second=own/worst')")
-    page.get_by_label("HPDv2").check()
-    page.get_by_role("heading", name="CLIPScore on HPDv2").wait_for()
-    page.wait_for_function("!document.querySelector('.gn-directions')")
-
-
 def test_judges_show_examples_and_lead_to_their_pages(visit: Callable) -> None:
     page = settle(visit("judges?suite=mini-pairs&judge=example/leaning"), ".jd-flips li")
     first = page.locator(".jd-flips li").first

@@ -19,7 +19,6 @@ from compute.arrays import Floats, Ints
 from compute.engine.generators.backbones import JOIN
 from compute.metrics.distribution.intervals import FEWEST_BLOCKS
 from compute.tasks.generators.human import HUMAN_METRICS
-from compute.tasks.mini import generators as drawn
 from compute.types import WHOLE, BadInput, Undefined
 from leaderboard.data import generator_queries, suite_queries
 from leaderboard.data.database import Database
@@ -30,17 +29,10 @@ from leaderboard.pages.generators.metrics import SEED
 
 @dataclass(frozen=True, kw_only=True)
 class ComputedGenerator:
-    """A generator of a set: its model's key and title, and its run.
-
-    `kinds` are the values that the run stores of single prompts, with the backbone of each, the first in the items'
-    column `value`; `drawn` is the procedure that draws its images, empty where they are files.
-    """
+    """A generator of a set: its model's key and title."""
 
     key: str
     title: str
-    run: str
-    kinds: Mapping[str, str]
-    drawn: str
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -227,16 +219,9 @@ def _read(db: Database, row: Any, *, metrics: Any) -> ComputedSet:
     runs = generator_queries.runs(db, task=row.task)
     settings = [json.loads(text) for text in runs["settings"]]
     generators = tuple(
-        ComputedGenerator(
-            key=run.model,
-            title=plain_title(run.title, row.benchmark),
-            run=run.id,
-            kinds=_kinds(each),
-            drawn=_drawn(each, benchmark=row.benchmark),
-        )
-        for run, each in zip(runs.itertuples(), settings, strict=True)
+        ComputedGenerator(key=run.model, title=plain_title(run.title, row.benchmark)) for run in runs.itertuples()
     )
-    at = {generator.run: index for index, generator in enumerate(generators)}
+    at = {key: index for index, key in enumerate(runs["id"])}
     values: dict[tuple[str, str], Floats] = {}
     for score in generator_queries.scores(db, task=row.task).itertuples():
         if (score.subset == WHOLE) == (score.metric in HUMAN_METRICS):
@@ -272,19 +257,6 @@ def _read(db: Database, row: Any, *, metrics: Any) -> ComputedSet:
         },
         people=people,
     )
-
-
-def _kinds(settings: Mapping[str, Any]) -> dict[str, str]:
-    stored = settings.get("per_prompt", {})
-    return dict(zip(map(str, stored.get("kinds", ())), map(str, stored.get("backbones", ())), strict=True))
-
-
-def _drawn(settings: Mapping[str, Any], *, benchmark: str) -> str:
-    """The drawing procedure of a run, where this program draws the same images."""
-    if benchmark != "mini" or settings.get("data", {}).get("generator") != drawn.VERSION:
-        return ""
-    key = settings.get("model", {}).get("generator", "")
-    return key if key in drawn.STRENGTHS else ""
 
 
 def _at(key: str, order: list[str]) -> int:

@@ -11,9 +11,8 @@ from leaderboard.data import suite_queries
 from leaderboard.html.formatting import blank, number, span
 from leaderboard.html.templates import render
 from leaderboard.page import Site
-from leaderboard.pages.generators import figures, prompts
+from leaderboard.pages.generators import figures
 from leaderboard.pages.generators.computed import ComputedSet, MetricColumn
-from leaderboard.pages.generators.prompts import Values
 
 UNTESTED = "an interval needs 30 prompts and a value for two generators"
 
@@ -33,27 +32,12 @@ def shown(computed: ComputedSet, *, metric: str, backbone: str, titles: pd.Serie
     return column, moved.strip()
 
 
-def whole(
-    site: Site, computed: ComputedSet, *, metric: str, backbone: str, first: str, second: str, values: Values
-) -> tuple:
-    """Every output of the page: what `page` gives, the controls with what this set has to choose from, two generators
-    prompt by prompt, and the controls of these two."""
-    titles = suite_queries.metrics(site.db)["title"]
-    column, _ = shown(computed, metric=metric, backbone=backbone, titles=titles)
-    known = [("As shown first", ""), *((subset.replace("|", " and "), subset) for subset in computed.subsets)]
-    return (
-        *page(site, computed, metric=metric, backbone=backbone),
-        gr.update(choices=[(titles[key], key) for key in computed.columns], value=column.metric, label="Metric"),
-        gr.update(visible=True),
-        gr.update(choices=known, value=backbone if backbone in computed.subsets else ""),
-        *prompts.section(site, computed, column, first=first, second=second, values=values),
-    )
-
-
 def page(site: Site, computed: ComputedSet, *, metric: str, backbone: str) -> tuple:
-    """The reading of one metric, its intervals as a figure, its values against people's ratings, and the tables."""
+    """The reading of one metric, its intervals as a figure, its values against people's ratings, the tables, and the
+    controls with what this set has to choose from."""
     metrics = suite_queries.metrics(site.db)
-    column, moved = shown(computed, metric=metric, backbone=backbone, titles=metrics["title"])
+    titles = metrics["title"]
+    column, moved = shown(computed, metric=metric, backbone=backbone, titles=titles)
     columns = computed.every_column(backbone=backbone)
     readings = computed.beside_people(columns)
     people = None if computed.people is None else metrics.loc[computed.people[0]]
@@ -81,6 +65,12 @@ def page(site: Site, computed: ComputedSet, *, metric: str, backbone: str) -> tu
         gr.update(value=interval_figure(computed, column), visible=True),
         gr.update(value=None, visible=False) if people is None else _beside(computed, column, people),
         tables,
+        gr.update(choices=[(titles[key], key) for key in computed.columns], value=column.metric, label="Metric"),
+        gr.update(
+            choices=[("As shown first", ""), *((subset.replace("|", " and "), subset) for subset in computed.subsets)],
+            value=backbone if backbone in computed.subsets else "",
+            visible=True,
+        ),
     )
 
 

@@ -12,12 +12,11 @@ import pandas as pd
 from markupsafe import Markup
 
 from leaderboard.data import suite_queries, task_queries
-from leaderboard.data.memo import memoised
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import SUSPECT, choice_title
 from leaderboard.html.templates import macro, render
-from leaderboard.page import PartialRedraw, Site, View, bind, heading, message_box
-from leaderboard.pages.generators import backbones, computed_page, figures, prompts
+from leaderboard.page import Site, View, bind, heading, message_box
+from leaderboard.pages.generators import backbones, computed_page, figures
 from leaderboard.pages.generators import computed as computed_sets
 from leaderboard.pages.generators.metrics import METRIC_MODELS, SETS, MetricComparison, comparison_of
 from leaderboard.web.parameters import Choice, Text
@@ -28,7 +27,6 @@ SENTENCE = (
 )
 MOST_BUTTONS = 6  # sets above which they are chosen from a list
 FIGURE = 300  # pixels below which one figure is below the other
-MOST_RUNS = 64  # whose values by prompt are cached, about 0.5 MB each
 HIDDEN = gr.update(visible=False)
 
 
@@ -53,7 +51,7 @@ def draw(site: Site) -> None:
     parameters = (
         Choice(key="set", default="coco", choices=tuple(key for _, key in sets()), noun="set"),
         Choice(key="metric", default="cfred", choices=tuple(key for _, key in metrics()), noun="metric"),
-        *(Text(key=key) for key in ("backbone", "first", "second")),
+        Text(key="backbone"),
     )
     message = message_box()
     head = gr.HTML("<p class='pg-waiting pg-quiet'>Comparing the metrics with people …</p>", apply_default_css=False)
@@ -70,51 +68,33 @@ def draw(site: Site) -> None:
             scale=1,
             min_width=260,
         )
-    with gr.Row(elem_classes="pg-controls", visible=False) as more:
-        backbone = gr.Dropdown([("As shown first", "")], value="", label="Features of", scale=1, min_width=200)
-        first = gr.Dropdown([], value=None, label="Compare by prompt", scale=1, min_width=200)
-        second = gr.Dropdown([], value=None, label="with", scale=1, min_width=200)
-    two = gr.HTML("", apply_default_css=False)
+        backbone = gr.Dropdown(
+            [("As shown first", "")], value="", label="Features of", visible=False, scale=1, min_width=200
+        )
     rest = gr.HTML("", apply_default_css=False)
     comparisons = partial(comparison_of, site)
-    values = memoised(lambda run, kinds: prompts.read(site.db, run, kinds), most=MOST_RUNS, of=site.db)
 
-    def whole(*, set: str, metric: str, backbone: str, first: str, second: str) -> tuple:
+    def whole(*, set: str, metric: str, backbone: str) -> tuple:
         if set in computed():
-            chosen = {"metric": metric, "backbone": backbone, "first": first, "second": second}
-            return computed_page.whole(site, computed()[set], **chosen, values=values)
-        return *page(site, comparisons, chosen=set, metric=metric), *published_controls(titles, metric)
-
-    def of_two(*, set: str, metric: str, backbone: str, first: str, second: str) -> tuple:
-        if set not in computed():
-            return gr.skip(), gr.skip(), gr.skip()
-        chosen = computed()[set]
-        titles = suite_queries.metrics(site.db)["title"]
-        column, _ = computed_page.shown(chosen, metric=metric, backbone=backbone, titles=titles)
-        return prompts.section(site, chosen, column, first=first, second=second, values=values)
+            return computed_page.page(site, computed()[set], metric=metric, backbone=backbone)
+        choices = [(titles[key], key) for key in METRIC_MODELS]
+        return (
+            *page(site, comparisons, chosen=set, metric=metric),
+            gr.update(choices=choices, value=metric, label="Metric to compare with people"),
+            gr.update(choices=[("As shown first", "")], value="", visible=False),
+        )
 
     bind(
         site,
         parameters=parameters,
-        controls=[which, metric, backbone, first, second],
-        outputs=[head, slope, scatter, rest, metric, more, backbone, two, first, second],
+        controls=[which, metric, backbone],
+        outputs=[head, slope, scatter, rest, metric, backbone],
         draw=whole,
-        parts=(PartialRedraw(keys=("first", "second"), outputs=[two, first, second], draw=of_two),),
         message=message,
-        blank=lambda **_: (
-            *(every_metric(titles), HIDDEN, HIDDEN, ""),
-            *(gr.skip(), HIDDEN, gr.skip(), "", gr.skip(), gr.skip()),
-        ),
+        blank=lambda **_: (every_metric(titles), HIDDEN, HIDDEN, "", gr.skip(), HIDDEN),
         lists={"set": sets, "metric": metrics},
     )
     backbones.draw(site)
-
-
-def published_controls(titles: pd.Series, metric: str) -> tuple:
-    """The controls of a set of the paper: its metrics, and none of those of computed sets."""
-    choices = [(titles[key], key) for key in METRIC_MODELS]
-    shown = gr.update(choices=choices, value=metric, label="Metric to compare with people")
-    return shown, HIDDEN, gr.update(choices=[("As shown first", "")], value=""), "", *[gr.update(value=None)] * 2
 
 
 def every_metric(titles: pd.Series) -> str:
@@ -187,12 +167,4 @@ def page(site: Site, comparisons: Callable[[str], MetricComparison], *, chosen: 
     )
 
 
-GENERATORS = View(
-    key="generators",
-    title="Generators",
-    sentence=SENTENCE,
-    group="Insights",
-    draw=draw,
-    figures=True,
-    routes=prompts.routes,
-)
+GENERATORS = View(key="generators", title="Generators", sentence=SENTENCE, group="Insights", draw=draw, figures=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import partial
 from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,9 +14,8 @@ from compute.analysis.generators.agreement import NOT_SIGNIFICANT, REVERSED, SIG
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.labels import SUSPECT
-from leaderboard.pages.generators import prompts
+from leaderboard.pages.generators import computed_page
 from leaderboard.pages.generators.computed import ComputedSet, load
-from leaderboard.pages.generators.computed_page import whole
 from leaderboard.pages.generators.metrics import METRIC_MODELS, MetricComparison, compare_metrics
 from leaderboard.pages.generators.page import SETS, answer, page
 from tests.leaderboard import generator_stand_ins
@@ -107,14 +105,6 @@ def own(db: Database) -> ComputedSet:
     return load(db)[generator_stand_ins.SUITE]
 
 
-def drawn(db: Database, chosen: ComputedSet, *, metric: str, backbone: str = "", first: str = "", second: str = ""):
+def drawn(db: Database, chosen: ComputedSet, *, metric: str, backbone: str = ""):
     """Every output of the page of a computed set."""
-    return whole(
-        SimpleNamespace(db=db),
-        chosen,
-        metric=metric,
-        backbone=backbone,
-        first=first,
-        second=second,
-        values=partial(prompts.read, db),
-    )
+    return computed_page.page(SimpleNamespace(db=db), chosen, metric=metric, backbone=backbone)
