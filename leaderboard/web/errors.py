@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractContextManager, aclosing
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from functools import wraps
 from typing import Any
 
@@ -65,17 +65,6 @@ def caught(show: Callable[[str], Any]) -> Callable[[Callable[..., Any]], Callabl
             except Exception as error:
                 yield failed(error)
 
-        @wraps(handler)
-        async def generate_async(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-            try:
-                async with aclosing(handler(*args, **kwargs)) as values:
-                    async for value in values:
-                        yield value
-            except Exception as error:
-                yield failed(error)
-
-        if inspect.isasyncgenfunction(handler):
-            return generate_async
         return generate if inspect.isgeneratorfunction(handler) else call
 
     return decorate

@@ -127,13 +127,13 @@ def send_files(port: int, *, clients: int = 4) -> list[Answer]:
 
 
 def fill_queue(port: int, *, events: int, size: int = 0) -> list[Answer]:
-    """One visitor asks for maps without waiting for them, with bodies of `size`; then another has a pair compared."""
-    event = Visitor(port, ATTACKER).events()["Make this map"]
+    """One visitor asks for patches without waiting, with bodies of `size`; then another has a pair compared."""
+    event = Visitor(port, ATTACKER).events()["Show"]
 
-    def join(seed: int) -> Answer:
+    def join(_: int) -> Answer:
         visitor = Visitor(port, ATTACKER)
         visitor.session = uuid.uuid4().hex
-        return visitor.join(event, data="x" * size, values=[*event.values[:-1], seed + 1])
+        return visitor.join(event, data="x" * size)
 
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(join, range(events)))

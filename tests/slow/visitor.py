@@ -125,7 +125,7 @@ class Visitor:
                     found[str(label)] = Event(number=event.get("id", number), trigger=component, values=values)
         return found
 
-    def join(self, event: Event, *, data: Any = None, values: list[Any] | None = None) -> Answer:
+    def join(self, event: Event, *, data: Any = None) -> Answer:
         """Puts an event into the queue under this visitor's session."""
         return self.send_json(
             "/gradio_api/queue/join",
@@ -133,7 +133,7 @@ class Visitor:
                 "fn_index": event.number,
                 "trigger_id": event.trigger,
                 "session_hash": self.session,
-                "data": event.values if values is None else values,
+                "data": event.values,
                 "event_data": data,
             },
             what="event",

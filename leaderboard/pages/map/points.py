@@ -8,20 +8,22 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from compute.analysis.maps.suites import Recipe
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.html.formatting import blank
 from leaderboard.html.labels import FAMILIES, MODEL_KINDS
 from leaderboard.page import Site
-from leaderboard.pages.map.atlas import SuiteMap
 
 OUTSIDE = "In no cluster"
 
 
-def described_points(site: Site, made: SuiteMap, *, noun: str, suites: tuple[str, ...], origin: str) -> pd.DataFrame:
+def described_points(site: Site, points: pd.DataFrame, recipe: Recipe) -> pd.DataFrame:
     """The map's points with all that they can be coloured by; facts in words, size and mean as numbers."""
-    points = made.points.set_index("key", drop=False)
-    if noun == "tasks":
-        tasks = pd.concat([suite_queries.suite_tasks(site.db, suite=suite) for suite in suites]).drop_duplicates("key")
+    points = points.set_index("key", drop=False)
+    if recipe.noun == "tasks":
+        tasks = pd.concat([suite_queries.suite_tasks(site.db, suite=suite) for suite in recipe.suites]).drop_duplicates(
+            "key"
+        )
         facts = tasks.set_index("key")
         metrics = suite_queries.metrics(site.db)["title"]
         points = points.assign(
@@ -44,18 +46,18 @@ def described_points(site: Site, made: SuiteMap, *, noun: str, suites: tuple[str
             **{name: facts[name] for name in ("organisation", "group")},
             kind=facts["kind"].replace(MODEL_KINDS),
             family=facts["family"].replace(FAMILIES),
-            mean=means(site, suites[0], origin),
+            mean=means(site, recipe),
         )
     points["number"] = points["cluster"]
-    points["cluster"] = names_of(points, by=("category",) if noun == "tasks" else ("family", "organisation"))
+    points["cluster"] = names_of(points, by=("category",) if recipe.noun == "tasks" else ("family", "organisation"))
     return points.reset_index(drop=True)
 
 
-def means(site: Site, suite: str, origin: str) -> pd.Series:
-    """Each model's mean on a suite in shown units, of the origin that the map shows."""
-    sheet, ranked = site.suite_cache.table(suite), site.suite_cache.ranked(suite)
+def means(site: Site, recipe: Recipe) -> pd.Series:
+    """Each model's mean on the map's first suite in shown units, of the origin that the map shows."""
+    sheet, ranked = (of(recipe.suites[0]) for of in (site.suite_cache.table, site.suite_cache.ranked))
     scale = sheet.category_columns[0].scale
-    means = {sheet.rows[row].model: float(ranked.mean[row]) * scale for row in sheet.rows_of(origin)}
+    means = {sheet.rows[row].model: float(ranked.mean[row]) * scale for row in sheet.rows_of(recipe.origin)}
     return pd.Series(means, dtype=float)
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from compute.analysis.maps.suites import SHIPPED
 from compute.analysis.pareto import OFF, ON
 from compute.analysis.ranking import Ranking
-from compute.analysis.table import USUAL
 from compute.metrics.judge import METRICS as JUDGE_METRICS
 from leaderboard.data import item_queries, model_queries, suite_queries
 from leaderboard.data.board_table import BoardTable
@@ -256,14 +255,10 @@ def _outstanding(shown: Field) -> dict[str, Any]:
 
     own = shown.table.rows[shown.row]
     suite = shown.table.suite["key"]
-    query = {
-        "of": "models",
-        "suites": ",".join(next((suites for suites in SHIPPED.values() if suite in suites), (suite,))),
-        "origin": USUAL if own.origin == shown.table.origin else own.origin,
-        "point": own.model,
-    }
+    suites = next((",".join(suites) for suites in SHIPPED.values() if suite in suites), "")
+    query = urlencode({"of": "models", "suites": suites, "point": own.model}, safe="/:~,")
     return {
-        "map": f"map?{urlencode(query, safe='/:~,')}",
+        "map": f"map?{query}" if suites else "",
         "best": [facts(at) for at in order if z[at] > 0][:OUTSTANDING],
         "worst": [facts(at) for at in order[::-1] if z[at] < 0][:OUTSTANDING],
         "nearest": None if shown.table.suite["aggregate"] == "human" else _nearest(shown),

@@ -8,34 +8,42 @@ import pytest
 from scipy import stats
 from sklearn.metrics.pairwise import nan_euclidean_distances
 
-from compute.analysis.maps.suites import join
+from compute.analysis.maps.suites import Recipe, join
 from compute.analysis.table import of_suite
 from compute.database import store
 from leaderboard.pages.map import page
-from leaderboard.pages.map.atlas import Atlas, recipe_of
 from leaderboard.pages.map.points import names_of
-
-USUAL = {"of": "tasks", "suites": ["mieb"], "origin": "usual", "neighbours": 10, "distance": 0.1, "seed": 0}
 
 
 @pytest.mark.parametrize(
-    ("noun", "suites"),
-    [("tasks", ["mieb"]), ("models", ["mieb"]), ("tasks", ["pairbench"]), ("models", ["unisim-core", "unisim-ood"])],
+    ("noun", "suites", "colours"),
+    [
+        ("tasks", ("mieb",), ("cluster", "category", "metric")),
+        ("models", ("mieb",), ("cluster", "organisation", "size", "mean")),
+        ("tasks", ("pairbench",), ("category",)),
+        ("models", ("pairbench",), ("kind",)),
+        ("tasks", ("unisim-core", "unisim-ood"), ("benchmark",)),
+        ("models", ("unisim-core", "unisim-ood"), ("group", "mean")),
+    ],
 )
-@pytest.mark.parametrize("colour", ["cluster", "category", "metric", "kind", "organisation", "size", "mean"])
-def test_every_point_can_be_coloured_and_selected(site, noun: str, suites: list[str], colour: str) -> None:
-    recipe = recipe_of(**{**USUAL, "of": noun, "suites": suites})
-    made = Atlas(site.db).find(recipe)
-    facts = page.described_points(site, made, noun=noun, suites=recipe.suites, origin="usual")
+def test_every_shipped_map_is_coloured_and_its_points_can_be_selected(site, noun, suites, colours) -> None:
+    recipe = Recipe(noun=noun, suites=suites)
+    points, made = page.stored_map(site.db, recipe)
+    assert made["seed"] == 0 and 0.5 < made["trustworthiness"] <= 1
+    facts = page.described_points(site, points, recipe)
     near = page.nearest(site, recipe, frozenset(facts["key"]))
-    figure = page.chart(site, made, facts, recipe, page.colour_of(recipe, colour), near)
-    meta = figure.layout.meta
-    assert len(meta["keys"]) == len(made.points) == sum(len(trace.x) for trace in figure.data)
-    assert {len(others) for others in meta["near"]} == {6}
-    assert {place for group in meta["groups"] for place in group["places"]} == set(range(len(facts)))
-    for part in meta["parts"]:
-        assert part["places"] and part["address"].endswith(f"&{noun}=")
-    assert facts["name"].notna().all()
+    for colour in colours:
+        figure = page.chart(site, facts, recipe, page.colour_of(recipe, colour), near)
+        meta = figure.layout.meta
+        assert len(meta["keys"]) == len(points) == sum(len(trace.x) for trace in figure.data)
+        assert {len(others) for others in meta["near"]} == {6}
+        assert {place for group in meta["groups"] for place in group["places"]} == set(range(len(facts)))
+        for part in meta["parts"]:
+            assert part["places"] and part["address"].endswith(f"&{noun}=")
+        assert facts["name"].notna().all()
+    listed = page.table(facts, noun)
+    assert listed.count(f"{noun[:-1]}?{noun[:-1]}=") == len(facts)
+    assert "<img" not in page.table(facts.assign(name="<img onerror=x>"), noun)
 
 
 def test_clusters_are_named_by_their_members() -> None:
@@ -56,8 +64,8 @@ def test_clusters_are_named_by_their_members() -> None:
 @pytest.mark.parametrize("noun", ["tasks", "models"])
 def test_neighbours_are_those_of_the_data(site, noun: str) -> None:
     """Distances against scikit-learn's, correlations against scipy's."""
-    recipe = recipe_of(**{**USUAL, "of": noun})
-    near = page.nearest(site, recipe, frozenset(Atlas(site.db).find(recipe).points["key"]))
+    recipe = Recipe(noun=noun)
+    near = page.nearest(site, recipe, frozenset(page.stored_map(site.db, recipe)[0]["key"]))
     parts = [of_suite(store.suite_frames(site.db.ask, suite="mieb"), origin="usual")]
     models, tasks, scores = join(parts)
     first = next(iter(near))
@@ -74,11 +82,3 @@ def test_neighbours_are_those_of_the_data(site, noun: str) -> None:
         row[models.index(first)] = np.inf
         nearest = int(np.nanargmin(row))
         assert near[first][0].key == models[nearest] and near[first][0].distance == pytest.approx(row[nearest])
-
-
-def test_the_table_lists_every_point_and_escapes(site) -> None:
-    made = Atlas(site.db).find(recipe_of(**USUAL))
-    facts = page.described_points(site, made, noun="tasks", suites=("mieb",), origin="usual")
-    assert page.table(facts, "tasks").count("task?task=") == len(facts)
-    facts.loc[0, "name"] = "<img onerror=x>"
-    assert "<img" not in page.table(facts, "tasks")
