@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from compute.arrays import Floats, Ints
@@ -40,19 +39,6 @@ def position_bias(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | N
     figure = resampling.ratio(top=gaps, bottom=valid, sources=ratings.sources)
     low, high = resampling.interval(figure, lower=1 - SCALE, upper=SCALE - 1)
     return Figure(value=figure.whole, n=int(valid.sum()), stderr=figure.stderr, low=low, high=high)
-
-
-def confusion(expected: ArrayLike, forward: ArrayLike, reverse: ArrayLike) -> pd.DataFrame:
-    """How often each score was given for each expected one, both orders together.
-
-    Rows are 1..10 and INVALID, columns the expected scores that occur; a column sums to twice its pairs.
-    """
-    ratings = Ratings.of(expected=expected, forward=forward, reverse=reverse, sources=None)
-    levels, truth = np.unique(ratings.expected, return_inverse=True)
-    cells = [truth * (SCALE + 1) + scores for scores in (ratings.forward, ratings.reverse)]
-    counts = np.bincount(np.concatenate(cells), minlength=len(levels) * (SCALE + 1)).reshape(-1, SCALE + 1)
-    table = pd.DataFrame(counts.T, index=[INVALID, *range(1, SCALE + 1)], columns=levels)
-    return table.loc[[*range(1, SCALE + 1), INVALID]]
 
 
 def problem_rates(

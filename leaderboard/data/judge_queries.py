@@ -126,30 +126,3 @@ def pictured(db: Database, *, suite: str) -> set[tuple[str, str]]:
         "SELECT task, image FROM thumbnails WHERE task IN (SELECT task FROM suite_tasks WHERE suite = ?)", [suite]
     )
     return set(zip(frame["task"], frame["image"], strict=True))
-
-
-def printed_correlations(db: Database) -> pd.DataFrame:
-    """PairBench Table 2 as printed: metric (its title), benchmark, printed."""
-    return db.ask(
-        """SELECT split_part(replace(claim, 'Spearman correlation of ', ''), ' with ', 1) AS metric,
-                  split_part(claim, ' with ', 2) AS benchmark, printed
-           FROM claims WHERE paper = 'PairBench' AND "where" = 'Table 2'
-             AND claim LIKE 'Spearman correlation of % with %'
-           ORDER BY benchmark, metric"""
-    )
-
-
-def other_scores(db: Database, *, models: list[str]) -> pd.DataFrame:
-    """These models' main scores on tasks that are not pairs to judge: model, origin, task, title, benchmark, value."""
-    return db.ask(
-        f"""SELECT runs.model, runs.origin, runs.task, tasks.title, benchmarks.title AS benchmark,
-                   coalesce(any_value(scores.value) FILTER (scores.subset = 'default'), avg(scores.value))
-                       * CASE WHEN any_value(metrics.higher_is_better) THEN 1 ELSE -1 END AS value
-            FROM scores JOIN runs ON runs.id = scores.run JOIN tasks ON tasks.key = runs.task
-            JOIN benchmarks ON benchmarks.key = tasks.benchmark JOIN metrics ON metrics.key = scores.metric
-            WHERE runs.main AND NOT ({JUDGED}) AND scores.metric = tasks.metrics[1]
-              AND runs.model IN (SELECT unnest(?))
-            GROUP BY runs.model, runs.origin, runs.task, tasks.title, benchmarks.title, tasks.position
-            ORDER BY benchmarks.title, tasks.position, runs.origin, runs.model""",
-        [models],
-    )

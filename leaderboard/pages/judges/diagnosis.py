@@ -74,7 +74,7 @@ class Flip:
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnosis:
-    """A judge's ratings of the pairs of some splits. A figure that is undefined is the reason in words."""
+    """A judge's ratings of the pairs of a suite. A figure that is undefined is the reason in words."""
 
     pairs: int
     of: int  # pairs of its tasks; of a partial run some were not put to it in both orders
@@ -82,7 +82,6 @@ class Diagnosis:
     histograms: tuple[Histogram, ...]
     curve: tuple[Figure, ...]  # RelaxSym at 0..9
     bias: Figure | str
-    confusion: pd.DataFrame
     problems: dict[str, Figure]
     templates: tuple[tuple[str, TemplateRobustness | str], ...]  # by condition
     effort: Effort
@@ -102,14 +101,12 @@ class Diagnosis:
         return [judge_diagnostics.template_name(number) for number in self.template_numbers]
 
 
-def diagnose(
-    db: Database, *, suite: str, model: str, pairs: pd.DataFrame, runs: pd.DataFrame, split: str = ""
-) -> Diagnosis | None:
-    """A judge on all splits of a suite, or on one; None without stored pairs.
+def diagnose(db: Database, *, suite: str, model: str, pairs: pd.DataFrame, runs: pd.DataFrame) -> Diagnosis | None:
+    """A judge on all splits of a suite; None without stored pairs.
 
     `pairs` is the suite's evidence, `runs` what `judge_queries.runs` gives.
     """
-    own = pairs[(pairs["model"] == model) & ((pairs["task"] == split) if split else True)]
+    own = pairs[pairs["model"] == model]
     own_runs = runs[(runs["model"] == model) & runs["task"].isin(own["task"].unique())]
     if own.empty:
         return None
@@ -123,7 +120,6 @@ def diagnose(
         histograms=tuple(histograms(own)),
         curve=judge.relax_sym_curve(forward, reverse, sources),
         bias=_figure(lambda: judge_diagnostics.position_bias(forward, reverse, sources)),
-        confusion=judge_diagnostics.confusion(own["expected_score"], forward, reverse),
         # A number can be without a score only because it is NaN.
         problems=judge_diagnostics.problem_rates(
             *(

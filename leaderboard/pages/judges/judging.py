@@ -6,7 +6,7 @@ from leaderboard.data import judge_queries
 from leaderboard.data.memo import memoised, shared
 from leaderboard.page import Site
 from leaderboard.pages.judges import comparison as compared
-from leaderboard.pages.judges import context, diagnosis, encoders
+from leaderboard.pages.judges import diagnosis
 
 
 class Judging:
@@ -29,22 +29,9 @@ class Judging:
             most=16,
             of=db,
         )
-        self.stability = memoised(
-            lambda suite, splits: context.stability(self.compare(suite, splits), pairs=self.pairs(suite)),
-            most=16,
-            of=db,
-        )
-        self.joined = memoised(lambda suite, splits: context.joined(db, self.compare(suite, splits)), most=16, of=db)
-        self.encoder_scores = memoised(
-            lambda suite: encoders.encoder_scores(
-                self.scores(suite), judge_queries.tasks(db, suite=suite), self.runs(suite)
-            ),
-            most=8,
-            of=db,
-        )
         self.diagnose = memoised(
-            lambda suite, model, split: diagnosis.diagnose(
-                db, suite=suite, model=model, pairs=self.pairs(suite), runs=self.runs(suite), split=split
+            lambda suite, model: diagnosis.diagnose(
+                db, suite=suite, model=model, pairs=self.pairs(suite), runs=self.runs(suite)
             ),
             most=64,
             of=db,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from urllib.parse import quote
 
 import gradio as gr
@@ -13,7 +15,7 @@ from leaderboard.data import judge_queries, model_queries, suite_queries
 from leaderboard.html.labels import suite_choices
 from leaderboard.html.templates import macro, render
 from leaderboard.page import Site, View, bind, heading, message_box
-from leaderboard.pages.judges import context, diagnosis, drawing
+from leaderboard.pages.judges import diagnosis
 from leaderboard.pages.judges.comparison import (
     ALL,
     BEST,
@@ -34,8 +36,31 @@ SENTENCE = (
 )
 
 
+LOWEST = -1.0  # of an axis: Controllability has no lower bound
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueAxis:
+    """A horizontal axis in stored units."""
+
+    low: float
+    high: float
+
+    def at(self, value: float) -> float:
+        """Percent of the width; values beyond an end are at the end."""
+        share = (value - self.low) / (self.high - self.low)
+        return 100 * min(max(share, 0.0), 1.0)
+
+
+def axis(metric: str, values: Sequence[float]) -> ValueAxis:
+    """The axis of a metric's values, over its whole range where it is bounded."""
+    if metric == "smoothness":
+        return ValueAxis(low=0.0, high=math.log(10))
+    return ValueAxis(low=max(LOWEST, min(0.0, math.floor(min(values, default=0.0) * 5) / 5)), high=1.0)
+
+
 def draw(site: Site) -> None:
-    """The answer, the picture, the controls, then one judge in detail and what lies around it."""
+    """The answer, the picture, the controls, then one judge in detail."""
     heading(title="Judges", sentence=SENTENCE, cite=suite_queries.benchmark(site.db, key="pairbench").iloc[0]["bibtex"])
     lists = {
         "suite": lambda: suite_choices(judge_queries.suites(site.db)),
@@ -46,15 +71,13 @@ def draw(site: Site) -> None:
                 for row in judge_queries.judges(site.db).itertuples()
             ),
         ],
-        "split": lambda: [("All splits", ""), *_splits(site)],
     }
-    suites, judges, splits = (lists[name]() for name in ("suite", "judge", "split"))
+    suites, judges = (lists[name]() for name in ("suite", "judge"))
     keys = tuple(key for _, key in suites)
     parameters = (
         Choice(key="suite", default=keys[0] if keys else "pairbench", choices=keys or ("pairbench",), noun="suite"),
         Choice(key="splits", default=ALL, choices=tuple(SPLITS)),
         Choice(key="judge", default="", choices=tuple(key for _, key in judges), noun="judge"),
-        Choice(key="split", default="", choices=tuple(key for _, key in splits), noun="split"),
     )
     message = message_box()
     head = gr.HTML("<p class='jd-waiting pg-quiet'>Comparing the judges …</p>", apply_default_css=False)
@@ -64,35 +87,18 @@ def draw(site: Site) -> None:
             [(title, key) for key, title in SPLITS.items()], value=ALL, label="Compare on", scale=2, min_width=240
         )
         judge = gr.Dropdown(judges, value="", label="Judge in detail (type to search)", scale=3, min_width=240)
-        split = gr.Dropdown(splits, value="", label="Its pairs of", scale=2, min_width=200)
     detail = gr.HTML("", apply_default_css=False)
-    rest = gr.HTML("", apply_default_css=False)
     judging = judging_of(site)
     bind(
         site,
         parameters=parameters,
-        controls=[suite, which, judge, split],
-        outputs=[head, detail, rest],
-        draw=lambda suite, splits, judge, split: page(judging, suite=suite, splits=splits, judge=judge, split=split),
+        controls=[suite, which, judge],
+        outputs=[head, detail],
+        draw=lambda suite, splits, judge: page(judging, suite=suite, splits=splits, judge=judge),
         message=message,
-        blank=lambda **_: (every_judge(site), "", ""),
+        blank=lambda **_: (every_judge(site), ""),
         lists=lists,
     )
-
-
-def _splits(site: Site) -> list[tuple[str, str]]:
-    """Every split with stored pairs or scores to choose from."""
-    out = {}
-    for suite in judge_queries.suites(site.db).itertuples():
-        for task in judge_queries.tasks(site.db, suite=suite.key).itertuples():
-            if task.ranked:
-                out.setdefault(task.key, f"{task.title}")
-    return [(title, key) for key, title in out.items()]
-
-
-def judge_url(key: str) -> str:
-    """The address of a judge in detail, relative to the app's root."""
-    return f"judges?judge={quote(key, safe='/:~')}"
 
 
 def every_judge(site: Site) -> str:
@@ -100,15 +106,18 @@ def every_judge(site: Site) -> str:
     listed = judge_queries.judges(site.db)
     return macro("index")(
         [
-            (words[0].upper() + words[1:] + "s", [(row.title, judge_url(row.key)) for row in rows.itertuples()])
+            (
+                words[0].upper() + words[1:] + "s",
+                [(row.title, f"judges?judge={quote(row.key, safe='/:~')}") for row in rows.itertuples()],
+            )
             for kind, words in KINDS.items()
             for rows in [listed[listed["kind"] == kind]]
         ]
     )
 
 
-def page(judging: Judging, *, suite: str, splits: str, judge: str, split: str) -> tuple[str, str, str]:
-    """The three outputs: the answer with its picture, one judge in detail, and what lies around it."""
+def page(judging: Judging, *, suite: str, splits: str, judge: str) -> tuple[str, str]:
+    """The two outputs: the answer with its picture, and one judge in detail."""
     comparison = judging.compare(suite, splits)
     about = _suite(judging, suite)
     metrics = suite_queries.metrics(judging.db)
@@ -127,7 +136,7 @@ def page(judging: Judging, *, suite: str, splits: str, judge: str, split: str) -
         recomputed=any(value.recomputed for row in comparison.rows for value in row.values.values()),
         chosen=model,
     )
-    return head, _detail(judging, model=model, suite=suite, split=split), _rest(judging, comparison, about, metrics)
+    return head, _detail(judging, model=model, suite=suite)
 
 
 def panel(comparison: JudgeComparison, metric: str, *, about: pd.Series) -> dict[str, object]:
@@ -139,7 +148,7 @@ def panel(comparison: JudgeComparison, metric: str, *, about: pd.Series) -> dict
         "title": about["title"],
         "digits": int(about["digits"]),
         "scale": float(about["scale"]),
-        "axis": drawing.axis(metric, [row.values[metric].value for row in rows]),
+        "axis": axis(metric, [row.values[metric].value for row in rows]),
         "rows": rows,
         "missing": len(comparison.rows) - len(rows),
     }
@@ -155,17 +164,16 @@ def _home(judging: Judging, *, model: str, suite: str) -> str:
     return next((key for key in (suite, *others) if model in set(judging.scores(key)["model"])), "")
 
 
-def _detail(judging: Judging, *, model: str, suite: str, split: str) -> str:
+def _detail(judging: Judging, *, model: str, suite: str) -> str:
     home = _home(judging, model=model, suite=suite) if model else ""
     if not home:
         return ""
     tasks = judge_queries.tasks(judging.db, suite=home)
     tasks = tasks[tasks["ranked"]].set_index("key", drop=False)
-    split = split if split in tasks.index else ""
     row = judging.compare(home, ALL).row(model) or judging.compare(home, IMAGES).row(model)
     if row is None:
         return ""
-    ratings = judging.diagnose(home, model, split)
+    ratings = judging.diagnose(home, model)
     about = model_queries.model(judging.db, key=model).iloc[0]
     return render(
         "pages/judges/detail.html",
@@ -173,7 +181,6 @@ def _detail(judging: Judging, *, model: str, suite: str, split: str) -> str:
         model=about,
         suite=_suite(judging, home),
         moved=_suite(judging, suite)["title"] if home != suite else "",
-        split=split,
         tasks=tasks,
         ratings=ratings,
         reading=diagnosis.reading(ratings) if ratings else [],
@@ -182,7 +189,7 @@ def _detail(judging: Judging, *, model: str, suite: str, split: str) -> str:
         curve=_curve(ratings) if ratings else {},
         CONDITIONS=CONDITIONS,
         METRICS=METRICS,
-        axis=drawing.ValueAxis(low=0.0, high=1.0),
+        axis=ValueAxis(low=0.0, high=1.0),
     )
 
 
@@ -206,44 +213,9 @@ def _curve(ratings: diagnosis.Diagnosis) -> dict[str, str]:
     line = [(at / steps, figure.value) for at, figure in enumerate(ratings.curve)]
     known = [(at / steps, figure) for at, figure in enumerate(ratings.curve) if figure.low is not None]
     band = [(x, figure.high) for x, figure in known] + [(x, figure.low) for x, figure in reversed(known)]
-    return {"line": drawing.line(line), "band": drawing.line(band)}
-
-
-def _rest(judging: Judging, comparison: JudgeComparison, about: pd.Series, metrics: pd.DataFrame) -> str:
-    stability = judging.stability(comparison.suite, comparison.splits)
-    return render(
-        "pages/judges/rest.html",
-        comparison=comparison,
-        suite=about,
-        metrics=metrics,
-        METRICS=METRICS,
-        encoders=judging.encoder_scores(comparison.suite),
-        axis=drawing.ValueAxis(low=0.0, high=1.0),
-        kinds=KINDS,
-        printed=context.printed(judging.db, titles=dict(metrics["title"])),
-        joined=judging.joined(comparison.suite, comparison.splits),
-        shared=context.SHARED,
-        stability=stability,
-        stable={} if isinstance(stability, str) else _stable(stability),
-    )
-
-
-def _stable(stability: context.Stability) -> dict[str, object]:
-    """Kendall's tau over the number of sources (a logarithmic axis) as a line, with its band and ticks."""
-    sizes = [point.size for point in stability.points]
-    low, high = math.log(sizes[0]), math.log(stability.sources)
-
-    def at(size: int) -> float:
-        return (math.log(size) - low) / (high - low)
-
-    line, upper, lower = (
-        [(at(point.size), max(getattr(point, name), 0.0)) for point in stability.points]
-        for name in ("tau", "tau_high", "tau_low")
-    )
     return {
-        "line": drawing.line([*line, (1.0, 1.0)]),
-        "band": drawing.line([*upper, (1.0, 1.0), *reversed(lower)]),
-        "ticks": [(100 * at(size), size) for size in (*sizes, stability.sources)],
+        name: " ".join(f"{100 * x},{100 * (1 - y)}" for x, y in points)
+        for name, points in (("line", line), ("band", band))
     }
 
 

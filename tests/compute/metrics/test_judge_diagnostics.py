@@ -1,10 +1,10 @@
-"""References: closed forms, scikit-learn's confusion_matrix and NMI, judges that depend on the prompt or do not."""
+"""References: closed forms, scikit-learn's NMI, judges that depend on the prompt or do not."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.metrics import confusion_matrix, normalized_mutual_info_score
+from sklearn.metrics import normalized_mutual_info_score
 
 from compute.metrics import judge_diagnostics as diagnostics
 from compute.types import BadInput, Undefined
@@ -29,17 +29,6 @@ def test_the_interval_of_a_bias_has_the_bias_inside(lean: float) -> None:
     gaps = (pairs["forward"] - pairs["reverse"]).groupby(pairs["source"]).agg(["sum", "count"])
     residual = gaps["sum"] - figure.value * gaps["count"]  # the linearised error of a ratio of sums
     assert figure.stderr == pytest.approx(np.sqrt((residual**2).sum()) / gaps["count"].sum(), rel=0.06)
-
-
-def test_confusion_is_that_of_scikit_learn() -> None:
-    pairs = judges.noisy(np.random.default_rng(1), sources=50, invalid=0.1)["sensitive"]
-    table = diagnostics.confusion(pairs["expected_score"], pairs["forward"], pairs["reverse"])
-    assert table.shape == (11, 3) and table.to_numpy().sum() == 300 and list(table.columns) == [1, 8, 10]
-    truth = np.concatenate([pairs["expected_score"]] * 2)
-    answers = np.concatenate([pairs["forward"], pairs["reverse"]])
-    wanted = confusion_matrix(truth, np.nan_to_num(answers, nan=11), labels=range(1, 12))
-    assert table.to_numpy().T.tolist() == wanted[[0, 7, 9]].tolist()
-    assert table.loc["invalid"].sum() == np.isnan(answers).sum() > 0
 
 
 def test_problem_rates() -> None:
