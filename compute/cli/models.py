@@ -80,7 +80,9 @@ def made_models(texts: Sequence[str], settings: RunSettings, *, name: str = "") 
     models = {}
     for text in texts:
         model, keywords = factories.made(text)
-        hardware = placement.hardware_of(model, device=settings.device, dtype=settings.dtype)
+        hardware = placement.hardware_of(
+            model, device=settings.device, dtype=settings.dtype, attention=settings.attn_implementation
+        )
         named = {"name": name or keywords.pop("name", "") or factories.title(text)}
         made = wrapping.wrap(model, **{**keywords, **named}, hardware=hardware, batch_size=settings.batch_size)
         if made.remark:

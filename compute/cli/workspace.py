@@ -94,6 +94,14 @@ def run_settings(
             "metrics float32."
         ),
     ] = "",
+    attn_implementation: Annotated[
+        str,
+        typer.Option(
+            "--attn",
+            help="eager, sdpa, flash_attention_2, flash_attention_3 or flex_attention, of models that transformers "
+            "loads; default: what it takes by itself.",
+        ),
+    ] = "",
     store_dtype: Annotated[
         str,
         typer.Option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -42,6 +43,10 @@ class RunSettings(BaseModel):
     options: Annotated[tuple[str, ...], BeforeValidator(_several)] = ()  # `name=value`
     device: Name = ""  # cpu, cuda, cuda:1, mps; empty: the best available
     dtype: Name = ""  # float32, bfloat16, float16; empty: the device's best
+    attn_implementation: Annotated[
+        Literal["", "eager", "sdpa", "flash_attention_2", "flash_attention_3", "flex_attention"],
+        BeforeValidator(lambda name: name or ""),
+    ] = ""  # of models that transformers loads; empty: what it takes by itself
     store_dtype: Literal["float32", "float16"] = "float32"  # of the vectors that are stored
     skip_bad: bool = False  # items that cannot be used are skipped
     # How the work is done.
@@ -63,7 +68,7 @@ class RunSettings(BaseModel):
             first = error.errors()[0]
             name, value, near = ".".join(map(str, first["loc"])), first["input"], ""
             if first["type"] == "literal_error":
-                near = suggestion(str(value), first["ctx"]["expected"].replace("'", "").split(" or "))
+                near = suggestion(str(value), re.findall(r"'(\w+)'", first["ctx"]["expected"]))
             raise BadInput(
                 f"{name} cannot be {str(value)[:60]!r}: {first['msg'].replace('Input', 'it')}.{near}"
             ) from None

@@ -195,6 +195,7 @@ def workbench(
         raise BadInput(f"There is no file {data}. Make it: likeness pairs make --images DIR --out {data}")
     if data is not None and not data.is_dir():
         raise BadInput(f"There is no folder {data}: give one that holds data sets as <org>/<name>/, or name none")
+    hardware = hardware or families.hardware(device=settings.device, dtype=settings.dtype)
     offline = settings.offline or settings.dry_run
     if offline:
         stay_offline()
@@ -206,7 +207,7 @@ def workbench(
         settings,
         features=storage.below(settings.shared, "features"),
         source=Source.keeping(settings.shared, root=data, offline=offline, own=files),
-        hardware=hardware or families.hardware(device=settings.device, dtype=settings.dtype),
+        hardware=replace(hardware, attention=settings.attn_implementation),
         own=models,
     )
 

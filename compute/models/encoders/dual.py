@@ -73,7 +73,7 @@ def _load(
     options = chosen(row, {**OPTIONS, "normalise": False})
     _check_kind(row, folder, kinds)
     texts = _reads_texts(row)
-    by_library = kinds != CLIP or not texts or options["random"] or options["lora"]
+    by_library = kinds != CLIP or not texts or options["random"] or options["lora"] or hardware.attention
     plain = None if by_library else clip.read(folder)
     own = {"prefix": options["text_prefix"], "max_tokens": options["max_tokens"]}
     if plain is not None and not module:

@@ -162,7 +162,7 @@ def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, 
         revision = options["base"].get("revision", "")
     trusted = _trusted(row, base, allowed=allowed, revision=revision)
     library = AutoModelForCausalLM if trusted else AutoModelForImageTextToText
-    model = library.from_pretrained(base, dtype=hardware.torch_dtype, trust_remote_code=trusted)
+    model = library.from_pretrained(base, trust_remote_code=trusted, **hardware.read_as)
     if base != folder:
         model = lora.merged(model, folder)
     processed = folder if (folder / "preprocessor_config.json").is_file() else base

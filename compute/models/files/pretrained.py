@@ -58,6 +58,7 @@ def model(
     missing: set[str] = set()
     if options["random"]:
         config = transformers.AutoConfig.from_pretrained(folder, **read)
+        config._attn_implementation = hardware.attention or None
         with seeded(options["seed"]):
             made = (
                 library.from_config(config, trust_remote_code=read["trust_remote_code"])
@@ -68,7 +69,7 @@ def model(
     else:
         try:
             made, report = library.from_pretrained(
-                folder, dtype=hardware.torch_dtype, output_loading_info=True, weights_only=True, **read
+                folder, output_loading_info=True, weights_only=True, **hardware.read_as, **read
             )
         except OSError as error:
             raise NotHere(f"{row.key}: {folder} cannot be loaded: {one_line(error)}") from error

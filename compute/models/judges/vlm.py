@@ -217,6 +217,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
         else weights.revision(replace(row, weights=str(folder.resolve()))),
         "dtype": hardware.dtype,
         "device": hardware.device.split(":")[0],
+        **({"attn_implementation": hardware.attention} if hardware.attention else {}),
         "options": {name: options[name] for name in pretrained.OPTIONS if options[name] is not None},
         "packages": versions.minor(versions.installed(PACKAGES)),
     }

@@ -47,7 +47,7 @@ def _batch(prepared: Sequence[torch.Tensor], hardware: Hardware) -> torch.Tensor
 def _clip(folder: Path, hardware: Hardware) -> torch.nn.Module:
     from transformers import AutoModel
 
-    return hardware.placed(AutoModel.from_pretrained(folder, dtype=hardware.torch_dtype, trust_remote_code=False))
+    return hardware.placed(AutoModel.from_pretrained(folder, trust_remote_code=False, **hardware.read_as))
 
 
 def load_hpsv2(row: Model, hardware: Hardware, folder: Path) -> Towers:

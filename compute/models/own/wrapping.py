@@ -104,6 +104,8 @@ def wrap(
         row = replace(row, modalities=checked.modalities, abilities=abilities)
     # What has no parameters may run anywhere: neither device nor precision is known, nor decides anything.
     known["device"], known["dtype"] = (hardware.device.split(":")[0], hardware.dtype) if modules else ("", "")
+    if hardware.attention:
+        known["attn_implementation"] = hardware.attention
     return OwnModel(
         row=replace(row, embed_dim=checked.length),
         load=lambda row, *, hardware: wrapped.make(row, known["digest"]),

@@ -38,6 +38,7 @@ def test_identity_says_what_decides_the_numbers(tmp_path: Path) -> None:
         identity(replace(plain, options={"normalise": True}), hardware=CPU),
         identity(replace(plain, adapter="siglip"), hardware=CPU),
         identity(plain, hardware=hardware("cpu", "bf16")),
+        identity(plain, hardware=replace(CPU, attention="eager")),
         identity(replace(plain, options={"random": True}), hardware=CPU),
     ]
     config = json.loads((folder / "config.json").read_text())
@@ -45,6 +46,8 @@ def test_identity_says_what_decides_the_numbers(tmp_path: Path) -> None:
     changed.append(identity(plain, hardware=CPU))
     assert all(one != first for one in changed)
     assert len({json.dumps(one, sort_keys=True) for one in changed}) == len(changed)
+    with pytest.raises(CannotDo, match="'ssim'.*attn_implementation"):
+        identity(Model(key="ssim", title="", adapter="ssim"), hardware=replace(CPU, attention="eager"))
 
 
 def test_a_file_from_an_address_without_a_known_hash_is_known_by_its_content(

@@ -12,13 +12,24 @@ from compute.models.own.objects.wrapped import weight_of
 from compute.types import BadInput
 
 
-def hardware_of(model: Any, *, device: str = "", dtype: str = "") -> Hardware:
+def hardware_of(model: Any, *, device: str = "", dtype: str = "", attention: str = "") -> Hardware:
     """The device and precision of an object's parameters; those of `compute.models.hardware` where it has none.
 
-    Raises BadInput where another device or precision is named than the object's: to move it is the caller's to do.
+    Raises BadInput where another device, precision or attention is named than the object's: to change it is the
+    caller's to do.
     """
-    dtype = loading.DTYPES.get(dtype, dtype)
-    weight = next((weight for module in modules_of(model) if (weight := weight_of(module)) is not None), None)
+    dtype, modules = loading.DTYPES.get(dtype, dtype), modules_of(model)
+    if attention:
+        configs = (getattr(part, "config", None) for module in modules for part in module.modules())
+        has = next(
+            (has for config in configs if (has := getattr(config, "_attn_implementation", ""))), "none to choose"
+        )
+        if has != attention:
+            raise BadInput(
+                f"{type(model).__name__} has attn_implementation {has!r}, not {attention!r}: load it with "
+                f"attn_implementation={attention!r}, or omit it"
+            )
+    weight = next((weight for module in modules if (weight := weight_of(module)) is not None), None)
     if weight is None:
         return replace(loading.hardware(device, dtype), dtype=dtype or "float32", chosen=True)
     own = Hardware(device=str(weight.device).removesuffix(":0"), dtype=str(weight.dtype).removeprefix("torch."))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +110,11 @@ def test_options_change_what_they_say(folders: dict[str, Path]) -> None:
     one = [plain.prepare("text", LONG)]
     found, expected = half.embed("text", one), plain.embed("text", one)
     assert found.dtype == np.float32 and 0 < abs(found - expected).max() < 0.1
+    other = load(row(folders["clip"], "clip"), hardware=replace(CPU, attention="eager"))
+    assert other.module.config._attn_implementation == "eager"
+    np.testing.assert_allclose(other.embed("text", one), expected, atol=1e-5)
+    with pytest.raises(BadInput, match="Flash"):
+        load(row(folders["clip"], "clip"), hardware=replace(CPU, attention="flash_attention_3"))
     with pytest.raises(BadInput, match="text_prefx"):
         load(row(folders["clip"], "clip", text_prefx=""), hardware=CPU)
     bare = [load(row(folders["clip"], "clip", random=True, seed=seed), hardware=CPU) for seed in (3, 3, 4)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -91,10 +92,11 @@ def test_training_mode_is_named_and_nothing_of_the_model_changes():
 
 def test_nothing_is_moved():
     model = Flat()
-    for named in ({"device": "cuda"}, {"dtype": "bf16"}):
-        with pytest.raises(BadInput, match="move|model.to"):
+    for named in ({"device": "cuda"}, {"dtype": "bf16"}, {"attention": "eager"}):
+        with pytest.raises(BadInput, match="model.to|'none to choose'"):
             hardware_of(model, **named)
-    assert hardware_of(model, device="cpu", dtype="fp32") == hardware_of(model)
+    model.config = SimpleNamespace(_attn_implementation="eager")
+    assert hardware_of(model, device="cpu", dtype="fp32", attention="eager") == hardware_of(model)
 
 
 RED = 200  # of the images that the model fails on
