@@ -50,3 +50,4 @@ def home() -> Path | None:
 HOME = home()
 DATABASE = Path(os.environ.get("LIKENESS_DATABASE") or (HOME or ASSETS) / "likeness.duckdb")
 RESULTS = Path(os.environ.get("LIKENESS_RESULTS") or (HOME or ROOT) / "results").absolute()
+USER_MODELS = (HOME or ROOT) / "models.csv"  # a catalogue of the user's own models, next to the results

@@ -1,22 +1,43 @@
-"""Gathers every benchmark, suite, task, metric, model and dataset from assets/catalog, and cross-checks their keys."""
+"""Gathers every benchmark, suite, task, metric, model and dataset from assets/catalog, and cross-checks their keys.
+
+Users add models of their own by a table `models.csv` in LIKENESS_HOME, which an upgrade of the package leaves alone.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import os
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
+from compute import paths
 from compute.io.tables import read_csv
 from compute.metrics import METRICS
+from compute.models.files.weights import with_folders
+from compute.models.registry import ADAPTERS
 from compute.paths import CATALOG
-from compute.types import ABILITIES, AGGREGATES, KINDS, BadInput, Benchmark, Metric, Model, Suite, Task, UnknownKey
+from compute.types import (
+    ABILITIES,
+    AGGREGATES,
+    KINDS,
+    BadInput,
+    Benchmark,
+    Metric,
+    Model,
+    Suite,
+    Task,
+    UnknownKey,
+    suggestion,
+)
+
+MODEL_KEY = re.compile(r"[a-z0-9][a-z0-9._/+-]*")
+NEEDED = ("key", "title")  # columns of a user's table of models; the others may be missing
 
 GROUPS = ("", "general-purpose", "specialised", "multi-task")
 # MIEB's task types that have their own category in its means; every other task keeps the category its table row names.
@@ -106,22 +127,28 @@ class Alias:
     note: str = ""
 
 
-# Nouns, a column of theirs, and where what it names must be known.
-REFERENCES = (
-    ("suites", "benchmark", "benchmarks"),
-    ("suites", "aggregate", "aggregates"),
-    ("suites", "baselines", "models"),
-    ("tasks", "benchmark", "benchmarks"),
-    ("tasks", "metrics", "metrics"),
-    ("tasks", "suites", "suites"),
-    ("tasks", "dataset", "datasets"),
-    ("datasets", "part_of", "datasets"),
-    ("models", "kind", "kinds"),
-    ("models", "group", "groups"),
-    ("models", "abilities", "abilities"),
-    ("models", "trained_on", "datasets"),
-    ("aliases", "model", "models"),
-)
+# A noun's columns that name others, and where these must be known.
+REFERENCES = {
+    "benchmarks": {},
+    "suites": {"benchmark": "benchmarks", "aggregate": "aggregates", "baselines": "models"},
+    "tasks": {"benchmark": "benchmarks", "metrics": "metrics", "suites": "suites", "dataset": "datasets"},
+    "datasets": {"part_of": "datasets"},
+    "models": {
+        "kind": "kinds",
+        "group": "groups",
+        "adapter": "adapters",
+        "abilities": "abilities",
+        "trained_on": "datasets",
+    },
+    "aliases": {"model": "models"},
+}
+FIXED = {
+    "aggregates": AGGREGATES,
+    "kinds": KINDS,
+    "groups": GROUPS,
+    "abilities": ABILITIES,
+    "adapters": ("", *ADAPTERS),
+}
 # The files of the catalogue, a CSV each, and what their rows are. MIEB's own table of tasks is apart.
 NOUNS = {
     "benchmarks": Benchmark,
@@ -186,9 +213,9 @@ def load(folder: Path = CATALOG) -> Catalog:
     """Reads the catalogue. Raises BadInput naming the file, the row and what is wrong."""
     nouns = {name: _nouns(noun, folder / f"{name}.csv") for name, noun in NOUNS.items()}
     mieb = read_csv(folder / "mieb_tasks.csv", columns=MIEB_COLUMNS).to_dict("records")
-    nouns["tasks"] += tuple(_mieb_task(row) for row in mieb)
-    catalog = Catalog(metrics=METRICS, **nouns)
-    _check(catalog)
+    catalog = Catalog(metrics=METRICS, **{**nouns, "tasks": (*nouns["tasks"], *map(_mieb_task, mieb))})
+    for noun, rows in nouns.items():
+        _check(catalog, noun, rows, path=folder / f"{noun}.csv")
     return catalog
 
 
@@ -198,60 +225,94 @@ def shipped() -> Catalog:
     return load()
 
 
-def _nouns(noun: type, path: Path) -> tuple:
-    """The rows of a table that has the noun's fields as columns, and no others."""
-    columns = tuple(field.name for field in fields(noun))
-    frame = read_csv(path, columns=columns)
-    unknown = [column for column in frame.columns if column not in columns]
-    if unknown:
-        raise BadInput(f"{path.name} has a column {unknown[0]!r} that is not known; known are: {', '.join(columns)}")
-    return tuple(
-        noun(**{column: PARSERS[column](row, column) if column in PARSERS else row[column] for column in columns})
-        for row in frame.to_dict("records")
+def known() -> Catalog:
+    """The shipped catalogue with the models of the user's own table, where there is one.
+
+    Its columns are those of assets/catalog/models.csv, of which only NEEDED are; folders are relative to the table's.
+    Raises BadInput naming the row and the column.
+    """
+    catalog, path = shipped(), paths.USER_MODELS
+    if not path.is_file():
+        return catalog
+    models = tuple(
+        with_folders(row, lambda way: os.path.normpath(path.parent / way))
+        for row in _nouns(Model, path, required=NEEDED)
     )
+    catalog = replace(catalog, models=(*catalog.models, *models))
+    for number, row in enumerate(models, 1):
+        if not MODEL_KEY.fullmatch(row.key):
+            raise _wrong(path, number, "key", f"{row.key!r} is not lower-case letters, digits and . _ / + -")
+        if row.adapter and not row.abilities:
+            raise _wrong(path, number, "abilities", f"an adapter needs some of {', '.join(ABILITIES)}")
+    _check(catalog, "models", models, path=path)
+    return catalog
+
+
+def _nouns(noun: type, path: Path, *, required: Sequence[str] = ()) -> tuple:
+    """The rows of a table that has the noun's fields as columns, and no others; only `required` ones where named."""
+    columns = [field.name for field in fields(noun)]
+    frame = read_csv(path, columns=tuple(required or columns))
+    if unknown := [column for column in frame.columns if column not in columns]:
+        raise BadInput(
+            f"{path.name} has a column {unknown[0]!r} that is not known.{suggestion(unknown[0], columns)} "
+            f"Known are: {', '.join(columns)}"
+        )
+    rows = []
+    for number, cells in enumerate(frame.to_dict("records"), 1):
+        values = {}
+        for column, text in cells.items():
+            if column in required and not text.strip():
+                raise _wrong(path, number, column, "it is empty")
+            try:
+                if text or not required:  # an empty cell is as a missing column
+                    values[column] = PARSERS.get(column, str)(text)
+            except ValueError as error:
+                raise _wrong(path, number, column, f"{text!r} is not {error}") from error
+        rows.append(noun(**values))
+    return tuple(rows)
+
+
+def _wrong(path: Path, number: int, column: str, problem: str) -> BadInput:
+    return BadInput(f"{path.name}, row {number}, column {column!r}: {problem}")
 
 
 def _list(text: str, *, separator: str = ";") -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(separator) if part.strip())
 
 
-def _number(row: dict[str, str], column: str) -> float | None:
-    text = row[column].strip()
-    if not text:
-        return None
+# Parsers of cells. They raise ValueError with what the text is not.
+
+
+def _number(text: str) -> float | None:
     try:
-        value = float(text)
-        if not math.isfinite(value):
-            raise ValueError(value)
-    except ValueError as error:
-        raise BadInput(f"{row['key']}: {column} is {text!r}, not a number") from error
-    return value
+        value = float(text.strip() or 0)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError("a number")
+    return value if text.strip() else None
 
 
-def _count(row: dict[str, str], column: str) -> int | None:
-    value = _number(row, column)
+def _count(text: str) -> int | None:
+    value = _number(text)
     return None if value is None else int(value)
 
 
-def _named(row: dict[str, str], column: str, known: dict[str, str]) -> str:
-    if row[column] not in known:
-        raise BadInput(f"{row['key']}: {column} is {row[column]!r}; known are: {', '.join(known)}")
-    return known[row[column]]
-
-
-def _truth(row: dict[str, str], column: str) -> bool | None:
+def _truth(text: str) -> bool | None:
     known = {"true": True, "false": False, "": None}
-    text = row[column].strip().lower()
-    if text not in known:
-        raise BadInput(f"{row['key']}: {column} is {text!r}; write true or false, or leave it empty")
-    return known[text]
+    if text.strip().lower() not in known:
+        raise ValueError("true, false or empty")
+    return known[text.strip().lower()]
 
 
-def _options(row: dict[str, str], column: str) -> dict[str, Any]:
+def _options(text: str) -> dict[str, Any]:
     try:
-        return json.loads(row[column] or "{}")
+        options = json.loads(text or "{}")
     except json.JSONDecodeError as error:
-        raise BadInput(f"{row['key']}: {column} is not JSON ({error})") from error
+        raise ValueError(f"JSON ({error})") from error
+    if not isinstance(options, dict):
+        raise ValueError("a JSON object")
+    return options
 
 
 # How a cell becomes a field's value, where it is not simply its text.
@@ -267,29 +328,34 @@ LISTS = (
     "suites",
     "trained_on",
 )
-PARSERS: dict[str, Callable[[dict[str, str], str], Any]] = {
-    **dict.fromkeys(LISTS, lambda row, column: _list(row[column])),
+PARSERS: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(LISTS, _list),
     **dict.fromkeys(("parameters_m", "memory_mb", "chance", "minimum_coverage"), _number),
     **dict.fromkeys(("embed_dim", "max_tokens", "image_size", "n_items"), _count),
     **dict.fromkeys(("late_interaction", "instructions", "open_weights"), _truth),
-    "ranked": lambda row, column: _truth(row, column) is not False,
+    "ranked": lambda text: _truth(text) is not False,
     **dict.fromkeys(("options", "category_weights"), _options),
 }
 
 
+def _named(row: Mapping[str, str], column: str, known: Mapping[str, str]) -> str:
+    if row[column] not in known:
+        raise BadInput(f"{row['name']}: {column} is {row[column]!r}; known are: {', '.join(known)}")
+    return known[row[column]]
+
+
 def _mieb_task(row: dict[str, str]) -> Task:
     """One row of MIEB's own task table as our noun; sizes and chance levels follow from its columns."""
-    named = {**row, "key": f"mieb/{row['name'].lower()}"}
-    classes = _count(named, "num_classes")
-    procedure = _named(named, "abstask_type", MIEB_PROCEDURES)
+    classes = _count(row["num_classes"])
+    procedure = _named(row, "abstask_type", MIEB_PROCEDURES)
     if row["mteb_task_type"] == "VisionCentricQA":
         procedure = "multiple_choice"
-    metric = _named(named, "main_score", MIEB_METRICS)
+    metric = _named(row, "main_score", MIEB_METRICS)
     if row["name"] == "Winoground":
         metric = "group_accuracy"
     counted = "num_queries" if row["abstask_type"] == "AbsTaskRetrieval" else "num_samples"  # else: corpus included
     return Task(
-        key=named["key"],
+        key=f"mieb/{row['name'].lower()}",
         title=row["name"],
         benchmark="mieb",
         procedure=procedure,
@@ -301,7 +367,7 @@ def _mieb_task(row: dict[str, str]) -> Task:
         subsets=_list(row["subsets"], separator="|"),
         metrics=(metric,),
         chance=_mieb_chance(row, procedure=procedure, metric=metric, classes=classes),
-        n_items=_count(named, counted),
+        n_items=_count(row[counted]),
         modalities=_list(row["modalities"], separator="+"),
         languages=_list(row["languages"], separator="|"),
         license=row["license"],
@@ -323,25 +389,17 @@ def _mieb_chance(row: dict[str, str], *, procedure: str, metric: str, classes: i
     return 1 / (captions if metric == "text_accuracy" else images)
 
 
-def _check(catalog: Catalog) -> None:
-    known: dict[str, Any] = {
-        "aggregates": AGGREGATES,
-        "kinds": KINDS,
-        "groups": GROUPS,
-        "abilities": ABILITIES,
-    }
-    for noun in ("benchmarks", "suites", "tasks", "metrics", "models", "datasets"):
-        keys = pd.Series([row.key for row in getattr(catalog, noun)])
-        if keys.duplicated().any():
-            raise BadInput(f"{noun}: {keys[keys.duplicated()].iloc[0]!r} is listed twice")
-        known[noun] = set(keys)
-    known["datasets"] |= {""}  # a task may name none
-    for nouns, column, referred in REFERENCES:
-        for row in getattr(catalog, nouns):
+def _check(catalog: Catalog, noun: str, rows: Sequence[Any], *, path: Path) -> None:
+    """That no key of a table's rows is listed twice, and that what they name is in the catalogue."""
+    if noun != "aliases":
+        counts = Counter(row.key for row in getattr(catalog, noun))
+        for number, row in enumerate(rows, 1):
+            if counts[row.key] > 1:
+                raise _wrong(path, number, "key", f"{row.key!r} is listed already. Choose another key")
+    for column, referred in REFERENCES[noun].items():
+        keys = FIXED.get(referred) or {row.key for row in getattr(catalog, referred)}
+        for number, row in enumerate(rows, 1):
             value = getattr(row, column)
             for name in (value,) if isinstance(value, str) else value:
-                if name not in known[referred]:
-                    noun, key = (
-                        ("alias", f"{row.benchmark}: {row.printed}") if nouns == "aliases" else (nouns[:-1], row.key)
-                    )
-                    raise BadInput(f"{noun} {key!r}: {column} names {name!r}, which is in no catalogue")
+                if name not in keys and (noun, column, name) != ("tasks", "dataset", ""):  # a task may name none
+                    raise _wrong(path, number, column, f"{name!r} is not known.{suggestion(name, keys)}")

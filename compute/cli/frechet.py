@@ -91,7 +91,7 @@ def frechet(
 
     Features are stored, so an interrupted comparison resumes and another metric needs no second pass over the images.
     """
-    from compute.catalog import shipped
+    from compute.catalog import known
     from compute.engine.generators import backbones as choices
     from compute.engine.generators import frechet as comparison
     from compute.engine.generators import store as storage
@@ -104,7 +104,7 @@ def frechet(
 
     if output not in FORMATS:
         raise BadInput(f"No format {output!r}. There are: {', '.join(FORMATS)}")
-    catalog = shipped()
+    catalog = known()
     settings = RunSettings(
         results=results,
         data=data,

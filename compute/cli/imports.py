@@ -90,7 +90,7 @@ def eval_results(
     offline: workspace.Offline = False,
 ):
     """Results in the hub's form, `.eval_results/*.yaml`: those with a task of the catalogue and a clear unit."""
-    from compute.catalog import hub_tasks, shipped
+    from compute.catalog import hub_tasks, known
     from compute.importing import fetch_eval_results, read_eval_results
 
     path, source = Path(where), ""
@@ -99,7 +99,7 @@ def eval_results(
             stay_offline()
         path, source = fetch_eval_results(where, revision=revision, offline=offline)
         model = model or where
-    imported = read_eval_results(path, model=model, source=source, catalog=shipped())
+    imported = read_eval_results(path, model=model, source=source, catalog=known())
     if not imported.scores:
         for problem in (*imported.problems, *imported.skipped[:3]):
             typer.echo(f"Skipped: {problem}", err=True)

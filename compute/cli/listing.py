@@ -2,30 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from compute import models
 from compute.cli.workspace import Results, warn
 from compute.engine.workspace import catalog_with_own
 from compute.rounding import parameters_text
-from compute.types import BadInput
+from compute.types import BadInput, suggestion
 
 if TYPE_CHECKING:
     from compute.catalog import Catalog
     from compute.types import Model
 
 NOUNS = ("models", "tasks", "suites", "metrics", "datasets", "options")
+UNLOADED = "(nothing loads it)"
 
 
 def show(
     noun: Annotated[str, typer.Argument(help="models, tasks, suites, metrics, datasets or options")],
     suite: Annotated[str, typer.Option(help="Only tasks of this suite.")] = "",
+    family: Annotated[str, typer.Option(help="Only models of this family, or loaded as it.")] = "",
+    runnable: Annotated[
+        bool, typer.Option("--runnable", help="Only models that run on this machine without a download.")
+    ] = False,
+    missing: Annotated[bool, typer.Option("--missing", help="Only those that do not, each with the reason.")] = False,
     results: Results = None,
 ):
-    """Prints the catalogue, one line a row, with the suites of your data in the results folder."""
-    for line in lines(catalog_with_own(results, warn=warn), noun=noun, suite=suite):
+    """Prints the catalogue, one line a row, with your own models and the suites of your data."""
+    catalog = catalog_with_own(results, warn=warn)
+    if noun == "models" and not suite:
+        chosen = model_lines(catalog.models, family=family, runnable=runnable, missing=missing)
+    elif family or runnable or missing:
+        raise BadInput(f"--family, --runnable and --missing choose among models, not among {noun}")
+    else:
+        chosen = lines(catalog, noun=noun, suite=suite)
+    for line in chosen:
         typer.echo(line)
 
 
@@ -36,15 +50,14 @@ def lines(catalog: Catalog, *, noun: str, suite: str = "") -> Iterator[str]:
         raise BadInput(f"There is no list of {noun!r}. Choose from: {', '.join(NOUNS)}")
     if suite and noun != "tasks":
         raise BadInput(f"--suite chooses among tasks, not among {noun}: likeness list tasks --suite {suite}")
-    if noun == "options":
-        yield from _options(catalog)
+    if noun in ("models", "options"):
+        yield from model_lines(catalog.models) if noun == "models" else _options(catalog)
         return
     rows = getattr(catalog, noun)
     if suite:
         chosen = catalog.suite(suite).key
         rows = [task for task in rows if chosen in task.suites]
     details = {
-        "models": lambda model: f"{model.kind}, {_size(model.parameters_m)}{_remark(model)}",
         "tasks": lambda task: (
             f"{task.category}, {task.metrics[0] if task.metrics else '-'}, "
             f"{task.n_items if task.n_items else '?'} items, {' '.join(task.suites) or 'no suite'}"
@@ -60,17 +73,32 @@ def lines(catalog: Catalog, *, noun: str, suite: str = "") -> Iterator[str]:
         yield f"{row.key:<{width}}  {row.title}  ({details[noun](row)})"
 
 
+def model_lines(
+    rows: Sequence[Model], *, family: str = "", runnable: bool = False, missing: bool = False
+) -> Iterator[str]:
+    """A line a model: key, adapter, title, kind and size, and what to know before running it. Only those that can run
+    here where `runnable`; where `missing` those that cannot, with the reason for a remark. Raises BadInput."""
+    families = sorted({row.family for row in rows} | {row.adapter for row in rows} - {""})
+    if family and family not in families:
+        near = suggestion(family, families)
+        raise BadInput(f"No model has the family {family!r}.{near} There are: {', '.join(filter(None, families))}")
+    chosen = []
+    for row in rows:
+        remark = models.missing(row) if runnable or missing else _remark(row)
+        if family in ("", row.family, row.adapter) and (runnable == missing or missing == bool(remark)):
+            size = "size unknown" if row.parameters_m is None else f"{parameters_text(row.parameters_m)} parameters"
+            details = f"({row.kind}, {size}{f'; {remark}' if remark else ''})"
+            chosen.append((row.key, row.adapter or UNLOADED, f"{row.title}  {details}"))
+    key_width, width = (max((len(row[at]) for row in chosen), default=0) for at in (0, 1))
+    for key, adapter, rest in chosen:
+        yield f"{key:<{key_width}}  {adapter:<{width}}  {rest}"
+
+
 def _remark(model: Model) -> str:
     """Why a model cannot be computed, or what to know before running it; empty for most."""
     if reason := model.options.get("not_computable"):
-        return f", not computable: {reason}"
-    return f", caution: {model.options['caution']}" if model.options.get("caution") else ""
-
-
-def _size(millions: float | None) -> str:
-    if millions is None:
-        return "size unknown"
-    return f"{parameters_text(millions)} parameters"
+        return f"not computable: {reason}"
+    return f"caution: {model.options['caution']}" if model.options.get("caution") else ""
 
 
 def _options(catalog: Catalog) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""`--models` of several commands: keys, folders of checkpoints, models of the hub; and what is said of a checkpoint."""
+"""`--models` of several commands: keys, folders of checkpoints, models of the hub, judges behind an endpoint."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Models = Annotated[
     str,
     typer.Option(
-        help="Models, comma-separated: keys (likeness list models), folders of checkpoints (./name), or "
-        "hub:org/name@revision."
+        help="Models, comma-separated: keys (likeness list models), folders of checkpoints (./name), "
+        "hub:org/name@revision, or judges by their names at LIKENESS_ENDPOINT (endpoint:NAME)."
     ),
 ]
 ModelName = Annotated[str, typer.Option("--model-name", help="Name of your model; default: its folder, id or file.")]

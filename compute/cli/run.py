@@ -40,7 +40,8 @@ def run(
         str,
         typer.Option(
             help="Models, comma-separated: keys (likeness list models), folders of checkpoints (./name), "
-            "hub:org/name@revision, or my_file.py:make_model, whose code is run."
+            "hub:org/name@revision, judges by their names at LIKENESS_ENDPOINT (endpoint:NAME), or "
+            "my_file.py:make_model, whose code is run."
         ),
     ] = "",
     model_name: ModelName = "",

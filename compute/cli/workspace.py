@@ -201,12 +201,16 @@ def shipped_file(path: Path, *, option: str) -> Path:
 
 def build(path: Path | None = None, *, results: Path | None = None) -> Report:
     """Builds the database (default: the app's) of a results folder (default: the app's), and prints a warning for each
-    folder that was skipped."""
+    folder that was skipped, and the models that no catalogue lists."""
     from compute.database import build
 
     report = build.build(path or paths.DATABASE, results=results or paths.RESULTS)
     for problem in report.problems:
         warn(problem)
+    if report.problems:
+        typer.echo(f"Warnings: {len(report.problems)}, each named above", err=True)
+    if report.unlisted:
+        typer.echo(f"In no catalogue, and shown by what their runs say: {', '.join(report.unlisted)}", err=True)
     return report
 
 

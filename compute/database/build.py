@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,11 +16,11 @@ import pandas as pd
 
 from compute import paths
 from compute.calibration import files as calibrations
-from compute.catalog import Catalog, data_version, published, shipped
+from compute.catalog import Catalog, data_version, published
+from compute.catalog.catalog import MODEL_KEY
 from compute.catalog.own import models as own_models
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
-from compute.catalog.own.suite import OwnSuite
 from compute.database import store
 from compute.database.store import frame
 from compute.engine import image_maps, run_folders, thumbnails, variants
@@ -34,6 +34,7 @@ from compute.models.files import weights
 from compute.procedures import judging
 from compute.types import BadInput, DatabaseError, Model, NotHere
 
+UNLISTED = "It is in no catalogue: this is what its runs say of it. To run it again, name it as before"
 PROJECTION = ("kind", "key", "x", "y", "cluster", "settings")
 MAX_SOURCE = 256 << 20  # bytes of one source; maps of images have 2 to 4 MB
 
@@ -51,6 +52,7 @@ class Report:
     computed: int  # of the runs
     problems: tuple[str, ...]  # a line for each file or folder that was skipped, or is not what it should be
     unshown: tuple[str, ...]  # a line for each suite of user that has no run yet: no fault, and no page shows it
+    unlisted: tuple[str, ...]  # keys of models in no catalogue, shown by what their runs say
     superseded: tuple[str, ...]  # a line for each imported collection of which newer ones replace runs
     seconds: float
 
@@ -74,6 +76,7 @@ def _fixed_sources(results: Path) -> list[Path]:
     return [
         *paths.IMPORTED.glob("*"),
         *(path for folder in folders for path in folder.rglob("*") if path.suffix in (".csv", ".json")),
+        *([paths.USER_MODELS] if paths.USER_MODELS.is_file() else ()),
         *(paths.ROOT / "compute").rglob("*.py"),
         data_version.CHANGELOG,
         *(results / "imported").glob(f"*/{collections.MARK}"),
@@ -91,7 +94,13 @@ def _digest(files: Sequence[Path], results: Path) -> str:
     """A digest of the files' names and contents. Their dates say nothing: they may be in the future, or be those of
     a fresh copy; nor does the folder that all of them are in."""
     digest = hashlib.blake2b(digest_size=16)
-    roots = (("results", results), ("computed", paths.COMPUTED), ("assets", paths.ASSETS), ("", paths.ROOT))
+    roots = (
+        ("results", results),
+        ("computed", paths.COMPUTED),
+        ("assets", paths.ASSETS),
+        ("", paths.ROOT),
+        ("home", paths.USER_MODELS.parent),
+    )
     named = {}
     for path in files:
         name, base = next(each for each in roots if path.is_relative_to(each[1]))
@@ -183,12 +192,15 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     suites, problems = suite_records.recorded(results)
     models, wrong = own_models.recorded(results)
     problems += wrong
-    catalog, wrong = _extended(suites, models)
+    catalog, wrong = own_models.with_own(suites, models)
     problems += wrong
     stored, of_runs = computed((results, paths.COMPUTED), catalog=catalog)
     suites, unshown = own_suite.with_runs(suites, tasks={run.run.task for run in stored})
-    catalog, _ = _extended(suites, models)
-    fixed = "\n".join([fixed, *unshown])
+    catalog, _ = own_models.with_own(suites, models)
+    rows = {row.key: row for row in catalog.models}
+    unlisted = described(stored, listed=rows)
+    catalog = replace(catalog, models=(*catalog.models, *unlisted))
+    fixed = "\n".join([fixed, *unshown, *map(repr, unlisted)])
     copied = False
     with suppress(DatabaseError):
         copied = store.recorded(path, "fixed") == fixed
@@ -204,7 +216,6 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
         fixed = ""
     problems += of_runs
     add_computed(frames, stored, catalog=catalog)
-    rows = {row.key: row for row in catalog.models}
     stored_calibrations, domains, wrong = calibrations.every(
         results, paths.COMPUTED, models=rows, differs=lambda model, settings: other_model(rows[model], settings)
     )
@@ -240,6 +251,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
         computed=len(stored),
         problems=tuple(problems),
         unshown=tuple(unshown),
+        unlisted=tuple(row.key for row in unlisted),
         superseded=tuple(superseded),
         **store.counts(path, ("models", "tasks", "runs", "scores", "claims")),
     )
@@ -256,13 +268,6 @@ def _fixed_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
         "notes": notes(catalog),
         "claims": frame(all_claims()),
     }
-
-
-def _extended(suites: Sequence[OwnSuite], models: Sequence[Model]) -> tuple[Catalog, list[str]]:
-    """The catalogue with suites and user models, and why others are skipped."""
-    catalog, problems = own_suite.extended(shipped(), suites)
-    catalog, wrong = own_models.extended(catalog, models)
-    return catalog, problems + wrong
 
 
 def catalog_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
@@ -371,7 +376,8 @@ def projections(path: Path) -> tuple[pd.DataFrame, list[str]]:
 
 
 def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[StoredRun], list[str]]:
-    """The whole runs under the roots, once each, and why others were skipped: damaged, or of unknown keys or subsets.
+    """The whole runs under the roots, once each, and why others were skipped: damaged, or of an unknown task, subset or
+    metric.
 
     A run that is under two roots is taken from where it is newest.
     """
@@ -395,7 +401,7 @@ def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[StoredR
                     ("tasks", stored.run.task),
                     *(("metrics", score.metric) for score in stored.scores),
                 ):
-                    if key not in known[noun]:
+                    if key not in known[noun] and not (noun == "models" and MODEL_KEY.fullmatch(key)):
                         raise BadInput(
                             f"Run folder {'/'.join(folder.parts[-3:])} is of {noun[:-1]} {key!r}, "
                             "which is in no catalogue"
@@ -412,6 +418,16 @@ def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[StoredR
             if before is None or stored.date > before.date:
                 newest[stored.run.id] = stored
     return list(newest.values()), problems
+
+
+def described(stored: Sequence[StoredRun], *, listed: Collection[str]) -> list[Model]:
+    """The rows of models that are not listed, as the newest of their runs describes them. Nothing loads them."""
+    rows = {}
+    for one in sorted(stored, key=lambda each: each.date):
+        if (key := one.run.model) not in listed:
+            stated = one.run.settings.get("described") or {}
+            rows[key] = Model(**{"key": key, "title": key, "options": {"not_computable": UNLISTED}, **stated})
+    return list(rows.values())
 
 
 def add_computed(frames: dict[str, pd.DataFrame], stored: list[StoredRun], *, catalog: Catalog) -> None:

@@ -1,7 +1,10 @@
-"""Models as a user names them: a key of the catalogue or of an own model, a folder, or a model of the hub."""
+"""Models as a user names them: a key of the catalogue or of an own model, a folder, a model of the hub, or a judge
+behind an endpoint."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,10 +14,12 @@ from compute.catalog import Catalog
 from compute.catalog.own import models as own_models
 from compute.models import required_files
 from compute.models.files import weights
+from compute.models.judges import endpoint
 from compute.models.own import checkpoints
-from compute.models.own.own_model import FROM_FOLDER, ModelSource
-from compute.types import BadInput, Model, NotHere, UnknownKey
+from compute.models.own.own_model import FROM_ENDPOINT, FROM_FOLDER, ModelSource
+from compute.types import BadInput, Model, NotHere, UnknownKey, slug
 
+ENDPOINT = "endpoint:"  # before the name that a model has at the endpoint
 PATHS = ("./", "../", "/", "~")  # what a path begins with, where a key has its name
 SHORTEST = 7  # characters of a commit that name it
 
@@ -111,10 +116,41 @@ def _recorded(row: Model) -> NamedModel:
         now = weights.revision(row, required=required_files(row))
         if row.revision and now != row.revision:
             raise BadInput(f"The files of {row.key} have changed since it was recorded: name the folder {row.weights}")
+    if source is not None and source.kind == FROM_ENDPOINT and (host := endpoint.host()):
+        name, _, recorded = source.name.rpartition("@")
+        if host != recorded:
+            raise BadInput(f"{row.key} is of {recorded}, and {endpoint.URL} names {host}: name {ENDPOINT}{name}")
     return NamedModel(row=row)
 
 
+def _served(name: str, overrides: Overrides) -> NamedModel:
+    """The judge of that name at the endpoint of the environment, which is not asked yet; another host's is another."""
+    host = endpoint.host()
+    if not name or not host:
+        raise NotHere(
+            f"{ENDPOINT}NAME is a model's name at an OpenAI-compatible endpoint, whose address is in the environment: "
+            f"export {endpoint.URL}=http://localhost:8000/v1"
+        )
+    if overrides.family:
+        raise BadInput(f"A family loads checkpoints: {ENDPOINT}{name} is loaded by its server")
+    title, options = overrides.name or name, {**(overrides.options or {}), "model": name}
+    row = Model(
+        key=f"endpoint/{slug(title, default='model', marks='._')}",
+        title=title,
+        kind="mllm",
+        adapter="endpoint",
+        abilities=("choose", "score_pair"),
+        modalities=("image", "text"),
+        options=options,
+    )
+    digest = hashlib.blake2b(json.dumps([options, host], sort_keys=True).encode(), digest_size=16).hexdigest()
+    source = ModelSource(kind=FROM_ENDPOINT, name=f"{name}@{host}")
+    return NamedModel(row=row, digest=digest, source=source, remark=f"{name} is asked at {host}")
+
+
 def _checkpoint(text: str, catalog: Catalog, overrides: Overrides, *, offline: bool, alone: bool) -> NamedModel:
+    if text.startswith(ENDPOINT):
+        return _served(text.removeprefix(ENDPOINT), overrides)
     if text.startswith(checkpoints.HUB):
         if not overrides and (row := _at_revision(catalog, *checkpoints.split_id(text))):
             return _of_catalogue(row)
@@ -137,7 +173,8 @@ def _checkpoint(text: str, catalog: Catalog, overrides: Overrides, *, offline: b
             raise NotHere(f"{error}. Models are separated by commas: none may be in a folder's name") from error
     else:
         error = UnknownKey("model", text, [row.key for row in catalog.models])
-        error.args = (f"{error}. Or name a folder, ./{text}, or a model of the hub, {checkpoints.HUB}org/name",)
+        others = f"a folder, ./{text}, a model of the hub, {checkpoints.HUB}org/name, or a judge, {ENDPOINT}NAME"
+        error.args = (f"{error}. Or name {others}",)
         raise error
     remark = f"{made.source.name} is read as {made.row.adapter} ({made.read_as})"
     return NamedModel(row=made.row, digest=made.digest, source=made.source, remark=remark)

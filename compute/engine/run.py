@@ -277,6 +277,7 @@ def _run(
         error=f"{errors} questions could not be asked: the same command asks them again" if errors else "",
         settings={
             **job.settings,
+            "described": {name: getattr(job.model, name) for name in run_folders.ModelDescription.model_fields},
             "variant": job.variant,
             "coverage": coverage,
             "tied": scoring.tied(evidence),

@@ -19,13 +19,22 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from compute.arrays import mean_if_known
 from compute.database import store
-from compute.io.files import MAX_INTEGER, check_file, check_inside, locked, read_record, validated, write_text
+from compute.io.files import (
+    MAX_INTEGER,
+    check_file,
+    check_inside,
+    check_printable,
+    locked,
+    read_record,
+    validated,
+    write_text,
+)
 from compute.metrics import METRICS
-from compute.types import WHOLE, BadInput, CannotWrite, Run, Score
+from compute.types import KINDS, WHOLE, BadInput, CannotWrite, Run, Score
 
 MARK, FAILED, SCORES, ITEMS = "run.json", "failed.json", "scores.parquet", "items.parquet"
 SCORE_FIELDS = ("subset", "metric", "value", "n", "stderr", "coverage", "lower_bound", "low", "high", "bias")  # in MARK
@@ -54,6 +63,7 @@ DIGITS = 6  # significant ones of a number in an item's detail
 # What `run.json` may hold: types, lengths, numbers within the metrics' bounds. Anything else is refused, as one wrong
 # number would spoil a suite for all its models: a negative standard error ends the ranking, an accuracy of 12345 leads.
 Name = Annotated[str, Field(max_length=200)]
+Line = Annotated[Name, AfterValidator(check_printable)]
 Text = Annotated[str, Field(max_length=4000)]
 Count = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -85,10 +95,26 @@ class PassRecord(RecordPart):
     seconds: Seconds | None = None
 
 
+class ModelDescription(BaseModel):
+    """What a page shows of a model that has left every catalogue."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    title: Line
+    kind: Literal[KINDS]
+    organisation: Line = ""
+    family: Line = ""
+    license: Line = ""
+    parameters_m: Seconds | None = None
+    embed_dim: Count | None = None
+    open_weights: bool | None = None
+
+
 class SettingsPart(RecordPart):
     """The parts of the settings that pages and plans read."""
 
     model: ModelPart | None = None
+    described: ModelDescription | None = None
     procedure: ProcedurePart | None = None
     data: DataPart | None = None
     adapter: dict | None = None

@@ -336,14 +336,11 @@ def _recorded(root: Path, warn: Warn) -> list[OwnSuite]:
 
 
 def _extended(suites: Sequence[OwnSuite], root: Path, warn: Warn) -> Catalog:
-    from compute.catalog import shipped
     from compute.catalog.own import models as own_models
-    from compute.catalog.own import suite as own_suite
 
     models, problems = own_models.recorded(root)
-    catalog, of_suites = own_suite.extended(shipped(), suites)
-    catalog, of_models = own_models.extended(catalog, models)
-    for problem in (*problems, *of_suites, *of_models):
+    catalog, others = own_models.with_own(suites, models)
+    for problem in (*problems, *others):
         warn(problem)
     return catalog
 

@@ -302,6 +302,13 @@ def _depth(value: Any) -> int:
     return 1 + max(map(_depth, children), default=0)
 
 
+def check_printable(text: str) -> str:
+    """The text, one line without control characters, which a terminal would obey. Raises ValueError."""
+    if not text.isprintable():
+        raise ValueError("has a character that cannot be printed")
+    return text
+
+
 def validated(content: Any, model: type[Record]) -> Record:
     """The content as a pydantic model. Raises ValueError with the first field that is wrong."""
     from pydantic import ValidationError

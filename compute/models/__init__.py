@@ -15,6 +15,7 @@ from compute.models.loading import (
     is_identified,
     load,
     load_trainable,
+    missing,
     required_files,
 )
 from compute.models.registry import ADAPTERS
@@ -33,5 +34,6 @@ __all__ = (
     "is_identified",
     "load",
     "load_trainable",
+    "missing",
     "required_files",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -49,8 +50,7 @@ def load_trainable(row: Model, *, hardware: Hardware) -> Encoder:
 def _loaded(row: Model, hardware: Hardware, *, trainable: bool) -> Any:
     family, row, required = _resolved(row)
     _versions(row, family)
-    if not row.weights and family.weights not in ((), OPTIONAL):
-        raise NotHere(f"{row.key} has no weights")
+    _check_weights(row, family)
     folder = weights.local_folder(row, required=required) if required else None
     if hardware.device.startswith("cuda") and hardware.dtype == "float32":
         import torch
@@ -60,6 +60,11 @@ def _loaded(row: Model, hardware: Hardware, *, trainable: bool) -> Any:
     if required:
         model.settings["revision"] = weights.revision(row, required=required)
     return model
+
+
+def _check_weights(row: Model, family: Adapter) -> None:
+    if not row.weights and family.weights not in ((), OPTIONAL):
+        raise NotHere(f"{row.key} has no weights")
 
 
 def fetch(row: Model) -> Path | None:
@@ -77,6 +82,19 @@ def is_downloaded(row: Model) -> bool:
     return (not required or weights.is_downloaded(row, required=required)) and all(
         file.path.exists() for file in family.published(row)
     )
+
+
+def missing(row: Model) -> str:
+    """Why the row's model cannot run on this machine as it is; empty where it can."""
+    try:
+        family, resolved, required = _resolved(row)
+        _versions(row, family)
+        _check_weights(resolved, family)
+    except (CannotDo, NotHere) as error:
+        return str(error).removeprefix(f"{row.key}").lstrip(": ")
+    if family.variable and not os.environ.get(family.variable, "").strip():
+        return f"{family.variable} is not set"
+    return "" if is_downloaded(row) else f"weights not here{row.weights and f': {row.weights}'}"
 
 
 def size_of_weights(row: Model) -> tuple[int | None, bool]:

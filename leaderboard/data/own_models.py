@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from compute.catalog.own.models import MARK
-from compute.models.own.own_model import FROM_FILE, FROM_FOLDER, FROM_HUB, FROM_SESSION, NOTE
+from compute.models.own.own_model import FROM_ENDPOINT, FROM_FILE, FROM_FOLDER, FROM_HUB, FROM_SESSION, NOTE
 
 WORDS = {
     FROM_FOLDER: "a checkpoint in a folder",
     FROM_HUB: "a checkpoint of the hub",
+    FROM_ENDPOINT: "a judge behind an endpoint",
     FROM_FILE: "what a function in a file makes",
     FROM_SESSION: "an object of a Python session",
 }
@@ -47,10 +48,12 @@ def _command(note: Mapping[str, Any], *, title: str, suite: str) -> str:
         named = "" if called == name else f", name={json.dumps(called, ensure_ascii=False)}"
         others = "".join(f", {argument}=..." for argument in note.get("arguments", ()))
         return f'compute.evaluate(model, suite="{suite}"{named}{others})  # model: {name}'
+    served, _, host = name.rpartition("@")
     # A record is shown without its path.
     named, where = {
         FROM_FOLDER: (f"FOLDER/{name}", "  # FOLDER: the one that holds it"),
         FROM_HUB: (f"hub:{name}", ""),
+        FROM_ENDPOINT: (f"endpoint:{served}", f"  # LIKENESS_ENDPOINT at {host}"),
         FROM_FILE: (name, "  # in the folder that holds it"),
     }[source]
     return f"likeness run --suite {suite} --models {shlex.quote(named)}{where}"

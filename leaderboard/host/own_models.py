@@ -23,7 +23,7 @@ def record(
     Raises UnknownKey, NotHere, BadInput, CannotDo, CannotWrite.
     """
     from compute import models
-    from compute.catalog import shipped
+    from compute.catalog import known
     from compute.catalog.own import models as own_models
     from compute.engine.named_models import named, record_named
     from compute.engine.workspace import catalog_with_own
@@ -41,10 +41,10 @@ def record(
             f"{error}. These are options of likeness run: run the model with them, and name the key that it "
             "is recorded under"
         ) from error
-    shipped_keys = {row.key for row in shipped().models}
+    listed = {row.key for row in known().models}
     rows: dict[str, Model] = {}
     for model in chosen:
-        if model.source is None and model.row.key in shipped_keys:  # another revision gets its own key
+        if model.source is None and model.row.key in listed:  # another revision gets its own key
             report(f"{model.row.key} is in the catalogue already: naming it changes nothing")
             continue
         if model.remark:

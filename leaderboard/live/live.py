@@ -16,7 +16,7 @@ from typing import Any
 
 from compute.analysis.calibrated import Reference
 from compute.analysis.domain import Calibrations, restored
-from compute.catalog import shipped
+from compute.catalog import known
 from compute.catalog.own import models as own_models
 from compute.live import answers, changes, examples, inputs
 from compute.live.changes import ChangedPair, Curve, PairRating
@@ -97,7 +97,7 @@ class Live:
     @cached_property
     def roster(self) -> Roster:
         """The models of the catalogue and of the host, and whether they can run."""
-        return Roster(shipped().models, own=self.own, pool=self.pool, network=Network().reachable)
+        return Roster(known().models, own=self.own, pool=self.pool, network=Network().reachable)
 
     # ---- visitors
 

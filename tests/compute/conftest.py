@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from compute import catalog, paths
-from compute.database import build
 from compute.engine import workspace
 from tests.compute.small_bench import CATALOG, World
 
@@ -36,7 +35,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     )
     made = World(folder=tmp_path)
     monkeypatch.setattr(catalog, "shipped", lambda: whole)
-    monkeypatch.setattr(build, "shipped", lambda: whole)
+    monkeypatch.setattr(catalog, "known", lambda: whole)
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(paths, "COMPUTED", tmp_path / "computed")  # what is shipped is not counted
     monkeypatch.setattr(paths, "IMPORTED", tmp_path / "shipped")

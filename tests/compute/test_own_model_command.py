@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 from typer.testing import Result
 
+import compute
+from compute import models
 from compute.catalog.own import models as own_models
 from compute.database import store
-from compute.types import BadInput, NotHere, UnknownKey
+from compute.engine import run_folders, workspace
+from compute.features.store import FeatureStore
+from compute.features.subject import LoadedSubject
+from compute.types import BadInput, Model, NotHere, UnknownKey
 from tests.compute.commands import assert_refused, likeness
 from tests.compute.models import checkpoints
+from tests.compute.models.chat_server import running
 from tests.compute.models.checkpoints import COMMIT, in_hub_cache
-from tests.compute.small_bench import World
+from tests.compute.small_bench import HARDWARE, World
 
 Command = Callable[..., Result]
 
@@ -107,6 +115,47 @@ def test_what_is_not_a_model_is_said_in_one_line(text: str, error: type, word: s
     result = run(text)
     assert_refused(result, error, word)
     assert len([line for line in result.output.splitlines() if line.startswith("Error")]) == 1
+
+
+def test_a_judge_is_named_by_what_its_endpoint_calls_it(
+    run: Command, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Recorded with the host and never the key; another host's is another model."""
+    assert_refused(run("endpoint:Org/Judge"), NotHere, "LIKENESS_ENDPOINT")
+    monkeypatch.setattr(workspace, "assemble", lambda settings, **parts: with_endpoints(world.bench(settings)))
+    monkeypatch.setenv("LIKENESS_ENDPOINT_KEY", "sk-0123456789abcdef")
+    monkeypatch.setenv("LIKENESS_ANSWERS", str(world.folder / "results" / "answers"))
+    with running("--key", "sk-0123456789abcdef", "--model", "Org/Judge") as server:
+        monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
+        result = run("endpoint:Org/Judge,small/dim")
+        assert result.exit_code == 0 and "Org/Judge is asked at 127.0.0.1" in result.output, result.output
+        asked = server.requests()
+    assert ("endpoint/org-judge", "Org/Judge (own)", "") in shown(world)
+    ((row,), _) = own_models.recorded(world.folder / "results")
+    assert own_models.source_of(row).name == "Org/Judge@127.0.0.1" and row.options["model"] == "Org/Judge"
+    (mark,) = world.folder.glob(f"results/endpoint__org-judge/*/*/{run_folders.MARK}")
+    assert asked and run_folders.read(mark.parent).run.settings["adapter"]["host"] == "127.0.0.1"
+    assert not [path for path in world.folder.rglob("*.js*") if "sk-0123" in path.read_text()]
+    for name in ("endpoint:Org/Judge", "endpoint/org-judge"):
+        assert "0 runs to make" in run(name).output
+    evaluated = compute.evaluate("endpoint:Org/Judge", suite="small", tasks=["unisim/near"], progress=False)
+    assert evaluated.model.key == row.key and evaluated.runs["unisim/near"].folder == mark.parent
+    assert_refused(run("endpoint:Org/Judge", "--family", "clip"), BadInput, "family")
+    monkeypatch.setenv("LIKENESS_ENDPOINT", "https://example.org/v1")
+    assert_refused(run("endpoint/org-judge"), BadInput, "127.0.0.1", "endpoint:Org/Judge")
+    assert re.search(r"endpoint/org-judge-[0-9a-f]{8}\b", run("endpoint:Org/Judge", "--dry-run").output)
+
+
+def with_endpoints(bench: workspace.Bench) -> workspace.Bench:
+    """The small bench, whose judges are asked through the environment's endpoint."""
+    store = FeatureStore(bench.settings.results / "features")
+
+    def subject(row: Model) -> LoadedSubject:
+        if row.adapter != "endpoint":
+            return bench.subject(row)
+        return LoadedSubject(row, store=store, hardware=HARDWARE, load=models.load, identity=models.identity)
+
+    return replace(bench, subject=subject)
 
 
 MODEL = """

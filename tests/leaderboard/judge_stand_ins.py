@@ -116,6 +116,6 @@ def database(folder: Path, *, results: Path) -> Path:
     empty = folder / "computed"
     empty.mkdir()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, "shipped", catalog)
+        patch.setattr("compute.catalog.known", catalog)
         patch.setattr(build.paths, "COMPUTED", empty)
         return build.build(folder / "likeness.duckdb", results=results).path

@@ -17,9 +17,11 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 
 from compute.catalog.catalog import Catalog
+from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
+from compute.catalog.own.suite import OwnSuite
 from compute.catalog.own.suite_records import StrictRecord
-from compute.io.files import parse_json, read_record, short, validated, write_text
+from compute.io.files import check_printable, parse_json, read_record, short, validated, write_text
 from compute.models.files.weights import with_folders
 from compute.models.own.own_model import (
     ADAPTER,
@@ -39,14 +41,7 @@ VERSION, FOLDER = 1, "models"
 KEY = r"[a-z0-9][a-z0-9._-]{0,95}/[a-z0-9][a-z0-9._-]{0,95}"
 DIGEST = re.compile(r"[0-9a-zA-Z:._-]{8,200}")
 MARK = re.compile(r" \(own(?:, [0-9a-f]{8})?\)$")
-MAX_NAME, MAX_TEXT, MAX_OPTIONS = 200, 2000, 4000  # characters
-
-
-def _printable(text: str) -> str:
-    """One line without control characters, which a terminal would obey."""
-    if not text.isprintable():
-        raise ValueError("has a character that cannot be printed")
-    return text
+MAX_TEXT, MAX_OPTIONS = 2000, 4000  # characters
 
 
 def _plain(options: dict[str, Any]) -> dict[str, Any]:
@@ -57,7 +52,7 @@ def _plain(options: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-Line = Annotated[str, StringConstraints(max_length=MAX_NAME), AfterValidator(_printable)]
+Line = Annotated[str, StringConstraints(max_length=200), AfterValidator(check_printable)]
 Count = Annotated[int, Field(ge=1, lt=2**31)] | None
 
 
@@ -77,7 +72,7 @@ class ModelFacts(StrictRecord):
     kind: Literal["encoder", "metric", "mllm"]
     family: Line
     adapter: Literal[ADAPTER, *ADAPTERS]
-    weights: Annotated[str, StringConstraints(max_length=MAX_TEXT), AfterValidator(_printable)]
+    weights: Annotated[str, StringConstraints(max_length=MAX_TEXT), AfterValidator(check_printable)]
     revision: Line
     license: Line
     embed_dim: Count
@@ -157,10 +152,10 @@ def record(row: Model, *, digest: str, results: Path, source: ModelSource) -> Mo
 
 def keyed(row: Model, *, digest: str, results: Path, source: ModelSource) -> Model:
     """The row as `record` names it: a key that another digest or a catalogue has gets the beginning of the digest."""
-    from compute.catalog import shipped
+    from compute.catalog import known
 
     generators = {model.key for suite in suite_records.recorded(results)[0] for model in suite.models}
-    taken = {model.key for model in shipped().models} | generators
+    taken = {model.key for model in known().models} | generators
     key = row.key
     if key in taken or _recorded_digest(key, results=results) not in ("", digest):
         key = f"{key[:80]}-{_short(digest)}"
@@ -183,6 +178,15 @@ def recorded(results: Path) -> tuple[list[Model], list[str]]:
             reason = str(error).strip().partition("\n")[0]
             problems.append(f"The own model {path.name} is skipped ({reason}): remove it, and run the model again")
     return models, problems
+
+
+def with_own(suites: Sequence[OwnSuite], models: Sequence[Model]) -> tuple[Catalog, list[str]]:
+    """The known catalogue with suites and models of the user's, and why others are skipped."""
+    from compute.catalog import known
+
+    catalog, problems = own_suite.extended(known(), suites)
+    catalog, wrong = extended(catalog, models)
+    return catalog, problems + wrong
 
 
 def extended(catalog: Catalog, models: Sequence[Model]) -> tuple[Catalog, list[str]]:

@@ -84,7 +84,7 @@ def is_suite_file(name: Path | str) -> bool:
 def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, list[str]]:
     """The catalogue with these suites, and why others are skipped: keys or metrics that it does not allow."""
     taken = {*(row.key for row in catalog.suites), *(row.key for row in catalog.tasks)}
-    models = {row.key: row for row in catalog.models}
+    listed, models = {row.key for row in catalog.models}, {}
     metrics = {row.key for row in catalog.metrics}
     added, problems = [], []
     shipped_tasks = {task.key for task in catalog.tasks}
@@ -101,7 +101,7 @@ def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, lis
         added.append(own)
         taken |= keys
         shared |= {key: (*shared.get(key, ()), own.suite.key) for key in own.shared}
-        models = {row.key: row for row in own.models} | models
+        models = {row.key: row for row in own.models if row.key not in listed} | models
     if not added:
         return catalog, problems
     return replace(
@@ -112,7 +112,7 @@ def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, lis
             *(replace(task, suites=(*task.suites, *shared.get(task.key, ()))) for task in catalog.tasks),
             *(task for own in added for task in own.tasks),
         ),
-        models=(*catalog.models, *(row for key, row in models.items() if key.startswith(f"{BENCHMARK.key}/"))),
+        models=(*catalog.models, *models.values()),
     ), problems
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from compute import models, paths
 from compute.arrays import LazyRows
-from compute.catalog import shipped
+from compute.catalog import known
 from compute.engine.generators import frechet as comparison
 from compute.engine.generators import store
 from compute.engine.generators.backbones import PAPER, Backbones, choose, subset
@@ -84,7 +84,7 @@ def frechet(
         from huggingface_hub import constants
 
         constants.HF_HUB_OFFLINE = True
-    catalog, source = shipped(), Source(root=data, offline=offline)
+    catalog, source = known(), Source(root=data, offline=offline)
     chosen = choose(backbones, metrics=metrics, catalog=catalog)
     with temporary_folder() as spool:
 

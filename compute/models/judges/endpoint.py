@@ -93,6 +93,7 @@ class Endpoint:
         self._shown = f"{parts.scheme}://{parts.netloc}{parts.path}"
         hidden = [parts.query and url, parts.query, *(value for _, value in parse_qsl(parts.query) if len(value) > 7)]
         self._redacted = _hiding([key, *hidden])
+        self.settings["host"] = parts.hostname
         self._url, self._key = url, key
 
     def reply(self, questions: Sequence[Question]) -> list[Reply]:
@@ -244,8 +245,7 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
 
     Raises NotHere where none is named, BadInput for a setting that is none.
     """
-    options = options_of(row, DEFAULTS)
-    url = os.environ.get(URL, "").strip()
+    options, url = options_of(row, DEFAULTS), _address()
     if not url:
         how = (
             f"Serve it (vllm serve {row.weights}), then: export {URL}=http://localhost:8000/v1"
@@ -253,10 +253,6 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
             else f"Its weights are not public: export {URL} and {KEY} for a service that offers it"
         )
         raise NotHere(f"{row.key} is asked through an OpenAI-compatible endpoint, and {URL} is not set. {how}")
-    if not _is_address(url):
-        raise BadInput(f"{URL} is not an address of the form http://host:port/v1")
-    if "@" in urlsplit(url).netloc:  # it would be sent as a header that the endpoint may repeat
-        raise BadInput(f"{URL} holds a user name or a password. Omit them, and set {KEY} to the endpoint's key")
     if is_offline() and (problem := offline_problem()):
         raise NotHere(f"{row.key} cannot be asked: {problem}")
     limits = Limits(
@@ -272,6 +268,20 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
     if not (key.isascii() and key.isprintable()):  # it cannot be sent, and the client's error would show it
         raise BadInput(f"{KEY} has a line break or an invalid character. Copy the key again")
     return Endpoint(row=row, url=url, key=key, limits=limits, options=options, prices=prices)
+
+
+def _address() -> str:
+    url = os.environ.get(URL, "").strip()
+    if url and not _is_address(url):
+        raise BadInput(f"{URL} is not an address of the form http://host:port/v1")
+    if "@" in urlsplit(url).netloc:  # it would be sent as a header that the endpoint may repeat
+        raise BadInput(f"{URL} holds a user name or a password. Omit them, and set {KEY} to the endpoint's key")
+    return url
+
+
+def host() -> str:
+    """The host of the endpoint that the environment names, without its port; empty: none. Raises BadInput."""
+    return urlsplit(_address()).hostname or ""
 
 
 def is_offline() -> bool:

@@ -17,14 +17,16 @@ CODE = ("trust_remote_code", "remote_code")  # options that run a checkpoint's o
 NOTE = "own"  # the option of a recorded row that says what it came from; it changes no number
 
 # What a model came from, and so how it is run again: `--models` takes all but an object of a Python session.
-FROM_FOLDER, FROM_HUB, FROM_FILE, FROM_SESSION = SOURCES = ("folder", "hub", "file", "session")
+SOURCES = ("folder", "hub", "endpoint", "file", "session")
+FROM_FOLDER, FROM_HUB, FROM_ENDPOINT, FROM_FILE, FROM_SESSION = SOURCES
 # What `compute.evaluate` may be called with besides an object in memory, which a run of it again needs too.
 ARGUMENTS = ("version", "preprocess", "tokenizer", "processor", "higher_is_better")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSource:
-    """What an own model came from. `name`: a folder's own name, `org/name@revision`, `file.py:function`, or a class."""
+    """What an own model came from. `name`: a folder's own name, `org/name@revision`, of an endpoint `name@host`,
+    `file.py:function`, or a class."""
 
     kind: str  # one of SOURCES
     name: str

@@ -6,24 +6,25 @@ import json
 import re
 import shutil
 from datetime import date
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-from compute import procedures
+from compute import paths, procedures
 from compute.catalog import catalog as catalogs
-from compute.catalog.catalog import CATALOG, shipped
-from compute.cli.listing import NOUNS, lines
+from compute.catalog.catalog import CATALOG, MODEL_KEY, known, shipped
+from compute.cli.listing import NOUNS, lines, model_lines
 from compute.types import BadInput, Metric, Model, Suite, Task, UnknownKey, nearest
+from tests.compute.commands import assert_refused, likeness
 
-KEY = re.compile(r"[a-z0-9][a-z0-9._/+-]*")
 RUNNABLE = {one.key for one in procedures.PROCEDURES}
 MODALITIES = {"image", "text", "video", "audio", "image_text"}
 CATALOGUE = shipped()
 
 
 def check_model(model: Model) -> None:
-    assert KEY.fullmatch(model.key) and model.title.strip() == model.title != ""
+    assert MODEL_KEY.fullmatch(model.key) and model.title.strip() == model.title != ""
     assert model.parameters_m is None or 0.01 < model.parameters_m < 2_000_000
     assert model.embed_dim is None or 16 <= model.embed_dim <= 20000
     assert model.image_size is None or 8 <= model.image_size <= 4096
@@ -37,7 +38,7 @@ def check_model(model: Model) -> None:
 
 
 def check_task(task: Task) -> None:
-    assert KEY.fullmatch(task.key) and task.key.startswith(f"{task.benchmark}/") and task.title
+    assert MODEL_KEY.fullmatch(task.key) and task.key.startswith(f"{task.benchmark}/") and task.title
     assert task.category and task.metrics and task.subsets and len(set(task.subsets)) == len(task.subsets)
     assert task.procedure in RUNNABLE | (
         {"frechet", "ranking"} if task.benchmark not in ("unisim", "mieb", "pairbench") else set()
@@ -79,6 +80,7 @@ def test_every_row_is_sound() -> None:
                 check(row)
             except (AssertionError, ValueError, UnknownKey) as error:
                 wrong.append(f"{row.key}: {error}")
+        wrong += [f"{row.key} is listed twice" for row in rows if sum(other.key == row.key for other in rows) > 1]
     assert not wrong, "\n".join(wrong)
 
 
@@ -153,6 +155,61 @@ def test_a_file_that_cannot_be_read_is_named(folder: Path) -> None:
         path.write_bytes(whole)
 
 
+MINE = """key,title,adapter,weights,abilities,parameters_m,license
+my/clip,My CLIP,clip,./mine,embed_image;embed_text,2.5,mit
+my/other,Another,,,,,
+"""
+
+
+@pytest.fixture
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user's table of models."""
+    monkeypatch.setattr(paths, "USER_MODELS", tmp_path / "models.csv")
+    paths.USER_MODELS.write_text(MINE)
+    return paths.USER_MODELS
+
+
+def test_a_users_table_adds_models(table: Path) -> None:
+    assert known().models[: len(CATALOGUE.models)] == CATALOGUE.models and known().tasks == CATALOGUE.tasks
+    assert known().models[len(CATALOGUE.models) :] == (
+        Model(
+            key="my/clip",
+            title="My CLIP",
+            adapter="clip",
+            weights=str(table.parent / "mine"),
+            abilities=("embed_image", "embed_text"),
+            parameters_m=2.5,
+            license="mit",
+        ),
+        Model(key="my/other", title="Another"),
+    )
+    listed = likeness("list", "models", "--missing").output
+    assert re.search(r"my/clip +clip +My CLIP .*weights not here: .*/mine", listed), listed
+    assert re.search(r"my/other +\(nothing loads it\) +Another", listed), listed
+    table.unlink()
+    assert known() is shipped()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("my/clip", "tiny", ("row 1, column 'key'", "'tiny' is listed already")),
+        ("my/other", "my/clip", ("row 1, column 'key'", "'my/clip' is listed already")),
+        ("my/other", "My/Other", ("row 2, column 'key'", "lower-case")),
+        ("Another", " ", ("row 2, column 'title'", "empty")),
+        ("embed_image;", "embd_image;", ("row 1, column 'abilities'", "Did you mean 'embed_image'?")),
+        ("embed_image;embed_text", "", ("row 1, column 'abilities'", "embed_image, embed_text")),
+        (",clip,", ",clpi,", ("row 1, column 'adapter'", "Did you mean 'clip'?")),
+        ("2.5", "many", ("row 1, column 'parameters_m'", "'many'")),
+        ("license", "licence", ("column 'licence'", "Did you mean 'license'?")),
+        ("title", "name", ("column 'title'",)),
+    ],
+)
+def test_a_wrong_cell_of_a_users_table_is_named(table: Path, before: str, after: str, words: tuple[str, ...]) -> None:
+    table.write_text(MINE.replace(before, after, 1))
+    assert_refused(likeness("list", "models"), BadInput, "models.csv", *words)
+
+
 def test_list_has_one_line_a_row() -> None:
     for noun in NOUNS:
         if noun != "options":
@@ -167,6 +224,34 @@ def test_what_cannot_be_computed_and_what_to_know_before_a_run_is_listed() -> No
     found = {line.split()[0]: line for line in lines(CATALOGUE, noun="models")}
     assert "not computable" in found["salesforce/blip-vqa-base"] and "caution" in found["tiger-lab/vlm2vec-full"]
     assert "caution" not in found["tiny"] and "not computable" not in found["tiny"]
+    assert {row.key for row in CATALOGUE.models if not row.adapter} == {
+        key for key, line in found.items() if "(nothing loads it)" in line
+    }
+
+
+def test_models_are_listed_by_family_and_by_whether_they_can_run_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LIKENESS_ENDPOINT", raising=False)
+    monkeypatch.setattr("compute.versions.metadata.version", _without_scipy)
+    runnable, missing = (
+        {line.split()[0]: line for line in model_lines(CATALOGUE.models, **{flag: True})}
+        for flag in ("runnable", "missing")
+    )
+    assert {*runnable, *missing} == {row.key for row in CATALOGUE.models} and not {*runnable} & {*missing}
+    assert "psnr" in runnable and "tiny" in runnable
+    assert "needs scipy, not installed here: pip install" in missing["ssim"]
+    assert "LIKENESS_ENDPOINT is not set" in missing["gemini-1.5-pro"]
+    assert "nothing here loads it" in missing["mps"]
+    assert "weights not here" in missing["tiger-lab/vlm2vec-full"]
+    found = likeness("list", "models", "--family", "siglip", "--runnable", "--missing").output.splitlines()
+    assert {line.split()[0] for line in found} == {row.key for row in CATALOGUE.models if row.family == "siglip"}
+    assert_refused(likeness("list", "models", "--family", "siglpi"), BadInput, "Did you mean 'siglip'?")
+    assert_refused(likeness("list", "tasks", "--runnable"), BadInput, "--runnable")
+
+
+def _without_scipy(name: str) -> str:
+    if name == "scipy":
+        raise metadata.PackageNotFoundError
+    return "1.0"
 
 
 def test_options_are_listed_with_their_values_and_owners() -> None:

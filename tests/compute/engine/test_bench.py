@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from compute import catalog, paths
 from compute.__main__ import app
-from compute.database import build, store
+from compute.database import store
 from compute.engine import plan, run_folders, workspace
 from compute.engine.settings import RunSettings
 from compute.models.adapter import Hardware
@@ -42,7 +42,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     whole = replace(catalog.shipped(), models=(*catalog.shipped().models, row))
     monkeypatch.setattr(catalog, "shipped", lambda: whole)
-    monkeypatch.setattr(build, "shipped", lambda: whole)
+    monkeypatch.setattr(catalog, "known", lambda: whole)
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(paths, "DATABASE", tmp_path / "likeness.duckdb")
     classes = datasets.Features(image=datasets.Image(), label=datasets.ClassLabel(names=["a", "b"]))

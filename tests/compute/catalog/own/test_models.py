@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from compute import paths
 from compute.catalog import shipped
 from compute.catalog.own import models as own_models
 from compute.catalog.own import suite as own_suite
@@ -152,7 +155,10 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     assert models == [] and "link" in problems[0]
 
 
-def test_a_build_shows_the_runs_of_an_own_model_under_its_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_build_shows_the_runs_of_models_that_the_package_does_not_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a recorded one under its mark, of one of the user's table by its row, of any other by what its runs say."""
     results, database = tmp_path / "results", tmp_path / "likeness.duckdb"
     folder = tmp_path / "checkpoints" / "Mine"
     source = ModelSource(kind="folder", name="Mine")
@@ -160,22 +166,48 @@ def test_a_build_shows_the_runs_of_an_own_model_under_its_mark(tmp_path: Path, m
     (results / "models" / "cut.json").write_text("{")
     task = next(task for task in shipped().tasks if "mini" in task.suites)
     stored(results, model=row.key, task=task.key, metric=task.metrics[0], subset=task.subsets[0])
-    stored(results, model="own/never-recorded", task=task.key, metric=task.metrics[0], subset=task.subsets[0])
+    monkeypatch.setattr(paths, "USER_MODELS", tmp_path / "models.csv")
+    paths.USER_MODELS.write_text("key,title,family,license,parameters_m\nmy/model,Mine,clip,mit,7\n")
+    facts = {"title": "Gone (own)", "kind": "mllm", "family": "qwen", "parameters_m": 2.5}
+    for model, settings in (
+        ("my/model", {}),
+        ("own/never-recorded", {}),
+        ("org/gone", {"described": facts}),
+        ("org/hostile", {"described": {**facts, "title": "two\nlines"}}),
+        ("Org/ Hostile", {}),
+    ):
+        named = {"task": task.key, "metric": task.metrics[0], "subset": task.subsets[0]}
+        stored(results, model=model, settings=settings, **named)
     monkeypatch.setattr(build, "all_claims", list)  # they take seconds, and have nothing of one's own
     report = build.build(database, results=results)
     assert any("cut.json is skipped" in problem for problem in report.problems)
-    assert any("own/never-recorded" in problem and "in no catalogue" in problem for problem in report.problems)
+    assert any("'Org/ Hostile', which is in no catalogue" in problem for problem in report.problems)
+    assert any("org__hostile" in problem and "described.title" in problem for problem in report.problems)
+    assert len(report.problems) == 3 and set(report.unlisted) == {"own/never-recorded", "org/gone"}
     with store.connect(database) as connection:
         rows = connection.execute(
             "SELECT title, weights, released, options->>'$.own.name' FROM models WHERE key = 'own/my-model'"
         ).fetchall()
+        others = connection.execute(
+            "SELECT key, title, kind, family, license, parameters_m, adapter FROM models JOIN runs ON model = key "
+            "WHERE origin = 'computed' AND key IN ('my/model', 'own/never-recorded', 'org/gone') ORDER BY key"
+        ).fetchall()
         runs = connection.execute("SELECT origin, task FROM runs WHERE model = 'own/my-model'").fetchall()
     assert rows == [("my-model (own)", "Mine", "", "Mine")] and runs == [("computed", task.key)]
+    assert others == [
+        ("my/model", "Mine", "encoder", "clip", "mit", 7.0, ""),
+        ("org/gone", "Gone (own)", "mllm", "qwen", "", 2.5, ""),
+        ("own/never-recorded", "own/never-recorded", "encoder", "", "", None, ""),
+    ]
     assert str(tmp_path).encode() not in database.read_bytes()
-    assert results / "models" / "my-model.json" in build.sources(results=results)
+    assert {results / "models" / "my-model.json", paths.USER_MODELS} <= set(build.sources(results=results))
+    paths.USER_MODELS.unlink()
+    assert build.is_stale(database, results=results)
 
 
-def stored(results: Path, *, model: str, task: str, metric: str, subset: str) -> None:
+def stored(
+    results: Path, *, model: str, task: str, metric: str, subset: str, settings: Mapping[str, Any] | None = None
+) -> None:
     """A whole run with one score."""
     run_folders.write(
         results,
@@ -184,6 +216,7 @@ def stored(results: Path, *, model: str, task: str, metric: str, subset: str) ->
             model=model,
             task=task,
             origin="computed",
+            settings=dict(settings or {}),
             fingerprint="x",
             started="2026-01-01T00:00:00+00:00",
         ),

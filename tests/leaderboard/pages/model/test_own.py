@@ -44,6 +44,11 @@ def own_site(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
             "hub",
             f"Org/Name@{COMMIT}",
         ),
+        (
+            replace(row("endpoint/judge", "Judge", adapter="endpoint"), abilities=("choose",), kind="mllm"),
+            "endpoint",
+            "Org/Judge@host",
+        ),
         (row("own/held", "Held", adapter="own"), "session", "Towers"),
     )
     for own, kind, name in models:
@@ -75,6 +80,7 @@ def text(markup: str) -> str:
 AGAIN = {
     "own/my-model": "likeness run --suite mini --models 'FOLDER/My Model' # FOLDER: the one that holds it",
     "org/name": f"likeness run --suite mini --models hub:Org/Name@{COMMIT}",
+    "endpoint/judge": "likeness run --suite mini --models endpoint:Org/Judge # LIKENESS_ENDPOINT at host",
     "own/held": 'compute.evaluate(model, suite="mini", name="Held", preprocess=...) # model: Towers',
 }
 
@@ -93,7 +99,7 @@ def test_the_page_says_that_it_is_an_own_model_and_how_to_run_it_again(own_site,
 def test_scores_on_what_its_card_names_are_marked(own_site) -> None:
     table = own_site.suite_cache.table("mini")
     trained = {row.model: table.trained(at) for at, row in enumerate(table.rows) if row.model in AGAIN}
-    assert trained == {"own/my-model": "unknown", "org/name": "yes", "own/held": "unknown"}
+    assert trained == {"own/my-model": "unknown", "org/name": "yes", "own/held": "unknown", "endpoint/judge": "unknown"}
 
 
 def test_what_the_host_named_can_be_tried(own_site) -> None:
@@ -101,7 +107,7 @@ def test_what_the_host_named_can_be_tried(own_site) -> None:
     head, _, _ = model.page(named, model="own/my-model", suite="", by="category")
     assert 'href="try?models=own/my-model"' in head and "not available" not in head
     head, _, _ = model.page(named, model="own/held", suite="", by="category")
-    assert "try?models=" not in head and "not available on the Try page: it is no checkpoint" in head
+    assert "try?models=" not in head and "not available on the Try page: it is not a checkpoint" in head
 
 
 def test_models_of_the_catalogue_have_no_such_part(own_site) -> None:
