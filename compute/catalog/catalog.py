@@ -261,8 +261,8 @@ def _nouns(noun: type, path: Path, *, required: Sequence[str] = ()) -> tuple:
     for number, cells in enumerate(frame.to_dict("records"), 1):
         values = {}
         for column, text in cells.items():
-            if column in required and not text.strip():
-                raise _wrong(path, number, column, "it is empty")
+            if required and not (text.isprintable() and (text.strip() or column not in required)):
+                raise _wrong(path, number, column, "it is empty, or has more than one line")
             try:
                 if text or not required:  # an empty cell is as a missing column
                     values[column] = PARSERS.get(column, str)(text)

@@ -63,8 +63,8 @@ DIGITS = 6  # significant ones of a number in an item's detail
 # What `run.json` may hold: types, lengths, numbers within the metrics' bounds. Anything else is refused, as one wrong
 # number would spoil a suite for all its models: a negative standard error ends the ranking, an accuracy of 12345 leads.
 Name = Annotated[str, Field(max_length=200)]
-Line = Annotated[Name, AfterValidator(check_printable)]
 Text = Annotated[str, Field(max_length=4000)]
+Line = Annotated[Text, AfterValidator(check_printable)]
 Count = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Seconds = Annotated[float, Field(ge=0)]

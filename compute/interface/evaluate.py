@@ -59,8 +59,9 @@ def evaluate(
 ) -> Evaluation:
     """Makes the missing scores of one model on a suite, or on some of its tasks, and returns all of them.
 
-    `model`: a key of the catalogue; a checkpoint's folder; a hub id, `org/name` or `org/name@revision`; or an object in
-    memory: a model of open_clip, transformers or sentence_transformers, an encoder of mteb's protocol, an object with
+    `model`: a key of the catalogue; a checkpoint's folder; a hub id, `org/name` or `org/name@revision`;
+    `endpoint:NAME`, a judge by its name at the OpenAI-compatible server of LIKENESS_ENDPOINT; or an object in memory: a
+    model of open_clip, transformers or sentence_transformers, an encoder of mteb's protocol, an object with
     encode_image or encode_text, a torch module with `preprocess`, a function distance(a, b) with `higher_is_better`, or
     a judge ask(messages) -> text. An object is checked on a few items, runs where it is, and is identified by the
     digest of its parameters. `name`: what its key is made of, else its class, folder or id; `version`: of an object

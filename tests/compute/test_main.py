@@ -47,14 +47,6 @@ def test_build_says_what_it_made(tmp_path: Path) -> None:
     assert not (tmp_path / "likeness.duckdb").exists()
 
 
-@pytest.mark.parametrize("noun", ["models", "tasks", "suites", "metrics"])
-def test_list_prints_a_line_a_row(noun: str) -> None:
-    ended = likeness("list", noun)
-    assert ended.exit_code == 0
-    keys = [line.split()[0] for line in ended.stdout.splitlines()]
-    assert keys == [row.key for row in getattr(shipped(), noun)]
-
-
 def test_an_import_is_in_the_database_and_stays_there(tmp_path: Path) -> None:
     table = tmp_path / "Mine & yours.csv"
     table.write_text(f"{NEW}\nunisim,someone/new,unisim/nights,accuracy,0.75,New model,encoder,1000\n")

@@ -177,16 +177,15 @@ def test_a_task_without_a_loader_names_what_is_missing(copy: Copy) -> None:
 
 def test_a_judge_of_ones_own_rates_pairs_of_photographs(copy: Copy, monkeypatch: pytest.MonkeyPatch) -> None:
     page = (ROOT / "docs" / "judges.md").read_text("utf-8")
-    row = re.search(r"^```csv\n(my-org/my-judge,.*)\n```$", page, re.MULTILINE)[1]
-    copy.append("assets/catalog/models.csv", row)
+    named = re.search(r"--models (endpoint:\S+)", page)[1]
     folder_of(copy.root / "images", 3)
     monkeypatch.setenv("LIKENESS_RESULTS", str(copy.root / "results"))
     copy.python("-m", "compute", "pairs", "make", "--images", "images", "--out", "pairs.parquet", "--splits", "cj,gb")
     with running() as server:
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
-        command = ("run", "--suite", "pairbench", "--data", "pairs.parquet", "--models", "my-org/my-judge")
+        command = ("run", "--suite", "pairbench", "--data", "pairs.parquet", "--models", named)
         printed = copy.python("-m", "compute", *command)
-        assert server.state()["last"]["model"] == "Qwen/Qwen2-VL-7B-Instruct"
+        assert server.state()["last"]["model"] == named.removeprefix("endpoint:")
     assert re.search(r"^\| own/pairs-pairs/cj +\| MMScore \| 18 +\| 0.00 +\| \d", printed, re.MULTILINE)
 
 

@@ -197,6 +197,7 @@ def test_a_users_table_adds_models(table: Path) -> None:
         ("my/other", "my/clip", ("row 1, column 'key'", "'my/clip' is listed already")),
         ("my/other", "My/Other", ("row 2, column 'key'", "lower-case")),
         ("Another", " ", ("row 2, column 'title'", "empty")),
+        ("mit", '"of two\nlines"', ("row 1, column 'license'", "line")),
         ("embed_image;", "embd_image;", ("row 1, column 'abilities'", "Did you mean 'embed_image'?")),
         ("embed_image;embed_text", "", ("row 1, column 'abilities'", "embed_image, embed_text")),
         (",clip,", ",clpi,", ("row 1, column 'adapter'", "Did you mean 'clip'?")),
@@ -210,14 +211,12 @@ def test_a_wrong_cell_of_a_users_table_is_named(table: Path, before: str, after:
     assert_refused(likeness("list", "models"), BadInput, "models.csv", *words)
 
 
-def test_list_has_one_line_a_row() -> None:
-    for noun in NOUNS:
-        if noun != "options":
-            found = list(lines(CATALOGUE, noun=noun))
-            assert len(found) == len(getattr(CATALOGUE, noun)), noun
-            assert all("\n" not in line and "None" not in line for line in found)
-    with pytest.raises(BadInput, match="opinions"):
-        list(lines(CATALOGUE, noun="opinions"))
+@pytest.mark.parametrize("noun", [noun for noun in NOUNS if noun != "options"])
+def test_list_has_one_line_a_row(noun: str) -> None:
+    found = likeness("list", noun).stdout.splitlines()
+    assert [line.split()[0] for line in found] == [row.key for row in getattr(CATALOGUE, noun)]
+    assert not any("None" in line for line in found)
+    assert_refused(likeness("list", f"{noun}x"), BadInput, f"{noun}x")
 
 
 def test_what_cannot_be_computed_and_what_to_know_before_a_run_is_listed() -> None:

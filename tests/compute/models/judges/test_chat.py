@@ -62,15 +62,15 @@ def good(text: str, **more: object) -> bytes:
     return json.dumps({"choices": [{"message": {"content": text}}], **more}).encode()
 
 
-def test_a_reply_that_is_too_large_is_not_asked_for_again() -> None:
-    with answering(b"x" * (8 << 20)) as (url, asked):
+@pytest.mark.parametrize(
+    ("content", "headers"),
+    [(b"x" * (8 << 20), {}), (gzip.compress(b" " * (8 << 20)), {"content-encoding": "gzip"})],
+    ids=["plain", "unpacked"],
+)
+def test_a_reply_that_is_too_large_is_not_asked_for_again(content: bytes, headers: dict[str, str]) -> None:
+    with answering(content, **headers) as (url, asked):
         assert "more than 1 MB" in reply_of(url, limits=replace(ONCE, attempts=8)).error
         assert len(asked) == 1
-
-
-def test_a_reply_that_grows_when_unpacked_is_too_large() -> None:
-    with answering(gzip.compress(b" " * (8 << 20)), **{"content-encoding": "gzip"}) as (url, _):
-        assert "more than 1 MB" in reply_of(url).error
 
 
 def test_a_reply_that_drips_is_given_up() -> None:

@@ -24,7 +24,7 @@ from compute.models.judges.endpoint import Endpoint, Limits, load
 from compute.models.judges.images import data_url
 from compute.procedures.shared import parsing, prompts
 from compute.tasks.data import Choices, OddOneOut
-from compute.types import BadInput, BadItem, LikenessError, Model, NoService, NotHere
+from compute.types import BadInput, LikenessError, Model, NoService, NotHere
 from tests.compute.content.pictures import picture
 from tests.compute.models.chat_server import Running, running
 
@@ -137,12 +137,6 @@ def test_what_is_sent(server: Running) -> None:
     assert sent["text"] == prompts.TABLE_7["attribute"].format(attribute="bright")
 
 
-def test_tokens_are_counted_and_every_question_is_one_request(server: Running) -> None:
-    replies = judge(server).reply([question(number) for number in range(5)])
-    assert [(reply.input_tokens, reply.output_tokens) for reply in replies] == [(40, 3)] * 5
-    assert server.requests() == 5
-
-
 def test_at_most_so_many_at_once(server: Running) -> None:
     server.control(delay=0.05)
     replies = judge(server, limits=replace(QUICK, concurrency=3)).reply([question(number) for number in range(12)])
@@ -243,13 +237,6 @@ def test_many_failures_in_a_row_stop_the_run(server: Running) -> None:
     assert server.requests() <= 22
 
 
-def test_nobody_at_the_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path))
-    nowhere = Endpoint(row=ROW, url="http://127.0.0.1:9/v1", limits=QUICK)
-    with pytest.raises(NoService, match="http://127.0.0.1:9/v1"):
-        nowhere.reply([question(number) for number in range(30)])
-
-
 def test_a_server_that_went_away_is_waited_for_and_then_ends_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -319,18 +306,6 @@ def test_a_turned_image_is_sent_upright() -> None:
     assert Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))).size == (10, 30)
 
 
-def test_a_damaged_image_is_named_and_nothing_is_asked(server: Running) -> None:
-    whole = coloured(1, 2, 3, size=64, form="JPEG")
-    column = items.images([whole[: len(whole) // 2]], of="pictures")
-    asked = prompts.questions(
-        Choices(names=("one",), alternatives=(column, column), answer=np.array([0]), question="quality")
-    )
-    with pytest.raises(BadItem, match="image 0") as raised:
-        judge(server).reply(asked)
-    assert raised.value.key == column.keys[0]
-    assert server.requests() == 0
-
-
 def test_loading_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LIKENESS_ENDPOINT", raising=False)
     with pytest.raises(NotHere, match="LIKENESS_ENDPOINT"):
@@ -370,14 +345,11 @@ def test_answers_of_earlier_versions_are_found() -> None:
     assert answers.key(question(1)) == "80b50afde7ebff1de4950a89febc3dc4"
 
 
-def test_options_reach_the_server(server: Running) -> None:
+def test_options_and_else_the_key_reach_the_server(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     row = replace(ROW, options={"model": "served-name", "max_tokens": 7, "extra": {"top_k": 1}})
     load(row, CPU, None).reply([question(1)])
     sent = server.state()["last"]
     assert (sent["model"], sent["max_tokens"], sent["top_k"]) == ("served-name", 7, 1)
-
-
-def test_a_hosted_model_is_asked_for_by_its_key(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     load(hosted := replace(ROW, weights=""), CPU, None).reply([question(1)])
     assert server.state()["last"]["model"] == ROW.key
     monkeypatch.delenv("LIKENESS_ENDPOINT")

@@ -244,7 +244,8 @@ def direct(folder: Path, question: Question, *, max_tokens: int = 6) -> tuple[st
 
 
 def test_replies_are_those_of_the_library(each: Path) -> None:
-    """Greedy although the checkpoint's own configuration samples; only what is new is decoded."""
+    """Greedy although the checkpoint's own configuration samples; only what is new is decoded. With PairBench's prompts
+    of two images, or an image with a text, either first, too."""
     captions = items.texts(["a red boat", "two dogs, no cat"], of="captions")
     about_one = Choices(
         names=("x", "y"),
@@ -252,11 +253,19 @@ def test_replies_are_those_of_the_library(each: Path) -> None:
         answer=np.zeros(2, int),
         reference=items.images([drawn(5), drawn(6, (30, 80))], of="drawn"),
     )
-    asked = [*questions(2), *questions(2, captions=("a red boat", "two dogs, no cat")), *prompts.questions(about_one)]
+    asked = [
+        *questions(2),
+        *questions(2, captions=("a red boat", "two dogs, no cat")),
+        *prompts.questions(about_one),
+        *conditions.questions(pairs(2)),
+        *conditions.questions(pairs(2, second="text")),
+    ]
     loaded = judge(each)
     replies = loaded.reply(asked)
-    assert [(reply.text, reply.input_tokens) for reply in replies] == [direct(each, one) for one in asked]
-    assert all(1 <= reply.output_tokens <= 6 for reply in replies)
+    assert [(reply.item, reply.text, reply.input_tokens) for reply in replies] == [
+        (one.item, *direct(each, one)) for one in asked
+    ]
+    assert all(1 <= reply.output_tokens <= 6 and reply.seconds > 0 and reply.cost is None for reply in replies)
     assert len({reply.text for reply in replies}) > 1  # the images matter
     assert loaded.settings["batch_size"] == 1
     assert loaded.settings["generation"]["do_sample"] is False
@@ -280,16 +289,6 @@ def pairs(count: int, *, second: str = "image", condition: str = "sensitive") ->
         condition=condition,
         transformations=("position",) if second == "text" else ("rotate",),
     )
-
-
-@pytest.mark.parametrize("second", ["image", "text"])
-def test_pairs_in_both_orders_are_answered_as_the_library_does(each: Path, second: str) -> None:
-    """PairBench's own prompts: two images, or an image with a text, either first."""
-    asked = conditions.questions(pairs(2, second=second))
-    replies = judge(each).reply(asked)
-    assert [(reply.text, reply.input_tokens) for reply in replies] == [direct(each, one) for one in asked]
-    assert [reply.item for reply in replies] == [one.item for one in asked] and len(asked) == 4
-    assert all(reply.seconds > 0 and reply.cost is None for reply in replies)
 
 
 def test_an_answer_that_is_cut_off_is_told_from_one_that_ends(checkpoint: Path) -> None:
@@ -343,36 +342,26 @@ def test_answers_are_kept_and_not_asked_again(checkpoint: Path, answers: Path, m
     assert judge(checkpoint, max_tokens=5).answers.folder != again.answers.folder
 
 
-def test_a_batch_that_changes_no_answer_is_used(checkpoint: Path) -> None:
-    asked = questions(12)
-    alone = judge(checkpoint).reply(asked)
-    loaded = judge(checkpoint, batch_size=4)
-    loaded.answers = type(loaded.answers)(row(checkpoint), settings={"another": 1})
-    sizes: list[int] = []
-    ask = loaded._answers
-    loaded._answers = lambda batch, inputs: sizes.append(len(batch)) or ask(batch, inputs)
-    assert loaded.reply(asked) == alone
-    assert loaded.settings["batch_self_test"] == {"batch_size": 4, "questions": 8, "same_answers": 8}
-    assert loaded.settings["batch_size"] == 4
-    assert sizes == [1] * 8 + [4, 4] + [4]
-
-
-def test_a_batch_that_changes_answers_is_not(checkpoint: Path) -> None:
+@pytest.mark.parametrize(
+    ("word", "same", "sizes"), [("", 8, [1] * 8 + [4, 4] + [4]), (" !", 0, [1] * 8 + [4, 4] + [1] * 4)]
+)
+def test_a_batch_is_used_if_it_changes_no_answer(checkpoint: Path, word: str, same: int, sizes: list[int]) -> None:
     """Forced: in a batch every answer has a word more."""
     asked = questions(12)
     alone = judge(checkpoint).reply(asked)
     loaded = judge(checkpoint, batch_size=4)
     loaded.answers = type(loaded.answers)(row(checkpoint), settings={"another": 1})
-    ask = loaded._answers
+    ask, asked_at_once = loaded._answers, []
 
     def changed(batch: list[Question], inputs: Any) -> list[Reply]:
+        asked_at_once.append(len(batch))
         replies = ask(batch, inputs)
-        return replies if len(batch) == 1 else [Reply(item=reply.item, text=reply.text + " !") for reply in replies]
+        return replies if len(batch) == 1 else [replace(reply, text=reply.text + word) for reply in replies]
 
     loaded._answers = changed
-    assert loaded.reply(asked) == alone
-    assert loaded.settings["batch_size"] == 1
-    assert loaded.settings["batch_self_test"] == {"batch_size": 4, "questions": 8, "same_answers": 0}
+    assert loaded.reply(asked) == alone and asked_at_once == sizes
+    assert loaded.settings["batch_size"] == (4 if same else 1)
+    assert loaded.settings["batch_self_test"] == {"batch_size": 4, "questions": 8, "same_answers": same}
 
 
 def test_padding_is_on_the_left(checkpoint: Path) -> None:
