@@ -91,7 +91,7 @@ def _database(folder: Path) -> Path:
     grid_stand_ins.make(results)
     made_up = {row.key: row for row in (stand_ins.EYE, stand_ins.DIM, stand_ins.JUDGE, *judge_stand_ins.MODELS)}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, "shipped", lambda: replace(catalog, models=(*catalog.models, *made_up.values())))
+        patch.setattr("compute.catalog.known", lambda: replace(catalog, models=(*catalog.models, *made_up.values())))
         return build.build(folder / "likeness.duckdb", results=results).path
 
 
