@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from PIL import Image, ImageDraw
 
 from compute.analysis.maps import images as item_map
@@ -126,12 +127,9 @@ def _placed(*, vectors: np.ndarray, seed: int, n_neighbors: int, min_dist: float
 
 def database(folder: Path, *, results: Path) -> Path:
     """A database of the shipped figures and the runs under `results`, the stand-ins among its models."""
-    before = build.shipped
-    build.shipped = catalog
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("compute.catalog.known", catalog)
         return build.build(folder / "likeness.duckdb", results=results).path
-    finally:
-        build.shipped = before
 
 
 def bench(

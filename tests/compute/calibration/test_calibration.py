@@ -15,13 +15,14 @@ from compute.analysis import calibrated
 from compute.analysis.calibrated import PAIRS, Reference
 from compute.calibration import files
 from compute.calibration.files import PAIRINGS
+from compute.catalog import known
 from compute.database import build
 from compute.types import BadInput
 from leaderboard.data import model_queries
 from leaderboard.data.database import Database
 
 CLIP, OTHER = "openai/clip-vit-base-patch32", "ssim"
-ROWS = {row.key: row for row in build.shipped().models}
+ROWS = {row.key: row for row in known().models}
 MODELS = {CLIP: {"adapter": "clip", "revision": ROWS[CLIP].revision}, OTHER: {"adapter": "ssim"}, "nobody/knows": {}}
 
 

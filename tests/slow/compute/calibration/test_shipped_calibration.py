@@ -9,7 +9,7 @@ import pytest
 
 from compute import paths
 from compute.calibration import files, making
-from compute.database import build
+from compute.catalog import known
 from compute.engine.settings import RunSettings
 from compute.engine.workspace import assemble
 from compute.models import hardware
@@ -19,7 +19,7 @@ from compute.tasks.source import Source
 def test_what_is_shipped_is_what_the_command_makes(tmp_path: Path) -> None:
     """Of a metric without weights."""
     shipped = files.read(files.path(paths.COMPUTED, model="psnr", domain="photographs", pairing="image-image"))
-    catalog = build.shipped()
+    catalog = known()
     settings = RunSettings(results=tmp_path, skip_bad=True)
     bench = assemble(settings, features=tmp_path / "features", source=Source(offline=True), hardware=hardware())
     drawn = making.made("photographs", most=shipped.settings["pairs"], seed=shipped.settings["seed"])
