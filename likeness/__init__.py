@@ -43,10 +43,22 @@ from likeness import compute, leaderboard  # noqa: E402
 from likeness.compute.versions import VERSION as __version__  # noqa: E402
 
 if TYPE_CHECKING:
-    from likeness.compute import compare, correlate, evaluate, frechet, lite, metric, metrics, rank, train  # noqa: F401
+    from likeness.compute import compare, correlate, evaluate, frechet, lite, metric, metrics, rank, train
 
-__all__ = ["__version__", "compute", "leaderboard"]
-__all__ += compute.__all__
+__all__ = (
+    "__version__",
+    "compare",
+    "compute",
+    "correlate",
+    "evaluate",
+    "frechet",
+    "leaderboard",
+    "lite",
+    "metric",
+    "metrics",
+    "rank",
+    "train",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -229,13 +229,13 @@ def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str
         return f"published scores only: {task.procedure or 'its procedure'} cannot be run here yet"
     if row.late_interaction and not procedure.late_interaction:
         return f"the model has {abilities.LATE}"
+    missing = sorted(set(task.modalities) - set(row.modalities)) if row.modalities else []
+    if missing:
+        return f"the task shows {' and '.join(missing)}, the model takes {' and '.join(row.modalities)} only"
     able = set(row.abilities)
     if not any(need <= able for need in procedure.needs):
         required = " or ".join(sorted(" with ".join(sorted(need)) for need in procedure.needs))
         return f"{procedure.key} needs {required}; the model has {', '.join(sorted(able)) or 'none of them'}"
-    missing = sorted(set(task.modalities) - set(row.modalities)) if row.modalities else []
-    if missing:
-        return f"the task shows {' and '.join(missing)}, the model takes {' and '.join(row.modalities)} only"
     if frozenset({"choose"}) in procedure.needs and "choose" in able:
         return ""
     if is_quality(task):

@@ -21,7 +21,7 @@ from compute.analysis.table import ALL, HUMAN, USUAL, ScoreTable, check_origin, 
 from compute.catalog import Catalog
 from compute.database import store
 from compute.engine import results_table, run_folders, variants
-from compute.engine.plan import Plan
+from compute.engine.plan import Plan, reasons
 from compute.engine.run import Outcome
 from compute.engine.run_folders import StoredRun
 from compute.importing.scores_csv import DECLARING, OPTIONAL, REQUIRED
@@ -283,7 +283,8 @@ class Evaluation:
             write_text(Path(path), text.getvalue())
 
     def __str__(self) -> str:
-        return "\n".join([*results_table.lines(self.plan, self.outcomes, catalog=self.catalog), "", str(self.mean)])
+        table = results_table.lines(self.plan, self.outcomes, catalog=self.catalog)
+        return "\n".join([*table, *reasons(self.plan), "", str(self.mean)])
 
     def __repr__(self) -> str:
         return f"Evaluation({self.model.key}: {len(self.runs)} of {len(self.plan.tasks)} tasks; {self.mean})"

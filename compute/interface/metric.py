@@ -62,11 +62,12 @@ class TensorMetric:
             if not isinstance(images, torch.Tensor) or not images.is_floating_point():
                 what = images.dtype if isinstance(images, torch.Tensor) else type(images).__name__
                 raise BadInput(f"{self.name} takes float tensors of 0 to 1, not {what}")
-            shape = tuple(images.shape)
-            if len(shape) != 4 or shape[1] != 3 or not shape[0] or min(shape[2:]) < smallest:
-                raise BadInput(f"{self.name} takes (N, 3, H, W), H and W at least {smallest}, not {shape}")
-            if shape != first.shape:
-                raise BadInput(f"{self.name} takes two batches of one shape, not {tuple(first.shape)} and {shape}")
+            n, *channels, height, width = images.shape if images.ndim == 4 else (0, 0, 0)
+            if channels != [3] or not n or min(height, width) < smallest or images.shape != first.shape:
+                raise BadInput(
+                    f"{self.name} takes two batches of one shape (N, 3, H, W), H and W at least {smallest}, not "
+                    f"{tuple(first.shape)} and {tuple(second.shape)}"
+                )
             low, high = (value.item() for value in images.detach().aminmax())
             if not 0 <= low <= high <= 1:
                 raise BadInput(
@@ -80,10 +81,6 @@ class TensorMetric:
             self.to(first.device)
             dtype = next(self._network.parameters()).dtype
         return self._model.tensors(first.to(dtype), second.to(dtype))
-
-    def __repr__(self) -> str:
-        kind = "similarity" if self.higher_is_better else "distance"
-        return f"{type(self).__name__}({self.name}: {kind}, {'' if self.differentiable else 'not '}differentiable)"
 
     def to(self, device: str | torch.device) -> Self:
         """Moves the weights of a differentiable metric, as calls do; itself."""

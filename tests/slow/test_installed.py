@@ -10,6 +10,7 @@ import json
 import os
 import socket
 import subprocess
+import sys
 import time
 import urllib.request
 import zipfile
@@ -54,6 +55,36 @@ scores = compute.evaluate(
     distance, suite="mini", name="mean-colour", version="1", higher_is_better=False, offline=True
 )
 print(scores.model.key)
+"""
+TYPED = """
+from __future__ import annotations
+
+import likeness
+import torch
+from likeness import compute
+
+
+def mean_of(model: str) -> float | None:
+    scores = compute.evaluate(model, tasks=["mini/image-choice"], progress=False)
+    place = scores.rank("computed")
+    print(place.rank, place.rank_low, place.rank_high, scores.frame())
+    return scores.mean.mean
+
+
+def better(first: str, second: str, table: str) -> str:
+    found = compute.compare(first, second, scores=table)
+    return found.better if found.p < 0.01 else ""
+
+
+def order(table: str) -> tuple[int | None, ...]:
+    ranking = likeness.rank(table, aggregate="task-mean")
+    return tuple(ranking.ranks)
+
+
+def loss(images: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    metric = likeness.metric("ms-ssim").to(images.device)
+    values = metric(images, target)
+    return 1 - values.mean() if metric.higher_is_better else values.mean()
 """
 
 
@@ -255,6 +286,14 @@ def test_a_model_of_ones_own_is_on_the_mini_board(whole: Installed) -> None:
     assert ended.returncode == 0 and ended.stdout.split() == ["own/mean-colour"], ended.stderr
     with whole.app() as address:
         assert b"own/mean-colour" in get(f"{address}data/board/mini?o=computed")
+
+
+def test_a_script_that_uses_the_python_interface_passes_mypy(whole: Installed, tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    (tmp_path / "script.py").write_text(TYPED)
+    command = [sys.executable, "-m", "mypy", "--strict", "--python-executable", whole.python, "script.py"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=900)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
 def test_what_is_shipped_is_not_written_anew(whole: Installed) -> None:

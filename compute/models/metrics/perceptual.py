@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from PIL import Image
 
 NET = "alex"  # the backbone that LPIPS's authors advise
-LPIPS_SMALLEST = 31  # pixels a side that leave its last layer one position
 BACKBONE = Published(  # as torchvision has it, told without importing it; its table of weights has MiB
     url="https://download.pytorch.org/models/alexnet-owt-7be5be79.pth",
     sha256="7be5be79",
@@ -64,7 +63,7 @@ def load_lpips(row: Model, hardware: Hardware, folder: Path | None) -> PairMetri
         tensors=tensors,
         higher_is_better=False,
         network=network,
-        smallest=LPIPS_SMALLEST,
+        smallest=31,  # leaves its last layer one position
         chunk=sys.maxsize,  # pairs of one size are one batch
         settings={
             "model": row.key,

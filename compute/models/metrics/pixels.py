@@ -22,16 +22,11 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 IDENTICAL_DB = 200.0  # above any finite PSNR: one level of difference in one of 10^15 values is 198 dB
-NO_ERROR = 10 ** (-IDENTICAL_DB / 10)  # as a mean square, with a peak of 1
 PEAK = 255.0
 LUMA = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601, not rounded to whole levels
 WINDOW, SIGMA, K1, K2 = 11, 1.5, 0.01, 0.03  # Wang et al. 2004, section III.C
-GAUSSIAN = np.exp(-np.square(np.arange(-(WINDOW // 2), WINDOW // 2 + 1) / SIGMA) / 2)
-GAUSSIAN /= GAUSSIAN.sum()
 SCALES = np.array([0.0448, 0.2856, 0.3001, 0.2363, 0.1333])  # Wang et al. 2003, section 3.2; the finest first
-CHUNK = 2_000_000  # pixels of the first images in one stack
-
-BAND = 1 << 15  # pixels that are compared at once
+CHUNK = 300_000  # pixels of the first images in one stack, which then fits the processor's cache
 
 Levels = NDArray[np.uint8]
 Pairs = Callable[[Levels, Levels], Floats]
@@ -58,27 +53,14 @@ class PairMetric:
         """(n,) float64, higher is nearer. Raises CannotDo without a first image."""
         if first is None:
             raise CannotDo(f"{self.title} compares two images; it cannot score one alone")
-        rows, same = _unordered(first, second) if self.symmetric else (range(len(second)), np.arange(len(second)))
+        pairs = np.array([[id(image) for image in side] for side in (first, second)]).T
+        if self.symmetric:
+            pairs.sort(axis=1)
+        _, rows, same = np.unique(pairs, axis=0, return_index=True, return_inverse=True)  # each is compared once
         scores = np.empty(len(rows))
-        own_first, own_second = ([side[row] for row in rows] for side in (first, second))
-        for at, left, right in stacks(own_first, own_second, chunk=self.chunk):
-            scores[at] = self.score(left, right)
+        for at, *sides in stacks(*([side[row] for row in rows] for side in (first, second)), chunk=self.chunk):
+            scores[at] = self.score(*sides)
         return scores[same]
-
-
-def _unordered(first: Sequence[Image.Image], second: Sequence[Image.Image]) -> tuple[list[int], np.ndarray]:
-    """The rows to compare, and of every row which of them stands for it: the same two images in the other order are
-    not compared again."""
-    known: dict[tuple[int, ...], int] = {}
-    rows: list[int] = []
-    same = np.empty(len(second), dtype=np.int64)
-    for row, (left, right) in enumerate(zip(first, second, strict=True)):
-        both = tuple(sorted((id(left), id(right))))
-        if both not in known:
-            known[both] = len(rows)
-            rows.append(row)
-        same[row] = known[both]
-    return rows, same
 
 
 def stacks(
@@ -109,18 +91,18 @@ def _pixels(image: Image.Image, size: tuple[int, int]) -> Levels:
     return np.asarray(image if image.size == size else image.resize(size, Image.Resampling.BICUBIC))
 
 
-def psnr(first: Levels, second: Levels) -> Floats:
+# Of levels, arrays (n, h, w, 3) uint8, or of tensors (n, 3, h, w) of 0..1, whose gradients they keep.
+
+
+def psnr(first: Any, second: Any) -> Any:
     """Peak signal to noise ratio over all three channels, in dB; (n,). Identical images: IDENTICAL_DB."""
-    error = np.square(first.astype(np.float64) - second).mean(axis=(1, 2, 3))
-    return 10 * np.log10(PEAK**2 / np.maximum(error, PEAK**2 * NO_ERROR))
+    levels = isinstance(first, np.ndarray)
+    difference = first.astype(np.float64) - second if levels else PEAK * (first - second)
+    ratio = PEAK**2 / (difference**2).mean((1, 2, 3)).clip(min=PEAK**2 * 10 ** (-IDENTICAL_DB / 10))
+    return 10 * (np.log10(ratio) if levels else ratio.log10())
 
 
-def tensor_psnr(first: Tensor, second: Tensor) -> Tensor:
-    """`psnr` of tensors (n, 3, h, w) of 0..1; the gradient of identical images is 0."""
-    return -10 * (first - second).square().mean(dim=(1, 2, 3)).clamp(min=NO_ERROR).log10()
-
-
-def ssim(first: Levels, second: Levels) -> Floats:
+def ssim(first: Any, second: Any) -> Any:
     """Structural similarity of the luma, the mean over every place where the whole window fits (Wang et al. 2004).
 
     Raises BadInput where a side is shorter than the window.
@@ -128,34 +110,20 @@ def ssim(first: Levels, second: Levels) -> Floats:
     return _similarity(_luma(first), _luma(second))[0]
 
 
-def tensor_ssim(first: Tensor, second: Tensor) -> Tensor:
-    """`ssim` of tensors (n, 3, h, w) of 0..1."""
-    return _tensor_similarity(_tensor_luma(first), _tensor_luma(second))[0]
-
-
-def ms_ssim(first: Levels, second: Levels) -> Floats:
-    """Multi-scale structural similarity of the luma (Wang et al. 2003, equation 7).
+def ms_ssim(first: Any, second: Any) -> Any:
+    """Multi-scale structural similarity of the luma (Wang et al. 2003, equation 7); (n,).
 
     Contrast and structure at every scale, luminance at the coarsest; between scales the mean of 2 x 2 pixels (an odd
     last row or column is skipped). A negative factor counts as 0. Images too small for five scales use as many as fit
     the window, their weights scaled to the same sum.
     """
-    return _over_scales(_luma(first), _luma(second), _similarity)
-
-
-def tensor_ms_ssim(first: Tensor, second: Tensor) -> Tensor:
-    """`ms_ssim` of tensors (n, 3, h, w) of 0..1."""
-    return _over_scales(_tensor_luma(first), _tensor_luma(second), _tensor_similarity)
-
-
-def _over_scales(left: Any, right: Any, similarity: Callable[[Any, Any], tuple[Any, Any]]) -> Any:
-    """The product over scales of two stacks (n, h, w), arrays or tensors; (n,)."""
-    weights = scale_weights(min(left.shape[1:]))
+    left, right = _luma(first), _luma(second)
+    weights = scale_weights(min(left.shape[1:])).tolist()
     product: Any = 1.0
-    for scale, weight in enumerate(weights.tolist()):
+    for scale, weight in enumerate(weights):
         if scale:
             left, right = _halved(left), _halved(right)
-        whole, structure = similarity(left, right)
+        whole, structure = _similarity(left, right)
         factor = whole if scale == len(weights) - 1 else structure
         positive = factor > 0  # a power of 0 has no finite gradient
         product = product * positive * (factor * positive + ~positive) ** weight
@@ -176,78 +144,43 @@ def _halved(images: Any) -> Any:
     return even.reshape(n, height // 2, 2, width // 2, 2).mean((2, 4))
 
 
-def _luma(images: Levels) -> Floats:
-    """(n, h, w) of (n, h, w, 3), a band of rows at a time: three channels of float64 are not in memory at once."""
-    luma = np.empty(images.shape[:-1])
-    for image, own in zip(images, luma, strict=True):
-        for rows in _bands(*own.shape):
-            own[rows] = image[rows] @ LUMA
-    return luma
+def _luma(images: Any) -> Any:
+    """(n, h, w) of 0..255."""
+    if isinstance(images, np.ndarray):
+        return images @ LUMA
+    return (images * images.new_tensor(LUMA * PEAK)[:, None, None]).sum(1)
 
 
-def _tensor_luma(images: Tensor) -> Tensor:
-    """(n, h, w) of 0..255 of (n, 3, h, w) of 0..1."""
-    return (images * images.new_tensor(LUMA * PEAK)[:, None, None]).sum(dim=1)
-
-
-def _similarity(first: Floats, second: Floats) -> tuple[Floats, Floats]:
+def _similarity(first: Any, second: Any) -> tuple[Any, Any]:
     """Mean SSIM and mean contrast-and-structure term of two stacks (n, h, w); each (n,)."""
     if min(first.shape[1:]) < WINDOW:
         raise BadInput(
             f"SSIM needs images of at least {WINDOW} x {WINDOW} pixels; got {first.shape[2]} x {first.shape[1]}"
         )
-    means = np.array([_means(left, right) for left, right in zip(first, second, strict=True)])
-    return means[:, 0], means[:, 1]
-
-
-def _tensor_similarity(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
-    whole, structure = _terms(first, second, _tensor_weighted)
+    mean_first, mean_second = _weighted(first), _weighted(second)
+    product = mean_first * mean_second
+    squares = mean_first**2 + mean_second**2
+    variance = _weighted(first**2 + second**2) - squares  # the sum of both sides' variances
+    covariance = _weighted(first * second) - product
+    c1, c2 = (K1 * PEAK) ** 2, (K2 * PEAK) ** 2
+    structure = (2 * covariance + c2) / (variance + c2)
+    whole = structure * (2 * product + c1) / (squares + c1)
     return whole.mean((1, 2)), structure.mean((1, 2))
 
 
-def _means(first: Floats, second: Floats) -> tuple[float, float]:
-    """Both of two images (h, w). Bands of rows stay in the processor's cache, where whole images would not."""
-    height, width = first.shape[0] - WINDOW + 1, first.shape[1] - WINDOW + 1
-    whole, structure = np.empty((height, width)), np.empty((height, width))
-    for rows in _bands(height, width):
-        seen = slice(rows.start, rows.stop + WINDOW - 1)
-        whole[rows], structure[rows] = _terms(first[seen], second[seen], _weighted)
-    return float(whole.mean()), float(structure.mean())
-
-
-def _terms(first: Any, second: Any, weighted: Callable[[Any], Any]) -> tuple[Any, Any]:
-    """SSIM and its contrast-and-structure term at every position of the window, of arrays or tensors."""
-    mean_first, mean_second = weighted(first), weighted(second)
-    product = mean_first * mean_second
-    squares = mean_first**2 + mean_second**2
-    variance = weighted(first**2 + second**2) - squares  # the sum of both sides' variances
-    covariance = weighted(first * second) - product
-    c1, c2 = (K1 * PEAK) ** 2, (K2 * PEAK) ** 2
-    structure = (2 * covariance + c2) / (variance + c2)
-    return structure * (2 * product + c1) / (squares + c1), structure
-
-
-def _bands(height: int, width: int) -> Iterator[slice]:
-    """Rows from the first to the last, about BAND pixels at a time."""
-    step = max(1, BAND // width)
-    for start in range(0, height, step):
-        yield slice(start, min(start + step, height))
-
-
-def _weighted(image: Floats) -> Floats:
-    """The Gaussian mean around every pixel of (h, w) where the whole window fits."""
-    from scipy.ndimage import correlate1d
-
+def _weighted(images: Any) -> Any:
+    """The Gaussian mean around every pixel of (n, h, w) where the whole window fits."""
     half = WINDOW // 2
-    rows = correlate1d(image, GAUSSIAN, axis=0)[half:-half]
-    return correlate1d(rows, GAUSSIAN, axis=1)[:, half:-half]
+    window = np.exp(-np.square(np.arange(-half, half + 1) / SIGMA) / 2)
+    window /= window.sum()
+    if isinstance(images, np.ndarray):
+        from scipy.ndimage import correlate1d
 
-
-def _tensor_weighted(images: Tensor) -> Tensor:
-    """The same of (n, h, w). Sums of shifted images, since a convolution on CUDA may round to 10 bits."""
-    for axis in (1, 2):
+        rows = correlate1d(images, window, axis=1)[:, half:-half]
+        return correlate1d(rows, window, axis=2)[:, :, half:-half]
+    for axis in (1, 2):  # sums of shifted images, since a convolution on CUDA may round to 10 bits
         places = images.shape[axis] - WINDOW + 1
-        images = sum(weight * images.narrow(axis, at, places) for at, weight in enumerate(GAUSSIAN.tolist()))
+        images = sum(weight * images.narrow(axis, at, places) for at, weight in enumerate(window.tolist()))
     return images
 
 
@@ -305,25 +238,31 @@ WINDOWS = {
 
 
 def _load_pairs(
-    row: Model, hardware: Hardware, folder: Path | None, *, settings: Mapping[str, Any], **own: Any
+    row: Model,
+    hardware: Hardware,
+    folder: Path | None,
+    *,
+    title: str,
+    score: Callable[[Any, Any], Any],
+    settings: Mapping[str, Any],
+    smallest: int = 1,
 ) -> PairMetric:
     chosen(row, {})
-    return PairMetric(settings={"metric": own["title"], "sizes": OTHER_SIZE, **settings}, symmetric=True, **own)
+    settings = {"metric": title, "sizes": OTHER_SIZE, **settings}
+    return PairMetric(title=title, score=score, tensors=score, settings=settings, symmetric=True, smallest=smallest)
 
 
 load_psnr = partial(
     _load_pairs,
     title="PSNR",
     score=psnr,
-    tensors=tensor_psnr,
     settings={"channels": "RGB", "peak": PEAK, "identical images": IDENTICAL_DB},
 )
-load_ssim = partial(_load_pairs, title="SSIM", score=ssim, tensors=tensor_ssim, smallest=WINDOW, settings=WINDOWS)
+load_ssim = partial(_load_pairs, title="SSIM", score=ssim, smallest=WINDOW, settings=WINDOWS)
 load_ms_ssim = partial(
     _load_pairs,
     title="MS-SSIM",
     score=ms_ssim,
-    tensors=tensor_ms_ssim,
     smallest=WINDOW,
     settings={
         **WINDOWS,

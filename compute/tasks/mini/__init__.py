@@ -56,6 +56,8 @@ TASKS: dict[str, Callable[..., Data | dict[str, Data]]] = {  # items, or items a
     "mini/counting": pairing.counting,
     "mini/places": pairing.places,
     "mini/sentences": reading.sentences,
+    "mini/texts": reading.texts,
+    "mini/retold": reading.retold,
     "mini/pages": reading.pages,
     "mini/images-by-text": finding.images_by_text,
     "mini/texts-by-image": finding.texts_by_image,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from random import Random
 
@@ -32,50 +32,43 @@ MEASURES = {
 
 def image_choice(*, seed: str = SUITE, count: int = ITEMS) -> Choices:
     """A reference, and two images: one less distorted, or with fewer changes, than the other."""
-    reference, near, far = _rows(_image_choice, "image-choice", seed=seed, count=count)
-    return _choice("image-choice", near, far, reference=column(reference, of="mini/image-choice, reference"), seed=seed)
-
-
-def _rows(draw: Callable[..., tuple], task: str, *, seed: str, count: int) -> Iterator[tuple]:
-    """Column by column what `draw` gives item by item."""
-    return zip(*(draw(rng, number) for number, rng in draws(task, count, seed=seed)), strict=True)
+    return _choice("image-choice", _image_choice, count, reference="reference", seed=seed)
 
 
 def _choice(
     task: str,
-    right: Sequence,
-    wrong: Sequence,
+    draw: Callable[[Random, int], Sequence],
+    count: int,
     *,
-    reference: Column | None = None,
+    reference: str = "",
     question: str = "reference",
-    seed: str = SUITE,
+    seed: str,
 ) -> Choices:
-    answer = at_random(task, len(right), 2, seed=seed)
-    made = texts if isinstance(right[0], str) else column
+    """Of what `draw` gives item by item: the reference where it is named, the right alternative and the wrong one."""
+    *given, right, wrong = zip(*(draw(rng, number) for number, rng in draws(task, count, seed=seed)), strict=True)
+    answer = at_random(task, count, 2, seed=seed)
+    both = zip("AB", placed(right, [wrong], answer), strict=True)
     return Choices(
-        names=names(len(right)),
+        names=names(count),
         answer=answer,
-        reference=reference,
+        reference=_column(given[0], of=f"mini/{task}, {reference}") if given else None,
         question=question,
-        alternatives=tuple(
-            made(part, of=f"mini/{task}, {letter}")
-            for letter, part in zip("AB", placed(right, [wrong], answer), strict=True)
-        ),
+        alternatives=tuple(_column(part, of=f"mini/{task}, {letter}") for letter, part in both),
     )
+
+
+def _column(shown: Sequence, *, of: str) -> Column:
+    return (texts if isinstance(shown[0], str) else column)(shown, of=of)
 
 
 def image_for_text(*, seed: str = SUITE, count: int = ITEMS) -> Choices:
     """A caption, its image and another: the same scene changed in what the caption states, or any other scene."""
-    captions, right, wrong = _rows(_image_for_text, "image-for-text", seed=seed, count=count)
-    reference = texts(captions, of="mini/image-for-text, caption")
-    return _choice("image-for-text", right, wrong, reference=reference, seed=seed)
+    return _choice("image-for-text", _image_for_text, count, reference="caption", seed=seed)
 
 
 def text_for_image(*, seed: str = SUITE, count: int = ITEMS) -> Choices:
     """An image, its caption, and a caption of the scene changed, or of another, that is false of it."""
-    scenes, right, wrong = _rows(_text_for_image, "text-for-image", seed=seed, count=count)
-    reference = column(scenes, of="mini/text-for-image, image")
-    return _choice("text-for-image", right, wrong, reference=reference, seed=seed)
+    return _choice("text-for-image", _text_for_image, count, reference="image", seed=seed)
 
 
 def alternatives() -> dict[str, Choices]:
@@ -105,22 +98,21 @@ def alternatives() -> dict[str, Choices]:
 
 def quality(*, seed: str = SUITE, count: int = ITEMS) -> Choices:
     """Two strengths of one distortion of a scene, or two scenes of which one is more distorted by two steps or more."""
-    better, worse = _rows(_quality, "quality", seed=seed, count=count)
-    return _choice("quality", better, worse, question="quality", seed=seed)
+    return _choice("quality", _quality, count, question="quality", seed=seed)
 
 
 def measured(question: str, *, seed: str = SUITE, count: int = FEWER) -> Choices:
     """Pairs of distorted scenes of which one has more of what is measured; nearer pairs than the gap are redrawn."""
     measure, kinds, gap = MEASURES[question]
-    rows = []
-    for _, rng in draws(question, count, seed=seed):
+
+    def draw(rng: Random, number: int) -> Sequence[Shown]:
         while True:
             two = [distorted(_busy(rng), rng.choice(kinds), rng.randint(0, 4), rng) for _ in range(2)]
             levels = measure(np.stack([image.pixels() for image in two]))
             if abs(levels[0] - levels[1]) >= gap:
-                break
-        rows.append(two if levels[0] > levels[1] else two[::-1])
-    return _choice(question, *zip(*rows, strict=True), question=question, seed=seed)
+                return two if levels[0] > levels[1] else two[::-1]
+
+    return _choice(question, draw, count, question=question, seed=seed)
 
 
 def _busy(rng: Random) -> Scene:
@@ -129,11 +121,12 @@ def _busy(rng: Random) -> Scene:
 
 def sharpness(*, seed: str = SUITE, count: int = FEWER) -> Choices:
     """Two scenes, one blurred more than the other."""
-    rows = []
-    for _, rng in draws("sharpness", count, seed=seed):
+
+    def draw(rng: Random, number: int) -> Sequence[Shown]:
         weak = rng.randint(0, 3)
-        rows.append([distorted(_busy(rng), "blur", strength, rng) for strength in (weak, rng.randint(weak + 1, 5))])
-    return _choice("sharpness", *zip(*rows, strict=True), question="sharpness", seed=seed)
+        return [distorted(_busy(rng), "blur", strength, rng) for strength in (weak, rng.randint(weak + 1, 5))]
+
+    return _choice("sharpness", draw, count, question="sharpness", seed=seed)
 
 
 def odd_one_out(*, seed: str = SUITE, count: int = ITEMS - 10) -> OddOneOut:

@@ -21,7 +21,7 @@ ITEMS = 150
 CORNERS = ("top left", "top right", "bottom left", "bottom right")
 
 
-def _related_pair(rng: Random) -> tuple[Scene, str]:
+def related_pair(rng: Random) -> tuple[Scene, str]:
     """Two things that differ in shape and colour, and how the first stands to the second."""
     while True:
         shown = scene(rng, compose.pair)
@@ -35,7 +35,7 @@ def relations() -> Matches:
     """An image of two things, its caption, and three with the relation turned round, another, or colours changed."""
     scenes, captions = [], []
     for _, rng in draws("relations", ITEMS):
-        shown, how = _related_pair(rng)
+        shown, how = related_pair(rng)
         first, second = shown.things
         across = rng.choice([other for other in OPPOSITE if other not in (how, OPPOSITE[how])])
         scenes.append(shown)
@@ -69,7 +69,7 @@ def swaps() -> Matches:
     for number, rng in draws("swaps", 120):
         levels = ("shape", "colour") if number % 2 else ("colour",)
         while True:
-            shown, how = _related_pair(rng)
+            shown, how = related_pair(rng)
             other = replace(shown, things=compose.traded(*shown.things, *levels))
             if other.held_out():
                 break

@@ -106,6 +106,7 @@ ITEMS: dict[tuple[str, frozenset[str], bool], tuple[Data, ...]] = {
         Matches(names=NAMES, images=(A, B), captions=(X, Y)),
     ),
     ("sts", frozenset({"image"}), False): (Sentences(names=NAMES, first=A, second=B, human=ROWS.astype(float)),),
+    ("sts", frozenset({"text"}), False): (Sentences(names=NAMES, first=X, second=Y, human=ROWS.astype(float)),),
     ("zero_shot", frozenset({"image", "text"}), False): (
         ZeroShot(test=LABELS, prompts=texts(["an even one", "an odd one"], of="prompts")),
     ),
