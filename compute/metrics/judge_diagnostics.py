@@ -1,4 +1,4 @@
-"""What else a judge's ratings show, beyond PairBench's metrics: leaning to an order, errors, prompts, cost.
+"""What else a judge's ratings show, beyond PairBench's metrics: position bias, errors, cost.
 
 Ratings and sources are as in `judge`; intervals are over source items, as `resampling` makes them.
 """
@@ -10,14 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.arrays import Floats, Ints
-from compute.metrics import judge, resampling
+from compute.metrics import resampling
 from compute.metrics.figures import Figure
-from compute.metrics.judge import SCALE, Ratings, nmi_of_counts
+from compute.metrics.judge import SCALE, Ratings
 from compute.types import BadInput, Undefined
 
 INVALID = "invalid"
-PERMUTATIONS = 1000
 
 
 def template_name(number: int) -> str:
@@ -71,76 +69,3 @@ class Effort:
 
     seconds: float | None
     cost: float | None  # in the currency of the prices
-
-
-@dataclass(frozen=True, kw_only=True)
-class TemplateRobustness:
-    """MMScore by prompt template, and how far apart the templates are compared with chance."""
-
-    scores: dict[int, Figure]  # template -> MMScore of its pairs
-    spread: float  # standard deviation of the templates' MMScores
-    by_chance: float  # its mean if templates did not matter
-    chance_low: float  # 95% of the spreads by chance lie between these two
-    chance_high: float
-    p: float  # share of spreads by chance at least as large
-
-
-def template_robustness(
-    expected: ArrayLike,
-    forward: ArrayLike,
-    reverse: ArrayLike,
-    templates: ArrayLike,
-    sources: ArrayLike | None = None,
-    *,
-    permutations: int = PERMUTATIONS,
-    seed: int = 0,
-) -> TemplateRobustness:
-    """Whether a judge's MMScore depends on the prompt template; `templates` (n,) numbers each pair's.
-
-    With few pairs a template, MMScores differ (and are too high) by chance alone. Templates are drawn at random for
-    each pair, so their spread after shuffling them among the pairs is what chance does: a permutation test, exact
-    whatever the pairs have in common. Raises Undefined for fewer than two templates, or one without an MMScore.
-    """
-    ratings = Ratings.of(expected=expected, forward=forward, reverse=reverse, sources=sources)
-    numbers = np.asarray(templates)
-    if numbers.shape != (len(ratings),):
-        raise BadInput(f"Expected one template per pair, {len(ratings)} of them, got shape {numbers.shape}")
-    levels, template = np.unique(numbers, return_inverse=True)
-    if len(levels) < 2:
-        raise Undefined(f"Templates are compared where there are at least two, here are {len(levels)}")
-    scores = {
-        int(level): judge.mmscore(
-            ratings.expected[template == code],
-            *(_given(side[template == code]) for side in (ratings.forward, ratings.reverse)),
-            ratings.sources[template == code],
-        )
-        for code, level in enumerate(levels)
-    }
-    cells, pair, width = judge.MMSCORE.cells(ratings)
-    generator = np.random.default_rng(seed)
-    spreads = np.array(
-        [
-            _spread(generator.permutation(template)[pair], cells, templates=len(levels), width=width)
-            for _ in range(permutations)
-        ]
-    )
-    spread = float(np.std([figure.value for figure in scores.values()]))
-    known = spreads[~np.isnan(spreads)]
-    low, high = np.quantile(known, [0.025, 0.975])
-    return TemplateRobustness(
-        scores=scores,
-        spread=spread,
-        by_chance=float(known.mean()),
-        chance_low=float(low),
-        chance_high=float(high),
-        p=float((1 + (known >= spread - 1e-12).sum()) / (1 + len(known))),
-    )
-
-
-def _given(scores: Ints) -> Floats:
-    return np.where(scores > 0, scores, np.nan)
-
-
-def _spread(template: Ints, cells: Ints, *, templates: int, width: int) -> float:
-    counts = np.bincount(template * width + cells, minlength=templates * width)
-    return float(np.std(nmi_of_counts(counts.reshape(templates, -1, SCALE + 1).astype(float))))

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from compute.analysis.correlation import correlate
 from compute.analysis.generators.agreement import REVERSED, SIGNIFICANT, Agreement, agree, verdicts
 from compute.analysis.generators.generator_differences import GeneratorDifferences, generator_differences
 from compute.analysis.ranks.means import rank
@@ -193,13 +192,6 @@ class ComputedSet:
             else PeopleReading(column=column, agreement=None, reason=each)
             for column, each in zip(columns, agreements, strict=True)
         )
-
-    def among_metrics(self, columns: tuple[MetricColumn, ...]) -> tuple[Floats, int]:
-        """Spearman's correlation of every two metrics over the generators, turned so that 1 is agreement: (m, m), and
-        of how many generators."""
-        turned = np.array([column.values if column.higher else -column.values for column in columns]).T
-        found = correlate(scores=turned, method="spearman")
-        return found.r, int(found.n.max(initial=0))
 
 
 def load(db: Database) -> dict[str, ComputedSet]:

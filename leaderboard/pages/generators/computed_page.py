@@ -58,7 +58,6 @@ def page(site: Site, computed: ComputedSet, *, metric: str, backbone: str) -> tu
         readings=readings,
         people=people,
         people_title="" if people is None else people.title,
-        among=computed.among_metrics(columns),
     )
     return (
         head,

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from compute.analysis.figures.style import PALETTE, plain, unmarked
+from compute.analysis.figures.style import PALETTE, label_sides, plain, unmarked
 
 NEAR, MOVED = "#7A8594", PALETTE[1]  # MOVED: two ranks or more
 SUSPECT = PALETTE[3]
@@ -60,7 +60,9 @@ def slope(ranks: pd.DataFrame, *, metric: str) -> go.Figure:
 def scatter(points: pd.DataFrame, *, metric: str, human: str, higher: bool) -> go.Figure:
     """Preference over the metric's score, one point a generator. points: title, score, human, suspect (bool), words."""
     figure = go.Figure()
-    points = points.assign(side=_sides(points))
+    height = max(LEAST, 90 + 30 * len(points))
+    sides = label_sides(points["title"], points["score"], points["human"], width=560, height=height - 70)
+    points = points.assign(side=[side or "top center" for side in sides])
     for suspect, part in points.groupby("suspect"):
         colour = SUSPECT if suspect else PALETTE[0]
         figure.add_scatter(
@@ -83,7 +85,7 @@ def scatter(points: pd.DataFrame, *, metric: str, human: str, higher: bool) -> g
     better = "higher is better" if higher else "lower is better"
     plain(
         figure,
-        height=max(LEAST, 90 + 30 * len(points)),
+        height=height,
         x=f"{metric} ({better})",
         y=human,
         legend=bool(points["suspect"].any()),
@@ -123,36 +125,3 @@ def intervals(points: pd.DataFrame, *, metric: str, higher: bool, tested: bool) 
     plain(figure, height=max(LEAST, 90 + 20 * len(points)), x=f"{metric} ({better})", legend=True)
     titles = [unmarked(title) for title in points["title"]]
     return figure.update_yaxes(categoryorder="array", categoryarray=titles[::-1], showgrid=True)
-
-
-def _sides(points: pd.DataFrame) -> list[str]:
-    """The side of each label: the first of four that overlaps points and earlier labels least."""
-    x, y = (_unit(points[name].to_numpy(float)) for name in ("score", "human"))
-    occupied = [(px - 0.012, px + 0.012, py - 0.022, py + 0.022) for px, py in zip(x, y, strict=True)]
-    sides = []
-    for px, py, title in zip(x, y, points["title"], strict=True):
-        width, gap = 0.014 * len(title), 0.018
-        boxes = {
-            "middle right": (px + gap, px + gap + width, py - 0.022, py + 0.022),
-            "middle left": (px - gap - width, px - gap, py - 0.022, py + 0.022),
-            "top center": (px - width / 2, px + width / 2, py + 0.025, py + 0.07),
-            "bottom center": (px - width / 2, px + width / 2, py - 0.07, py - 0.025),
-        }
-        inward = "middle left" if px > 0.5 else "middle right"
-        overlap = {side: round(sum(_overlap(boxes[side], other) for other in occupied), 6) for side in (inward, *boxes)}
-        best = min(overlap, key=overlap.get)  # the first of equals
-        sides.append(best)
-        occupied.append(boxes[best])
-    return sides
-
-
-def _unit(values: np.ndarray) -> np.ndarray:
-    """Values as shares of the drawn range."""
-    span = np.ptp(values) or 1.0
-    return (values - values.min() + 0.22 * span) / (1.44 * span)
-
-
-def _overlap(box: tuple[float, ...], other: tuple[float, ...]) -> float:
-    wide = min(box[1], other[1]) - max(box[0], other[0])
-    high = min(box[3], other[3]) - max(box[2], other[2])
-    return max(wide, 0.0) * max(high, 0.0)

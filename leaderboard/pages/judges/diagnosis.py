@@ -13,7 +13,7 @@ import pandas as pd
 from compute.metrics import judge, judge_diagnostics
 from compute.metrics.figures import Figure
 from compute.metrics.judge import CONDITIONS, SCALE
-from compute.metrics.judge_diagnostics import Effort, TemplateRobustness
+from compute.metrics.judge_diagnostics import Effort
 from compute.types import BadInput, Undefined
 from leaderboard.data import judge_queries
 from leaderboard.data.database import Database
@@ -83,22 +83,11 @@ class Diagnosis:
     curve: tuple[Figure, ...]  # RelaxSym at 0..9
     bias: Figure | str
     problems: dict[str, Figure]
-    templates: tuple[tuple[str, TemplateRobustness | str], ...]  # by condition
     effort: Effort
     flips: tuple[Flip, ...]  # the largest first
     scored: int  # pairs with two scores
     flipped: int  # of them with unlike scores
     far: int  # of them with scores more than one point apart
-
-    @property
-    def template_numbers(self) -> list[int]:
-        """The templates with an MMScore under some condition."""
-        return sorted({at for _, each in self.templates if not isinstance(each, str) for at in each.scores})
-
-    @property
-    def template_names(self) -> list[str]:
-        """The same by the paper's names."""
-        return [judge_diagnostics.template_name(number) for number in self.template_numbers]
 
 
 def diagnose(db: Database, *, suite: str, model: str, pairs: pd.DataFrame, runs: pd.DataFrame) -> Diagnosis | None:
@@ -129,7 +118,6 @@ def diagnose(db: Database, *, suite: str, model: str, pairs: pd.DataFrame, runs:
             sources,
             problems=(REFUSED, TRUNCATED),
         ),
-        templates=tuple((condition, _templates(own, condition)) for condition in CONDITIONS) if in_words else (),
         effort=effort(own_runs),
         flips=tuple(flips(db, suite=suite, model=model, tasks=list(own["task"].unique()))),
         scored=int(gaps.notna().sum()),
@@ -221,15 +209,6 @@ def _flip(row: Any, detail: dict[str, Any], *, pictures: set[str]) -> Flip:
 
 def _cut(text: str) -> str:
     return text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 1]}…"
-
-
-def _templates(pairs: pd.DataFrame, condition: str) -> TemplateRobustness | str:
-    own = pairs[(pairs["condition"] == condition) & pairs["template"].notna()]
-    return _figure(
-        lambda: judge_diagnostics.template_robustness(
-            own["expected_score"], own["forward"], own["reverse"], own["template"].astype(int), own["source"]
-        )
-    )
 
 
 def _figure(make: Callable[[], Any]) -> Any:

@@ -19,6 +19,7 @@ from leaderboard.html.formatting import blank, number, percent
 MOST_LISTED = 12  # entries of a long list that are written out
 # Words for the keys that settings have; another key is shown as it is, without its underscores.
 WORDS = {
+    "dataset": "data set",
     "max_length": "longest text",
     "samples_per_label": "training items a class",
     "k": "clusters",
@@ -132,19 +133,12 @@ def _ties(settings: Mapping[str, Any]) -> str:
 
 def _time(run: pd.Series, settings: Mapping[str, Any]) -> list[Line]:
     timings = settings.get("timings") or {}
-    named = {"items": "Loading items", "encode": "Encoding", "procedure": "Procedure"}
-    passes = [
-        f"{str(encoding.get('title', '')).rpartition(', ')[2]} {encoding['encoded']:,} in "
-        f"{number(encoding['seconds'], digits=1)} s, {encoding.get('effective', encoding.get('batch'))} at once"
-        for encoding in settings.get("encodings") or []
-        if encoding.get("encoded")
-    ]
+    named = {"items": "Loading items", "encode": "Encoding"}
     return _lines(
         [
             ("Started", str(run["started"]).replace("T", " ").replace("+00:00", " UTC")),
             ("In all", None if blank(run["seconds"]) else f"{number(run['seconds'], digits=1)} s"),
             *((named.get(stage, stage), f"{number(seconds, digits=1)} s") for stage, seconds in timings.items()),
-            ("Encoded with it", "; ".join(passes)),
         ]
     )
 
@@ -167,17 +161,12 @@ def _model(settings: Mapping[str, Any]) -> list[Line]:
 
 def _items(run: pd.Series, settings: Mapping[str, Any]) -> list[Line]:
     data, left = settings.get("data") or {}, settings.get("left_out") or []
-    titles = {"dataset": "Data set", "revision": "Revision", "split": "Split", "options": "Options"}
-    subsets = [name for name in data.get("subsets", []) if name != "default"]
-    lost = [*left[:MOST_LISTED], *([f"and {len(left) - MOST_LISTED} more"] if len(left) > MOST_LISTED else [])]
     return _lines(
         [
-            *((name, data.get(key)) for key, name in titles.items()),
-            ("Subsets", subsets),
-            *((_word(key), value) for key, value in data.items() if key not in (*titles, "subsets")),
+            *((_word(key), value) for key, value in data.items() if value != ["default"]),
             ("Items in the catalogue", settings.get("catalogue_items")),
             ("Contents", settings.get("contents")),
-            ("Left out", "; ".join(lost)),
+            ("Left out", left),
             ("Stored for pages", f"{int(run['items']):,}" if run["items"] else "none"),
         ]
     )

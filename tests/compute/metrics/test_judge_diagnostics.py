@@ -1,10 +1,9 @@
-"""References: closed forms, scikit-learn's NMI, judges that depend on the prompt or do not."""
+"""References: closed forms, and the linearised error of a ratio of sums."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.metrics import normalized_mutual_info_score
 
 from compute.metrics import judge_diagnostics as diagnostics
 from compute.types import BadInput, Undefined
@@ -47,45 +46,3 @@ def test_problem_rates() -> None:
         diagnostics.problem_rates([], [])
     with pytest.raises(BadInput, match="same length"):
         diagnostics.problem_rates([""], ["", ""])
-
-
-def test_a_judge_that_ignores_the_prompt_spreads_as_chance_does() -> None:
-    """p is uniform where templates make no difference: one in ten below 0.1, of 60 judges."""
-    rng = np.random.default_rng(2)
-    levels = []
-    for _ in range(60):
-        pairs = judges.noisy(rng, sources=20)["invariant"]
-        robustness = diagnostics.template_robustness(
-            pairs["expected_score"],
-            pairs["forward"],
-            pairs["reverse"],
-            rng.integers(0, 5, len(pairs)),
-            pairs["source"],
-            permutations=99,
-        )
-        levels.append(robustness.p)
-    assert 0.3 < np.mean(levels) < 0.7 and np.mean(np.array(levels) < 0.1) < 0.3
-
-
-def test_a_judge_that_fails_with_one_prompt_is_seen() -> None:
-    rng = np.random.default_rng(3)
-    pairs = judges.noisy(rng, sources=60)["sensitive"]
-    templates = rng.integers(0, 5, len(pairs))
-    silent = templates == 3
-    pairs.loc[silent, ["forward", "reverse"]] = 7.0
-    columns = (pairs["expected_score"], pairs["forward"], pairs["reverse"], templates, pairs["source"])
-    robustness = diagnostics.template_robustness(*columns)
-    assert robustness.scores[3].value == 0 and robustness.p < 0.01
-    assert robustness.chance_low < robustness.by_chance < robustness.chance_high < robustness.spread
-    part = pairs[templates == 1]
-    answers = np.nan_to_num(part[["forward", "reverse"]].to_numpy(), nan=-1).ravel()
-    wanted = normalized_mutual_info_score(part["expected_score"].repeat(2), answers)
-    assert robustness.scores[1].value == pytest.approx(wanted)
-    assert robustness == diagnostics.template_robustness(*columns)
-
-
-def test_templates_that_cannot_be_compared() -> None:
-    with pytest.raises(Undefined, match="at least two"):
-        diagnostics.template_robustness([10, 1], [9, 2], [9, 2], [0, 0])
-    with pytest.raises(BadInput, match="template per pair"):
-        diagnostics.template_robustness([10, 1], [9, 2], [9, 2], [0])

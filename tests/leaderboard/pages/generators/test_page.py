@@ -85,7 +85,7 @@ def test_a_computed_set_without_people_shows_what_is_significant(tmp_path: Path)
     assert metric["value"] == "cfred" and {key for _, key in metric["choices"]} == {"fd", "cfred", "kid", "clipscore"}
     assert sum(len(trace.x) for trace in intervals["value"].data) == 4
     assert beside["visible"] is False
-    assert "Do the metrics agree with each other?" in tables and "Do the metrics agree with people?" not in tables
+    assert "Which metric separates them" in tables and "Do the metrics agree with people?" not in tables
     head, *_ = drawn(db, own(db), metric="fd")
     assert "2 of 4 generators share the first rank by FD" in head
     assert "of 6</strong> pairs" in head and "synthetic" not in head

@@ -63,9 +63,9 @@ def test_the_largest_differences_come_first_with_pictures_and_replies(judging: J
         assert flip.replies[1].startswith(f"Score: {flip.scores[1]}\nReason: ")
 
 
-def test_an_encoder_has_numbers_no_templates(judging: Judging) -> None:
+def test_an_encoder_has_numbers_and_no_cost(judging: Judging) -> None:
     judge = diagnosed(judging, "example/eye")
-    assert not judge.in_words and judge.templates == () and judge.effort.cost is None
+    assert not judge.in_words and judge.effort.cost is None
 
 
 def recorded(*, seconds: float | None = None, stored: int = 10, **parts: dict) -> pd.DataFrame:

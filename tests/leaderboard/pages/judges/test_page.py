@@ -41,8 +41,6 @@ def test_a_judge_with_pairs_in_detail(judging: Judging) -> None:
     assert "synthetic" in head and "Significantly better than every other judge." in head
     assert detail.count('class="jd-bars"') == 6 and detail.count("<img ") == 24
     assert "Pairs whose order mattered" in detail and "Refused" in detail
-    head_of = re.search(r"<h3>Prompt templates</h3>(.*?)</section>", detail, re.DOTALL)[1]
-    assert re.findall(r">(V\d|\d)</th>", head_of) == ["V1", "V2", "V3", "V4", "V5"]
     assert "<img src=x" not in detail and "&lt;img src=x onerror=" in detail
 
 
