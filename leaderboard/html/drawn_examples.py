@@ -303,6 +303,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
     ),
     DrawnExample(
         key="visual-sts",
+        modality="image",
         title="Likeness of texts as images",
         procedure="sts",
         asks="Two texts go in, drawn as images: how similar are they in meaning?",
@@ -312,6 +313,20 @@ EXAMPLES: tuple[DrawnExample, ...] = (
             Tile("first", page("big", "dog", "runs", "fast")),
             Tile("second", page("big", "dog", "runs", "slow"), right=True),
             Tile("less alike", page("cold", "lake", "old", "ship")),
+        ),
+    ),
+    DrawnExample(
+        key="text-sts",
+        title="Likeness of texts",
+        procedure="sts",
+        modality="text",
+        asks="Two texts go in: how similar are they in meaning?",
+        right="Pairs that people rate as more similar have the higher cosine similarity.",
+        drawn="Pairs with more words in common have the higher cosine similarity.",
+        tiles=(
+            Tile("first", "big dog runs fast"),
+            Tile("second", "big dog runs slow", right=True),
+            Tile("less alike", "cold lake old ship"),
         ),
     ),
     DrawnExample(
