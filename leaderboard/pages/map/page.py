@@ -65,7 +65,7 @@ def draw(site: Site) -> None:
     usual = Recipe()
     parameters = (
         Choice(key="of", default=usual.noun, choices=tuple(COLOURS)),
-        Choice(key="suites", default=",".join(usual.suites), choices=tuple(key for _, key in offered), noun="map of"),
+        Choice(key="suites", default=",".join(usual.suites), choices=tuple(key for _, key in offered), noun="map"),
         Choice(key="colour", default="cluster", choices=tuple(TITLES)),
     )
     heading(title="Map", sentence=SENTENCE, cite=citations(site))

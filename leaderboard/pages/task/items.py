@@ -44,6 +44,11 @@ ORDERS_JUDGED = {
 SHOWS_JUDGED = {"all": "All", "flips": "Order flips by 2 or more", "unread": "Without two scores"}
 FLIP = 2  # points between the two scores that 1-RelaxSym counts as a flip
 ORDERS_LABELS = {"worst": "Lowest LRAP first", "best": "Highest LRAP first"}
+# Of a generator's images, one a prompt.
+GENERATED = "frechet"
+ORDERS_GENERATED = {"best": "Highest value first", "worst": "Lowest value first"}
+ORDERS_TWO_GENERATED = {"apart": "Farthest apart first", **ORDERS_GENERATED}
+UNGRADED = ("sts", "judging", GENERATED)  # whose items are neither right nor wrong
 WITHOUT = ("frechet", "cfred-grid")  # procedures whose tasks cannot be run here yet
 
 
@@ -101,7 +106,7 @@ def listing(items: Items, query: ItemQuery) -> dict[str, Any]:
     if subset:
         pool = pool[pool["subset"] == subset]
     titles = [str(runs.loc[key, "title"]) for key in chosen]
-    is_graded = procedure not in ("sts", "judging")
+    is_graded = procedure not in UNGRADED
     if procedure == "judging":
         shows = judged_filters(pool, models=len(chosen))
     else:
@@ -110,10 +115,11 @@ def listing(items: Items, query: ItemQuery) -> dict[str, Any]:
     show = query.show if query.show in shows else next(filled, next(iter(shows)))
     drawn_items = is_synthetic(about["benchmark"])
     reference = "the truth" if drawn_items else "people"
-    special = {"sts": ORDERS_STS, LABELS: ORDERS_LABELS, "judging": ORDERS_JUDGED}
+    generated = ORDERS_GENERATED if len(chosen) == 1 else ORDERS_TWO_GENERATED
+    special = {"sts": ORDERS_STS, LABELS: ORDERS_LABELS, "judging": ORDERS_JUDGED, GENERATED: generated}
     orders = special.get(procedure, ORDERS if pool["margin"].notna().any() else {})
-    order = query.order if query.order in orders else "worst"
-    matches = sort(pool[shows[show][1]], order=order, apart=show == "disagree")
+    order = query.order if query.order in orders else next(iter(orders), "worst")
+    matches = sort(pool[shows[show][1]], order=order, apart=show == "disagree" or order == "apart")
     parts = max(1, math.ceil(len(matches) / PER_PAGE))
     part = min(max(query.part, 1), parts)
     page = matches.iloc[(part - 1) * PER_PAGE : part * PER_PAGE]
@@ -123,7 +129,7 @@ def listing(items: Items, query: ItemQuery) -> dict[str, Any]:
         "note": note,
         "synthetic": drawn_items,
         "scored": is_graded,
-        "expected": "Expected" if procedure != "sts" else "True" if drawn_items else "People say",
+        "expected": {"sts": "True" if drawn_items else "People say", GENERATED: "Prompt"}.get(procedure, "Expected"),
         "runs": [_run(key, row) for key, row in runs.iterrows()],
         "chosen": chosen,
         "shows": [{"key": key, "title": title, "count": int(mask.sum())} for key, (title, mask) in shows.items()],
@@ -195,11 +201,14 @@ def with_margins(frame: pd.DataFrame, *, procedure: str) -> pd.DataFrame:
     if procedure == "sts":
         people = pd.to_numeric(out["expected"], errors="coerce").rank()
         margin = -(people - out["value"].rank()).abs().to_numpy() / max(len(out) - 1, 1)
+    if procedure == GENERATED:
+        answer_text = out["value"].map(lambda value: number(value, digits=3))
     off = np.full(len(out), np.nan)
     if procedure == "judging":
         margin = -margin  # how far the two scores are apart: 0 is best
         off = -_off(out["answer"], out["expected"])
-    spread = float(np.nanstd(margin)) if np.isfinite(margin).any() else 0.0
+    # Generators are compared by the same metric: their values are on one scale.
+    spread = float(np.nanstd(margin)) if procedure != GENERATED and np.isfinite(margin).any() else 0.0
     return out.assign(
         right=pd.Series(right, index=out.index, dtype=object),
         margin=margin,
@@ -291,7 +300,7 @@ def _explained(procedure: str, *, models: int, reference: str) -> str:
     words = EXPLAINED.get(procedure, "").format(reference=reference)
     if reference != "people":
         words = words.removeprefix("Right means what the data set labels so. ")
-    if models == 2 and procedure not in ("sts", "judging"):
+    if models == 2 and procedure not in UNGRADED:
         words += " Two models' margins are compared in each one's standard deviations."
     return words.strip()
 
@@ -361,7 +370,7 @@ def _detail(text: str) -> dict[str, Any]:
 
 def margin_text(value: float, *, procedure: str) -> str:
     """A margin to read, with what it is; empty if missing."""
-    if blank(value) or not math.isfinite(value):
+    if procedure == GENERATED or blank(value) or not math.isfinite(value):
         return ""
     if procedure == "sts":
         return f"{percent(-value)} of positions apart"

@@ -50,7 +50,6 @@ MAY_STAY = {
     "pages/try_it/answers.html": 1,  # geometry
     "pages/try_it/patches.py": 1,  # colours
     "pages/map/figures.py": 1,  # geometry
-    "pages/generators/figures.py": 1,  # geometry
     "pages/generators/page.html": 2,  # ranks
     "pages/generators/backbones.html": 2,  # strength of a colour, a limit of the code's own
     "pages/compare/dumbbells.py": 1,  # digits of a tick
