@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -14,11 +14,13 @@ from compute.analysis.ranks import means, variance
 from compute.analysis.significance import ALPHA
 from compute.analysis.table import ScoreTable
 from compute.arrays import Bools
+from compute.pages.shown import Cell, ShownTable, ShowsItself
+from compute.rounding import decimals, rounded
 from compute.types import BadInput
 
 
-@dataclass(frozen=True, kw_only=True)
-class Comparison:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Comparison(ShowsItself):
     """The mean difference of two models, a minus b, in the unit of the scores, and whether it is significant.
 
     An interval or p that is not known is NaN, and `reason` says why.
@@ -41,8 +43,55 @@ class Comparison:
     notes: tuple[str, ...] = ()  # what to know of the scores, in sentences
     parts: pd.DataFrame  # a row a task or item: what, a, b, difference
 
-    def __str__(self) -> str:
-        return "\n".join((self._verdict(), *self.notes))
+    def frame(self) -> pd.DataFrame:
+        """A row a task or item: `parts`."""
+        return self.parts
+
+    def shown_table(self) -> ShownTable:
+        """The verdict, then the parts as dumbbells with the interval of each difference."""
+        parts, several = self.parts, self.parts["category"].nunique() > 1
+        known = bool(parts["low"].notna().any())
+        digits = decimals(parts[["a", "b"]].to_numpy(float).ravel())
+
+        def text(value: float, *, sign: bool = False) -> str:
+            return "-" if math.isnan(value) else rounded(value, digits, sign=sign)
+
+        def interval(row: Any) -> str:
+            return "-" if math.isnan(row.low) else f"{text(row.low, sign=True)} to {text(row.high, sign=True)}"
+
+        return ShownTable(
+            heads=("task", *["category"] * several, self.a, self.b, "difference", *["95% interval"] * known),
+            rows=[
+                (
+                    row.task,
+                    *[row.category] * several,
+                    text(row.a),
+                    Cell(text=text(row.b), marks=[(math.nan, value, math.nan) for value in (row.a, row.b)]),
+                    text(row.difference, sign=True),
+                    *[Cell(text=interval(row), marks=[(row.low, row.difference, row.high)])] * known,
+                )
+                for row in parts.itertuples()
+            ],
+            above=[self._verdict()],
+            below=self.notes,
+            key=(self.a, self.b),
+        )
+
+    def plot(self) -> Any:
+        """The dumbbells of plotly: a line a part, from one model's value to the other's."""
+        from compute.analysis.figures.ranked import strip
+
+        parts = self.parts[self.parts["difference"].notna()]
+        unknown, count = np.full(2 * len(parts), math.nan), len(parts)
+        return strip(
+            names=parts["task"].tolist(),
+            value=parts[["a", "b"]].to_numpy(float).ravel(order="F"),
+            low=unknown,
+            high=unknown,
+            groups=[self.a] * count + [self.b] * count,
+            x="Score",
+            notes=[f"{row.a:.4g} and {row.b:.4g}: {row.difference:+.4g}" for row in parts.itertuples()] * 2,
+        )
 
     def _verdict(self) -> str:
         if math.isnan(self.difference):

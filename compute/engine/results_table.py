@@ -89,11 +89,14 @@ def _counted(counts: Sequence[int | None]) -> str:
 
 
 def cell(stored: StoredRun, metric: Metric) -> str:
-    """One figure in the metric's own unit: `85.1 ± 2.0`, or `85.1 (82.0 to 87.5)` where it has its own interval.
+    """One score in the metric's own unit: `85.1 ± 2.0`, or `85.1 (82.0 to 87.5)` where it has its own interval; and
+    what to know of it."""
+    notes = cell_notes(stored, metric)
+    return cell_text(stored, metric) + (f" ({', '.join(notes)})" if notes else "")
 
-    And the share of items, where some are missing, with the lower bound of a judge's score; and of those that exact
-    ties decide, where it is over 1%.
-    """
+
+def cell_text(stored: StoredRun, metric: Metric) -> str:
+    """The score alone."""
     score = run_folders.headline(stored)
     text = _number(score.value, metric)
     if score.low is not None and score.high is not None:
@@ -103,11 +106,18 @@ def cell(stored: StoredRun, metric: Metric) -> str:
     elif score.stderr == 0 and metric.proportion and score.n:  # none right, or none wrong
         low, high = score_interval(value=score.value, stderr=0, share_of=score.n)
         text += f" (≤ {_number(high, metric)})" if score.value == 0 else f" (≥ {_number(low, metric)})"
+    return text
+
+
+def cell_notes(stored: StoredRun, metric: Metric) -> list[str]:
+    """The share of items, where some are missing, the score without a bias that is known, the lower bound of a judge's
+    score, and the share of items that exact ties decide, where it is over 1%."""
+    score = run_folders.headline(stored)
     notes = [f"{rounded(stored.coverage, 1, scale=100)}% of items"] if stored.coverage < 1 else []
     notes += [note] if (note := bias_note(score.value, score.bias, digits=metric.digits, scale=metric.scale)) else []
     notes += [f"at least {_number(score.lower_bound, metric)}"] if score.lower_bound is not None else []
     notes += [f"{rounded(stored.tied, 1, scale=100)}% tied"] if stored.tied > TIES_SHOWN else []
-    return f"{text} ({', '.join(notes)})" if notes else text
+    return notes
 
 
 def how_answers_were_read(stored: StoredRun) -> list[str]:

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from compute.analysis import correlation as correlations
-from compute.arrays import Floats, Ints
+from compute.analysis.correlation import Correlation
 from compute.interface.score_reading import ScoreReading, TableOfScores
+from compute.pages.shown import MOST, Cell, ShownTable, ShowsItself
+from compute.rounding import rounded
 from compute.types import BadInput
 
 
-@dataclass(frozen=True, kw_only=True)
-class TaskCorrelations:
-    """Correlations of every two tasks over the models that have both. Arrays are [tasks, tasks], NaN undefined."""
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TaskCorrelations(ShowsItself, Correlation):
+    """Correlations of every two tasks over the models that have both. Arrays are [tasks, tasks], NaN undefined.
+
+    An interval is also NaN where |r| = 1, since the formula has no width there.
+    """
 
     method: str
     tasks: tuple[str, ...]
-    r: Floats
-    low: Floats  # of the 95% interval; NaN: too few models, or |r| = 1, where the formula has no width
-    high: Floats
-    n: Ints  # models with both scores
+    minimum: int  # models that a correlation needs
     notes: tuple[str, ...]
 
     def frame(self) -> pd.DataFrame:
@@ -45,6 +49,54 @@ class TaskCorrelations:
     def matrix(self) -> pd.DataFrame:
         """The correlations as a square frame, tasks by tasks."""
         return pd.DataFrame(self.r, index=list(self.tasks), columns=list(self.tasks))
+
+    def shown_table(self) -> ShownTable:
+        """The extremes in words, and the corner of the matrix as a heatmap."""
+        corner = range(min(len(self.tasks), MOST))
+        return ShownTable(
+            heads=("", "task", *(str(at + 1) for at in corner)),
+            rows=[
+                (
+                    str(at + 1),
+                    self.tasks[at],
+                    *(
+                        Cell(text="" if math.isnan(r) else rounded(r, 2), shade=r)
+                        for r in self.r[at, : len(corner)].tolist()
+                    ),
+                )
+                for at in corner
+            ],
+            above=self._summary(),
+            below=[
+                *([".matrix() has all tasks, .plot() draws them."] if len(self.tasks) > len(corner) else []),
+                *self.notes,
+            ],
+        )
+
+    def _summary(self) -> list[str]:
+        pairs = self.frame()
+        known = pairs[pairs["r"].notna()]
+        about = f"{self.method.capitalize()} correlations of {len(self.tasks):,} tasks"
+        if known.empty:
+            return [f"{about}: no pair has {self.minimum} models with both scores."]
+        fewest, most = known["n"].min(), known["n"].max()
+        models = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
+        lines = [
+            f"{about}: median {known['r'].median():.2f} over {len(known):,} of {len(pairs):,} pairs, each of {models} "
+            "models."
+        ]
+        for word, row in (("Most", known.iloc[0]), ("Least", known.iloc[-1])):
+            interval = "" if math.isnan(row["low"]) else f", 95% interval {row['low']:.2f} to {row['high']:.2f}"
+            lines.append(f"{word} similar: {row['first']} and {row['second']} ({row['r']:.2f}{interval}).")
+        return lines
+
+    def plot(self) -> Any:
+        """The heatmap of plotly, in the order of the tasks."""
+        from compute.analysis.figures.heatmap import heatmap
+        from compute.analysis.figures.style import unmarked
+
+        names = [unmarked(task) for task in self.tasks]
+        return heatmap(labels=names, keys=names, groups=[""] * len(names), correlation=self, minimum=self.minimum)
 
 
 def correlate(
@@ -71,12 +123,4 @@ def correlate(
     if len(table.models) < minimum:
         raise BadInput(f"The table has {len(table.models)} models; a correlation needs {minimum} or more. Add rows")
     result = correlations.correlate(scores=table.turned, method=method, minimum=minimum)
-    return TaskCorrelations(
-        method=method,
-        tasks=table.tasks,
-        r=result.r,
-        low=result.low,
-        high=result.high,
-        n=result.n,
-        notes=table.notes,
-    )
+    return TaskCorrelations(**vars(result), method=method, tasks=table.tasks, minimum=minimum, notes=table.notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from compute import paths
@@ -29,6 +31,8 @@ from compute.interface import comparability, standing
 from compute.interface.comparability import MEASURED_ELSEWHERE, Comparability
 from compute.interface.compare import ModelScores, compare_scores, computed_scores, stored_scores
 from compute.io.files import write_text
+from compute.pages.shown import Cell, ShownTable, ShowsItself
+from compute.rounding import rounded
 from compute.types import ORIGINS, BadInput, Metric, Model, Score, Suite, Task, UnknownKey
 
 DATABASE = "likeness.duckdb"  # of an evaluation: it is next to the runs
@@ -50,7 +54,7 @@ FRAME = (
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Evaluation:
+class Evaluation(ShowsItself):
     """One model on one suite. Scores are in stored units: proportions as fractions, others in their own."""
 
     plan: Plan
@@ -289,17 +293,56 @@ class Evaluation:
     def __repr__(self) -> str:
         return f"Evaluation({self.model.key}: {len(self.runs)} of {len(self.plan.tasks)} tasks; {self.mean})"
 
-    def _repr_html_(self) -> str:
-        """The headline scores as a table, for a notebook."""
-        rows = []
+    def shown_table(self) -> ShownTable:
+        """The headline scores with their intervals, of which those in percent are drawn."""
+        rows, missing = [], []
         for task in self.plan.tasks:
-            score = self.headlines.get(task.key)
-            row: dict[str, Any] = {"task": task.key, "metric": task.metrics[0]}
-            if score is None:
-                row["state"], row["reason"] = self._why(task)
-            else:
-                low, high = self._interval(score)
-                row |= {"value": score.value, "low": low, "high": high, "bias": score.bias, "n": score.n}
-            rows.append(row)
-        shown = pd.DataFrame(rows).astype(object).where(lambda frame: frame.notna(), "")
-        return shown.to_html(index=False, border=0, float_format=lambda value: f"{value:.4f}")
+            metric, run, low, high = self._headline(task)
+            chance = "" if task.chance is None else rounded(task.chance, metric.digits, scale=metric.scale)
+            if run is None:
+                rows.append((task.key, metric.title, "", chance, "-", ""))
+                missing.append(": ".join((task.key, *self._why(task))))
+                continue
+            score = self.headlines[task.key]
+            marks = [(low, score.value * metric.scale, high)] if metric.unit == "%" else ()
+            rows.append(
+                (
+                    task.key,
+                    metric.title,
+                    "" if score.n is None else f"{score.n:,}",
+                    chance,
+                    Cell(text=results_table.cell_text(run, metric), marks=marks),
+                    ", ".join(results_table.cell_notes(run, metric)),
+                )
+            )
+        return ShownTable(
+            heads=("task", "metric", "n", "chance", self.model.key, "notes" if any(row[-1] for row in rows) else ""),
+            rows=rows,
+            above=[str(self.mean)],
+            below=missing,
+        )
+
+    def plot(self) -> Any:
+        """A figure of plotly: a line a task with its score and 95% interval, coloured by category, in shown units."""
+        from compute.analysis.figures.ranked import strip
+
+        tasks = [task for task in self.plan.tasks if task.key in self.runs]
+        rows = [self._headline(task) for task in tasks]
+        value = [self.headlines[task.key].value * row[0].scale for task, row in zip(tasks, rows, strict=True)]
+        units = {metric.unit for metric, *_ in rows}
+        return strip(
+            names=[task.key for task in tasks],
+            value=np.array(value, float),
+            low=np.array([low for *_, low, _ in rows], float),
+            high=np.array([high for *_, high in rows], float),
+            groups=[task.category for task in tasks],
+            x=f"Score of {self.model.key}" + ", %" * (units == {"%"}),
+            notes=[f"{metric.title} {results_table.cell_text(run, metric)}" for metric, run, *_ in rows],
+        )
+
+    def _headline(self, task: Task) -> tuple[Metric, StoredRun | None, float, float]:
+        """A task's metric and run, and the ends of its score's interval in shown units; NaN: not known."""
+        metric, score = self.catalog.metric(task.metrics[0]), self.headlines.get(task.key)
+        ends = (None, None) if score is None else self._interval(score)
+        low, high = (math.nan if end is None else end * metric.scale for end in ends)
+        return metric, self.runs.get(task.key), low, high

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from compute.analysis.lite import selection, smaller
 from compute.analysis.lite.selection import Fidelity
-from compute.analysis.lite.smaller import HeldOut, LostTask
+from compute.analysis.lite.smaller import HeldOut, LostTask, Smaller
 from compute.analysis.ranks.means import CATEGORY_MEAN, TASK_MEAN
-from compute.analysis.table import ScoreTable
+from compute.analysis.table import WHOLE, ScoreTable
 from compute.interface.score_reading import ScoreReading, TableOfScores
+from compute.pages.curves import curves
+from compute.pages.shown import ShownTable, ShowsItself
 from compute.types import BadInput, argument
 
 FOR_HALVES = 8  # models, below which halves of them say nothing
 
 
-@dataclass(frozen=True, kw_only=True)
-class SmallerTable:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SmallerTable(ShowsItself):
     """The tasks that rank models most like the whole table."""
 
     table: ScoreTable
+    choice: Smaller
     tasks: tuple[str, ...]  # in the order in which they were chosen
     spearman_by_step: tuple[float, ...]  # with the whole, after each of them
     dropped: tuple[str, ...]  # as redundant, before the choice
@@ -31,7 +35,6 @@ class SmallerTable:
     largest_change: str  # the model whose rank changes most
     held_out: HeldOut | None  # on models that took no part; None below FOR_HALVES models
     lost: tuple[LostTask, ...]  # the tasks not chosen, those least like any chosen one first
-    lines: tuple[str, ...]  # the choice as text
 
     def frame(self) -> pd.DataFrame:
         """A row a task, the chosen ones first: task, category, step, spearman, nearest, r, n.
@@ -52,8 +55,52 @@ class SmallerTable:
         frame = pd.DataFrame(rows, columns=["task", "category", "step", "spearman", "nearest", "r", "n"])
         return frame.astype({"step": "Int64", "n": "Int64"})
 
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
+    def shown_table(self) -> ShownTable:
+        """The chosen tasks in their order, below how well they rank and the curve of it."""
+        several = self.table.categories != (WHOLE,)
+        frame, above = self.frame().head(len(self.tasks)), list(smaller.summary(self.choice))
+        if self.held_out is not None:
+            above.insert(
+                2,
+                f"On models that took no part in the choice (halves of {self.held_out.n_models} or more): median "
+                f"Spearman {self.held_out.median:.3f}, lowest {min(self.held_out.spearman):.3f}",
+            )
+        return ShownTable(
+            heads=("step", "task", *["category"] * several, "Spearman"),
+            rows=[
+                (str(row.step), row.task, *[row.category] * several, f"{row.spearman:.3f}")
+                for row in frame.itertuples()
+            ],
+            above=above,
+            below=[*self.table.notes, *self.table.unlike_scales],
+            key=(
+                "the models that the tasks were chosen on",
+                *["held-out models, median"] * (self.held_out is not None),
+            ),
+            picture=self._curve(),
+        )
+
+    def _curve(self) -> Any:
+        chosen = self.choice.selection
+        first = chosen.fewest - 1  # before it some category has no task
+        parts = [chosen.curve[first:]]
+        if self.held_out is not None:
+            parts.append(np.median(self.held_out.curve[:, first:], axis=0))
+        return curves(
+            {place: list(enumerate(part.tolist(), start=first + 1)) for place, part in enumerate(parts)},
+            x="number of tasks",
+            y="Spearman correlation with the whole",
+            digits=3,
+            bounds=(-1, 1),
+            marked=len(self.tasks),
+            label="Spearman correlation by number of tasks",
+        )
+
+    def plot(self) -> Any:
+        """The curve of plotly: the correlation with the whole table by number of tasks."""
+        from compute.analysis.figures.curve import curve
+
+        return curve(self.choice, held_out=self.held_out, own=None)
 
 
 def lite(
@@ -111,16 +158,9 @@ def lite(
     chosen = choice.selection
     names = [table.tasks[index] for index in chosen.path]
     halves = smaller.held_out(suite, size=tasks, thresholds=limits, seed=seed) if whole >= FOR_HALVES else None
-    lines = list(smaller.lines(choice))
-    if halves is not None:
-        lines.insert(
-            2,
-            f"On models that took no part in the choice (halves of {halves.n_models} or more): median Spearman "
-            f"{halves.median:.3f}, lowest {min(halves.spearman):.3f}",
-        )
-    lines += [*table.notes, *table.unlike_scales]
     return SmallerTable(
         table=table,
+        choice=choice,
         tasks=tuple(names),
         spearman_by_step=tuple(map(float, chosen.agreement)),
         dropped=tuple(table.tasks[index] for index in chosen.dropped),
@@ -128,5 +168,4 @@ def lite(
         largest_change=table.models[choice.whole.rows[choice.fidelity.largest_change_model]],
         held_out=halves,
         lost=tuple(smaller.lost(choice, minimum=min(10, whole))),
-        lines=tuple(lines),
     )

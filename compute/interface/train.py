@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from compute import models, paths
 from compute.catalog import shipped
 from compute.engine import named_models, workspace
@@ -17,6 +19,7 @@ from compute.interface import training_page as page
 from compute.io.files import write_text
 from compute.models import hardware as chosen_hardware
 from compute.models.files import weights
+from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.progress import Progress
 from compute.tasks.mini import edition
 from compute.tasks.source import Source, data_folder
@@ -35,8 +38,8 @@ from compute.versions import naming_packages
 PAGE = "training.html"
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrainingResult:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TrainingResult(ShowsItself):
     """A trained model on disk, and what was measured on the way."""
 
     folder: Path
@@ -48,6 +51,37 @@ class TrainingResult:
     losses: tuple[Mapping[str, float], ...]  # of every step
     model_options: Mapping[str, Any]  # to load it with, as the base was
     changes: tuple[TaskChange, ...]  # base and tuned model on the suite's own items, which decided nothing
+
+    def frame(self) -> pd.DataFrame:
+        """A row a task, averages before their tasks: key, title, side, before, after, difference, low, high.
+
+        Fractions; low and high are the ends of the 95% interval of the difference.
+        """
+        rows = [{**asdict(row), "difference": row.difference} for row in self.changes]
+        return pd.DataFrame(rows, columns=["key", "title", "side", "before", "after", "difference", "low", "high"])
+
+    def shown_table(self) -> ShownTable:
+        """Base and tuned model on the suite's own items, below both curves of the validation items."""
+        stored = f", of which step {self.best:,} is stored" if self.best is not None else ""
+        rows = [
+            (row.title if row.is_average else f"· {row.title}", *numbers, Cell(text=ends, marks=[marks]))
+            for row in self.changes
+            for *numbers, ends in [curves.numbers(row)]
+            for marks in [tuple(100 * end for end in (row.low, row.difference, row.high))]
+        ]
+        return ShownTable(
+            heads=("the suite's own items, %", *curves.HEADINGS[1:]),
+            rows=rows,
+            above=[f"{self.folder.name}: {self.steps:,} steps{stored}; in {self.folder}"],
+            key=[name for _, name in page.names(self.measurements, best=self.best)],
+            picture=page.plot(self.measurements, best=self.best),
+        )
+
+    def plot(self) -> Any:
+        """A figure of plotly: both averages on validation items by step."""
+        from compute.analysis.figures.curve import training
+
+        return training(page.sides(self.measurements), best=self.best)
 
 
 @naming_packages()

@@ -13,7 +13,7 @@ from typing import Any
 from compute.io.tables import padded
 from compute.types import printable
 
-MOST = 30  # rows of a printed table, and of one in a notebook
+MOST, WIDEST = 30, 14  # rows of a printed table, and of one in a notebook; columns of a printed one
 WIDTH, EDGE = 120.0, 4.0  # of a drawn interval, and its distance from the ends, in pixels
 ENDS = ("213, 94, 0", "0, 114, 178")  # colours of -1 and 1, as in the heatmap of correlations
 Mark = tuple[float, float, float]  # low end, value, high end; NaN: not known
@@ -21,7 +21,7 @@ Mark = tuple[float, float, float]  # low end, value, high end; NaN: not known
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """A cell that is drawn as well as written. All marks of a table are on one axis."""
+    """A cell that is drawn as well as written. All marks of a column are on one axis."""
 
     text: str
     marks: Sequence[Mark] = ()  # a value each, with its interval: one dot and line below the other
@@ -46,13 +46,21 @@ class ShownTable:
     rows: Sequence[Sequence[str | Cell]]
     above: Sequence[str] = ()  # sentences
     below: Sequence[str] = ()
+    plain: Sequence[str] = ()  # lines below all in type of one width, in a notebook
+    key: Sequence[str] = ()  # names of the first and the second colour of marks and curves
     picture: Any = ""  # markup above the table, as markupsafe.Markup; other text is escaped
 
     def text(self, most: int | None = None) -> str:
-        """The table in lines of text, with the first `most` rows."""
-        rows = [[printable(_cell(cell).text) for cell in row] for row in (self.heads, *self.rows[:most])]
+        """The table in lines of text, with the first `most` rows; of a wide one WIDEST rows and columns."""
+        wide = most is not None and len(self.heads) > WIDEST
+        most = WIDEST if wide else most
+        rows = [
+            [*(printable(_cell(cell).text) for cell in row[: WIDEST if wide else None]), *["…"] * wide]
+            for row in (self.heads, *self.rows[:most])
+        ]
         heads, *drawn = padded(rows)
         lines = [f"| {' | '.join(row)} |" for row in (heads, ["-" * len(head) for head in heads], *drawn)]
+        lines = lines if self.rows else []
         above, below = ([printable(sentence) for sentence in part] for part in (self.above, self.below))
         return "\n".join([*above, *[""] * bool(above), *lines, *self._more(most), *[""] * bool(below), *below])
 
@@ -61,7 +69,7 @@ class ShownTable:
         from compute.pages import one_file
 
         cells = [[_cell(cell) for cell in row] for row in self.rows[:most]]
-        axis = axis_of(mark for row in cells for cell in row for mark in cell.marks)
+        axes = [axis_of(mark for row in cells for mark in row[at].marks) for at in range(len(self.heads))]
         return one_file.part(
             "shown.html",
             table=self,
@@ -70,9 +78,9 @@ class ShownTable:
                     {
                         "text": printable(cell.text),
                         "colour": cell.colour,
-                        "positions": [positions(mark, axis) for mark in cell.marks if axis],
+                        "positions": [positions(mark, axis) for mark in cell.marks if axis and not math.isnan(mark[1])],
                     }
-                    for cell in row
+                    for cell, axis in zip(row, axes, strict=True)
                 ]
                 for row in cells
             ],

@@ -1,11 +1,13 @@
-"""How the agreement grows as tasks are added."""
+"""Curves: how the agreement grows as tasks are added, and averages while a model is trained."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 import plotly.graph_objects as go
 
-from compute.analysis.figures.style import PALETTE, plain
+from compute.analysis.figures.style import LINES, PALETTE, plain
 from compute.analysis.lite.smaller import HeldOut, Smaller, SuiteAgreement
 from compute.rounding import rounded_array
 
@@ -61,6 +63,25 @@ def curve(result: Smaller, *, held_out: HeldOut | None, own: SuiteAgreement | No
         )
     plain(figure, height=330, x="Number of tasks", y="Spearman correlation with the whole suite", legend=True)
     return figure.add_vline(x=selection.size, line={"width": 1, "dash": "dash", "color": CHOSEN})
+
+
+def training(sides: Mapping[str, Mapping[int, float]], *, best: int | None) -> go.Figure:
+    """Averages in percent by step, a line a side with its base dashed; `best`: the step whose weights were stored."""
+    figure = go.Figure()
+    for (title, values), colour in zip(sides.items(), (CHOSEN, OTHERS), strict=True):
+        if values:
+            steps, shown = list(values), rounded_array(list(values.values()), 1)
+            figure.add_scatter(
+                x=steps,
+                y=shown,
+                mode="lines+markers",
+                name=title,
+                line={"width": 2, "color": colour},
+                hovertemplate=f"step %{{x}}: %{{y:.1f}}%<extra>{title}</extra>",
+            )
+            figure.add_hline(y=shown[0], line={"width": 1, "dash": "dash", "color": colour})
+    plain(figure, height=330, x="Training step", y="Validation average, %", legend=True)
+    return figure if best is None else figure.add_vline(x=best, line={"width": 1, "dash": "dot", "color": LINES})
 
 
 def _shown(values: np.ndarray) -> np.ndarray:

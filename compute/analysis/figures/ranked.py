@@ -1,4 +1,5 @@
-"""A ranking as figures: models with their intervals, and the critical-difference diagram."""
+"""Rows of values with their intervals as figures: of a ranking, of tasks, of generators, of two models side by side;
+and the critical-difference diagram."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from compute.analysis.figures.style import PALETTE, TEXT, plain, unmarked
+from compute.analysis.figures.style import LINES, PALETTE, TEXT, plain, unmarked
 from compute.arrays import Bools, Floats
 
 ROW = 20  # pixels a row
@@ -24,19 +25,31 @@ def strip(
     groups: Sequence[str],
     x: str,
     notes: Sequence[str],
+    grey: str = "",
 ) -> go.Figure:
-    """A row each, the first at the top: value and interval [rows], NaN unknown. A group has a colour; empty: grey.
+    """A row each, the first at the top: value and interval [points], NaN unknown. A group has a colour, `grey` grey.
 
-    notes: what is shown below a row's name on pointing at it.
+    More points than names are second ones of the same rows, with a line between the two: dumbbells. notes [points]:
+    what is shown below a row's name on pointing at it.
     """
-    figure, labels = go.Figure(), [unmarked(name) for name in names]
+    figure, labels, count = go.Figure(), [unmarked(name) for name in names], len(names)
+    if len(value) > count:
+        ends = np.column_stack([value[:count], value[count:], np.full(count, np.nan)])
+        figure.add_scatter(
+            x=ends.ravel(),
+            y=np.repeat(np.arange(count), 3),
+            mode="lines",
+            line={"width": 4, "color": LINES},
+            hoverinfo="skip",
+            showlegend=False,
+        )
     for at, group in enumerate(dict.fromkeys(groups)):
         rows = [row for row, own in enumerate(groups) if own == group]
-        colour = PALETTE[at % (len(PALETTE) - 1)] if group else PALETTE[-1]
+        colour = PALETTE[-1] if group == grey else PALETTE[at % (len(PALETTE) - 1)]
         figure.add_scatter(
-            name=group,
+            name=unmarked(group),
             x=value[rows],
-            y=rows,
+            y=np.array(rows) % count,
             mode="markers",
             marker={"size": 8, "color": colour},
             error_x={
@@ -48,13 +61,13 @@ def strip(
                 "width": 0,
                 "color": colour,
             },
-            hovertext=[f"{labels[row]}<br>{notes[row]}" for row in rows],
+            hovertext=[f"{labels[row % count]}<br>{notes[row]}" for row in rows],
             hovertemplate="%{hovertext}<extra></extra>",
         )
-    plain(figure, height=MARGIN + ROW * len(names), x=x, legend=len(set(groups)) > 1)
+    plain(figure, height=MARGIN + ROW * count, x=x, legend=len(set(groups)) > 1)
     figure.update_xaxes(showgrid=True)
-    figure.update_yaxes(tickvals=list(range(len(names))), ticktext=labels, showgrid=False)
-    return figure.update_yaxes(range=[len(names) - 0.4, -0.6])
+    figure.update_yaxes(tickvals=list(range(count)), ticktext=labels, showgrid=False)
+    return figure.update_yaxes(range=[count - 0.4, -0.6])
 
 
 def critical_difference(*, names: Sequence[str], value: Floats, differ: Bools, x: str, limit: float) -> go.Figure:

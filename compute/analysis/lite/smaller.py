@@ -236,6 +236,19 @@ def between(scores: ScoreTable, other: ScoreTable) -> SuiteAgreement:
 
 def lines(result: Smaller) -> Iterator[str]:
     """The choice as text: the agreement first, then one task a line in the order of choice."""
+    scores, chosen = result.scores, result.selection
+    yield from summary(result)
+    width = max(len(task) for task in scores.tasks)
+    names = scores.categories if scores.categories != (WHOLE,) else ("",)
+    for step, task in enumerate(chosen.path):
+        yield (
+            f"{step + 1:>4}  {scores.tasks[task]:<{width}}  {names[scores.codes[task]]}  "
+            f"Spearman {chosen.agreement[step]:.3f}"
+        )
+
+
+def summary(result: Smaller) -> Iterator[str]:
+    """How well the choice ranks, what it saves, and what could not be chosen."""
     scores, chosen, agreement = result.scores, result.selection, result.fidelity
     model = scores.models[result.whole.rows[agreement.largest_change_model]]
     yield (
@@ -253,13 +266,6 @@ def lines(result: Smaller) -> Iterator[str]:
     absent = len(scores.tasks) - len(result.whole.candidates)
     if absent:
         yield f"{absent} tasks could not be chosen: not every model has a score there"
-    width = max(len(task) for task in scores.tasks)
-    names = scores.categories if scores.categories != (WHOLE,) else ("",)
-    for step, task in enumerate(chosen.path):
-        yield (
-            f"{step + 1:>4}  {scores.tasks[task]:<{width}}  {names[scores.codes[task]]}  "
-            f"Spearman {chosen.agreement[step]:.3f}"
-        )
 
 
 def thresholds(text: str) -> tuple[float, ...]:

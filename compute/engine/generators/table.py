@@ -19,6 +19,7 @@ from compute.analysis.generators.agreement import Agreement, Estimate, MetricDif
 from compute.engine.generators.backbones import JOIN
 from compute.io.tables import padded
 from compute.metrics import METRICS
+from compute.pages.shown import Cell, Mark, ShownTable, ShowsItself
 from compute.rounding import rounded
 from compute.tasks.generators.human import HumanTable
 from compute.tasks.generators.sources import some
@@ -26,6 +27,7 @@ from compute.types import BadInput, Undefined
 
 FORMATS = ("text", "csv", "json")
 LEADING, WIDTH = 3, 120  # columns before the generators'; characters of a line
+INTERVALS = "In brackets: 95% interval over prompts or images."
 LISTED = 5  # pairs of metrics that are named
 _METRICS = {metric.key: metric for metric in METRICS}
 NOT_SHOWN = ("left_out", "block_sizes")  # what only a test of differences needs
@@ -141,8 +143,8 @@ class People(RatedGenerators):
     undefined: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class GeneratorTable:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class GeneratorTable(ShowsItself):
     """Every figure, what to know about them all, and people's ratings next to them where they were given."""
 
     figures: tuple[GeneratorFigure, ...]
@@ -208,28 +210,75 @@ class GeneratorTable:
     def __str__(self) -> str:
         return "\n".join([*self.lines(), *self.people_lines()])
 
+    __repr__ = __str__
+
+    @property
+    def _by_metric(self) -> dict[tuple[str, str], dict[str, GeneratorFigure]]:
+        """By metric and backbone, then by generator; without those that no generator has a value of."""
+        found: dict[tuple[str, str], dict[str, GeneratorFigure]] = {}
+        for row in self.figures:
+            found.setdefault((row.metric, row.backbone), {})[row.generator] = row
+        return {key: cells for key, cells in found.items() if any(cell.value is not None for cell in cells.values())}
+
+    def shown_table(self) -> ShownTable:
+        """A row a generator, a column a metric and backbone, each on an axis of its own."""
+        shown = self._by_metric
+        return ShownTable(
+            heads=("generator", *(f"{_head(metric)} ({backbone.replace(JOIN, ' x ')})" for metric, backbone in shown)),
+            rows=[
+                (name, *(Cell(text=_cell(cells.get(name)), marks=_marks(cells.get(name))) for cells in shown.values()))
+                for name in dict.fromkeys(row.generator for row in self.figures)
+            ],
+            below=self._notes(),
+            plain=self.people_lines(),
+        )
+
+    def plot(self, metric: str = "", backbone: str = "") -> Any:
+        """A figure of plotly: the generators by one metric, best first, with 95% intervals; of several, the first.
+
+        Raises BadInput for a metric or backbone that no generator has a value of.
+        """
+        from compute.analysis.figures.ranked import strip
+
+        shown = self._by_metric
+        key = next((key for key in shown if metric in ("", key[0]) and backbone in ("", key[1])), None)
+        if key is None:
+            known = ", ".join(f"{metric} on {backbone}" for metric, backbone in shown)
+            raise BadInput(f"No values of {metric or 'a metric'} on {backbone or 'any features'}. There are: {known}")
+        about = _METRICS[key[0]]
+        rows = [row for row in shown[key].values() if row.value is not None]
+        rows.sort(key=lambda row: row.value, reverse=about.higher_is_better)
+        marks = np.array([_marks(row)[0] for row in rows]) * about.scale
+        return strip(
+            names=[row.generator for row in rows],
+            value=marks[:, 1],
+            low=marks[:, 0],
+            high=marks[:, 2],
+            groups=("all",) * len(rows),
+            notes=[_cell(row) for row in rows],
+            x=f"{rows[0].title}, {'higher' if about.higher_is_better else 'lower'} is better",
+        )
+
     def lines(self) -> list[str]:
         """A Markdown table, a row a metric and backbone with a value, a column a generator; then why others have none,
         and warnings."""
         generators = list(dict.fromkeys(row.generator for row in self.figures))
-        by_metric: dict[tuple[str, str], dict[str, GeneratorFigure]] = {}
-        for row in self.figures:
-            by_metric.setdefault((row.metric, row.backbone), {})[row.generator] = row
         rows = [["metric", "features", "n", *generators]]
-        for (metric, _), cells in by_metric.items():
-            if all(cell.value is None for cell in cells.values()):
-                continue
-            about, shown = _METRICS[metric], next(iter(cells.values())).features
-            unit, arrow = " (%)" if about.unit == "%" else "", "↑" if about.higher_is_better else "↓"
+        for (metric, _), cells in self._by_metric.items():
+            shown = next(iter(cells.values())).features
             least, *_, most = sorted(cell.n for cell in (*cells.values(), *cells.values()))
             n = f"{least:,}" if least == most else f"{least:,}-{most:,}"
-            rows.append([f"{about.title}{unit} {arrow}", shown, n, *(_cell(cells.get(name)) for name in generators)])
+            rows.append([_head(metric), shown, n, *(_cell(cells.get(name)) for name in generators)])
             if any(cell.limit is not None for cell in cells.values()):
                 limits = (_cell(cells.get(name), prefix="limit") for name in generators)
-                rows.append([f"{about.title} at infinite N{unit} {arrow}", shown, "∞", *limits])
-        lines = _markdown(rows) if len(rows) > 1 else []
-        if any(row.low is not None for row in self.figures):
-            lines += ["", "In brackets: 95% interval over prompts or images."]
+                rows.append([_head(metric, " at infinite N"), shown, "∞", *limits])
+        notes = self._notes()
+        return (_markdown(rows) if len(rows) > 1 else []) + [""] * notes[:1].count(INTERVALS) + notes
+
+    def _notes(self) -> list[str]:
+        """What is in brackets, why others have no value, and warnings."""
+        generators = {row.generator for row in self.figures}
+        lines = [INTERVALS] if any(row.low is not None for row in self.figures) else []
         reasons: dict[str, dict[str, list[str]]] = {}
         noted: dict[str, list[str]] = {}
         for row in self.figures:
@@ -242,7 +291,7 @@ class GeneratorTable:
             for title, names in metrics.items():
                 names = list(dict.fromkeys(names))
                 more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-                named.append(title if set(names) == set(generators) else f"{title} of {', '.join(names[:3])}{more}")
+                named.append(title if set(names) == generators else f"{title} of {', '.join(names[:3])}{more}")
             lines.append(f"No {', '.join(named)}: {reason}")
         lines += [f"Warning: {line}" for line in self.warnings]
         return lines + [f"Warning: {', '.join(dict.fromkeys(titles))}: {line}" for line, titles in noted.items()]
@@ -308,6 +357,18 @@ def _markdown(rows: Sequence[Sequence[str]], *, width: float = WIDTH) -> list[st
         for row in (head, ["-" * len(cell) for cell in head], *body):
             lines.append(f"| {' | '.join(row[column] for column in columns)} |")
     return lines
+
+
+def _head(metric: str, which: str = "") -> str:
+    """The metric's title with unit and direction."""
+    about = _METRICS[metric]
+    return f"{about.title}{which}{' (%)' if about.unit == '%' else ''} {'↑' if about.higher_is_better else '↓'}"
+
+
+def _marks(row: GeneratorFigure | None) -> list[Mark]:
+    if row is None or row.value is None:
+        return []
+    return [(math.nan if row.low is None else row.low, row.value, math.nan if row.high is None else row.high)]
 
 
 def _cell(row: GeneratorFigure | None, *, prefix: str = "") -> str:

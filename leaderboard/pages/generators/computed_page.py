@@ -6,6 +6,7 @@ import gradio as gr
 import numpy as np
 import pandas as pd
 
+from compute.analysis.figures.ranked import strip
 from compute.types import unknown
 from leaderboard.data import suite_queries
 from leaderboard.html.formatting import blank, number, span
@@ -75,18 +76,21 @@ def page(site: Site, computed: ComputedSet, *, metric: str, backbone: str) -> tu
 
 def interval_figure(computed: ComputedSet, column: MetricColumn) -> object:
     """Every generator with its interval, best on top."""
-    rows = column.order
-    points = pd.DataFrame(
-        {
-            "title": [computed.generators[row].title for row in rows],
-            "value": column.values[rows] * column.scale,
-            "low": column.low[rows] * column.scale,
-            "high": column.high[rows] * column.scale,
-            "first": [int(row) in column.first for row in rows],
-            "words": [_words(column, row) for row in rows],
-        }
+    rows, tested = column.order, column.differences is not None
+    first, rest = "First, or not significantly worse", "Significantly worse than the first"
+    if not tested:
+        first, rest = "First", "Others; no difference is tested"
+    figure = strip(
+        names=[computed.generators[row].title for row in rows],
+        value=column.values[rows] * column.scale,
+        low=column.low[rows] * column.scale,
+        high=column.high[rows] * column.scale,
+        groups=[first if int(row) in column.first else rest for row in rows],
+        notes=[_words(column, row) for row in rows],
+        x=f"{column.title} ({'higher' if column.higher else 'lower'} is better)",
+        grey=rest,
     )
-    return figures.intervals(points, metric=column.title, higher=column.higher, tested=column.differences is not None)
+    return figure.update_layout(height=max(figures.LEAST, figure.layout.height))
 
 
 def _words(column: MetricColumn, row: int) -> str:

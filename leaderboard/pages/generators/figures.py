@@ -10,7 +10,6 @@ from compute.analysis.figures.style import PALETTE, label_sides, plain, unmarked
 
 NEAR, MOVED = "#7A8594", PALETTE[1]  # MOVED: two ranks or more
 SUSPECT = PALETTE[3]
-FIRST = PALETTE[0]
 LEAST = 360  # pixels, which the page reserves
 
 
@@ -92,36 +91,3 @@ def scatter(points: pd.DataFrame, *, metric: str, human: str, higher: bool) -> g
     )
     span = float(np.ptp(points["score"])) or 1.0
     return figure.update_xaxes(range=[points["score"].min() - 0.22 * span, points["score"].max() + 0.22 * span])
-
-
-def intervals(points: pd.DataFrame, *, metric: str, higher: bool, tested: bool) -> go.Figure:
-    """A point a generator with its interval, best on top. points: title, value, low, high (NaN: unknown), words, first
-    (bool: not significantly worse than the best, or the best itself where nothing is `tested`)."""
-    figure = go.Figure()
-    names = {True: "First, or not significantly worse", False: "Significantly worse than the first"}
-    if not tested:
-        names = {True: "First", False: "Others; no difference is tested"}
-    for first, part in points.groupby("first", sort=False):
-        colour = FIRST if first else NEAR
-        figure.add_scatter(
-            x=part["value"],
-            y=[unmarked(title) for title in part["title"]],
-            mode="markers",
-            name=names[bool(first)],
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": np.nan_to_num(part["high"] - part["value"]),
-                "arrayminus": np.nan_to_num(part["value"] - part["low"]),
-                "color": colour,
-                "thickness": 1.5,
-                "width": 0,
-            },
-            marker={"size": 8, "color": colour},
-            customdata=part["words"],
-            hovertemplate="%{y}<br>%{customdata}<extra></extra>",
-        )
-    better = "higher is better" if higher else "lower is better"
-    plain(figure, height=max(LEAST, 90 + 20 * len(points)), x=f"{metric} ({better})", legend=True)
-    titles = [unmarked(title) for title in points["title"]]
-    return figure.update_yaxes(categoryorder="array", categoryarray=titles[::-1], showgrid=True)

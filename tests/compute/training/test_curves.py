@@ -14,6 +14,7 @@ import pytest
 from compute.catalog import shipped
 from compute.interface import training_page
 from compute.metrics.figures import Figure
+from compute.pages import curves as drawing
 from compute.training import curves
 from compute.training.evaluation import Measurement, TaskMeasurement
 from compute.training.run_folder import StepMeasurement
@@ -100,7 +101,7 @@ def test_the_page_draws_both_curves_to_scale_and_loads_nothing() -> None:
     assert [x for x, _ in core] == [x for x, _ in ood] and core[1][0] - core[0][0] == core[2][0] - core[1][0] > 0
     assert core[0][1] == ood[1][1] and core[1][1] == ood[0][1]  # 80 and 90 percent are each one height
     assert core[2][1] < core[1][1] < core[0][1] and ood[2][1] > ood[1][1] > ood[0][1]
-    assert all(0 <= x <= training_page.WIDTH and 0 <= y <= training_page.HEIGHT for x, y in core + ood)
+    assert all(0 <= x <= drawing.WIDTH and 0 <= y <= drawing.HEIGHT for x, y in core + ood)
     assert "Core 100.0" in page and "Out of distribution 70.0" in page and "Step 100 was stored" in page
     assert not re.search("<(script|link|img|iframe)", page)
 
@@ -113,4 +114,4 @@ def test_a_side_that_is_not_measured_a_single_point_and_a_title_with_markup() ->
 def test_names_of_curves_that_end_together_stay_apart() -> None:
     labels = re.findall(r"<text ([^>]*)>", drawn((0, 0.9, 0.9), (10, 0.9, 0.9001)))
     heights = [float(re.search(r'\by="([^"]+)"', label)[1]) for label in labels if 'class="tick"' not in label]
-    assert abs(heights[0] - heights[1]) >= training_page.LABEL_GAP
+    assert abs(heights[0] - heights[1]) >= drawing.LABEL_GAP

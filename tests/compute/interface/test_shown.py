@@ -1,0 +1,100 @@
+"""Results show themselves: short as text, drawn and escaped in a notebook, as a figure, and as a frame."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import compute
+from compute.interface.train import TrainingResult
+from compute.pages.shown import Cell, ShownTable
+from compute.training.curves import TaskChange
+from compute.training.plan import SUITES
+from compute.training.run_folder import StepMeasurement
+from compute.types import BadInput
+from tests.compute.interface.test_correlate_lite_compare import table
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+def hostile() -> pd.DataFrame:
+    return table().rename(columns={"t3": HOSTILE}).replace({"model": {"m3": HOSTILE}})
+
+
+def generators() -> Any:
+    draw = np.random.default_rng(0)
+    sets = {name: draw.normal(size=(60, 4)) + shift for name, shift in (("near", 0.1), ("far", 2.0), (HOSTILE, 0.5))}
+    return compute.frechet(reference=draw.normal(size=(60, 4)), generated=sets)
+
+
+def trained() -> TrainingResult:
+    points = [StepMeasurement(step=at, core=0.5 + at / 100, ood=0.8 - at / 100, tasks={}) for at in (0, 10, 20)]
+    change = {"side": "core", "before": 0.5, "after": 0.7, "low": 0.1, "high": 0.3}
+    return TrainingResult(
+        folder=Path("tuned"),
+        plan=SUITES["mini"],
+        steps=20,
+        best=10,
+        seconds=1.0,
+        measurements=tuple(points),
+        losses=(),
+        model_options={},
+        changes=(TaskChange(key="core", title="Core", **change), TaskChange(key="a", title=HOSTILE, **change)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "words", "drawn"),
+    [
+        (lambda: compute.correlate(hostile()), ("Most similar: ", "| 10 |"), "background: rgba"),
+        (lambda: compute.compare(HOSTILE, "m7", scores=hostile()), (" minus m7: ", "| difference |"), "<circle"),
+        (lambda: compute.lite(hostile(), tasks=4), ("4 of 10 tasks", "took no part"), "<polyline"),
+        (generators, ("| FD ↓", "95% interval over prompts or images"), "<circle"),
+        (trained, ("step 10 is stored", "+20.0"), "<polyline"),
+    ],
+    ids=["correlations", "comparison", "smaller", "generators", "training"],
+)
+def test_a_result_shows_itself(make: Callable[[], Any], words: tuple[str, ...], drawn: str) -> None:
+    result = make()
+    text, page, figure = repr(result), result._repr_html_(), result.plot()
+    assert len(text) < 3000 and all(word in text for word in words)
+    assert drawn in page and "<script" not in page and "nan" not in re.sub(r">[^<]*<", "><", page)
+    assert figure.data and "<script" not in figure.to_json().replace("\\u003c", "<")
+    assert isinstance(result.frame(), pd.DataFrame)
+
+
+def test_the_corner_of_a_wide_table_is_printed_and_the_rest_named() -> None:
+    shown = ShownTable(heads=[str(at) for at in range(40)], rows=[[str(at)] * 40 for at in range(40)])
+    lines = shown.text(30).splitlines()
+    assert len({len(line) for line in lines[:-1]}) == 1 and lines[0].endswith(" | … |") and "26 more rows" in lines[-1]
+    assert len(shown.text().splitlines()) == 42 and "39" in shown.text().splitlines()[0]
+
+
+def test_each_column_of_marks_has_its_own_axis_and_an_unknown_value_no_mark() -> None:
+    rows = [
+        [Cell(text="a", marks=[(np.nan, value, np.nan)]) for value in row] for row in ((1, 100), (2, 300), (3, np.nan))
+    ]
+    page = ShownTable(heads=["x", "y"], rows=rows).html()
+    assert re.findall(r'cx="([\d.]+)"', page) == ["4.0", "4.0", "60.0", "116.0", "116.0"]
+
+
+def test_a_figure_of_generators_is_of_one_metric_best_first() -> None:
+    result = generators()
+    figure = result.plot("kid")
+    assert figure.layout.yaxis.ticktext[0] == "near" and "KID" in figure.layout.xaxis.title.text
+    assert list(figure.data[0].x) == sorted(figure.data[0].x)
+    with pytest.raises(BadInput, match="cfred"):
+        result.plot("cfred")
+
+
+def test_a_dumbbell_joins_the_scores_of_two_models() -> None:
+    result = compute.compare("m3", "m7", scores=table())
+    joined, first, second = result.plot().data
+    assert list(first.y) == list(second.y) == list(range(10)) and first.name == "m3"
+    assert list(joined.x[:2]) == [first.x[0], second.x[0]] and np.isnan(joined.x[2])
