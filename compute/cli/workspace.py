@@ -65,7 +65,7 @@ Build = Annotated[bool, typer.Option(help="Rebuild the database with what is new
 Database = Annotated[Path | None, typer.Option(help="Default: the app's.")]
 Origin = Annotated[str, typer.Option(help="published, imported, computed, all, or usual: the most complete.")]
 Device = Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps; default: the best available.")]
-BatchSize = Annotated[int | None, typer.Option(help="Items per batch; halved when memory runs out.", min=1)]
+BatchSize = Annotated[int | None, typer.Option(help="Items per batch; default: found by speed and memory.", min=1)]
 
 
 def run_settings(

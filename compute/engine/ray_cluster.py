@@ -152,12 +152,12 @@ class RayCrew:
         """What the model says of itself. Raises LikenessError where no worker can load it."""
         return self._result(self._first().settings.remote())
 
-    def encode(self, modality: str, shards: Sequence[PlannedShard], batch: int) -> Generator[Encoded]:
+    def encode(self, modality: str, shards: Sequence[PlannedShard]) -> Generator[Encoded]:
         """What became of each shard, in the order in which they end. Raises LikenessError.
 
         A pass that ends early waits for the shards at work, as the next one plans without what they store.
         """
-        calls = [lambda actor, shard=shard: actor.encode.remote(modality, shard, batch) for shard in shards]
+        calls = [lambda actor, shard=shard: actor.encode.remote(modality, shard) for shard in shards]
         running: dict[Any, Any] = {}
         try:
             for _, done in self._spread(calls, running):
@@ -260,9 +260,9 @@ class Worker:
         """What the loaded model says of itself."""
         return dict(self._subject.model.settings)
 
-    def encode(self, modality: str, shard: PlannedShard, batch: int) -> Encoded:
+    def encode(self, modality: str, shard: PlannedShard) -> Encoded:
         """Encodes and stores one shard, but for what a worker that was lost had stored of it."""
-        return self._subject.encode_shard(self._distinct_items(modality), modality, shard, batch=batch, again=True)
+        return self._subject.encode_shard(self._distinct_items(modality), modality, shard, again=True)
 
     def attempt(self, job: Job, encoding: Encoding, *, with_model: bool = False) -> tuple[Outcome, list[str]] | None:
         """One run, and what there is to report; None where it needs the model and is to be made without."""

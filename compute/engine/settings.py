@@ -50,7 +50,7 @@ class RunSettings(BaseModel):
     store_dtype: Literal["float32", "float16"] = "float32"  # of the vectors that are stored
     skip_bad: bool = False  # items that cannot be used are skipped
     # How the work is done.
-    batch_size: int | None = Field(None, ge=1)  # None: by the device and the model
+    batch_size: int | None = Field(None, ge=1)  # None: by the device and the model, then as large as is faster
     engine: Literal["local", "ray"] = "local"
     address: Name = ""  # of the Ray cluster; empty: one of this machine's devices
     workers: int | None = Field(None, ge=1)  # that encode with Ray; None: one a GPU, or a core where there is none

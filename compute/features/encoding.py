@@ -1,12 +1,14 @@
 """The pipeline of one pass: items made ready in threads, in order and within bounds, and run in batches.
 
-Batches are fixed before the first is run, so a pass that is interrupted and taken up again runs the same ones.
+A shard's batches are fixed before the first is run: of a given size, a shard that is interrupted and taken up again
+runs the same ones.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import os
 import sys
 import threading
@@ -26,6 +28,8 @@ Forward = Callable[[Sequence[Any]], tuple[np.ndarray, np.ndarray | None, Sequenc
 # Half precision that overflows gives such values for a sound item.
 NOT_FINITE = "the model gave values that are not finite (NaN or infinite), which may be the model's fault"
 PIECE = 4  # items a thread takes at once: enough that handing over costs little, few enough that order holds nobody up
+GROWTH = 8  # times its usual size that a batch may grow to
+GAIN = 0.05  # the share of an item's time that doubling must save
 SPENT = ("out of memory", "alloc_failed", "can't allocate memory", "not enough memory")  # as devices word it
 
 
@@ -41,6 +45,29 @@ def share_cores() -> None:
     several times as long.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+
+class BatchSize:
+    """How many items a model is given at once: doubled from shard to shard, up to `most`, as long as an item takes less
+    time; the vectors of an item differ from one size to another by rounding alone."""
+
+    def __init__(self, size: int, *, most: int = 0) -> None:
+        self.size, self._most = size, max(size, most)
+        self._before = (size, math.inf)  # the last size, and what an item took with it
+
+    def took(self, seconds: float) -> None:
+        """Takes what an item of a shard took, in seconds for any unit of its work."""
+        if seconds > (1 - GAIN) * self._before[1]:
+            self.settle(self._before[0])
+        elif 2 * self.size > self._most:
+            self.settle(self.size)
+        else:
+            self._before, self.size = (self.size, seconds), 2 * self.size
+
+    def settle(self, size: int) -> None:
+        """Keeps to a size from now on."""
+        self.size = self._most = size
+        self._before = (size, math.inf)
 
 
 class CpuGate:
@@ -65,8 +92,8 @@ class CpuGate:
             self._free.set()
 
 
-def in_order(make: Callable[[int], Any], count: int, *, threads: int, ahead: int) -> Iterator[Any]:
-    """make(0), make(1), ... computed by `threads` threads, at most `ahead` items before the one taken.
+def in_order(make: Callable[[int], Any], count: int, *, threads: int, ahead: Callable[[], int]) -> Iterator[Any]:
+    """make(0), make(1), ... computed by `threads` threads, at most `ahead()` items before the one taken.
 
     What `make` raises is raised here, in its turn. Closing the iterator stops the threads after the item in hand.
     """
@@ -81,7 +108,7 @@ def in_order(make: Callable[[int], Any], count: int, *, threads: int, ahead: int
         pool = ThreadPoolExecutor(threads, thread_name_prefix="prepare", initializer=use_one_core)
         try:
             while True:
-                while len(waiting) * PIECE < max(ahead, PIECE) and (start := next(starts, None)) is not None:
+                while len(waiting) * PIECE < max(ahead(), PIECE) and (start := next(starts, None)) is not None:
                     waiting.append(pool.submit(piece, start))
                 if not waiting:
                     return

@@ -1,7 +1,8 @@
 """One pass over what a cache is missing: a written plan, run in batches, stored as it goes, resumed where it ended.
 
-What is missing is cut into shards of a fixed number of items, and batches are cut inside a shard. So neither the
-vectors nor the files depend on how many processes encode, nor on which of them has which shard.
+What is missing is cut into shards of a fixed number of items, and batches are cut inside a shard. So the files do not
+depend on how many processes encode, nor on which of them has which shard; nor, in batches of a size that is given, do
+the vectors. Else the size of batches is found from shard to shard.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ class Encoded:
 
     items: int  # that were pending
     bad: tuple[tuple[bytes, str, str], ...] = ()
-    effective: int = 0  # the smallest batch that memory allowed
+    effective: int = 0  # the size of its batches, or of the smallest where memory did not allow that
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +123,7 @@ class Operation:
     title: str  # `openai/clip-vit-base-patch32, image`
     unit: str
     steps: Callable[[], Steps]
-    batch: int
+    batch: encoding.BatchSize
     threads: int
     skip_bad: bool
     where: str  # the device, for messages
@@ -131,13 +132,14 @@ class Operation:
     remember_bad: bool = True
 
 
-# Encodes shards elsewhere in batches of a size, and yields what became of each.
-Elsewhere = Callable[[Sequence[PlannedShard], int], Generator[Encoded]]
+# Encodes shards elsewhere, and yields what became of each.
+Elsewhere = Callable[[Sequence[PlannedShard]], Generator[Encoded]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pass:
-    """What one pass did, in items and seconds. `batch` is the size planned, `effective` what memory allowed."""
+    """What one pass did, in items and seconds. `batch` is the size planned, `effective` what memory allowed, or what
+    was found to be faster."""
 
     title: str
     wanted: int
@@ -152,10 +154,10 @@ class Pass:
         """The pass in one line for a log."""
         rate = f"{self.encoded / self.seconds:.3g}/s" if self.seconds else ""
         left_out = f", {self.bad:,} skipped" if self.bad else ""
-        smaller = f", batch {self.effective} instead of {self.batch}" if self.effective < self.batch else ""
+        other = f", batch {self.effective} instead of {self.batch}" if self.effective != self.batch else ""
         return (
             f"{self.title}: {self.encoded:,} {unit}s in {duration(self.seconds)} ({rate}), "
-            f"{self.stored:,} were stored{left_out}{smaller}"
+            f"{self.stored:,} were stored{left_out}{other}"
         )
 
 
@@ -208,13 +210,13 @@ def run(
         cumulative([len(shard.keys) for shard in shards]),
     )
     count = bad = 0
-    effective = operation.batch
+    batch = effective = operation.batch.size
     there = int((~missing).sum())
     with progress.bar(operation.title, total=len(missing), done=there, unit=operation.unit) as advance:
         if elsewhere is None:
             encoded = encode(operation, cache=cache, wanted=wanted, shards=shards, advance=advance)
         else:
-            encoded = elsewhere(shards, operation.batch)
+            encoded = elsewhere(shards)
         with closing(encoded):
             for done in encoded:
                 for key, item, problem in done.bad:
@@ -222,7 +224,8 @@ def run(
                         cache.remember_bad(key, item, problem)
                     if not operation.skip_bad:
                         raise BadItem(item, problem, key=key)
-                count, bad, effective = count + done.items, bad + len(done.bad), min(effective, done.effective)
+                count, bad = count + done.items, bad + len(done.bad)
+                effective = done.effective if effective >= batch else min(effective, done.effective)
                 if elsewhere is not None:
                     advance(done.items)
     cache.drop_plan()
@@ -232,7 +235,7 @@ def run(
         stored=there,
         encoded=count - bad,
         bad=bad,
-        batch=operation.batch,
+        batch=batch,
         effective=effective,
         seconds=round(time.perf_counter() - began, 3),
     )
@@ -255,9 +258,11 @@ def encode(
 
     At the first item that cannot be used it ends with that shard, unless the operation skips them; what was encoded
     before is stored. When the device's memory is spent the batches left of a shard are halved; the next shard begins
-    with whole ones.
+    with those of the usual size, which then grow no more, and the next pass with the smallest.
     """
     steps = operation.steps()
+    usual = least = operation.batch.size
+    clock = [0.0, 0]  # seconds, and items or, of texts, their lengths
     order = wanted.at(np.concatenate([np.zeros(0, dtype="S32"), *(shard.keys[shard.pending] for shard in shards)]))
     turns = encoding.CpuGate()
     reading = threading.Lock()  # a column need not bear being read by several threads at once
@@ -274,16 +279,29 @@ def encode(
 
     def forward(batch: Sequence[Any]) -> Any:
         with turns.running() if operation.turns else nullcontext():
-            return steps.forward(batch)
+            began = time.perf_counter()
+            output = steps.forward(batch)
+        clock[0] += time.perf_counter() - began
+        clock[1] += sum(map(len, batch)) if operation.by_length else len(batch)
+        return output
 
-    ahead = operation.batch + 4 * operation.threads * encoding.PIECE
-    items = encoding.in_order(make, len(order), threads=operation.threads, ahead=ahead)
-    with closing(items):
+    def ahead() -> int:
+        return operation.batch.size + 4 * operation.threads * encoding.PIECE
+
+    with closing(encoding.in_order(make, len(order), threads=operation.threads, ahead=ahead)) as items:
         for shard in shards:
+            clock[:] = 0.0, 0
             done = _encode_shard(operation, cache, wanted, shard, items, forward, advance)
+            if done.effective < operation.batch.size:
+                operation.batch.settle(max(usual, done.effective))
+            elif done.items >= operation.batch.size and clock[1]:
+                operation.batch.took(clock[0] / clock[1])
+            least = min(least, done.effective)
             yield done
             if done.bad and not operation.skip_bad:
                 return
+    if least < usual:
+        operation.batch.settle(least)
 
 
 def _encode_shard(
@@ -299,9 +317,9 @@ def _encode_shard(
 
     Bad items are reported only once the shard is stored. A pass that is resumed before so cuts the same batches.
     """
-    batches = shard.batches(operation.batch)
+    batches = shard.batches(operation.batch.size)
     keys = shard.keys[np.concatenate(batches)]
-    unsaved, effective, count = _Unsaved(cache, shard), operation.batch, 0
+    unsaved, effective, count = _Unsaved(cache, shard), operation.batch.size, 0
     bad: list[BadItem] = []
 
     def refuse(error: BadItem) -> BadItem:

@@ -25,8 +25,8 @@ from compute.progress import Progress
 from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model
 
 ABILITY = {"image": ("embed_image",), "text": ("embed_text",), "pair": ("embed_image", "embed_text")}
-# Items put through at once: (encoders, comparers), halved where the memory of the device is spent. Models of more than
-# LARGE_M million parameters take an eighth.
+# Items put through at once at first: (encoders, comparers), halved where the memory of the device is spent and doubled
+# where that is faster. Models of more than LARGE_M million parameters take an eighth.
 BATCH = {"cpu": (32, 8), "cuda": (256, 32), "mps": (64, 8)}
 LARGE_M = 1000
 
@@ -41,8 +41,8 @@ class Encoders(Protocol):
     def settings(self) -> Mapping[str, Any]:
         """What the loaded model says of itself."""
 
-    def encode(self, modality: str, shards: Sequence[PlannedShard], batch: int) -> Generator[Encoded]:
-        """Encodes and stores shards in batches of a size; yields what became of each."""
+    def encode(self, modality: str, shards: Sequence[PlannedShard]) -> Generator[Encoded]:
+        """Encodes and stores shards; yields what became of each."""
 
 
 class LoadedSubject:
@@ -71,7 +71,8 @@ class LoadedSubject:
         self.bad: dict[bytes, str] = {}
         self.done: list[Pass] = []
         self._skip_bad, self._retry_bad = skip_bad, retry_bad
-        self._batch_size, self._effective = batch_size, {}
+        self._batch_size = batch_size
+        self._batches: dict[str, encoding.BatchSize] = {}  # of each kind of work
         self._threads = encoding.workers(threads)
         self._progress = progress or Progress()
         self._load, self._identify = load, identity
@@ -105,7 +106,7 @@ class LoadedSubject:
                 self._ensure(partial(self._check, modality), self._checked, modality, checked)
 
     def encode_shard(
-        self, wanted: DistinctItems, modality: str, shard: PlannedShard, *, batch: int, again: bool = False
+        self, wanted: DistinctItems, modality: str, shard: PlannedShard, *, again: bool = False
     ) -> Encoded:
         """Encodes and stores one shard of a pass that another process plans, which holds the cache's lock.
 
@@ -116,9 +117,9 @@ class LoadedSubject:
         if again:
             cache.refresh()
             shard = replace(shard, pending=shard.pending & ~cache.has(shard.keys))
+        operation = self._encode(modality)
         if not shard.pending.any():
-            return Encoded(items=items, effective=batch)
-        operation = replace(self._encode(modality), batch=batch)
+            return Encoded(items=items, effective=operation.batch.size)
         (done,) = passes.encode(operation, cache=cache, wanted=wanted, shards=[shard])
         return replace(done, items=items)
 
@@ -276,7 +277,6 @@ class LoadedSubject:
             elsewhere=None if encoders is None else partial(encoders.encode, name),
         )
         self.done.append(done)
-        self._effective[name] = min(done.effective, self._effective.get(name, done.effective))
 
     def _missing(self, cache: EmbeddingCache, wanted: DistinctItems, *, whole: bool) -> np.ndarray:
         """(n,) bool: neither stored nor known to be bad. Bad ones are listed, or raise BadItem."""
@@ -358,16 +358,19 @@ class LoadedSubject:
         compares: bool = False,
         by_length: bool = False,
     ) -> Operation:
-        batch = self._batch_size
-        if batch is None:
-            batch = BATCH.get(self.hardware.device.partition(":")[0], BATCH["cpu"])[compares]
+        if name not in self._batches:
+            size = BATCH.get(self.hardware.device.partition(":")[0], BATCH["cpu"])[compares]
             if (self.row.parameters_m or 0) > LARGE_M:
-                batch = max(1, batch // 8)
+                size = max(1, size // 8)
+            size, most = (
+                (self._batch_size, 0) if self._batch_size else (size, min(encoding.GROWTH * size, passes.SHARD))
+            )
+            self._batches[name] = encoding.BatchSize(size, most=most)
         return Operation(
             title=f"{self.row.key}, {name}",
             unit=unit,
             steps=steps,
-            batch=min(batch, self._effective.get(name, batch)),
+            batch=self._batches[name],
             threads=self._threads,
             where=self.hardware.device,
             # A metric without weights takes one core.

@@ -37,7 +37,7 @@ def test_large_images_are_prepared_one_at_a_time(monkeypatch: pytest.MonkeyPatch
         held = io.BytesIO()
         Image.new("RGB", (size, size)).save(held, "PNG")
         data.append(held.getvalue())
-    found = list(in_order(lambda at: ready("image", data[at % 2], prepare), 40, threads=4, ahead=40))
+    found = list(in_order(lambda at: ready("image", data[at % 2], prepare), 40, threads=4, ahead=lambda: 40))
     assert found == [64, 16] * 20
     assert most[64] == 1
 

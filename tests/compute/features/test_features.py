@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from compute.content import items
 from compute.content.items import Column
+from compute.features import passes
 from compute.types import CannotDo, LikenessError
 from tests.compute.features.standin import COMPARER, ENCODER, LATE, Standin, file, files, subject
 
@@ -36,6 +39,40 @@ def test_texts_of_like_length_go_together_and_batches_keep_their_size(tmp_path: 
     assert [len(batch) for batch in shown] == [8, 8, 6]
     assert sum(shown, []) == list(range(22, 0, -1))
     assert np.array_equal(found[:, 0], lengths)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "at_most", "options", "sizes"),
+    [
+        (lambda size: 1, 128, {}, [32] * 4 + [64] * 2 + [128] * 3),
+        (lambda size: 1, 100, {}, [32] * 4 + [64] * 8),
+        (lambda size: 1, 128, {"batch_size": 32}, [32] * 20),
+        (lambda size: size, 128, {}, [32] * 4 + [64] * 2 + [32] * 12),
+    ],
+    ids=["larger is faster", "until memory is spent", "a given size is kept", "larger is as fast"],
+)
+def test_batches_grow_while_that_is_faster(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: Callable[[int], int],
+    at_most: int,
+    options: dict,
+    sizes: list[int],
+) -> None:
+    model, clock = Standin(), [0]
+    model.at_most = at_most
+    monkeypatch.setattr(passes, "SHARD", 128)
+    monkeypatch.setattr(passes, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+
+    def timed(found: np.ndarray) -> np.ndarray:
+        clock[0] += seconds(len(found))
+        return found
+
+    model.trouble = timed
+    asked = subject(tmp_path, model, **options)
+    assert asked.embed(files(*range(640)))[:, 0].tolist() == [colour % 256 for colour in range(640)]
+    assert [size for _, size in model.batches] == sizes
+    assert (asked.done[0].batch, asked.done[0].effective) == (32, sizes[-1])
 
 
 def test_many_vectors_an_item(tmp_path: Path) -> None:
