@@ -76,9 +76,9 @@ def better(first: str, second: str, table: str) -> str:
     return found.better if found.p < 0.01 else ""
 
 
-def order(table: str) -> tuple[int | None, ...]:
+def order(table: str) -> list[int]:
     ranking = likeness.rank(table, aggregate="task-mean")
-    return tuple(ranking.ranks)
+    return [int(place) for place in ranking.rank]
 
 
 def loss(images: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
