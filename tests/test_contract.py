@@ -112,7 +112,6 @@ QUERIES = (
             "origin=computed",
             "means=printed",
             "minimum=40",
-            "models={models}",
         ),
     ),
     (

@@ -100,7 +100,8 @@ def gather(suite_cache: SuiteCache, query: CorrelationQuery) -> AxisTable:
     values = joined(block.scores.values for block in blocks)
     origins, marks = joined(block.origins for block in blocks), joined(block.marks for block in blocks)
     missing = np.isnan(values)
-    chosen = np.flatnonzero(_chosen(suite_cache, models, query) & ~missing.all(axis=1))
+    groups = suite_cache.table(query.suites[0]).models["group"].reindex(models)
+    chosen = np.flatnonzero(((query.group == ALL) | (groups == query.group)) & ~missing.all(axis=1))
     axes = _distinct([axis for block in blocks for axis in block.axes])
     return AxisTable(
         scores=_scores(axes, [models[row] for row in chosen], values[chosen]),
@@ -203,15 +204,3 @@ def _distinct(axes: Sequence[Axis]) -> tuple[Axis, ...]:
             for axis in axes
         ]
     return tuple(axes)
-
-
-def _chosen(suite_cache: SuiteCache, models: list[str], query: CorrelationQuery) -> np.ndarray:
-    """Whether each model is of the chosen group, and one of the chosen models where there are any."""
-    groups = suite_cache.table(query.suites[0]).models["group"].fillna("")
-    return np.array(
-        [
-            (query.group == ALL or groups.get(model, "") == query.group) and (not query.models or model in query.models)
-            for model in models
-        ],
-        bool,
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -108,14 +107,3 @@ def why_blank(matrix: CorrelationMatrix, a: int, b: int) -> str:
         have = "has" if n == 1 else "have"
         return f"only {n} model{'' if n == 1 else 's'} {have} both, {matrix.query.minimum} are needed"
     return f"one of the two is the same for all {n} models"
-
-
-def unrelated_suites(matrix: CorrelationMatrix) -> list[tuple[str, str, int]]:
-    """Pairs of suites between which every cell is blank, with the largest number of models in any of those cells."""
-    suites = np.array([axis.suite for axis in matrix.table.axes])
-    pairs = []
-    for first, second in itertools.combinations(dict.fromkeys(suites), 2):
-        between = np.ix_(suites == first, suites == second)
-        if np.isnan(matrix.correlation.r[between]).all():
-            pairs.append((str(first), str(second), int(matrix.correlation.n[between].max())))
-    return pairs

@@ -15,7 +15,7 @@ from compute.analysis.figures.heatmap import WIDTHS, WRITTEN, group_colours, hea
 from compute.analysis.figures.style import PALETTE, SYMBOLS, label_sides, plain
 from compute.analysis.table import USUAL
 from compute.types import unknown
-from leaderboard.data import model_queries, suite_queries
+from leaderboard.data import suite_queries
 from leaderboard.html.components import figure_bridge, lazy_tables
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import ORIGIN_CHOICES, SIGNS, explained, explained_signs, is_synthetic, suite_choices
@@ -23,7 +23,7 @@ from leaderboard.html.templates import macro, macros
 from leaderboard.page import PartialRedraw, Site, View, bind, citations, heading, message_box, payload_of, static_html
 from leaderboard.pages.correlations import routes
 from leaderboard.pages.correlations.axes import Axis
-from leaderboard.pages.correlations.matrix import AxisPair, CorrelationMatrix, matrix_of, pair, unrelated_suites
+from leaderboard.pages.correlations.matrix import AxisPair, CorrelationMatrix, matrix_of, pair
 from leaderboard.pages.correlations.query import (
     GROUPS,
     LEVELS,
@@ -60,12 +60,12 @@ STARTS = (
 
 def draw(site: Site) -> None:
     """The most and least similar pairs, the matrix, its controls, and the opened pair below."""
-    lists = {
-        "suites": lambda: suite_choices(suite_queries.suites(site.db)),
-        "models": lambda: [(row.title, row.key) for row in model_queries.models(site.db).itertuples() if row.runs],
-    }
-    suites, models = (lists[name]() for name in ("suites", "models"))
-    known = parameters(suites=[key for _, key in suites], models=[key for _, key in models])
+
+    def listed() -> list[tuple[str, str]]:
+        return suite_choices(suite_queries.suites(site.db))
+
+    suites = listed()
+    known = parameters(suites=[key for _, key in suites])
     heading(title="Correlations", sentence=SENTENCE, cite=citations(site))
     message = message_box()
     answer = gr.HTML("<p class='pg-waiting pg-quiet'>Computing the correlations …</p>", apply_default_css=False)
@@ -89,7 +89,6 @@ def draw(site: Site) -> None:
             scale=1,
         )
         least = gr.Number(4, minimum=3, maximum=50, precision=0, label="Minimum models per cell", scale=1)
-        chosen = gr.Dropdown(models, multiselect=True, value=[], label="Only these models (none: all)", scale=3)
     bridge = figure_bridge(site.assets, script="pages/correlations/pairs.js", figure=FIGURE)
     behind = gr.HTML("", apply_default_css=False)
     lazy_tables(site.assets)
@@ -129,20 +128,20 @@ def draw(site: Site) -> None:
         benchmarks = [site.suite_cache.table(suite).suite["benchmark"] for suite in query.suites]
         return macro("note")(next(filter(is_synthetic, benchmarks), ""))
 
-    def blank(*, suites: list[str] | None, models: list[str] | None, **_: Any) -> tuple:
+    def blank(*, suites: list[str] | None, **_: Any) -> tuple:
         # Of a choice that exists but cannot be drawn its note, else what can be chosen instead.
         benchmarks = [site.suite_cache.table(suite).suite["benchmark"] for suite in suites or ()]
-        links = [(title, f"correlations?suites={key}") for title, key in lists["suites"]()]
-        listed = macro("index")([("", links)]) if suites is None or models is None else ""
+        links = [(title, f"correlations?suites={key}") for title, key in listed()]
+        others = macro("index")([("", links)]) if suites is None else ""
         synthetic = macro("note")(next(filter(is_synthetic, benchmarks), ""))
-        return synthetic + listed, gr.skip(), gr.update(visible=False), "", "", *[gr.skip()] * len(shown)
+        return synthetic + others, gr.skip(), gr.update(visible=False), "", "", *[gr.skip()] * len(shown)
 
     def part(query: CorrelationQuery, keys: str) -> tuple:
         return opened_pair(site, matrix_of(site.suite_cache, query), keys=keys)
 
     shown = [first, second, opened, scatter, points]
     pair_part = PartialRedraw(keys=("pair",), outputs=shown, draw=_of_values(part))
-    controls = [suite, level, method, group, origin, order, means, least, chosen, opened_keys]
+    controls = [suite, level, method, group, origin, order, means, least, opened_keys]
     bound = bind(
         site,
         parameters=known,
@@ -153,7 +152,7 @@ def draw(site: Site) -> None:
         presets=PRESETS,
         message=message,
         blank=blank,
-        lists=lists,
+        lists={"suites": listed},
     )
     join = "(first, second) => [first && second && first !== second ? `${first},${second}` : '']"
     for control in (first, second):
@@ -207,7 +206,6 @@ def legend(matrix: CorrelationMatrix) -> str:
     """What the matrix is computed from, its colours, and what was excluded."""
     axes, correlation = matrix.table.axes, matrix.correlation
     others, blank = ~np.eye(len(axes), dtype=bool), np.isnan(correlation.r)
-    unrelated = unrelated_suites(matrix)
     return _texts().legend(
         query=matrix.query,
         meaning=MEANING[matrix.query.method],
@@ -215,8 +213,6 @@ def legend(matrix: CorrelationMatrix) -> str:
         models=len(matrix.table.scores.models),
         counts=correlation.n[others & ~blank],
         blanks=int((blank & others).sum() // 2),
-        unrelated=len(unrelated),
-        most=max((n for *_, n in unrelated), default=0),
         left_out=matrix.left_out,
         short_names=explained(axis.label for axis in axes),
         groups=group_colours([axis.group for axis in axes]) if len(axes) > WRITTEN else {},

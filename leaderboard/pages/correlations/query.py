@@ -48,14 +48,13 @@ class CorrelationQuery:
     level: str = "categories"
     method: str = "spearman"
     group: str = ALL
-    models: tuple[str, ...] = ()  # empty: all of the group
     origin: str = USUAL
     means: str = "figures"
     order: str = "clustered"
     minimum: int = 4  # models a cell needs
 
 
-def parameters(*, suites: Sequence[str], models: Sequence[str]) -> tuple[Parameter, ...]:
+def parameters(*, suites: Sequence[str]) -> tuple[Parameter, ...]:
     """The page's query parameters over the keys of the database."""
     usual = CorrelationQuery()
     return (
@@ -67,7 +66,6 @@ def parameters(*, suites: Sequence[str], models: Sequence[str]) -> tuple[Paramet
         Choice(key="order", default=usual.order, choices=ORDERS),
         Choice(key="means", default=usual.means, choices=MEANS),
         Number(key="minimum", default=usual.minimum, low=3, high=50, whole=True),
-        MultiChoice(key="models", default=usual.models, choices=tuple(models), noun="model"),
         Text(key="pair"),
     )
 
@@ -90,7 +88,7 @@ def spelt_out(address: Mapping[str, str]) -> dict[str, str]:
 def read(parameters: tuple[Parameter, ...], address: Mapping[str, str]) -> CorrelationQuery:
     """The choice of a query string; unknown values fall back to their defaults.
 
-    Raises BadInput for a suite or model that does not exist: no other is taken in its place.
+    Raises BadInput for a suite that does not exist: no other is taken in its place.
     """
     query = spelt_out(address)
     if sentence := missing(parameters, query):

@@ -12,16 +12,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from compute.rounding import clean
-from leaderboard.data import model_queries, payload, suite_queries
+from leaderboard.data import payload, suite_queries
 from leaderboard.data.csv_files import csv_bytes
 from leaderboard.data.memo import memoised
 from leaderboard.page import Site
 from leaderboard.pages.correlations import query as correlation_query
 from leaderboard.pages.correlations.matrix import CorrelationMatrix, matrix_of, why_blank
-from leaderboard.pages.correlations.query import CorrelationQuery
 from leaderboard.web.responses import compress, disposition, respond
 
-MOST_STORED = 16  # tables and files of the latest choices, compressed: a quarter of a MB at most, each
 HEADS = ("first", "second", "correlation", "low", "high", "models", "note")
 
 
@@ -29,27 +27,20 @@ def routes(site: Site) -> list[Route]:
     """The routes; both take the page's own query string."""
     suite_cache, db = site.suite_cache, site.db
     parameters = memoised(
-        lambda: correlation_query.parameters(
-            suites=suite_queries.suites(db)["key"], models=model_queries.models(db)["key"]
-        ),
+        lambda: correlation_query.parameters(suites=suite_queries.suites(db)["key"]),
         of=db,
     )
 
-    def query_of(request: Request) -> CorrelationQuery:
-        return correlation_query.read(parameters(), request.query_params)
-
-    listed = memoised(
-        lambda query: compress(payload.encode(listing(matrix_of(suite_cache, query))), quality=4),
-        most=MOST_STORED,
-        of=db,
-    )
-    sheets = memoised(lambda query: compress(sheet(matrix_of(suite_cache, query)), quality=4), most=MOST_STORED, of=db)
+    def matrix(request: Request) -> CorrelationMatrix:
+        return matrix_of(suite_cache, correlation_query.read(parameters(), request.query_params))
 
     def table(request: Request) -> Response:
-        return respond(request, listed(query_of(request)), compressed=True)
+        content = compress(payload.encode(listing(matrix(request))), quality=4)
+        return respond(request, content, compressed=True)
 
     def export(request: Request) -> Response:
-        response = respond(request, sheets(query_of(request)), media="text/csv; charset=utf-8", compressed=True)
+        content = compress(sheet(matrix(request)), quality=4)
+        response = respond(request, content, media="text/csv; charset=utf-8", compressed=True)
         response.headers["content-disposition"] = disposition("correlations.csv")
         return response
 

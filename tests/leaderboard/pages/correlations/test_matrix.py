@@ -13,7 +13,7 @@ from scipy import stats
 
 from compute.claims import unisim
 from compute.types import BadInput
-from leaderboard.data import model_queries, suite_queries
+from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.correlations import matrix as correlation_matrix
@@ -22,7 +22,6 @@ from leaderboard.pages.correlations.axes import gather
 from leaderboard.pages.correlations.matrix import CorrelationMatrix, matrix_of
 from leaderboard.pages.correlations.query import CorrelationQuery, read
 from leaderboard.pages.correlations.routes import listing, rows, sheet
-from leaderboard.web.parameters import parse
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +36,7 @@ def matrices(suite_cache: SuiteCache) -> Callable[[CorrelationQuery], Correlatio
 
 @pytest.fixture(scope="module")
 def parameters(suite_cache: SuiteCache):
-    return correlation_query.parameters(
-        suites=suite_queries.suites(suite_cache.db)["key"], models=model_queries.models(suite_cache.db)["key"]
-    )
+    return correlation_query.parameters(suites=suite_queries.suites(suite_cache.db)["key"])
 
 
 @pytest.mark.parametrize(
@@ -117,12 +114,6 @@ def test_table_and_sheet_hold_every_pair(matrices) -> None:
     lines = sheet(matrix).decode().splitlines()
     assert lines[0].startswith("first,second,correlation,low,high,models")
     assert len(lines) == len(data["rows"]) + 1
-
-
-def test_no_suite_falls_back_to_the_default_with_one_sentence(parameters) -> None:
-    values, note = parse(parameters, {"suites": ""})
-    assert values["suites"] == list(CorrelationQuery().suites)
-    assert note == "Nothing is chosen under suites; the default is shown instead."
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from leaderboard.data import item_queries
-from leaderboard.pages.task import image_map, page
+from leaderboard.pages.task import page
 from tests.leaderboard import stand_ins
 
 
-def test_a_map_has_every_image_with_its_label_and_picture(stand_in_suite_cache) -> None:
-    db = stand_in_suite_cache.db
-    maps = item_queries.item_maps(db, task="mieb/cifar10")
-    assert list(maps["model"]) == ["example/eye"]
-    figure = image_map.figure(db, task="mieb/cifar10", model="example/eye")
+def test_a_map_has_every_image_with_its_label_and_picture(stand_in_site) -> None:
+    shown, choice, plot, words = page.images(stand_in_site, task="mieb/cifar10", model="")
+    assert shown["visible"] and choice["choices"] == [("Example Eye", "")] and choice["value"] == ""
+    figure = plot["value"]
     meta = figure.layout.meta
     test = stand_ins.data(stand_ins.catalog().task("mieb/cifar10")).test
     assert sorted(meta["images"]) == sorted(key.decode() for key in test.items.keys.tolist())
@@ -20,7 +18,9 @@ def test_a_map_has_every_image_with_its_label_and_picture(stand_in_suite_cache) 
     for trace in figure.data:
         assert {test.classes[labels[meta["images"][row]]] for row in trace.customdata} == {trace.name}
     assert sorted(row for trace in figure.data for row in trace.customdata) == list(range(stand_ins.ROWS))
-    assert "Trustworthiness <b>0.900</b>" in image_map.words(maps, model="example/eye")
+    assert "Trustworthiness <b>0.900</b>" in words and "Example Eye" in words
+    hidden, *_ = page.images(stand_in_site, task="mieb/stl10", model="example/eye")
+    assert not hidden["visible"]
 
 
 def test_without_a_map_the_page_shows_the_command_that_makes_one(stand_in_site) -> None:

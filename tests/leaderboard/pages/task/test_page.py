@@ -87,15 +87,6 @@ def test_a_computed_run_can_be_opened(stand_in_site):
         assert f'data-run="computed/example/{key}/unisim/nights/' in foot
 
 
-def test_the_map_of_a_task_is_shown_where_there_is_one(stand_in_site):
-    shown, choice, figure, words = task.images(stand_in_site, task="mieb/cifar10", model="")
-    assert shown["visible"] and "Example Eye" in words
-    assert choice["choices"] == [("Example Eye", "")] and choice["value"] == ""
-    assert len(figure["value"].data) == 4
-    hidden, *_ = task.images(stand_in_site, task="mieb/stl10", model="example/eye")
-    assert not hidden["visible"]
-
-
 def test_every_task_is_listed_once(site):
     listed = task.every_task(site)
     for _, key in task.tasks(site):
