@@ -25,16 +25,18 @@ AGGREGATES = ("category-mean", "task-mean", "human")
 LONGEST_KEY = 200  # characters; the catalogues' own have up to 90
 NEAR = 0.5  # of a name with the one that was meant, from 0 to 1
 WORD = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?")
+SUGGESTED = 3  # names that are equally near
 ECHO = 80  # characters of a value that a sentence repeats
 
 
 def suggestion(key: str, known: Iterable[str]) -> str:
-    """` Did you mean 'x'?` with the nearest of the known keys, to follow a sentence; empty where none is near.
+    """` Did you mean 'x'?` with the nearest of the known keys, to follow a sentence; empty where none is near. Of
+    equally near keys SUGGESTED are named.
 
     A key longer than LONGEST_KEY is near none: the comparison takes the square of its length in time and memory.
     """
-    near = nearest(key, known) if len(key) <= LONGEST_KEY else ""
-    return f" Did you mean {near!r}?" if near else ""
+    near = _nearest(key, known)[:SUGGESTED] if len(key) <= LONGEST_KEY else []
+    return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
 def unknown(noun: str, key: str, known: Iterable[str], *, listed: bool = False) -> str:
@@ -46,6 +48,11 @@ def unknown(noun: str, key: str, known: Iterable[str], *, listed: bool = False) 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Of the known names the one with most words of `name`, whole before begun before misspelt, most like it as a
     whole and beginning as it does: for `clip` that is `openai/clip-b32`, not `clipscore`. Empty where none is near."""
+    return next(iter(_nearest(name, known)), "")
+
+
+def _nearest(name: str, known: Iterable[str]) -> list[str]:
+    """Every known name that is nearest in the sense of `nearest`."""
     text, asked = name.lower(), words_of(name)
     matcher = difflib.SequenceMatcher(b=text, autojunk=False)
     found: dict[str, float] = {}
@@ -56,7 +63,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
         fit /= max(1, len("".join(asked)))
         if max(fit, ratio) >= NEAR:
             found[other] = fit + ratio / 2 + other.lower().rpartition("/")[2].startswith(text) / 4
-    return max(found, key=found.__getitem__, default="")
+    best = max(found.values(), default=0.0)
+    return [other for other, fit in found.items() if fit == best]
 
 
 def words_of(text: str) -> list[str]:

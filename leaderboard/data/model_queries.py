@@ -178,8 +178,8 @@ def calibration_domains(db: Database) -> pd.DataFrame:
 
 
 def image_times(db: Database) -> pd.DataFrame:
-    """How long models took to encode an image in computed runs, a row a model and device: model, device, images, ms (a
-    single image, over all passes).
+    """How long models took to encode an image in computed runs, a row a model and device: model, title, device, images,
+    ms (a single image, over all passes).
 
     A pass over the items of several tasks is recorded with the run of each, and counts once. Of several dtypes on one
     device, the one with most images.
@@ -193,7 +193,8 @@ def image_times(db: Database) -> pd.DataFrame:
             WHERE runs.origin = 'computed' AND runs.device <> '' AND t.pass.title = runs.model || ', image'
               AND t.pass.encoded > 0 AND t.pass.seconds > 0
         )
-        SELECT model, device, CAST(sum(images) AS BIGINT) AS images, 1000 * sum(seconds) / sum(images) AS ms
-        FROM passes GROUP BY model, device, dtype
+        SELECT model, any_value(title) AS title, device, CAST(sum(images) AS BIGINT) AS images,
+               1000 * sum(seconds) / sum(images) AS ms
+        FROM passes JOIN models ON models.key = model GROUP BY model, device, dtype
         QUALIFY row_number() OVER (PARTITION BY model, device ORDER BY sum(images) DESC, dtype) = 1
         ORDER BY model, device""")

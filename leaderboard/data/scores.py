@@ -138,7 +138,7 @@ ORIGIN_COLUMNS = (
     words(
         "marks",
         "Marks",
-        hint="† trained on this data set, ? suspect figure, ‡ another table prints another number, synthetic: "
+        hint="† trained on this data set, ? doubtful score, ‡ another table prints another number, synthetic: "
         "items drawn by a program; and how much of the task a score rests on, where it is not all",
     ),
 )

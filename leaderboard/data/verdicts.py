@@ -47,11 +47,11 @@ def ahead(found: ComparedRows) -> str:
     leads = {name: titles for name, titles in ((first, where(0, "worse")), (others[0], where(0, "better"))) if titles}
     parts = [f"{name}{' is ahead' if at == 0 else ''} in {titles}" for at, (name, titles) in enumerate(leads.items())]
     rest = []
-    for words, readings in (("not significant", ("same",)), ("unknown", ("unknown", "none"))):
+    for words, readings in (("not significant", ("same",)), ("of unknown significance", ("unknown", "none"))):
         if count := sum(line.tests[0].reading in readings for line in lines):
-            rest.append(f"{count if rest else counted(count)} {'is' if count == 1 else 'are'} {words}")
+            rest.append(f"{words} in {count if rest else counted(count)}")
     sentence = ", ".join(parts) or f"Neither is significantly ahead in a {one}"
-    return f"{'; '.join(filter(None, (sentence, ', '.join(rest))))}."
+    return f"{sentence}{'; the difference is ' * bool(rest)}{', '.join(rest)}."
 
 
 def widest(line: ComparedLine) -> float:

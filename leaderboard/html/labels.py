@@ -13,7 +13,7 @@ from compute.catalog.own import suite as own_suite
 TRAINED, SUSPECT, DISPUTED = 1, 2, 4  # bits of a figure's marks
 SIGNS = (
     (TRAINED, "†", "trained on this data set"),
-    (SUSPECT, "?", "suspect figure"),
+    (SUSPECT, "?", "doubtful score"),
     (DISPUTED, "‡", "another table prints another number"),
 )
 ORIGIN_TITLES = {"published": "Paper", "imported": "Public results", "computed": "Computed here"}

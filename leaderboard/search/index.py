@@ -46,7 +46,7 @@ PAGE_WORDS = {
     "generators": "text-to-image fid human preference backbones",
     "choose": "recommend best model for shortlist which language multilingual",
     "claims": "errata errors mistakes reproduce reproducibility recomputed paper",
-    "about": "method citation licence api mcp download",
+    "about": "method cite citation licence api mcp download",
 }
 METRIC_WORDS = {
     "relax_sym": "epsilon relaxed symmetry symmetric order flips ε-RelaxSym judge",

@@ -18,7 +18,7 @@ class Choice:
     """A parameter with one value of a fixed set.
 
     With a `noun` its values are keys of such things, and nothing is shown in place of one that does not exist.
-    `spellings` are other texts, in small letters, that an address may have for a value.
+    `spellings` are other texts that an address may have for a value, in whichever case; suggestions name them.
     """
 
     key: str
@@ -29,7 +29,7 @@ class Choice:
 
     def read(self, text: str) -> str | None:
         """The value of a text; None where it is not allowed."""
-        value = text if text in self.choices else self.spellings.get(text.lower(), text)
+        value = text if text in self.choices else _lowered(self.spellings).get(text.lower(), text)
         return value if value in self.choices else None
 
     def write(self, value: Any) -> str:
@@ -173,10 +173,13 @@ def _existing(parameter: Choice | MultiChoice, text: str) -> tuple[str | list[st
     several = isinstance(parameter, MultiChoice)
     texts = filter(None, text[:LONGEST].split(",") if several else [text[:LONGEST]])
     known = parameter.known if several else set(parameter.choices)
-    spelled = ((key, parameter.spellings.get(key.lower(), key)) for key in texts)
+    spellings = _lowered(parameter.spellings)
+    spelled = ((key, spellings.get(key.lower(), key)) for key in texts)
     keys = list(dict.fromkeys(other if key not in known and other in known else key for key, other in spelled))
     existing, others = ([key for key in keys if (key in known) is wanted] for wanted in (True, False))
-    sentences = [unknown(parameter.noun, key, parameter.choices) for key in others[:MOST_NAMED]]
+    sentences = [
+        unknown(parameter.noun, key, (*parameter.choices, *parameter.spellings)) for key in others[:MOST_NAMED]
+    ]
     if len(others) > MOST_NAMED:
         sentences.append(f"{len(others) - MOST_NAMED} more do not exist.")
     if not existing:
@@ -184,6 +187,10 @@ def _existing(parameter: Choice | MultiChoice, text: str) -> tuple[str | list[st
     if others:
         sentences.append("The others are shown.")
     return existing[: parameter.most] if several else existing[0], " ".join(sentences)
+
+
+def _lowered(spellings: Mapping[str, str]) -> dict[str, str]:
+    return {text.lower(): value for text, value in spellings.items()}
 
 
 def query(parameters: tuple[Parameter, ...], values: Mapping[str, Any]) -> str:

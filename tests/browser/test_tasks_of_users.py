@@ -118,7 +118,7 @@ def test_two_models_side_by_side(user: User) -> None:
 def test_two_models_of_which_one_is_misspelt(user: User) -> None:
     user.type(user.page.get_by_label("First model"), "siglip so400m 384")
     user.type(user.page.get_by_label("Second model"), "EVA02-CLIP bigE/14+")
-    user.reads("Did you mean 'google/siglip-so400m-patch14-384'")
+    user.reads("Did you mean 'SigLIP SO400M/14 384 px'")
     name = "SigLIP SO400M/14 384"
     user.type(user.page.get_by_label("Models (type to search"), name, option=name)
     user.reads(r"EVA02-CLIP bigE/14\+ is (significantly )?ahead in")

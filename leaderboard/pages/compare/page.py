@@ -57,7 +57,7 @@ def draw(site: Site) -> None:
             choices=tuple(key for _, key in models),
             most=MOST,
             noun="model",
-            spellings={title.lower(): key for title, key in models},
+            spellings=dict(models),
             suffixes=ORIGINS,
         ),
         Choice(key="suite", default="", choices=tuple(key for _, key in suites), noun="suite"),

@@ -17,8 +17,8 @@ from leaderboard.pages.cost.suite_front import AXES, RATE, SIZE, CostQuery, Suit
 
 FIGURE = "cost-figure"
 SENTENCE = (
-    "Scores against parameters, memory, embedding dimension and release date: which models no smaller or older one is "
-    "significantly better than. Below, what it takes to run the suite."
+    "Scores against parameters, memory, embedding dimension and release date: which models have no smaller "
+    "or older one that is significantly better. Below, what it takes to run the suite."
 )
 MEAN = ("The suite's mean", "")
 

@@ -9,10 +9,11 @@ import { parametersText, rounded } from '../../js/number.js';
 // The most parameters in millions; a model of unknown size is in none of them.
 const SIZES = [['100m', 'at most 100 M', 100], ['500m', 'at most 500 M', 500], ['1b', 'at most 1 B', 1000], ['10b', 'at most 10 B', 10_000]];
 
-/** A model's standing in the suite of the filter, or else in the first of its suites with most categories; null without one. */
+/** A model's standing in the suite of the filter, or else in the first of its suites with most categories, of those that rank it where any does; null without one. */
 export function standing(row, { suite }) {
   if (suite) return row.standings.find((one) => one.suite.key === suite) ?? null;
-  return row.standings.reduce((best, one) => (best && best.suite.categories.length >= one.suite.categories.length ? best : one), null);
+  const ranked = row.standings.filter(({ rank }) => rank !== null);
+  return (ranked.length ? ranked : row.standings).reduce((best, one) => (best && best.suite.categories.length >= one.suite.categories.length ? best : one), null);
 }
 
 /** The means of a standing in words: `Clustering 82.7, Retrieval not scored`. */
@@ -124,7 +125,7 @@ export function describe({ fields, rows: listed, suites, kinds, permissive, hub 
     const suite = suites.find(({ key }) => key === state.suite);
     const of = suite ? suite.title : 'the suite next to the rank';
     return `Bars: the mean of each category of ${of}, from the lowest among its models (empty) to the highest (full); point at them for the numbers. `
-      + 'A rank has its 95% interval where that is known. — : our sources do not state it.';
+      + 'A rank has its 95% interval where that is known. — means that our sources do not state it.';
   };
   return { noun: 'models', rows, facets, columns, caption };
 }

@@ -54,7 +54,7 @@ export function describe({ fields, rows: listed, benchmarks, types, suites, lang
     },
     { key: 'category', title: 'Category', width: 110, most: 190, value: ({ category }) => category, draw: (cell, { category }) => { dash(cell, category); cell.title = hints[category] ?? category; } },
     { key: 'metric', title: 'Metric', width: 90, most: 130, value: ({ metric }) => metric, draw: (cell, { metric }) => dash(cell, metric) },
-    { key: 'items', title: 'Items', width: 72, numeric: true, largest: true, value: ({ items }) => items, draw: (cell, { items }) => { cell.textContent = items === null ? '—' : items.toLocaleString('en'); } },
+    { key: 'items', title: 'Items', width: 84, numeric: true, largest: true, value: ({ items }) => items, draw: (cell, { items }) => { cell.textContent = items === null ? '—' : items.toLocaleString('en'); } },
     { key: 'models', title: 'Models scored', width: 66, numeric: true, largest: true, value: ({ models }) => models, draw: (cell, { models }) => { cell.textContent = String(models); } },
     {
       key: 'spread', title: 'Scores', hint: 'One tick a model, from the least to the most that the metric can be; without such bounds, from the lowest to the highest score', width: 120, most: 200,
@@ -79,7 +79,7 @@ export function describe({ fields, rows: listed, benchmarks, types, suites, lang
     { key: 'dataset', title: 'Data set', width: 120, most: 220, value: ({ dataset }) => dataset, draw: (cell, { dataset }) => dash(cell, dataset) },
   ];
   const caption = () => 'Scores: one tick a model, on the metric’s full range where it has one. The best score leads to its model, a benchmark to its paper. '
-    + '— : our sources do not state it.';
+    + '— means that our sources do not state it.';
   return { noun: 'tasks', rows, facets, columns, caption };
 }
 

@@ -110,14 +110,15 @@ def rows(names: tuple[str, ...], **readings: tuple[str, ...]) -> ComparedRows:
     [
         (
             {"R": ("worse",), "D": ("worse",), "C": ("better",), "P": ("same",), "Q": ("same",), "Z": ("none",)},
-            "A is ahead in R and D, B in C; 2 categories are not significant, 1 is unknown.",
+            "A is ahead in R and D, B in C; the difference is not significant in 2 categories, of unknown "
+            "significance in 1.",
         ),
         ({"R": ("better",), "D": ("better",)}, "B is ahead in R and D."),
         (
             {"R": ("same",), "D": ("same",)},
-            "Neither is significantly ahead in a category; 2 categories are not significant.",
+            "Neither is significantly ahead in a category; the difference is not significant in 2 categories.",
         ),
-        ({"R": ("same",)}, "Neither is significantly ahead in a task; 1 task is not significant."),
+        ({"R": ("same",)}, "Neither is significantly ahead in a task; the difference is not significant in 1 task."),
         (dict.fromkeys("RDCPQZX", ("better",)), "B is ahead in 7 categories."),
     ],
     ids=["both", "one", "neither", "tasks", "many"],

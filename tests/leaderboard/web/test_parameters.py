@@ -118,3 +118,11 @@ def test_other_spellings_are_the_same_choice() -> None:
     for text in ("swa", "Swahili"):
         assert parse((parameter,), {"language": text}) == ({"language": "swa"}, "")
     assert parse((parameter,), {"language": "xx"})[1].startswith("No language 'xx'.")
+
+
+def test_names_that_are_equally_near_are_all_suggested_as_they_are_written() -> None:
+    titles = {"SigLIP 224 px": "a/one", "SigLIP 384 px": "a/two", "DINOv2": "b/three"}
+    parameter = MultiChoice(key="models", default=(), choices=tuple(titles.values()), noun="model", spellings=titles)
+    values, note = parse((parameter,), {"models": "siglip 384 PX,siglip"})
+    assert values == {"models": ["a/two"]}
+    assert note == "No model 'siglip'. Did you mean 'SigLIP 224 px' or 'SigLIP 384 px'? The others are shown."

@@ -32,7 +32,7 @@ export function exactly(models, keys) {
   for (const key of keys) {
     const model = models.find((one) => one.key === key);
     if (!model) lost.push(`No model ${short(key)} answers this.${suggestion(key, models.map((one) => one.key))}`);
-    else if (!possible(model)) lost.push(`${model.title} cannot run: ${model.why}`);
+    else if (!possible(model)) lost.push(`${model.title} cannot run: ${model.why[0].toLowerCase()}${model.why.slice(1)}`);
   }
   return { decisions: new Map(models.map(({ key }) => [key, keys.includes(key)])), lost };
 }
