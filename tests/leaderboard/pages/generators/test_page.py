@@ -1,4 +1,4 @@
-"""The page of generators can be drawn for every set and metric."""
+"""The page of generators for every set and metric: what the tables give, and how little may be said of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from compute.analysis.generators.agreement import NOT_SIGNIFICANT, REVERSED, SIGNIFICANT
+from compute.analysis.generators.agreement import NOT_SIGNIFICANT, REVERSED, SIGNIFICANT, TOO_FEW
+from compute.types import BadInput
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.labels import SUSPECT
@@ -71,6 +72,29 @@ def test_the_answer_follows_the_verdicts(comparisons: Comparisons) -> None:
     assert "on all 3 sets; on more than one: FID, " in text and "none of the 9 metrics agrees" in text
     text = words(answer({key: as_if(comparison, REVERSED) for key, comparison in comparisons.items()}.__getitem__))
     assert text.count("significantly disagree.") == 3 and "wide" not in text
+
+
+def test_printed_values_are_recomputed_and_read(comparisons: Comparisons) -> None:
+    metric = comparisons["hpdv2"].metric("cfred")
+    assert (metric.printed_rho, metric.printed_accuracy, metric.verdict) == ("0.97", "91.1", SIGNIFICANT)
+    assert round(metric.agreement.rho_squared.value, 2) == 0.97
+    wrong_way = comparisons["hpdv2"].metric("clipscore")
+    assert wrong_way.agreement.rho_squared.value > 0.6 and wrong_way.verdict == REVERSED, "the square hides a sign"
+    misprint = comparisons["coco"].metric("mps")
+    assert misprint.printed_rho == "0.48" and misprint.agreement.rho_squared.value == pytest.approx(0.02, abs=0.005)
+    assert all(one.verdict == TOO_FEW and not one.significant for one in comparisons["parti"].metrics)
+
+
+def test_what_is_trained_on_preferences_is_marked(comparisons: Comparisons) -> None:
+    trained = {metric.column.metric for metric in comparisons["hpdv2"].metrics if metric.trained}
+    assert trained == {"aesthetic", "imagereward", "hpsv2", "mps"}
+    assert comparisons["hpdv2"].metric("hpsv2").trained_on_set
+    assert not comparisons["coco"].metric("hpsv2").trained_on_set
+
+
+def test_unknown_metric(comparisons: Comparisons) -> None:
+    with pytest.raises(BadInput, match="no metric 'kid'"):
+        comparisons["coco"].metric("kid")
 
 
 def test_likely_misprints_are_marked(comparisons: Comparisons) -> None:
