@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -17,8 +17,6 @@ from compute.metrics.judge import CONDITIONS, METRICS
 from compute.types import BadInput, Undefined
 from leaderboard.data import judge_queries
 from leaderboard.data.database import Database
-from leaderboard.pages.judges import evidence as stored
-from leaderboard.pages.judges.evidence import Evidence
 
 TITLES = {metric.key: metric.title for metric in registry.METRICS if metric.key in METRICS}
 MEANINGS = {
@@ -41,6 +39,7 @@ KINDS = {"mllm": "VLM", "encoder": "encoder", "metric": "distance"}
 ALL, IMAGES = "all", "images"
 SPLITS = {ALL: "All splits", IMAGES: "Two images"}
 SIGNIFICANT, NOT_SIGNIFICANT, UNKNOWN = "significant", "not significant", "unknown"
+Evidence = Mapping[str, Mapping[str, pd.DataFrame]]  # split -> condition -> pairs
 NO_INTERVALS = "Unknown whether significant: not every value has an interval."
 
 
@@ -202,7 +201,7 @@ def compare(
             tasks=keys,
             aggregate=aggregate,
             # Only stored pairs that are all that the judge rated
-            evidence=stored.by_split(pairs[(pairs["model"] == model) & pairs["task"].isin(keys)])
+            evidence=by_split(pairs[(pairs["model"] == model) & pairs["task"].isin(keys)])
             if origin == "computed" and model in whole
             else {},
         )
@@ -212,7 +211,7 @@ def compare(
     complete = [row for row in rows if row.complete]
     measured = {
         model: evidence
-        for model, evidence in stored.by_judge(pairs, tasks=keys).items()
+        for model, evidence in by_judge(pairs, tasks=keys).items()
         if model in {row.model for row in complete if row.origin == "computed"}
     }
     board = ranked(frozenset(keys)) if keys else None
@@ -229,6 +228,30 @@ def compare(
         ),
         correlation=correlate(scores=table, method="spearman"),
     )
+
+
+def by_split(frame: pd.DataFrame) -> Evidence:
+    """One judge's pairs by split and condition; only splits with both conditions."""
+    parts = {
+        str(task): {str(condition): pairs for condition, pairs in rows.groupby("condition", sort=False, observed=True)}
+        for task, rows in frame.groupby("task", sort=False, observed=True)
+    }
+    return {task: conditions for task, conditions in parts.items() if set(CONDITIONS) <= set(conditions)}
+
+
+def by_judge(frame: pd.DataFrame, *, tasks: Iterable[str]) -> dict[str, Evidence]:
+    """The evidence of every judge that has some of all of these splits."""
+    required = list(tasks)
+    judges = {
+        str(model): by_split(rows[rows["task"].isin(required)])
+        for model, rows in frame.groupby("model", sort=False, observed=True)
+    }
+    return {model: evidence for model, evidence in judges.items() if set(evidence) == set(required)}
+
+
+def flat(evidence: Evidence) -> dict[str, pd.DataFrame]:
+    """Split and condition as one key."""
+    return {f"{task} {condition}": evidence[task][condition] for task in sorted(evidence) for condition in CONDITIONS}
 
 
 def _row(scores: pd.DataFrame, *, tasks: Sequence[str], aggregate: set[str], evidence: Evidence) -> JudgeRow | None:
@@ -359,9 +382,7 @@ def _better(
             return bool(board.better[at[0], at[1]])
     if metric == "mmscore" and first.model in measured and second.model in measured:
         try:
-            apart = judge_ranking.difference(
-                first=stored.flat(measured[first.model]), second=stored.flat(measured[second.model])
-            )
+            apart = judge_ranking.difference(first=flat(measured[first.model]), second=flat(measured[second.model]))
         except (BadInput, Undefined):
             return None
         return None if apart.low is None else apart.low > 0

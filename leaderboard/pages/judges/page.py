@@ -12,6 +12,7 @@ import pandas as pd
 
 from compute.metrics.judge import CONDITIONS
 from leaderboard.data import judge_queries, model_queries, suite_queries
+from leaderboard.data.memo import memoised, shared
 from leaderboard.html.labels import suite_choices
 from leaderboard.html.templates import macro, render
 from leaderboard.page import Site, View, bind, heading, message_box
@@ -26,16 +27,14 @@ from leaderboard.pages.judges.comparison import (
     SPLITS,
     JudgeComparison,
     JudgeRow,
+    compare,
 )
-from leaderboard.pages.judges.judging import Judging, judging_of
 from leaderboard.web.parameters import Choice
 
 SENTENCE = (
     "Which models can be trusted to rate how similar two items are: whether they agree with the truth, answer the same "
     "in both orders, use the whole scale, and ignore what they are asked to ignore."
 )
-
-
 LOWEST = -1.0  # of an axis: Controllability has no lower bound
 
 
@@ -57,6 +56,38 @@ def axis(metric: str, values: Sequence[float]) -> ValueAxis:
     if metric == "smoothness":
         return ValueAxis(low=0.0, high=math.log(10))
     return ValueAxis(low=max(LOWEST, min(0.0, math.floor(min(values, default=0.0) * 5) / 5)), high=1.0)
+
+
+class Judging:
+    """What the page shows of a database, each made once a file."""
+
+    def __init__(self, site: Site) -> None:
+        db = site.db
+        self.db = db
+        self.pairs = memoised(lambda suite: judge_queries.ratings(db, suite=suite), most=4, of=db)
+        self.runs = memoised(lambda suite: judge_queries.runs(db, suite=suite), most=8, of=db)
+        self.scores = memoised(lambda suite: judge_queries.scores(db, suite=suite), most=8, of=db)
+        self.compare = memoised(
+            lambda suite, splits: compare(
+                db,
+                suite=suite,
+                splits=splits,
+                pairs=self.pairs(suite),
+                ranked=lambda tasks: site.suite_cache.ranked(suite, tasks=tasks),
+            ),
+            most=16,
+            of=db,
+        )
+        self.diagnose = memoised(
+            lambda suite, model: diagnosis.diagnose(
+                db, suite=suite, model=model, pairs=self.pairs(suite), runs=self.runs(suite)
+            ),
+            most=64,
+            of=db,
+        )
+
+
+judging_of = shared(Judging)  # of a site
 
 
 def draw(site: Site) -> None:

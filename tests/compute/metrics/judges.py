@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-GOOD, POOR, RANDOM = (9.5, 7.8, 1.5), (7.0, 6.5, 5.0), (6.0, 6.0, 6.0)  # mean scores by pair type
+GOOD, POOR = (9.5, 7.8, 1.5), (7.0, 6.5, 5.0)  # mean scores by pair type
 
 
 def expected(condition: str, sources: int) -> np.ndarray:
