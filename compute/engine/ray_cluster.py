@@ -16,7 +16,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ from compute.engine.workspace import Bench
 from compute.features import passes
 from compute.features.passes import DistinctItems, Encoded, PlannedShard
 from compute.features.subject import ModelNeeded
+from compute.models.files.weights import one_line
 from compute.models.own.own_model import ADAPTER
 from compute.types import BadInput, CannotDo, LikenessError, Model, NotHere
 from compute.versions import install_command
@@ -108,15 +109,26 @@ class RayCluster:
 
     @contextmanager
     def crew(self, row: Model, jobs: Sequence[Job], execution: Execution) -> Iterator[RayCrew]:
-        """The workers of one model, until the context ends. Raises CannotDo for a model that no other process can
-        load."""
-        if row.adapter == ADAPTER or execution.bench.recipe is None:
-            raise CannotDo(
-                f"{row.key} is held by this process, and no other one can load it. Run it here, without --engine ray, "
-                "or name it by its folder or its key"
-            )
+        """The workers of one model, until the context ends; an object in memory is copied to each. Raises CannotDo for
+        a model that no other process can have."""
+        recipe, hardware = execution.bench.recipe, execution.bench.hardware
+        if row.adapter == ADAPTER or recipe is None:
+            held, problem = {row.key: execution.bench.own.get(row.key)}, "no other one can load it"
+            if ":" in hardware.device:
+                problem = f"it is on {hardware.device}, where a worker sees its own GPU as cuda:0: move it there"
+            elif recipe is not None:
+                try:
+                    self._ray.cloudpickle.dumps(held)
+                    recipe, problem = partial(recipe, own=held), ""
+                except Exception as error:  # whatever the parts of somebody else's object raise
+                    problem = f"it does not pickle to another one ({one_line(error)})"
+            if problem:
+                raise CannotDo(
+                    f"{row.key} is held by this process, and {problem}. Run it here, without --engine ray, or name it "
+                    "by its folder or its key"
+                )
         assignment = Assignment(
-            bench=execution.bench.recipe,
+            bench=recipe,
             row=row,
             jobs=tuple(jobs),
             identity=execution.bench.subject(row).identity,
@@ -126,7 +138,7 @@ class RayCluster:
         # The bits of vectors made on a CPU may depend on the number of threads.
         threads = os.environ.get(THREADS[0], str(cores))
         known = {name: os.environ[name] for name in SETTLED if name in os.environ}
-        on_gpu = execution.bench.hardware.device.startswith("cuda")
+        on_gpu = hardware.device.startswith("cuda")
         worker = self._ray.remote(Worker).options(
             num_gpus=1 if on_gpu else 0,
             num_cpus=1 if on_gpu else cores,
@@ -134,7 +146,9 @@ class RayCluster:
             max_restarts=-1,
             max_task_retries=RETRIES,
         )
-        crew = RayCrew(self._ray, [worker.remote(assignment) for _ in range(self._workers)], execution)
+        # An object is stored once for all workers; what is small travels with each call.
+        shared = self._ray.put(assignment) if row.adapter == ADAPTER else assignment
+        crew = RayCrew(self._ray, [worker.remote(shared) for _ in range(self._workers)], execution)
         try:
             yield crew
         finally:
@@ -238,7 +252,8 @@ class RayCrew:
 
 @dataclass(frozen=True, kw_only=True)
 class Assignment:
-    """What is sent to a worker: plain values and functions of modules, which any process can make again."""
+    """What is sent to a worker: plain values and functions of modules, which any process can make again, and an object
+    in memory that is the model."""
 
     bench: Callable[[], Bench]
     row: Model

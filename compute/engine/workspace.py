@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,7 +44,9 @@ class Bench:
     identity: Callable[[Task], Mapping[str, Any]]  # what decides the items besides the catalogue's row
     subject: Callable[[Model], LoadedSubject]
     fetch: Callable[[Model], Any] = lambda row: None  # brings what the model can only be identified by
-    # Makes the same bench in another process, on its own hardware or on the `device` that it is called with.
+    own: Mapping[str, OwnModel] = field(default_factory=dict)  # models that the caller holds, by key
+    # Makes the same bench in another process, on its own hardware or on the `device` that it is called with, and with
+    # the models that the caller holds only where it is called with them, `own`.
     recipe: Callable[..., Bench] | None = None
 
 
@@ -96,6 +98,7 @@ def assemble(
         need=lambda task: tasks.needs(task, source=source),
         identity=cache(lambda task: tasks.identity(task, source=source)),
         fetch=fetch,
+        own=own,
         subject=subject,
         recipe=partial(_again, settings, features=features, source=source, hardware=hardware),
     )

@@ -76,8 +76,8 @@ def evaluate(
     transformers loads: eager, sdpa, flash_attention_2, ...; another one makes another run. `results`: the folder that
     runs are stored in, by default the project's; what is stored there is not made again. `skip_bad` skips items that
     cannot be used. `options`: `name=value`. `engine="ray"` works by `workers` of the Ray cluster at `address`, by
-    default one of this machine's devices; it takes no object in memory. Of `tasks`, `images` and `options`, a single
-    value needs no list. `progress=False` shows no bars.
+    default one of this machine's devices; an object in memory is copied to each. Of `tasks`, `images` and
+    `options`, a single value needs no list. `progress=False` shows no bars.
 
     A run that fails is part of the result with its reason, and a warning says how many there are. Ctrl-C keeps every
     finished run and every encoded item: the same call goes on from there. Raises UnknownKey, BadInput, NotHere, and
@@ -119,8 +119,6 @@ def evaluate(
             if needless := [argument for argument in of_object if argument != "version"]:
                 raise BadInput(f"{needless[0]}= is for objects in memory: a model that is named has its own. Omit it")
         else:
-            if crews is not None:
-                raise BadInput("An object in memory runs in this process: omit engine=")
             hardware = placement.hardware_of(
                 model, device=settings.device, dtype=settings.dtype, attention=settings.attn_implementation
             )

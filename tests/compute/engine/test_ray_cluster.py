@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from compute.engine import ray_cluster
@@ -13,9 +15,25 @@ from compute.engine.ray_cluster import RayCluster
 from compute.engine.settings import RunSettings
 from compute.features import passes
 from compute.features.store import EmbeddingCache
+from compute.interface.evaluate import evaluate
 from compute.types import BadInput, NotHere
 from tests.compute.engine import crewed
 from tests.compute.small_bench import World, executed
+
+
+class Lengths:
+    """Texts by their lengths; logs the process of every batch."""
+
+    def __init__(self, log: Path) -> None:
+        self.log = log
+
+    def encode_text(self, texts: list[str]) -> np.ndarray:
+        with self.log.open("a") as file:
+            file.write(f"{os.getpid()}\n")
+        return np.array([[len(text), sum(map(ord, text)), 1] for text in texts], dtype=np.float32)
+
+
+CHECKED = 3  # batches of an object's check, in the process that plans
 
 
 def test_a_run_by_two_workers_equals_one_of_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,6 +47,17 @@ def test_a_run_by_two_workers_equals_one_of_this_process(tmp_path: Path, monkeyp
         assert crewed.files(tmp_path / "ray") == crewed.files(tmp_path / "here")
         assert sorted(crewed.encoded(tmp_path / "ray")) == list(range(crewed.TOTAL))
         assert os.getpid() not in crewed.processes(tmp_path / "ray")
+        # An object in memory is copied to the workers, but for one that does not pickle.
+        data = tmp_path / "pairs.csv"
+        data.write_text("first,second,score\n" + "".join(f"{'a' * row},b{row},{row}\n" for row in range(1, 9)))
+        given = {"data": data, "version": "1", "results": tmp_path / "objects", "progress": False, "name": "lengths"}
+        model = Lengths(tmp_path / "processes")
+        [made] = evaluate(model, engine="ray", **given).outcomes
+        by = model.log.read_text().split()[CHECKED:]
+        assert made.state == "made" and by and str(os.getpid()) not in by
+        model.lock = threading.Lock()
+        with pytest.warns(UserWarning, match="own/lengths-2.*does not pickle.*lock.*without --engine ray"):
+            evaluate(model, engine="ray", **given | {"version": "2", "name": "lengths-2"})
         # Without a recipe no other process can make the bench.
         [outcome] = executed(World(folder=tmp_path), "small/dim", only=("unisim/near",), workers=cluster)
         assert outcome.state == "failed" and "--engine ray" in outcome.reason
