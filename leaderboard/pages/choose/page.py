@@ -64,7 +64,7 @@ def draw(site: Site) -> None:
                 listed,
                 value=listed[0][1],
                 label=LABELS[key],
-                scale=1 + (key == "need"),
+                scale=5 if key == "need" else 4,
                 min_width=280 if key == "need" else 150,
             )
             for key, listed in CHOICES.items()
