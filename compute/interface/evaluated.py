@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping
 from contextlib import closing
@@ -12,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from compute import paths
@@ -270,21 +267,16 @@ class Evaluation(ShowsItself):
         if not self.runs:
             raise BadInput(f"{self.model.key} has no score on {self.suite.key}: there is nothing to save")
         declared = self.model.key not in {row.key for row in shipped().models}
-        columns = (*REQUIRED, *OPTIONAL, *(name for names in DECLARING.values() for name in names))
-        with io.StringIO(newline="") as text:
-            writer = csv.DictWriter(text, fieldnames=columns, restval="")
-            writer.writeheader()
-            for task, run in self.runs.items():
-                benchmark = self.catalog.task(task).benchmark
-                for score in run.scores:
-                    numbers = {name: getattr(score, name) for name in ("value", "n", "stderr", "low", "high")}
-                    row = {"benchmark": benchmark, "model": self.model.key, "task": task, "metric": score.metric}
-                    row |= {"subset": score.subset, "source": "/".join(run.folder.parts[-4:])}
-                    row |= {name: "" if number is None else repr(number) for name, number in numbers.items()}
-                    if declared:
-                        row |= {"model_title": self.model.title, "model_kind": self.model.kind}
-                    writer.writerow(row)
-            write_text(Path(path), text.getvalue())
+        columns = [*REQUIRED, *OPTIONAL, *(name for names in DECLARING.values() for name in names)]
+        rows = [
+            {name: getattr(score, name) for name in ("metric", "subset", "value", "n", "stderr", "low", "high")}
+            | {"benchmark": self.catalog.task(task).benchmark, "model": self.model.key, "task": task}
+            | {"source": "/".join(run.folder.parts[-4:])}
+            | ({"model_title": self.model.title, "model_kind": self.model.kind} if declared else {})
+            for task, run in self.runs.items()
+            for score in run.scores
+        ]
+        write_text(Path(path), pd.DataFrame(rows, columns=columns, dtype=object).to_csv(index=False))
 
     def __str__(self) -> str:
         table = results_table.lines(self.plan, self.outcomes, catalog=self.catalog)
@@ -297,14 +289,15 @@ class Evaluation(ShowsItself):
         """The headline scores with their intervals, of which those in percent are drawn."""
         rows, missing = [], []
         for task in self.plan.tasks:
-            metric, run, low, high = self._headline(task)
+            metric, run = self.catalog.metric(task.metrics[0]), self.runs.get(task.key)
             chance = "" if task.chance is None else rounded(task.chance, metric.digits, scale=metric.scale)
             if run is None:
                 rows.append((task.key, metric.title, "", chance, "-", ""))
                 missing.append(": ".join((task.key, *self._why(task))))
                 continue
             score = self.headlines[task.key]
-            marks = [(low, score.value * metric.scale, high)] if metric.unit == "%" else ()
+            low, high = (math.nan if end is None else end for end in self._interval(score))
+            marks = [(low, score.value, high)] if metric.unit == "%" else ()
             rows.append(
                 (
                     task.key,
@@ -326,23 +319,18 @@ class Evaluation(ShowsItself):
         """A figure of plotly: a line a task with its score and 95% interval, coloured by category, in shown units."""
         from compute.analysis.figures.ranked import strip
 
-        tasks = [task for task in self.plan.tasks if task.key in self.runs]
-        rows = [self._headline(task) for task in tasks]
-        value = [self.headlines[task.key].value * row[0].scale for task, row in zip(tasks, rows, strict=True)]
-        units = {metric.unit for metric, *_ in rows}
+        frame = self.frame().drop_duplicates("task").dropna(subset="value")  # a task's first score is its headline
+        metrics = [self.catalog.metric(key) for key in frame["metric"]]
+        value, low, high = frame[["value", "low", "high"]].to_numpy(float).T * [metric.scale for metric in metrics]
         return strip(
-            names=[task.key for task in tasks],
-            value=np.array(value, float),
-            low=np.array([low for *_, low, _ in rows], float),
-            high=np.array([high for *_, high in rows], float),
-            groups=[task.category for task in tasks],
-            x=f"Score of {self.model.key}" + ", %" * (units == {"%"}),
-            notes=[f"{metric.title} {results_table.cell_text(run, metric)}" for metric, run, *_ in rows],
+            names=frame["task"].tolist(),
+            value=value,
+            low=low,
+            high=high,
+            groups=frame["category"].tolist(),
+            x=f"Score of {self.model.key}" + ", %" * ({metric.unit for metric in metrics} == {"%"}),
+            notes=[
+                f"{metric.title} {results_table.cell_text(self.runs[task], metric)}"
+                for task, metric in zip(frame["task"], metrics, strict=True)
+            ],
         )
-
-    def _headline(self, task: Task) -> tuple[Metric, StoredRun | None, float, float]:
-        """A task's metric and run, and the ends of its score's interval in shown units; NaN: not known."""
-        metric, score = self.catalog.metric(task.metrics[0]), self.headlines.get(task.key)
-        ends = (None, None) if score is None else self._interval(score)
-        low, high = (math.nan if end is None else end * metric.scale for end in ends)
-        return metric, self.runs.get(task.key), low, high

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -326,13 +324,8 @@ class GeneratorTable(ShowsItself):
 
     def csv(self) -> str:
         """One row per score; empty cells where a number is missing."""
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow((*COLUMNS, "warnings"))
-        for row in self.figures:
-            cells = (getattr(row, name) for name in COLUMNS)
-            writer.writerow((*("" if cell is None else cell for cell in cells), "; ".join(row.warnings)))
-        return stream.getvalue()
+        frame = self.frame().assign(warnings=["; ".join(row.warnings) for row in self.figures])
+        return frame[[*COLUMNS, "warnings"]].to_csv(index=False, lineterminator="\n")
 
     def json(self) -> str:
         """`{"figures": [...], "warnings": [...], "people": {...}}`, numbers unrounded, null where missing."""

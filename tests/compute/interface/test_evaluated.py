@@ -63,7 +63,9 @@ def test_it_is_a_table_as_text_a_line_in_short_and_escaped_in_a_notebook(scores:
     assert "| unisim/near" in str(scores) and "small: mean " in str(scores)
     assert repr(scores).startswith("Evaluation(small/eye: 5 of 5 tasks; small: mean ")
     page = scores._repr_html_()
-    assert page.count("<tr") == 6 and "unisim/near" in page
+    assert page.count("<tr") == 6 and "unisim/near" in page and page.count("<line") > 2
+    figure = scores.plot()
+    assert list(figure.layout.yaxis.ticktext) == [task.key for task in scores.plan.tasks] and len(figure.data) > 1
     task = replace(scores.plan.tasks[0], key="<script>")
     plan = replace(scores.plan, tasks=(task,), skipped=(SkippedRun(model=scores.model, task=task, reason="<b>"),))
     page = replace(scores, plan=plan, outcomes=())._repr_html_()
