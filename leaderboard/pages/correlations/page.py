@@ -77,7 +77,7 @@ def draw(site: Site) -> None:
         level = gr.Radio([(name.capitalize(), name) for name in LEVELS], value="categories", label="Compare", scale=3)
         method = gr.Dropdown([(name, key) for key, name in METHODS.items()], value="spearman", label="Method", scale=1)
         group = gr.Dropdown([(name.capitalize(), name) for name in GROUPS], value="all", label="Models", scale=2)
-        origin = gr.Dropdown(ORIGIN_CHOICES, value=USUAL, label="Scores", scale=1)
+        origin = gr.Dropdown(ORIGIN_CHOICES, value=USUAL, label="Scores", scale=2)
     with gr.Accordion("More choices", open=False), gr.Row(elem_classes="pg-controls"):
         order = gr.Radio(
             [("Similar together", "clustered"), ("As in the paper", "paper")], value="clustered", label="Order", scale=1
