@@ -353,7 +353,8 @@ class Ranking(ShowsItself):
         close = int(self.rank_high[first]) - 1
         others = "one other model is" if close == 1 else f"{f'{close:,}' if close else 'no'} other models are"
         sentences.append(
-            f"The lead over {models[second]} is {'' if self.better[first, second] else 'not '}significant."
+            f"The lead over {models[second]} is {'' if self.better[first, second] else 'not '}significant"
+            f"{' with all pairs tested together' * (len(rows) > 2)}."
         )
         if len(rows) == 2:
             return printable(" ".join(sentences))
