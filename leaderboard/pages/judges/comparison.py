@@ -166,9 +166,8 @@ class JudgeComparison:
 
     @property
     def untestable(self) -> str:
-        """The reading of all leads where intervals are missing, to state it once; else empty."""
-        readings = {lead.reading for lead in self.leads}
-        return readings.pop() if readings == {NO_INTERVALS} else ""
+        """The reading of leads where intervals are missing, to state it once; else empty."""
+        return NO_INTERVALS if any(lead.reading == NO_INTERVALS for lead in self.leads) else ""
 
     @property
     def all_lead(self) -> tuple[JudgeRow, ...]:
