@@ -327,7 +327,7 @@ def _columns(
                     upper=math.inf if pd.isna(metric["upper"]) else float(metric["upper"]),
                     scale=float(metric["scale"]),
                     digits=int(metric["digits"]),
-                    chance=None if several or pd.isna(chance) or key != task["metrics"][0] else float(chance),
+                    chance=None if pd.isna(chance) or key != task["metrics"][0] else float(chance),
                     n=None if pd.isna(n) else int(n),
                     default=several and not key.endswith("_rank"),
                     ranked=bool(task["ranked"]) and not human,

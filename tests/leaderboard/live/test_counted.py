@@ -1,4 +1,4 @@
-"""Every event that runs a model or makes a map counts against the rate limit of a visitor."""
+"""Every event that runs a model counts against the rate limit of a visitor."""
 
 from __future__ import annotations
 
@@ -29,16 +29,14 @@ def app(database: Path) -> Iterator[tuple[str, gr.Blocks]]:
 
 
 def values(fn: Any) -> list[Any]:
-    """What a page would send: a map that is still to be made; texts for the endpoint; else nothing of meaning."""
-    if fn.api_name == "work":
-        return ["tasks", ["unisim-core"], "published", "cluster", 10, 0.1, 987]
+    """What a page would send: texts for the endpoint; else nothing of meaning."""
     return ["a", "b", ""] if fn.api_name == "score_pair" else [None] * len(fn.inputs)
 
 
 def test_a_visitor_over_the_rate_is_refused_by_every_event_of_the_queue(app: tuple[str, gr.Blocks]) -> None:
     url, blocks = app
     queued = {index: fn for index, fn in blocks.fns.items() if fn.queue}
-    assert {"compare", "work", "download", "score_pair", *UNCOUNTED} <= {fn.api_name for fn in queued.values()}
+    assert {"compare", "download", "score_pair", *UNCOUNTED} <= {fn.api_name for fn in queued.values()}
     with httpx.Client(timeout=60) as client:
 
         def answer(index: int, session: str) -> str:
