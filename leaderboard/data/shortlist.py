@@ -173,7 +173,7 @@ class Shortlist:
         tasks = "1 task" if len(self.tasks) == 1 else f"{len(self.tasks)} tasks"
         where = f"{number(best.mean, digits=self.digits)} over {tasks} of {self.table.suite['title']}"
         where += f" in {self.language}" if self.language else ""
-        where += f" ({', '.join(self.categories)})" if self.categories else ""
+        where += f" ({', '.join((*self.categories, f'{self.origin} scores'))})"
         if second is None:
             return f"{best.facts[name]} is the only model that fits, with a mean of {where}."
         others, ties = self.fitting - 1, self.ties - 1

@@ -115,4 +115,4 @@ def test_an_agent_finds_the_best_model_and_whether_the_next_is_significantly_wor
 
 
 if __name__ == "__main__":
-    asked(sys.argv[1], say=print)
+    asked(f"{sys.argv[1].rstrip('/')}/", say=print)
