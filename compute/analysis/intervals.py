@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -59,6 +61,18 @@ def sampling_errors(*, values: ArrayLike, stderr: ArrayLike, share_of: ArrayLike
 def _error_of_none(items: ArrayLike) -> Floats:
     """The standard error of a share of which no item, or every one, is right: Wilson's limit over Z95."""
     return Z95 / (np.asarray(items, float) + Z95**2)
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """The 95% interval of a share of n items (Wilson 1927); 0 to 1 of none.
+
+    Items may be worth anything from 0 to 1: of such a mean it is at least as wide as it should be.
+    """
+    if not n:
+        return 0.0, 1.0
+    z2 = Z95**2
+    centre, half = share + z2 / (2 * n), Z95 * math.sqrt(share * (1 - share) / n + z2 / (4 * n**2))
+    return max(0.0, (centre - half) / (1 + z2 / n)), min(1.0, (centre + half) / (1 + z2 / n))
 
 
 def interval(score: Score, metric: Metric) -> tuple[float, float] | None:

@@ -107,3 +107,15 @@ def discordance(scores: Sequence[np.ndarray]) -> float:
 def _check(n: int) -> None:
     if n < 1:
         raise BadInput(f"A data set of {n} items shows nothing: at least one is needed")
+
+
+def more_items(n: int, *, z: float) -> int:
+    """How many further items a difference needs that is z standard errors large after n, if it stays as large.
+
+    The statistic grows with the root of the items; at LEVEL it is found with POWER where it is 2.8. Raises Undefined
+    for a difference of 0.
+    """
+    _check(n)
+    if z == 0:
+        raise Undefined("there is no difference to find")
+    return max(0, math.ceil(n * ((_BY_LEVEL + _BY_POWER) / z) ** 2) - n)

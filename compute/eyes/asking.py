@@ -1,0 +1,131 @@
+"""Which questions a rater is asked, in which order, and with which probability each is among them.
+
+Two draws without replacement take turns. One is uniform: it alone gives the headline agreement. The other walks through
+a shuffled pool and takes a question with the probability `Study.chance`: where models disagree, answers tell them
+apart. A question that the other draw has asked already is counted for both and not asked again. After nine questions
+one of them comes back with its sides swapped. All of it follows from the seed, by digests: the same on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+
+from compute.arrays import Bools, Floats
+from compute.eyes.study import Study
+
+BLOCK, EARLY = 9, 4  # new questions before one is repeated, and from how many of the first of them it is taken
+UNIFORM, DISAGREEMENT, REPEAT, GIVEN = "uniform", "disagreement", "repeat", "given"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """One question of a rater's order. `uniform` and `walked`: how many of each shuffled pool are used up with it."""
+
+    question: int
+    draw: str
+    left: int  # which alternative is on the left
+    uniform: int
+    walked: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Drawn:
+    """What of the pool a rater was asked: `uniform` bool [questions], and the probability of each to be asked."""
+
+    uniform: Bools
+    probability: Floats
+
+
+def chances(picks: Floats) -> Floats:
+    """The share of pairs of models that pick differently [questions], relative to the highest share.
+
+    picks [models, questions]: 0, 1 or -1; a model without a pick differs from none. 0 everywhere where no two differ.
+    """
+    first, second = (picks == 0).sum(axis=0), (picks == 1).sum(axis=0)
+    pairs = first * second
+    return pairs / max(int(pairs.max(initial=0)), 1)
+
+
+def order(study: Study, *, seed: int) -> Iterator[Asked]:
+    """A rater's questions, until the pool is used up."""
+    count = len(study.questions)
+    uniform, walk = (shuffled(count, seed, draw) for draw in (UNIFORM, DISAGREEMENT))
+    chance = study.chance or [0.0] * count
+    accepted = [share(seed, "accept", question) < chance[question] for question in range(count)]
+    used = {UNIFORM: 0, DISAGREEMENT: 0}
+    asked: dict[int, int] = {}  # question -> which alternative was on the left
+    block: list[int] = []
+
+    def following(draw: str) -> int | None:
+        pool = uniform if draw == UNIFORM else walk
+        while used[draw] < len(pool):
+            question = pool[used[draw]]
+            used[draw] += 1
+            if question not in asked and (draw == UNIFORM or accepted[question]):
+                return question
+        return None
+
+    turn = 0
+    while True:
+        draws = (UNIFORM, DISAGREEMENT) if turn % 2 == 0 else (DISAGREEMENT, UNIFORM)
+        turn += 1
+        for draw in draws:
+            if (question := following(draw)) is not None:
+                break
+        else:
+            return
+        asked[question] = int(share(seed, "left", question) < 0.5)
+        yield Asked(
+            question=question,
+            draw=draw,
+            left=asked[question],
+            uniform=used[UNIFORM],
+            walked=used[DISAGREEMENT],
+        )
+        block.append(question)
+        if len(block) == BLOCK:
+            again = block[int(share(seed, "repeat", len(asked)) * EARLY)]
+            yield Asked(
+                question=again,
+                draw=REPEAT,
+                left=1 - asked[again],
+                uniform=used[UNIFORM],
+                walked=used[DISAGREEMENT],
+            )
+            block = []
+
+
+def drawn(study: Study, *, seed: int, answered: set[int], elsewhere: bool = False) -> Drawn:
+    """What a rater was asked up to the last of the `answered` questions in the order of the seed.
+
+    Where they were asked elsewhere, they are taken for a uniform draw from the pool.
+    """
+    count = len(study.questions)
+    last, missing = None, set() if elsewhere else set(answered)
+    for each in order(study, seed=seed):
+        if not missing:
+            break
+        if each.question in missing:
+            missing.discard(each.question)
+            last = each
+    if last is None:
+        uniform = np.isin(np.arange(count), list(answered))
+        return Drawn(uniform=uniform, probability=np.full(count, max(len(answered), 1) / max(count, 1)))
+    uniform = np.zeros(count, bool)
+    uniform[shuffled(count, seed, UNIFORM)[: last.uniform]] = True
+    left = (1 - last.uniform / count) * (1 - last.walked / count * np.asarray(study.chance or [0.0] * count))
+    return Drawn(uniform=uniform, probability=1 - left)
+
+
+def shuffled(count: int, seed: int, draw: str) -> list[int]:
+    """The numbers below `count` in an order of the seed and draw."""
+    return sorted(range(count), key=lambda question: share(seed, draw, question))
+
+
+def share(*of: object) -> float:
+    """A number in [0, 1) that follows from the arguments."""
+    return int.from_bytes(blake2b(repr(of).encode(), digest_size=7).digest()) / 2**56

@@ -1,0 +1,281 @@
+"""Which models agree with a person, how consistent the person is, and what would tell two models apart.
+
+The agreement of a model is the share of the uniformly drawn questions in which it picks what the rater chose; "cannot
+tell" is skipped and counted, an exact tie of the model is worth half. Two models are compared where they pick
+differently, over all questions that were asked, each weighted by one over its probability of being asked. Whether the
+difference is significant is tested for all pairs together: the signs of the questions are flipped at random, and each
+pair is compared with the largest statistic of all pairs (Westfall and Young 1993). Several raters of one question count
+as one question.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from compute.analysis.intervals import wilson
+from compute.analysis.power import more_items
+from compute.analysis.significance import ALPHA, class_letters
+from compute.arrays import Bools, Floats
+from compute.eyes import asking
+from compute.eyes.study import NO_PICK, Judgment, Study, standing
+from compute.types import BadInput, Undefined
+
+FIRST_REPORT = 20  # judgments
+FLIPS, SEED = 1999, 20261127
+MOST_MISTAKES = 12
+FARTHEST = 1000  # further questions: beyond that two models are as good as equal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """A share of n with its 95% interval (Wilson); NaN of none."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+    @classmethod
+    def of(cls, values: Sequence[float] | Floats) -> Share:
+        """The mean of values from 0 to 1."""
+        value = float(np.mean(values)) if len(values) else math.nan
+        low, high = wilson(value, len(values))
+        return cls(value=value, low=low, high=high, n=len(values))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelAgreement:
+    """One model's row: agreement over the uniformly drawn questions, and its class."""
+
+    key: str
+    title: str
+    agreement: Share
+    letter: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairOfModels:
+    """Two models where they pick differently: how often the rater sided with the first, weighted, and what it shows."""
+
+    first: str  # titles; the first agrees more often
+    second: str
+    sided: float
+    n: int  # questions on which they differ
+    p: float  # for all pairs together
+    more: int | None  # further questions of this mix that would separate the two with 80% power; None: over FARTHEST
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether it is at 5% among all pairs."""
+        return self.p <= ALPHA
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mistake:
+    """A question in which some of the best models pick what the rater did not choose."""
+
+    question: int
+    chosen: int
+    models: tuple[str, ...]  # titles
+
+
+@dataclass(frozen=True, kw_only=True)
+class EyesReport:
+    """All that is said about one study's judgments."""
+
+    judgments: int  # new questions that were answered, "cannot tell" included
+    cannot_tell: int
+    raters: tuple[str, ...]
+    models: tuple[ModelAgreement, ...]  # the highest agreement first
+    pairs: tuple[PairOfModels, ...]  # the best model with each other, then the others
+    consistency: Share  # of the repeated questions, how many got the same answer
+    ceiling: float | None  # the agreement that this consistency leaves to the best possible model
+    left: Share  # choices of what was on the left
+    alpha: float | None  # Krippendorff's, of several raters; None: no two answered the same question
+    mistakes: tuple[Mistake, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def lead(self) -> str:
+        """The answer in a sentence."""
+        if not self.models:
+            return "No model is ready on this machine, so nothing was compared."
+        best = self.models[0]
+        rest = [pair for pair in self.pairs if pair.first == best.title or pair.second == best.title]
+        open_ = [pair for pair in rest if not pair.is_significant]
+        share = f"{best.title} agrees with you most often: {_percent(best.agreement)} of {best.agreement.n} questions"
+        if not rest:
+            return f"{share}. No other model was asked."
+        if not open_:
+            return f"{share}, significantly more often than every other model."
+        near = [pair.second if pair.first == best.title else pair.first for pair in open_]
+        named = ", ".join(near[:3]) + (f" and {len(near) - 3} more" if len(near) > 3 else "")
+        return f"{share}. The difference from {named} is not significant."
+
+
+def report(study: Study, judgments: Sequence[Judgment]) -> EyesReport:
+    """The report on a study's judgments. Raises BadInput before FIRST_REPORT of them."""
+    counted = standing(list(judgments))
+    new = [each for each in counted if each.draw != asking.REPEAT]
+    if len(new) < FIRST_REPORT:
+        raise BadInput(f"{len(new)} judgments say too little: the answer comes with the {FIRST_REPORT}th")
+    raters = tuple(dict.fromkeys(each.rater for each in counted))
+    titles = list(study.models.values())
+    picks = np.array([study.picks[key] for key in study.models], dtype=int).reshape(len(titles), len(study.questions))
+    worth, uniform, weight = _worth(study, new, picks)
+    shares = [Share.of(row[~np.isnan(row) & uniform]) for row in worth]
+    order = sorted(range(len(titles)), key=lambda at: (-np.nan_to_num(shares[at].value, nan=-1.0), titles[at]))
+    pairs, better = _pairs(worth[order], weight, titles=[titles[at] for at in order], picks=picks[order])
+    letters = class_letters(better)
+    keys = list(study.models)
+    consistency = _consistency(counted)
+    return EyesReport(
+        judgments=len(new),
+        cannot_tell=sum(each.choice is None for each in new),
+        raters=raters,
+        models=tuple(
+            ModelAgreement(key=keys[at], title=titles[at], agreement=shares[at], letter=letter)
+            for at, letter in zip(order, letters, strict=True)
+        ),
+        pairs=tuple(pairs),
+        consistency=consistency,
+        ceiling=(1 + math.sqrt(2 * consistency.value - 1)) / 2 if consistency.value >= 0.5 else None,
+        left=Share.of([float(each.choice == each.left) for each in counted if each.choice is not None]),
+        alpha=_alpha(new),
+        mistakes=_mistakes(new, picks[order[:3]], titles=[titles[at] for at in order[:3]]),
+        notes=tuple(study.notes),
+    )
+
+
+def _worth(study: Study, new: Sequence[Judgment], picks: np.ndarray) -> tuple[Floats, Bools, Floats]:
+    """How far each model agrees on each question [models, questions], NaN where nobody chose; which questions were
+    drawn uniformly; and one over the probability that a question was asked, 0 where nobody chose.
+
+    Of several raters the mean counts, of a uniform question over those who were asked it uniformly.
+    """
+    count = len(study.questions)
+    of_rater: dict[tuple[str, int], list[Judgment]] = defaultdict(list)
+    for each in new:
+        of_rater[each.rater, each.seed].append(each)
+    spared, uniform = np.ones(count), np.zeros(count, bool)
+    chosen: dict[bool, list[list[int]]] = {is_uniform: [[] for _ in range(count)] for is_uniform in (True, False)}
+    for (_, seed), own in of_rater.items():
+        elsewhere = any(each.draw == asking.GIVEN for each in own)
+        drawn = asking.drawn(study, seed=seed, answered={each.question for each in own}, elsewhere=elsewhere)
+        spared *= 1 - drawn.probability
+        uniform |= drawn.uniform
+        for each in own:
+            if each.choice is not None:
+                chosen[bool(drawn.uniform[each.question])][each.question].append(each.choice)
+    worth, weight = np.full(picks.shape, np.nan), np.zeros(count)
+    for question in range(count):
+        answers = chosen[True][question] or chosen[False][question]
+        if answers:
+            pick = picks[:, question, None]
+            worth[:, question] = np.where(pick == NO_PICK, 0.5, pick == np.array(answers)).mean(axis=1)
+            weight[question] = 1 / (1 - spared[question])
+    return worth, uniform, weight
+
+
+def _pairs(
+    worth: Floats, weight: Floats, *, titles: Sequence[str], picks: np.ndarray
+) -> tuple[list[PairOfModels], Bools]:
+    """Every pair where the rater's answers differ between its models, and which model is significantly better."""
+    count = len(titles)
+    better = np.zeros((count, count), bool)
+    asked = np.flatnonzero(weight > 0)
+    first, second = np.triu_indices(count, 1)
+    if not len(first) or not len(asked):
+        return [], better
+    gaps = (worth[first][:, asked] - worth[second][:, asked]) * weight[asked]  # (pairs, questions)
+    spread = np.sqrt((gaps**2).sum(axis=1))
+    known = spread > 0
+    z = np.divide(gaps.sum(axis=1), spread, out=np.zeros(len(gaps)), where=known)
+    flips = np.random.default_rng(SEED).choice([-1.0, 1.0], size=(FLIPS, len(asked)))
+    largest = np.abs(np.divide(gaps @ flips.T, spread[:, None], where=known[:, None], out=np.zeros((len(gaps), FLIPS))))
+    largest = largest.max(axis=0)
+    out = []
+    for at, (one, other) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+        p = (1 + int((largest >= abs(z[at]) - 1e-9).sum())) / (1 + FLIPS)
+        ahead, behind = (one, other) if z[at] >= 0 else (other, one)
+        better[ahead, behind] = known[at] and p <= ALPHA
+        differ = picks[one, asked] != picks[other, asked]
+        weights = weight[asked][differ]
+        sided = (worth[ahead, asked][differ] - worth[behind, asked][differ] + 1) / 2
+        try:
+            more = more_items(len(asked), z=float(z[at]))
+        except Undefined:
+            more = FARTHEST + 1
+        out.append(
+            PairOfModels(
+                first=titles[ahead],
+                second=titles[behind],
+                sided=float((weights * sided).sum() / weights.sum()) if differ.any() else math.nan,
+                n=int(differ.sum()),
+                p=p if known[at] else 1.0,
+                more=None if more > FARTHEST else more,
+            )
+        )
+    return out, better
+
+
+def _consistency(counted: Sequence[Judgment]) -> Share:
+    """Of the questions that were asked twice, how many got the same answer."""
+    answers = {(each.rater, each.seed, each.question): each.choice for each in counted if each.draw != asking.REPEAT}
+    return Share.of(
+        [
+            float(each.choice == answers[key])
+            for each in counted
+            if each.draw == asking.REPEAT and (key := (each.rater, each.seed, each.question)) in answers
+        ]
+    )
+
+
+def _alpha(new: Sequence[Judgment]) -> float | None:
+    answers: dict[int, dict[str, Hashable]] = defaultdict(dict)
+    for each in new:
+        answers[each.question][each.rater] = each.choice
+    return krippendorff_alpha([list(own.values()) for own in answers.values()])
+
+
+def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float | None:
+    """Agreement of several raters beyond chance: 1 is perfect, 0 is chance. None where no unit has two values.
+
+    `units` holds the values that one thing got; nominal values. Source: Krippendorff (2011), Computing Krippendorff's
+    Alpha-Reliability. All values equal leaves nothing to expect by chance, and is None too.
+    """
+    together: dict[tuple[Hashable, Hashable], float] = defaultdict(float)
+    for values in units:
+        if len(values) > 1:
+            for at, one in enumerate(values):
+                for other in (*values[:at], *values[at + 1 :]):
+                    together[one, other] += 1 / (len(values) - 1)
+    totals: dict[Hashable, float] = defaultdict(float)
+    for (one, _), number in together.items():
+        totals[one] += number
+    n = sum(totals.values())
+    expected = n**2 - sum(number**2 for number in totals.values())
+    if not expected:
+        return None
+    observed = sum(number for (one, other), number in together.items() if one != other)
+    return 1 - (n - 1) * observed / expected
+
+
+def _mistakes(new: Sequence[Judgment], picks: np.ndarray, *, titles: Sequence[str]) -> tuple[Mistake, ...]:
+    """The questions that most of these models get wrong, by the last rater who chose."""
+    chosen: Mapping[int, int] = {each.question: each.choice for each in new if each.choice is not None}
+    found = [
+        Mistake(question=question, chosen=choice, models=tuple(np.array(titles)[wrong].tolist()))
+        for question, choice in chosen.items()
+        if (wrong := picks[:, question] == 1 - choice).any()
+    ]
+    return tuple(sorted(found, key=lambda each: -len(each.models))[:MOST_MISTAKES])
+
+
+def _percent(share: Share) -> str:
+    return f"{share.value:.0%} (95% interval {share.low:.0%} to {share.high:.0%})"

@@ -1,0 +1,108 @@
+"""The questions of one study, what models pick, and a person's judgments: the records that are stored and sent."""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from compute.types import BadInput
+
+Kind = Literal["image", "text", "quality"]
+ASKS: dict[Kind, str] = {
+    "image": "Which is more like the reference?",
+    "text": "Which fits the text better?",
+    "quality": "Which has the better quality?",
+}
+MOST_QUESTIONS, MOST_CONTENTS, MOST_MODELS, MOST_JUDGMENTS = 2_000, 5_000, 40, 20_000
+LONGEST_NAME, LONGEST_TEXT = 60, 1_000  # characters of a rater's name, and of a file's name or a text
+NO_PICK = -1  # an exact tie, or no answer
+Name = Annotated[str, Field(max_length=LONGEST_TEXT)]
+
+
+class Study(BaseModel):
+    """The pool of questions about images, each of two alternatives, and what every model picks.
+
+    `contents` are names of images, and texts; a question is (reference, first, second), numbers of contents, where a
+    question of quality has no reference, -1. `chance` is the probability, relative to the highest, that a question is
+    drawn for the half where models disagree.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Kind
+    contents: Annotated[list[Name], Field(max_length=MOST_CONTENTS)]
+    questions: Annotated[list[tuple[int, int, int]], Field(max_length=MOST_QUESTIONS)]
+    chance: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(max_length=MOST_QUESTIONS)] = []
+    models: Annotated[dict[Name, Name], Field(max_length=MOST_MODELS)] = {}  # key -> title
+    picks: dict[Name, Annotated[list[Annotated[int, Field(ge=NO_PICK, le=1)]], Field(max_length=MOST_QUESTIONS)]] = {}
+    notes: Annotated[list[Name], Field(max_length=100)] = []  # what was skipped, and why
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        count = len(self.questions)
+        if any(not -1 <= at < len(self.contents) for question in self.questions for at in question):
+            raise ValueError("a question names a content that is not there")
+        if self.chance and len(self.chance) != count:
+            raise ValueError("there is not one chance for each question")
+        if self.picks.keys() != self.models.keys() or any(len(own) != count for own in self.picks.values()):
+            raise ValueError("the models' picks are not one for each question")
+        return self
+
+    @property
+    def key(self) -> str:
+        """Equal for studies of the same questions: their judgments can be merged."""
+        parts = json.dumps([self.kind, self.contents, self.questions]).encode()
+        return blake2b(parts, digest_size=8).hexdigest()
+
+
+class Judgment(BaseModel):
+    """One answer: a row of the log. Of several with one rater, seed and order the last counts."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    time: Annotated[str, Field(max_length=40)]  # ISO 8601, UTC
+    rater: Annotated[str, Field(max_length=LONGEST_NAME)] = "me"
+    seed: int = 0
+    order: Annotated[int, Field(ge=0, lt=MOST_JUDGMENTS)]  # its number in the rater's order, from 0
+    question: Annotated[int, Field(ge=0, lt=MOST_QUESTIONS)]
+    draw: Literal["uniform", "disagreement", "repeat", "given"]  # given: judged elsewhere
+    left: Annotated[int, Field(ge=0, le=1)]  # which alternative was on the left
+    choice: Annotated[int, Field(ge=0, le=1)] | None  # which alternative; None: cannot tell
+    undone: bool = False
+    seconds: Annotated[float, Field(ge=0)] = 0.0
+
+
+class StudyFile(BaseModel):
+    """A study with its judgments, as one file: what the page saves and reads."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    study: Study
+    judgments: Annotated[list[Judgment], Field(max_length=MOST_JUDGMENTS)] = []
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if any(each.question >= len(self.study.questions) for each in self.judgments):
+            raise ValueError("a judgment is about a question that is not there")
+        return self
+
+
+def parsed(content: Any, *, name: str) -> StudyFile:
+    """A file's or a request's JSON, as text, bytes or objects. Raises BadInput."""
+    try:
+        if isinstance(content, str | bytes):
+            return StudyFile.model_validate_json(content)
+        return StudyFile.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"][:4])) or "its content"
+        raise BadInput(f"{name} is not a study of this app: {where}: {first['msg'][:120]}") from error
+
+
+def standing(judgments: list[Judgment]) -> list[Judgment]:
+    """The judgments that count, in the order of the log: the last of each rater, seed and order, unless undone."""
+    last = {(each.rater, each.seed, each.order): each for each in judgments}
+    return [each for each in last.values() if not each.undone]
