@@ -225,7 +225,7 @@ class StudyMaking:
                 first, start = start, -1
             if len({start, first, second}) == 3:
                 found[start, *sorted((first, second))] = None
-        return list(found)
+        return sorted(found)  # one image after the other: few are decoded twice
 
     def _neighbours(self, names: Sequence[str], count: int) -> list[Floats]:
         """The images by distance [names, NEIGHBOURS], of each model that has vectors of all."""

@@ -1,0 +1,143 @@
+"""Questions about the shipped photographs: copies of one that are changed in different ways, or which fits a text.
+
+Credits and licences are those of compute/live/examples.py.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from functools import lru_cache, partial
+from itertools import combinations
+
+import numpy as np
+from PIL import Image
+
+from compute.content.items import content_key
+from compute.eyes.making import QUESTIONS, SIDE, Materials
+from compute.eyes.study import Kind
+from compute.live.inputs import Input
+from compute.tasks.drawing.distortions import distort
+from compute.tasks.drawing.render import photo_path
+from compute.tasks.perturb import PERTURBATIONS, perturb
+from compute.types import BadInput
+
+PHOTOGRAPHS = {
+    "astronaut": "astronaut.png",
+    "bricks": "brick.png",
+    "cat": "chelsea.png",
+    "coffee": "coffee.png",
+    "galaxies": "hubble_deep_field.jpg",
+    "grass": "grass.png",
+    "photographer": "camera.png",
+    "retina": "retina.jpg",
+    "rocket": "rocket.jpg",
+}
+GREY, OF_COLOURS = ("bricks", "grass", "photographer"), ("grey", "vivid")  # the latter leave the former as they are
+# What is done to each photograph: a distortion of strength 1 to 5, or one of PERTURBATIONS of strength 0 to 1.
+DAMAGES = (
+    ("noise", 3),
+    ("noise", 5),
+    ("blocks", 3),
+    ("blocks", 5),
+    ("gaussianblur", 0.08),
+    ("gaussianblur", 0.25),
+    ("fade", 4),
+    ("grey", 4),
+    ("elastic", 0.3),
+)
+CHANGES = (
+    *DAMAGES,
+    ("darken", 4),
+    ("lighten", 4),
+    ("vivid", 5),
+    ("colorjitter", 0.8),
+    ("rotate", 0.4),
+    ("perspective", 0.6),
+    ("elastic", 0.8),
+)
+PROMPTS = (
+    "a warm morning",
+    "a quiet evening",
+    "a long journey",
+    "something soft to touch",
+    "something rough to touch",
+    "an old picture",
+    "a portrait",
+    "a view through an instrument",
+    "far away from home",
+    "close enough to touch",
+    "a pattern without an end",
+    "a place to rest",
+    "courage",
+    "curiosity",
+    "made by people",
+    "made by nature",
+)
+SEED = 20261127
+STORED = 200  # files in memory, of about 40 kB
+
+
+def materials(kind: Kind) -> Materials:
+    """The photographs of one kind of question, with the questions."""
+    if kind == "text":
+        every = [(prompt, *pair) for prompt in PROMPTS for pair in combinations(map(_name, PHOTOGRAPHS), 2)]
+    else:
+        every = [
+            (_name(photograph) if kind == "image" else "", _name(photograph, one), _name(photograph, other))
+            for photograph in PHOTOGRAPHS
+            for one, other in combinations(_changes(photograph, kind), 2)
+            if one[0] != other[0]
+        ]
+    chosen = np.random.default_rng(SEED).permutation(len(every))[:QUESTIONS]
+    images: dict[str, Callable[[], Input]] = {}
+    for photograph in PHOTOGRAPHS:
+        for change in (None, *_changes(photograph, kind)):
+            images[_name(photograph, change)] = partial(_read, photograph, change)
+    return Materials(
+        kind=kind,
+        images=images,
+        prompts=PROMPTS if kind == "text" else (),
+        questions=[every[at] for at in sorted(chosen.tolist())],
+        copies=True,
+    )
+
+
+@lru_cache(maxsize=STORED)
+def image(name: str) -> bytes:
+    """One of the images as WebP. Raises BadInput for another name."""
+    read = materials("image").images.get(name)
+    if read is None:
+        raise BadInput(f"There is no photograph {name[:40]!r}")
+    out = io.BytesIO()
+    read().content.save(out, "WEBP", quality=92, method=2)
+    return out.getvalue()
+
+
+def _changes(photograph: str, kind: Kind) -> list[tuple[str, float]]:
+    every = {"image": CHANGES, "quality": DAMAGES, "text": ()}[kind]
+    return [change for change in every if not (photograph in GREY and change[0] in OF_COLOURS)]
+
+
+def _name(photograph: str, change: tuple[str, float] | None = None) -> str:
+    return f"{photograph}.webp" if change is None else f"{photograph}-{change[0]}-{change[1]:g}.webp"
+
+
+def _read(photograph: str, change: tuple[str, float] | None) -> Input:
+    whole = _whole(photograph)
+    if change is not None:
+        kind, strength = change
+        if kind in PERTURBATIONS:
+            whole = perturb(whole, kind=kind, strength=strength, seed=SEED)
+        else:
+            whole = Image.fromarray(distort(np.asarray(whole), kind=kind, strength=int(strength), seed=SEED))
+    return Input(modality="image", key=content_key(whole.tobytes()), name=photograph, content=whole)
+
+
+@lru_cache(maxsize=2)
+def _whole(photograph: str) -> Image.Image:
+    with Image.open(photo_path(PHOTOGRAPHS[photograph])) as stored:
+        whole = stored.convert("RGB")
+    whole.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
+    whole.info.clear()
+    return whole
