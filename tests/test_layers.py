@@ -62,7 +62,6 @@ ROOMS = (
         "leaderboard.pages.compare",
         "leaderboard.pages.try_it",
         "leaderboard.pages.correlations",
-        "leaderboard.pages.eyes",
         "leaderboard.pages.cost",
         "leaderboard.pages.generators",
         "leaderboard.pages.judges",
