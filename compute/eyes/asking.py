@@ -22,7 +22,7 @@ UNIFORM, DISAGREEMENT, REPEAT, GIVEN = "uniform", "disagreement", "repeat", "giv
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class AskedQuestion:
     """One question of a rater's order. `uniform` and `walked`: how many of each shuffled pool are used up with it."""
 
     question: int
@@ -50,7 +50,7 @@ def chances(picks: Floats) -> Floats:
     return pairs / max(int(pairs.max(initial=0)), 1)
 
 
-def order(study: Study, *, seed: int) -> Iterator[Asked]:
+def order(study: Study, *, seed: int) -> Iterator[AskedQuestion]:
     """A rater's questions, until the pool is used up."""
     count = len(study.questions)
     uniform, walk = (shuffled(count, seed, draw) for draw in (UNIFORM, DISAGREEMENT))
@@ -79,7 +79,7 @@ def order(study: Study, *, seed: int) -> Iterator[Asked]:
         else:
             return
         asked[question] = int(share(seed, "left", question) < 0.5)
-        yield Asked(
+        yield AskedQuestion(
             question=question,
             draw=draw,
             left=asked[question],
@@ -89,7 +89,7 @@ def order(study: Study, *, seed: int) -> Iterator[Asked]:
         block.append(question)
         if len(block) == BLOCK:
             again = block[int(share(seed, "repeat", len(asked)) * EARLY)]
-            yield Asked(
+            yield AskedQuestion(
                 question=again,
                 draw=REPEAT,
                 left=1 - asked[again],
