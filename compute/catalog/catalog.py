@@ -212,8 +212,10 @@ def _find(noun: str, key: str, rows: tuple):
 def load(folder: Path = CATALOG) -> Catalog:
     """Reads the catalogue. Raises BadInput naming the file, the row and what is wrong."""
     nouns = {name: _nouns(noun, folder / f"{name}.csv") for name, noun in NOUNS.items()}
-    mieb = read_csv(folder / "mieb_tasks.csv", columns=MIEB_COLUMNS).to_dict("records")
-    catalog = Catalog(metrics=METRICS, **{**nouns, "tasks": (*nouns["tasks"], *map(_mieb_task, mieb))})
+    path = folder / "mieb_tasks.csv"
+    mieb = tuple(map(_mieb_task, read_csv(path, columns=MIEB_COLUMNS).to_dict("records")))
+    catalog = Catalog(metrics=METRICS, **{**nouns, "tasks": (*nouns["tasks"], *mieb)})
+    _check(catalog, "tasks", mieb, path=path)
     for noun, rows in nouns.items():
         _check(catalog, noun, rows, path=folder / f"{noun}.csv")
     return catalog
@@ -401,5 +403,5 @@ def _check(catalog: Catalog, noun: str, rows: Sequence[Any], *, path: Path) -> N
         for number, row in enumerate(rows, 1):
             value = getattr(row, column)
             for name in (value,) if isinstance(value, str) else value:
-                if name not in keys and (noun, column, name) != ("tasks", "dataset", ""):  # a task may name none
+                if name not in keys:
                     raise _wrong(path, number, column, f"{name!r} is not known.{suggestion(name, keys)}")

@@ -131,6 +131,8 @@ def test_a_wrong_cell_is_named(folder: Path) -> None:
         ("suites.csv", "baselines", "nobody"),
         ("aliases.csv", "model", "nobody"),
         ("mieb_tasks.csv", "abstask_type", "AbsTaskJoy"),
+        ("mieb_tasks.csv", "name", "cifar10clustering"),
+        ("tasks.csv", "dataset", "nowhere"),
     ):
         whole = (folder / name).read_bytes()
         with_cell(folder, name, column, text)
@@ -139,6 +141,15 @@ def test_a_wrong_cell_is_named(folder: Path) -> None:
         said = str(caught.value)
         assert (column in said or text in said) and "\n" not in said, (name, column, text, said)
         (folder / name).write_bytes(whole)
+
+
+def test_every_mieb_task_has_items_of_its_own(folder: Path) -> None:
+    with_cell(folder, "mieb_tasks.csv", "hf_dataset_path", "")
+    with pytest.raises(BadInput, match="mieb_tasks.csv, row 1, column 'dataset'"):
+        catalogs.load(folder)
+    rows = catalogs.read_csv(CATALOG / "mieb_tasks.csv")
+    items = ["hf_dataset_path", "revision", "eval_splits", "subsets", "abstask_type", "category", "num_samples"]
+    assert rows.loc[rows.duplicated(items, keep=False), "name"].tolist() == []
 
 
 def test_a_file_that_cannot_be_read_is_named(folder: Path) -> None:
