@@ -45,7 +45,7 @@ def votes(rows: OwnRows) -> OwnFacts | None:
     Rows without a vote and rows whose most votes are shared have no right answer: they are skipped and counted.
     """
     alternatives = _alternatives(rows)
-    prompt = rows.content("prompt", only="text")
+    prompt = rows.content("prompt")
     columns, k = rows.numbered("votes"), len(alternatives)
     if len(columns) != k:
         rows.whole(f"there are {k} alternatives and votes for {len(columns)}: each has its own column")

@@ -84,7 +84,11 @@ VOTES = TaskShape(
     columns={
         "": (
             _NAME,
-            ShapeColumn(name="prompt", meaning="The text that the alternatives were made for.", aliases=("caption",)),
+            ShapeColumn(
+                name="prompt",
+                meaning="What the alternatives were made for, or are compared with: a text or an image.",
+                aliases=("caption", "reference", "ref"),
+            ),
             _ALTERNATIVES,
             ShapeColumn(name="votes", meaning="Votes for each alternative: votes_1, votes_2, ...", least=2),
         )

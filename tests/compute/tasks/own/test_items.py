@@ -54,6 +54,8 @@ def test_votes_count_the_majority_and_leave_out_ties(folder: Path) -> None:
     assert "87.5%" in data.facts.notes and "1 with a tie and 1 without a vote" in data.facts.notes
     made = data.items()["default"]
     assert made.names == ("3", "4") and made.answer.tolist() == [0, 1]
+    of_image = write(folder / "seen.csv", ("reference", *header[1:]), [(image(0), image(1), image(2), 1, 0)])
+    assert (of(of_image).shape.key, of(of_image).facts.category) == ("votes", "Img-2AFC")
 
 
 def test_odd_one_out_pairs_and_matches(folder: Path) -> None:

@@ -1,0 +1,207 @@
+"""A study on this machine: a folder with its settings, questions and answers, and copies of the images asked about.
+
+settings.json holds what it is made from, study.json the questions once they are drawn, judgments.jsonl one answer a
+row, on disk before the next question is shown. manifest.csv and images/ are the answers as own data: `likeness run
+--data FOLDER` scores any model on them, on any machine.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import random
+import shutil
+import threading
+from contextlib import ExitStack, suppress
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Self
+
+from PIL import Image
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from compute.content import decoding
+from compute.content.items import content_key
+from compute.eyes import exchange
+from compute.eyes.making import Materials
+from compute.eyes.study import LONGEST_NAME, LONGEST_TEXT, MOST_JUDGMENTS, Judgment, Kind, Study
+from compute.io.files import is_inside, reserved, validated, write_text
+from compute.io.images import image_files, is_image_name
+from compute.live.inputs import Input
+from compute.types import BadInput, CannotWrite, NotHere
+
+MOST_IMAGES = 1_000  # of a study; of more a sample is taken
+SHOWN = 1_600  # pixels, the longer side of what a browser is sent
+AS_STORED = ("JPEG", "PNG", "WEBP", "GIF")  # formats that browsers show
+SETTINGS, STUDY, LOG, MANIFEST, IMAGES = "settings.json", "study.json", "judgments.jsonl", "manifest.csv", "images"
+
+log = logging.getLogger(__name__)
+
+
+class EyesSettings(BaseModel):
+    """What a study is made from, and who answers."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    source: str  # the folder of images
+    kind: Kind = "image"
+    prompts: list[str] = []
+    questions: list[tuple[str, str, str]] | None = None  # reference or text or "", and two images, where given
+    models: list[str] = []  # keys; none: all that are ready
+    rater: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)] = "me"
+    seed: int = 0
+
+
+class StudyFolder:
+    """One study's folder. While it is open for writing no other process can open it so."""
+
+    def __init__(self, path: Path, settings: EyesSettings, *, writes: bool) -> None:
+        self.path, self.settings = path, settings
+        self._thread, self._process = threading.Lock(), ExitStack()
+        if writes and not self._process.enter_context(reserved(path / ".lock")):
+            raise CannotWrite(f"{path} is open in another process, such as the app. End that one first")
+        self.study = Study.model_validate_json((path / STUDY).read_bytes()) if (path / STUDY).exists() else None
+        self._judgments = self._read()
+
+    @classmethod
+    def opened(cls, path: Path, *, writes: bool = True) -> Self:
+        """The folder at a path. Raises NotHere without a study there, BadInput for a damaged one, CannotWrite where
+        another process writes in it."""
+        if not (path / SETTINGS).is_file():
+            raise NotHere(f"{path} is not a study. Make one: likeness eyes IMAGES --out {path}")
+        try:
+            settings = EyesSettings.model_validate_json((path / SETTINGS).read_bytes())
+            return cls(path, settings, writes=writes)
+        except ValidationError as error:
+            raise BadInput(f"{path} has a damaged file: {error.errors()[0]['msg']}. Make the study again") from error
+
+    @classmethod
+    def created(cls, path: Path, settings: EyesSettings) -> Self:
+        """A new folder. Raises BadInput where something else is there."""
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise BadInput(f"{path} exists already. Go on with it: likeness eyes {path}, or name another --out")
+        path.mkdir(parents=True, exist_ok=True)
+        write_text(path / SETTINGS, settings.model_dump_json(indent=1))
+        return cls.opened(path)
+
+    def change(self, **settings: object) -> None:
+        """Other settings from now on, such as the rater."""
+        self.settings = validated(self.settings.model_dump() | settings, EyesSettings)
+        write_text(self.path / SETTINGS, self.settings.model_dump_json(indent=1))
+
+    def materials(self) -> Materials:
+        """What the study is made of: the images of the source, or those that given questions name."""
+        source, given = Path(self.settings.source), self.settings.questions
+        if not source.is_dir():
+            raise NotHere(f"There is no folder {source}, which the study is made from. Put it back")
+        found = image_files(source)
+        names = [name for name in found.names if is_image_name(name) and _is_text(name) and len(name) <= LONGEST_TEXT]
+        notes = list(found.notes(source))
+        if skipped := len(found.names) - len(names):
+            notes.append(f"{skipped} images were skipped: their names do not end as those of images, or are not text")
+        if given is not None:
+            wanted = {name for question in given for name in question}
+            names = [name for name in names if name in wanted]
+        elif len(names) > MOST_IMAGES:
+            notes.append(f"{MOST_IMAGES:,} of {len(names):,} images were drawn at random")
+            names = sorted(random.Random(self.settings.seed).sample(names, MOST_IMAGES))
+        return Materials(
+            kind=self.settings.kind,
+            images={name: partial(_input, source / name, name) for name in names},
+            prompts=self.settings.prompts,
+            questions=given,
+            notes=notes,
+        )
+
+    def save(self, study: Study) -> None:
+        """Stores the questions. Answers are about their numbers, so they are stored once."""
+        if self.study is not None and self.study.key != study.key:
+            raise BadInput(f"{self.path} has other questions already. Make a study in another folder")
+        write_text(self.path / STUDY, study.model_dump_json())
+        self.study = study
+
+    def judgments(self) -> list[Judgment]:
+        """The log, oldest first."""
+        return list(self._judgments)
+
+    def add(self, *judgments: Judgment) -> None:
+        """Stores answers: when this returns, they are on disk. Raises BadInput, CannotWrite."""
+        with self._thread:
+            if self.study is None or any(each.question >= len(self.study.questions) for each in judgments):
+                raise BadInput("The answer is to a question that the study has not. Reload the page")
+            if len(self._judgments) + len(judgments) > MOST_JUDGMENTS:
+                raise BadInput(f"A study holds {MOST_JUDGMENTS:,} answers at most. Make another one")
+            exchange.append(self.path / LOG, judgments)
+            self._judgments += judgments
+            asked = {at for each in judgments for at in self.study.questions[each.question]}
+            for at in asked & exchange.images_of(self.study):
+                self._copy(self.study.contents[at])
+            table = exchange.votes(self.study, self._judgments, folder=f"{IMAGES}/")
+            write_text(self.path / MANIFEST, table)
+
+    def image(self, name: str) -> bytes:
+        """An image of the study as a file that a browser shows, at most SHOWN pixels large. Raises NotHere, BadInput.
+
+        As models see it: the first frame, on white.
+        """
+        path = self._file(name)
+        data = _bytes(path, name)
+        try:
+            opened = decoding.opened(data)
+            plain = not opened.has_transparency_data and not getattr(opened, "is_animated", False)
+            if opened.format in AS_STORED and max(opened.size) <= SHOWN and plain:
+                return data
+            image = decoding.rgb(opened, ground="white")
+        except BadInput as error:
+            raise BadInput(f"{name}: {error}") from error
+        if max(image.size) > SHOWN:
+            image = image.copy()
+            image.thumbnail((SHOWN, SHOWN), Image.Resampling.LANCZOS)
+        out = io.BytesIO()
+        image.save(out, "JPEG", quality=95, subsampling=0)
+        return out.getvalue()
+
+    def _file(self, name: str) -> Path:
+        """Where an image lies: among the copies, else in the source. A study may come from anyone."""
+        for root in (self.path / IMAGES, Path(self.settings.source)):
+            path = root / name
+            if is_inside(path, root) and path.is_file():
+                return path
+        raise NotHere(f"{name} is neither in {self.path / IMAGES} nor in {self.settings.source}")
+
+    def _copy(self, name: str) -> None:
+        """Copies an image of the source; of a study that was made elsewhere it may not be here."""
+        path = self.path / IMAGES / name
+        if is_inside(path, self.path / IMAGES) and not path.exists():
+            with suppress(NotHere):
+                source = self._file(name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, path)
+
+    def _read(self) -> list[Judgment]:
+        """The log, without rows that a killed process left unfinished."""
+        if self.study is None or not (self.path / LOG).exists():
+            return []
+        rows, skipped = exchange.judgments_of((self.path / LOG).read_bytes())
+        if skipped:
+            log.warning("%s: %d unfinished rows were skipped", self.path / LOG, skipped)
+        return [each for each in rows if each.question < len(self.study.questions)]
+
+
+def _input(path: Path, name: str) -> Input:
+    """An image of the user's own, in any format that is read."""
+    data = _bytes(path, name)
+    image = decoding.rgb(decoding.opened(data), ground="white")
+    return Input(modality="image", key=content_key(data), name=name, content=image)
+
+
+def _bytes(path: Path, name: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"{name} cannot be read ({error.strerror})") from error
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name can be written as UTF-8; other programs' may have any bytes."""
+    return not any("\ud800" <= sign <= "\udfff" for sign in name)
