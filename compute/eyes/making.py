@@ -20,7 +20,7 @@ from compute.arrays import Floats, unit
 from compute.content import near_copies
 from compute.content.items import Column
 from compute.eyes import asking
-from compute.eyes.study import NO_PICK, Kind, Study
+from compute.eyes.study import MOST_QUESTIONS, NO_PICK, Kind, Study
 from compute.live import inputs
 from compute.live.inputs import Input
 from compute.live.subject import LiveSubject
@@ -205,7 +205,13 @@ class StudyMaking:
                 self._notes.append(f"{missing} questions were skipped: an image of theirs is missing")
             if not known:
                 raise BadInput("No question of the table has all its images. Add the images that it names")
-            return [(at[reference] if reference else -1, at[one], at[two]) for reference, one, two in known]
+            if len(known) > MOST_QUESTIONS:
+                self._notes.append(
+                    f"{len(known) - MOST_QUESTIONS} questions were skipped: a study has {MOST_QUESTIONS}"
+                )
+            return [
+                (at[reference] if reference else -1, at[one], at[two]) for reference, one, two in known[:MOST_QUESTIONS]
+            ]
         count, rng = len(self._keys), np.random.default_rng(self.seed)
         fewest = FEWEST if given.kind == "image" else 2
         if count < fewest:

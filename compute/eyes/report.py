@@ -108,7 +108,10 @@ class EyesReport:
         best = self.models[0]
         rest = [pair for pair in self.pairs if pair.first == best.title or pair.second == best.title]
         open_ = [pair for pair in rest if not pair.is_significant]
-        share = f"{best.title} agrees with you most often: {_percent(best.agreement)} of {best.agreement.n} questions"
+        whom = "you" if len(self.raters) == 1 else f"the {len(self.raters)} raters"
+        share = (
+            f"{best.title} agrees with {whom} most often: {_percent(best.agreement)} of {best.agreement.n} questions"
+        )
         if not rest:
             return f"{share}. No other model was asked."
         if not open_:

@@ -16,7 +16,7 @@ ASKS: dict[Kind, str] = {
     "text": "Which fits the text better?",
     "quality": "Which has the better quality?",
 }
-MOST_QUESTIONS, MOST_CONTENTS, MOST_MODELS, MOST_JUDGMENTS = 2_000, 5_000, 40, 20_000
+MOST_QUESTIONS, MOST_CONTENTS, MOST_MODELS, MOST_JUDGMENTS, MOST_RATERS = 1_000, 3_000, 40, 10_000, 40
 LONGEST_NAME, LONGEST_TEXT = 60, 1_000  # characters of a rater's name, and of a file's name or a text
 NO_PICK = -1  # an exact tie, or no answer
 Name = Annotated[str, Field(max_length=LONGEST_TEXT)]
@@ -87,6 +87,8 @@ class StudyFile(BaseModel):
     def _fits(self) -> Self:
         if any(each.question >= len(self.study.questions) for each in self.judgments):
             raise ValueError("a judgment is about a question that is not there")
+        if len({(each.rater, each.seed) for each in self.judgments}) > MOST_RATERS:
+            raise ValueError(f"there are more than {MOST_RATERS} raters")
         return self
 
 
