@@ -47,6 +47,10 @@ def load_lpips(row: Model, hardware: Hardware, folder: Path | None) -> PairMetri
     chosen(row, {"net": NET})
     file = folder / BACKBONE.path.name if folder else BACKBONE.fetch()
     network = hardware.placed(lpips_network(file))
+    if hardware.dtype != "float32":  # the backbone alone: a distance of 8 bits would tie
+        features = network.net.forward
+        network.net.forward = lambda images: [layer.float() for layer in features(images)]
+        network.lins.float()
 
     def tensors(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
         """(n,) distances; the network was made for -1..1."""
@@ -55,7 +59,7 @@ def load_lpips(row: Model, hardware: Hardware, folder: Path | None) -> PairMetri
     def score(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         with torch.inference_mode():
             sides = (torch.from_numpy(side).permute(0, 3, 1, 2).to(hardware.device) for side in (first, second))
-            return -tensors(*(side.to(hardware.torch_dtype) / 255 for side in sides)).double().cpu().numpy()
+            return -tensors(*(side.to(hardware.torch_dtype) / 255 for side in sides)).cpu().numpy()
 
     return PairMetric(
         title="LPIPS",
@@ -165,6 +169,7 @@ class DreamSim:
 
         towers = zip(self.branches, self.network.extractor_list, strict=True)
         vectors = torch.cat([self._seen(branch, tower, batch) for branch, tower in towers], dim=1)
+        vectors = vectors.to(torch.promote_types(vectors.dtype, torch.float32))
         return torch.nn.functional.normalize(vectors - vectors.mean(dim=1, keepdim=True), dim=1)
 
     def _seen(self, branch: str, tower: torch.nn.Module, batch: torch.Tensor) -> torch.Tensor:
