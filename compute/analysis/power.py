@@ -109,13 +109,13 @@ def _check(n: int) -> None:
         raise BadInput(f"A data set of {n} items shows nothing: at least one is needed")
 
 
-def more_items(n: int, *, z: float) -> int:
+def more_items(n: int, *, z: float, bound: float = _BY_LEVEL) -> int:
     """How many further items a difference needs that is z standard errors large after n, if it stays as large.
 
-    The statistic grows with the root of the items; at LEVEL it is found with POWER where it is 2.8. Raises Undefined
-    for a difference of 0.
+    The statistic grows with the root of the items, and is found with POWER where it is 0.84 above `bound`: that of one
+    test at LEVEL unless given. Raises Undefined for a difference of 0.
     """
     _check(n)
     if z == 0:
         raise Undefined("there is no difference to find")
-    return max(0, math.ceil(n * ((_BY_LEVEL + _BY_POWER) / z) ** 2) - n)
+    return max(0, math.ceil(n * ((bound + _BY_POWER) / z) ** 2) - n)

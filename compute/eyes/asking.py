@@ -3,7 +3,8 @@
 Two draws without replacement take turns. One is uniform: it alone gives the headline agreement. The other walks through
 a shuffled pool and takes a question with the probability `Study.chance`: where models disagree, answers tell them
 apart. A question that the other draw has asked already is counted for both and not asked again. After nine questions
-one of them comes back with its sides swapped. All of it follows from the seed, by digests: the same on every machine.
+one of the uniform draw comes back with its sides swapped: how consistent a rater is over the pool would be
+underestimated where models disagree. All of it follows from the seed, by digests: the same on every machine.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def order(study: Study, *, seed: int) -> Iterator[AskedQuestion]:
     accepted = [share(seed, "accept", question) < chance[question] for question in range(count)]
     used = {UNIFORM: 0, DISAGREEMENT: 0}
     asked: dict[int, int] = {}  # question -> which alternative was on the left
-    block: list[int] = []
+    block: list[tuple[int, str]] = []
 
     def following(draw: str) -> int | None:
         pool = uniform if draw == UNIFORM else walk
@@ -86,9 +87,10 @@ def order(study: Study, *, seed: int) -> Iterator[AskedQuestion]:
             uniform=used[UNIFORM],
             walked=used[DISAGREEMENT],
         )
-        block.append(question)
+        block.append((question, draw))
         if len(block) == BLOCK:
-            again = block[int(share(seed, "repeat", len(asked)) * EARLY)]
+            early = [question for question, draw in block[:EARLY] if draw == UNIFORM]
+            again = early[int(share(seed, "repeat", len(asked)) * len(early))]
             yield AskedQuestion(
                 question=again,
                 draw=REPEAT,

@@ -11,7 +11,7 @@ as one question.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -67,7 +67,7 @@ class PairOfModels:
     sided: float
     n: int  # questions on which they differ
     p: float  # for all pairs together
-    more: int | None  # further questions of this mix that would separate the two with 80% power; None: over FARTHEST
+    more: int | None  # further questions of this mix that would make it significant with 80% power; None: over FARTHEST
 
     @property
     def is_significant(self) -> bool:
@@ -93,8 +93,8 @@ class EyesReport:
     raters: tuple[str, ...]
     models: tuple[ModelAgreement, ...]  # the highest agreement first
     pairs: tuple[PairOfModels, ...]  # the best model with each other, then the others
-    consistency: Share  # of the repeated questions, how many got the same answer
-    ceiling: float | None  # the agreement that this consistency leaves to the best possible model
+    consistency: Share  # of the questions that were answered twice, how many got the same answer
+    ceiling: float | None  # the agreement that this consistency leaves to the best possible model, at most
     left: Share  # choices of what was on the left
     alpha: float | None  # Krippendorff's, of several raters; None: no two answered the same question
     mistakes: tuple[Mistake, ...]
@@ -107,7 +107,7 @@ class EyesReport:
             return "No model is ready on this machine, so nothing was compared."
         best = self.models[0]
         rest = [pair for pair in self.pairs if pair.first == best.title or pair.second == best.title]
-        open_ = [pair for pair in rest if not pair.is_significant]
+        open_ = [pair for pair in rest if not (pair.is_significant and pair.first == best.title)]
         whom = "you" if len(self.raters) == 1 else f"the {len(self.raters)} raters"
         share = (
             f"{best.title} agrees with {whom} most often: {_percent(best.agreement)} of {best.agreement.n} questions"
@@ -118,7 +118,7 @@ class EyesReport:
             return f"{share}, significantly more often than every other model."
         near = [pair.second if pair.first == best.title else pair.first for pair in open_]
         named = ", ".join(near[:3]) + (f" and {len(near) - 3} more" if len(near) > 3 else "")
-        return f"{share}. The difference from {named} is not significant."
+        return f"{share}. It is not significantly better than {named}."
 
 
 def report(study: Study, judgments: Sequence[Judgment]) -> EyesReport:
@@ -131,7 +131,7 @@ def report(study: Study, judgments: Sequence[Judgment]) -> EyesReport:
     titles = list(study.models.values())
     picks = np.array([study.picks[key] for key in study.models], dtype=int).reshape(len(titles), len(study.questions))
     worth, uniform, weight = _worth(study, new, picks)
-    shares = [Share.of(row[~np.isnan(row) & uniform]) for row in worth]
+    shares = [Share.of(row[uniform]) for row in worth]
     order = sorted(range(len(titles)), key=lambda at: (-np.nan_to_num(shares[at].value, nan=-1.0), titles[at]))
     pairs, better = _pairs(worth[order], weight, titles=[titles[at] for at in order], picks=picks[order])
     letters = class_letters(better)
@@ -165,13 +165,12 @@ def _worth(study: Study, new: Sequence[Judgment], picks: np.ndarray) -> tuple[Fl
     of_rater: dict[tuple[str, int], list[Judgment]] = defaultdict(list)
     for each in new:
         of_rater[each.rater, each.seed].append(each)
-    spared, uniform = np.ones(count), np.zeros(count, bool)
+    spared = np.ones(count)
     chosen: dict[bool, list[list[int]]] = {is_uniform: [[] for _ in range(count)] for is_uniform in (True, False)}
     for (_, seed), own in of_rater.items():
         elsewhere = any(each.draw == asking.GIVEN for each in own)
         drawn = asking.drawn(study, seed=seed, answered={each.question for each in own}, elsewhere=elsewhere)
         spared *= 1 - drawn.probability
-        uniform |= drawn.uniform
         for each in own:
             if each.choice is not None:
                 chosen[bool(drawn.uniform[each.question])][each.question].append(each.choice)
@@ -182,7 +181,7 @@ def _worth(study: Study, new: Sequence[Judgment], picks: np.ndarray) -> tuple[Fl
             pick = picks[:, question, None]
             worth[:, question] = np.where(pick == NO_PICK, 0.5, pick == np.array(answers)).mean(axis=1)
             weight[question] = 1 / (1 - spared[question])
-    return worth, uniform, weight
+    return worth, np.array([bool(answers) for answers in chosen[True]], bool), weight
 
 
 def _pairs(
@@ -202,6 +201,7 @@ def _pairs(
     flips = np.random.default_rng(SEED).choice([-1.0, 1.0], size=(FLIPS, len(asked)))
     largest = np.abs(np.divide(gaps @ flips.T, spread[:, None], where=known[:, None], out=np.zeros((len(gaps), FLIPS))))
     largest = largest.max(axis=0)
+    bound = float(np.quantile(largest, 1 - ALPHA))
     out = []
     for at, (one, other) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
         p = (1 + int((largest >= abs(z[at]) - 1e-9).sum())) / (1 + FLIPS)
@@ -211,7 +211,7 @@ def _pairs(
         weights = weight[asked][differ]
         sided = (worth[ahead, asked][differ] - worth[behind, asked][differ] + 1) / 2
         try:
-            more = more_items(len(asked), z=float(z[at]))
+            more = more_items(len(asked), z=float(z[at]), bound=bound)
         except Undefined:
             more = FARTHEST + 1
         out.append(
@@ -228,15 +228,15 @@ def _pairs(
 
 
 def _consistency(counted: Sequence[Judgment]) -> Share:
-    """Of the questions that were asked twice, how many got the same answer."""
-    answers = {(each.rater, each.seed, each.question): each.choice for each in counted if each.draw != asking.REPEAT}
-    return Share.of(
-        [
-            float(each.choice == answers[key])
-            for each in counted
-            if each.draw == asking.REPEAT and (key := (each.rater, each.seed, each.question)) in answers
-        ]
-    )
+    """Of the questions that were answered twice, how many got the same answer; "cannot tell" is none."""
+    chosen = [each for each in counted if each.choice is not None]
+    first = {(each.rater, each.seed, each.question): each.choice for each in chosen if each.draw != asking.REPEAT}
+    again = [
+        (each.choice, first.get((each.rater, each.seed, each.question)))
+        for each in chosen
+        if each.draw == asking.REPEAT
+    ]
+    return Share.of([float(one == other) for one, other in again if other is not None])
 
 
 def _alpha(new: Sequence[Judgment]) -> float | None:
@@ -252,20 +252,17 @@ def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float | None:
     `units` holds the values that one thing got; nominal values. Source: Krippendorff (2011), Computing Krippendorff's
     Alpha-Reliability. All values equal leaves nothing to expect by chance, and is None too.
     """
-    together: dict[tuple[Hashable, Hashable], float] = defaultdict(float)
+    totals: Counter[Hashable] = Counter()
+    observed = 0.0  # pairs of values that differ, of each unit by the values that it has
     for values in units:
         if len(values) > 1:
-            for at, one in enumerate(values):
-                for other in (*values[:at], *values[at + 1 :]):
-                    together[one, other] += 1 / (len(values) - 1)
-    totals: dict[Hashable, float] = defaultdict(float)
-    for (one, _), number in together.items():
-        totals[one] += number
-    n = sum(totals.values())
+            own = Counter(values)
+            totals += own
+            observed += (len(values) ** 2 - sum(number**2 for number in own.values())) / (len(values) - 1)
+    n = totals.total()
     expected = n**2 - sum(number**2 for number in totals.values())
     if not expected:
         return None
-    observed = sum(number for (one, other), number in together.items() if one != other)
     return 1 - (n - 1) * observed / expected
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, fisher_exact, norm
 
-from compute.analysis.intervals import Z95, interval, sampling_errors, score_interval
+from compute.analysis.intervals import Z95, interval, sampling_errors, score_interval, wilson
 from compute.metrics import METRICS
 from compute.types import Score
 
@@ -20,6 +20,14 @@ def test_cut_at_the_bounds():
 
 def test_no_noise_is_a_point():
     assert score_interval(value=0.5, stderr=0) == (0.5, 0.5)
+
+
+def test_wilsons_interval_of_any_share() -> None:
+    """Reference: scipy's binomial test."""
+    for right, n in ((0, 1), (1, 1), (3, 20), (10, 20), (399, 400)):
+        wanted = binomtest(right, n).proportion_ci(0.95, method="wilson")
+        assert wilson(right / n, n) == pytest.approx((wanted.low, wanted.high), abs=1e-12)
+    assert wilson(np.nan, 0) == (0, 1)
 
 
 def test_none_or_all_right_has_wilsons_width() -> None:

@@ -82,3 +82,18 @@ def test_items_without_an_answer_are_left_out() -> None:
     for quantity in (power.discordance, power.spread):
         with pytest.raises(Undefined, match="two models"):
             quantity(scores[:1])
+
+
+@pytest.mark.parametrize("bound", [1.959964, 3.0])
+def test_so_many_more_items_see_a_difference_in_four_of_five_data_sets(bound: float) -> None:
+    """Simulated: a statistic of 1.2 after 50 items, and its test after as many more as are said to be needed."""
+    n = 50 + power.more_items(50, z=1.2, bound=bound)
+    draws = np.random.default_rng(2).normal(1.2 / math.sqrt(50), 1, size=(4000, n))
+    assert (draws.sum(axis=1) / math.sqrt(n) > bound).mean() == pytest.approx(0.8, abs=0.02)
+    assert power.more_items(50, z=-1.2, bound=bound) == n - 50
+
+
+def test_a_difference_that_is_seen_needs_no_more_items_and_none_is_never_seen() -> None:
+    assert power.more_items(50, z=5) == 0
+    with pytest.raises(Undefined, match="no difference"):
+        power.more_items(50, z=0)

@@ -1,0 +1,40 @@
+"""Made-up studies and judgments for the tests of Your eyes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from compute.eyes import asking
+from compute.eyes.study import Judgment, Study
+
+
+def study(picks: Mapping[str, Sequence[int]], chance: Sequence[float] | None = None) -> Study:
+    """As many questions as each model has picks, of quality; a model's title is its key in capitals."""
+    count = len(next(iter(picks.values())))
+    return Study(
+        kind="quality",
+        contents=[f"{at}.png" for at in range(count + 1)],
+        questions=[(-1, at, at + 1) for at in range(count)],
+        chance=[0.0] * count if chance is None else list(chance),
+        models={key: key.upper() for key in picks},
+        picks={key: list(own) for key, own in picks.items()},
+    )
+
+
+def judgments(
+    of: Study, choices: Sequence[int | None], *, count: int, seed: int = 0, rater: str = "me"
+) -> list[Judgment]:
+    """The first `count` judgments of a rater's order; `choices`: what the rater chooses in each question."""
+    return [
+        Judgment(
+            time="2026-01-01T00:00:00Z",
+            rater=rater,
+            seed=seed,
+            order=at,
+            question=each.question,
+            draw=each.draw,
+            left=each.left,
+            choice=choices[each.question],
+        )
+        for at, each in zip(range(count), asking.order(of, seed=seed), strict=False)
+    ]

@@ -1,0 +1,78 @@
+"""The order of a rater's questions, and the probability of each to be asked, against many seeds."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from compute.eyes import asking
+from compute.eyes.asking import DISAGREEMENT, REPEAT, UNIFORM
+from compute.eyes.study import Study
+from tests.compute.eyes.studies import study
+
+
+def pool(count: int, *, of_chance: float | None = None) -> Study:
+    chance = np.random.default_rng(0).random(count) if of_chance is None else np.full(count, of_chance)
+    return study({"a": [0] * count}, chance)
+
+
+@pytest.mark.parametrize("of_chance", [None, 0.0, 1.0])
+@pytest.mark.parametrize("count", [1, 7, 200])
+def test_every_question_is_asked_once_and_a_tenth_again_with_its_sides_swapped(
+    count: int, of_chance: float | None
+) -> None:
+    of = pool(count, of_chance=of_chance)
+    order = list(asking.order(of, seed=5))
+    assert order == list(asking.order(of, seed=5))
+    new = [each for each in order if each.draw != REPEAT]
+    assert sorted(each.question for each in new) == list(range(count))
+    assert len(order) - len(new) == count // 9
+    if of_chance == 0:
+        assert {each.draw for each in new} == {UNIFORM}
+    for at, again in enumerate(order):
+        if again.draw == REPEAT:
+            (first,) = (each for each in order[:at] if each.question == again.question)
+            assert first.draw == UNIFORM and first.left == 1 - again.left
+            assert 5 <= at - order.index(first) <= 9
+
+
+def test_the_two_draws_take_turns_and_seeds_differ() -> None:
+    orders = [list(islice(asking.order(pool(400), seed=seed), 40)) for seed in range(50)]
+    for order in orders:
+        draws = [each.draw for each in order if each.draw != REPEAT]
+        for pair in zip(draws[::2], draws[1::2], strict=True):
+            assert set(pair) == {UNIFORM, DISAGREEMENT}
+    assert len({tuple(each.question for each in order) for order in orders}) == 50
+    assert np.mean([each.left for order in orders for each in order]) == pytest.approx(0.5, abs=0.03)
+
+
+@pytest.mark.parametrize("asked", [20, 60])
+def test_the_probability_of_a_question_is_the_share_of_raters_who_are_asked_it(asked: int) -> None:
+    """Of 2,000 seeds; and the uniform questions are a uniform draw."""
+    of, seeds = pool(80), 2000
+    was_asked, uniform, probability = np.zeros((3, seeds, 80))
+    for seed in range(seeds):
+        answered = {each.question for each in islice(asking.order(of, seed=seed), asked)}
+        drawn = asking.drawn(of, seed=seed, answered=answered)
+        was_asked[seed, list(answered)] = 1
+        uniform[seed], probability[seed] = drawn.uniform, drawn.probability
+        assert set(np.flatnonzero(drawn.uniform)) <= answered
+    assert was_asked.mean(axis=0) == pytest.approx(probability.mean(axis=0), abs=0.05)
+    slope = np.polyfit(of.chance, was_asked.mean(axis=0) - probability.mean(axis=0), 1)[0]
+    assert slope == pytest.approx(0, abs=0.015)
+    assert np.polyfit(of.chance, uniform.mean(axis=0), 1)[0] == pytest.approx(0, abs=0.015)
+
+
+def test_judgments_from_elsewhere_are_taken_for_a_uniform_draw() -> None:
+    drawn = asking.drawn(pool(10), seed=0, answered={1, 4}, elsewhere=True)
+    assert np.flatnonzero(drawn.uniform).tolist() == [1, 4]
+    assert drawn.probability == pytest.approx(np.full(10, 0.2))
+
+
+def test_the_chance_of_a_question_is_the_share_of_pairs_of_models_that_differ() -> None:
+    """Four models, so at most 4 of 6 pairs differ; one without a pick differs from none."""
+    picks = np.array([[0, 0, 0, 0], [0, 0, 1, 1], [0, 1, 1, -1], [0, 1, 1, 1]])
+    assert asking.chances(picks) == pytest.approx([0, 1, 0.75, 0.5])
+    assert asking.chances(np.array([[0, 1], [0, 1]])).tolist() == [0, 0]

@@ -1,0 +1,154 @@
+"""Who agrees with a rater: raters whose answer is known, and judgments as files hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from compute.eyes.report import FIRST_REPORT, EyesReport, krippendorff_alpha, report
+from compute.eyes.study import MOST_RATERS, NO_PICK, Judgment, Study, parsed
+from compute.types import BadInput
+from tests.compute.eyes.studies import judgments, study
+
+COUNT = 120
+TRUTH = np.random.default_rng(3).integers(2, size=COUNT).tolist()
+OPPOSITE = [1 - each for each in TRUTH]
+NONE = [None] * COUNT
+
+
+@pytest.fixture
+def three() -> Study:
+    """One model that is always right, one never, and one that is always tied."""
+    return study({"never": OPPOSITE, "right": TRUTH, "tied": [NO_PICK] * COUNT}, [0.5] * COUNT)
+
+
+def found(of: Study, choices: Sequence[int | None], *, count: int = 60) -> EyesReport:
+    return report(of, judgments(of, choices, count=count))
+
+
+def test_a_rater_who_answers_as_one_model_does(three: Study) -> None:
+    """60 judgments are 54 questions, about half of them uniform, and 6 of those again."""
+    answer = found(three, TRUTH)
+    assert (answer.judgments, answer.cannot_tell, answer.raters, answer.alpha) == (54, 0, ("me",), None)
+    assert [(each.title, each.letter, each.agreement.value) for each in answer.models] == [
+        ("RIGHT", "A", 1.0),
+        ("TIED", "B", 0.5),
+        ("NEVER", "C", 0.0),
+    ]
+    assert {each.agreement.n for each in answer.models} <= set(range(27, 54))
+    assert [(pair.first, pair.second, pair.n, pair.more) for pair in answer.pairs] == [
+        ("RIGHT", "TIED", 54, 0),
+        ("RIGHT", "NEVER", 54, 0),
+        ("TIED", "NEVER", 54, 0),
+    ]
+    assert [pair.sided for pair in answer.pairs] == pytest.approx([0.75, 1, 0.75])
+    assert all(pair.is_significant for pair in answer.pairs)
+    assert (answer.consistency.value, answer.consistency.n, answer.ceiling) == (1, 6, 1)
+    assert answer.left.n == 60 and answer.left.low < 0.5 < answer.left.high
+    assert {(each.chosen, each.models) for each in answer.mistakes} == {(0, ("NEVER",)), (1, ("NEVER",))}
+    assert "RIGHT" in answer.lead and "NEVER" not in answer.lead
+
+
+def test_the_opposite_rater_turns_the_ranking_around(three: Study) -> None:
+    answer = found(three, OPPOSITE)
+    assert [(each.title, each.agreement.value) for each in answer.models] == [("NEVER", 1), ("TIED", 0.5), ("RIGHT", 0)]
+
+
+def test_who_cannot_tell_says_nothing_about_models(three: Study) -> None:
+    answer = found(three, NONE)
+    assert answer.cannot_tell == answer.judgments == 54
+    assert [each.agreement.n for each in answer.models] == [0, 0, 0]
+    assert np.isnan(answer.models[0].agreement.value) and answer.ceiling is None
+    assert (answer.pairs, answer.consistency.n, answer.left.n, answer.mistakes) == ((), 0, 0, ())
+
+
+def test_a_rater_without_a_preference_separates_no_models() -> None:
+    of = study({"a": TRUTH, "b": OPPOSITE})
+    answer = found(of, np.random.default_rng(5).integers(2, size=COUNT).tolist())
+    (pair,) = answer.pairs
+    assert not pair.is_significant and (pair.more is None or pair.more > 0)
+    assert [each.letter for each in answer.models] == ["A", "A"]
+    assert "B" in answer.lead and "A" in answer.lead
+
+
+def test_models_with_the_same_picks_are_not_compared_and_a_study_without_models_is_read() -> None:
+    answer = found(study({"a": TRUTH, "b": TRUTH}), TRUTH)
+    (pair,) = answer.pairs
+    assert (pair.n, pair.p, pair.more) == (0, 1, None) and np.isnan(pair.sided)
+    bare = study({"a": TRUTH}).model_copy(update={"models": {}, "picks": {}})
+    answer = found(bare, TRUTH)
+    assert answer.models == answer.pairs == () and answer.judgments == 54 and answer.lead
+
+
+def test_undone_judgments_do_not_count_and_of_repeated_rows_the_last_does(three: Study) -> None:
+    rows = judgments(three, TRUTH, count=60)
+    wrong = [row.model_copy(update={"choice": 1 - row.choice}) for row in rows]
+    assert report(three, [*wrong, *rows]) == report(three, rows)
+    undone = [row.model_copy(update={"undone": True}) for row in rows[-10:]]
+    assert report(three, [*rows, *undone]) == report(three, rows[:-10])
+    again = report(three, [*rows, *undone, *rows[-10:]])
+    assert again.judgments == 54
+
+
+def test_the_answer_needs_enough_judgments(three: Study) -> None:
+    """Repeats do not count: 22 judgments are 20 questions."""
+    with pytest.raises(BadInput, match=str(FIRST_REPORT)):
+        report(three, judgments(three, TRUTH, count=21))
+    assert report(three, judgments(three, TRUTH, count=22)).judgments == FIRST_REPORT
+
+
+def test_two_raters_with_questions_of_their_own(three: Study) -> None:
+    """One agrees with a model, the other with its opposite, on the questions that both got."""
+    first = judgments(three, TRUTH, count=60, seed=1, rater="one")
+    other = judgments(three, OPPOSITE, count=60, seed=2, rater="two")
+    answer = report(three, [*first, *other])
+    assert (answer.raters, answer.judgments) == (("one", "two"), 108)
+    assert answer.alpha is not None and answer.alpha < -0.9
+    assert answer.models[0].agreement.value == pytest.approx(0.5, abs=0.15)
+    both = report(three, [*first, *judgments(three, TRUTH, count=60, seed=2, rater="two")])
+    assert both.alpha == 1 and both.models[0].agreement.value == 1
+    assert both.models[0].agreement.n > report(three, first).models[0].agreement.n
+    assert both.consistency.n == 12
+
+
+def test_the_headline_is_of_answers_to_uniform_questions_only() -> None:
+    """A model agrees only where models disagree, and those questions alone are drawn by the other draw."""
+    hard = [at % 2 for at in range(COUNT)]
+    of = study({"a": [t if h else 1 - t for t, h in zip(TRUTH, hard, strict=True)]}, [float(h) for h in hard])
+    values = [report(of, judgments(of, TRUTH, count=60, seed=seed)).models[0].agreement.value for seed in range(60)]
+    assert np.mean(values) == pytest.approx(0.5, abs=0.03)
+
+
+def test_judgments_made_elsewhere_are_read(three: Study) -> None:
+    rows = [
+        Judgment(time="", order=at, question=at, draw="given", left=1, choice=TRUTH[at], seconds=0) for at in range(30)
+    ]
+    answer = report(three, rows)
+    assert [each.agreement.n for each in answer.models] == [30, 30, 30]
+    assert answer.models[0].agreement.value == 1 and answer.consistency.n == 0
+
+
+def test_too_many_raters_are_refused(three: Study) -> None:
+    rows = [
+        Judgment(time="", seed=seed, order=0, question=0, draw="uniform", left=0, choice=0)
+        for seed in range(MOST_RATERS + 1)
+    ]
+    with pytest.raises(BadInput, match="raters"):
+        parsed({"study": three.model_dump(), "judgments": [row.model_dump() for row in rows]}, name="It")
+
+
+def test_alpha_of_the_published_example() -> None:
+    """Krippendorff (2011), nominal data of four observers and twelve units with missing values: 0.743."""
+    units = ["111", "2232", "3333", "3333", "2222", "1234", "4444", "1121", "2222", "555", "11", "3"]
+    assert krippendorff_alpha(units) == pytest.approx(0.743, abs=5e-4)
+
+
+def test_alpha_at_its_ends() -> None:
+    assert krippendorff_alpha(["aa", "bb"]) == 1
+    assert krippendorff_alpha(["ab", "ab"]) == pytest.approx(-0.5)
+    draw = np.random.default_rng(0)
+    assert krippendorff_alpha(draw.integers(2, size=(4000, 3)).tolist()) == pytest.approx(0, abs=0.03)
+    for nothing in ([], ["a", "b"], ["aa", "aa"]):
+        assert krippendorff_alpha(nothing) is None
