@@ -10,6 +10,7 @@ from typing import Any
 import gradio as gr
 from starlette.routing import Route
 
+from compute.eyes.folder import StudyFolder
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.memo import shared
@@ -39,6 +40,7 @@ class Site:
     assets: str  # address of the scripts' folders, relative to the app's root
     live: Live  # what visitors try
     data: HubData | None = None  # the data set of the hub that the database comes from
+    study: StudyFolder | None = None  # the host's own, which the page Your eyes asks about
 
     def guard(self, answer: Handler) -> Handler:
         """A route's handler whose errors are sentences, and whose answer comes from one file of the database."""

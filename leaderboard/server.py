@@ -17,6 +17,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from compute.eyes.folder import StudyFolder
 from compute.live.decoder import POOL
 from compute.paths import DATABASE
 from compute.processes import return_freed_regularly
@@ -67,12 +68,13 @@ def build(
     access: Access | None = None,
     opens_on: str = "",
     own_models: Sequence[Model] = (),
+    study: StudyFolder | None = None,
 ) -> tuple[gr.Blocks, dict[str, Any]]:
     """The app and what `launch` needs to serve it; a rebuild, and `data`, renew its database while it runs.
 
     `source` is the database's file, or the database where the caller closes it, after the app. `opens_on` is the
     address of the page that a visitor who opens the app comes to, in place of the front page: `board?suite=...`.
-    `own_models` are the host's own, which visitors can try besides the catalogue's.
+    `own_models` are the host's own, which visitors can try besides the catalogue's. `study`: what /eyes asks about.
 
     Without `access` it answers under any host, and no other site may frame it.
 
@@ -83,7 +85,9 @@ def build(
     live = Live(partial(calibrations, suite_cache), own=own_models)
     with StatelessBlocks(title=SITE, analytics_enabled=False) as blocks:
         first, *others = VIEWS
-        site = Site(db=db, suite_cache=suite_cache, blocks=blocks, assets=static.address(), live=live, data=data)
+        site = Site(
+            db=db, suite_cache=suite_cache, blocks=blocks, assets=static.address(), live=live, data=data, study=study
+        )
         first.draw(site)
         endpoints.add(suite_cache, live)
     for view in others:

@@ -9,6 +9,7 @@ from functools import partial
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # nothing leaves the machine while browsing
 
 from compute.database.build import bring_up_to_date  # noqa: E402
+from compute.eyes.folder import StudyFolder  # noqa: E402
 from compute.processes import long_lived, tune_malloc  # noqa: E402
 from compute.types import LikenessError  # noqa: E402
 from leaderboard.api import mcp  # noqa: E402
@@ -37,8 +38,14 @@ def start(chosen: Options) -> None:
             with mcp.defer_import():
                 from leaderboard import server
             opens_on = suite_file.address(chosen.database, key, path=chosen.suite) if key else ""
+            study = StudyFolder.opened(chosen.eyes) if chosen.eyes else None
             blocks, launch = server.build(
-                fetched or chosen.database, data=data, access=chosen.access, opens_on=opens_on, own_models=models
+                fetched or chosen.database,
+                data=data,
+                access=chosen.access,
+                opens_on="eyes" if study else opens_on,
+                own_models=models,
+                study=study,
             )
         server.serve(blocks, launch | chosen.launch)
     except (LikenessError, OSError) as error:  # Gradio's own for a port that is taken

@@ -63,6 +63,7 @@ ROOMS = (
         "leaderboard.pages.try_it",
         "leaderboard.pages.correlations",
         "leaderboard.pages.cost",
+        "leaderboard.pages.eyes",
         "leaderboard.pages.generators",
         "leaderboard.pages.judges",
         "leaderboard.pages.smaller_suite",

@@ -65,7 +65,7 @@ class Judgment(BaseModel):
 
     time: Annotated[str, Field(max_length=40)]  # ISO 8601, UTC
     rater: Annotated[str, Field(max_length=LONGEST_NAME)] = "me"
-    seed: int = 0
+    seed: Annotated[int, Field(ge=0, lt=2**53)] = 0  # exact in any JSON
     order: Annotated[int, Field(ge=0, lt=MOST_JUDGMENTS)]  # its number in the rater's order, from 0
     question: Annotated[int, Field(ge=0, lt=MOST_QUESTIONS)]
     draw: Literal["uniform", "disagreement", "repeat", "given"]  # given: judged elsewhere

@@ -40,6 +40,10 @@ class Archive:
         for path in self._entries:
             self._bases[PurePosixPath(path).name].append(path)
 
+    def paths(self) -> list[str]:
+        """Every file's path."""
+        return list(self._entries)
+
     def table(self) -> str:
         """The path of its one table. Raises BadInput for none or several."""
         tables = [path for path in self._entries if path.lower().endswith(TABLES)]

@@ -24,6 +24,7 @@ class Options:
     suite: Path | None  # the file of a user suite, whose board the app opens on
     images: tuple[Path, ...]  # folders besides that of the suite's file, which its data may be in
     models: tuple[str, ...]  # checkpoints of the host's own for the Try page: folders, or models of the hub
+    eyes: Path | None  # a study's folder, which the app opens on
     offline: bool
     launch: dict[str, Any]
     access: Access
@@ -80,6 +81,12 @@ def read(
         "(without it LIKENESS_MODELS); not together with LIKENESS_DATA",
     )
     parser.add_argument(
+        "--eyes",
+        type=Path,
+        metavar="FOLDER",
+        help="a study that likeness eyes made: the app opens on its questions",
+    )
+    parser.add_argument(
         "--root-path", help="path under which a proxy serves the app, such as /likeness (GRADIO_ROOT_PATH, else none)"
     )
     parser.add_argument(
@@ -116,6 +123,7 @@ def read(
         suite=options.suite,
         images=tuple(options.images or ()),
         models=tuple(dict.fromkeys(models)),
+        eyes=options.eyes,
         offline=options.offline,
         launch={"server_name": options.host, "server_port": options.port, "root_path": options.root_path},
         access=admitted,

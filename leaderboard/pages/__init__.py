@@ -10,6 +10,7 @@ from leaderboard.pages.claims.page import CLAIMS
 from leaderboard.pages.compare.page import COMPARE
 from leaderboard.pages.correlations.page import CORRELATIONS
 from leaderboard.pages.cost.page import COST
+from leaderboard.pages.eyes.page import EYES
 from leaderboard.pages.generators.page import GENERATORS
 from leaderboard.pages.judges.page import JUDGES
 from leaderboard.pages.map.page import MAP
@@ -28,6 +29,7 @@ VIEWS: tuple[View, ...] = (
     CHOOSE,
     COMPARE,
     TRY,
+    EYES,
     CORRELATIONS,
     MAP,
     SMALLER_SUITE,

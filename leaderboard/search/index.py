@@ -39,6 +39,7 @@ PAGE_WORDS = {
     "board": "leaderboard ranking table rank suite",
     "compare": "versus side by side difference two models",
     "try": "upload own images camera similarity playground demo",
+    "eyes": "own judgments human preference 2afc annotate rate images agree with me study",
     "correlations": "heatmap redundant tasks agreement",
     "map": "embedding neighbours clusters umap",
     "cost": "parameters small memory dimension vectors release date pareto front efficiency hours budget",

@@ -35,7 +35,9 @@ EVENT = re.compile(r"/gradio_api/+(queue/join|run/|api/|call/|component_server|m
 MCP = re.compile(r"/gradio_api/+mcp\b")
 STREAM = re.compile(r"/gradio_api/+(queue/data|call/|heartbeat|startup-events)")
 # What is read here also starts, continues or ends something of a visitor's.
-COMPUTES = re.compile(r"/data/(rank|cell|relations)\b|/live/ready$|/embed/board$")  # besides events
+COMPUTES = re.compile(
+    r"/data/(rank|cell|relations)\b|/live/ready$|/embed/board$|/eyes/(order|report)$"
+)  # besides events
 ACTING = re.compile(r"/gradio_api/+(mcp|queue|call|heartbeat|dev)\b")
 OWN = frozenset({"same-origin", "none"})  # Sec-Fetch-Site; none: the visitor typed the address
 
@@ -47,6 +49,7 @@ LARGEST = (
     (re.compile(r"/live/input$"), LARGEST_IMAGE),
     (re.compile(r"/live/file$"), LARGEST_FILE),
     (re.compile(r"/export/board/"), 1_000_000),
+    (re.compile(r"/eyes/(order|report)$"), 4_000_000),
     (EVENT, LARGEST_EVENT),
 )
 LARGEST_OTHER = 64_000

@@ -35,10 +35,11 @@ PAGES = {
     "cost": "#cost-figure .main-svg",
     "claims": ".lk-claims[data-ready]",
     "sql": ".lk-sql[data-ready]",
+    "eyes": "[data-screen=start]",
     "about": ".pg-table",
 }
 LOOKS = {"light": {}, "dark": {"dark": True, "locale": "de"}, "phone": {"width": 390, "locale": "sw"}}
-TOOLS = {"board", "try", "choose", "compare", "sql"}  # controls first: they are what the page is for
+TOOLS = {"board", "try", "eyes", "choose", "compare", "sql"}  # controls first: they are what the page is for
 SHOWN_BADLY = re.compile(r"Traceback|Exception|Something failed|\bundefined\b|\bNaN\b|\[object|\bcommon\.\w+")
 # Sums up the layout's shifts by session (less than 1 s apart, at most 5 s), as web.dev/articles/cls has it, and keeps
 # every name of a text that Gradio has in no language, as soon as it stands or is spoken anywhere.

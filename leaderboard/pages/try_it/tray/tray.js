@@ -10,7 +10,7 @@ import { createModels, selected, written } from './models.js';
 import { createModes } from './modes.js';
 import { section, unseen, writeQuery } from '../parts.js';
 import { createReady } from './ready.js';
-import { Server } from './server.js';
+import { Server } from '../../../js/server.js';
 import { createSlots } from './slots.js';
 import { Uploads, written as text } from './uploads.js';
 import { QUESTIONS } from '../words.js';

@@ -1,7 +1,7 @@
 /** Uploads of image files: which are refused, sending, and messages for failures. */
 
 import { MOST } from './inputs.js';
-import { LARGEST_FILE } from './server.js';
+import { LARGEST_FILE } from '../../../js/server.js';
 import { many, size } from '../words.js';
 
 /** Why a file is not sent at all, as a sentence; '' where it is. Pure. */

@@ -1,6 +1,6 @@
-/** The tray's requests to the server. */
+/** A visit's requests to the server: what is sent stays in its memory under a random session. */
 
-import { getJson, RequestError } from '../../../js/request.js';
+import { getJson, RequestError } from './request.js';
 
 export const LARGEST_FILE = 8_000_000; // bytes; the server refuses more
 

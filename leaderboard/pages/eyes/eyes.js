@@ -1,0 +1,284 @@
+/** Your eyes: from the start over the questions to the answer. */
+
+import { button, el, stylesheet } from '../../js/dom.js';
+import { getJson } from '../../js/request.js';
+import { Server } from '../../js/server.js';
+import { Asking } from './asking.js';
+import { reduced, zipped } from './reading.js';
+import { Start } from './start.js';
+import { random, Visit } from './visit.js';
+
+const AGAIN = 2000; // ms until answers are sent once more
+const press = (text, act, attributes = {}) => button(text, act, { class: 'ey-button', ...attributes });
+
+/** Mounts the page into `root`. `trigger(name, data)` reaches Python, whose answers come back through `made`. */
+export function mount(root, options) {
+  if (!root.dataset.mounted) {
+    root.dataset.mounted = 'true';
+    stylesheet(new URL('./eyes.css', import.meta.url));
+    root.likenessEyes = new Eyes(root, options);
+  }
+  return root.likenessEyes;
+}
+
+class Eyes {
+  constructor(root, { trigger, root: base, folder }) {
+    Object.assign(this, { root, trigger, server: new Server(base), files: new Map(), urls: new Map(), visit: null, wish: null, turn: 0, sending: false });
+    this.notice = el('p', { class: 'pg-message', role: 'status', hidden: true });
+    this.body = el('div');
+    root.replaceChildren(this.notice, this.body);
+    if (folder) this.openFolder();
+    else this.resume(Visit.stored());
+  }
+
+  say(words) {
+    this.notice.textContent = words;
+    this.notice.hidden = !words;
+  }
+
+  /** Puts a screen in place of the last one. */
+  screen(name, node) {
+    this.asking?.close();
+    this.asking = null;
+    this.body.replaceChildren(node);
+    this.root.dataset.screen = name;
+  }
+
+  // ---- start
+
+  start(words = '') {
+    this.say(words);
+    this.screen('start', new Start({ begin: (wish) => this.make(wish), opened: (file, rater) => this.open(file, rater) }).node);
+  }
+
+  /** Goes on with a visit, once its images are there. */
+  resume(visit) {
+    if (!visit) {
+      this.start();
+      return;
+    }
+    this.visit = visit;
+    visit.store();
+    const wanted = new Set([...visit.images].map((at) => visit.study.contents[at]));
+    if (visit.source !== 'upload' || [...wanted].every((name) => this.files.has(name))) {
+      this.ask();
+      return;
+    }
+    const found = (images) => {
+      images.forEach((blob, name) => this.files.set(name, blob));
+      if ([...wanted].every((name) => this.files.has(name))) this.resume(visit);
+    };
+    const { node } = new Start({ wanted, found });
+    node.append(el('p', { class: 'ey-row' }, press('Save the study', () => this.save()), press('Start over', () => this.leave())));
+    this.say(`${visit.judgments.length} answers are stored in this tab; their images are not. Add the same images to go on.`);
+    this.screen('images', node);
+  }
+
+  leave() {
+    Visit.forget();
+    this.visit = null;
+    this.start();
+  }
+
+  /** A saved study: to go on with, as a further rater, or as further judgments of the study at hand. */
+  async open(file, rater = '') {
+    try {
+      const query = new URLSearchParams({ rater, seed: random() });
+      const facts = await getJson(this.server.url(`eyes/order?${query}`), { method: 'POST', body: await file.text() });
+      if (this.root.dataset.screen !== 'answer') this.resume(new Visit(facts));
+      else if (facts.key !== this.visit.key) this.say('That file has other questions than this study: only judgments of the same questions can be added.');
+      else {
+        const added = this.visit.merge(facts.judgments);
+        await this.answer();
+        this.say(`${added} further judgments were added.`);
+      }
+    } catch (error) {
+      this.say(error.message);
+    }
+  }
+
+  // ---- making
+
+  /** Asks the server for a study: of the photographs, the folder, or the visitor's images, which are reduced and sent first. */
+  async make(wish) {
+    this.say('');
+    this.wish = { seed: random(), ...wish };
+    this.turn += 1;
+    const turn = this.turn;
+    const words = el('p', { role: 'status' }, 'Waiting for the models …');
+    const bar = el('progress', { max: 1, 'aria-label': 'The questions are made' });
+    this.progress = { words, bar };
+    this.screen('making', el('section', { class: 'ey-making', 'aria-label': 'The questions are made' }, words, bar,
+      wish.source !== 'folder' && press('Cancel', () => {
+        this.turn += 1;
+        this.start();
+      })));
+    let file = '';
+    if (wish.source === 'upload') {
+      this.files = wish.images;
+      try {
+        file = await this.send(wish, () => this.turn === turn);
+      } catch (error) {
+        if (this.turn === turn) this.start(error.message);
+      }
+      if (!file || this.turn !== turn) return;
+    }
+    this.next(file);
+  }
+
+  async send({ images, table }, goesOn) {
+    const copies = [];
+    const lost = [];
+    for (const [name, blob] of images) {
+      if (!goesOn()) return '';
+      this.tell(`Reading image ${copies.length + 1} of ${images.size} …`, 0);
+      try {
+        copies.push({ name, blob: await reduced(blob) });
+      } catch {
+        lost.push(name);
+      }
+    }
+    if (lost.length) this.say(`${lost.slice(0, 3).join(', ')}${lost.length > 3 ? ` and ${lost.length - 3} more` : ''} cannot be read as images.`);
+    this.tell('Sending the copies …', 0);
+    const zip = await zipped([...copies, ...(table ? [table] : [])]);
+    return (await this.server.send(zip, undefined, 'live/file')).key;
+  }
+
+  tell(words, share) {
+    this.progress.words.textContent = words;
+    this.progress.bar.value = share;
+  }
+
+  next(file = '') {
+    this.turn += 1;
+    const { source, kind, seed } = this.wish;
+    this.trigger('make', { session: this.server.session, source, kind, seed, file, turn: this.turn });
+  }
+
+  /** Takes over what Python answers. */
+  made(facts) {
+    if (facts.turn !== this.turn || this.root.dataset.screen !== 'making') return;
+    if (facts.state === 'running') {
+      this.tell(`${facts.what} …`, facts.share);
+      this.next();
+      return;
+    }
+    if (this.wish.source === 'upload') this.server.forget();
+    if (facts.state === 'failed') this.start(facts.message);
+    else this.resume(new Visit({ ...facts, rater: facts.rater || this.wish.rater }));
+  }
+
+  // ---- the study of the host's folder
+
+  async openFolder() {
+    try {
+      const facts = await this.server.get('eyes/study');
+      if (facts.state === 'new') {
+        this.make({ source: 'folder', kind: facts.kind });
+        return;
+      }
+      const left = Visit.stored();
+      const unsent = left?.key === facts.key ? left.unsent : [];
+      this.resume(new Visit({ ...facts, judgments: [...facts.judgments, ...unsent], unsent }));
+      this.deliver();
+    } catch (error) {
+      this.say(`${error.message} Reload the page to try again.`);
+    }
+  }
+
+  /** Sends answers to the folder in their order, again and again until the server has them. */
+  async deliver() {
+    const { visit } = this;
+    if (this.sending) return;
+    this.sending = true;
+    while (visit.unsent.length && this.root.isConnected) {
+      try {
+        await getJson(this.server.url('eyes/judgment'), { method: 'POST', body: JSON.stringify(visit.unsent[0]), patience: 20_000 });
+        visit.unsent.shift();
+        visit.store();
+        this.say('');
+      } catch (error) {
+        const waits = `${visit.unsent.length} answers wait in this tab and are sent once it does.`;
+        this.say(error.status >= 400 && error.status < 500 ? error.message : `The server does not answer: ${waits}`);
+        await new Promise((resolve) => {
+          setTimeout(resolve, AGAIN);
+        });
+      }
+    }
+    this.sending = false;
+  }
+
+  // ---- questions
+
+  address(at) {
+    const { visit, files, urls } = this;
+    const name = visit.study.contents[at];
+    if (visit.source !== 'upload') return this.server.url(`eyes/${visit.source}/image?${new URLSearchParams({ name })}`);
+    if (!urls.has(name)) urls.set(name, URL.createObjectURL(files.get(name)));
+    return urls.get(name);
+  }
+
+  async ask() {
+    this.say('');
+    const asking = new Asking(this.visit, {
+      address: (at) => this.address(at),
+      report: () => this.answer(),
+      save: () => this.save(),
+      changed: () => {
+        if (this.visit.source === 'folder') this.deliver();
+        asking.show().then((more) => more || this.answer('All questions are answered.'));
+      },
+    });
+    this.screen('ask', asking.node);
+    this.asking = asking;
+    asking.title.focus();
+    if (!await asking.show()) this.answer('All questions are answered.');
+  }
+
+  // ---- the answer
+
+  async answer(words = '') {
+    const { study, judgments, source } = this.visit;
+    try {
+      const body = JSON.stringify({ study, judgments });
+      const { html, manifest } = await getJson(this.server.url(`eyes/report?source=${source}`), { method: 'POST', body });
+      const parsed = new DOMParser().parseFromString(html, 'text/html'); // a template's own, every value in it escaped
+      parsed.querySelectorAll('[data-image]').forEach((place) => {
+        if (source !== 'upload' || this.files.has(study.contents[place.dataset.image])) place.append(el('img', { alt: place.dataset.alt, src: this.address(Number(place.dataset.image)) }));
+      });
+      const file = el('input', { type: 'file', hidden: true, 'aria-label': 'Another rater’s study', accept: '.json,application/json', onchange: () => file.files.length && this.open(file.files[0]) });
+      const table = source === 'photographs' ? press('Download the answers with images (ZIP)', () => this.exported(manifest)) : source === 'upload' && press('Download the answers (CSV)', () => download(new Blob([manifest]), 'manifest.csv'));
+      const node = el('section', { class: 'ey-answer', 'aria-label': 'Answer' },
+        el('p', { class: 'ey-row' }, press('Go on asking', () => this.ask(), { class: 'ey-button ey-primary' }), press('Save the study (JSON)', () => this.save()), table,
+          press('Add another rater', () => file.click()), file, press('Start over', () => this.leave())), ...parsed.body.childNodes);
+      this.say(words);
+      this.screen('answer', node);
+      node.querySelector('h2')?.focus();
+    } catch (error) {
+      this.say(error.message);
+    }
+  }
+
+  save() {
+    const { study, judgments } = this.visit;
+    download(new Blob([JSON.stringify({ study, judgments })], { type: 'application/json' }), 'likeness-eyes.json');
+  }
+
+  /** The answers as a folder of own data: the table and the images that it names. */
+  async exported(manifest) {
+    const { contents } = this.visit.study;
+    const shown = [...this.visit.images].filter((at) => manifest.includes(contents[at]));
+    try {
+      const images = await Promise.all(shown.map(async (at) => ({ name: contents[at], blob: await (await fetch(this.address(at))).blob() })));
+      download(await zipped([{ name: 'manifest.csv', blob: new Blob([manifest]) }, ...images]), 'likeness-eyes.zip');
+    } catch {
+      this.say('The images could not be fetched. Try again.');
+    }
+  }
+}
+
+function download(blob, name) {
+  const href = URL.createObjectURL(blob);
+  el('a', { href, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+}

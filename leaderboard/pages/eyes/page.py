@@ -1,0 +1,54 @@
+"""Your eyes: a visitor answers questions about images, and sees which models answer them alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradio as gr
+
+from leaderboard.html.components import scripted
+from leaderboard.live.live import QUEUE
+from leaderboard.page import Site, View, heading, payload_of, script_json
+from leaderboard.pages.eyes import routes
+from leaderboard.pages.eyes.studies import Studies
+from leaderboard.web.errors import explain
+from leaderboard.web.redact import redact_paths
+
+TITLE = "Your eyes"
+SENTENCE = "Compare images for five minutes, and see which model agrees with you."
+
+
+def draw(site: Site) -> None:
+    """The page is one script's. Its event `make` is a turn each: {session, source, kind, seed, file, turn}."""
+    heading(title=TITLE, sentence=SENTENCE, copy=False, inline=True)
+    has_folder = str(site.study is not None).lower()
+    studies = Studies(site.live, site.study)
+    eyes = scripted(
+        site.assets,
+        script="pages/eyes/eyes.js",
+        css_class="likeness-eyes",
+        events=("make",),
+        run=f"const view = module.mount(target, {{ trigger: fire, root, folder: {has_folder} }});"
+        " watch('value', () => { if (props.value) view.made(JSON.parse(props.value)); });",
+    )
+
+    def make(event: gr.EventData, request: gr.Request) -> str:
+        payload: dict[str, Any] = payload_of(event)
+        try:
+            facts = studies.turn(payload, request)
+        except Exception as error:
+            facts = {"state": "failed", "message": redact_paths(explain(error, action="A study"))}
+        number = payload.get("turn")  # no two answers are equal, or the second would not arrive
+        return script_json(facts | {"turn": number if isinstance(number, int) else 0})
+
+    eyes.make(
+        make,
+        outputs=[eyes],
+        concurrency_id=QUEUE,
+        show_progress="hidden",
+        api_visibility="private",
+        trigger_mode="multiple",
+    )
+
+
+EYES = View(key="eyes", title=TITLE, sentence=SENTENCE, group="Try", draw=draw, routes=routes.routes)

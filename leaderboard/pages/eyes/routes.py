@@ -1,0 +1,115 @@
+"""What the page Your eyes sends and fetches besides its event: a study's images, order, answers and report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pydantic import ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from compute.eyes import exchange, photographs
+from compute.eyes.report import report
+from compute.eyes.study import LONGEST_NAME, Judgment, Study, StudyFile, parsed
+from compute.rounding import rounded
+from compute.types import BadInput, LikenessError
+from leaderboard.html.templates import render
+from leaderboard.page import Site
+from leaderboard.pages.eyes.studies import FOLDER, PHOTOGRAPHS, UPLOAD, of_folder, opened
+from leaderboard.web.responses import CHECK, refusal
+
+TUNES_FROM = 200  # judgments
+NO_FOLDER = "This app was not started on a study of this machine"
+HOUR = {"cache-control": "private, max-age=3600"}
+
+
+def routes(site: Site) -> list[Route]:
+    """All of them."""
+    folder = site.study
+
+    def stored(request: Request) -> Response:
+        return JSONResponse(of_folder(folder)) if folder else refusal(NO_FOLDER, 404)
+
+    def image(request: Request) -> Response:
+        name = request.query_params.get("name", "")
+        try:
+            if request.path_params["source"] == PHOTOGRAPHS:
+                return Response(photographs.image(name), media_type="image/webp", headers=HOUR)
+            if folder is None or folder.study is None or name not in folder.study.contents:
+                return refusal("The study has no such image", 404, cache=CHECK)
+            return Response(folder.image(name), media_type="image/*", headers=HOUR)
+        except LikenessError as error:
+            return refusal(str(error), 404, cache=CHECK)
+
+    def judge(request: Request, body: bytes) -> Response:
+        if folder is None:
+            return refusal(NO_FOLDER, 404)
+        try:
+            folder.add(Judgment.model_validate_json(body))
+        except ValidationError as error:
+            raise BadInput("The answer is not one of this page. Reload it and answer again") from error
+        return JSONResponse({"stored": len(folder.judgments())})
+
+    def order(request: Request, body: bytes) -> Response:
+        given, query = parsed(body, name="The file"), request.query_params
+        rater = query.get("rater", "")[:LONGEST_NAME] or (given.judgments[-1].rater if given.judgments else "me")
+        own = [each.seed for each in given.judgments if each.rater == rater and each.draw != "given"]
+        seed = query.get("seed", "")[:16]
+        if not own and not seed.isdecimal():
+            raise BadInput("The request is not one of this page. Reload it and try again")
+        source = PHOTOGRAPHS if _shows_photographs(given.study) else UPLOAD
+        if folder and folder.study and folder.study.key == given.study.key:
+            source = FOLDER
+        made = opened(
+            given.study, source=source, seed=own[-1] if own else int(seed), rater=rater, judgments=given.judgments
+        )
+        return JSONResponse(made)
+
+    def answer(request: Request, body: bytes) -> Response:
+        return JSONResponse(answered(parsed(body, name="The file"), source=request.query_params.get("source", "")))
+
+    return [
+        Route("/eyes/study", site.guard(stored)),
+        Route("/eyes/{source}/image", site.guard(image)),
+        *(
+            Route(f"/eyes/{name}", _posted(site, work), methods=["POST"])
+            for name, work in (("judgment", judge), ("order", order), ("report", answer))
+        ),
+    ]
+
+
+def answered(given: StudyFile, *, source: str = "") -> dict[str, str]:
+    """The report as markup, and the answers as the table of own data. Raises BadInput."""
+    found = report(given.study, given.judgments)
+    ends = [end for each in found.models for end in (each.agreement.low, each.agreement.high) if end == end]
+    lowest, highest = min(ends, default=0.0), max(ends, default=1.0)
+    best = found.models[0].title if found.models else ""
+    html = render(
+        "pages/eyes/answer.html",
+        found=found,
+        pixels=lambda value: rounded(3 + 114 * (value - lowest) / ((highest - lowest) or 1), 1),
+        open_pairs=[each for each in found.pairs if best in (each.first, each.second) and not each.is_significant],
+        questions=given.study.questions,
+        contents=given.study.contents,
+        is_text=given.study.kind == "text",
+        source=source,
+        best=found.models[0].key if found.models else "",
+        missing=max(0, TUNES_FROM - found.judgments + found.cannot_tell),
+        tunes_from=TUNES_FROM,
+    )
+    return {"html": str(html), "manifest": exchange.votes(given.study, given.judgments)}
+
+
+def _shows_photographs(study: Study) -> bool:
+    shown = {study.contents[at] for at in exchange.images_of(study)}
+    return shown <= set(photographs.materials(study.kind).images)
+
+
+def _posted(site: Site, work: Callable[[Request, bytes], Response]) -> Callable:
+    async def respond(request: Request) -> Response:
+        body = await request.body()
+        return await run_in_threadpool(site.guard(lambda request: work(request, body)), request)
+
+    return respond

@@ -1,0 +1,228 @@
+"""Studies being made for visitors, a couple of seconds a turn, so that the queue lets others in between.
+
+Those of the shipped photographs and of the host's folder are made once for everyone. A visitor's own is dropped as soon
+as the browser has it: from then on the browser sends it with each request about it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import PurePosixPath
+from typing import Any
+from weakref import WeakSet
+
+from compute.eyes import asking, photographs
+from compute.eyes.folder import StudyFolder
+from compute.eyes.making import MODES, MOST, MakingStep, Materials, StudyMaking
+from compute.eyes.study import ASKS, LONGEST_TEXT, MOST_QUESTIONS, Judgment, Kind, Study
+from compute.io.tables import read_table
+from compute.live import inputs
+from compute.live.archive import TABLES, Archive
+from compute.live.batch import LARGEST_TABLE
+from compute.live.decoder import POOL
+from compute.live.roster import requests_per_question
+from compute.training.examples import QUALITY_PROMPT
+from compute.types import BadInput, Model
+from leaderboard.live.live import MOST_MODELS, Live
+
+TURN = 2.0  # seconds of work before it is the others' turn
+MOST_MADE, IDLE = 8, 120.0  # visitors' own studies at a time; seconds without a turn until another may take its place
+MOST_PROMPTS = 200
+KEY = ("eyes", "study")  # among the session's results
+PHOTOGRAPHS, FOLDER, UPLOAD = "photographs", "folder", "upload"
+ALTERNATIVES = ("alternative_1", "alternative_2")
+
+
+@dataclass(eq=False)
+class TimedMaking:
+    """One study that is being made, in turns."""
+
+    making: StudyMaking | None
+    clock: Callable[[], float] = time.monotonic
+    study: Study | None = None
+
+    def __post_init__(self) -> None:
+        self.used, self.step = self.clock(), MakingStep(share=0.0, what="Reading the images")
+        self._steps = self.making.steps()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in memory, about."""
+        return self.making.nbytes if self.making else 0
+
+    def turn(self) -> None:
+        """Works for TURN seconds, or until the study is there."""
+        self.used = began = self.clock()
+        for step in self._steps:
+            self.step = step
+            if self.clock() - began >= TURN:
+                return
+        self.study, self.making = self.study or self.making.study, None
+
+
+class Studies:
+    """All studies of the app that are being made, and those that it keeps. For the queue's one thread."""
+
+    def __init__(self, live: Live, folder: StudyFolder | None) -> None:
+        self._live, self._folder = live, folder
+        self._kept: dict[str, TimedMaking] = {}
+        self._own: WeakSet[TimedMaking] = WeakSet()
+
+    def turn(self, payload: dict[str, Any], request: Any) -> dict[str, Any]:
+        """The next turn of a study: {session, source, kind, seed, file}, with `file` only at the start of a visitor's
+        own. How far it is, or the study with a rater's order of the seed. Raises BadInput."""
+        source, kind, seed = payload.get("source"), payload.get("kind"), payload.get("seed")
+        if kind not in ASKS or not isinstance(seed, int) or not 0 <= seed < 2**53:
+            raise BadInput("The request is not one of this page. Reload it and try again")
+        if source == UPLOAD:
+            return self._turn_own(payload, request, kind=kind, seed=seed)
+        if source == FOLDER and self._folder:
+            made, name = self._folder.materials, FOLDER
+        else:
+            made, name = partial(photographs.materials, kind), f"{PHOTOGRAPHS} {kind}"
+        if name not in self._kept:
+            materials = made()
+            models = self._models(materials.kind, self._folder.settings.models if name == FOLDER else ())
+            self._kept[name] = TimedMaking(StudyMaking(materials=materials, models=models, run=self._live.run))
+        try:
+            self._kept[name].turn()
+        except Exception:
+            del self._kept[name]
+            raise
+        study = self._kept[name].study
+        if study is None or name != FOLDER:
+            return self._told(self._kept[name], source=PHOTOGRAPHS, seed=seed)
+        self._folder.save(study)
+        return of_folder(self._folder)
+
+    def _turn_own(self, payload: dict[str, Any], request: Any, *, kind: Kind, seed: int) -> dict[str, Any]:
+        session, file = str(payload.get("session", "")), payload.get("file")
+        results = self._live.uploads.results(session)
+        if file:
+            self._live.admit(request)
+            self._make_room()
+            materials = uploaded(self._live.uploads.file(session, str(file)), kind=kind)
+            models = self._models(materials.kind)
+            results[KEY] = TimedMaking(StudyMaking(materials=materials, models=models, run=self._live.run))
+            self._own.add(results[KEY])
+        timed = results.get(KEY)
+        if timed is None:
+            raise BadInput("The images are no longer available. Add them again")
+        try:
+            timed.turn()
+        finally:
+            if timed.making is None:
+                results.pop(KEY, None)
+        return self._told(timed, source=UPLOAD, seed=seed)
+
+    def _make_room(self) -> None:
+        """Drops the study that waited longest where there are too many. Raises BadInput where all go on."""
+        making = [each for each in self._own if each.making]
+        if len(making) < MOST_MADE:
+            return
+        oldest = min(making, key=lambda each: each.used)
+        if oldest.clock() - oldest.used < IDLE:
+            raise BadInput(f"{MOST_MADE} studies of other visitors are being made, which is the most. Try in a minute")
+        oldest.making = None
+
+    def _models(self, kind: Kind, keys: Sequence[str] = ()) -> list[Model]:
+        """The named models, else those that are ready here and ask nobody."""
+        if keys:
+            return self._live.models(keys)
+        mode, kinds = MODES[kind]
+        listed = self._live.roster.listed(mode=mode, kinds=kinds)
+        return [each.row for each in listed if each.first and not requests_per_question(each.row)][:MOST_MODELS]
+
+    @staticmethod
+    def _told(timed: TimedMaking, *, source: str, seed: int) -> dict[str, Any]:
+        if timed.study is None:
+            return {"state": "running", "share": timed.step.share, "what": timed.step.what}
+        return opened(timed.study, source=source, seed=seed)
+
+
+def opened(
+    study: Study, *, source: str, seed: int, rater: str = "", judgments: Iterable[Judgment] = ()
+) -> dict[str, Any]:
+    """A study as the browser takes it over: with a rater's order of the seed, as [question, draw, left]."""
+    return {
+        "state": "done",
+        "source": source,
+        "study": study.model_dump(),
+        "key": study.key,
+        "asks": ASKS[study.kind],
+        "rater": rater,
+        "seed": seed,
+        "order": [[each.question, each.draw, each.left] for each in asking.order(study, seed=seed)],
+        "judgments": [each.model_dump() for each in judgments],
+    }
+
+
+def of_folder(folder: StudyFolder) -> dict[str, Any]:
+    """The folder's study with its answers; before the study is made, its settings alone."""
+    about = {"rater": folder.settings.rater, "seed": folder.settings.seed}
+    if folder.study is None:
+        return about | {"state": "new", "kind": folder.settings.kind}
+    return opened(folder.study, source=FOLDER, judgments=folder.judgments(), **about)
+
+
+def uploaded(data: bytes, *, kind: Kind) -> Materials:
+    """A visitor's ZIP of images, perhaps with one table: of prompts, or of questions, which then say their kind.
+
+    Raises BadInput.
+    """
+    archive = Archive(data)
+    names = [path for path in archive.paths() if not path.lower().endswith(TABLES) and len(path) <= LONGEST_TEXT]
+    if len(names) > MOST:
+        raise BadInput(f"{len(names):,} images are too many: a study takes {MOST}. Add fewer")
+    images = {name: partial(_image, archive, name) for name in names}
+    if len(names) == len(archive.paths()):
+        return Materials(kind=kind, images=images)
+    path = archive.table()
+    file = read_table(
+        archive.read(path, most=LARGEST_TABLE),
+        name=PurePosixPath(path).name[:100],
+        ending=PurePosixPath(path.lower()).suffix,
+        most_bytes=LARGEST_TABLE,
+        most_rows=MOST_QUESTIONS,
+    )
+    first, second = map(file.named, zip(ALTERNATIVES))
+    shown = file.named(("reference", "prompt"))
+    if not first or not second:
+        column = file.column(("prompt",), what="prompts, nor alternative_1 and alternative_2")
+        prompts = list(dict.fromkeys(filter(None, (str(row[column] or "").strip() for row in file.rows()))))
+        return Materials(kind="text", images=images, prompts=_bounded(prompts[:MOST_PROMPTS]))
+    questions = [
+        tuple(_named(archive, path, row.get(column)) for column in (shown, first, second)) for row in file.rows()
+    ]
+    asked = {question[0] for question in questions}
+    if asked <= {"", QUALITY_PROMPT}:
+        questions = [("", one, two) for _, one, two in questions]
+        return Materials(kind="quality", images=images, questions=questions, copies=True)
+    is_text = not asked & set(images)
+    return Materials(
+        kind="text" if is_text else "image",
+        images=images,
+        prompts=_bounded(sorted(asked)) if is_text else (),
+        questions=questions,
+        copies=True,
+    )
+
+
+def _bounded(prompts: Sequence[str]) -> Sequence[str]:
+    for prompt in prompts:
+        if not prompt or len(prompt) > LONGEST_TEXT:
+            raise BadInput(f"A prompt has 1 to {LONGEST_TEXT:,} characters; one has {len(prompt):,}. Change it")
+    return prompts
+
+
+def _named(archive: Archive, table: str, cell: object) -> str:
+    """The image's path that a cell of the table names, else its text."""
+    text = str(cell or "").strip()
+    return archive.find(text, beside=table) or text
+
+
+def _image(archive: Archive, path: str) -> inputs.Input:
+    return POOL.image(archive.read(path, most=inputs.LARGEST_IMAGE), name=path)

@@ -1,0 +1,94 @@
+/** A visit: one study, the rater's order of its questions, and the answers; in the tab's storage with each answer. */
+
+const PLACE = 'likeness-eyes';
+
+export const random = () => crypto.getRandomValues(new Uint32Array(1))[0];
+
+/** Which judgments count: the last of each rater, seed and order, unless undone. Pure. */
+export function standing(judgments) {
+  const last = new Map(judgments.map((each) => [`${each.order} ${each.seed} ${each.rater}`, each]));
+  return [...last.values()].filter(({ undone }) => !undone);
+}
+
+export class Visit {
+  /** `facts` as the server opens a study; `unsent` are answers that it has not got yet. */
+  constructor({ source, study, key, asks, rater, seed, order, judgments, unsent = [] }) {
+    Object.assign(this, { source, study, key, asks, rater: rater || 'me', seed, order, judgments, unsent });
+  }
+
+  /** The visit that this tab was left in; null without one. */
+  static stored() {
+    try {
+      const facts = JSON.parse(sessionStorage.getItem(PLACE));
+      return facts && new Visit(facts);
+    } catch {
+      return null;
+    }
+  }
+
+  static forget() {
+    sessionStorage.removeItem(PLACE);
+  }
+
+  store() {
+    try {
+      sessionStorage.setItem(PLACE, JSON.stringify(this));
+    } catch {
+      // The storage is full or forbidden: the answers last as long as the page.
+    }
+  }
+
+  /** Numbers of the contents that are images. */
+  get images() {
+    const first = this.study.kind === 'text' ? 1 : 0;
+    return new Set(this.study.questions.flatMap((question) => question.slice(first)).filter((at) => at >= 0));
+  }
+
+  /** The rater's place in the order. */
+  get place() {
+    return standing(this.judgments).filter(({ rater, seed, draw }) => rater === this.rater && seed === this.seed && draw !== 'given').length;
+  }
+
+  /** New questions that are answered, of all raters: what a report counts. */
+  get count() {
+    return standing(this.judgments).filter(({ draw }) => draw !== 'repeat').length;
+  }
+
+  /** The question at a place: {texts or numbers of `reference`, `left`, `right`}; null after the last. */
+  asked(place) {
+    if (place >= this.order.length) return null;
+    const [question, draw, left] = this.order[place];
+    const [reference, ...alternatives] = this.study.questions[question];
+    return { question, draw, side: left, reference, left: alternatives[left], right: alternatives[1 - left] };
+  }
+
+  /** Adds the answer at the place: the alternative 0 or 1, or null for "cannot tell". Hands back the judgment. */
+  answer(choice, seconds) {
+    const { question, draw, side } = this.asked(this.place);
+    return this.#add({ order: this.place, question, draw, left: side, choice, undone: false, seconds });
+  }
+
+  /** Takes the last answer back; null where there is none. */
+  undo() {
+    const order = this.place - 1;
+    const last = standing(this.judgments).find((each) => each.order === order && each.rater === this.rater && each.seed === this.seed);
+    return last ? this.#add({ ...last, undone: true }) : null;
+  }
+
+  /** Adds others' judgments of the same questions; hands back how many are new. */
+  merge(judgments) {
+    const known = new Set(this.judgments.map((each) => JSON.stringify(each)));
+    const added = judgments.filter((each) => !known.has(JSON.stringify(each)));
+    this.judgments.push(...added);
+    this.store();
+    return added.length;
+  }
+
+  #add(facts) {
+    const judgment = { ...facts, time: new Date().toISOString(), rater: this.rater, seed: this.seed };
+    this.judgments.push(judgment);
+    if (this.source === 'folder') this.unsent.push(judgment);
+    this.store();
+    return judgment;
+  }
+}

@@ -1,0 +1,235 @@
+"""Your eyes: how studies are made in turns, and what its routes take and answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from compute.eyes.folder import EyesSettings, StudyFolder
+from compute.eyes.study import Judgment, Study
+from compute.training.examples import QUALITY_PROMPT
+from compute.types import BadInput
+from leaderboard.live.live import Live
+from leaderboard.pages.eyes import routes, studies
+from leaderboard.web.errors import guarded
+from tests.compute.live.pictures import png
+from tests.compute.live.zips import packed
+
+SESSION = "a" * 32
+COLOURS = ("red", "orange", "yellow", "green", "blue", "black", "white", "purple")
+IMAGES = {f"{colour}.png": png(colour) for colour in COLOURS}
+STUDY = Study(
+    kind="image",
+    contents=list(IMAGES),
+    questions=[(at % 8, (at + 1 + at // 8) % 8, (at + 4 + at // 8) % 8) for at in range(24)],
+    models={"ssim": "SSIM", "<b>hostile</b>": "<b>hostile</b>"},
+    picks={"ssim": [0] * 24, "<b>hostile</b>": [1] * 24},
+    notes=["<i>note</i>"],
+)
+
+
+def judged(*, count: int, rater: str = "me", seed: int = 1, choice: int | None = 0) -> list[dict[str, Any]]:
+    """A rater's first answers."""
+    order = studies.opened(STUDY, source="", seed=seed)["order"]
+    facts = {"time": "2026-01-01T00:00:00Z", "rater": rater, "seed": seed, "choice": choice}
+    return [
+        facts | {"order": at, "question": question, "draw": draw, "left": left}
+        for at, (question, draw, left) in enumerate(order[:count])
+    ]
+
+
+def body(judgments: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"study": STUDY.model_dump(), "judgments": judgments}
+
+
+@pytest.fixture
+def client() -> Callable[..., TestClient]:
+    def made(folder: StudyFolder | None = None) -> TestClient:
+        site = SimpleNamespace(study=folder, guard=partial(guarded, snapshot=nullcontext))
+        return TestClient(Starlette(routes=routes.routes(site)), raise_server_exceptions=False)
+
+    return made
+
+
+@pytest.fixture
+def live(monkeypatch: pytest.MonkeyPatch) -> Live:
+    live = Live()
+    metrics = [live.roster.row(key) for key in ("colour-histogram", "ssim")]
+    monkeypatch.setattr(studies.Studies, "_models", lambda self, kind, keys=(): metrics)
+    return live
+
+
+def made(making: studies.Studies, payload: dict[str, Any]) -> dict[str, Any]:
+    """What the last turn answers."""
+    facts = making.turn(payload, None)
+    while facts["state"] == "running":
+        facts = making.turn(payload | {"file": ""}, None)
+    return facts
+
+
+def payload(**changes: Any) -> dict[str, Any]:
+    return {"session": SESSION, "source": "upload", "kind": "image", "seed": 5} | changes
+
+
+def test_a_visitor_s_images_become_a_study_in_turns_and_are_dropped(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(studies, "TURN", 0.0)
+    making = studies.Studies(live, None)
+    file = live.uploads.add_file(SESSION, packed(IMAGES | {"broken.png": b"nothing"}))
+    first = making.turn(payload(file=file), None)
+    assert first["state"] == "running" and 0 <= first["share"] < 1
+    facts = made(making, payload())
+    study = Study.model_validate(facts["study"])
+    assert set(study.models) == {"colour-histogram", "ssim"} and study.questions
+    assert any(note.startswith("broken.png") for note in study.notes)
+    assert [type(part) for part in facts["order"][0]] == [int, str, int]
+    with pytest.raises(BadInput, match="Add them again"):
+        making.turn(payload(), None)
+
+
+def test_the_photographs_study_is_made_once_for_everyone(live: Live) -> None:
+    making = studies.Studies(live, None)
+    first = made(making, payload(source="photographs", kind="text"))
+    other = making.turn(payload(source="photographs", kind="text", session="b" * 32, seed=6), None)
+    assert other["key"] == first["key"] and other["order"] != first["order"]
+
+
+@pytest.mark.parametrize("wrong", [{"kind": "video"}, {"seed": -1}, {"seed": "1"}, {"file": "none"}, {"session": "x"}])
+def test_a_request_that_no_page_sends_is_refused(live: Live, wrong: dict[str, Any]) -> None:
+    with pytest.raises(BadInput):
+        studies.Studies(live, None).turn(payload(**wrong), None)
+
+
+def test_so_many_studies_at_a_time_and_one_that_was_left_makes_room(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(studies, "TURN", 0.0)
+    making = studies.Studies(live, None)
+
+    def begin(number: int) -> Any:
+        session = f"{number:032x}"
+        making.turn(payload(session=session, file=live.uploads.add_file(session, packed(IMAGES))), None)
+        return live.uploads.results(session)[studies.KEY]
+
+    begun = [begin(number) for number in range(studies.MOST_MADE)]
+    with pytest.raises(BadInput, match="other visitors"):
+        begin(100)
+    begun[3].used -= studies.IDLE
+    begin(101)
+    assert [each.making is None for each in begun] == [at == 3 for at in range(studies.MOST_MADE)]
+
+
+PAIR = "alternative_1,alternative_2"
+TABLES = {
+    f"reference,{PAIR}\nred.png,blue.png,green.png\n": ("image", [("red.png", "blue.png", "green.png")]),
+    f"prompt,{PAIR}\na rose,red.png,blue.png\n": ("text", [("a rose", "red.png", "blue.png")]),
+    f"{PAIR}\nred.png,blue.png\n": ("quality", [("", "red.png", "blue.png")]),
+    f"prompt,{PAIR}\n{QUALITY_PROMPT},red.png,blue.png\n": ("quality", [("", "red.png", "blue.png")]),
+    "prompt\na rose\na rose\nthe sea\n": ("text", None),
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_table_gives_prompts_or_questions_of_its_own_kind(table: str) -> None:
+    folder = {f"folder/{name}": data for name, data in IMAGES.items()}
+    found = studies.uploaded(packed(folder | {"folder/manifest.csv": table.encode()}), kind="image")
+    kind, questions = TABLES[table]
+    placed = questions and [tuple(f"folder/{name}" if name in IMAGES else name for name in row) for row in questions]
+    assert (found.kind, found.questions) == (kind, placed) and len(found.images) == len(IMAGES)
+    assert list(found.prompts) == ([] if kind != "text" else ["a rose", "the sea"] if placed is None else ["a rose"])
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {f"{at}.png": b"" for at in range(201)},
+        {"a.csv": b"prompt\nx\n", "b.csv": b"prompt\nx\n"},
+        {"a.csv": b"other\nx\n"},
+        {"a.csv": b"prompt\n" + b"x" * 1001},
+    ],
+    ids=["images", "tables", "columns", "prompt"],
+)
+def test_a_zip_out_of_bounds_is_refused(files: dict[str, bytes]) -> None:
+    with pytest.raises(BadInput):
+        studies.uploaded(packed(files), kind="text")
+
+
+def test_a_report_ranks_models_and_hands_out_the_votes(client: Callable[..., TestClient]) -> None:
+    answer = client().post("/eyes/report", json=body(judged(count=23))).json()
+    assert "SSIM agrees" in answer["html"] and "likeness run" in answer["html"] and "--tune" not in answer["html"]
+    assert "<b>hostile" not in answer["html"] and "<i>note" not in answer["html"]
+    head, *rows = answer["manifest"].splitlines()
+    assert head.startswith("name,prompt,alternative_1") and all(row.endswith(",1,0") for row in rows)
+
+
+@pytest.mark.parametrize("path", ["report", "order?seed=1", "judgment"])
+@pytest.mark.parametrize(
+    "sent",
+    [b"", b"{", b"[" * 100_000, b"\xff", b'{"study": {"kind": "image"}}', json.dumps(body(judged(count=5))).encode()],
+)
+def test_what_is_not_enough_or_not_of_this_page_gets_a_sentence(
+    client: Callable[..., TestClient], tmp_path: Path, path: str, sent: bytes
+) -> None:
+    answer = client(folder(tmp_path)).post(f"/eyes/{path}", content=sent)
+    if path == "order?seed=1" and b"judgments" in sent:
+        assert answer.status_code == 200
+        return
+    assert answer.status_code == 400 and "Something failed" not in answer.json()["error"]
+
+
+def test_a_saved_study_goes_on_with_its_rater_or_begins_for_another(client: Callable[..., TestClient]) -> None:
+    sent = body(judged(count=5, rater="ann", seed=7))
+    same = client().post("/eyes/order?seed=9", json=sent).json()
+    assert (same["rater"], same["seed"], same["source"], len(same["judgments"])) == ("ann", 7, "upload", 5)
+    other = client().post("/eyes/order?seed=9&rater=bob", json=sent).json()
+    assert (other["rater"], other["seed"]) == ("bob", 9) and other["key"] == same["key"]
+
+
+def folder(path: Path) -> StudyFolder:
+    """A study of this machine, whose questions are drawn."""
+    (path / "source").mkdir()
+    for name, data in IMAGES.items():
+        (path / "source" / name).write_bytes(data)
+    made = StudyFolder.created(path / "eyes", EyesSettings(source=str(path / "source"), rater="ann", seed=3))
+    made.save(STUDY)
+    return made
+
+
+def test_a_folder_s_study_is_asked_about_and_its_answers_are_on_disk(
+    client: Callable[..., TestClient], tmp_path: Path
+) -> None:
+    study = folder(tmp_path)
+    app = client(study)
+    facts = app.get("/eyes/study").json()
+    assert (facts["source"], facts["rater"], facts["seed"], facts["judgments"]) == ("folder", "ann", 3, [])
+    image = app.get("/eyes/folder/image", params={"name": "red.png"})
+    assert image.content == IMAGES["red.png"]
+    assert app.get("/eyes/folder/image", params={"name": "../eyes/settings.json"}).status_code == 404
+    (answer,) = judged(count=1, rater="ann", seed=3)
+    assert app.post("/eyes/judgment", json=answer).json() == {"stored": 1}
+    assert study.judgments() == [Judgment(**answer)] and len(app.get("/eyes/study").json()["judgments"]) == 1
+
+
+def test_without_a_folder_there_is_none(client: Callable[..., TestClient]) -> None:
+    app = client()
+    answers = [app.get("/eyes/study"), app.get("/eyes/folder/image?name=a"), app.get("/eyes/photographs/image?name=a")]
+    assert [each.status_code for each in answers] == [404] * 3
+    assert app.get("/eyes/photographs/image?name=cat.webp").headers["content-type"] == "image/webp"
+
+
+def test_a_folder_s_study_is_made_and_stored(live: Live, tmp_path: Path) -> None:
+    folder(tmp_path)
+    settings = EyesSettings(source=str(tmp_path / "source"), rater="ann", seed=3)
+    study = StudyFolder.created(tmp_path / "other", settings)
+    facts = made(studies.Studies(live, study), payload(source="folder"))
+    assert (facts["rater"], facts["seed"]) == ("ann", 3) and study.study.key == facts["key"]
