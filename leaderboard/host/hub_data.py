@@ -7,7 +7,6 @@ two stay on disk.
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import logging
 import os
@@ -16,15 +15,17 @@ import re
 import shutil
 import tempfile
 import threading
-from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from compute.io.files import temporary_folder
 from compute.types import BadInput, DatabaseError, LikenessError, NotHere
 from leaderboard.data.database import Database
+from leaderboard.data.private_folder import private_folder
 from leaderboard.host.rebuilt import check_contents
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfFileMetadata
 
 FILE = "likeness.duckdb"  # what compute/database/publish.py uploads
 MINUTES = 30.0  # between two checks of the hub, unless LIKENESS_REFRESH says otherwise
@@ -36,14 +37,6 @@ STORED = 2  # files: the current one, and the one that running requests may stil
 NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*", re.ASCII)
 SHA256 = re.compile(r"[0-9a-f]{64}")
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, kw_only=True)
-class HubVersion:
-    """What the hub stores: the file's ETag, which for a large file is its SHA-256, and its commit."""
-
-    etag: str
-    commit: str
 
 
 def from_environment() -> HubData | None:
@@ -74,9 +67,7 @@ def cache() -> Path:
         with tempfile.TemporaryFile(dir=folder):
             return folder
     except OSError as error:
-        until_the_end = ExitStack()
-        temporary = until_the_end.enter_context(temporary_folder())
-        atexit.register(until_the_end.close)
+        temporary = private_folder()
         log.warning(
             "%s cannot be written (%s): what is fetched is stored in %s until the program ends. LIKENESS_CACHE "
             "names another folder",
@@ -186,7 +177,7 @@ class HubData:
         try:
             version = self._hub_version()
             if version.etag == self._etag:
-                self.commit, self.problem = version.commit, ""
+                self.commit, self.problem = version.commit_hash, ""
                 return False
             if version.etag in self._refused:
                 self.problem = self._refused[version.etag]
@@ -218,7 +209,8 @@ class HubData:
             self._end.wait(seconds * random.uniform(1 - JITTER, 1 + JITTER))
             wait *= 2
 
-    def _hub_version(self) -> HubVersion:
+    def _hub_version(self) -> HfFileMetadata:
+        """What the hub stores: the file's ETag, which for a large file is its SHA-256, and its commit."""
         from huggingface_hub import get_hf_file_metadata, hf_hub_url
         from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError
 
@@ -236,9 +228,9 @@ class HubData:
             ) from error
         if not metadata.etag or not metadata.commit_hash:
             raise NotHere("The server at HF_ENDPOINT does not state which file it has.")
-        return HubVersion(etag=metadata.etag, commit=metadata.commit_hash)
+        return metadata
 
-    def _fetch(self, version: HubVersion) -> Path:
+    def _fetch(self, version: HfFileMetadata) -> Path:
         """The file of this version, checked. Raises DatabaseError, once a version: it is not fetched again."""
         from huggingface_hub import hf_hub_download
 
@@ -247,7 +239,7 @@ class HubData:
                 self.repo,
                 FILE,
                 repo_type="dataset",
-                revision=version.commit,
+                revision=version.commit_hash,
                 cache_dir=self.folder,
                 force_download=force,
             )
@@ -259,7 +251,7 @@ class HubData:
         except LikenessError as error:
             fault = str(error).partition(". ")[0]  # the remedy after it is for a database built here
             reason = (
-                f"The newest file of {self.repo} (commit {version.commit[:7]}) is not used: {fault}. Publish "
+                f"The newest file of {self.repo} (commit {version.commit_hash[:7]}) is not used: {fault}. Publish "
                 f"it again: likeness publish --repo {self.repo}"
             )
             self._refused[version.etag] = reason
@@ -267,14 +259,14 @@ class HubData:
             raise DatabaseError(reason) from error
         return path
 
-    def _show(self, path: Path, version: HubVersion) -> None:
+    def _show(self, path: Path, version: HfFileMetadata) -> None:
         os.utime(path)  # the newest of several files is the one to start with
         with self._lock:
             if self._db is not None:
                 self._db.swap(path)
             self._use(path)
-            self._etag, self.commit, self.problem = version.etag, version.commit, ""
-        log.info("The data set %s is shown as of commit %s", self.repo, version.commit)
+            self._etag, self.commit, self.problem = version.etag, version.commit_hash, ""
+        log.info("The data set %s is shown as of commit %s", self.repo, version.commit_hash)
         self._delete(set(self._stored()[STORED:]))
 
     def _use(self, path: Path) -> None:

@@ -20,7 +20,7 @@ from leaderboard.data.board_table import BoardTable
 from leaderboard.data.fronts import AGE, DIMENSION, MEMORY, SIZE
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.mean_rule import suite_rule
-from leaderboard.data.memo import memoised, shared
+from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import memory_text, parameters_text
 from leaderboard.web.parameters import Choice, Number, Parameter, Text
@@ -174,7 +174,8 @@ class SuiteFronts:
 
     def suites(self) -> pd.DataFrame:
         """The suites to choose from: those that have a mean."""
-        return _suites(self.suite_cache)
+        every = suite_queries.suites(self.suite_cache.db)
+        return every[(every["aggregate"] != "human") & (every["tasks"] > 0)]
 
     def get(self, query: CostQuery) -> SuiteFront:
         """The front of one choice. Raises UnknownKey for a suite that does not exist, BadInput for one without a
@@ -211,7 +212,7 @@ class SuiteFronts:
             for at, index in enumerate(rows)
         )
         others = [table.rows[index].model for index in table.rows_of(origin) if index not in set(rows)]
-        nothing = any(point.state for point in points) and not any(point.state in (ON, OFF) for point in points)
+        nothing = {point.state for point in points} - {""} == {UNKNOWN}
         return SuiteFront(
             suite=table.suite,
             axis=AXES[query.axis],
@@ -236,13 +237,12 @@ class SuiteFronts:
 
     def _testable(self, table: BoardTable, cost: np.ndarray) -> tuple[str, ...]:
         """The categories in which at least one model with a cost can be tested."""
-        out = []
-        for category in table.scores.categories:
-            ranked = self._ranked(table, category)
-            _, rows = ranked_rows(table, ranked)
-            if {ON, OFF} & set(fronts.front_of(ranked, rows=rows, cost=cost).states):
-                out.append(category)
-        return tuple(out)
+        ranked = {category: self._ranked(table, category) for category in table.scores.categories}
+        return tuple(
+            category
+            for category, of in ranked.items()
+            if {ON, OFF} & set(fronts.front_of(of, rows=ranked_rows(table, of)[1], cost=cost).states)
+        )
 
 
 @memoised
@@ -255,17 +255,3 @@ def suite_items(suite: str) -> ItemCounts:
     source = Source(offline=True)
     chosen = [task for task in shipped().tasks if suite in task.suites]
     return item_counts(chosen, needs=lambda task: tasks.needs(task, source=source))
-
-
-def _suites_with_mean(suite_cache: SuiteCache) -> pd.DataFrame:
-    every = suite_queries.suites(suite_cache.db)
-    means = [row.aggregate != "human" and bool(_categories(suite_cache, row.key)) for row in every.itertuples()]
-    return every[np.array(means, bool)]
-
-
-def _categories(suite_cache: SuiteCache, suite: str) -> set[str]:
-    tasks = suite_queries.suite_tasks(suite_cache.db, suite=suite)
-    return set(tasks.loc[tasks["ranked"].astype(bool), "category"])
-
-
-_suites = shared(_suites_with_mean)

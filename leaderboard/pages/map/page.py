@@ -86,7 +86,7 @@ def draw(site: Site) -> None:
         recipe = Recipe(noun=of, suites=tuple(suites.split(",")))
         points, made = stored_map(site.db, recipe)
         facts = described_points(site, points, recipe)
-        shown = colour_of(recipe, colour)
+        shown = colour if colour in COLOURS[of] else "cluster"  # a colouring that does not fit what is shown
         return (
             gr.update(choices=[(TITLES[key], key) for key in COLOURS[of]], value=shown),
             finding(made, facts, of),
@@ -113,11 +113,6 @@ def stored_map(db: Database, recipe: Recipe) -> tuple[pd.DataFrame, dict[str, An
     """The points of a shipped map, key, x, y and cluster, and what it was made of and with."""
     stored = suite_queries.projection(db, kind=recipe.kind)
     return stored.drop(columns="settings"), json.loads(stored["settings"].iloc[0])
-
-
-def colour_of(recipe: Recipe, chosen: str) -> str:
-    """The chosen colouring, or by cluster where it does not fit what is shown."""
-    return chosen if chosen in COLOURS[recipe.noun] else "cluster"
 
 
 def nearest(site: Site, recipe: Recipe, keys: frozenset[str]) -> dict[str, list[Neighbour]]:
@@ -158,12 +153,8 @@ def chart(
         "parts": parts(site, facts, recipe),
         "near": [
             [
-                [
-                    at[other.key],
-                    float(rounded(other.distance, 2)),
-                    None if np.isnan(other.r) else float(rounded(other.r, 2)),
-                ]
-                for other in near[key]
+                [at[o.key], *(None if np.isnan(each) else float(rounded(each, 2)) for each in (o.distance, o.r))]
+                for o in near[key]
             ]
             for key in facts["key"]
         ],
@@ -208,20 +199,19 @@ def groups(facts: pd.DataFrame, noun: str) -> list[dict[str, Any]]:
 
 def parts(site: Site, facts: pd.DataFrame, recipe: Recipe) -> list[dict[str, Any]]:
     """For each suite: where the board is, and which points it can show."""
-    boards = []
-    for suite in recipe.suites:
-        sheet = site.suite_cache.table(suite)
-        keys = (
-            [column.task for column in sheet.columns] if recipe.noun == "tasks" else [row.model for row in sheet.rows]
-        )
-        boards.append(
-            {
-                "title": sheet.suite["title"],
-                "address": f"board?suite={suite}&{recipe.noun}=",
-                "places": np.flatnonzero(facts["key"].isin(keys)).tolist(),
-            }
-        )
-    return boards
+    return [
+        {
+            "title": sheet.suite["title"],
+            "address": f"board?suite={suite}&{recipe.noun}=",
+            "places": np.flatnonzero(
+                facts["key"].isin(
+                    {column.task for column in sheet.columns} if recipe.noun == "tasks" else sheet.scores.models
+                )
+            ).tolist(),
+        }
+        for suite in recipe.suites
+        for sheet in [site.suite_cache.table(suite)]
+    ]
 
 
 def table(facts: pd.DataFrame, noun: str) -> str:

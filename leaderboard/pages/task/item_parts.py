@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import zip_longest
 from typing import Any
 
 from compute.types import LETTERS
@@ -39,8 +40,8 @@ def drawn(
         return _row(images, texts, pictured)
     if procedure in ("retrieval", "multiple_choice"):
         query, *others = aligned(images, texts) or [("", "")]
-        parts = [_part("Query", "", query, pictured)]
-        return parts if procedure == "retrieval" else parts + _hits(detail, others, pictured, role="Candidate")
+        candidates = [] if procedure == "retrieval" else _hits(detail, others, pictured, role="Candidate")
+        return [_part("Query", "", query, pictured), *candidates]
     names = PAIRS.get(procedure, ("Item",))
     inputs = _inputs(images, texts)
     return [_part(names[at] if at < len(names) else "Item", "", each, pictured) for at, each in enumerate(inputs)]
@@ -115,8 +116,7 @@ def choices(detail: Mapping[str, Any], *, category: str) -> tuple[tuple[str, str
 
 def aligned(images: Sequence[str], texts: Sequence[str]) -> list[tuple[str, str]]:
     """Aligned lists, one of them possibly empty, as (image, text) pairs."""
-    count = max(len(images), len(texts))
-    return [(images[at] if at < len(images) else "", texts[at] if at < len(texts) else "") for at in range(count)]
+    return list(zip_longest(images, texts, fillvalue=""))
 
 
 def _list(detail: Mapping[str, Any], name: str) -> list[Any]:
@@ -127,14 +127,11 @@ def _list(detail: Mapping[str, Any], name: str) -> list[Any]:
 
 def _row(images: Sequence[str], texts: Sequence[str], pictured: AbstractSet[str]) -> list[Part]:
     """The images and captions of one row; of several with a single one the first is right."""
-    a, c = len(images), len(texts)
-    sides = (
-        ("Image", [(each, "") for each in images], c == 1 < a),
-        ("Caption", [("", each) for each in texts], a == 1 < c),
-    )
+    sides = ("Image", _inputs(images, ()), len(texts)), ("Caption", _inputs((), texts), len(images))
     return [
-        _part(role, str(at + 1) if len(inputs) > 1 else "", each, pictured, right=at == 0 if marked else None)
-        for role, inputs, marked in sides
+        _part(role, str(at + 1) * several, each, pictured, right=at == 0 if others == 1 and several else None)
+        for role, inputs, others in sides
+        for several in [len(inputs) > 1]
         for at, each in enumerate(inputs)
     ]
 

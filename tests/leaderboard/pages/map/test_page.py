@@ -33,7 +33,7 @@ def test_every_shipped_map_is_coloured_and_its_points_can_be_selected(site, noun
     facts = page.described_points(site, points, recipe)
     near = page.nearest(site, recipe, frozenset(facts["key"]))
     for colour in colours:
-        figure = page.chart(site, facts, recipe, page.colour_of(recipe, colour), near)
+        figure = page.chart(site, facts, recipe, colour if colour in page.COLOURS[recipe.noun] else "cluster", near)
         meta = figure.layout.meta
         assert len(meta["keys"]) == len(points) == sum(len(trace.x) for trace in figure.data)
         assert {len(others) for others in meta["near"]} == {6}
