@@ -226,17 +226,12 @@ class _Lines:
             one = compared(task, self.rows[at], self.rows[0])
             why = one.reason
             if np.isnan(one.difference):
-                why = self._no_score(index, at)
+                without = [self.names[one] for one in (0, at) if np.isnan(scores[one])]
+                why = f"{listed(without)} {'has' if len(without) == 1 else 'have'} no score"
             elif why:
                 why = NO_VOTES if column.group == PEOPLE else NO_ERROR
             tests.append(replace(self._test(name, one, task, scale=column.scale), fixed=(), only=(), why=why))
         return _line(column, "task", column.metric_title, values, _read(tests, higher=column.higher))
-
-    def _no_score(self, index: int, at: int) -> str:
-        """Why a task has no difference between the first row and another."""
-        first, other = (np.isnan(self.table.scores.values[self.rows[one], index]) for one in (0, at))
-        without = [name for name, no in ((self.names[0], first), (self.names[at], other)) if no]
-        return f"{listed(without)} {'has' if len(without) == 1 else 'have'} no score"
 
     def _scores(self) -> ScoreTable:
         """The scores behind the means."""
@@ -339,7 +334,6 @@ def _read(tests: Sequence[PairedTest], *, higher: bool) -> tuple[PairedTest, ...
 
 def names_of(table: BoardTable, indices: list[int]) -> tuple[str, ...]:
     """Titles, with the origin where the rows are of several."""
-    titles = [str(table.models.loc[table.rows[row].model]["title"]) for row in indices]
-    origins = [table.rows[row].origin for row in indices]
-    several = len(set(origins)) > 1
-    return tuple(f"{title} ({origin})" if several else title for title, origin in zip(titles, origins, strict=True))
+    rows = [table.rows[row] for row in indices]
+    several = len({row.origin for row in rows}) > 1
+    return tuple(f"{table.models.loc[row.model, 'title']}{f' ({row.origin})' * several}" for row in rows)

@@ -58,9 +58,9 @@ def by_language(suite_cache: SuiteCache, model: str) -> list[dict[str, Any]]:
     for code, ranking in suite_cache.languages().items():
         at = ranking.table.models.index(model) if model in ranking.table.models else None
         if at is not None and ranking.rank[at] > 0:
-            row = f"{model}~{ranking.table.origins[at]}"
-            address = f"board?suite={MULTILINGUAL}&language={code}&select={quote(row, safe='/:~')}"
-            rank, of = int(ranking.rank[at]), int((ranking.rank > 0).sum())
-            rows.append({"title": name_of(code), "address": address, "rank": rank, "of": of})
-            rows[-1]["origin"] = ranking.table.origins[at]
+            origin = ranking.table.origins[at]
+            selected = quote(f"{model}~{origin}", safe="/:~")
+            address = f"board?suite={MULTILINGUAL}&language={code}&select={selected}"
+            facts = {"rank": int(ranking.rank[at]), "of": int((ranking.rank > 0).sum()), "origin": origin}
+            rows.append({"title": name_of(code), "address": address, **facts})
     return sorted(rows, key=lambda row: (row["rank"], row["title"]))

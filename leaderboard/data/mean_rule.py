@@ -79,7 +79,7 @@ def changed_rule(table: BoardTable, ranked: Ranking | None) -> str:
     chosen = dict(zip(table.scores.categories, ranked.table.weights.tolist(), strict=True))
     parts = ["" if _same(chosen, own) else _weights(chosen) or "equal weights", _tasks(table, ranked)]
     if least != table.scores.least:
-        parts.append(f"minimum coverage {_percent(least)}")
+        parts.append(f"minimum coverage {100 * least:.4g}%")
     return "; ".join(filter(None, parts))
 
 
@@ -121,7 +121,3 @@ def _tasks(table: BoardTable, ranked: Ranking) -> str:
             return f"only {category}"
     titles = [column.title for column in counted]
     return f"only {', '.join(titles)}" if len(titles) <= MOST_NAMES else f"{len(titles)} of {len(own)} tasks"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.4g}%"

@@ -76,18 +76,17 @@ def _export_view(suite_cache: SuiteCache, *, site: Site) -> Callable:
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise BadInput("The export needs format, rows and columns as JSON") from error
         suite, scope = request.path_params["suite"], scope_of(query)
-        return _download(
-            export.view(
-                suite_cache.table(suite, scope),
-                suite_cache.ranked(suite, *choice(query), scope=scope),
-                rows=rows,
-                columns=columns,
-                form=form,
-                suite_ranked=suite_cache.ranked(suite, scope=scope),
-                filters=filters,
-                beside=beside,
-            )
+        file = export.view(
+            suite_cache.table(suite, scope),
+            suite_cache.ranked(suite, *choice(query), scope=scope),
+            rows=rows,
+            columns=columns,
+            form=form,
+            suite_ranked=suite_cache.ranked(suite, scope=scope),
+            filters=filters,
+            beside=beside,
         )
+        return download(file.content, name=file.name, media=file.media)
 
     return answer
 
@@ -109,7 +108,3 @@ def _export_all(suite_cache: SuiteCache) -> Callable[[Request], Response]:
         return FileResponse(path, media_type=export.MEDIA[form], headers=headers, filename=name)
 
     return answer
-
-
-def _download(file: export.ExportFile) -> Response:
-    return download(file.content, name=file.name, media=file.media)

@@ -14,20 +14,7 @@ from leaderboard.data.board_table import TRAINED, BoardTable, SuiteColumn, origi
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.correlations.query import ALL, CorrelationQuery
 
-
-@dataclass(frozen=True, kw_only=True)
-class Axis:
-    """One task, category or suite. `scale` turns stored values into shown ones."""
-
-    key: str
-    label: str
-    group: str
-    suite: str
-    task: str  # empty unless a task
-    metric: str
-    higher: bool
-    scale: float
-    digits: int
+Axis = SuiteColumn  # a task, a category or a suite; the keys of the latter two begin with that of the suite
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,16 +49,12 @@ Columns = tuple[tuple[Axis, ...], np.ndarray, np.ndarray]  # axes, values [rows,
 
 def check_origin(suite_cache: SuiteCache, query: CorrelationQuery) -> None:
     """Raises BadInput where no chosen suite has scores of the chosen origin, naming the available ones."""
-    origins = origins_in_order(_origins(suite_cache, query.suites))
+    origins = origins_in_order(row.origin for suite in query.suites for row in suite_cache.table(suite).rows)
     if query.origin not in (ALL, USUAL, *origins):
         raise BadInput(
             f"The chosen suites have no {query.origin} scores, but {' and '.join(origins) or 'none'}. Choose other "
             "scores or suites"
         )
-
-
-def _origins(suite_cache: SuiteCache, suites: Iterable[str]) -> set[str]:
-    return {row.origin for suite in suites for row in suite_cache.table(suite).rows}
 
 
 def gather(suite_cache: SuiteCache, query: CorrelationQuery) -> AxisTable:
@@ -163,11 +146,12 @@ def _suite(suite_cache: SuiteCache, table: BoardTable, query: CorrelationQuery) 
             return _nothing(table)
         first, values, marks = table.columns[people], table.scores.values[:, people], table.marks[:, people]
     axis = replace(
-        _axis(first, table, key=about["key"]),
-        label=about["title"],
+        first,
+        key=about["key"],
+        title=about["title"],
         group=about["benchmark_title"],
         task="",
-        metric="mean" if ranked is not None else first.metric_title,
+        metric_title="mean" if ranked is not None else first.metric_title,
         higher=True,
     )
     return (axis,), values[:, None], marks[:, None]
@@ -182,25 +166,15 @@ def _trained(table: BoardTable, columns: np.ndarray) -> np.ndarray:
 
 
 def _axis(column: SuiteColumn, table: BoardTable, *, key: str) -> Axis:
-    return Axis(
-        key=key,
-        label=column.title,
-        group=column.group if column.task else table.suite["title"],
-        suite=table.suite["key"],
-        task=column.task,
-        metric=column.metric_title,
-        higher=column.higher,
-        scale=column.scale,
-        digits=column.digits,
-    )
+    return replace(column, key=key, group=column.group if column.task else table.suite["title"])
 
 
 def _distinct(axes: Sequence[Axis]) -> tuple[Axis, ...]:
-    """Axes with distinct labels: the group is added where two have the same, and the key where they still do."""
+    """Axes with distinct titles: the group is added where two have the same, and the key where they still do."""
     for extra in ("group", "key"):
-        labels = [axis.label for axis in axes]
+        titles = [axis.title for axis in axes]
         axes = [
-            axis if labels.count(axis.label) == 1 else replace(axis, label=f"{axis.label} ({getattr(axis, extra)})")
+            axis if titles.count(axis.title) == 1 else replace(axis, title=f"{axis.title} ({getattr(axis, extra)})")
             for axis in axes
         ]
     return tuple(axes)

@@ -52,7 +52,7 @@ def correlate(suite_cache: SuiteCache, query: CorrelationQuery) -> CorrelationMa
     cells = np.ix_(shown, shown)
     return CorrelationMatrix(
         query=query,
-        left_out=tuple(table.axes[index].label for index in np.flatnonzero(~connected)),
+        left_out=tuple(table.axes[index].title for index in np.flatnonzero(~connected)),
         table=table.of_axes(shown),
         correlation=replace(matrix, **{name: getattr(matrix, name)[cells] for name in ("r", "n", "low", "high")}),
     )

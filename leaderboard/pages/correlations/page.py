@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -109,14 +109,14 @@ def draw(site: Site) -> None:
         choice = address.query(known, {**asdict(query), "pair": ""})
         axes = matrix.table.axes
         figure = heatmap(
-            labels=[axis.label for axis in axes],
+            labels=[axis.title for axis in axes],
             keys=[axis.key for axis in axes],
             groups=[axis.group for axis in axes],
             correlation=matrix.correlation,
             minimum=query.minimum,
         )
         return (
-            note(query) + finding(matrix, choice=choice),
+            note(query.suites) + finding(matrix, choice=choice),
             _texts().presets(STARTS, preset_of(query, known)),
             gr.update(value=figure, visible=True),
             legend(matrix),
@@ -124,17 +124,15 @@ def draw(site: Site) -> None:
             *opened_pair(site, matrix, keys=keys),
         )
 
-    def note(query: CorrelationQuery) -> str:
-        benchmarks = [site.suite_cache.table(suite).suite["benchmark"] for suite in query.suites]
+    def note(suites: Iterable[str]) -> str:
+        benchmarks = (site.suite_cache.table(suite).suite["benchmark"] for suite in suites)
         return macro("note")(next(filter(is_synthetic, benchmarks), ""))
 
     def blank(*, suites: list[str] | None, **_: Any) -> tuple:
         # Of a choice that exists but cannot be drawn its note, else what can be chosen instead.
-        benchmarks = [site.suite_cache.table(suite).suite["benchmark"] for suite in suites or ()]
         links = [(title, f"correlations?suites={key}") for title, key in listed()]
         others = macro("index")([("", links)]) if suites is None else ""
-        synthetic = macro("note")(next(filter(is_synthetic, benchmarks), ""))
-        return synthetic + others, gr.skip(), gr.update(visible=False), "", "", *[gr.skip()] * len(shown)
+        return note(suites or ()) + others, gr.skip(), gr.update(visible=False), "", "", *[gr.skip()] * len(shown)
 
     def part(query: CorrelationQuery, keys: str) -> tuple:
         return opened_pair(site, matrix_of(site.suite_cache, query), keys=keys)
@@ -176,14 +174,14 @@ def _of_values(draw: Callable[[CorrelationQuery, str], tuple]) -> Callable[..., 
 
 def clicked(event: gr.EventData) -> str:
     """The pair of a clicked cell; the page itself checks it."""
-    data = payload_of(event)
-    return str(data.get("value", ""))[:400]
+    return str(payload_of(event).get("value", ""))[:400]
 
 
 def preset_of(query: CorrelationQuery, known: Sequence[Parameter]) -> str:
     """The ready-made view that a choice is, empty if none."""
-    written = {each.key: each.write(getattr(query, each.key)) for each in known if each.key != "pair"}
-    usual = {each.key: each.write(each.default) for each in known if each.key != "pair"}
+    *of_query, _ = known  # the last is the opened pair
+    written = {each.key: each.write(getattr(query, each.key)) for each in of_query}
+    usual = {each.key: each.write(each.default) for each in of_query}
     return next((key for _, key in STARTS if {**usual, **PRESETS[key]} == written), "")
 
 
@@ -214,7 +212,7 @@ def legend(matrix: CorrelationMatrix) -> str:
         counts=correlation.n[others & ~blank],
         blanks=int((blank & others).sum() // 2),
         left_out=matrix.left_out,
-        short_names=explained(axis.label for axis in axes),
+        short_names=explained(axis.title for axis in axes),
         groups=group_colours([axis.group for axis in axes]) if len(axes) > WRITTEN else {},
         widths=WIDTHS,
         origins=matrix.table.shown_origins,
@@ -223,7 +221,7 @@ def legend(matrix: CorrelationMatrix) -> str:
 
 def opened_pair(site: Site, matrix: CorrelationMatrix, *, keys: str) -> tuple:
     """Both choices, what the pair says, the scatter, and its table; closed when none is open."""
-    choices = [(axis.label, axis.key) for axis in matrix.table.axes]
+    choices = [(axis.title, axis.key) for axis in matrix.table.axes]
     known = {key for _, key in choices}
     first, _, second = keys.partition(",")
     selects = [gr.update(choices=choices, value=key if key in known else None) for key in (first, second)]
@@ -307,13 +305,13 @@ def _marks(opened: AxisPair, index: int) -> str:
     lines = []
     for marks, axis in zip(opened.marks[index], (opened.x, opened.y), strict=True):
         if note := explained_signs(marks):
-            lines.append(f"{axis.label}: {note if axis.task else '† trained on a data set of it'}")
+            lines.append(f"{axis.title}: {note if axis.task else '† trained on a data set of it'}")
     return "<br>".join(lines)
 
 
 def _axis_title(axis: Axis) -> str:
-    facts = [axis.metric] * (axis.metric != axis.label) + ["lower is better"] * (not axis.higher)
-    return f"{axis.label} ({', '.join(facts)})" if facts else axis.label
+    facts = [axis.metric_title] * (axis.metric_title != axis.title) + ["lower is better"] * (not axis.higher)
+    return f"{axis.title} ({', '.join(facts)})" if facts else axis.title
 
 
 CORRELATIONS = View(

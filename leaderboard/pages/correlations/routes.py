@@ -55,8 +55,8 @@ def rows(matrix: CorrelationMatrix) -> list[list[Any]]:
     axes, correlation = matrix.table.axes, matrix.correlation
     return [
         [
-            axes[a].label,
-            axes[b].label,
+            axes[a].title,
+            axes[b].title,
             *(_number(part[a, b]) for part in (correlation.r, correlation.low, correlation.high)),
             int(correlation.n[a, b]),
             why_blank(matrix, a, b),

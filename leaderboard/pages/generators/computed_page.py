@@ -15,6 +15,7 @@ from leaderboard.page import Site
 from leaderboard.pages.generators import figures
 from leaderboard.pages.generators.computed import ComputedSet, MetricColumn
 
+SHOWN_FIRST = ("As shown first", "")  # the choice of features that is none
 UNTESTED = "an interval needs 30 prompts and a value for two generators"
 
 
@@ -67,7 +68,7 @@ def page(site: Site, computed: ComputedSet, *, metric: str, backbone: str) -> tu
         tables,
         gr.update(choices=[(titles[key], key) for key in computed.columns], value=column.metric, label="Metric"),
         gr.update(
-            choices=[("As shown first", ""), *((subset.replace("|", " and "), subset) for subset in computed.subsets)],
+            choices=[SHOWN_FIRST, *((subset.replace("|", " and "), subset) for subset in computed.subsets)],
             value=backbone if backbone in computed.subsets else "",
             visible=True,
         ),

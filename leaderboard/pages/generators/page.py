@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import gradio as gr
 import numpy as np
@@ -18,6 +19,7 @@ from leaderboard.html.templates import macro, render
 from leaderboard.page import Site, View, bind, heading, message_box
 from leaderboard.pages.generators import backbones, computed_page, figures
 from leaderboard.pages.generators import computed as computed_sets
+from leaderboard.pages.generators.computed_page import SHOWN_FIRST
 from leaderboard.pages.generators.metrics import METRIC_MODELS, SETS, MetricComparison, comparison_of
 from leaderboard.web.parameters import Choice, Text
 
@@ -28,6 +30,7 @@ SENTENCE = (
 MOST_BUTTONS = 6  # sets above which they are chosen from a list
 FIGURE = 300  # pixels below which one figure is below the other
 HIDDEN = gr.update(visible=False)
+METRIC = "Metric to compare with people"
 
 
 def draw(site: Site) -> None:
@@ -38,6 +41,7 @@ def draw(site: Site) -> None:
         cite=suite_queries.benchmark(site.db, key="cfred").iloc[0]["bibtex"],
     )
     titles = suite_queries.metrics(site.db)["title"]
+    listed = [(titles[key], key) for key in METRIC_MODELS]
     computed = partial(computed_sets.sets_of, site)
 
     def sets() -> list[tuple[str, str]]:
@@ -61,28 +65,26 @@ def draw(site: Site) -> None:
     with gr.Row(elem_classes="pg-controls"):
         pick = gr.Radio if len(sets()) <= MOST_BUTTONS else gr.Dropdown
         which = pick(sets(), value="coco", label="Set of generators", scale=2, min_width=260)
-        metric = gr.Dropdown(
-            [(titles[key], key) for key in METRIC_MODELS],
-            value="cfred",
-            label="Metric to compare with people",
-            scale=1,
-            min_width=260,
-        )
-        backbone = gr.Dropdown(
-            [("As shown first", "")], value="", label="Features of", visible=False, scale=1, min_width=200
-        )
+        metric = gr.Dropdown(listed, value="cfred", label=METRIC, scale=1, min_width=260)
+        backbone = gr.Dropdown([SHOWN_FIRST], value="", label="Features of", visible=False, scale=1, min_width=200)
     rest = gr.HTML("", apply_default_css=False)
     comparisons = partial(comparison_of, site)
 
     def whole(*, set: str, metric: str, backbone: str) -> tuple:
         if set in computed():
             return computed_page.page(site, computed()[set], metric=metric, backbone=backbone)
-        choices = [(titles[key], key) for key in METRIC_MODELS]
         return (
             *page(site, comparisons, chosen=set, metric=metric),
-            gr.update(choices=choices, value=metric, label="Metric to compare with people"),
-            gr.update(choices=[("As shown first", "")], value="", visible=False),
+            gr.update(choices=listed, value=metric, label=METRIC),
+            gr.update(choices=[SHOWN_FIRST], value="", visible=False),
         )
+
+    def blank(**_: Any) -> tuple:
+        links = [
+            (title, [(name, f"generators?set={key}&metric={metric}") for name, metric in listed])
+            for key, title in SETS.items()
+        ]
+        return macro("index")(links), HIDDEN, HIDDEN, "", gr.skip(), HIDDEN
 
     bind(
         site,
@@ -91,20 +93,10 @@ def draw(site: Site) -> None:
         outputs=[head, slope, scatter, rest, metric, backbone],
         draw=whole,
         message=message,
-        blank=lambda **_: (every_metric(titles), HIDDEN, HIDDEN, "", gr.skip(), HIDDEN),
+        blank=blank,
         lists={"set": sets, "metric": metrics},
     )
     backbones.draw(site)
-
-
-def every_metric(titles: pd.Series) -> str:
-    """Every metric on every set of generators as a link."""
-    return macro("index")(
-        [
-            (title, [(titles[metric], f"generators?set={key}&metric={metric}") for metric in METRIC_MODELS])
-            for key, title in SETS.items()
-        ]
-    )
 
 
 def answer(comparisons: Callable[[str], MetricComparison]) -> Markup:

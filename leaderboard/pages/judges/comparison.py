@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -110,33 +110,9 @@ class Lead:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Correlated:
-    """A correlation over `n` judges with its 95% interval; NaN: not known."""
-
-    r: float
-    low: float
-    high: float
-    n: int
-
-    @property
-    def significant(self) -> bool:
-        """Whether 0 lies outside the interval."""
-        return self.low > 0 or self.high < 0
-
-
-def correlated(result: Correlation, a: int, b: int) -> Correlated | None:
-    """Two columns of a result; None without a correlation."""
-    if np.isnan(result.r[a, b]):
-        return None
-    return Correlated(**{name: getattr(result, name)[a, b].item() for name in ("r", "low", "high", "n")})
-
-
-@dataclass(frozen=True, kw_only=True)
 class JudgeComparison:
     """The judges of a suite on some of its splits."""
 
-    suite: str
-    splits: str  # a key of SPLITS
     tasks: tuple[str, ...]
     rows: tuple[JudgeRow, ...]
     leads: tuple[Lead, ...]  # of complete rows
@@ -148,18 +124,24 @@ class JudgeComparison:
         return min(own, key=lambda row: (row.origin != "computed", row.origin), default=None)
 
     @property
-    def agreements(self) -> list[tuple[str, str, Correlated]]:
-        """Every two metrics that enough judges have, by their titles."""
+    def agreements(self) -> list[tuple[str, str, dict[str, float]]]:
+        """Every two metrics that enough judges have, by their titles, and r over n judges with its 95% interval, low
+        and high; NaN: not known. It is significant where 0 lies outside."""
+        names = ("r", "low", "high", "n")
         return [
-            (TITLES[METRICS[a]], TITLES[METRICS[b]], pair)
-            for a, b in combinations(range(len(METRICS)), 2)
-            if (pair := correlated(self.correlation, a, b))
+            (
+                TITLES[METRICS[at[0]]],
+                TITLES[METRICS[at[1]]],
+                pair | {"significant": pair["low"] > 0 or pair["high"] < 0},
+            )
+            for at in combinations(range(len(METRICS)), 2)
+            if not np.isnan((pair := {name: getattr(self.correlation, name)[at].item() for name in names})["r"])
         ]
 
     @property
     def agreement(self) -> str:
         """Which metrics are significantly correlated, as a sentence."""
-        significant = [f"{first} and {second}" for first, second, pair in self.agreements if pair.significant]
+        significant = [f"{first} and {second}" for first, second, pair in self.agreements if pair["significant"]]
         if not significant:
             return "No two metrics are significantly correlated, so a good score in one says nothing about another."
         return f"Significantly correlated: {'; '.join(significant)}."
@@ -194,32 +176,27 @@ def compare(
     aggregate = set(tasks["key"][~tasks["ranked"]]) if splits == ALL else set()
     runs = judge_queries.runs(db, suite=suite)
     whole = set(runs["model"][runs["stored"] == runs["total"]]) - set(runs["model"][runs["stored"] != runs["total"]])
+    judged = pairs[pairs["task"].isin(keys)].groupby("model", sort=False, observed=True)
+    evidence = {str(model): by_split(own) for model, own in judged}
     rows = [
         _row(
             own,
             tasks=keys,
             aggregate=aggregate,
             # Only stored pairs that are all that the judge rated
-            evidence=by_split(pairs[(pairs["model"] == model) & pairs["task"].isin(keys)])
-            if origin == "computed" and model in whole
-            else {},
+            evidence=evidence.get(model, {}) if origin == "computed" and model in whole else {},
         )
         for (model, origin), own in scores.groupby(["model", "origin"], sort=False)
     ]
     rows = [row for row in rows if row is not None]
     complete = [row for row in rows if row.complete]
-    measured = {
-        model: evidence
-        for model, evidence in by_judge(pairs, tasks=keys).items()
-        if model in {row.model for row in complete if row.origin == "computed"}
-    }
+    computed = {row.model for row in complete if row.origin == "computed"}
+    measured = {key: own for key, own in evidence.items() if key in computed and set(own) == set(keys)}
     board = ranked(frozenset(keys)) if keys else None
     table = np.array(
         [[row.values[metric].value if metric in row.values else np.nan for metric in METRICS] for row in complete]
     ).reshape(len(complete), len(METRICS))
     return JudgeComparison(
-        suite=suite,
-        splits=splits,
         tasks=keys,
         rows=tuple(rows),
         leads=tuple(
@@ -236,16 +213,6 @@ def by_split(frame: pd.DataFrame) -> Evidence:
         for task, rows in frame.groupby("task", sort=False, observed=True)
     }
     return {task: conditions for task, conditions in parts.items() if set(CONDITIONS) <= set(conditions)}
-
-
-def by_judge(frame: pd.DataFrame, *, tasks: Iterable[str]) -> dict[str, Evidence]:
-    """The evidence of every judge that has some of all of these splits."""
-    required = list(tasks)
-    judges = {
-        str(model): by_split(rows[rows["task"].isin(required)])
-        for model, rows in frame.groupby("model", sort=False, observed=True)
-    }
-    return {model: evidence for model, evidence in judges.items() if set(evidence) == set(required)}
 
 
 def flat(evidence: Evidence) -> dict[str, pd.DataFrame]:

@@ -14,7 +14,7 @@ from compute.metrics import judge, judge_diagnostics
 from compute.metrics.figures import Figure
 from compute.metrics.judge import CONDITIONS, SCALE
 from compute.metrics.judge_diagnostics import Effort
-from compute.types import BadInput, Undefined
+from compute.types import BadInput, Undefined, shortened
 from leaderboard.data import judge_queries
 from leaderboard.data.database import Database
 from leaderboard.html.formatting import number, percent, span
@@ -57,7 +57,6 @@ class Flip:
     """A pair that was rated unlike in its two orders."""
 
     task: str
-    item: str
     condition: str
     kind: str
     expected: int
@@ -65,11 +64,6 @@ class Flip:
     replies: tuple[str, str]  # empty where there are none
     images: tuple[str, ...]  # content keys with a small picture, in the pair's order
     texts: tuple[str, ...]
-
-    @property
-    def gap(self) -> int:
-        """Points between the two scores."""
-        return abs(self.scores[0] - self.scores[1])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,10 +187,9 @@ def flips(db: Database, *, suite: str, model: str, tasks: list[str]) -> list[Fli
 
 
 def _flip(row: Any, detail: dict[str, Any], *, pictures: set[str]) -> Flip:
-    replies = [_cut(reply) for reply in detail.get("replies", ())]
+    replies = [shortened(reply, MOST_TEXT) for reply in detail.get("replies", ())]
     return Flip(
         task=row.task,
-        item=row.item.removeprefix(f"{row.condition}/"),
         condition=row.condition,
         kind=TYPES.get(row.type, row.type),
         expected=int(row.expected_score),
@@ -205,10 +198,6 @@ def _flip(row: Any, detail: dict[str, Any], *, pictures: set[str]) -> Flip:
         images=tuple(image if image in pictures else "" for image in detail.get("images", ())),
         texts=tuple(detail.get("texts", ())),
     )
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 1]}…"
 
 
 def _figure(make: Callable[[], Any]) -> Any:

@@ -229,13 +229,9 @@ def _conditions(
 ) -> list[tuple[pd.Series, dict[str, float]]]:
     """Its MMScores by split and condition: the split's row of `tasks`, and condition -> value."""
     own = scores[(scores["model"] == row.model) & (scores["origin"] == row.origin) & (scores["metric"] == "mmscore")]
-    own = own[own["subset"].isin(CONDITIONS)]
-    values = {(score.task, score.subset): float(score.value) for score in own.itertuples()}
-    return [
-        (task, {condition: values[key, condition] for condition in CONDITIONS if (key, condition) in values})
-        for key, task in tasks.iterrows()
-        if any((key, condition) in values for condition in CONDITIONS)
-    ]
+    own = own[own["subset"].isin(CONDITIONS)].pivot(index="task", columns="subset", values="value")
+    own = own.reindex(columns=list(CONDITIONS))
+    return [(task, own.loc[key].dropna().to_dict()) for key, task in tasks.iterrows() if key in own.index]
 
 
 def _curve(ratings: diagnosis.Diagnosis) -> dict[str, str]:

@@ -179,8 +179,8 @@ def judged(suite_cache: SuiteCache, model: str, suites: Iterable[str]) -> list[d
                 for key, facts in known.loc[list(JUDGE_METRICS)].iterrows()
             ]
             about = table.suite
-            rows.append({"suite": suite, "title": about["title"], "benchmark": about["benchmark"], "origin": origin})
-            rows[-1]["figures"] = figures
+            facts = {"title": about["title"], "benchmark": about["benchmark"], "figures": figures}
+            rows.append({"suite": suite, "origin": origin, **facts})
     return rows
 
 

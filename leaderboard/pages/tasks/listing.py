@@ -40,7 +40,6 @@ FIELDS = (
     "suites",
 )
 ORDER = ("image", "text", "audio", "video")
-NOT_STATED = ("", "not specified")
 
 
 def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
@@ -69,7 +68,7 @@ def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
                 int(row["models"]),
                 *_scores(table, row["key"]),
                 [name for name in ORDER if name in list(row["modalities"])],
-                language_codes(row["languages"]),
+                sorted(codes_of(row["languages"])),
                 license_of(row),
                 row["dataset_title"] or "",
                 of_task.get(row["key"], []),
@@ -107,19 +106,10 @@ def _example(row: dict[str, Any]) -> DrawnExample | None:
     return example_of(procedure=row["procedure"], category=row["category"], modalities=row["modalities"])
 
 
-def language_codes(languages: Any) -> list[str]:
-    """The languages of a task by their ISO 639 codes, without the script (`eng-Latn` is `eng`), each once."""
-    return sorted(codes_of(languages))
-
-
 def license_of(row: dict[str, Any]) -> str:
     """The licence of a task's data, empty where our sources state none."""
-    return next((str(name) for name in (row["license"], row["dataset_license"]) if not unstated(name)), "")
-
-
-def unstated(license: object) -> bool:
-    """Whether a licence is not stated."""
-    return blank(license) or str(license) in NOT_STATED
+    licenses = (name for name in (row["license"], row["dataset_license"]) if not blank(name))
+    return next((str(name) for name in licenses if name != "not specified"), "")
 
 
 def _scores(table: BoardTable | None, task: str) -> list[Any]:
@@ -169,7 +159,7 @@ def summary(db: Database) -> dict[str, Any]:
         "synthetic_key": next((key for key in scored["benchmark"] if is_synthetic(key)), ""),
         "unscored": len(frame) - len(scored),
         "categories": int(real["category"].nunique()),
-        "languages": len({code for row in real.to_dict("records") for code in language_codes(row["languages"])}),
+        "languages": len({code for row in real.to_dict("records") for code in codes_of(row["languages"])}),
         "no_license": sum(not license_of(row) for row in facts),
         "no_chance": int(scored["chance"].isna().sum()),
     }

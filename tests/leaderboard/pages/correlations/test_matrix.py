@@ -47,7 +47,7 @@ def test_figure_3_is_what_the_claims_recompute(matrices, parameters, preset: str
     frame = unisim.both_tables()
     names = [*unisim.CORE, "PAA", "OOO", "IR"]
     expected = unisim.taus(frame[frame["group"] == group], itertools.combinations(names, 2))
-    labels = [axis.label for axis in matrix.table.axes]
+    labels = [axis.title for axis in matrix.table.axes]
     assert len(matrix.table.scores.models) == models
     assert len(expected) == 21
     for (first, second), tau in zip(itertools.combinations(names, 2), expected.values(), strict=True):

@@ -22,7 +22,7 @@ def test_the_answer_names_the_surest_pairs_and_opens_them(site: SimpleNamespace)
     matrix = matrix_of(site.suite_cache, CorrelationQuery())
     markup = finding(matrix, choice="suites=mieb")
     extremes = extreme_pairs(correlation=matrix.correlation, method="spearman")
-    labels = [axis.label for axis in matrix.table.axes]
+    labels = [axis.title for axis in matrix.table.axes]
     r = matrix.correlation.r
     for (first, second), start in ((extremes.most, "Most similar are"), (extremes.least, "Least similar are")):
         assert f"{start} {labels[first]} and {labels[second]}" in words(markup)

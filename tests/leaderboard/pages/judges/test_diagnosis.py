@@ -55,8 +55,8 @@ def test_a_judge_that_leans_to_an_order(judging: Judging) -> None:
 
 def test_the_largest_differences_come_first_with_pictures_and_replies(judging: Judging) -> None:
     judge = diagnosed(judging, "example/leaning")
-    assert len(judge.flips) == diagnosis.EXAMPLES and judge.flips[0].gap == 4
-    assert [flip.gap for flip in judge.flips] == sorted((flip.gap for flip in judge.flips), reverse=True)
+    gaps = [abs(flip.scores[0] - flip.scores[1]) for flip in judge.flips]
+    assert len(gaps) == diagnosis.EXAMPLES and gaps[0] == 4 and gaps == sorted(gaps, reverse=True)
     for flip in judge.flips:
         assert len(flip.images) == 2 and all(flip.images)
         assert flip.replies[0].startswith(f"Score: {flip.scores[0]}\nReason: ")
