@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from leaderboard.data.database import Database
@@ -23,7 +23,7 @@ def memoised(
     What is made `of` a database is stored as long as its file is read: after a swap it is made again.
     """
     if of is not None:
-        return partial(shared(lambda _, *key: make(*key), most=most), Owner(of))
+        return partial(shared(lambda _, *key: make(*key), most=most), SimpleNamespace(db=of))
     values, locks = lru_cache(maxsize=most)(make), tuple(Lock() for _ in range(LOCKS))
 
     def ask(*key: Hashable) -> Value:
@@ -33,26 +33,11 @@ def memoised(
     return ask
 
 
-class HasDatabase(Protocol):
-    """A site, or a part of it, with the database that it reads."""
-
-    @property
-    def db(self) -> Database:
-        """The database."""
-
-
-@dataclass(frozen=True)
-class Owner:
-    """Nothing but a database."""
-
-    db: Database
-
-
 def shared(make: Callable[..., Value], *, most: int | None = None) -> Callable[..., Value]:
-    """`make(owner, *key)` memoised for each file of the owner's database, for all that call it: a page, its routes and
-    its description make a value once. The value must not depend on which owner of a database asks."""
+    """`make(owner, *key)` memoised for each file of `owner.db`, for all that call it: a page, its routes and its
+    description make a value once. The value must not depend on which owner of a database asks."""
 
-    def ask(owner: HasDatabase, *key: Hashable) -> Value:
+    def ask(owner: Any, *key: Hashable) -> Value:
         with owner.db.snapshot() as opening:
             values = opening.made.get(ask)
             if values is None:

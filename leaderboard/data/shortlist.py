@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,33 +49,10 @@ class ModelUse:
         return frozenset(column.task for column in table.columns if column.ranked and column.group in own)
 
 
+_FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 NEEDS = {
-    "search": ModelUse(
-        title="Search images by text or by image",
-        suite="mieb",
-        categories=("Retrieval",),
-        multilingual=("Multilingual Retrieval",),
-    ),
-    "documents": ModelUse(title="Find pages and documents", suite="vidore-v3"),
-    "general": ModelUse(title="Embed images for many uses", suite="mieb"),
-    "classification": ModelUse(
-        title="Classify images, without or with a few labels",
-        suite="mieb",
-        categories=("Zero-shot Classification", "Linear Probing"),
-    ),
-    "clustering": ModelUse(title="Group images", suite="mieb", categories=("Clustering",)),
-    "text-in-images": ModelUse(
-        title="Compare texts shown as images",
-        suite="mieb",
-        categories=("Visual STS (en)",),
-        multilingual=("Visual STS (cross & multi)",),
-    ),
-    "similarity": ModelUse(
-        title="Tell which of two images is more similar to a third", suite="unisim-core", categories=("Img-2AFC",)
-    ),
-    "alignment": ModelUse(title="Tell which image fits a text", suite="unisim-core", categories=("IT-2AFC",)),
-    "quality": ModelUse(title="Judge the quality of images", suite="unisim-core", categories=("IQA",)),
-    "judge": ModelUse(title="Rate pairs with a vision-language model", suite="pairbench"),
+    key: ModelUse(**{name: fact if isinstance(fact, str) else tuple(fact) for name, fact in use.items()})
+    for key, use in _FILE.items()
 }
 
 

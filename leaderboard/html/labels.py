@@ -1,9 +1,11 @@
-"""Labels for titles and numbers: signs, the mark of synthetic items, the words behind short names."""
+"""Labels for titles and numbers: signs, the mark of synthetic items, the words behind short names (`labels.toml`)."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable
+from pathlib import Path
 
 import pandas as pd
 
@@ -25,120 +27,8 @@ SYNTHETIC_NOTE = (
     "compare models on such drawings only."
 )
 
-# Kinds of models, and what is added where there is room.
-MODEL_KINDS = {
-    "encoder": "encoder",
-    "metric": "perceptual or preference metric",
-    "mllm": "vision-language model",
-    "generator": "text-to-image generator",
-    "distribution": "distribution metric",
-}
-KIND_NOTES = {
-    "encoder": "image or image-text embeddings",
-    "distribution": "rates generators by sets of images",
-}
-# Conditions under which a judge rates pairs, PairBench's subsets.
-CONDITIONS = {
-    "sensitive": "The judge is asked to count the change between the two sides.",
-    "invariant": "The judge is asked to ignore the change between the two sides.",
-}
-ABBREVIATIONS: dict[str, str] = {
-    "2AFC": "two-alternative forced choice: which of two candidates is better",
-    "Img-2AFC": "image similarity: which of two images is more like a third (two-alternative forced choice)",
-    "IT-2AFC": "image-text alignment: which of two images fits a text, or which of two texts fits an image",
-    "Text-2AFC": "which of two texts describes an image better (two-alternative forced choice)",
-    "IQA": "image quality assessment: which of two images has the better quality",
-    "PAA": "perceptual attributes assessment: brightness, colourfulness, contrast, sharpness",
-    "OOO": "odd one out: which of several images does not belong",
-    "IR": "image retrieval",
-    "STS": "semantic textual similarity",
-    "VLM": "vision language model",
-    "LMM": "large multimodal model",
-    "MLLM": "multimodal large language model",
-    "COCO": "Common Objects in Context, a data set of photographs",
-    "IN100": "100 classes of ImageNet",
-    "WU-II": "What's Up: pairs of two images that differ in spatial position",
-    "WU-IT": "What's Up: pairs of an image and a caption that differ in spatial position",
-    "CJ": "colour jitter",
-    "ET": "elastic transform",
-    "GB": "Gaussian blur",
-    "PS": "perspective shift",
-    "R": "rotation",
-    "SP": "spatial position",
-    "nDCG@k": "normalised discounted cumulative gain of the first k hits",
-    "NMI": "normalised mutual information",
-    "LRAP": "label-ranking average precision",
-    "mAP, MAP@k": "mean average precision (within k hits)",
-    "FID": "Fréchet Inception distance",
-    "CMMD": "maximum mean discrepancy of CLIP features",
-    "Elo": "a rating from pairwise votes",
-    "r, ρ, ρ²": "Pearson's correlation; Spearman's rank correlation; cFreD's square of Pearson's r",
-    "SD": "standard deviation",
-    "CI, 95%": "interval that holds 95% of the draws",
-}
-# Titles of categories where there is little room: over a narrow column, in a paper.
-SHORT = {
-    "Compositionality": "Compos.",
-    "Document Understanding": "Docs",
-    "Linear Probing": "Linear probing",
-    "Multilingual Retrieval": "Retrieval (multi)",
-    "Vision-centric QA": "Vision QA",
-    "Visual STS (en)": "STS (en)",
-    "Visual STS (cross & multi)": "STS (multi)",
-    "Zero-shot Classification": "Zero-shot",
-}
-# Families of models as people write them; others are written as their key.
-FAMILIES = {
-    "align": "ALIGN",
-    "bidirlm": "BidirLM",
-    "blip": "BLIP",
-    "blip-2": "BLIP-2",
-    "chameleon": "Chameleon",
-    "clip": "CLIP",
-    "compare2score": "Compare2Score",
-    "datacomp-clip": "DataComp CLIP",
-    "deqa-score": "DeQA-Score",
-    "dinov2": "DINOv2",
-    "drawn": "drawn generators",
-    "dreamsim": "DreamSim",
-    "e5-omni": "E5-Omni",
-    "e5-v": "E5-V",
-    "ebind": "EBind",
-    "eva-clip": "EVA-CLIP",
-    "frechet": "Fréchet distances",
-    "gemini-1.5": "Gemini 1.5",
-    "gme": "GME",
-    "gpt-4o": "GPT-4o",
-    "hpsv2": "HPSv2",
-    "imagereward": "ImageReward",
-    "internvl2": "InternVL2",
-    "internvl2.5": "InternVL2.5",
-    "internvl2_5": "InternVL2.5",
-    "jina-clip": "Jina CLIP",
-    "jina-embeddings": "Jina Embeddings",
-    "lco-embedding": "LCO-Embedding",
-    "liqe": "LIQE",
-    "llava-next": "LLaVA-NeXT",
-    "llava-onevision": "LLaVA-OneVision",
-    "lpips": "LPIPS",
-    "mantis": "Mantis",
-    "mmd": "maximum mean discrepancy",
-    "moco-v3": "MoCo v3",
-    "molmo": "Molmo",
-    "nomic-embed": "Nomic Embed",
-    "omniembed": "OmniEmbed",
-    "openclip": "OpenCLIP",
-    "pac-s": "PAC-S",
-    "phi-3.5-vision": "Phi-3.5-vision",
-    "pixels": "pixel statistics",
-    "pixtral": "Pixtral",
-    "qwen2-vl": "Qwen2-VL",
-    "siglip": "SigLIP",
-    "unisim": "UniSim",
-    "vista": "VISTA",
-    "vlm2vec": "VLM2Vec",
-    "voyage": "Voyage",
-}
+_WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+MODEL_KINDS, KIND_NOTES, CONDITIONS, ABBREVIATIONS, SHORT, FAMILIES = _WORDS.values()
 PART = re.compile(r"[^\s,:;()/+]+")
 
 

@@ -87,7 +87,10 @@ def view(
         best = np.concatenate([np.zeros((len(rows), shown.shape[1] - len(columns)), bool), best], axis=1)
         made = (_markdown if form == "markdown" else _latex)(shown, best, caption=caption, label=f"tab:{name}")
         return _file(name, form, made.encode())
-    return _file(name, form, _encode(frame, form))
+    encode = {"csv": csv_bytes, "parquet": store.parquet_bytes, "json": _json}.get(form)
+    if encode is None:
+        raise BadInput(f"{form!r} is not an export format. Choose from: {', '.join(MEDIA)}")
+    return _file(name, form, encode(frame))
 
 
 def everything(db: Database, *, form: str) -> tuple[str, Path]:
@@ -322,17 +325,6 @@ def _unit(said: bool, column: SuiteColumn) -> str:
 
 def _file(name: str, form: str, content: bytes) -> ExportFile:
     return ExportFile(name=f"{name}.{ENDINGS.get(form, form)}", media=MEDIA[form], content=content)
-
-
-def _encode(frame: pd.DataFrame, form: str) -> bytes:
-    match form:
-        case "csv":
-            return csv_bytes(frame)
-        case "parquet":
-            return store.parquet_bytes(frame)
-        case "json":
-            return _json(frame)
-    raise BadInput(f"{form!r} is not an export format. Choose from: {', '.join(MEDIA)}")
 
 
 def _csv_parts(parts: Iterable[pd.DataFrame]) -> Iterator[bytes]:

@@ -25,13 +25,12 @@ def cell(db: Database, table: BoardTable, ranked: Ranking | None, *, row_id: str
     position = table.row(row_id)
     row = table.rows[position]
     title = table.models.loc[row.model]["title"]
-    category = next((column for column in table.category_columns if column.key == key), None)
-    if category is not None:
-        return _category(db, table, ranked, position, category, title)
-    index = next((index for index, column in enumerate(table.columns) if column.key == key), None)
-    if index is None:
+    column = table.by_key.get(key)
+    if column is None:
         raise BadInput(f"{table.suite['key']} has no column {key!r}. Reload the page: its columns may have changed")
-    column = table.columns[index]
+    if column.kind == "family":
+        return _category(db, table, ranked, position, column, title)
+    index = table.columns.index(column)
     limits = suite_queries.metrics(db).loc[column.metric]
     parts = (
         {} if table.parts is None else table.parts[table.parts.task == column.task].groupby("source")["subset"].agg(set)

@@ -227,22 +227,15 @@ def opened_pair(site: Site, matrix: CorrelationMatrix, *, keys: str) -> tuple:
     selects = [gr.update(choices=choices, value=key if key in known else None) for key in (first, second)]
     hidden = gr.update(value=None, visible=False)
     if not {first, second} <= known or first == second:
-        return *selects, macro("message")(_no_pair(keys, known)) if keys else "", hidden, ""
+        why = [unknown("column", key, known) for key in keys.split(",")[:2] if key and key not in known]
+        why.append("Click a cell above, or choose two columns.")
+        return *selects, macro("message")(" ".join(why)) if keys else "", hidden, ""
     opened = pair(matrix, first, second)
     sentence = _texts().pair_sentence(opened, METHODS[matrix.query.method])
     if not opened.models:
         return *selects, sentence, hidden, ""
     facts = site.suite_cache.table(matrix.query.suites[0]).models.loc[list(opened.models)]
     names = facts["title"].tolist()
-    scatter = _scatter(
-        names=names,
-        kinds=facts["kind"].tolist(),
-        notes=[_marks(opened, index) for index in range(len(names))],
-        x=opened.values[:, 0],
-        y=opened.values[:, 1],
-        x_title=_axis_title(opened.x),
-        y_title=_axis_title(opened.y),
-    )
     table = _texts().pair_models(
         pair=opened,
         names=names,
@@ -250,24 +243,17 @@ def opened_pair(site: Site, matrix: CorrelationMatrix, *, keys: str) -> tuple:
         with_origins=len(matrix.table.shown_origins) > 1,
         signs=[(sign, meaning) for bit, sign, meaning in SIGNS if (opened.marks & bit).any()],
     )
-    return *selects, sentence, gr.update(value=scatter, visible=True), table
+    return (
+        *selects,
+        sentence,
+        gr.update(value=_scatter(opened, names=names, kinds=facts["kind"].tolist()), visible=True),
+        table,
+    )
 
 
-def _scatter(
-    *,
-    names: Sequence[str],
-    kinds: Sequence[str],
-    notes: Sequence[str],
-    x: np.ndarray,
-    y: np.ndarray,
-    x_title: str,
-    y_title: str,
-) -> go.Figure:
-    """Two columns against each other, one mark a model; its kind has a colour and a shape. Shown units.
-
-    `notes` are shown below a model's name and scores on pointing at it; empty for none.
-    """
-    figure = go.Figure()
+def _scatter(opened: AxisPair, *, names: Sequence[str], kinds: Sequence[str]) -> go.Figure:
+    """Two columns against each other, one mark a model; its kind has a colour and a shape."""
+    figure, (x, y) = go.Figure(), opened.values.T
     sides = label_sides(names, x, y) if len(names) <= LABELLED else [""] * len(names)
     for at, kind in enumerate(dict.fromkeys(kinds)):
         members = [index for index, other in enumerate(kinds) if other == kind]
@@ -278,8 +264,7 @@ def _scatter(
             hovertext=[names[index] for index in members],
             name=kind,
             customdata=[
-                f"{number(x[index], digits=2)}, {number(y[index], digits=2)}"
-                + (f"<br>{notes[index]}" if notes[index] else "")
+                "<br>".join([f"{number(x[index], digits=2)}, {number(y[index], digits=2)}", *_marks(opened, index)])
                 for index in members
             ],
             text=[names[index] if sides[index] else "" for index in members],
@@ -288,25 +273,19 @@ def _scatter(
             marker={"size": 8, "color": PALETTE[at % len(PALETTE)], "symbol": SYMBOLS[at % len(SYMBOLS)]},
             hovertemplate="%{hovertext}<br>%{customdata}<extra></extra>",
         )
-    plain(figure, height=420, x=x_title, y=y_title, legend=len(set(kinds)) > 1)
+    plain(figure, height=420, x=_axis_title(opened.x), y=_axis_title(opened.y), legend=len(set(kinds)) > 1)
     figure.update_xaxes(showgrid=True, gridwidth=1)
     figure.update_layout(hovermode="closest")
     return figure
 
 
-def _no_pair(keys: str, known: set[str]) -> str:
-    """Why no pair can be opened, as a sentence."""
-    sentences = [unknown("column", key, known) for key in keys.split(",")[:2] if key and key not in known]
-    return " ".join([*sentences, "Click a cell above, or choose two columns."])
-
-
-def _marks(opened: AxisPair, index: int) -> str:
+def _marks(opened: AxisPair, index: int) -> list[str]:
     """The marks of a model's two scores, one line each; a category or suite: trained on a data set of it."""
-    lines = []
-    for marks, axis in zip(opened.marks[index], (opened.x, opened.y), strict=True):
-        if note := explained_signs(marks):
-            lines.append(f"{axis.title}: {note if axis.task else '† trained on a data set of it'}")
-    return "<br>".join(lines)
+    return [
+        f"{axis.title}: {note if axis.task else '† trained on a data set of it'}"
+        for marks, axis in zip(opened.marks[index], (opened.x, opened.y), strict=True)
+        if (note := explained_signs(marks))
+    ]
 
 
 def _axis_title(axis: Axis) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
+from urllib.parse import parse_qsl
 
 from compute.analysis.table import USUAL
 from compute.types import ORIGINS, BadInput
@@ -17,27 +18,17 @@ METHODS = {"kendall": "Kendall τ-b", "spearman": "Spearman ρ", "pearson": "Pea
 MEANS = ("figures", "printed")
 ORDERS = ("clustered", "paper")
 # Named choices, as query strings. UniSim-Bench's two maps use the task averages that Tables 2 and 3 print.
-FIGURE_3 = {
-    "suites": "unisim-core,unisim-ood",
-    "level": "categories",
-    "method": "kendall",
-    "means": "printed",
-    "order": "paper",
+FIGURE_3 = "suites=unisim-core,unisim-ood&level=categories&method=kendall&means=printed&order=paper"
+QUERIES = {
+    "unisim-3a": f"{FIGURE_3}&group=general-purpose",
+    "unisim-3b": f"{FIGURE_3}&group=specialised",
+    "mieb-categories": "suites=mieb&level=categories",
+    "mieb-tasks": "suites=mieb&level=tasks",
+    "pairbench": "suites=pairbench&level=tasks",
+    "cfred": "suites=cfred-hpdv2&level=tasks&order=paper",
+    "across": "suites=unisim-core,unisim-ood,pairbench,mieb&level=categories&minimum=5&order=paper",
 }
-PRESETS: Mapping[str, Mapping[str, str]] = {
-    "unisim-3a": {**FIGURE_3, "group": "general-purpose"},
-    "unisim-3b": {**FIGURE_3, "group": "specialised"},
-    "mieb-categories": {"suites": "mieb", "level": "categories"},
-    "mieb-tasks": {"suites": "mieb", "level": "tasks"},
-    "pairbench": {"suites": "pairbench", "level": "tasks"},
-    "cfred": {"suites": "cfred-hpdv2", "level": "tasks", "order": "paper"},
-    "across": {
-        "suites": "unisim-core,unisim-ood,pairbench,mieb",
-        "level": "categories",
-        "minimum": "5",
-        "order": "paper",
-    },
-}
+PRESETS: Mapping[str, Mapping[str, str]] = {key: dict(parse_qsl(query)) for key, query in QUERIES.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,17 +71,12 @@ def query_of(values: Mapping[str, Any]) -> CorrelationQuery:
     )
 
 
-def spelt_out(address: Mapping[str, str]) -> dict[str, str]:
-    """A query string with the choices that its preset stands for."""
-    return {**PRESETS.get(address.get("preset", ""), {}), **address}
-
-
 def read(parameters: tuple[Parameter, ...], address: Mapping[str, str]) -> CorrelationQuery:
     """The choice of a query string; unknown values fall back to their defaults.
 
     Raises BadInput for a suite that does not exist: no other is taken in its place.
     """
-    query = spelt_out(address)
+    query = {**PRESETS.get(address.get("preset", ""), {}), **address}
     if sentence := missing(parameters, query):
         raise BadInput(sentence)
     return query_of(parse(parameters, query)[0])

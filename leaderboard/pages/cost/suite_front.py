@@ -34,7 +34,7 @@ NO_RIVAL = "none of the models that it is compared with can be tested"
 STATES = {ON: "On the front", OFF: "Off: significantly worse", UNKNOWN: "Not tested"}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class CostAxis:
     """What a score is compared with, and the words for it."""
 
@@ -49,37 +49,23 @@ class CostAxis:
 AXES = {
     axis.key: axis
     for axis in (
+        CostAxis(SIZE, "Parameters", "a known size", "no larger", "smallest", parameters_text),
+        CostAxis(MEMORY, "Memory", "known memory", "no larger in memory", "smallest", memory_text),
         CostAxis(
-            key=SIZE,
-            title="Parameters",
-            known="a known size",
-            no_more="no larger",
-            first="smallest",
-            write=parameters_text,
+            DIMENSION,
+            "Dimension",
+            "one vector of known dimension an item",
+            "no larger in dimension",
+            "smallest",
+            "{:,.0f}".format,
         ),
         CostAxis(
-            key=MEMORY,
-            title="Memory",
-            known="known memory",
-            no_more="no larger in memory",
-            first="smallest",
-            write=memory_text,
-        ),
-        CostAxis(
-            key=DIMENSION,
-            title="Dimension",
-            known="one vector of known dimension an item",
-            no_more="no larger in dimension",
-            first="smallest",
-            write="{:,.0f}".format,
-        ),
-        CostAxis(
-            key=AGE,
-            title="Release date",
-            known="a known release date",
-            no_more="released no later",
-            first="oldest",
-            write=lambda day: date.fromordinal(int(day)).isoformat(),
+            AGE,
+            "Release date",
+            "a known release date",
+            "released no later",
+            "oldest",
+            lambda day: date.fromordinal(int(day)).isoformat(),
         ),
     )
 }

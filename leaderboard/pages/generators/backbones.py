@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -85,10 +86,7 @@ ATTRIBUTES = (
 def draw(site: Site) -> None:
     """The control, then the section."""
     sets = memoised(lambda key: load(site.db, suite=key), of=site.db)
-
-    def listed() -> list[tuple[str, str]]:
-        return choices(site.db)
-
+    listed = partial(choices, site.db)
     offered = listed() or [("No set of generators", "")]
     first = offered[0][1]
     with gr.Row(elem_classes="pg-controls"):

@@ -77,13 +77,11 @@ class SetTrust:
     @property
     def widest(self) -> GeneratorMetric | None:
         """The agreeing metric whose rank accuracy has the widest interval; None without intervals."""
-        widths = {metric.column.metric: metric.agreement.accuracy_by_ranks for metric in self.agree}
-        known = [metric for metric in self.agree if not np.isnan(widths[metric.column.metric].low)]
-        return max(
-            known,
-            key=lambda metric: widths[metric.column.metric].high - widths[metric.column.metric].low,
-            default=None,
-        )
+
+        def width(metric: GeneratorMetric) -> float:
+            return metric.agreement.accuracy_by_ranks.high - metric.agreement.accuracy_by_ranks.low
+
+        return max((metric for metric in self.agree if not np.isnan(width(metric))), key=width, default=None)
 
 
 @dataclass(frozen=True, kw_only=True)

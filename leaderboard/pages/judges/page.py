@@ -65,7 +65,6 @@ class Judging:
         db = site.db
         self.db = db
         self.pairs = memoised(lambda suite: judge_queries.ratings(db, suite=suite), most=4, of=db)
-        self.runs = memoised(lambda suite: judge_queries.runs(db, suite=suite), most=8, of=db)
         self.scores = memoised(lambda suite: judge_queries.scores(db, suite=suite), most=8, of=db)
         self.compare = memoised(
             lambda suite, splits: compare(
@@ -80,7 +79,7 @@ class Judging:
         )
         self.diagnose = memoised(
             lambda suite, model: diagnosis.diagnose(
-                db, suite=suite, model=model, pairs=self.pairs(suite), runs=self.runs(suite)
+                db, suite=suite, model=model, pairs=self.pairs(suite), runs=judge_queries.runs(db, suite=suite)
             ),
             most=64,
             of=db,

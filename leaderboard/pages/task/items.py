@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pandas as pd
 from compute.types import UnknownKey, suggestion
 from leaderboard.data import item_queries, suite_queries, task_queries
 from leaderboard.data.database import Database
-from leaderboard.data.memo import memoised
+from leaderboard.data.memo import shared
 from leaderboard.html.formatting import blank, number, percent
 from leaderboard.html.labels import is_synthetic
 from leaderboard.pages.task.item_parts import answered, drawn
@@ -65,20 +66,15 @@ class ItemQuery:
     every: bool = False  # also items without pictures, where others have some
 
 
-class Items:
-    """The items of a database's runs, prepared once a run."""
-
-    def __init__(self, db: Database) -> None:
-        self.db = db
-        self.of = memoised(self._of, most=16, of=db)
-
-    def _of(self, run: str, task: str, procedure: str) -> pd.DataFrame:
-        return with_margins(item_queries.items(self.db, run=run, task=task), procedure=procedure)
+@partial(shared, most=16)
+def prepared(site: Any, run: str, task: str, procedure: str) -> pd.DataFrame:
+    """The items of a run."""
+    return with_margins(item_queries.items(site.db, run=run, task=task), procedure=procedure)
 
 
-def listing(items: Items, query: ItemQuery) -> dict[str, Any]:
-    """One page of items, ready to draw. Raises UnknownKey for a task that is not there."""
-    db = items.db
+def listing(site: Any, query: ItemQuery) -> dict[str, Any]:
+    """One page of items of `site.db`, ready to draw. Raises UnknownKey for a task that is not there."""
+    db = site.db
     about = task_queries.task(db, key=query.task)
     if about.empty:
         raise UnknownKey("task", query.task, task_queries.listed_tasks(db)["key"])
@@ -96,7 +92,7 @@ def listing(items: Items, query: ItemQuery) -> dict[str, Any]:
         return {"task": query.task, "title": str(about["title"]), "note": note, "runs": listed, "chosen": []}
     chosen = chosen or [runs.index[0]]
     procedure = kind_of(about)
-    frames = [items.of(runs.loc[key, "id"], query.task, procedure) for key in chosen]
+    frames = [prepared(site, runs.loc[key, "id"], query.task, procedure) for key in chosen]
     joined = beside(frames)
     with_pictures = joined[joined["pictured"]]
     partly = 0 < len(with_pictures) < len(joined)

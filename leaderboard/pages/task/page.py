@@ -66,12 +66,17 @@ def draw(site: Site) -> None:
     lazy_tables(site.assets, "pages/task/items.js")
     related = memoised(lambda suite: correlations(site.suite_cache.table(suite)), most=16, of=site.db)
     map_outputs = [around, model, plot, words]
+
+    def whole(*, task: str, map: str) -> tuple:
+        head, figure, rest, foot = page(site, task=task, related=related)
+        return head, figure, rest, *images(site, task=task, model=map), foot
+
     bind(
         site,
         parameters=parameters,
         controls=[chosen, model],
         outputs=[head, figure, rest, *map_outputs, foot],
-        draw=lambda task, map: whole(site, task=task, model=map, related=related),
+        draw=whole,
         parts=(
             PartialRedraw(
                 keys=("map",), outputs=map_outputs, draw=lambda task, map: images(site, task=task, model=map)
@@ -103,12 +108,6 @@ def tasks(site: Site) -> list[tuple[str, str]]:
         (f"{row.title}  ·  {choice_title(row.benchmark, row.key.partition('/')[0])}, {row.category}", row.key)
         for row in task_queries.listed_tasks(site.db).itertuples()
     ]
-
-
-def whole(site: Site, *, task: str, model: str, related: Correlations) -> tuple:
-    """Every output of the page: what `page` gives, with the map of its images between its second and last."""
-    head, figure, rest, foot = page(site, task=task, related=related)
-    return head, figure, rest, *images(site, task=task, model=model), foot
 
 
 def images(site: Site, *, task: str, model: str) -> tuple:

@@ -13,7 +13,7 @@ from leaderboard.data import item_queries, payload
 from leaderboard.data.memo import memoised
 from leaderboard.page import Site
 from leaderboard.pages.task import run_details
-from leaderboard.pages.task.items import ItemQuery, Items, listing
+from leaderboard.pages.task.items import ItemQuery, listing
 from leaderboard.pages.task.listing import task_scores
 from leaderboard.web.responses import CHECK, FOREVER, respond
 
@@ -24,7 +24,6 @@ MOST_PICTURES = 4096  # cached in memory, about 6 MB
 def routes(site: Site) -> list[Route]:
     """The routes; a small picture never changes, since its name is a digest of the image."""
     suite_cache, guard = site.suite_cache, site.guard
-    stored = Items(suite_cache.db)
     picture = memoised(
         lambda task, image: item_queries.thumbnail(suite_cache.db, task=task, image=image),
         most=MOST_PICTURES,
@@ -32,7 +31,7 @@ def routes(site: Site) -> list[Route]:
     )
 
     def items(request: Request) -> Response:
-        return respond(request, payload.encode(listing(stored, item_query(request.query_params))))
+        return respond(request, payload.encode(listing(site, item_query(request.query_params))))
 
     def run(request: Request) -> Response:
         key = request.query_params.get("id", "")[:400]

@@ -19,7 +19,7 @@ from leaderboard.pages.generators import computed_page
 from leaderboard.pages.generators.computed import ComputedSet, load
 from leaderboard.pages.generators.metrics import METRIC_MODELS, MetricComparison, compare_metrics
 from leaderboard.pages.generators.page import SETS, answer, page
-from leaderboard.pages.task.items import ItemQuery, Items, listing
+from leaderboard.pages.task.items import ItemQuery, listing
 from tests.leaderboard import generator_stand_ins
 
 Comparisons = dict[str, MetricComparison]
@@ -112,7 +112,7 @@ def test_a_computed_set_without_people_shows_what_is_significant(tmp_path: Path)
     assert beside["visible"] is False
     assert "Which metric separates them" in tables and "Do the metrics agree with people?" not in tables
     assert f'href="task?task={own(db).task}"' in tables
-    page = listing(Items(db), ItemQuery(task=own(db).task, models=("own/good", "own/worst")))
+    page = listing(SimpleNamespace(db=db), ItemQuery(task=own(db).task, models=("own/good", "own/worst")))
     assert ([show["key"] for show in page["shows"]], page["order"], page["scored"]) == (["all"], "apart", False)
     values = [[float(each["answer"].replace("−", "-")) for each in item["verdicts"]] for item in page["items"]]
     gaps = [abs(first - second) for first, second in values]

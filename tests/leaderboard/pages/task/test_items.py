@@ -13,7 +13,6 @@ from compute.catalog import shipped
 from leaderboard.pages.task.items import (
     PER_PAGE,
     ItemQuery,
-    Items,
     beside,
     filters,
     listing,
@@ -21,11 +20,6 @@ from leaderboard.pages.task.items import (
     with_margins,
 )
 from tests.leaderboard import stand_ins
-
-
-@pytest.fixture(scope="module")
-def items(stand_in_suite_cache) -> Items:
-    return Items(stand_in_suite_cache.db)
 
 
 def frame(correct: list, value: list[float], **columns) -> pd.DataFrame:
@@ -88,8 +82,8 @@ def test_two_models_disagree_where_one_is_right_and_the_other_wrong() -> None:
 
 
 @pytest.mark.parametrize("task", stand_ins.TASKS)
-def test_every_kind_of_task_has_a_page_of_items(items: Items, task: str) -> None:
-    page = listing(items, ItemQuery(task=task))
+def test_every_kind_of_task_has_a_page_of_items(stand_in_suite_cache, task: str) -> None:
+    page = listing(stand_in_suite_cache, ItemQuery(task=task))
     assert page["runs"] and page["chosen"] == [page["runs"][0]["model"]]
     assert page["count"] == {one["key"]: one["count"] for one in page["shows"]}[page["show"]]
     assert 0 < len(page["items"]) <= PER_PAGE and page["explained"]
@@ -98,7 +92,7 @@ def test_every_kind_of_task_has_a_page_of_items(items: Items, task: str) -> None
         assert not any(part["missing"] for part in item["parts"])
 
 
-def test_counts_are_those_of_the_stored_items(items: Items, stand_in_database) -> None:
+def test_counts_are_those_of_the_stored_items(stand_in_suite_cache, stand_in_database) -> None:
     """Reference: the rows of the database, counted by themselves."""
     with duckdb.connect(str(stand_in_database), read_only=True) as connection:
         right, wrong = connection.execute(
@@ -106,16 +100,16 @@ def test_counts_are_those_of_the_stored_items(items: Items, stand_in_database) -
                FROM items JOIN runs ON runs.id = items.run
                WHERE runs.task = 'unisim/imagenet-ooo' AND runs.model = 'example/dim' AND main"""
         ).fetchone()
-    page = listing(items, ItemQuery(task="unisim/imagenet-ooo", models=("example/dim",)))
+    page = listing(stand_in_suite_cache, ItemQuery(task="unisim/imagenet-ooo", models=("example/dim",)))
     assert {one["key"]: one["count"] for one in page["shows"]} == {"wrong": wrong, "right": right, "all": right + wrong}
     assert {item["verdicts"][0]["right"] for item in page["items"]} == {False}
     margins = [float(item["verdicts"][0]["margin"].removeprefix("margin ").replace("−", "-")) for item in page["items"]]
     assert margins == sorted(margins) and margins[-1] < 0
 
 
-def test_pages_follow_each_other_without_gap(items: Items) -> None:
+def test_pages_follow_each_other_without_gap(stand_in_suite_cache) -> None:
     def page(part: int) -> dict:
-        return listing(items, ItemQuery(task="unisim/nights", show="all", part=part))
+        return listing(stand_in_suite_cache, ItemQuery(task="unisim/nights", show="all", part=part))
 
     first = page(1)
     whole = [item["item"] for part in range(1, first["parts"] + 1) for item in page(part)["items"]]
@@ -123,16 +117,18 @@ def test_pages_follow_each_other_without_gap(items: Items) -> None:
     assert page(999)["part"] == first["parts"]
 
 
-def test_without_a_run_the_command_that_makes_one_is_said(items: Items) -> None:
-    page = listing(items, ItemQuery(task="mieb/stl10"))
+def test_without_a_run_the_command_that_makes_one_is_said(stand_in_suite_cache) -> None:
+    page = listing(stand_in_suite_cache, ItemQuery(task="mieb/stl10"))
     assert page["runs"] == [] and "No computed run" in page["empty"]
     words = page["command"].split()
     known = shipped()
     task = known.task(words[words.index("--tasks") + 1])
     assert words[words.index("--suite") + 1] in task.suites
     assert known.model(words[words.index("--models") + 1]).adapter
-    assert listing(items, ItemQuery(task="pairbench/coco-cj"))["command"].endswith("pairbench/coco-cj --models MODEL")
-    none = listing(items, ItemQuery(task="pairbench/aggregate"))
+    assert listing(stand_in_suite_cache, ItemQuery(task="pairbench/coco-cj"))["command"].endswith(
+        "pairbench/coco-cj --models MODEL"
+    )
+    none = listing(stand_in_suite_cache, ItemQuery(task="pairbench/aggregate"))
     assert none["command"] == "" and "cannot be loaded" in none["empty"]
 
 
