@@ -168,11 +168,11 @@ CONTENT = (
 )
 
 
-def framed(visit: Callable[..., Any], address: str, *, ready: str, sizer: str = SIZER) -> tuple[int, Any]:
-    """The height that a page's frame settles at on another site, whose script `sizer` sizes it, and the frame."""
+def framed(visit: Callable[..., Any], address: str, *, ready: str) -> tuple[int, Any]:
+    """The height that a page's frame settles at on another site, whose script sizes it, and the frame."""
     html = (
         "<title>Other</title><link rel=icon href='data:,'>"
-        f"<iframe id=f style='border: 0; width: 100%' src='{address}'></iframe><script>{sizer}</script>"
+        f"<iframe id=f style='border: 0; width: 100%' src='{address}'></iframe><script>{SIZER}</script>"
     )
     with in_thread(Starlette(routes=[Route("/", lambda request: HTMLResponse(html))])) as other:
         page = visit(site=other + "/", ready="iframe", expected="request to|postMessage|404")

@@ -20,7 +20,6 @@ BOARD = ".likeness-board"
 READY = f"{BOARD}[data-ready=true]:not([aria-busy])"
 SIGLIP, CLIP = "google/siglip-so400m-patch14-224~published", "openai/clip-vit-large-patch14-336~published"
 DREAMSIM = "dreamsim-ensemble~published"
-VERDICT = "#comparison .bc-verdict"
 ROWS = """() => [...document.querySelectorAll('.lk-row:has(> .lk-cell)')].map((row) => ({
   place: Number(row.getAttribute('aria-rowindex')),
   title: row.querySelector('.lk-name')?.textContent,

@@ -39,19 +39,3 @@ def test_a_result_is_read_aloud_in_view_and_in_the_address(visit: Callable) -> N
     page.get_by_label("Scores").press("Enter")
     page.wait_for_function("(old) => document.querySelector('.pg-unseen').textContent !== old", arg=sentence)
     assert query(page)["origin"] == "published"
-
-
-def test_the_weights_of_the_address_count_and_values_are_those_of_the_board(visit: Callable) -> None:
-    rows = f"{SIGLIP}~imported,{EVA}~imported"
-    page = visit(f"compare?models={SIGLIP},{EVA}&suite=mieb&origin=imported&w=Clustering:0")
-    page.locator(RESULT, has_text="Your mean: without Clustering").wait_for()
-    shown = page.evaluate("fetch('data/board/mieb').then((answer) => answer.json())")
-    at = [next(at for at, row in enumerate(shown["rows"]) if row["id"] == one) for one in rows.split(",")]
-    lines = page.locator(".bc-tasks table").inner_text().splitlines()
-    found = {tuple(cell.strip(" †?‡") for cell in (line.split("\t")[0], *line.split("\t")[2:4])) for line in lines}
-    counted = [one for one in shown["columns"] if one["kind"] == "task" and one["group"] != "Clustering"]
-    assert len(counted) > 100
-    for column in counted:
-        where = shown["columns"].index(column)
-        texts = [f"{shown['cells'][row][where] / 10 ** column['digits']:.{column['digits']}f}" for row in at]
-        assert (column["title"], *texts) in found

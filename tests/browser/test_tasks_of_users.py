@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -208,28 +207,6 @@ def test_an_odd_one_out_of_a_visitor(user: User) -> None:
     user.drop("red", "blue", "green")
     user.click(user.page.get_by_role("button", name="Compare", exact=True))
     user.reads("odd one out[.;]")
-
-
-@pytest.mark.parametrize("name", ["CSV", "LaTeX"])
-def test_a_view_as_a_file(user: User, name: str, tmp_path: Path) -> None:
-    user.board()
-    user.click(user.page.get_by_role("button", name="Export"))
-    with user.page.expect_download() as waiting:
-        user.click(user.page.get_by_role("dialog", name="Export").get_by_role("button", name=name, exact=True))
-    waiting.value.save_as(tmp_path / "view")
-    assert "UniSim ViT-L/14" in (tmp_path / "view").read_text()
-
-
-def test_a_link_to_a_view(user: User) -> None:
-    user.board()
-    user.click(user.page.locator(".likeness-board").get_by_role("button", name="Copy link"))
-    user.page.wait_for_function("navigator.clipboard.readText().then((text) => text === location.href)")
-
-
-def test_all_scores_of_a_kind_by_sql(user: User) -> None:
-    user.page_of("Docs", "SQL")
-    user.click(user.page.get_by_text("All PairBench scores under Gaussian blur"))
-    user.page.get_by_role("gridcell", name="pairbench/coco-gb").first.wait_for()
 
 
 def test_what_a_suite_costs(user: User) -> None:

@@ -118,24 +118,6 @@ def test_of_many_items_every_model_shows_the_same(made, tmp_path: Path, monkeypa
     assert len(both[0] & both[1]) > 12  # all but those of the ten that one lacks
 
 
-def test_the_newest_run_is_shown_and_the_same_run_counts_once(made, tmp_path: Path) -> None:
-    keep(tmp_path / "results", mark="old", started="2026-01-01", value=0.9)
-    keep(tmp_path / "results", mark="new", started="2026-02-01", value=0.1)
-    keep(tmp_path / "assets" / "computed", mark="new", started="2026-01-15", value=0.2)
-    _, rows = made(
-        "SELECT fingerprint, main, value FROM runs JOIN scores ON run = id WHERE origin = 'computed' ORDER BY 1"
-    )
-    assert rows == [("new", True, 0.1), ("old", False, 0.9)]
-
-
-def test_the_better_way_of_asking_is_shown(made, tmp_path: Path) -> None:
-    for task, prompt, clip in (("unisim/kadid-10k", 0.6, 0.9), ("unisim/pipal", 0.7, 0.5)):
-        keep(tmp_path / "results", task=task, mark="p", value=prompt, variant="quality=prompt")
-        keep(tmp_path / "results", task=task, mark="c", value=clip, variant="quality=clip-iqa")
-    _, rows = made("SELECT task, fingerprint FROM runs WHERE origin = 'computed' AND main ORDER BY 1")
-    assert rows == [("unisim/kadid-10k", "c"), ("unisim/pipal", "c")]
-
-
 def test_thumbnails_of_both_roots_stand_once_each(made, tmp_path: Path) -> None:
     keep(tmp_path / "results")
     for root, keys in (("results", ["k1", "k2"]), ("assets/computed", ["k2", "k3"])):

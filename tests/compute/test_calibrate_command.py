@@ -54,16 +54,6 @@ def test_a_model_that_fails_or_can_do_nothing_is_the_exit_code(calibrate: Comman
     assert not (world.folder / "likeness.duckdb").exists()
 
 
-def test_an_interrupt_is_one_line_and_130(calibrate: Command, world: World) -> None:
-    def stop() -> None:
-        raise KeyboardInterrupt
-
-    world.before_batch = stop
-    result = calibrate("--models", "small/eye")
-    assert result.exit_code == 130
-    assert result.output.splitlines()[-1].startswith("Interrupted: ") and "Traceback" not in result.output
-
-
 @pytest.mark.parametrize(
     ("words", "error", "said"),
     [

@@ -5,13 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
-import pytest
 from typer.testing import CliRunner
 
 from compute.__main__ import app
 from compute.analysis.maps.suites import COLUMNS
-from compute.types import BadInput, UnknownKey
-from tests.compute.commands import assert_refused
 
 run = CliRunner()
 
@@ -21,19 +18,6 @@ def test_lite_lists_the_chosen_tasks(database: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "unisim-core: 5 of 16 tasks" in result.output
     assert sum("unisim/" in line for line in result.output.splitlines()) == 5
-
-
-@pytest.mark.parametrize(
-    ("words", "error"),
-    [
-        (["--suite", "mib"], UnknownKey),
-        (["--suite", "cfred-coco", "--size", "3"], BadInput),
-        (["--suite", "unisim-core", "--size", "4", "--thresholds", "high"], BadInput),
-    ],
-)
-def test_lite_refuses_what_it_cannot_do(database: Path, words: list[str], error: type) -> None:
-    result = run.invoke(app, ["lite", *words, "--database", str(database)])
-    assert_refused(result, error)
 
 
 def test_project_writes_one_map(database: Path, tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from compute import paths
 from compute.database import store
 from compute.types import BadInput, LikenessError, NotHere, UnknownKey
 from tests.compute.commands import assert_refused, likeness
-from tests.compute.engine.test_engine import with_bad
 from tests.compute.small_bench import World
 
 Command = Callable[..., Result]
@@ -73,14 +72,6 @@ def test_a_failed_run_is_the_exit_code_and_a_line(run: Command, world: World) ->
     assert run("--models", "small/dim", "--tasks", "unisim/odd").exit_code == 1
     assert run("--models", "small/dim", "--tasks", "unisim/near", "--no-build").exit_code == 0
     assert not (world.folder / "likeness.duckdb").exists()
-
-
-def test_coverage_stands_beside_the_score(run: Command, world: World) -> None:
-    world.changed["unisim/near"] = with_bad("unisim/near", b"no image")
-    result = run("--models", "small/dim", "--tasks", "unisim/near", "--skip-bad-items")
-    assert result.exit_code == 0, result.output
-    row = next(line for line in result.output.splitlines() if line.startswith("| unisim/near"))
-    assert "(91.7% of items)" in row
 
 
 def test_an_interrupt_is_one_line_and_130(run: Command, world: World) -> None:

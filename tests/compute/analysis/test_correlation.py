@@ -58,13 +58,6 @@ def test_perfect_reversed_and_undefined(method):
     assert_allclose(correlate(scores=scores, method=method, minimum=3).r[0, 5], 1)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_constant_only_where_both_have_scores_is_undefined(method):
-    x = np.array([0.1, 0.1, 0.1, 0.1, 0.7, 0.9])
-    y = np.array([1.0, 2.0, 3.0, 4.0, NAN, NAN])
-    assert np.isnan(correlate(scores=np.stack([x, y], axis=1), method=method).r[0, 1])
-
-
 def test_pearson_far_from_zero_and_of_tiny_scale_keeps_its_digits():
     rng = np.random.default_rng(2)
     x, y = rng.normal(size=40), rng.normal(size=40)

@@ -7,7 +7,6 @@ from scipy.stats import t as student
 
 from compute.analysis.ranks import means
 from compute.analysis.significance import letter
-from compute.types import BadInput
 from tests.compute.analysis.tables import ranked
 
 NAN = np.nan
@@ -71,13 +70,6 @@ def test_unknown_noise_is_no_interval_rather_than_a_point():
     assert_allclose([noisy.mean_low[0], noisy.mean_high[0]], [0.5 - half, 0.5 + half], atol=1e-5)
 
 
-def test_scores_that_are_all_equal_give_the_mean_no_interval():
-    found = ranked([[1.0, 1.0, 1.0], [0.5, 0.6, 0.2]], [0, 0, 0])
-    assert_array_equal(np.isnan(found.mean_low), [True, False])
-    assert found.rank_low[0] == -1 < found.rank_low[1]
-    assert "all equal" in found.unknown[0] and found.unknown[1] == ""
-
-
 def test_unranked_models_take_no_part():
     scores = np.array([[0.9, 0.8, NAN], [0.5, 0.4, 0.3], [0.2, 0.1, 0.2]])
     stderr = np.full(scores.shape, 0.001)
@@ -87,12 +79,6 @@ def test_unranked_models_take_no_part():
     assert np.isnan(found.p[0]).all() and found.unknown[0] == ""
     none = ranked([[NAN, NAN]], [0, 0])
     assert_array_equal(none.rank, [-1])
-
-
-def test_mixed_directions_are_refused(table):
-    scores, codes, _ = table
-    with pytest.raises(BadInput, match="direction"):
-        ranked(scores, codes, higher=np.arange(30) > 3)
 
 
 def test_a_class_holds_no_pair_of_which_one_is_significantly_better():

@@ -152,17 +152,6 @@ def test_a_model_with_vectors_of_images_and_a_comparison_of_both_is_counted_by_t
     assert (work.encoded["image"], work.encoded["text"], work.comparisons) == (len(near), 0, 2 * 12)
 
 
-def test_tasks_that_show_the_same_count_once(world: World) -> None:
-    def missing(task) -> Need:
-        one = {"near": need(images=100, shared="a"), "fine": need(images=130, shared="a", trained=40)}
-        return one.get(task.key.partition("/")[2], need(images=7))
-
-    _, [work], _ = estimated(
-        world, replace(world.bench(), need=missing), only=("unisim/near", "unisim/fine", "unisim/odd")
-    )
-    assert work.encoded["image"] == 100 + 40 + 7
-
-
 CIFAR = {"mieb/cifar100": (22.6e6 + 118e6), "mieb/cifar100zeroshot": 22.6e6, "mieb/cifar100clustering": 22.6e6}
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from compute.catalog import Catalog, shipped
 from compute.importing import fetch_mteb_results, read_mteb_results
-from compute.importing.mteb import version_key
 from compute.types import BadInput, Model
 
 REAL = Path(__file__).resolve().parents[4] / "shared" / "data" / "mteb-results"
@@ -209,14 +208,6 @@ def test_of_equal_versions_the_fuller_revision_is_primary(tmp_path: Path, catalo
         put(tmp_path, name, result(name, entry(0.5)), revision=OLD)
     imported = read_mteb_results(tmp_path, catalog=catalog)
     assert {run.settings["model_revision"] for run in imported.runs if run.settings["primary"]} == {OLD}
-
-
-@pytest.mark.parametrize(
-    ("text", "key"),
-    [("1.9.3", (1, 9, 3)), ("2.12.16-2.15.4", (2, 15, 4)), ("1.14.15.dev0", (1, 14, 15)), ("", ()), ("unknown", ())],
-)
-def test_versions_compare_as_numbers(text: str, key: tuple[int, ...]) -> None:
-    assert version_key(text) == key
 
 
 def test_files_without_main_score_with_a_byte_order_mark_and_compressed_are_read(

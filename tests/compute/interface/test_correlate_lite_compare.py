@@ -72,16 +72,6 @@ def test_a_smaller_suite_says_what_it_preserves_and_loses() -> None:
     assert "4 of 10 tasks" in text and "took no part" in text and result.largest_change in text
 
 
-def test_a_smaller_suite_has_a_task_of_every_category_and_follows_the_weights() -> None:
-    frame = table()
-    categories = {"A": ["t0"], "B": [f"t{at}" for at in range(1, TASKS)]}
-    result = compute.lite(frame, tasks=3, categories=categories, weights={"A": 5})
-    assert "t0" in result.tasks
-    whole = (5 * frame["t0"] + frame[categories["B"]].mean(axis=1)) / 6
-    small = (5 * frame["t0"] + frame[[task for task in result.tasks if task != "t0"]].mean(axis=1)) / 6
-    assert result.fidelity.pearson == pytest.approx(stats.pearsonr(whole, small).statistic)
-
-
 def test_smaller_suites_that_cannot_be() -> None:
     for options, word in (
         ({"tasks": 10}, "9"),
@@ -92,20 +82,6 @@ def test_smaller_suites_that_cannot_be() -> None:
     ):
         with pytest.raises(BadInput, match=word):
             compute.lite(table(), **options)
-
-
-def test_a_comparison_is_scipys_paired_t_test() -> None:
-    frame = table()
-    result = compute.compare("m3", "m7", scores=frame)
-    a, b = (frame.set_index("model").loc[name].to_numpy(float) for name in ("m3", "m7"))
-    test = stats.ttest_rel(a, b)
-    assert result.difference == pytest.approx((a - b).mean()) and result.p == pytest.approx(test.pvalue)
-    interval = test.confidence_interval(0.95)
-    assert (result.low, result.high) == pytest.approx((interval.low, interval.high))
-    assert result.better == ("" if test.pvalue > 0.05 else "m3" if a.mean() > b.mean() else "m7")
-    assert result.over == "tasks" and result.n == TASKS and not result.reason
-    assert (result.parts["difference"] == result.parts["a"] - result.parts["b"]).all()
-    assert ("significantly better" in str(result)) == bool(result.better)
 
 
 def test_what_is_not_known_is_said() -> None:

@@ -12,7 +12,6 @@ from scipy import stats
 
 import compute
 from compute.analysis.ranks.friedman import TESTS
-from compute.rounding import decimals, printed_decimals
 from compute.types import BadInput, CannotWrite, printable
 
 MODELS, TASKS = 8, 15
@@ -237,18 +236,6 @@ def test_arguments_that_mean_nothing_are_refused() -> None:
             compute.rank(table(), **options)
     with pytest.raises(BadInput, match="1 model"):
         compute.rank(table(models=1))
-
-
-def test_a_page_shows_the_digits_that_say_something() -> None:
-    """Three significant digits of what differs; of scores those that the table has, unless a computation made them."""
-    for values, digits in (([0.5, 0.8], 3), ([1200, 1500.0], 0), ([0.5, 0.5], 3), ([np.nan], 2)):
-        assert decimals(np.array(values)) == digits, values
-    for values, digits in (
-        ([74.72, 30.4, np.nan], 2),
-        ([1 / 3, 2 / 3], 3),
-        ([0.00001, 0.00002], 5),
-    ):
-        assert printed_decimals(np.array(values)) == digits, values
 
 
 def test_intervals_beyond_the_scale_name_its_bounds() -> None:

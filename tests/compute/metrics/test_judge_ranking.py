@@ -34,20 +34,6 @@ def test_the_difference_of_two_judges(known: dict[str, Evidence]) -> None:
     assert same.value == 0 and same.low is None
 
 
-def test_pairing_narrows_the_interval_of_judges_that_fail_on_the_same_sources() -> None:
-    """One judge errs where the other does and a little more; as two lists of other sources they could not be told."""
-    first = judges.noisy(np.random.default_rng(5), sources=120)
-    rng = np.random.default_rng(6)
-    second = {}
-    for name, pairs in first.items():
-        wrong = rng.random(len(pairs)) < 0.05
-        second[name] = pairs.assign(forward=pairs["forward"].where(~wrong, rng.integers(1, 11, len(pairs))))
-    paired = difference(first=first, second=second)
-    apart = [judge.mean(judge.MMSCORE, each).stderr for each in (first, second)]
-    assert paired.stderr < 0.6 * np.hypot(*apart)
-    assert paired.low > 0
-
-
 def test_errors(known: dict[str, Evidence]) -> None:
     with pytest.raises(BadInput, match="same pairs"):
         difference(first=known["best"], second=judges.noisy(np.random.default_rng(0), sources=30))

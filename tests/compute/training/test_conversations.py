@@ -100,14 +100,6 @@ def test_images_stand_in_the_order_of_their_tokens() -> None:
     assert named[5]["image"] == ["worse", "better", "reference"]
 
 
-def test_the_same_call_writes_the_same_and_counts_limit_each_task(exported: Path, tmp_path: Path) -> None:
-    for _ in range(2):
-        write(tmp_path)
-    assert (tmp_path / "instructions.json").read_bytes() == (exported / "instructions.json").read_bytes()
-    record = write(tmp_path, counts={**conversations.COUNTS, "quality": 4})
-    assert record["counts"]["quality"] == 4 and len(read(tmp_path)) == 3 * COUNT + 4
-
-
 def test_what_cannot_be_read_or_is_evaluated_leaves_no_file_and_a_foreign_folder_is_not_touched(tmp_path: Path) -> None:
     broken = ListedExamples(task="quality", rows=[("p", b"no image", b"none")], preferred=[0], dataset="broken")
     with pytest.raises(BadInput, match="broken 0"):

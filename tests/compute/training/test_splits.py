@@ -128,13 +128,6 @@ def test_keys_are_the_contents_own_and_read_once_until_a_file_changes(tmp_path: 
     assert before[0, 0] != after[0, 0] and before[0, 1] == after[0, 1]
 
 
-def test_the_same_seed_draws_the_same(data: Path, sets) -> None:
-    again = splits.training({"quality": ("kadid-10k",)}, source=source(data))[0]
-    assert (again.rows == sets["quality", "kadid-10k"].rows).all()
-    more = splits.training({"quality": ("kadid-10k",)}, source=source(data), seed=1)[0]
-    assert not (more.preferred == again.preferred).all()
-
-
 def test_a_missing_split_another_layout_and_a_file_that_a_table_names_are_named(tmp_path: Path) -> None:
     folder, chosen = training_files.write(tmp_path, "hpdv2", "nights"), {"image-for-text": ("hpdv2",)}
     (folder / "hpdv2/train.json").write_text('[{"prompt": "a", "image_path": ["x", "y"]}]')

@@ -57,20 +57,6 @@ def test_intervals_stay_within_the_bounds_of_their_metric(suite_cache: SuiteCach
     assert ranked.few[placed].all() and np.nanmax(ranked.mean_high) == 1.0 and np.nanmin(ranked.mean_low) == 0.0
 
 
-def test_the_mean_is_the_mean_of_category_means(suite_cache: SuiteCache) -> None:
-    table, ranked = suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core")
-    full = np.flatnonzero(~np.isnan(table.scores.values).any(axis=1))
-    assert len(full) > 5
-    for row in full:
-        by_hand = np.mean(
-            [
-                table.scores.values[row, table.scores.codes == code].mean()
-                for code in range(len(table.scores.categories))
-            ]
-        )
-        assert ranked.mean[row] == pytest.approx(by_hand)
-
-
 @pytest.mark.parametrize("least", [None, 0.3])
 @pytest.mark.parametrize("suite", ["unisim-ood", "pairbench", "mieb"])
 def test_the_minimum_of_coverage_holds_for_every_ranked_row(

@@ -26,12 +26,6 @@ def test_the_address_it_listens_on_is_answered(address: str, answers: bool) -> N
     assert (address in access(listens_on=address, hosts="board.example.org").hosts) == answers
 
 
-def test_the_operator_names_others() -> None:
-    found = access(listens_on="127.0.0.1", hosts="a.example, b.example:8443\nb.example")
-    assert found.hosts == LOOPBACK | {"a.example", "b.example"} and found.named == {"a.example", "b.example"}
-    assert access(listens_on="127.0.0.1", hosts="*").hosts is None
-
-
 def test_a_proxys_whole_address_names_its_host() -> None:
     assert access(listens_on="127.0.0.1", root_path="https://Board.example.org/likeness").named == {"board.example.org"}
     assert access(listens_on="127.0.0.1", root_path="/likeness").hosts == LOOPBACK

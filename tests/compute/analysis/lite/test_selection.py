@@ -109,13 +109,6 @@ def test_the_knee_is_the_first_within_the_interval_of_the_highest(curve, fewest,
     assert knee(curve, fewest=fewest, models=models) == size
 
 
-def test_without_a_size_the_knee_is_chosen():
-    scores, codes = table(seed=10)
-    found = select(scores=scores, categories=codes)
-    assert found.size == knee(found.curve, fewest=3, models=20) == len(found.chosen)
-    assert_array_equal(found.path, select(scores=scores, categories=codes, size=found.size).path)
-
-
 def test_categories_are_kept_even_where_redundant():
     rng = np.random.default_rng(5)
     base = rng.normal(size=30)
@@ -124,13 +117,6 @@ def test_categories_are_kept_even_where_redundant():
     found = select(scores=scores, categories=codes, size=3)
     assert_array_equal(np.sort(codes[found.chosen]), [0, 1, 2])
     assert len(found.dropped) > 0
-
-
-def test_lower_is_better_everywhere_selects_the_same():
-    scores, codes = table(seed=10)
-    up = select(scores=scores, categories=codes, size=5)
-    down = select(scores=-scores, categories=codes, size=5, higher=np.zeros(18, bool))
-    assert_array_equal(up.path, down.path)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,3 @@
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -22,19 +19,6 @@ def grouped():
     scores = levels[group] + skills[:, kind] * 2 + 0.3 * rng.normal(size=(30, 24))
     scores[rng.random(scores.shape) < 0.05] = NAN
     return scores, group, kind
-
-
-def test_importing_the_package_loads_neither_umap_nor_sklearn():
-    code = (
-        "import sys; from compute.analysis import comparison, correlation, lite, maps, ranking; "
-        "from compute.analysis.ranks import coverage, means, variance; "
-        "from compute.analysis.lite import search, selection; "
-        "from compute.analysis.maps import images, projection; print(*sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.split())
-    assert "compute.analysis.maps.projection" in loaded
-    assert not loaded & {"umap", "sklearn", "numba", "torch"}
 
 
 def test_distances_are_over_shared_columns_and_scaled_up_to_all():

@@ -1,6 +1,5 @@
 """The table on the About page: every label is true. A fresh simulation: tests/slow/compute/analysis."""
 
-import json
 import math
 
 import pytest
@@ -55,15 +54,3 @@ def test_a_row_holds_to_a_short_simulation():
     for measure in coverage.MEASURED:
         tolerance = 4 * math.hypot(standard_error(60), standard_error(SETTINGS["rank_trials"]))
         assert abs(getattr(fresh, measure) - getattr(row, measure)) < tolerance, measure
-
-
-def test_the_same_seed_gives_the_same_row_and_a_table_is_read_as_written(tmp_path):
-    row = coverage.simulate(tasks=(3, 2), errors=False, trials=5, seed=1)
-    assert row == coverage.simulate(tasks=(3, 2), errors=False, trials=5, seed=1)
-    assert row != coverage.simulate(tasks=(3, 2), errors=False, trials=5, seed=2)
-    coverage.save([row], tmp_path / "table.json", trials=5, seed=1)
-    about, rows = coverage.load(tmp_path / "table.json")
-    assert rows == (row,) and about["seed"] == 1
-    assert set(json.loads((tmp_path / "table.json").read_text())["rows"][0]) == set(
-        coverage.Coverage.__dataclass_fields__
-    )

@@ -29,17 +29,6 @@ def test_category_mean_and_task_mean_of_one_table():
     assert_allclose(by_task.mean, [(3 * 0.2 + 3 * 0.4 + 0.9) / 7, 0.6])
 
 
-def test_means_against_numpy_on_a_random_table_with_gaps():
-    rng = np.random.default_rng(1)
-    scores, codes = rng.random((20, 12)), rng.permutation(np.repeat([0, 1, 2], 4))
-    scores[rng.random(scores.shape) < 0.2] = NAN
-    scores[:, [np.flatnonzero(codes == c)[0] for c in range(3)]] = rng.random((20, 3))
-    found = ranked(scores, codes, weights=[1, 2, 0.5])
-    wanted = np.stack([np.nanmean(scores[:, codes == c], axis=1) for c in range(3)], axis=1)
-    assert_allclose(found.category_means, wanted)
-    assert_allclose(found.mean, np.average(wanted, axis=1, weights=[1, 2, 0.5]))
-
-
 def test_a_category_without_a_score_gives_no_mean():
     scores = [[0.1, 0.2, 0.3], [0.1, NAN, 0.3], [0.1, 0.2, NAN], [NAN, NAN, NAN]]
     loose = ranked(scores, [0, 0, 1])

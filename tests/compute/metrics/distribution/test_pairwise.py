@@ -157,10 +157,3 @@ def test_constant_features_have_values_and_a_warning() -> None:
     assert [record.precision.value, record.recall.value, record.coverage.value] == [1.0, 1.0, 1.0]
     assert record.density.value == pytest.approx(8 / 3)
     assert "real: 8 images coincide with 3 others" in record.density.warnings[0]
-
-
-def test_too_few_images() -> None:
-    with pytest.raises(Undefined, match="3 real"):
-        manifold(real=draw(3, 2), generated=draw(9, 2), k=3)
-    with pytest.raises(Undefined, match="1 real"):
-        manifold(real=draw(1, 2), generated=draw(1, 2), k=1)

@@ -308,20 +308,6 @@ def test_an_answer_that_is_cut_off_is_told_from_one_that_ends(checkpoint: Path) 
     assert (ended.finish, ended.output_tokens) == ("stop", tokens.index(tokens[3]) + 1)
 
 
-def test_an_image_is_read_once_for_all_its_questions(checkpoint: Path) -> None:
-    """To read an image of a pair is to make it."""
-    rated, reads = pairs(3), []
-
-    def counted(column: items.Column) -> items.Column:
-        return replace(column, read=lambda at: reads.append(column.keys[at]) or column.read(at))
-
-    rated = replace(rated, first=counted(rated.first), second=counted(rated.second))
-    loaded = judge(checkpoint)
-    for condition in ("sensitive", "invariant"):
-        assert len(loaded.reply(conditions.questions(replace(rated, condition=condition)))) == 6
-    assert sorted(reads) == sorted(set(reads)) and len(reads) == 6
-
-
 def test_a_visitors_images_are_stored_nowhere(checkpoint: Path, answers: Path) -> None:
     loaded = judge(checkpoint)
     loaded.answers = Forgetful(row(checkpoint))
@@ -362,14 +348,6 @@ def test_a_batch_is_used_if_it_changes_no_answer(checkpoint: Path, word: str, sa
     assert loaded.reply(asked) == alone and asked_at_once == sizes
     assert loaded.settings["batch_size"] == (4 if same else 1)
     assert loaded.settings["batch_self_test"] == {"batch_size": 4, "questions": 8, "same_answers": same}
-
-
-def test_padding_is_on_the_left(checkpoint: Path) -> None:
-    loaded = judge(checkpoint)
-    short, long = questions(2, captions=("a", "a much longer caption than the other one"))
-    mask = loaded._inputs([short, long])["attention_mask"]
-    assert mask[:, -1].tolist() == [1, 1]
-    assert mask[0, 0] == 0
 
 
 def test_a_caption_cannot_speak_for_the_template(each: Path) -> None:

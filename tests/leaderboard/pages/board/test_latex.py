@@ -130,9 +130,3 @@ def test_nasty_texts_stay_text() -> None:
     firsts = [row[0] for row in cells]
     assert firsts[1:4] == ["{[optional] argument}", "{* a star}", r"\textbackslash{}end\{tabular\}"]
     assert firsts[4] == "a b c" and firsts[6] == "$-$5 to $-$3, GPT-4-0125"
-
-
-def test_markdown_and_latex_have_the_same_bold_cells(suite_cache: SuiteCache) -> None:
-    columns = [column.key for column in suite_cache.table("unisim-core").columns]
-    markdown, source = (made(suite_cache, "unisim-core", columns=columns, form=form) for form in ("markdown", "latex"))
-    assert re.findall(r"\*\*([\d.]+)\*\*", markdown) == re.findall(r"\\textbf\{([\d.]+)\}", source) != []

@@ -181,14 +181,3 @@ def test_the_choice_of_an_address_is_the_same_whatever_its_order() -> None:
     assert choice("") == ((), None, None)
     with pytest.raises(BadInput):
         choice("w=A:x")
-
-
-def test_a_condition_is_a_table_of_its_own(client: TestClient) -> None:
-    whole, one = client.get("/data/board/pairbench"), client.get("/data/board/pairbench?condition=sensitive")
-    assert one.status_code == 200 and one.headers["etag"] != whole.headers["etag"]
-    assert one.json()["suite"]["condition"] == "sensitive" and whole.json()["suite"]["condition"] == ""
-    assert one.json()["suite"]["mean_title"] == "Mean of 24 tasks, sensitive condition"
-    assert one.json()["ranking"]["mean"] != whole.json()["ranking"]["mean"]
-    version = one.json()["version"]
-    ranked = client.get(f"/data/rank/pairbench?condition=sensitive&w=WU-IT:0&version={version}").json()
-    assert ranked["mean"] != client.get("/data/rank/pairbench?w=WU-IT:0").json()["mean"]

@@ -21,8 +21,7 @@ from leaderboard.data import model_queries, payload
 from leaderboard.data.fronts import AGE, COSTS, DIMENSION, MEMORY, SIZE
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import macros
-from leaderboard.pages.cost import figures
-from leaderboard.pages.cost.suite_front import STATES, CostQuery, SuiteFront, SuiteFronts, suite_items
+from leaderboard.pages.cost.suite_front import CostQuery, SuiteFront, SuiteFronts, suite_items
 from leaderboard.pages.model import page as model_page
 
 TESTED = ("unisim-core", "unisim-ood", "pairbench")  # suites whose differences can be tested
@@ -177,20 +176,6 @@ def test_suites_that_people_rank_have_no_front(suite_fronts: SuiteFronts) -> Non
         get(suite_fronts, "cfred-hpdv2")
     with pytest.raises(UnknownKey):
         get(suite_fronts, "nowhere")
-
-
-@pytest.mark.parametrize(
-    ("suite", "axis"), [("unisim-core", SIZE), ("pairbench", AGE), ("mini", DIMENSION), ("mieb", MEMORY)]
-)
-def test_the_picture_has_every_model_once_with_its_state(suite_fronts: SuiteFronts, suite: str, axis: str) -> None:
-    suite_front = get(suite_fronts, suite, axis=axis)
-    line, *states = figures.chart(suite_front).data
-    drawn = {trace.name: len(trace.x) for trace in states}
-    assert drawn == {STATES[state]: len(suite_front.of(state)) for state in STATES if suite_front.of(state)}
-    assert list(line.y) == sorted(line.y) and max(line.y) == max(point.mean for point in suite_front.with_cost)
-    tops = [y + up for trace in states for y, up in zip(trace.y, trace.error_y.array, strict=True)]
-    highs = [point.high if not np.isnan(point.high) else point.mean for point in suite_front.with_cost]
-    assert sorted(tops) == pytest.approx(sorted(highs), abs=0.02)
 
 
 @pytest.mark.parametrize("suite", ["unisim-core", "unisim-ood", "pairbench", "mieb", "mini", "mini-pairs"])

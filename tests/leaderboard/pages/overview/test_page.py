@@ -7,7 +7,6 @@ from types import SimpleNamespace
 from leaderboard.data import suite_queries
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.payload import board
-from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.overview.page import LEADERS, NEWEST, SUITES, benchmarks, newest
 
 
@@ -37,16 +36,6 @@ def test_the_newest_ranked_models_come_first_with_their_suite(site: SimpleNamesp
         assert (model["rank"], model["of"]) == (ranked.rank[row], len(rows))
     markup = benchmarks(site)
     assert all(f"rank {model['rank']} of {model['of']} in" in markup for model in models)
-
-
-def test_an_unknown_interval_is_said_with_its_reason(papers_cache: SuiteCache) -> None:
-    """The means of MIEB's paper rest on printed ones: neither a whisker nor a class."""
-    markup = benchmarks(SimpleNamespace(db=papers_cache.db, suite_cache=papers_cache))
-    mieb = markup[markup.index("<h2>MIEB") : markup.index('href="board?suite=mieb"')]
-    assert 'class="pg-whisker"' not in mieb and mieb.count(">unknown</span>") == 2 * LEADERS
-    assert "Unknown: printed means are used for Multilingual Retrieval and Retrieval" in mieb
-    unisim = markup[: markup.index('href="board?suite=unisim-core"')]
-    assert unisim.count('class="pg-whisker"') == LEADERS and "few tasks" in unisim
 
 
 def test_synthetic_and_computed_leaders_are_marked(stand_in_site: SimpleNamespace) -> None:

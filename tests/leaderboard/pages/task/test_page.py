@@ -78,16 +78,3 @@ def test_every_procedure_has_words(site):
     kinds = site.db.ask("SELECT DISTINCT procedure, benchmark FROM tasks")
     for row in kinds.itertuples():
         assert protocols.sentence(row.procedure, row.benchmark), row
-
-
-def test_a_computed_run_can_be_opened(stand_in_site):
-    made = task.correlations(stand_in_site.suite_cache.table("unisim-core"))
-    *_, foot = task.page(stand_in_site, task="unisim/nights", related=lambda suite: made)
-    for key in ("eye", "dim", "judge"):
-        assert f'data-run="computed/example/{key}/unisim/nights/' in foot
-
-
-def test_every_task_is_listed_once(site):
-    listed = task.every_task(site)
-    for _, key in task.tasks(site):
-        assert listed.count(f'href="task?task={key}"') == 1
