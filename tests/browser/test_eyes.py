@@ -1,0 +1,218 @@
+"""Your eyes: from the start over the questions to the answer, by keyboard and on a phone, with one's own images too."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from compute.eyes.folder import EyesSettings, StudyFolder
+from compute.eyes.study import Judgment, Study, parsed, standing
+from tests.browser.conftest import serving, violations
+from tests.compute.live.zips import packed
+
+START = "[data-screen=start]"
+
+
+def picture(seed: int) -> bytes:
+    """A pattern of its own as a PNG file, larger than the copies that a server gets."""
+    noise = np.random.default_rng(seed).integers(0, 255, (6, 8, 3), dtype=np.uint8)
+    out = io.BytesIO()
+    Image.fromarray(noise).resize((800, 600), Image.Resampling.NEAREST).save(out, "PNG")
+    return out.getvalue()
+
+
+IMAGES = {f"{seed}.png": picture(seed) for seed in range(6)}
+MANIFEST = "reference,alternative_1,alternative_2\n" + "".join(
+    f"{at}.png,{(at + 1) % 6}.png,{(at + 2) % 6}.png\n" for at in range(6)
+)
+
+
+def files(contents: dict[str, bytes]) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "mimeType": "image/png" if name.endswith("png") else "text/csv", "buffer": data}
+        for name, data in contents.items()
+    ]
+
+
+def place(page: Any, number: int) -> None:
+    """Until the question at a place of the order is shown."""
+    page.locator(f".ey-ask[data-place='{number}']").wait_for()
+
+
+def judge(page: Any, *, first: int, until: int) -> None:
+    for at in range(first, until):
+        place(page, at)
+        page.keyboard.press(("ArrowLeft", "ArrowRight", "ArrowDown")[at % 3])
+    place(page, until)
+
+
+def photographs(page: Any, kind: str = "text") -> Any:
+    page.locator(f"input[value={kind}]").check()
+    page.get_by_role("button", name="Use the shipped photographs").click()
+    place(page, 0)
+    return page
+
+
+def saved(page: Any, button: str) -> bytes:
+    with page.expect_download() as download:
+        page.get_by_role("button", name=button).click()
+    return Path(download.value.path()).read_bytes()
+
+
+def test_twenty_answers_by_keyboard_give_the_answer_and_a_reload_goes_on(visit: Callable[..., Any]) -> None:
+    page = photographs(visit("eyes", ready=START))
+    assert violations(page) == []
+    assert not page.evaluate("/ConSE|CLIP/.test(document.querySelector('.likeness-eyes').textContent)")
+    judge(page, first=0, until=3)
+    page.keyboard.press("Backspace")
+    judge(page, first=2, until=12)
+    page.reload()
+    judge(page, first=12, until=23)
+    page.get_by_role("button", name="Show the answer").click()
+    page.locator("[data-screen=answer] .pg-table").wait_for()
+    page.wait_for_function("[...document.querySelectorAll('.ey-wrong img')].every((image) => image.naturalWidth)")
+    assert violations(page) == []
+    study = parsed(saved(page, "Save the study"), name="The file")
+    answers = standing(study.judgments)
+    assert [each.order for each in answers] == list(range(23)) and len(study.judgments) == 25
+    assert all(each.choice == {0: each.left, 1: 1 - each.left, 2: None}[each.order % 3] for each in answers)
+    with ZipFile(io.BytesIO(saved(page, "Download the answers"))) as exported:
+        assert exported.testzip() is None
+        rows = exported.read("manifest.csv").decode().splitlines()[1:]
+        assert rows and {name for row in rows for name in row.split(",")[-4:-2]} <= set(exported.namelist())
+    page.get_by_role("button", name="Go on asking").click()
+    judge(page, first=23, until=25)
+    page.reload()
+    place(page, 25)
+
+
+def test_the_next_question_is_there_within_a_frame(visit: Callable[..., Any]) -> None:
+    """Its images are in the page before the key press's handler ends the frame: nothing is fetched or decoded then."""
+    page = photographs(visit("eyes", ready=START))
+    judge(page, first=0, until=2)
+    page.wait_for_function("document.querySelector('.likeness-eyes').likenessEyes.asking.ahead.size >= 3")
+    page.wait_for_load_state("networkidle")
+    shown = page.evaluate("""() => new Promise((resolve) => {
+      document.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowLeft', bubbles: true }));
+      requestAnimationFrame(() => resolve(document.querySelector('.ey-ask').dataset.place));
+    })""")
+    assert shown == "3"
+
+
+@pytest.mark.parametrize("kind", ["text", "image"])
+def test_a_phone_shows_all_images_at_once_and_taps_answer(visit: Callable[..., Any], kind: str) -> None:
+    page = visit("eyes", ready=START, width=390, has_touch=True)
+    page.set_viewport_size({"width": 390, "height": 844})
+    if kind == "text":
+        photographs(page)
+    else:
+        own(page, files(IMAGES))
+    page.wait_for_function("document.querySelectorAll('.ey-ask img').length > 1")
+    page.evaluate("scrollTo(0, 0)")
+    boxes = [each.bounding_box() for each in page.locator(".ey-ask .ey-image img, .ey-ask footer").all()]
+    assert all(box["x"] >= 0 and box["y"] + box["height"] <= 844 for box in boxes)
+    assert len(boxes) == (4 if kind == "image" else 3)
+    page.locator("[data-side=right]").tap()
+    place(page, 1)
+    page.get_by_role("button", name="Cannot tell").tap()
+    place(page, 2)
+    page.get_by_role("button", name="Undo").tap()
+    place(page, 1)
+    assert violations(page) == []
+
+
+def own(page: Any, chosen: list[dict[str, Any]]) -> Any:
+    page.get_by_label("Images, ZIP or CSV").set_input_files(chosen)
+    page.get_by_role("button", name="Start", exact=True).click()
+    place(page, 0)
+    return page
+
+
+def stored(page: Any) -> dict[str, Any]:
+    return page.evaluate("JSON.parse(sessionStorage.getItem('likeness-eyes'))")
+
+
+@pytest.mark.parametrize("form", ["loose", "zip"])
+def test_own_images_with_a_manifest_are_asked_about_and_come_back_after_a_reload(
+    visit: Callable[..., Any], form: str
+) -> None:
+    contents = IMAGES | {"questions.csv": MANIFEST.encode()}
+    zipped = {"name": "all.zip", "mimeType": "application/zip", "buffer": packed(contents)}
+    page = own(visit("eyes", ready=START), files(contents) if form == "loose" else [zipped])
+    study = Study.model_validate(stored(page)["study"])
+    names = [tuple(study.contents[at] for at in question) for question in study.questions]
+    assert names == [tuple(row.split(",")) for row in MANIFEST.splitlines()[1:]]
+    judge(page, first=0, until=2)
+    assert all("live/" in path or "eyes" not in path for path in page.watch.paths if path.endswith("image"))
+    page.reload()
+    page.locator("[data-screen=images]").wait_for()
+    page.get_by_label("Images, ZIP or CSV").set_input_files(files(IMAGES) if form == "loose" else [zipped])
+    place(page, 2)
+    assert page.evaluate("[...document.querySelectorAll('.ey-ask img')].every((image) => image.naturalWidth === 800)")
+
+
+def test_what_is_wrong_with_files_is_said(visit: Callable[..., Any]) -> None:
+    page = visit("eyes", ready=START)
+    wrong = [
+        {"name": "broken.zip", "mimeType": "application/zip", "buffer": b"PK nothing"},
+        {"name": "notes.pdf", "mimeType": "application/pdf", "buffer": b"%PDF"},
+        {"name": "huge.png", "mimeType": "image/png", "buffer": bytes(8_000_001)},
+        *files({"0.png": IMAGES["0.png"]}),
+    ]
+    page.get_by_label("Images, ZIP or CSV").set_input_files(wrong)
+    said = page.locator(".ey-own [role=status]")
+    said.filter(has_text="1 image added").wait_for()
+    assert all(name in said.text_content() for name in ("broken.zip", "notes.pdf", "huge.png"))
+    page.get_by_role("button", name="Start", exact=True).click()
+    page.locator(".pg-message", has_text="too few").wait_for()
+
+
+def test_another_rater_s_study_is_added_and_one_of_other_questions_is_not(visit: Callable[..., Any]) -> None:
+    page = photographs(visit("eyes", ready=START, expected="400"))
+    judge(page, first=0, until=23)
+    page.get_by_role("button", name="Show the answer").click()
+    mine = json.loads(saved(page, "Save the study"))
+    theirs = mine | {"judgments": [each | {"rater": "ann"} for each in mine["judgments"]]}
+    other = mine | {"study": mine["study"] | {"contents": [f"{name}?" for name in mine["study"]["contents"]]}}
+    chosen = page.get_by_label("Another rater")
+    for content, words in ((other, "other questions"), ({"study": 1}, "not a study"), (theirs, "23 further")):
+        chosen.set_input_files(
+            {"name": "a.json", "mimeType": "application/json", "buffer": json.dumps(content).encode()}
+        )
+        page.locator(".pg-message", has_text=words).wait_for()
+        chosen = page.get_by_label("Another rater")
+    page.get_by_text("2 raters").first.wait_for()
+
+
+def test_a_folder_s_answers_are_on_disk_and_wait_where_the_server_is_gone(
+    visit: Callable[..., Any], app_database: Path, tmp_path: Path
+) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    for name, data in IMAGES.items():
+        (source / name).write_bytes(data)
+    StudyFolder.created(tmp_path / "eyes", EyesSettings(source=str(source), rater="ann", seed=3))
+    log = tmp_path / "eyes" / "judgments.jsonl"
+    with serving(app_database, "--eyes", str(tmp_path / "eyes")) as site:
+        page = visit("eyes", site=site, ready=".ey-ask[data-place='0']", expected="Failed to load|ERR_|500|503")
+        judge(page, first=0, until=2)
+        page.wait_for_function("!document.querySelector('.likeness-eyes').likenessEyes.visit.unsent.length")
+        page.route("**/eyes/judgment", lambda route: route.abort())
+        judge(page, first=2, until=4)
+        page.locator(".pg-message", has_text="2 answers wait").wait_for()
+        assert len(log.read_text().splitlines()) == 2
+        page.unroute("**/eyes/judgment")
+        page.wait_for_function("!document.querySelector('.likeness-eyes').likenessEyes.visit.unsent.length")
+        page.reload()
+        place(page, 4)
+    rows = [Judgment.model_validate_json(line) for line in log.read_text().splitlines()]
+    assert [(each.order, each.rater, each.seed) for each in rows] == [(at, "ann", 3) for at in range(4)]
+    assert (tmp_path / "eyes" / "manifest.csv").exists()
