@@ -19,6 +19,7 @@ from compute.cli.answers import answers
 from compute.cli.build import build
 from compute.cli.calibrate import calibrate
 from compute.cli.coverage import coverage
+from compute.cli.eyes import eyes
 from compute.cli.fetch import fetch
 from compute.cli.frechet import frechet
 from compute.cli.instructions import instructions
@@ -128,7 +129,21 @@ publishing = typer.Typer(invoke_without_command=True, callback=publish.publish)
 publishing.command("results")(publish.results)
 own_tasks = typer.Typer(no_args_is_help=True, help="Checks your own data.")
 own_tasks.command("check")(task.check)
-for command in (fetch, run, frechet, calibrate, train, instructions, build, lite, rank, project, coverage, answers):
+for command in (
+    fetch,
+    run,
+    eyes,
+    frechet,
+    calibrate,
+    train,
+    instructions,
+    build,
+    lite,
+    rank,
+    project,
+    coverage,
+    answers,
+):
     app.command(cls=RunCommand if command is run else None)(command)
 app.command("list")(show)
 app.add_typer(importing, name="import")

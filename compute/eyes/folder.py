@@ -24,7 +24,17 @@ from compute.content import decoding
 from compute.content.items import content_key
 from compute.eyes import exchange
 from compute.eyes.making import Materials
-from compute.eyes.study import LONGEST_NAME, LONGEST_TEXT, MOST_JUDGMENTS, Judgment, Kind, Study
+from compute.eyes.study import (
+    LONGEST_NAME,
+    LONGEST_TEXT,
+    MOST_JUDGMENTS,
+    MOST_RATERS,
+    Judgment,
+    Kind,
+    Study,
+    StudyFile,
+    standing,
+)
 from compute.io.files import is_inside, reserved, validated, write_text
 from compute.io.images import image_files, is_image_name
 from compute.live.inputs import Input
@@ -91,7 +101,7 @@ class StudyFolder:
 
     def materials(self) -> Materials:
         """What the study is made of: the images of the source, or those that given questions name."""
-        source, given = Path(self.settings.source), self.settings.questions
+        source, given, prompts = Path(self.settings.source), self.settings.questions, self.settings.prompts
         if not source.is_dir():
             raise NotHere(f"There is no folder {source}, which the study is made from. Put it back")
         found = image_files(source)
@@ -102,15 +112,17 @@ class StudyFolder:
         if given is not None:
             wanted = {name for question in given for name in question}
             names = [name for name in names if name in wanted]
+            prompts = list(dict.fromkeys(question[0] for question in given)) if self.settings.kind == "text" else []
         elif len(names) > MOST_IMAGES:
             notes.append(f"{MOST_IMAGES:,} of {len(names):,} images were drawn at random")
             names = sorted(random.Random(self.settings.seed).sample(names, MOST_IMAGES))
         return Materials(
             kind=self.settings.kind,
             images={name: partial(_input, source / name, name) for name in names},
-            prompts=self.settings.prompts,
+            prompts=prompts,
             questions=given,
             notes=notes,
+            copies=given is not None or self.settings.kind == "quality",
         )
 
     def save(self, study: Study) -> None:
@@ -131,6 +143,8 @@ class StudyFolder:
                 raise BadInput("The answer is to a question that the study has not. Reload the page")
             if len(self._judgments) + len(judgments) > MOST_JUDGMENTS:
                 raise BadInput(f"A study holds {MOST_JUDGMENTS:,} answers at most. Make another one")
+            if len({(each.rater, each.seed) for each in (*self._judgments, *judgments)}) > MOST_RATERS:
+                raise BadInput(f"A study has {MOST_RATERS} raters at most. Make another one")
             exchange.append(self.path / LOG, judgments)
             self._judgments += judgments
             asked = {at for each in judgments for at in self.study.questions[each.question]}
@@ -138,6 +152,25 @@ class StudyFolder:
                 self._copy(self.study.contents[at])
             table = exchange.votes(self.study, self._judgments, folder=f"{IMAGES}/")
             write_text(self.path / MANIFEST, table)
+
+    def merge(self, given: exchange.JudgmentFile | StudyFile) -> str:
+        """Adds judgments whose rater, seed and order are not here yet, and says how many. Raises BadInput."""
+        if isinstance(given, StudyFile):
+            rows, others, skipped = exchange.merged(self.study, given), 0, ""
+        else:
+            rows = exchange.placed(self.study, given, rater=self.settings.rater)
+            others, skipped = len(given.judgments) - len(rows), given.skipped
+        known = {(each.rater, each.seed, each.order) for each in self._judgments}
+        new = [each for each in rows if (each.rater, each.seed, each.order) not in known]
+        self.add(*new)
+        parts = [f"{len(standing(new))} judgments added"]
+        parts += [f"{len(rows) - len(new)} were here already"] if len(rows) > len(new) else []
+        parts += [f"{others} are of questions that the study has not"] if others else []
+        return "; ".join([*parts, *filter(None, [skipped])])
+
+    def images(self) -> list[str]:
+        """The names of the images that the study has."""
+        return [self.study.contents[at] for at in sorted(exchange.images_of(self.study))]
 
     def image(self, name: str) -> bytes:
         """An image of the study as a file that a browser shows, at most SHOWN pixels large. Raises NotHere, BadInput.

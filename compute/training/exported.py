@@ -76,7 +76,7 @@ def options_beyond_files(base: Model) -> dict[str, Any]:
 
 def suite_to_run(suite: str) -> str:
     """The suite by which `likeness run` scores a model that was trained for `suite`."""
-    return "unisim-core" if suite == "unisim" else suite
+    return {"unisim": "unisim-core", "own": "mini"}.get(suite, suite)
 
 
 def option_words(options: Mapping[str, Any]) -> str:

@@ -222,7 +222,7 @@ def divided(parts: Sequence[FileExamples]) -> tuple[list[FileExamples], list[Fil
     No image is in both, whatever its file is called or its data set: two tasks may show the same images (PieAPP's,
     HQ-Edit's). A data set whose examples all hang together is only trained on.
     """
-    held = [_held(part) for part in parts]
+    held = [held_out(part, share=VALIDATION_SHARE) for part in parts]
     validation = [
         part.take(rows[np.linspace(0, len(rows) - 1, min(len(rows), VALIDATION_COUNT)).astype(int)])
         for part, chosen in zip(parts, held, strict=True)
@@ -236,8 +236,8 @@ def divided(parts: Sequence[FileExamples]) -> tuple[list[FileExamples], list[Fil
     return [part for part in training if len(part)], validation
 
 
-def _held(part: FileExamples) -> np.ndarray:
-    """(n,) bool: about VALIDATION_SHARE of the examples, fewer of large sets; none where that would be all or none.
+def held_out(part: FileExamples, *, share: float) -> np.ndarray:
+    """(n,) bool: about this share of the examples, fewer of large sets; none where that would be all or none.
 
     Examples that have an image in common, over however many others, stay together; so do all distortions of one of
     KADID-10k's images. Which side they are on depends on their names alone: of any seed the same are held out.
@@ -255,7 +255,7 @@ def _held(part: FileExamples) -> np.ndarray:
     _, group = connected_components(links, directed=False)
     by_name = np.unique(group, return_index=True)[1]  # a group's first scene by name stands for it
     fraction = np.array([int(content_key(str(scenes[at]))[:8], 16) / 2**32 for at in by_name])
-    held = (fraction < min(VALIDATION_SHARE, VALIDATION_COUNT / len(part)))[group[shown[:, 0]]]
+    held = (fraction < min(share, VALIDATION_COUNT / len(part)))[group[shown[:, 0]]]
     return held & ~held.all()
 
 

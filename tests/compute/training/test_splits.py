@@ -194,7 +194,7 @@ def test_an_image_that_is_held_out_under_another_name_is_not_trained_on(
 ) -> None:
     first, second = of_names(numbered, ("0", "1"), ("2", "3")), of_names(numbered, ("again", "5"), ("6", "7"))
     held = {id(first): np.array([True, False]), id(second): np.array([False, False])}
-    monkeypatch.setattr(splits, "_held", lambda part: held[id(part)])
+    monkeypatch.setattr(splits, "held_out", lambda part, share: held[id(part)])
     train, validation = splits.divided([first, second])
     assert [part.contents["image"] for part in train] == [("2", "3"), ("6", "7")]
     assert [part.contents["image"] for part in validation] == [("0", "1")]

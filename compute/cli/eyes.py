@@ -1,0 +1,169 @@
+"""likeness eyes: questions to a person about two images, and which models agree with the answers."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from compute import paths
+from compute.cli.workspace import Device, Offline, names, warn
+from compute.types import BadInput, argument, unknown
+
+if TYPE_CHECKING:
+    from compute.eyes.report import EyesReport
+
+NOTES = 5  # on what was skipped, that are printed
+
+
+def eyes(
+    images: Annotated[Path, typer.Argument(help="A folder of images, or the folder of a study, to go on with it.")],
+    out: Annotated[Path, typer.Option(help="The study's folder, which is made.")] = Path("eyes"),
+    kind: Annotated[
+        str,
+        typer.Option(
+            help="What is asked of two images: image, which is more like a third; text, which fits a prompt better; "
+            "quality, which has the better quality. Default: by the files given, else image."
+        ),
+    ] = "",
+    prompts: Annotated[
+        Path | None, typer.Option(help="Prompts of kind text: a table with a column prompt, or one a line.")
+    ] = None,
+    questions: Annotated[
+        Path | None,
+        typer.Option(
+            help="A table of the questions, alternative_1, alternative_2, and reference or prompt; default: drawn."
+        ),
+    ] = None,
+    models: Annotated[
+        str, typer.Option(help="Models to compare with, as of likeness run; default: those that are ready.")
+    ] = "",
+    rater: Annotated[str, typer.Option(help="Who answers; default: me.")] = "",
+    add: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Answers to add: a saved study of the same questions, Label Studio's JSON export, or a table with "
+            "alternative_1, alternative_2, choice, and reference or prompt. Repeatable; the app is not opened."
+        ),
+    ] = None,
+    report: Annotated[bool, typer.Option("--report", help="Print which models agree; the app is not opened.")] = False,
+    tune: Annotated[
+        str, typer.Option(help="Tune this dual encoder to the answers, into --to, and test it on held-out ones.")
+    ] = "",
+    to: Annotated[Path | None, typer.Option(help="With --tune: the folder of the tuned model.")] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(help="With --tune: a value of the plan as in likeness train, such as samples=8000; repeatable."),
+    ] = None,
+    device: Device = "",
+    offline: Offline = False,
+    port: Annotated[int | None, typer.Option(help="Of the app; default: the first free one from 7860.")] = None,
+):
+    """Asks you about two images at a time, and shows which models answer as you do."""
+    if bool(tune) != bool(to):
+        raise BadInput("Tuning takes a model and a folder: --tune MODEL --to FOLDER")
+    if offline:
+        from compute.engine import workspace
+
+        workspace.stay_offline()
+    from compute.eyes import exchange, local
+    from compute.eyes.folder import SETTINGS, STUDY, EyesSettings, StudyFolder
+    from compute.eyes.study import ASKS, StudyFile
+    from compute.io.images import image_files
+
+    incoming = []
+    if (images / SETTINGS).is_file():
+        for name, value in {"kind": kind, "prompts": prompts, "questions": questions, "models": models}.items():
+            if value:
+                raise BadInput(f"{argument(name)} is fixed once a study is made. Omit it, or make another study")
+        folder = StudyFolder.opened(images, writes=bool(add) or not (report or tune))
+    else:
+        if not images.is_dir():
+            raise BadInput(f"There is no folder {images}. Name a folder of images, or that of a study")
+        known = exchange.ImageNames(image_files(images).names)
+        incoming = [exchange.read(path, known) for path in add or ()]
+        saved = next((each.study for each in incoming if isinstance(each, StudyFile)), None)
+        asked = exchange.questions(questions, known) if questions else saved or next(iter(incoming), None)
+        found = asked.kind if asked else "text" if prompts else kind or "image"
+        if found not in ASKS:
+            raise BadInput(unknown("kind of question", found, ASKS, listed=True))
+        if kind not in ("", found):
+            raise BadInput(f"The questions given are of the kind {found}: omit --kind")
+        settings = EyesSettings(
+            source=str(images.absolute()),
+            kind=found,
+            prompts=exchange.prompts(prompts) if prompts else [],
+            questions=asked.questions if asked and not saved else None,
+            models=list(names(models)),
+            seed=secrets.randbelow(2**31),
+        )
+        folder = StudyFolder.created(out, settings)
+        if saved:
+            folder.save(saved)
+    if rater:
+        folder.change(rater=rater)
+    if folder.study is None:
+        study = local.make(folder, warn=warn)
+        typer.echo(f"{folder.path}: {len(study.questions)} questions, {len(study.models)} models")
+        for note in study.notes[:NOTES]:
+            warn(note)
+        if len(study.notes) > NOTES:
+            warn(f"{len(study.notes) - NOTES} notes more are in {folder.path / STUDY}")
+    if add and not incoming:
+        incoming = [exchange.read(path, exchange.ImageNames(folder.images())) for path in add]
+    for path, each in zip(add or (), incoming, strict=True):
+        typer.echo(f"{path.name}: {folder.merge(each)}")
+    if report:
+        from compute.eyes.report import report as judged
+
+        for line in _lines(judged(folder.study, folder.judgments())):
+            typer.echo(line)
+    if tune:
+        from compute.eyes import tuning
+        from compute.interface.train import model_row
+
+        row = model_row(tune, offline=offline)
+        for line in tuning.tune(folder, row, out=to, options=option or [], device=device, report=typer.echo).lines:
+            typer.echo(line)
+    if not (add or report or tune):
+        start = ["-m", paths.PACKAGE.rpartition(".")[0]] if paths.IS_INSTALLED else [str(paths.ROOT / "app.py")]
+        words = [*(["--port", str(port)] if port else []), *(["--offline"] if offline else [])]
+        sys.stdout.flush()
+        os.execv(sys.executable, [sys.executable, *start, "--eyes", str(folder.path), *words])
+
+
+def _lines(report: EyesReport) -> list[str]:
+    """The report as a table and sentences."""
+    from compute.io.tables import padded
+
+    rows = [("class", "model", "agreement", "95% interval", "questions")]
+    for each in report.models:
+        share = each.agreement
+        interval = f"{share.low:.0%} to {share.high:.0%}"
+        rows.append((each.letter, each.title, f"{share.value:.0%}", interval, str(share.n)))
+    lines = [report.lead, "", *("  ".join(cells).rstrip() for cells in padded(rows)), ""]
+    raters = f" by {len(report.raters)} raters" if len(report.raters) > 1 else ""
+    lines.append(f"{report.judgments} judgments{raters}, of which {report.cannot_tell} cannot tell.")
+    if report.consistency.n:
+        share = report.consistency
+        ceiling = (
+            ""
+            if report.ceiling is None
+            else f" So no model can be expected to agree on more than {report.ceiling:.0%}."
+        )
+        lines.append(
+            f"Asked again with sides swapped, {share.value:.0%} of {share.n} answers were the same "
+            f"(95% interval {share.low:.0%} to {share.high:.0%}).{ceiling}"
+        )
+    if not report.left.low <= 0.5 <= report.left.high:
+        lines.append(f"Position bias: {report.left.value:.0%} of the choices are of the image on the left.")
+    if report.alpha is not None:
+        lines.append(f"Agreement between raters: Krippendorff's alpha {report.alpha:.2f}.")
+    for pair in report.pairs[:3]:
+        if not pair.is_significant and pair.more:
+            lines.append(f"{pair.more} more questions would separate {pair.first} and {pair.second} (80% power).")
+    return lines + list(report.notes)

@@ -1,0 +1,93 @@
+"""`likeness eyes` makes a study, takes answers, reports and tunes; without these it becomes the app on the study."""
+
+from __future__ import annotations
+
+import json
+import os
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from compute.eyes import asking
+from compute.eyes.folder import StudyFolder
+from compute.eyes.study import StudyFile
+from compute.types import BadInput
+from tests.compute.commands import assert_refused, likeness
+from tests.compute.eyes.test_folder import answer
+
+
+def images(folder: Path, count: int) -> Path:
+    """Discs of many colours, sizes and places."""
+    folder.mkdir()
+    y, x = np.mgrid[:48, :48]
+    for at in range(count):
+        rng = np.random.default_rng(at)
+        middle, radius = rng.uniform(12, 36, 2), rng.uniform(5, 20)
+        inside = (x - middle[0]) ** 2 + (y - middle[1]) ** 2 < radius**2
+        pixels = np.where(inside[..., None], rng.integers(0, 256, 3), rng.integers(0, 256, 3)).astype(np.uint8)
+        Image.fromarray(pixels).save(folder / f"{at:03}.png")
+    return folder
+
+
+def answered(path: Path, *, by: str, count: int) -> None:
+    """As a rater who picks what a model picks."""
+    folder = StudyFolder.opened(path)
+    order = enumerate(islice(asking.order(folder.study, seed=folder.settings.seed), count))
+    folder.add(
+        *(
+            answer(number, each.question, max(folder.study.picks[by][each.question], 0), seed=folder.settings.seed)
+            for number, each in order
+        )
+    )
+
+
+def test_a_study_is_made_opened_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+    monkeypatch.setattr(os, "execv", lambda program, words: started.append(words))
+    made = likeness("eyes", images(tmp_path / "images", 6), "--out", tmp_path / "eyes", "--port", 7899)
+    assert made.exit_code == 0 and "questions" in made.output, made.output
+    assert started[0][-4:] == ["--eyes", str(tmp_path / "eyes"), "--port", "7899"]
+    assert_refused(likeness("eyes", tmp_path / "images", "--out", tmp_path / "eyes"), BadInput, "exists")
+    assert_refused(likeness("eyes", tmp_path / "eyes", "--kind", "text"), BadInput, "--kind")
+    assert_refused(likeness("eyes", tmp_path / "eyes", "--report"), BadInput, "20")
+    answered(tmp_path / "eyes", by="tiny", count=40)
+    report = likeness("eyes", tmp_path / "eyes", "--report")
+    assert report.exit_code == 0 and report.output.startswith("Tiny CLIP"), report.output
+    assert_refused(likeness("eyes", tmp_path / "eyes", "--tune", "tiny"), BadInput, "--to")
+    too_few = likeness("eyes", tmp_path / "eyes", "--tune", "tiny", "--to", tmp_path / "tuned")
+    assert_refused(too_few, BadInput, "200", "more")
+    likeness("eyes", tmp_path / "eyes", "--rater", "Ann")
+    assert StudyFolder.opened(tmp_path / "eyes").settings.rater == "Ann" and len(started) == 2
+
+
+def test_answers_from_elsewhere_make_a_study(tmp_path: Path) -> None:
+    folder = images(tmp_path / "images", 4)
+    rows = [f"a red disc,{one:03}.png,{other:03}.png,{one % 2 + 1}" for one in range(4) for other in range(one)]
+    table = tmp_path / "given.csv"
+    table.write_text("\n".join(["prompt,alternative_1,alternative_2,choice", *rows]))
+    out = tmp_path / "eyes"
+    added = likeness("eyes", folder, "--out", out, "--models", "tiny", "--add", table)
+    assert added.exit_code == 0 and "6 judgments added" in added.output, added.output
+    study = StudyFolder.opened(out, writes=False)
+    assert study.study.kind == "text" and list(study.study.models) == ["tiny"] and len(study.judgments()) == 6
+    saved = tmp_path / "saved.json"
+    saved.write_text(StudyFile(study=study.study, judgments=study.judgments()).model_dump_json())
+    other = likeness("eyes", folder, "--out", tmp_path / "other", "--add", saved, "--add", table)
+    assert "6 judgments added" in other.output and "0 judgments added; 6" in other.output, other.output
+
+
+def test_a_model_is_tuned_to_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "execv", lambda program, words: None)
+    out, tuned = tmp_path / "eyes", tmp_path / "tuned"
+    likeness("eyes", images(tmp_path / "images", 20), "--out", out, "--models", "ssim")
+    answered(out, by="ssim", count=260)
+    words = ("eyes", out, "--tune", "tiny", "--to", tuned, "--device", "cpu")
+    words += ("--option", "batch_size=8", "--option", "samples=32")
+    first = likeness(*words)
+    assert first.exit_code == 0 and "held out" in first.output, first.output
+    again = likeness(*words)
+    assert "nothing was trained" in again.output and again.output.splitlines()[-3:] == first.output.splitlines()[-3:]
+    assert json.loads((tuned / "config.json").read_text()) and "answers-eyes" in (tuned / "README.md").read_text()
