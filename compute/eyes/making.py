@@ -20,7 +20,7 @@ from compute.arrays import Floats, unit
 from compute.content import near_copies
 from compute.content.items import Column
 from compute.eyes import asking
-from compute.eyes.study import MOST_QUESTIONS, NO_PICK, Kind, Study
+from compute.eyes.study import LONGEST_TEXT, MOST_NOTES, MOST_QUESTIONS, NO_PICK, Kind, Study
 from compute.live import inputs
 from compute.live.inputs import Input
 from compute.live.subject import LiveSubject
@@ -57,7 +57,7 @@ class Materials:
     prompts: Sequence[str] = ()
     questions: Sequence[tuple[str, str, str]] | None = None  # reference or "", first and second
     notes: Sequence[str] = ()
-    copies: bool = False  # whether images that are nearly the same are wanted
+    copies: bool = False  # whether images that are nearly the same are wanted, as they are by given questions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +102,8 @@ class StudyMaking:
             self._read(list(given.images)[at : at + STEP], models)
         names = [*self._keys, *given.prompts] if given.kind == "text" else list(self._keys)
         for prompt in given.prompts:
+            if len(prompt) > LONGEST_TEXT:
+                raise BadInput(f"A prompt has {len(prompt):,} characters, more than {LONGEST_TEXT:,}. Shorten it")
             self._embed([inputs.text(prompt, name="A prompt")], models)
         questions = self._questions(names)
         used = sorted({at for question in questions for at in question if at >= 0})
@@ -131,7 +133,9 @@ class StudyMaking:
             chance=chance.tolist(),
             models={model.key: model.title for model in models if model.key in picks},
             picks=picks,
-            notes=self._notes,
+            notes=self._notes
+            if len(self._notes) <= MOST_NOTES
+            else [*self._notes[: MOST_NOTES - 1], f"and {len(self._notes) - MOST_NOTES + 1} more like these"],
         )
         self._cache.clear()
         self._decoded.clear()
@@ -155,19 +159,21 @@ class StudyMaking:
         self._embed(new, models)
 
     def _copy_of(self, name: str, image: Input) -> str:
-        """The earlier image that this one is a copy of, empty where it is none."""
+        """The earlier image that this one is a copy of, empty where it is none or is asked for."""
+        if self.materials.questions is not None:
+            return ""
         if image.key in self._keys.values():
             return next(other for other, key in self._keys.items() if key == image.key)
         if self.materials.copies or not near_copies.has_structure(image.content):
             return ""
         own, tones = near_copies.hashes(image.content), near_copies.colours(image.content)
-        earlier = dict(self._hashes)
+        if self._hashes:
+            hashes, colours = zip(*self._hashes.values(), strict=True)
+            same = near_copies.near(own, hashes) & near_copies.same_colours(tones, np.stack(colours))
+            if same.any():
+                return list(self._hashes)[int(np.argmax(same))]
         self._hashes[name] = (own, tones)
-        if not earlier:
-            return ""
-        hashes, colours = zip(*earlier.values(), strict=True)
-        same = near_copies.near(own, hashes) & near_copies.same_colours(tones, np.stack(colours))
-        return list(earlier)[int(np.argmax(same))] if same.any() else ""
+        return ""
 
     def _input(self, name: str) -> Input:
         """An image, at most SIDE pixels large, or a text."""
@@ -237,11 +243,7 @@ class StudyMaking:
         """The images by distance [names, NEIGHBOURS], of each model that has vectors of all."""
         out = []
         for model in self.models:
-            keys = [self._keys[name] if name in self._keys else inputs.text(name, name=name).key for name in names]
-            named = [
-                ("vector", model.key, "image" if name in self._keys else "text", key.decode())
-                for name, key in zip(names, keys, strict=True)
-            ]
+            named = [self._vector(model, name) for name in names]
             if not all(name in self._cache for name in named):
                 continue
             if len(names) > count and not abilities.scores(model, "image-text"):
@@ -264,9 +266,7 @@ class StudyMaking:
     def _picked(self, model: Model, contents: Sequence[str], questions: Sequence[tuple[int, ...]]) -> list[int]:
         """What a model picks: 0, 1, or NO_PICK."""
         columns = [[contents[at] for at in column] for column in zip(*questions, strict=True) if column[0] >= 0]
-        in_text = {name for name in columns[0] if name not in self._keys}
-        embeds = all(f"embed_{kind}" in model.abilities for kind in ("image", *["text"] * bool(in_text)))
-        needed = [] if embeds else [self._input(name) for name in dict.fromkeys(sum(columns, []))]
+        needed = [name for name in dict.fromkeys(sum(columns, [])) if self._vector(model, name) not in self._cache]
         parts = [self._column(names) for names in columns]
         data = Choices(
             names=tuple(map(str, range(len(questions)))),
@@ -276,9 +276,15 @@ class StudyMaking:
             question="quality" if self.materials.kind == "quality" else "reference",
         )
         options = {name: values[0] for name, values in choice.PROCEDURE.options.items()}
-        evidence = self._run(model, partial(choice.run, data=data, options=options), needed)
+        evidence = self._run(model, partial(choice.run, data=data, options=options), [*map(self._input, needed)])
         picks = {True: 0, False: 1}  # the first alternative counts as right
         return [NO_PICK if mark is None else picks[bool(mark)] for mark in evidence.items["correct"]]
+
+    def _vector(self, model: Model, name: str) -> tuple[str, ...]:
+        """What the vector of an image or a text is stored under."""
+        is_image = name in self._keys
+        key = self._keys[name] if is_image else inputs.text(name, name=name).key
+        return "vector", model.key, "image" if is_image else "text", key.decode()
 
     def _column(self, names: Sequence[str]) -> Column:
         is_text = names[0] not in self._keys

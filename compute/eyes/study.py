@@ -17,6 +17,7 @@ ASKS: dict[Kind, str] = {
     "quality": "Which has the better quality?",
 }
 MOST_QUESTIONS, MOST_CONTENTS, MOST_MODELS, MOST_JUDGMENTS, MOST_RATERS = 1_000, 3_000, 40, 10_000, 40
+MOST_NOTES = 100
 LONGEST_NAME, LONGEST_TEXT = 60, 1_000  # characters of a rater's name, and of a file's name or a text
 NO_PICK = -1  # an exact tie, or no answer
 Name = Annotated[str, Field(max_length=LONGEST_TEXT)]
@@ -38,7 +39,7 @@ class Study(BaseModel):
     chance: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(max_length=MOST_QUESTIONS)] = []
     models: Annotated[dict[Name, Name], Field(max_length=MOST_MODELS)] = {}  # key -> title
     picks: dict[Name, Annotated[list[Annotated[int, Field(ge=NO_PICK, le=1)]], Field(max_length=MOST_QUESTIONS)]] = {}
-    notes: Annotated[list[Name], Field(max_length=100)] = []  # what was skipped, and why
+    notes: Annotated[list[Name], Field(max_length=MOST_NOTES)] = []  # what was skipped, and why
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
