@@ -211,7 +211,8 @@ def _pairs(
         weights = weight[asked][differ]
         sided = (worth[ahead, asked][differ] - worth[behind, asked][differ] + 1) / 2
         try:
-            more = more_items(len(asked), z=float(z[at]), bound=bound)
+            # The square of chance alone is 1: what is left is the difference's.
+            more = more_items(len(asked), z=math.sqrt(max(float(z[at]) ** 2 - 1, 0)), bound=bound)
         except Undefined:
             more = FARTHEST + 1
         out.append(

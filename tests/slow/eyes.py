@@ -1,0 +1,316 @@
+"""How far the answer of "Your eyes" can be trusted: simulated raters, whose truth is known, judge pools of questions.
+
+`python -m tests.slow.eyes` prints the tables of docs/eyes.md. A question of a made-up pool has a latent difficulty that
+models and raters share, so that their errors correlate: those of two models by about 0.4. Picks of real models come
+from the shipped photographs, for raters who follow one of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from multiprocessing import get_context
+from statistics import NormalDist
+
+import numpy as np
+from scipy.special import ndtr
+
+from compute import models
+from compute.arrays import Bools, Floats, Ints
+from compute.catalog import shipped
+from compute.eyes import asking, photographs
+from compute.eyes.making import StudyMaking
+from compute.eyes.report import report
+from compute.eyes.study import Judgment, Study
+from compute.live.subject import LiveSubject
+from compute.models.adapter import Hardware
+
+QUESTIONS, SIZES = 400, (40, 80, 160)
+LOOKS = (*range(40, 161, 20),)  # at a report, until one is wrong
+STEPS = (*range(30, 100, 10), *range(100, 460, 20))  # until a report finds it
+REAL = ("colour-histogram", "perceptual-hash", "psnr", "ssim", "ms-ssim", "tiny")  # models without a download
+FOLLOWED = "ms-ssim"
+MODELS = (0.9, 0.85, 0.8, 0.75, 0.75, 0.7, 0.6)  # right answers over the pool, exactly
+TWINS, APART = ("m3", "m4"), ("m0", "m3")  # equal models, and two that differ
+SHARED = 0.7  # of the variance of models' latent errors; of raters' it is half
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pool:
+    """A made-up study, its hidden truth and how hard each question is."""
+
+    study: Study
+    truth: Ints
+    difficulty: Floats
+
+    @property
+    def picks(self) -> Ints:
+        return np.array(list(self.study.picks.values()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rater:
+    """A rater who is right with a probability that falls with a question's difficulty, unless `level`.
+
+    `side`: how often what is on the left is chosen unseen. `tired`: accuracy falls to this over 200 questions.
+    """
+
+    accuracy: float
+    side: float = 0.0
+    tired: float | None = None
+    level: bool = False
+    follows: str = ""  # a model's key instead of the truth
+
+    @property
+    def stream(self) -> tuple[int, int, int]:
+        """Seeds that differ from those of other raters."""
+        return round(100 * self.accuracy), round(100 * self.side), round(100 * (self.tired or 0))
+
+    def second(self, pool: Pool, at: int = 0) -> Floats:
+        """The probability of the second alternative, for each question, seen without a side, as the at-th question."""
+        fresh = 1 - min(at / 200, 1)
+        accuracy = self.accuracy if self.tired is None else self.tired + fresh * (self.accuracy - self.tired)
+        right = np.full(QUESTIONS, accuracy)
+        if not self.level and not self.follows:
+            right = ndtr(np.sqrt(2) * NormalDist().inv_cdf(accuracy) - pool.difficulty)
+        target = np.array(pool.study.picks[self.follows]) if self.follows else pool.truth
+        return np.where(target == 1, right, 1 - right)
+
+    def sides(self, second: Floats) -> tuple[Floats, Floats]:
+        """The same where the second alternative is on the left, and where it is on the right."""
+        return (1 - self.side) * second + self.side, (1 - self.side) * second
+
+
+RATERS = {
+    "right in 70%": Rater(accuracy=0.7),
+    "right in 85%": Rater(accuracy=0.85),
+    "right in 95%": Rater(accuracy=0.95),
+    "85%, picks the left unseen in 20%": Rater(accuracy=0.85, side=0.2),
+    "90%, falls to 60% over 200 questions": Rater(accuracy=0.9, tired=0.6),
+}
+
+
+def made(draw: np.random.Generator, *, models: Sequence[float] = MODELS) -> Pool:
+    difficulty = draw.normal(size=QUESTIONS)
+    latent = np.sqrt(SHARED) * difficulty + np.sqrt(1 - SHARED) * draw.normal(size=(len(models), QUESTIONS))
+    right = latent.argsort(axis=1).argsort(axis=1) < np.round(np.array(models)[:, None] * QUESTIONS)
+    truth = draw.integers(2, size=QUESTIONS)
+    picks = np.where(right, truth, 1 - truth)
+    keys = [f"m{at}" for at in range(len(models))]
+    study = Study(
+        kind="quality",
+        contents=["a", "b"],
+        questions=[(-1, 0, 1)] * QUESTIONS,
+        chance=asking.chances(picks).tolist(),
+        models=dict(zip(keys, keys, strict=True)),
+        picks=dict(zip(keys, picks.tolist(), strict=True)),
+    )
+    return Pool(study=study, truth=truth, difficulty=difficulty)
+
+
+def real() -> Pool:
+    """Questions about the shipped photographs with the picks of REAL models; nobody knows a truth."""
+    of_key = {row.key: row for row in shipped().models}
+    loaded = {key: models.load(of_key[key], hardware=Hardware(device="cpu", dtype="float32")) for key in REAL}
+
+    def run(row, job, needed, known):
+        inputs = {each.key: each for each in needed}
+        subject = LiveSubject(row=row, model=loaded[row.key], inputs=inputs, cache=dict(known))
+        return job(subject), subject.cache
+
+    making = StudyMaking(materials=photographs.materials("image"), models=[of_key[key] for key in REAL], run=run)
+    for _ in making.steps():
+        pass
+    assert set(making.study.models) == set(REAL), making.study.notes
+    return Pool(study=making.study, truth=np.zeros(QUESTIONS, int), difficulty=np.zeros(QUESTIONS))
+
+
+def judged(pool: Pool, rater: Rater, draw: np.random.Generator, *, count: int, name: str = "me") -> list[Judgment]:
+    """The rater's first `count` judgments, repeats included."""
+    seed, out = int(draw.integers(2**32)), []
+    for at, each in zip(range(count), asking.order(pool.study, seed=seed), strict=False):
+        left, right = rater.sides(rater.second(pool, at)[each.question])
+        choice = int(draw.random() < (left if each.left == 1 else right))
+        out.append(
+            Judgment(
+                time="",
+                rater=name,
+                seed=seed,
+                order=at,
+                question=each.question,
+                draw=each.draw,
+                left=each.left,
+                choice=choice,
+            )
+        )
+    return out
+
+
+def agreement(pool: Pool, rater: Rater, count: int) -> Floats:
+    """Each model's true agreement with the rater over the pool, on average over the first `count` judgments."""
+    times = range(count) if rater.tired else (0,)
+    second = np.mean([rater.sides(rater.second(pool, at)) for at in times], axis=(0, 1))
+    return np.where(pool.picks == 1, second, 1 - second).mean(axis=1)
+
+
+def headline(seed: int, rater: Rater) -> dict[int, tuple[Floats, Bools, Floats]]:
+    """By number of judgments: errors of the agreement [models], whether intervals hold it, and of the rater's
+    consistency and ceiling: estimate and truth."""
+    draw = np.random.default_rng([seed, *rater.stream])
+    pool = made(draw)
+    judgments, out = judged(pool, rater, draw, count=max(SIZES)), {}
+    for size in SIZES:
+        truth, found = agreement(pool, rater, size), report(pool.study, judgments[:size])
+        shares = {each.key: each.agreement for each in found.models}
+        own = [shares[key] for key in pool.study.models]
+        errors = np.array([each.value for each in own]) - truth
+        held = np.array([each.low <= true <= each.high for each, true in zip(own, truth, strict=True)])
+        sides = np.array([rater.sides(rater.second(pool, at)) for at in range(0, size, 10)])
+        same = (sides.prod(axis=1) + (1 - sides).prod(axis=1)).mean()
+        best = np.maximum(sides.mean(axis=(0, 1)), 1 - sides.mean(axis=(0, 1))).mean()
+        ceiling = np.nan if found.ceiling is None else found.ceiling
+        out[size] = errors, held, np.array([found.consistency.value, same, ceiling, best])
+    return out
+
+
+def mistaken(seed: int, models: Sequence[float]) -> dict[int, bool]:
+    """By number of judgments: whether equal models are called different: any of them, or the twins of MODELS."""
+    draw = np.random.default_rng(seed)
+    pool = made(draw, models=models)
+    judgments = judged(pool, Rater(accuracy=0.85, level=True), draw, count=max(LOOKS))
+    equal = set(TWINS) if models == MODELS else set(pool.study.models)
+    return {
+        size: any(
+            {pair.first, pair.second} <= equal and pair.is_significant
+            for pair in report(pool.study, judgments[:size]).pairs
+        )
+        for size in LOOKS
+    }
+
+
+def needed(seed: int, rater: Rater, first: str, others: Sequence[str], *, pool: Pool | None, uniform: bool) -> float:
+    """After how many judgments the first model is significantly better than the others, and first where these are all;
+    inf: not in STEPS. `uniform`: without the draw where models disagree."""
+    draw = np.random.default_rng(seed)
+    pool = pool or made(draw)
+    if uniform:
+        pool = replace(pool, study=pool.study.model_copy(update={"chance": [0.0] * QUESTIONS}))
+    judgments, titles = judged(pool, rater, draw, count=max(STEPS)), pool.study.models
+    beaten = {titles[key] for key in others}
+    for size in STEPS:
+        found = report(pool.study, judgments[:size])
+        won = {pair.second for pair in found.pairs if pair.first == titles[first] and pair.is_significant}
+        if won >= beaten and (len(others) == 1 or found.models[0].key == first):
+            return size
+    return np.inf
+
+
+def promised(seed: int) -> list[bool]:
+    """Of the pairs that 60 judgments leave open: whether they differ after the further questions that are named."""
+    draw = np.random.default_rng([seed, 60])
+    pool = made(draw)
+    judgments = judged(pool, Rater(accuracy=0.85), draw, count=10 * QUESTIONS // 9)
+    new = np.cumsum([each.draw != asking.REPEAT for each in judgments])
+    kept = []
+    for pair in report(pool.study, judgments[:60]).pairs:
+        wanted = new[59] + (pair.more or 0)
+        if not pair.is_significant and pair.more and wanted <= new[-1]:
+            later = report(pool.study, judgments[: int(np.searchsorted(new, wanted)) + 1])
+            same = {pair.first, pair.second}
+            kept.append(any(each.is_significant and {each.first, each.second} == same for each in later.pairs))
+    return kept
+
+
+def alphas(seed: int, accuracies: Sequence[float]) -> float:
+    """Krippendorff's alpha of two raters with 160 judgments each."""
+    draw = np.random.default_rng(seed)
+    pool, rows = made(draw), []
+    for accuracy in accuracies:
+        rows += judged(pool, Rater(accuracy=accuracy, level=True), draw, count=160, name=f"{accuracy:.0%}")
+    return report(pool.study, rows).alpha
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=200, help="simulated raters for each row")
+    parser.add_argument("--workers", type=int, default=2)
+    options = parser.parse_args()
+    with get_context("spawn").Pool(options.workers) as pool:
+        for text in rows(lambda work: pool.map(work, range(options.runs), chunksize=5)):
+            print(text, flush=True)
+
+
+def rows(each: Callable[[Callable], list]) -> Iterator[str]:
+    """The tables, line by line; `each` calls a function with the number of every run."""
+    yield from table("rater", "judgments", "error, points", "intervals that hold", "consistency", "ceiling")
+    for name, rater in RATERS.items():
+        found = each(partial(headline, rater=rater))
+        for size in SIZES:
+            errors, held, twice = (np.array([run[size][part] for run in found]) for part in range(3))
+            error = 100 * errors.mean(axis=1)
+            same, true, ceiling, best = np.nanmean(twice, axis=0)
+            yield line(
+                name,
+                size,
+                f"{error.mean():+.1f} ± {error.std(ddof=1) / np.sqrt(len(error)):.1f}",
+                f"{held.mean():.1%}",
+                f"{same:.0%} (true: {true:.0%})",
+                f"{ceiling:.0%} (true: {best:.0%})",
+            )
+    yield ""
+    yield from table("called different", *(f"{size} judgments" for size in SIZES), f"at any of {len(LOOKS)} looks")
+    for name, accuracies in {"any two of 7 equal models": (0.75,) * 7, "2 equal of 7 models": MODELS}.items():
+        found = each(partial(mistaken, models=accuracies))
+        shares = [np.mean([run[size] for run in found]) for size in SIZES] + [
+            np.mean([any(run.values()) for run in found])
+        ]
+        yield line(name, *(f"{share:.1%}" for share in shares))
+    yield ""
+    yield from table("until this is significant", "half where models disagree", "all uniform")
+    photos = real()
+    for name, pool, rater, first, others in (
+        (
+            "a followed model beats 6 others",
+            None,
+            Rater(accuracy=1, follows="m0"),
+            "m0",
+            [f"m{at}" for at in range(1, 7)],
+        ),
+        ("the same, followed in 95%", None, Rater(accuracy=0.95, follows="m0"), "m0", [f"m{at}" for at in range(1, 7)]),
+        ("MS-SSIM beats 5 others on photographs", photos, Rater(accuracy=1, follows=FOLLOWED), FOLLOWED, REAL),
+        ("the same, followed in 95%", photos, Rater(accuracy=0.95, follows=FOLLOWED), FOLLOWED, REAL),
+        ("a model right in 90% beats one in 75%, rater right in 85%", None, Rater(accuracy=0.85), APART[0], APART[1:]),
+    ):
+        beaten = [key for key in others if key != first]
+        runs = [
+            each(partial(needed, rater=rater, first=first, others=beaten, pool=pool, uniform=uniform))
+            for uniform in (False, True)
+        ]
+        yield line(name, *(f"{np.median(found):.0f}" for found in runs))
+    yield ""
+    kept = sum(each(promised), [])
+    yield f"Pairs that 60 judgments left open: {len(kept)}. Significant after the questions named: {np.mean(kept):.0%}."
+    yield ""
+    yield from table("two raters, right in", "Krippendorff's alpha", "truth")
+    for one, other in ((0.7, 0.85), (0.85, 0.95)):
+        truth = 2 * (one * other + (1 - one) * (1 - other)) - 1
+        yield line(
+            f"{one:.0%} and {other:.0%}",
+            f"{np.mean(each(partial(alphas, accuracies=(one, other)))):.2f}",
+            f"{truth:.2f}",
+        )
+
+
+def table(*titles: str) -> Iterator[str]:
+    yield line(*titles)
+    yield "|" + " --- |" * len(titles)
+
+
+def line(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+if __name__ == "__main__":
+    main()
