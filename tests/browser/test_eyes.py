@@ -205,6 +205,10 @@ def test_a_folder_s_answers_are_on_disk_and_wait_where_the_server_is_gone(
         page = visit("eyes", site=site, ready=".ey-ask[data-place='0']", expected="Failed to load|ERR_|500|503")
         judge(page, first=0, until=2)
         page.wait_for_function("!document.querySelector('.likeness-eyes').likenessEyes.visit.unsent.length")
+        assert (
+            page.evaluate("[...document.querySelectorAll('.ey-ask img')].filter((image) => image.naturalWidth).length")
+            == 3
+        )
         page.route("**/eyes/judgment", lambda route: route.abort())
         judge(page, first=2, until=4)
         page.locator(".pg-message", has_text="2 answers wait").wait_for()

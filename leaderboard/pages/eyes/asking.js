@@ -9,7 +9,7 @@ const KEYS = { ArrowLeft: 'left', ArrowRight: 'right', ArrowDown: 'neither', Bac
 const writes = (node) => Boolean(node.closest?.('input, textarea, select, dialog'));
 
 export class Asking {
-  /** `address(number)` is where an image lies; `changed(judgment)` is called with each answer, `report` and `save` by their buttons. */
+  /** `address(number)` is the address of an image; `changed(judgment)` is called with each answer, `report` and `save` by their buttons. */
   constructor(visit, { address, changed, report, save }) {
     Object.assign(this, { visit, address, changed, ahead: new Map(), current: null, since: 0 });
     this.title = el('h2', { tabindex: '-1' }, visit.asks);

@@ -15,20 +15,19 @@ const press = (text, act, attributes = {}) => button(text, act, { class: 'ey-but
 export function mount(root, options) {
   if (!root.dataset.mounted) {
     root.dataset.mounted = 'true';
-    stylesheet(new URL('./eyes.css', import.meta.url));
     root.likenessEyes = new Eyes(root, options);
+    stylesheet(new URL('./eyes.css', import.meta.url)).then(() => (options.folder ? root.likenessEyes.openFolder() : root.likenessEyes.resume(Visit.stored())));
   }
   return root.likenessEyes;
 }
 
 class Eyes {
-  constructor(root, { trigger, root: base, folder }) {
+  constructor(root, { trigger, root: base }) {
     Object.assign(this, { root, trigger, server: new Server(base), files: new Map(), urls: new Map(), visit: null, wish: null, turn: 0, sending: false });
     this.notice = el('p', { class: 'pg-message', role: 'status', hidden: true });
     this.body = el('div');
     root.replaceChildren(this.notice, this.body);
-    if (folder) this.openFolder();
-    else this.resume(Visit.stored());
+    addEventListener('pagehide', () => this.server.leave());
   }
 
   say(words) {
@@ -111,6 +110,7 @@ class Eyes {
     this.screen('making', el('section', { class: 'ey-making', 'aria-label': 'The questions are made' }, words, bar,
       wish.source !== 'folder' && press('Cancel', () => {
         this.turn += 1;
+        this.server.forget();
         this.start();
       })));
     let file = '';

@@ -23,6 +23,11 @@ from leaderboard.web.responses import CHECK, refusal
 TUNES_FROM = 200  # judgments
 NO_FOLDER = "This app was not started on a study of this machine"
 HOUR = {"cache-control": "private, max-age=3600"}
+TYPES = {
+    b"\x89PNG": "image/png",
+    b"RIFF": "image/webp",
+    b"GIF8": "image/gif",
+}  # of a file by its first bytes, else JPEG
 
 
 def routes(site: Site) -> list[Route]:
@@ -39,7 +44,8 @@ def routes(site: Site) -> list[Route]:
                 return Response(photographs.image(name), media_type="image/webp", headers=HOUR)
             if folder is None or folder.study is None or name not in folder.study.contents:
                 return refusal("The study has no such image", 404, cache=CHECK)
-            return Response(folder.image(name), media_type="image/*", headers=HOUR)
+            content = folder.image(name)
+            return Response(content, media_type=TYPES.get(content[:4], "image/jpeg"), headers=HOUR)
         except LikenessError as error:
             return refusal(str(error), 404, cache=CHECK)
 

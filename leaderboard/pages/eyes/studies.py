@@ -94,7 +94,7 @@ class Studies:
             raise
         study = self._kept[name].study
         if study is None or name != FOLDER:
-            return self._told(self._kept[name], source=PHOTOGRAPHS, seed=seed)
+            return self._facts(self._kept[name], source=PHOTOGRAPHS, seed=seed)
         self._folder.save(study)
         return of_folder(self._folder)
 
@@ -116,7 +116,7 @@ class Studies:
         finally:
             if timed.making is None:
                 results.pop(KEY, None)
-        return self._told(timed, source=UPLOAD, seed=seed)
+        return self._facts(timed, source=UPLOAD, seed=seed)
 
     def _make_room(self) -> None:
         """Drops the study that waited longest where there are too many. Raises BadInput where all go on."""
@@ -129,15 +129,15 @@ class Studies:
         oldest.making = None
 
     def _models(self, kind: Kind, keys: Sequence[str] = ()) -> list[Model]:
-        """The named models, else those that are ready here and ask nobody."""
+        """The named models, else those that are asked first, are ready here and cost nobody anything."""
         if keys:
-            return self._live.models(keys)
+            return [self._live.roster.row(key) for key in keys]
         mode, kinds = MODES[kind]
         listed = self._live.roster.listed(mode=mode, kinds=kinds)
         return [each.row for each in listed if each.first and not requests_per_question(each.row)][:MOST_MODELS]
 
     @staticmethod
-    def _told(timed: TimedMaking, *, source: str, seed: int) -> dict[str, Any]:
+    def _facts(timed: TimedMaking, *, source: str, seed: int) -> dict[str, Any]:
         if timed.study is None:
             return {"state": "running", "share": timed.step.share, "what": timed.step.what}
         return opened(timed.study, source=source, seed=seed)

@@ -213,7 +213,7 @@ def test_a_folder_s_study_is_asked_about_and_its_answers_are_on_disk(
     facts = app.get("/eyes/study").json()
     assert (facts["source"], facts["rater"], facts["seed"], facts["judgments"]) == ("folder", "ann", 3, [])
     image = app.get("/eyes/folder/image", params={"name": "red.png"})
-    assert image.content == IMAGES["red.png"]
+    assert (image.content, image.headers["content-type"]) == (IMAGES["red.png"], "image/png")
     assert app.get("/eyes/folder/image", params={"name": "../eyes/settings.json"}).status_code == 404
     (answer,) = judged(count=1, rater="ann", seed=3)
     assert app.post("/eyes/judgment", json=answer).json() == {"stored": 1}
