@@ -153,7 +153,7 @@ def _lines(report: EyesReport) -> list[str]:
         ceiling = (
             ""
             if report.ceiling is None
-            else f" So no model can be expected to agree on more than {report.ceiling:.0%}."
+            else f" A model that always knew your preference would agree on about {report.ceiling:.0%}."
         )
         lines.append(
             f"Asked again with sides swapped, {share.value:.0%} of {share.n} answers were the same "
@@ -166,4 +166,5 @@ def _lines(report: EyesReport) -> list[str]:
     for pair in report.pairs[:3]:
         if not pair.is_significant and pair.more:
             lines.append(f"{pair.more} more questions would separate {pair.first} and {pair.second} (80% power).")
-    return lines + list(report.notes)
+    more = [f"{len(report.notes) - NOTES} notes more"] if len(report.notes) > NOTES else []
+    return [*lines, *report.notes[:NOTES], *more]
