@@ -156,7 +156,6 @@ def frechet(
                 chosen=grids.choose(backbones, catalog=catalog),
                 catalog=catalog,
                 bench=bench,
-                offline=offline,
                 report=report,
             )
         for role, keys in grids.paper_backbones(catalog).items():
@@ -179,9 +178,7 @@ def frechet(
         chosen=chosen,
         catalog=catalog,
         bench=bench,
-        moments={key: each.moments for key, each in saved.items()},
-        check=lambda key, settings: [each.check(key, settings) for each in saved.values()],
-        offline=offline,
+        saved=saved,
         with_intervals=intervals,
         report=report,
     )
@@ -193,7 +190,7 @@ def frechet(
             report(f"Saved {path}")
     if store:
         people = table.people.stored if table.people else None
-        key, runs = storage.store(result, **made_of, saved=saved, human=people)
+        key, runs = storage.store(result, **made_of, human=people)
         report(f"Stored {len(runs)} run{'s' if len(runs) != 1 else ''} of the suite {key}")
         rebuild(root, wanted=build, err=output != "text")
 

@@ -10,7 +10,7 @@ from compute.engine import run_folders, variants
 from compute.engine.plan import Plan, counted, grouped
 from compute.engine.run import Outcome
 from compute.engine.run_folders import StoredRun
-from compute.io.tables import padded
+from compute.io.tables import markdown
 from compute.rounding import rounded
 from compute.types import TIES_SHOWN, Metric
 
@@ -75,8 +75,7 @@ def _table(
                     *(NOTHING if run is None else cell(run, metric) for run in row),
                 )
             )
-    heads, *drawn = padded(rows)
-    return [f"| {' | '.join(row)} |" for row in (heads, ["-" * len(head) for head in heads], *drawn)]
+    return markdown(rows)
 
 
 def _counted(counts: Sequence[int | None]) -> str:

@@ -448,3 +448,9 @@ def padded(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     """The cells of a table to print, each as wide as the widest of its column."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in rows]
+
+
+def markdown(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table in Markdown; the first row is its head."""
+    head, *body = padded(rows)
+    return [f"| {' | '.join(row)} |" for row in (head, ["-" * len(cell) for cell in head], *body)]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from compute.io.tables import padded
+from compute.io.tables import markdown
 from compute.types import printable
 
 MOST, WIDEST = 30, 14  # rows of a printed table, and of one in a notebook; columns of a printed one
@@ -58,9 +58,7 @@ class ShownTable:
             [*(printable(_cell(cell).text) for cell in row[: WIDEST if wide else None]), *["…"] * wide]
             for row in (self.heads, *self.rows[:most])
         ]
-        heads, *drawn = padded(rows)
-        lines = [f"| {' | '.join(row)} |" for row in (heads, ["-" * len(head) for head in heads], *drawn)]
-        lines = lines if self.rows else []
+        lines = markdown(rows) if self.rows else []
         above, below = ([printable(sentence) for sentence in part] for part in (self.above, self.below))
         return "\n".join([*above, *[""] * bool(above), *lines, *self._more(most), *[""] * bool(below), *below])
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
 from compute.arrays import Floats, Ints
 from compute.metrics.distribution import cfred, frechet, intervals, pairwise, reference_free
+from compute.types import Undefined
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -84,8 +86,9 @@ def coverage(
         sample = draw(rng, n=n, d=d, alike=alike)
         blocks = intervals.share_out(n)
         left_out = intervals.leave_out(lambda rows, s=sample: statistic(s.rows(rows)), blocks)
-        made.append(intervals.interval(statistic(sample), left_out, blocks))
-    known = [(each.low, each.high) for each in made if each.low is not None and each.high is not None]
+        with suppress(Undefined):
+            made.append(intervals.interval(statistic(sample), left_out, blocks))
+    known = [(each.low, each.high) for each in made]
     held = [low <= values.mean() <= high for low, high in known]
     width = float(np.median([high - low for low, high in known]) / (2 * 1.96 * values.std())) if known else np.nan
     return Coverage(share=float(np.mean(held)) if held else np.nan, width=width, missing=samples - len(known))

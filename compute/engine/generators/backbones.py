@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from compute import models
 from compute.catalog import Catalog
@@ -52,25 +53,22 @@ class Backbones:
     metrics: tuple[str, ...] = METRICS
 
     @property
-    def keys(self) -> tuple[str, ...]:
-        """Every backbone that the metrics need, once."""
-        metrics = set(self.metrics)
-        keys: list[str] = []
-        if metrics & {"kid", "precision", "recall", "density", "coverage", "vendi"}:
-            keys += self.image
-        keys += [key for key in self.image if distance(key) in metrics]
-        if "cfred" in metrics:
-            keys += [*self.cfred, *self.text]
+    def by_metric(self) -> dict[str, list[str]]:
+        """All metrics that these backbones give, chosen or not, with what each needs."""
         single = {"cmmd": self.cmmd, "inception_score": self.classes, **self.scorers}
-        keys += [key for metric, key in single.items() if key and metric in metrics]
-        return tuple(dict.fromkeys(keys))
+        every = {
+            **dict.fromkeys(PER_IMAGE_BACKBONE[len(DISTANCES) :], list(self.image)),
+            **{name: [key for key in self.image if distance(key) == name] for name in DISTANCES},
+            "cfred": [*self.cfred, *self.text] if self.cfred and self.text else [],
+            **{metric: [key] if key else [] for metric, key in single.items()},
+        }
+        return {metric: keys for metric, keys in every.items() if keys}
 
     @property
-    def possible(self) -> set[str]:
-        """All metrics that these backbones give, chosen or not."""
-        single = {"cfred": self.cfred and self.text, "cmmd": self.cmmd, "inception_score": self.classes}
-        of_images = {*PER_IMAGE_BACKBONE[len(DISTANCES) :], *map(distance, self.image)} if self.image else set()
-        return {*(metric for metric, keys in single.items() if keys), *self.scorers, *of_images}
+    def keys(self) -> tuple[str, ...]:
+        """Every backbone that the chosen metrics need, once."""
+        needed = (keys for metric, keys in self.by_metric.items() if metric in self.metrics)
+        return tuple(dict.fromkeys(chain.from_iterable(needed)))
 
     @property
     def scorers(self) -> dict[str, str]:
@@ -95,7 +93,7 @@ class Backbones:
         for name in names:
             if name not in METRICS:
                 raise BadInput(f"{name!r} is not a metric of generators. There are: {', '.join(METRICS)}")
-            if name not in self.possible:
+            if name not in self.by_metric:
                 key = {"inception_score": INCEPTION, **{name: key for key, name in NAMED_DISTANCES.items()}}.get(name)
                 needed = f"--backbones {key}" if key else "other encoders, or --backbones paper"
                 raise BadInput(f"{name} is not computed from {', '.join(self.image)}: it needs {needed}")
@@ -156,11 +154,9 @@ def choose(text: str, *, metrics: str = "", catalog: Catalog) -> Backbones:
         image=image, cfred=image, text=texts, clip=both, cmmd=both, classes=INCEPTION * (INCEPTION in image)
     )
     if PAPER in names:
+        added = {"image": image, "cfred": image, "text": texts}
         own = replace(
-            PAPERS,
-            image=tuple(dict.fromkeys((*PAPERS.image, *image))),
-            cfred=tuple(dict.fromkeys((*PAPERS.cfred, *image))),
-            text=tuple(dict.fromkeys((*PAPERS.text, *texts))),
+            PAPERS, **{role: tuple(dict.fromkeys((*getattr(PAPERS, role), *keys))) for role, keys in added.items()}
         )
     if not own.image:
         raise BadInput(f"--backbones {text}: none of these embeds images. List models: likeness list models")

@@ -66,8 +66,7 @@ class SetFeatures:
     @cached_property
     def prompt_codes(self) -> np.ndarray:
         """(n,) which prompt each pair has, as numbers: as an array, texts would each take the room of the longest."""
-        code = {text: at for at, text in enumerate(sorted(set(self.prompts)))}
-        return np.array([code[text] for text in self.prompts], dtype=np.int64)
+        return np.unique(np.array(self.prompts, object), return_inverse=True)[1]
 
     def real(self, subset: str) -> Features | Moments | CrossMoments:
         """The reference under a backbone, or two: its features, or the moments that stand for them. Raises Undefined
@@ -106,6 +105,7 @@ class GeneratorComparison:
     features: SetFeatures
     figures: tuple[GeneratorFigure, ...]
     settings: Mapping[str, Any]  # of the backbones, by key
+    saved: Mapping[str, Any] = field(default_factory=dict)  # by subset, the SavedReference that stood for the images
     seconds: float = 0.0
 
     def table(self, human: HumanTable | None = None) -> GeneratorTable:
@@ -122,36 +122,33 @@ def compare(
     chosen: Backbones,
     catalog: Catalog,
     bench: Bench,
-    moments: Mapping[str, Moments | CrossMoments] | None = None,
-    check: Callable[[str, Mapping[str, Any]], None] = lambda backbone, settings: None,
-    offline: bool = False,
+    saved: Mapping[str, Any],
     with_intervals: bool = True,
     report: Callable[[str], None] = lambda line: None,
 ) -> GeneratorComparison:
     """Encodes the sets with the backbones chosen and computes every metric; nothing but features is stored.
 
-    `moments` by subset stand for the reference's images; `check` takes each backbone with its settings, and raises
-    where those moments were made with others. Raises NotHere for weights that are missing, BadItem for an image that
-    cannot be decoded, BadInput, UnknownKey.
+    `saved` statistics (SavedReference) by subset stand for the reference's images. Raises NotHere for weights that are
+    missing, BadItem for an image that cannot be decoded, BadInput, also for backbones with other settings than those of
+    `saved`, UnknownKey.
     """
     started = time.perf_counter()
-    needed = chosen.beside(moments) if moments else chosen
+    needed = chosen.beside(saved) if saved else chosen
     needed = needed if sets.prompts is not None else needed.without_prompts()
     if not needed.keys:
         why = "the images have no prompts. Give --prompts"
-        if moments and sets.prompts is not None:
+        if saved and sets.prompts is not None:
             why = "a saved reference holds moments alone. Give the reference's images"
         raise BadInput(f"{', '.join(chosen.metrics)}: {why}, or other metrics")
-    features, settings, left = encode(
-        sets, chosen=needed, catalog=catalog, bench=bench, check=check, offline=offline, report=report
-    )
-    features = replace(features, moments=moments or {})
+    features, settings, left = encode(sets, chosen=needed, catalog=catalog, bench=bench, saved=saved, report=report)
+    features = replace(features, moments={key: each.moments for key, each in saved.items()})
     return GeneratorComparison(
         sets=left,
         chosen=chosen,
         features=features,
         figures=tuple(figures(features, chosen=chosen, with_intervals=with_intervals)),
         settings=settings,
+        saved=saved,
         seconds=time.perf_counter() - started,
     )
 
@@ -165,8 +162,7 @@ def encode(
     chosen: Backbones,
     catalog: Catalog,
     bench: Bench,
-    check: Callable[[str, Mapping[str, Any]], None] = lambda backbone, settings: None,
-    offline: bool = False,
+    saved: Mapping[str, Any] | None = None,
     report: Callable[[str], None] = lambda line: None,
 ) -> tuple[SetFeatures, dict[str, Mapping[str, Any]], PromptedSets]:
     """The features of all sets, the settings that made them by backbone, and the sets without what could not be
@@ -174,10 +170,10 @@ def encode(
 
     One backbone is in memory at a time. What is finished is stored, so that an interrupted comparison resumes. Raises
     NotHere for weights that are not here, BadItem for an image that cannot be decoded unless the bench skips it, and
-    what `check` raises for a backbone and its settings.
+    BadInput for a backbone with other settings than in `saved`.
     """
     rows = {key: catalog.model(key) for key in chosen.keys}
-    if offline:
+    if bench.settings.offline:
         backbones.check_present(list(rows.values()))
     scorers = chosen.scorers
     of_images = {*chosen.image, *chosen.cfred, chosen.cmmd, chosen.classes, *scorers.values()}
@@ -195,7 +191,8 @@ def encode(
                 columns += [sets.prompts] if key in (*chosen.text, *PREFERENCE.values()) else []
                 columns += [_depicted(sets)] if key == chosen.clip else []
             subject.prepare(columns)
-        check(key, subject.settings)
+        for reference in (saved or {}).values():
+            reference.check(key, subject.settings)
         bad |= subject.bad
         subject.__dict__.pop("_model", None)
         counts = "; ".join(f"{done.encoded:,} encoded in {duration(done.seconds)}" for done in subject.done)
@@ -219,23 +216,17 @@ def encode(
             for key in dict.fromkeys((chosen.cmmd, *chosen.image, *chosen.cfred))
             if key in subjects
         },
-        texts={
-            key: subjects[key].embed_lazily(left.prompts)
-            for key in chosen.text
-            if key in subjects and left.prompts is not None
-        },
-        scores={metric: of for metric, of in scores.items() if of},
+        texts={key: subjects[key].embed_lazily(left.prompts) for key in chosen.text if key in subjects},
+        scores=scores,
         logits=logits,
     )
     return encoded, {key: subject.settings for key, subject in subjects.items()}, left
 
 
 def _scored(metric: str, subject: LoadedSubject, sets: PromptedSets) -> dict[str, np.ndarray]:
-    """The scores of single images (n,) by generator; none where the metric needs prompts and there are none."""
+    """The scores of single images (n,) by generator."""
     if metric != "clipscore" and subject.can("compare"):
         return _compared(subject, sets)
-    if sets.prompts is None:
-        return {}
     score, prompts = reference_free.preference_score, sets.prompts
     if metric == "clipscore":
         score, prompts = reference_free.clipscore, _depicted(sets)
@@ -246,8 +237,6 @@ def _scored(metric: str, subject: LoadedSubject, sets: PromptedSets) -> dict[str
 def _compared(subject: LoadedSubject, sets: PromptedSets) -> dict[str, np.ndarray]:
     """Scores of a model that compares by itself: each image with its prompt, or images alone."""
     alone = "text" not in subject.row.modalities
-    if not alone and sets.prompts is None:
-        return {}
     return {part.name: subject.compare(None if alone else sets.prompts, part.images) for part in sets.generated}
 
 
@@ -477,8 +466,10 @@ def figures(features: SetFeatures, *, chosen: Backbones, with_intervals: bool = 
         if statistic.metric in chosen.metrics:
             row = _value(statistic, n=features.count(statistic.generator))
             if with_intervals and row.value is not None:
-                row = _with_interval(row, statistic, features, shared(row.n, row.metric in PAIRWISE))
-                row = _with_limit(row, statistic)
+                shares = shared(row.n, row.metric in PAIRWISE)
+                row = _with(row, "interval", _interval, statistic, features, shares)
+                if statistic.limit:
+                    row = _with(row, "value at infinite N", _limit, statistic.limit)
             made.append(row)
     generators, metrics = features.generated, backbones.METRICS
     return sorted(made, key=lambda row: (generators.index(row.generator), metrics.index(row.metric)))
@@ -507,51 +498,31 @@ def _value(statistic: _Statistic, *, n: int) -> GeneratorFigure:
     )
 
 
-def _with_interval(
-    row: GeneratorFigure, statistic: _Statistic, features: SetFeatures, blocks: Blocks
-) -> GeneratorFigure:
-    """The figure with its interval and the values that it comes from, or with the reason why there is none among its
-    warnings. Means over images have their interval already."""
+def _with(row: GeneratorFigure, what: str, make: Callable[..., dict[str, Any]], *args: Any) -> GeneratorFigure:
+    """The figure with what `make` finds of it, or with the reason why there is none among its warnings."""
+    try:
+        return replace(row, **make(row, *args))
+    except (BadInput, Undefined) as error:
+        return replace(row, warnings=(*row.warnings, f"No {what}: {error}"))
+
+
+def _interval(row: GeneratorFigure, statistic: _Statistic, features: SetFeatures, blocks: Blocks) -> dict[str, Any]:
+    """The interval, and the values that it comes from. Means over images have their interval already."""
     if row.metric in features.scores and blocks.count < intervals.FEWEST_BLOCKS:
-        return row
-    try:
-        values = statistic.without(blocks)
-    except (BadInput, Undefined) as error:
-        return replace(row, warnings=(*row.warnings, f"No interval: {error}"))
-    tested = row
-    if not (features.prompts and features.moments and row.metric in backbones.DISTANCES):
-        # Else no test of differences: other runs of these prompts omit them of the reference too.
-        tested = replace(row, left_out=tuple(values.tolist()), block_sizes=tuple(blocks.sizes.tolist()))
-    if row.low is not None:
-        return tested
-    lower, upper = _METRICS[row.metric].lower, _METRICS[row.metric].upper
-    found = intervals.interval(
-        row.value,
-        values,
-        blocks,
-        lower=-np.inf if lower is None else lower,
-        upper=np.inf if upper is None else upper,
-    )
-    if found.reason:
-        return replace(row, warnings=(*row.warnings, f"No interval: {found.reason}"))
-    return replace(tested, low=found.low, high=found.high, stderr=found.stderr)
+        return {}
+    values, found, about = statistic.without(blocks), {}, _METRICS[row.metric]
+    if row.low is None:
+        found = vars(intervals.interval(row.value, values, blocks, lower=about.lower, upper=about.upper))
+    if features.prompts and features.moments and row.metric in backbones.DISTANCES:
+        return found  # no test of differences: other runs of these prompts omit them of the reference too
+    return found | {"left_out": tuple(values.tolist()), "block_sizes": tuple(blocks.sizes.tolist())}
 
 
-def _with_limit(row: GeneratorFigure, statistic: _Statistic) -> GeneratorFigure:
-    """The figure with its value at infinite N, or with the reason why there is none among its warnings."""
-    if statistic.limit is None:
-        return row
-    try:
-        found = statistic.limit()
-    except (BadInput, Undefined) as error:
-        return replace(row, warnings=(*row.warnings, f"No value at infinite N: {error}"))
-    return replace(
-        row,
-        limit=found.value,
-        limit_low=found.low,
-        limit_high=found.high,
-        warnings=tuple(dict.fromkeys((*row.warnings, *found.warnings))),
-    )
+def _limit(row: GeneratorFigure, limit: Callable[[], Extrapolated]) -> dict[str, Any]:
+    """The value at infinite N."""
+    found = limit()
+    warnings = tuple(dict.fromkeys((*row.warnings, *found.warnings)))
+    return {"limit": found.value, "limit_low": found.low, "limit_high": found.high, "warnings": warnings}
 
 
 def drawn_rows(rows: Features) -> Features:

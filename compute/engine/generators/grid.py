@@ -6,14 +6,13 @@ backbone is done, and a pair whose features are those of a stored run is not com
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from functools import partial
+from itertools import groupby, product
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +31,13 @@ from compute.engine.generators.store import earlier, key_of, run_of, suite_of, w
 from compute.engine.generators.table import LISTED, RatedGenerators
 from compute.engine.run_folders import StoredRun
 from compute.engine.workspace import Bench
-from compute.io.tables import padded
+from compute.io.tables import markdown
 from compute.metrics.distribution.cfred import PARTS, cfred_grid, check_grid
 from compute.progress import duration
 from compute.tasks.generators.feature_files import FeatureFiles, holds_features
 from compute.tasks.generators.human import HUMAN_METRICS
 from compute.tasks.generators.pairing import REFERENCE, PromptedSets
+from compute.tasks.generators.sources import some
 from compute.tasks.source import OwnFile
 from compute.types import WHOLE, BadInput, Score, Suite, Task, Undefined, shortened
 
@@ -72,24 +72,18 @@ class GridResult:
 
     def csv(self) -> str:
         """A row a cell: generator, image, text, cfred, n; then the agreement of the pair of backbones."""
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        extra = ("rho_squared", "spearman", "accuracy") if self.agreements else ()
-        writer.writerow(("generator", "image", "text", "cfred", "n", *extra))
-        for (generator, image, text), value in self.cells.items():
-            row = self.agreements.get((image, text), {})
-            writer.writerow((generator, image, text, value, self.n, *(row[name] for name in extra)))
-        return stream.getvalue()
+        rows = [{**row, "n": self.n, **self.agreements.get((row["image"], row["text"]), {})} for row in self._cells()]
+        return pd.DataFrame(rows).to_csv(index=False, lineterminator="\n")
 
     def json(self) -> str:
         """`{"suite": ..., "n": ..., "cells": [...], "people": [...]}`."""
-        cells = [
-            {"generator": generator, "image": image, "text": text, "cfred": value}
-            for (generator, image, text), value in self.cells.items()
-        ]
         people = [{"image": image, "text": text, **row} for (image, text), row in self.agreements.items()]
-        content = {"suite": self.suite, "n": self.n, "cells": cells, "people": people}
+        content = {"suite": self.suite, "n": self.n, "cells": self._cells(), "people": people}
         return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+
+    def _cells(self) -> list[dict[str, Any]]:
+        heads = ("generator", "image", "text", METRIC)
+        return [dict(zip(heads, (*key, value), strict=True)) for key, value in self.cells.items()]
 
     def lines(self) -> list[str]:
         """An image backbone a row: the agreement with people, or else each generator's cFreD, over the text
@@ -117,8 +111,7 @@ class GridResult:
             notes = [
                 "Lowest to highest over the text backbones. Distances of different image backbones cannot be compared."
             ]
-        first, *drawn = padded(rows)
-        return [*(f"| {' | '.join(row)} |" for row in (first, ["-" * len(cell) for cell in first], *drawn)), *notes]
+        return [*markdown(rows), *notes]
 
 
 def paper_backbones(catalog: Catalog) -> dict[str, list[str]]:
@@ -171,8 +164,8 @@ def from_files(
     unknown = [key for key in chosen if key not in texts and key not in real]
     if unknown:
         raise BadInput(
-            f"No features of {shortened(unknown[0])!r}: {reference.name} has {_few(real)}; {condition.name} has "
-            f"{_few(texts)}"
+            f"No features of {shortened(unknown[0])!r}: {reference.name} has {some(real, noun='backbone')}; "
+            f"{condition.name} has {some(texts, noun='backbone')}"
         )
     warnings, images = [], []
     for key in dict.fromkeys(key for each in every.values() for key in each):
@@ -201,7 +194,6 @@ def encode(
     chosen: Backbones,
     catalog: Catalog,
     bench: Bench,
-    offline: bool = False,
     report: Callable[[str], None] = lambda line: None,
 ) -> GridFeatures:
     """Encodes the sets with every backbone, one in memory at a time; features are stored, so that it resumes.
@@ -210,9 +202,7 @@ def encode(
     """
     if sets.prompts is None:
         raise BadInput("cFreD needs prompts: name a table of image and prompt with --prompts")
-    encoded, settings, left = frechet.encode(
-        sets, chosen=chosen, catalog=catalog, bench=bench, offline=offline, report=report
-    )
+    encoded, settings, left = frechet.encode(sets, chosen=chosen, catalog=catalog, bench=bench, report=report)
     of = {part.name: {key: rows[part.name] for key, rows in encoded.images.items()} for part in left.sets}
     return GridFeatures(
         reference=of.pop(REFERENCE),
@@ -280,11 +270,11 @@ def execute(
         for image, row_cells in groupby(cells, key=lambda cell: cell[0][1]):
             before = done
             for (generator, _, text), record in row_cells:
-                parts = {part: float(getattr(record, part)) for part in PARTS}
-                rows[image].cells[generator, text] = (
-                    float(record.value),
-                    {"parts": parts, "warnings": list(record.warnings)},
-                )
+                details = {
+                    "parts": {part: float(getattr(record, part)) for part in PARTS},
+                    "warnings": list(record.warnings),
+                }
+                rows[image].cells[generator, text] = float(record.value), details
                 done += 1
             now = time.perf_counter()
             _write(rows[image], grid=grid, results=results, n=n, seconds=now - last)
@@ -292,21 +282,19 @@ def execute(
             left = f", {duration((now - started) / done * (total - done))} left" if done < total else ""
             report(f"{image}: {done - before} cells ({done:,} of {total:,}{left})")
     cells = {
-        (generator, image, text): rows[image].cells[generator, text][0]
-        for image in images
-        for text in texts
-        for generator in generators
+        (name, image, text): rows[image].cells[name, text][0]
+        for image, text, name in product(images, texts, generators)
     }
     warnings = [line for row in rows.values() for _, part in row.cells.values() for line in part["warnings"]]
-    agreements: dict[tuple[str, str], dict[str, float]] = {}
+    agreements = {}
     if people:
         warnings += people.warnings
         try:
-            for pair in dict.fromkeys(key[1:] for key in cells):
-                distances = [cells[generator, *pair] for generator in people.names]
-                agreements[pair] = pair_agreement(distances=distances, human=people.ratings)
+            agreements = {
+                pair: pair_agreement(distances=[cells[name, *pair] for name in people.names], human=people.ratings)
+                for pair in product(images, texts)
+            }
         except Undefined as error:
-            agreements = {}
             warnings.append(f"No agreement with people: {error}")
     return GridResult(
         suite=suite.suite.key,
@@ -395,14 +383,15 @@ def _write(row: _GridRow, *, grid: GridFeatures, results: Path, n: int, seconds:
             found={subset(row.image, text): {METRIC: details} for text, (_, details) in cells.items()},
             warnings=list(grid.warnings),
         )
+        score = partial(Score, run=run.id, coverage=1.0)
         scores = [
-            Score(run=run.id, subset=pair, metric=METRIC, value=value, n=n, coverage=1.0)
+            score(subset=pair, metric=METRIC, value=value, n=n)
             for text, (value, _) in cells.items()
             for pair in (*((WHOLE,) if text == parts[0] else ()), subset(row.image, text))
         ]
         if name in row.people:
             metric, value = row.people[name]
-            scores.append(Score(run=run.id, subset=WHOLE, metric=metric, value=value, coverage=1.0))
+            scores.append(score(subset=WHOLE, metric=metric, value=value))
         items = pd.DataFrame({"item": []})  # a figure is of all prompts at once
         run_folders.write(results, run=run, scores=scores, items=run_folders.table({WHOLE: items}))
 
@@ -489,11 +478,6 @@ def _digest(array: np.ndarray) -> str:
     digest = hashlib.blake2b(f"{array.dtype.str}{array.shape}".encode(), digest_size=16)
     digest.update(np.ascontiguousarray(array))
     return digest.hexdigest()
-
-
-def _few(keys: Mapping[str, Any]) -> str:
-    names = list(keys)
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
 class _Selected(Mapping[str, np.ndarray]):

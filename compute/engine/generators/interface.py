@@ -103,7 +103,7 @@ def frechet(
             prompts=pairing.prompts_of(prompts),
         )
         bench = assemble(
-            RunSettings(batch_size=batch_size, skip_bad=skip_bad),
+            RunSettings(batch_size=batch_size, skip_bad=skip_bad, offline=offline),
             features=features or paths.RESULTS / "features",
             hardware=models.hardware(device=device),
             source=source,
@@ -113,9 +113,7 @@ def frechet(
             chosen=chosen,
             catalog=catalog,
             bench=bench,
-            moments={key: each.moments for key, each in saved.items()},
-            check=lambda key, settings: [each.check(key, settings) for each in saved.values()],
-            offline=offline,
+            saved=saved,
             with_intervals=intervals,
         )
     return made.table(rated)

@@ -55,17 +55,15 @@ def store(
     name: str,
     file: Path,
     results: Path,
-    saved: Mapping[str, SavedReference] | None = None,
     human: Mapping[str, tuple[str, float]] | None = None,
 ) -> tuple[str, list[StoredRun]]:
     """Records the suite and writes a run for each generator with a figure; the suite's key and the runs.
 
-    `name` is what the suite is called, `file` what it was made from; `saved` are statistics by subset that stood for
-    the reference's images; `human` holds people's ratings by generator, as (metric, value). Raises CannotWrite, and
-    BadInput for names that make one key.
+    `name` is what the suite is called, `file` what it was made from; `human` holds people's ratings by generator, as
+    (metric, value). Raises CannotWrite, and BadInput for names that make one key.
     """
-    saved, human, sets = saved or {}, human or {}, comparison.sets
-    suite = _suite(comparison, name=name, file=file, results=results, saved=saved, human=human)
+    human, sets = human or {}, comparison.sets
+    suite = _suite(comparison, name=name, file=file, results=results, human=human)
     suite = suite_records.record(suite, results=results)
     [task] = suite.tasks
     values = _prompt_values(comparison)
@@ -84,7 +82,7 @@ def store(
             data={
                 "reference": suite.digest,
                 "generated": hashlib.blake2b(part.images.keys.tobytes(), digest_size=10).hexdigest(),
-                **({} if sets.reference else {"statistics": sorted(saved)}),
+                **({} if sets.reference else {"statistics": sorted(comparison.saved)}),
             },
             backbones=dict(comparison.settings),
             seconds=comparison.seconds,
@@ -101,24 +99,14 @@ def store(
             },
             warnings=list(sets.warnings),
         )
-        scores: list[Score] = []
+        made, scores = partial(Score, run=run.id, coverage=1.0), []
         for row in valued:  # a score a metric and backbone, and each metric's first as the whole task's
             first = all(score.metric != row.metric for score in scores)
-            scores += [
-                Score(
-                    run=run.id,
-                    subset=each,
-                    metric=row.metric,
-                    value=row.value,
-                    n=row.n,
-                    stderr=row.stderr,
-                    coverage=1.0,
-                )
-                for each in (row.backbone, WHOLE)[: 1 + first]
-            ]
+            about = {"metric": row.metric, "value": row.value, "n": row.n, "stderr": row.stderr}
+            scores += [made(subset=each, **about) for each in (row.backbone, WHOLE)[: 1 + first]]
         if part.name in human:
             metric, value = human[part.name]
-            scores.append(Score(run=run.id, subset=WHOLE, metric=metric, value=value, coverage=1.0))
+            scores.append(made(subset=WHOLE, metric=metric, value=value))
         if scores:
             runs.append(run_folders.write(results, run=run, scores=scores, items=_items(comparison, part.name, values)))
     _add_pictures(comparison, values, task=task.key, results=results)
@@ -192,7 +180,6 @@ def _suite(
     name: str,
     file: Path,
     results: Path,
-    saved: Mapping[str, SavedReference],
     human: Mapping[str, tuple[str, float]],
 ) -> OwnSuite:
     """The suite, with the generators, metrics and backbones of an earlier comparison on the same reference and
@@ -202,12 +189,12 @@ def _suite(
     features that each metric is ranked on, so that a column of the board never holds two kinds.
     """
     sets, chosen, paired = comparison.sets, comparison.chosen, comparison.sets.prompts is not None
-    digest = hashlib.blake2b(_contents(comparison, saved).encode(), digest_size=16)
+    digest = hashlib.blake2b(_contents(comparison).encode(), digest_size=16)
     if paired:
         digest.update(sets.prompts.keys.tobytes())
     ranked = (chosen.image[:1], chosen.cfred[:1], chosen.text[:1], chosen.clip, chosen.cmmd, chosen.classes)
     digest.update(json.dumps(ranked).encode())
-    n = len(sets.ids) if paired else len(sets.reference) if sets.reference else next(iter(saved.values())).n
+    n = len(sets.ids) if paired else len(sets.reference) if sets.reference else next(iter(comparison.saved.values())).n
     first: dict[str, str] = {}  # the backbone that stands for each metric
     for row in comparison.figures:
         first.setdefault(row.metric, row.backbone)
@@ -265,11 +252,11 @@ def _suite(
     )
 
 
-def _contents(comparison: GeneratorComparison, saved: Mapping[str, SavedReference]) -> str:
+def _contents(comparison: GeneratorComparison) -> str:
     """A digest of the reference's images."""
     reference = comparison.sets.reference
     if reference is None:
-        return next(iter(saved.values())).contents
+        return next(iter(comparison.saved.values())).contents
     return hashlib.blake2b(reference.images.keys.tobytes(), digest_size=16).hexdigest()
 
 
@@ -357,6 +344,11 @@ class SavedReference:
         """Images of the reference."""
         return self.moments.n
 
+    @property
+    def subset(self) -> str:
+        """What a score against it rests on."""
+        return subset(self.images.backbone, self.condition.backbone if self.condition else "")
+
     def write(self, folder: Path) -> Path:
         """Writes `<folder>/<name>.npz`, whole or not at all: the moments, and the facts as JSON. Raises CannotWrite."""
         moments, arrays = self.moments, {}
@@ -387,10 +379,13 @@ class SavedReference:
                 if facts["format"] != FORMAT:
                     raise ValueError(f"its format is not {FORMAT}: save it again")
                 n, condition = facts["n"], facts["condition"]
-                moments: Moments | CrossMoments = Moments(n=n, mean=file["mean"], scatter=file["scatter"])
+                mean, scatter = file["mean"], file["scatter"]
+                moments: Moments | CrossMoments = Moments(n=n, mean=mean, scatter=scatter)
                 if condition:
-                    texts = Moments(n=n, mean=file["condition_mean"], scatter=file["condition_scatter"])
-                    moments = CrossMoments(images=moments, condition=texts, cross=file["cross"])
+                    cross = file["cross"]
+                    joint = np.block([[scatter, cross], [cross.T, file["condition_scatter"]]])
+                    both = Moments(n=n, mean=np.concatenate([mean, file["condition_mean"]]), scatter=joint)
+                    moments = CrossMoments(joint=both, width=len(mean))
                 if not all(np.isfinite(file[name]).all() for name in file.files if name != "facts"):
                     raise ValueError("it holds NaN or infinity")
             return cls(
@@ -443,7 +438,7 @@ def save_references(path: Path, comparison: GeneratorComparison, *, source: str)
             images=origins[0],
             condition=origins[1] if len(origins) > 1 else None,
             source=source,
-            contents=_contents(comparison, {}),
+            contents=_contents(comparison),
         )
         written.append(reference.write(path.parent))
     return written
@@ -468,22 +463,15 @@ def opened(where: str | Path | SavedReference, *, chosen: Backbones) -> dict[str
                 f"There is no saved reference {where}, nor {paths[0].name} or another backbone's. Save one: python -m "
                 f"compute frechet ... --save-reference {where}"
             )
+    first = files[0]
     if len({reference.contents for reference in files}) > 1:
-        raise BadInput(
-            f"The references {files[0].name} and others next to it are of different images: save them together"
-        )
-    by_subset: dict[str, SavedReference] = {}
-    for reference in files:
-        text = reference.condition.backbone if reference.condition else ""
-        by_subset[subset(reference.images.backbone, text)] = reference
-    for reference in files:  # one with prompts holds the moments of its images as well
-        if isinstance(reference.moments, CrossMoments):
-            alone = replace(reference, moments=reference.moments.images, condition=None)
-            by_subset.setdefault(reference.images.backbone, alone)
+        raise BadInput(f"The references {first.name} and others next to it are of different images: save them together")
+    # One with prompts holds the moments of its images as well.
+    crossed = [reference for reference in files if isinstance(reference.moments, CrossMoments)]
+    alone = [replace(reference, moments=reference.moments.images, condition=None) for reference in crossed]
     usable = (*chosen.image, *(subset(image, text) for image in chosen.cfred for text in chosen.text))
-    used = {key: reference for key, reference in by_subset.items() if key in usable}
+    used = {reference.subset: reference for reference in (*alone, *files) if reference.subset in usable}
     if not used:
-        first = files[0]
         raise BadInput(
             f"The reference {first.name!r} has images encoded by {first.images.backbone}, and no distance under it is "
             f"chosen: --backbones {first.images.backbone}, or save a reference with {', '.join(chosen.image)}"

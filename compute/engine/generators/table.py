@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from compute import arrays
 from compute.analysis.generators import bradley_terry
 from compute.analysis.generators.agreement import Agreement, Estimate, MetricDifference, agree, differences
 from compute.engine.generators.backbones import JOIN
-from compute.io.tables import padded
+from compute.io.tables import markdown
 from compute.metrics import METRICS
 from compute.pages.shown import Cell, Mark, ShownTable, ShowsItself
 from compute.rounding import rounded
@@ -338,18 +339,14 @@ class GeneratorTable(ShowsItself):
 
 def _markdown(rows: Sequence[Sequence[str]], *, width: float = WIDTH) -> list[str]:
     """Rows as Markdown, cut into tables of as many columns as the width allows; the first LEADING are in each."""
-    head, *body = padded(rows)
+    widths = [max(map(len, column)) + 3 for column in zip(*rows, strict=True)]
     tables = [list(range(LEADING))]
-    for column in range(LEADING, len(head)):
-        if len(tables[-1]) > LEADING and sum(len(head[at]) + 3 for at in (*tables[-1], column)) >= width:
+    for column in range(LEADING, len(widths)):
+        if len(tables[-1]) > LEADING and sum(widths[at] for at in (*tables[-1], column)) >= width:
             tables.append(list(range(LEADING)))
         tables[-1].append(column)
-    lines: list[str] = []
-    for columns in tables:
-        lines += [""] if lines else []
-        for row in (head, ["-" * len(cell) for cell in head], *body):
-            lines.append(f"| {' | '.join(row[column] for column in columns)} |")
-    return lines
+    drawn = [["", *markdown([[row[column] for column in columns] for row in rows])] for columns in tables]
+    return list(chain.from_iterable(drawn))[1:]
 
 
 def _head(metric: str, which: str = "") -> str:

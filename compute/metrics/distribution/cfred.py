@@ -19,6 +19,7 @@ from compute.metrics.distribution.frechet import EPSILON, Gaussian, covariance_d
 from compute.metrics.distribution.intervals import Extrapolated, extrapolate
 from compute.metrics.distribution.moments import (
     CrossMoments,
+    SetScore,
     centred,
     check_paired,
     feature_array,
@@ -35,7 +36,7 @@ PARTS = ("means", "cross", "conditional", "realism", "fidelity", "cutoff", "rank
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cfred:
+class Cfred(SetScore):
     """A conditional Fréchet distance, in squared units of the image features.
 
     Its three parts add up to `value`: `means`, the squared distance of the unconditional means; `cross`, of the
@@ -46,7 +47,6 @@ class Cfred:
     are above it.
     """
 
-    value: float
     means: float
     cross: float
     conditional: float
@@ -54,7 +54,6 @@ class Cfred:
     fidelity: float
     cutoff: float
     rank: int
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

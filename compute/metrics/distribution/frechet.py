@@ -19,7 +19,7 @@ from scipy import linalg
 
 from compute.arrays import Floats, Ints
 from compute.metrics.distribution.intervals import Extrapolated, extrapolate
-from compute.metrics.distribution.moments import Moments, centred, feature_array
+from compute.metrics.distribution.moments import Moments, SetScore, centred, feature_array
 from compute.types import BadInput, Undefined
 
 EPSILON = float(np.finfo(np.float64).eps)
@@ -29,16 +29,14 @@ TOLERANCE = 1e-7
 
 
 @dataclass(frozen=True, kw_only=True)
-class Frechet:
+class Frechet(SetScore):
     """A Fréchet distance and its two parts, in squared units of the features.
 
     `means` is the squared distance of the means, `covariances` the rest; `value` is their sum.
     """
 
-    value: float
     means: float
     covariances: float
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

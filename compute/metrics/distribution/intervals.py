@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from compute.arrays import Bools, Floats, Ints
-from compute.metrics.distribution.moments import CrossMoments, Moments
+from compute.metrics.distribution.moments import CrossMoments, Moments, SetScore
 from compute.types import Undefined
 
 BLOCKS = 20
@@ -60,29 +60,20 @@ class Blocks:
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
-    """A 95% interval; where there is none, `low`, `high` and `stderr` are None and `reason` says why."""
+    """A 95% interval."""
 
-    low: float | None = None
-    high: float | None = None
-    stderr: float | None = None
-    reason: str = ""
+    low: float
+    high: float
+    stderr: float
 
 
 @dataclass(frozen=True, kw_only=True)
-class Extrapolated:
-    """`value` at infinite N with its 95% interval from `low` to `high`, and `plain`, the value of all N.
+class Extrapolated(SetScore):
+    """`value` at infinite N with its 95% interval from `low` to `high`. For sets with the same distribution it falls
+    around 0, and may be negative."""
 
-    `counts` are the images of the generator in a part, `values` the mean distance at each. For sets with the same
-    distribution `value` falls around 0, and may be negative.
-    """
-
-    value: float
     low: float
     high: float
-    plain: float
-    counts: tuple[int, ...]
-    values: tuple[float, ...]
-    warnings: tuple[str, ...] = ()
 
 
 def share_out(prompts: Sequence[Any] | Ints | int, *, blocks: int = BLOCKS, seed: int = 0) -> Blocks:
@@ -122,18 +113,16 @@ def leave_moments_out(
 
 
 def interval(
-    value: float, left_out: Floats, blocks: Blocks, *, lower: float = -np.inf, upper: float = np.inf
+    value: float, left_out: Floats, blocks: Blocks, *, lower: float | None = None, upper: float | None = None
 ) -> Interval:
-    """The interval of `value` from its values (count,) without blocks, cut at the metric's bounds."""
+    """The interval of `value` from its values (count,) without blocks, cut at the metric's bounds. Raises Undefined."""
     if blocks.prompts < FEWEST_PROMPTS:
-        return Interval(
-            reason=f"{blocks.prompts} prompts or images are too few for an interval: it needs {FEWEST_PROMPTS}"
-        )
+        raise Undefined(f"{blocks.prompts} prompts or images are too few for an interval: it needs {FEWEST_PROMPTS}")
     if not np.isfinite(left_out).all():
-        return Interval(reason="The metric is undefined without some of its prompts or images")
+        raise Undefined("The metric is undefined without some of its prompts or images")
     error = float(jackknife_covariance(np.array([value]), left_out[:, None], sizes=blocks.sizes)[0, 0]) ** 0.5
     if error <= np.finfo(float).eps * abs(value):
-        return Interval(reason="No prompt or image changes the value, so there is no spread to measure")
+        raise Undefined("No prompt or image changes the value, so there is no spread to measure")
     from scipy.special import stdtrit
 
     half = float(stdtrit(blocks.count - 1, 0.975)) * error
@@ -170,15 +159,14 @@ def extrapolate(
     if not usable:
         raise Undefined(f"{min(counts)} images cannot be split for a value at infinite N. Add images")
     rng = np.random.default_rng(0)
-    plain = float(distance([np.arange(count) for count in counts]))
+    plain = distance([np.arange(count) for count in counts])
     values = {
         part: np.array([[distance(each) for each in _split(counts, part=part, rng=rng)] for _ in range(REPEATS)])
         for part in usable
     }
-    widths = np.array([1.0, *usable])
     means = np.array([plain, *(values[part].mean() for part in usable)])
     # The line's intercept and slope as weighted sums of the values.
-    line = np.linalg.pinv(np.stack([np.ones(len(widths)), widths], axis=1))
+    line = np.linalg.pinv([[1, width] for width in (1, *usable)])
     value = float(line[0] @ means)
     # All images share the linear part of the error of every mean over a split: the variance between m parts, over m.
     # What differs from split to split is added with the weight that it has in the intercept.
@@ -188,19 +176,16 @@ def extrapolate(
     from scipy.special import stdtrit
 
     half = float(stdtrit(sum(freedom), 0.5 + LEVEL / 2)) * float(np.sqrt(shared + line[0, 1:] ** 2 @ drawn))
-    sizes = tuple(counts[-1] // int(width) for width in widths)
+    least = counts[-1] // usable[-1]
     rough = (
-        f"The smallest parts have {sizes[-1]} images, fewer than {what}: the value does not fall as 1 / N there, and "
+        f"The smallest parts have {least} images, fewer than {what}: the value does not fall as 1 / N there, and "
         "the extrapolated value is rough"
     )
     return Extrapolated(
         value=value,
         low=value - half,
         high=value + half,
-        plain=plain,
-        counts=sizes,
-        values=tuple(means.tolist()),
-        warnings=(rough,) if sizes[-1] < needed else (),
+        warnings=(rough,) if least < needed else (),
     )
 
 

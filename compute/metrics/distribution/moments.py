@@ -14,9 +14,17 @@ from typing import Any
 import numpy as np
 
 from compute.arrays import Floats, Ints, LazyRows, unit
-from compute.types import BadInput, Undefined
+from compute.types import BadInput
 
 BLOCK = 1 << 21  # numbers in memory at a time: 16 MB
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetScore:
+    """What a metric of sets gives."""
+
+    value: float
+    warnings: tuple[str, ...] = ()
 
 
 def feature_array(values: Any, *, argument: str) -> np.ndarray | LazyRows:
@@ -126,8 +134,6 @@ class Moments:
 
     def merge(self, other: Moments) -> None:
         """Adds the rows of another shard."""
-        if other.n == 0:
-            return
         total = self.n + other.n
         step = other.mean - self.mean
         self.scatter += other.scatter
@@ -143,31 +149,17 @@ class Moments:
         return Moments(n=n, mean=self.mean - step, scatter=scatter)
 
     def covariance(self, *, ddof: int = 0) -> Floats:
-        """(d, d): the scatter over n - ddof. Raises Undefined without more than `ddof` rows."""
-        if self.n <= ddof:
-            raise Undefined(f"A covariance over N - {ddof} needs more than {ddof} rows, got {self.n}")
+        """(d, d): the scatter over n - ddof."""
         return self.scatter / (self.n - ddof)
 
 
 @dataclass(kw_only=True, eq=False)
 class CrossMoments:
-    """Moments of images and of their conditions, row by row paired: `images` (d), `condition` (p), `cross` (d, p).
+    """Moments of images and of their conditions, row by row paired: `joint` are those of rows of both, whose first
+    `width` columns are the images'."""
 
-    `cross` is the sum of outer products of both sides' centred rows.
-    """
-
-    images: Moments
-    condition: Moments
-    cross: Floats
-
-    @classmethod
-    def empty(cls, dimension: int, condition_dimension: int) -> CrossMoments:
-        """Moments of no pairs."""
-        return cls(
-            images=Moments.empty(dimension),
-            condition=Moments.empty(condition_dimension),
-            cross=np.zeros((dimension, condition_dimension)),
-        )
+    joint: Moments
+    width: int
 
     @classmethod
     def of(cls, *, images: Any, condition: Any, rows: Ints | None = None, argument: str = "images") -> CrossMoments:
@@ -175,41 +167,39 @@ class CrossMoments:
         `argument` names the images."""
         left, right = feature_array(images, argument=argument), feature_array(condition, argument="condition")
         check_paired(left, right, names=(argument, "condition"))
-        moments = cls.empty(left.shape[1], right.shape[1])
-        for part in row_blocks(len(left), rows, width=left.shape[1] + right.shape[1]):
-            moments.add(images=left[part], condition=right[part], argument=argument)
-        return moments
+        joint = Moments.empty(left.shape[1] + right.shape[1])
+        for part in row_blocks(len(left), rows, width=joint.dimension):
+            sides = ((left, argument), (right, "condition"))
+            joint.add(np.hstack([feature_rows(side[part], argument=name, first=joint.n) for side, name in sides]))
+        return cls(joint=joint, width=left.shape[1])
 
     @property
     def n(self) -> int:
         """Pairs seen so far."""
-        return self.images.n
+        return self.joint.n
 
-    def add(self, *, images: Any, condition: Any, argument: str = "images") -> None:
-        """Adds pairs of rows (n, d) and (n, p). Raises BadInput; nothing is added then."""
-        mean, rows = centred(images, argument=argument, first=self.n)
-        text_mean, texts = centred(condition, argument="condition", first=self.n)
-        self.merge(
-            CrossMoments(
-                images=Moments(n=len(rows), mean=mean, scatter=rows.T @ rows),
-                condition=Moments(n=len(rows), mean=text_mean, scatter=texts.T @ texts),
-                cross=rows.T @ texts,
-            )
-        )
+    @property
+    def images(self) -> Moments:
+        """The images' own."""
+        return self._part(slice(self.width))
+
+    @property
+    def condition(self) -> Moments:
+        """The conditions' own."""
+        return self._part(slice(self.width, None))
+
+    @property
+    def cross(self) -> Floats:
+        """(d, p) the sum of outer products of both sides' centred rows."""
+        return self.joint.scatter[: self.width, self.width :]
+
+    def _part(self, columns: slice) -> Moments:
+        return Moments(n=self.n, mean=self.joint.mean[columns], scatter=self.joint.scatter[columns, columns])
 
     def merge(self, other: CrossMoments) -> None:
         """Adds the pairs of another shard."""
-        if other.n == 0:
-            return
-        step = (other.images.mean - self.images.mean) * (self.n * other.n / (self.n + other.n))
-        self.cross += other.cross
-        self.cross += np.outer(step, other.condition.mean - self.condition.mean)
-        self.images.merge(other.images)
-        self.condition.merge(other.condition)
+        self.joint.merge(other.joint)
 
     def without(self, shard: CrossMoments) -> CrossMoments:
         """Moments of the pairs that are not in the shard, as `Moments.without`."""
-        images, condition = self.images.without(shard.images), self.condition.without(shard.condition)
-        step = (shard.images.mean - images.mean) * (images.n * shard.n / self.n)
-        cross = self.cross - shard.cross - np.outer(step, shard.condition.mean - condition.mean)
-        return CrossMoments(images=images, condition=condition, cross=cross)
+        return CrossMoments(joint=self.joint.without(shard.joint), width=self.width)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from compute.arrays import Bools, Floats
-from compute.metrics.distribution.moments import blocks, directions, feature_rows
+from compute.metrics.distribution.moments import SetScore, blocks, directions, feature_rows
 from compute.types import BadInput, Undefined
 
 SIGMA = 10.0  # of CMMD's kernel
@@ -30,30 +30,17 @@ Kernel = Callable[[Floats, Floats], Floats]  # (n, d), (m, d) -> (n, m)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cmmd:
+class Cmmd(SetScore):
     """The biased estimate times 1000; `unbiased` leaves each image's kernel with itself out, None below two images."""
 
-    value: float
     unbiased: float | None
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kid:
-    """The unbiased estimate. It can be slightly below zero: two samples of one distribution have a KID of zero on
-    average."""
-
-    value: float
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class NeighbourShare:
+class NeighbourShare(SetScore):
     """One of the four quantities; `k` neighbours decide the width of a ball."""
 
-    value: float
     k: int
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,12 +64,11 @@ def cmmd(*, real: Any, generated: Any) -> Cmmd:
     estimate) with σ = 10.
     """
     real, generated = _directions(real, generated)
-    everything = [np.ones((1, len(side)), bool) for side in (real, generated)]
-    means = _means(real, generated, _gaussian, *everything, diagonal=True)
-    value = max(SCALE * float(means[0]), 0.0)  # below zero by rounding alone
+    every = _every(real, generated)
+    value = float(cmmd_of_subsets(real=real, generated=generated, **every)[0])
     unbiased, warnings = None, []
     if min(len(real), len(generated)) > 1:
-        unbiased = SCALE * float(_means(real, generated, _gaussian, *everything, diagonal=False)[0])
+        unbiased = SCALE * float(_means(real, generated, _gaussian, **every, diagonal=False)[0])
         if value > 0 and value - unbiased > value / 2:
             warnings.append(
                 f"More than half of this CMMD is the bias of few images ({len(real)} real, {len(generated)} generated)"
@@ -98,20 +84,17 @@ def cmmd_of_subsets(*, real: Any, generated: Any, real_kept: Bools, generated_ke
     real, generated = _directions(real, generated)
     _check_kept(real_kept, generated_kept, at_least=1)
     means = _means(real, generated, _gaussian, real_kept, generated_kept, diagonal=True)
-    return np.maximum(SCALE * means, 0.0)
+    return np.maximum(SCALE * means, 0.0)  # below zero by rounding alone
 
 
-def kid(*, real: Any, generated: Any) -> Kid:
-    """The unbiased squared MMD under the kernel (x·y / d + 1)³.
+def kid(*, real: Any, generated: Any) -> SetScore:
+    """The unbiased squared MMD under the kernel (x·y / d + 1)³. It can be slightly below zero: two samples of one
+    distribution have a KID of zero on average.
 
     `real` (n, d), `generated` (m, d): Inception-v3 pool features. Raises Undefined below two images a side. Source:
     Bińkowski et al. 2018, section 4 and equation 4.
     """
-    real, generated = _two_sets(real=real, generated=generated)
-    if min(len(real), len(generated)) < 2:
-        raise Undefined(f"KID needs two images per side, got {len(real)} real and {len(generated)} generated")
-    everything = [np.ones((1, len(side)), bool) for side in (real, generated)]
-    return Kid(value=float(_means(real, generated, _cubic, *everything, diagonal=False)[0]))
+    return SetScore(value=float(kid_of_subsets(real=real, generated=generated, **_every(real, generated))[0]))
 
 
 def kid_of_subsets(*, real: Any, generated: Any, real_kept: Bools, generated_kept: Bools) -> Floats:
@@ -130,8 +113,9 @@ def manifold(*, real: Any, generated: Any, k: int) -> Manifold:
     al. 2020, equations 3 and 4.
     """
     real, generated = _two_sets(real=real, generated=generated)
-    whole = [np.ones((1, len(side)), bool) for side in (real, generated)]
-    shares, repeated = _shares(real, generated, *whole, k=k)
+    every = _every(real, generated)
+    _check_kept(**every, at_least=k + 1)
+    shares, repeated = _shares(real, generated, **every, k=k)
     warnings = _unlike_counts(len(real), len(generated))
     for argument, count in zip(("real", "generated"), repeated, strict=True):
         if count:
@@ -164,11 +148,16 @@ def _two_sets(*, real: Any, generated: Any) -> tuple[Floats, Floats]:
     return first, second
 
 
-def _check_kept(*kept: Bools, at_least: int) -> None:
+def _every(real: Any, generated: Any) -> dict[str, Bools]:
+    """The one subset (1, n) that keeps all rows."""
+    return {"real_kept": np.ones((1, len(real)), bool), "generated_kept": np.ones((1, len(generated)), bool)}
+
+
+def _check_kept(real_kept: Bools, generated_kept: Bools, *, at_least: int) -> None:
     """Raises Undefined where a subset of marked rows, (subsets, n) each, keeps fewer than `at_least`."""
-    fewest = min(int(marks.sum(axis=1).min()) for marks in kept)
-    if fewest < at_least:
-        raise Undefined(f"a subset keeps {fewest} images, and this metric needs {at_least}")
+    n, m = (int(marks.sum(axis=1).min()) for marks in (real_kept, generated_kept))
+    if min(n, m) < at_least:
+        raise Undefined(f"This metric needs {at_least} images per side, got {n} real and {m} generated")
 
 
 def _unlike_counts(n_real: int, n_generated: int) -> tuple[str, ...]:
@@ -238,11 +227,6 @@ def _shares(
     real: Floats, generated: Floats, real_kept: Bools, generated_kept: Bools, *, k: int
 ) -> tuple[Floats, tuple[int, int]]:
     """(s, 4) the quantities of every subset, and how many rows of either side have a ball of no width."""
-    if min(len(real), len(generated)) <= k:
-        raise Undefined(
-            f"The {k}-th nearest neighbour needs {k + 1} images per side, got {len(real)} real and "
-            f"{len(generated)} generated"
-        )
     centre = real.mean(axis=0)  # distances do not change, and lose least to rounding
     real, generated = real - centre, generated - centre
     real_radius = _radii(real, real_kept, k=k)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from compute.arrays import Floats
-from compute.metrics.distribution.moments import blocks, directions, feature_array, feature_rows
+from compute.metrics.distribution.moments import SetScore, blocks, directions, feature_array, feature_rows
 from compute.types import BadInput
 
 CLIPSCORE_WEIGHT = 2.5
@@ -22,34 +22,28 @@ PREFERENCE_SCALE = 100.0  # HPSv2 and PickScore print cosines times this
 
 
 @dataclass(frozen=True, kw_only=True)
-class InceptionScore:
+class InceptionScore(SetScore):
     """The mean over `splits` parts of the set, from 1 to the number of classes; `sd` is that of the parts' scores."""
 
-    value: float
     sd: float | None
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Vendi:
+class Vendi(SetScore):
     """The effective number of distinct images, from 1 to n."""
 
-    value: float
     order: float
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeanScore:
+class MeanScore(SetScore):
     """A mean over images with its 95% interval by Student's t, none of a single prompt; `scores` (n,) are the single
     images'."""
 
-    value: float
     scores: Floats
-    stderr: float | None
-    low: float | None
-    high: float | None
-    warnings: tuple[str, ...] = ()
+    stderr: float | None = None
+    low: float | None = None
+    high: float | None = None
 
 
 def inception_score(*, logits: Any, splits: int = 10) -> InceptionScore:
@@ -129,7 +123,7 @@ def mean_score(*, scores: Any, prompts: Any = None) -> MeanScore:
     groups = np.arange(len(scores)) if prompts is None else np.unique(np.asarray(prompts), return_inverse=True)[1]
     value, count = float(scores.mean()), int(groups.max()) + 1
     if count < 2:
-        return MeanScore(value=value, scores=scores, stderr=None, low=None, high=None)
+        return MeanScore(value=value, scores=scores)
     from scipy.special import stdtrit
 
     rest = np.bincount(groups, weights=scores - value)

@@ -104,38 +104,39 @@ def test_intervals_hold_the_mean_value_at_this_n(metric: str) -> None:
 
 
 def test_no_interval_has_a_reason() -> None:
-    few = found(lambda rows: float(len(rows)), np.repeat(range(10), 9))
-    assert (few.low, few.high, few.stderr) == (None, None, None) and few.reason.startswith("10 prompts")
-    assert "spread" in found(lambda rows: 1.0, 40).reason
-    assert "undefined" in interval(1.0, np.full(20, np.nan), share_out(40)).reason
+    with pytest.raises(Undefined, match="10 prompts"):
+        found(lambda rows: float(len(rows)), np.repeat(range(10), 9))
+    with pytest.raises(Undefined, match="spread"):
+        found(lambda rows: 1.0, 40)
+    with pytest.raises(Undefined, match="undefined"):
+        interval(1.0, np.full(20, np.nan), share_out(40))
 
 
 def test_a_line_in_one_over_n_is_extended() -> None:
     record = extrapolate(lambda rows: 3 + 50 / len(rows[0]), counts=(240,))
     assert record.value == pytest.approx(3, rel=1e-9)
-    assert record.plain == pytest.approx(3 + 50 / 240)
-    assert record.counts == (240, 120, 80, 60)
     assert record.low == pytest.approx(3, rel=1e-6) and record.high == pytest.approx(3, rel=1e-6)
     two = extrapolate(lambda rows: 1 + 10 / len(rows[0]) + 20 / len(rows[1]), counts=(120, 240))
     assert two.value == pytest.approx(1, rel=1e-9)
 
 
-def gaussians(rng: np.random.Generator, shift: float, scale: float) -> tuple[Extrapolated, float]:
-    """The distance at infinite N of one draw, and the known distance."""
+def gaussians(rng: np.random.Generator, shift: float, scale: float) -> tuple[Extrapolated, float, float]:
+    """The distance at infinite N of one draw, its own, and the known one."""
     spread = np.linspace(0.5, 1.5, 8)
     real, generated = rng.standard_normal((2, 200, 8)) * spread
-    record = frechet_at_infinity(real=real, generated=generated * scale + shift)
-    return record, 8 * shift**2 + ((spread - spread * scale) ** 2).sum()
+    sides = {"real": real, "generated": generated * scale + shift}
+    return frechet_at_infinity(**sides), frechet(**sides).value, 8 * shift**2 + ((spread - spread * scale) ** 2).sum()
 
 
-def conditional(rng: np.random.Generator) -> tuple[Extrapolated, float]:
+def conditional(rng: np.random.Generator) -> tuple[Extrapolated, float, float]:
     d, p, n = 6, 4, 300
     slope = np.random.default_rng(99).standard_normal((p, d)) / np.sqrt(p)
     texts = rng.standard_normal((n, p))
     real = texts @ slope + rng.standard_normal((n, d))
     generated = 0.7 * texts @ slope + 1.3 * rng.standard_normal((n, d)) + 0.2
     truth = d * 0.2**2 + 0.3**2 * (slope**2).sum() + d * 0.3**2
-    return cfred_at_infinity(real=real, generated=generated, condition=texts), truth
+    sides = {"real": real, "generated": generated, "condition": texts}
+    return cfred_at_infinity(**sides), cfred(**sides).value, truth
 
 
 @pytest.mark.parametrize(
@@ -145,10 +146,10 @@ def conditional(rng: np.random.Generator) -> tuple[Extrapolated, float]:
 )
 def test_coverage_at_infinite_n(drawn: Callable) -> None:
     """50 draws of a known distance: the interval covers it at least as often as it says, and the value is unbiased."""
-    records, (truth, *_) = zip(*(drawn(np.random.default_rng(seed)) for seed in range(50)), strict=True)
-    values, plain = (np.array([getattr(record, name) for record in records]) for name in ("value", "plain"))
+    records, plain, (truth, *_) = zip(*(drawn(np.random.default_rng(seed)) for seed in range(50)), strict=True)
+    values = np.array([record.value for record in records])
     assert np.mean([record.low <= truth <= record.high for record in records]) >= 0.9
-    assert abs(values.mean() - truth) < 0.25 * (plain.mean() - truth)
+    assert abs(values.mean() - truth) < 0.25 * (np.mean(plain) - truth)
     assert np.mean([record.high - record.low for record in records]) < 12 * values.std()
 
 
@@ -157,7 +158,6 @@ def test_a_large_reference_is_not_split() -> None:
     reference = Moments.of(rng.standard_normal((20_000, 5)))
     record = frechet_at_infinity(real=reference, generated=rng.standard_normal((200, 5)) + 1)
     assert record.low < 5 < record.high
-    assert record.counts == (200, 100, 66, 50)
 
 
 def test_few_images_are_warned_about_or_undefined() -> None:
@@ -173,5 +173,5 @@ def test_paired_sets_are_split_by_prompt() -> None:
     """Both images of a prompt are in one part: equal sets have no distance in any part, shuffled ones have."""
     rows = np.random.default_rng(0).standard_normal((200, 4))
     paired = frechet_at_infinity(real=rows, generated=rows, paired=True)
-    assert max(map(abs, paired.values)) < 1e-9
-    assert frechet_at_infinity(real=rows, generated=rows).values[-1] > 0.01
+    assert max(map(abs, (paired.low, paired.high))) < 1e-9
+    assert frechet_at_infinity(real=rows, generated=rows).high > 1e-3

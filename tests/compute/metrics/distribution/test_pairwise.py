@@ -66,7 +66,7 @@ def test_cmmd_of_two_directions_is_its_closed_form() -> None:
 
 
 def test_one_image_a_side() -> None:
-    with pytest.raises(Undefined, match="two images"):
+    with pytest.raises(Undefined, match="2 images"):
         kid(real=draw(1, 3), generated=draw(5, 3))
     record = cmmd(real=draw(1, 3), generated=draw(1, 3, seed=1))
     assert record.unbiased is None
