@@ -213,10 +213,21 @@ def test_a_folder_s_answers_are_on_disk_and_wait_where_the_server_is_gone(
         judge(page, first=2, until=4)
         page.locator(".pg-message", has_text="2 answers wait").wait_for()
         assert len(log.read_text().splitlines()) == 2
+        page.evaluate("""() => {
+          const { asking } = document.querySelector('.likeness-eyes').likenessEyes;
+          asking.ahead.clear();
+          window.address = asking.address;
+          asking.address = () => 'data:image/png,';
+        }""")
+        page.keyboard.press("ArrowDown")
+        page.get_by_text("cannot be shown").first.wait_for()
+        page.keyboard.press("ArrowLeft")  # what is not seen is not judged
+        place(page, 5)
+        page.evaluate("document.querySelector('.likeness-eyes').likenessEyes.asking.address = window.address")
         page.unroute("**/eyes/judgment")
         page.wait_for_function("!document.querySelector('.likeness-eyes').likenessEyes.visit.unsent.length")
         page.reload()
-        place(page, 4)
+        place(page, 5)
     rows = [Judgment.model_validate_json(line) for line in log.read_text().splitlines()]
-    assert [(each.order, each.rater, each.seed) for each in rows] == [(at, "ann", 3) for at in range(4)]
+    assert [(each.order, each.rater, each.seed) for each in rows] == [(at, "ann", 3) for at in range(5)]
     assert (tmp_path / "eyes" / "manifest.csv").exists()

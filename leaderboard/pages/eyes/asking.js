@@ -46,7 +46,9 @@ export class Asking {
     if (visit.study.kind === 'text') this.text.textContent = visit.study.contents[asked.reference];
     this.sides.left.replaceChildren(images.left);
     this.sides.right.replaceChildren(images.right);
-    Object.assign(this, { current: asked, since: performance.now() });
+    const blind = Object.values(images).some((image) => image.tagName !== 'IMG');
+    if (blind) this.ahead.delete(place); // the next look may find the server back
+    Object.assign(this, { current: { ...asked, blind }, since: performance.now() });
     this.node.dataset.place = String(place);
     for (let next = place + 1; next <= place + AHEAD; next += 1) this.#ready(next);
     for (const old of this.ahead.keys()) if (old < place - 1 || old > place + AHEAD) this.ahead.delete(old);
@@ -63,7 +65,8 @@ export class Asking {
     if (name === 'undo') {
       const undone = visit.undo();
       if (undone) this.changed(undone);
-    } else if (current) {
+    } else if (current?.blind && name !== 'neither') this.show();
+    else if (current) {
       const choice = { left: current.side, right: 1 - current.side, neither: null }[name];
       this.changed(visit.answer(choice, Math.round(performance.now() - this.since) / 1000));
     }

@@ -197,6 +197,7 @@ class Eyes {
         visit.unsent.shift();
         visit.store();
         this.say('');
+        if (this.asking?.current?.blind) this.asking.show();
       } catch (error) {
         const waits = `${visit.unsent.length} answers wait in this tab and are sent once it does.`;
         this.say(error.status >= 400 && error.status < 500 ? error.message : `The server does not answer: ${waits}`);
