@@ -12,6 +12,16 @@ export function encodedQuery(pairs) {
   return pairs.map(([key, value]) => `${readable(key)}=${readable(value)}`).join('&');
 }
 
+/** The query string `search` with these values; an empty one is left out, and other parameters stay. */
+export function withValues(search, values) {
+  const query = new URLSearchParams(search);
+  for (const [key, value] of Object.entries(values)) {
+    if (value) query.set(key, value);
+    else query.delete(key);
+  }
+  return encodedQuery([...query]);
+}
+
 const THEME = /([?&])__theme=[^&#]*(&|(?=#|$))/;
 
 /** Whether an absolute address is on another site than the page at `page`. */

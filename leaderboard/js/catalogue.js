@@ -1,10 +1,10 @@
 /** A list with a search, filters and a sort kept in the address; its rows are drawn only where they are visible. */
 
-import { button, debounce, el, follow, gridStyles, stylesheet } from './dom.js';
+import { button, debounce, el, follow, writeQuery } from './dom.js';
 import { parse, select, write } from './facets.js';
 import { Grid } from './grid.js';
+import { load } from './loading.js';
 import { createNoResults } from './no_results.js';
-import { getJson } from './request.js';
 
 const REMEMBERED_AFTER = 150; // ms
 const TYPED_AFTER = 60; // ms
@@ -16,20 +16,9 @@ const NARROW = 640; // px of the list, on a screen of about 700
  * sort by, `draw(cell, row, state)`, and `open(row)`, the address that Enter or a click on the cell leads to;
  * `caption(state)`, a line on how to read the table.
  */
-export async function mountCatalogue(root, source, describe) {
+export function mountCatalogue(root, source, describe) {
   root.classList.add('lk-catalogue');
-  const say = (...parts) => root.replaceChildren(el('div', { class: 'lk-state', role: 'status' }, ...parts));
-  say('Loading the list …');
-  let data;
-  try {
-    [data] = await Promise.all([
-      getJson(new URL(source, document.baseURI)), gridStyles(), stylesheet(new URL('./catalogue.css', import.meta.url)),
-    ]);
-  } catch (error) {
-    say(`The list could not be loaded. ${error.message}`, button('Try again', () => mountCatalogue(root, source, describe)));
-    return;
-  }
-  show(root, describe(data));
+  load(root, { source, what: 'list', styles: new URL('./catalogue.css', import.meta.url) }, (data) => show(root, describe(data)));
 }
 
 function show(root, { noun, rows, facets, columns, caption }) {
@@ -60,10 +49,7 @@ function show(root, { noun, rows, facets, columns, caption }) {
     search.value = name;
     change({ q: name });
   }, button('Show all', () => clear.click()));
-  const remember = debounce(() => {
-    const query = write(state, location.search);
-    history.replaceState(history.state, '', location.pathname + (query ? `?${query}` : '') + location.hash);
-  }, REMEMBERED_AFTER);
+  const remember = debounce(() => writeQuery(write(state, location.search)), REMEMBERED_AFTER);
 
   function change(patch) {
     Object.assign(state, patch);
@@ -111,6 +97,15 @@ function show(root, { noun, rows, facets, columns, caption }) {
     grid.node, noResults.node);
   refresh();
   root.dataset.ready = String(rows.length);
+}
+
+/** A row of the server's as an object. */
+export const record = (fields, values) => Object.fromEntries(fields.map((field, at) => [field, values[at]]));
+
+/** A cell of text, a dash where our sources have none. */
+export function dash(cell, text) {
+  cell.textContent = text || '—';
+  cell.title = text || 'Our sources do not state it';
 }
 
 /** A cell with a link, and quiet words after it. Data goes in as text. */

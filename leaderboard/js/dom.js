@@ -30,9 +30,7 @@ const sheets = new Map();
 export function stylesheet(address) {
   const { href } = address;
   if (!sheets.has(href)) {
-    sheets.set(href, new Promise((resolve) => {
-      document.head.append(el('link', { rel: 'stylesheet', href, onload: resolve, onerror: resolve }));
-    }));
+    sheets.set(href, new Promise((resolve) => { document.head.append(el('link', { rel: 'stylesheet', href, onload: resolve, onerror: resolve })); }));
   }
   return sheets.get(href);
 }
@@ -64,6 +62,14 @@ export function follow(address) {
   else location.assign(withTheme(href, location.href));
 }
 
+/** Gives the page another query string, where it differs; `push` keeps the one before in the history. */
+export function writeQuery(query, { push = false } = {}) {
+  const address = `${location.pathname}${query ? `?${query}` : ''}${location.hash}`;
+  if (address === `${location.pathname}${location.search}${location.hash}`) return;
+  if (push) history.pushState(history.state, '', address);
+  else history.replaceState(history.state, '', address);
+}
+
 const COPIED_FOR = 1500; // ms
 
 /** Copies a link, whose reader has their own theme, as `copyText`. */
@@ -79,10 +85,15 @@ export async function copyText(node, text, show = (shown) => window.prompt('Copy
   }
   const label = node.dataset.label ??= node.textContent;
   node.textContent = 'Copied';
-  setTimeout(() => {
-    node.textContent = label;
-  }, COPIED_FOR);
+  setTimeout(() => { node.textContent = label; }, COPIED_FOR);
   return true;
+}
+
+/** Has the browser save a Blob. */
+export function save(blob, download) {
+  const href = URL.createObjectURL(blob);
+  el('a', { href, download }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 10_000);
 }
 
 /** Calls `run` once, `wait` ms after the last call; `.now()` runs a waiting call at once. */

@@ -1,15 +1,14 @@
 /** The state of a list with a search, filters and a sort: read from an address, written to it, applied to rows. Pure. */
 
+import { withValues } from './address.js';
+
 const LONGEST = 200; // characters of a search that are used
 const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 
 /** Text as a search compares it: small letters without accents. */
 export const folded = (text) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 
-/**
- * The state in a query string, and the keys whose values are unknown (they are dropped). `facets`: [{key, options:
- * [[value, label], ...]}]; `sorts`: the keys of columns that sort.
- */
+/** The state in a query string, and the keys whose values are unknown (they are dropped). `facets`: [{key, options: [[value, label], ...]}]; `sorts`: the keys of columns that sort. */
 export function parse(search, { facets, sorts }) {
   const query = new URLSearchParams(search);
   const state = { q: (query.get('q') ?? '').slice(0, LONGEST), sort: null };
@@ -28,21 +27,12 @@ export function parse(search, { facets, sorts }) {
 
 /** The query string of a state, '' for the default; other parameters stay. */
 export function write(state, search) {
-  const query = new URLSearchParams(search);
-  const values = { ...state, sort: state.sort ? `${state.sort.down ? '-' : ''}${state.sort.key}` : '' };
-  for (const [key, value] of Object.entries(values)) {
-    if (value) query.set(key, value);
-    else query.delete(key);
-  }
-  return query.toString();
+  return withValues(search, { ...state, sort: state.sort ? `${state.sort.down ? '-' : ''}${state.sort.key}` : '' });
 }
 
 const missing = (value) => value === null || value === undefined || value === '';
 
-/**
- * The rows that pass, in order. A row has `text` (folded, what the search reads); a facet's `test(row, value)` says
- * whether it passes; a column's `value(row)` is what it sorts by, missing ones last both ways.
- */
+/** The rows that pass, in order. A row has `text` (folded, what the search reads); a facet's `test(row, value)` says whether it passes; a column's `value(row)` is what it sorts by, missing ones last both ways. */
 export function select(rows, state, { facets, columns }) {
   const words = folded(state.q).split(/\s+/).filter(Boolean);
   const active = facets.filter(({ key }) => state[key]);

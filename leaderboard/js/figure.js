@@ -12,9 +12,7 @@ export function attach(owner, id, connect) {
     const plot = document.getElementById(id)?.querySelector('.js-plotly-plot');
     if (plot?.on && plot.data) connect(plot);
   };
-  const soon = () => {
-    waiting ||= requestAnimationFrame(look);
-  };
+  const soon = () => { waiting ||= requestAnimationFrame(look); };
   const watcher = new MutationObserver(soon);
   const figure = document.getElementById(id);
   watcher.observe(figure?.parentElement ?? document.body, { childList: true, subtree: true });

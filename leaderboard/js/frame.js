@@ -2,10 +2,7 @@
 
 const HUB = 'huggingface.co';
 
-/**
- * True in a frame, unless every page around it is the Hub's. `view` is the window. Where a browser does not name those
- * pages, the page that opened the frame speaks for them.
- */
+/** True in a frame, unless every page around it is the Hub's. `view` is the window. Where a browser does not name those pages, the page that opened the frame speaks for them. */
 export function inForeignFrame(view = window) {
   if (view.top === view.self) return false;
   const around = view.location.ancestorOrigins ? [...view.location.ancestorOrigins] : [view.document.referrer];

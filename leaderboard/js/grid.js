@@ -1,7 +1,4 @@
-/**
- * A grid which draws only the rows and columns in view, with sticky header rows and pinned first columns.
- * It knows nothing of models: a column draws its own cells, a row is whatever its user passes in.
- */
+/** A grid which draws only the rows and columns in view, with sticky header rows and pinned first columns. It knows nothing of models: a column draws its own cells, a row is whatever its user passes in. */
 
 import { el } from './dom.js';
 
@@ -19,15 +16,8 @@ export class Grid {
   /** `onSort(key)`, `onOpen(row, column)` (Enter, Space or click on a body cell), `onLayout(width)` on each resize. */
   constructor({ label, rowHeight, onSort, onOpen, onLayout }) {
     Object.assign(this, { rowHeight, onSort, onOpen, onLayout });
-    this.columns = [];
-    this.rows = [];
-    this.live = [];
-    this.top = [];
-    this.stuck = this.asked = 0;
-    this.spare = [];
-    this.active = { row: 0, column: 0 };
-    this.view = { top: 0, left: 0, width: 0, height: 0 };
-    this.range = { first: 0, last: 0, from: 0, to: 0 };
+    Object.assign(this, { columns: [], rows: [], live: [], top: [], spare: [], stuck: 0, asked: 0, active: { row: 0, column: 0 } });
+    Object.assign(this, { view: { top: 0, left: 0, width: 0, height: 0 }, range: { first: 0, last: 0, from: 0, to: 0 } });
     this.head = el('div', { class: 'lk-head', role: 'rowgroup' });
     this.body = el('div', { class: 'lk-body', role: 'rowgroup' });
     const edges = el('div', { class: 'lk-edges', 'aria-hidden': 'true' });
@@ -40,10 +30,7 @@ export class Grid {
     new ResizeObserver(() => this.resized()).observe(this.node);
   }
 
-  /**
-   * Shows other columns, rows or order; what is not given stays. `sort` is {key, down}. The first `stuck` rows stay below
-   * the header, as far as they take half of the height.
-   */
+  /** Shows other columns, rows or order; what is not given stays. `sort` is {key, down}. The first `stuck` rows stay below the header, as far as they take half of the height. */
   update({ columns = this.columns, rows = this.rows, sort = this.sort, stuck = this.asked }) {
     const before = this.columns[this.active.column]?.key;
     Object.assign(this, { columns, rows, sort, asked: stuck });
@@ -58,9 +45,7 @@ export class Grid {
     this.paint(true);
   }
 
-  headRows() {
-    return this.grouped ? 2 : 1;
-  }
+  headRows = () => (this.grouped ? 2 : 1);
 
   resized() {
     if (this.node.clientWidth === this.view.width && this.node.clientHeight === this.view.height) return;
@@ -214,13 +199,9 @@ export class Grid {
     return row;
   }
 
-  isActive(row, column) {
-    return this.active.row === row && this.active.column === column;
-  }
+  isActive = (row, column) => this.active.row === row && this.active.column === column;
 
-  focused() {
-    return this.node.getRootNode().activeElement;
-  }
+  focused = () => this.node.getRootNode().activeElement;
 
   /** The element which takes the focus for a cell, or null while it is not drawn. */
   element(row, column) {
@@ -396,24 +377,16 @@ function groupCells(grid, drawn) {
   return { pinned: cells.filter((_, at) => runs[at].pinned), free: cells.filter((_, at) => !runs[at].pinned) };
 }
 
-/**
- * The keyboard as in the ARIA grid pattern: one stop in the tab order, arrows inside. Other keys, and keys with Alt or
- * Meta, pass through.
- */
+/** The keyboard as in the ARIA grid pattern: one stop in the tab order, arrows inside. Other keys, and keys with Alt or Meta, pass through. */
 function onKey(grid, event) {
   if (event.altKey || event.metaKey || !grid.columns.length) return;
   const { row, column } = grid.active;
   const last = grid.rows.length - 1;
   const page = Math.max(1, Math.floor((grid.view.height - grid.head.offsetHeight) / grid.rowHeight) - 1);
   const moves = {
-    ArrowUp: [row - 1, column],
-    ArrowDown: [row + 1, column],
-    ArrowLeft: [row, column - 1],
-    ArrowRight: [row, column + 1],
-    Home: [event.ctrlKey ? 0 : row, 0],
-    End: [event.ctrlKey ? last : row, grid.columns.length - 1],
-    PageUp: [Math.max(0, row - page), column],
-    PageDown: [Math.min(last, row + page), column],
+    ArrowUp: [row - 1, column], ArrowDown: [row + 1, column], ArrowLeft: [row, column - 1], ArrowRight: [row, column + 1],
+    Home: [event.ctrlKey ? 0 : row, 0], End: [event.ctrlKey ? last : row, grid.columns.length - 1],
+    PageUp: [Math.max(0, row - page), column], PageDown: [Math.min(last, row + page), column],
   };
   if (Object.hasOwn(moves, event.key)) {
     event.preventDefault();

@@ -64,9 +64,7 @@ function show(plot) {
     lines: others('.cartesianlayer .errorbar path'),
     frame: plot.querySelector('.main-svg').getBoundingClientRect(),
   });
-  chosen.forEach((side, at) => groups.forEach((group, index) => {
-    group[at].classList.toggle('pg-named', index === side);
-  }));
+  chosen.forEach((side, at) => groups.forEach((group, index) => { group[at].classList.toggle('pg-named', index === side); }));
   plot.dataset.named = String(chosen.filter((side) => side >= 0).length);
 }
 

@@ -11,10 +11,7 @@ export const wordsOf = (text) => folded(text).match(/\p{L}+|\p{N}+(?:\.\p{N}+)?/
 /** How many mistakes a word may have and still be understood. */
 export const mistakes = (word) => (word.length < 4 || /\p{N}/u.test(word) ? 0 : word.length < 7 ? 1 : 2);
 
-/**
- * Whether two words differ by at most `most` letters that are missing, added, changed or swapped with the next (Damerau's
- * distance), where the second may go on: `siglpi` is near `siglip`, and near `sigliplarge`.
- */
+/** Whether two words differ by at most `most` letters that are missing, added, changed or swapped with the next (Damerau's distance), where the second may go on: `siglpi` is near `siglip`, and near `sigliplarge`. */
 export function near(word, other, most) {
   if (other.length < word.length - most) return false;
   const target = other.slice(0, word.length + most);

@@ -8,10 +8,7 @@ export class RequestError extends Error {
   }
 }
 
-/**
- * The JSON at `url`; `options` are those of `fetch`, `patience` (ms) ends a request without an answer. Throws RequestError,
- * or the browser's own error where `signal` aborted the request.
- */
+/** The JSON at `url`; `options` are those of `fetch`, `patience` (ms) ends a request without an answer. Throws RequestError, or the browser's own error where `signal` aborted the request. */
 export async function getJson(url, { signal, patience, ...options } = {}) {
   const signals = [signal, patience && AbortSignal.timeout(patience)].filter(Boolean);
   let response;

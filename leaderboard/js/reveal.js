@@ -32,10 +32,7 @@ export function attention(then = () => {}) {
   return { stays: () => stays, end };
 }
 
-/**
- * Shows the node that `find` returns, as soon as it returns one, and again while the page grows above it. `focus` names
- * what then takes the focus, and is thus read aloud: a function of the node.
- */
+/** Shows the node that `find` returns, as soon as it returns one, and again while the page grows above it. `focus` names what then takes the focus, and is thus read aloud: a function of the node. */
 export function reveal(find, { focus = null } = {}) {
   let until = performance.now() + PATIENCE;
   let reached = false;

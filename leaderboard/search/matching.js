@@ -40,10 +40,7 @@ function fit(word, entry) {
   return word.length > 2 && entry.all.includes(word) ? 2 : 0;
 }
 
-/**
- * An entry's score for a query, -1 where more than `missing` of its words do not fit. `choices`: for each word, those that
- * it may stand for.
- */
+/** An entry's score for a query, -1 where more than `missing` of its words do not fit. `choices`: for each word, those that it may stand for. */
 function score(choices, whole, entry, missing) {
   let [sum, lost] = [0, 0];
   for (const options of choices) {

@@ -1,10 +1,11 @@
 /** The board: one table of models and scores. `mount` is all that the page calls. */
 
+import { withValues } from '../../js/address.js';
 import { createDialog } from './cell.js';
 import { shadeStyles } from './colour.js';
 import { gridColumns, shownKeys } from './columns.js';
 import { createScope, partOf, SCOPE, scopeOf, scopeOfPayload } from './scope.js';
-import { createNotice, debounce, el, gridStyles, stylesheet } from '../../js/dom.js';
+import { createNotice, debounce, el, gridStyles, stylesheet, writeQuery } from '../../js/dom.js';
 import { createCopyLink, createExport } from './export.js';
 import { createChips, createFilters, createSearch, withoutFilters } from './filters.js';
 import { Grid } from '../../js/grid.js';
@@ -26,10 +27,7 @@ const RANK_WAIT = 20;
 const RANKING = ['weights', 'coverage', 'tasks'];
 const CARRIED = ['q', 'language', ...FACETS.map(({ key }) => key), ...SIZE_KEYS, 'models', 'pin', 'select'];
 
-/**
- * Mounts the board into `root` (`data-suite` names the suite shown without a query string). The app's
- * address is `appRoot`, or what this file's own address says. Mounting twice does nothing.
- */
+/** Mounts the board into `root` (`data-suite` names the suite shown without a query string). The app's address is `appRoot`, or what this file's own address says. Mounting twice does nothing. */
 export function mount(root, { root: appRoot = new URL('../../../', import.meta.url).href } = {}) {
   if (root.dataset.mounted) return null;
   root.dataset.mounted = 'true';
@@ -212,13 +210,9 @@ class Board {
   /** Adds a row to the selection or takes it out. */
   select(id) {
     const { select } = this.state;
-    if (select.includes(id)) this.choose(select.filter((one) => one !== id));
+    if (select.includes(id)) this.change({ select: select.filter((one) => one !== id) });
     else if (select.length >= MOST_SELECTED) this.say(`At most ${MOST_SELECTED} rows can be compared.`);
-    else this.choose([...select, id]);
-  }
-
-  choose(select) {
-    this.change({ select });
+    else this.change({ select: [...select, id] });
   }
 
   /** Pins rows on top, whatever is filtered or sorted; unpins them where all are pinned already. */
@@ -248,12 +242,7 @@ class Board {
   async setScope(patch) {
     const { payload } = this;
     if (this.writeLater.waiting()) this.writeLater.now();
-    const query = new URLSearchParams(this.query());
-    for (const key of SCOPE) {
-      const value = patch[key] ?? payload.suite[key];
-      if (value) query.set(key, value);
-      else query.delete(key);
-    }
+    const query = withValues(this.query(), Object.fromEntries(SCOPE.map((key) => [key, patch[key] ?? payload.suite[key]])));
     if (scopeOf(`?${query}`) === scopeOfPayload(payload)) return;
     await this.open(payload.suite.key, `?${query}`, { quiet: true });
     this.writeUrl(true);
@@ -280,12 +269,7 @@ class Board {
   }
 
   writeUrl(push = false) {
-    if (!this.root.isConnected || !this.payload) return;
-    const query = this.query();
-    const url = `${location.pathname}${query ? `?${query}` : ''}${location.hash}`;
-    if (url === `${location.pathname}${location.search}${location.hash}`) return;
-    if (push) history.pushState(history.state, '', url);
-    else history.replaceState(history.state, '', url);
+    if (this.root.isConnected && this.payload) writeQuery(this.query(), { push });
   }
 
   link() {

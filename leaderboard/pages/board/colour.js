@@ -1,7 +1,4 @@
-/**
- * The shading of score cells: one hue, lightness and chroma linear in OKLab (Ottosson 2020), so equal steps of a
- * score look equally large and stay ordered for every kind of colour vision and in print.
- */
+/** The shading of score cells: one hue, lightness and chroma linear in OKLab (Ottosson 2020), so equal steps of a score look equally large and stay ordered for every kind of colour vision and in print. */
 
 import { el } from '../../js/dom.js';
 
@@ -35,21 +32,6 @@ export function hex(rgb) {
   return `#${rgb.map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Relative luminance 0..1 of `#rrggbb` (WCAG 2.2). */
-export function luminance(colour) {
-  const [r, g, b] = [1, 3, 5].map((at) => {
-    const part = parseInt(colour.slice(at, at + 2), 16) / 255;
-    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-}
-
-/** Contrast ratio 1..21 of two `#rrggbb` colours (WCAG 2.2). */
-export function contrast(one, other) {
-  const [low, high] = [luminance(one), luminance(other)].sort((x, y) => x - y);
-  return (high + 0.05) / (low + 0.05);
-}
-
 /** The scale of one mode (`light` or `dark`), worst to best: STEPS of {background, text}. */
 export function scale(mode) {
   const { worst, best, text } = MODES[mode];
@@ -72,9 +54,7 @@ export function css() {
   const rules = [];
   for (const [mode, prefix] of [['light', '.likeness-board'], ['dark', '.dark .likeness-board']]) {
     const shades = scale(mode);
-    shades.forEach(({ background, text }, at) => {
-      rules.push(`${prefix} .lk-shade-${at}{background-color:${background};color:${text}}`);
-    });
+    shades.forEach(({ background, text }, at) => { rules.push(`${prefix} .lk-shade-${at}{background-color:${background};color:${text}}`); });
     const stops = shades.map(({ background }) => background).join(',');
     rules.push(`${prefix} .lk-strip{background-image:linear-gradient(90deg,${stops})}`);
   }

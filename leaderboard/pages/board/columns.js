@@ -7,7 +7,6 @@ import { rounded } from '../../js/number.js';
 import { axisOf, partOf } from './interval.js';
 import { linesOf, shortNames } from './names.js';
 import { cellAt, FACTS, familyIndex, kindTitle, originsOf, originTitle } from './rows.js';
-import { columnScale } from './scale.js';
 import { defaultFamilies, defaultTasks } from './state.js';
 import { breakable, textWidth, titleSize, widthFor } from './titles.js';
 
@@ -35,9 +34,7 @@ export const MARKS = [
 export const FRONT = { sign: '◆', words: 'no model that is no larger is significantly better' };
 
 /** A stored integer as the paper prints it. */
-export function shown(stored, digits) {
-  return rounded(stored / 10 ** digits, digits);
-}
+export const shown = (stored, digits) => rounded(stored / 10 ** digits, digits);
 
 /** The marks of a cell as bits; a ranking over chosen tasks brings those of its families. */
 export function marksAt(payload, ranking, row, column) {
@@ -234,15 +231,11 @@ function rangeColumn({ ranking, font }) {
     width: widthFor(['Range', ...texts.map((text) => text.replace(/\d/g, '0'))], font, ROOM), // all digits are as wide as a 0
     draw(cell, row) {
       cell.classList.add('lk-span');
+      if (!texts[row]) return missing(cell, whyUnknown(ranking, row), '');
       cell.textContent = texts[row];
-      if (!texts[row]) {
-        missing(cell, whyUnknown(ranking, row));
-        return;
-      }
       const [low, high] = [ranking.low[row], ranking.high[row]];
       const basis = basisText(ranking, row);
-      cell.title = `${low === high ? `Rank ${low}` : `Ranks ${low} to ${high}`}, ${ranking.few[row] ? 'usually ' : ''}at least 95%${basis ? `; ${basis}` : ''}`;
-      cell.setAttribute('aria-label', cell.title);
+      return describe(cell, `${low === high ? `Rank ${low}` : `Ranks ${low} to ${high}`}, ${ranking.few[row] ? 'usually ' : ''}at least 95%${basis ? `; ${basis}` : ''}`);
     },
   };
 }
@@ -254,7 +247,7 @@ function classColumn({ ranking, font }) {
       const tie = ranking.tie[row];
       cell.textContent = tie;
       if (tie) cell.setAttribute('aria-label', `Tie class ${tie}`);
-      else missing(cell, whyUnknown(ranking, row));
+      else missing(cell, whyUnknown(ranking, row), '');
     },
   };
 }
@@ -300,8 +293,7 @@ function modelColumn(board, narrow) {
       const why = whyNot(ranking, row);
       const front = onFront(ranking, row);
       cell.classList.add('lk-model');
-      cell.title = [title, organisation, kindTitle(kind), badges.includes(origin) && originTitle(origin), front && frontWords(ranking, row), why].filter(Boolean).join(' · ');
-      cell.setAttribute('aria-label', cell.title);
+      describe(cell, [title, organisation, kindTitle(kind), badges.includes(origin) && originTitle(origin), front && frontWords(ranking, row), why].filter(Boolean).join(' · '));
       const below = narrow ? badges.length || why : true;
       const mark = narrow && front ? width(front.textContent) : 0; // a phone's name has two lines: the mark stands behind them
       const room = board.grid.widthOf('title') - NAME_ROOM - (narrow ? mark : beside(payload.rows[row]));
@@ -339,8 +331,8 @@ function factColumn({ key, title, short = title, hint, of, text }, { payload, fo
     key, title: heading, name: title, hint, numeric: true, sort: true, ...titleSize(heading, font, texts, tight),
     draw(cell, row) {
       const value = of(payload.rows[row]);
-      cell.textContent = value === null ? '—' : text(value);
       if (value === null) missing(cell, 'not stated');
+      else cell.textContent = text(value);
     },
   };
 }
@@ -360,8 +352,7 @@ function coverageColumn({ ranking, font }) {
       cell.textContent = coverageText(ranking.coverage[row]);
       if (ranking.coverage[row] < 1) cell.classList.add('lk-partial');
       if (ranking.covered[row] > ranking.coverage[row]) cell.dataset.mark = '*';
-      cell.title = coverageWords(ranking, row);
-      cell.setAttribute('aria-label', cell.title);
+      describe(cell, coverageWords(ranking, row));
     },
   };
 }
@@ -375,8 +366,8 @@ function bordaColumn({ ranking, font }) {
     numeric: true, sort: true, ...titleSize('Borda', font, ['8888.8']),
     draw(cell, row) {
       const points = ranking.borda[row];
-      cell.textContent = points === null ? '—' : String(Number(rounded(points, 1)));
       if (points === null) missing(cell, whyNot(ranking, row) || 'no points');
+      else cell.textContent = String(Number(rounded(points, 1)));
     },
   };
 }
@@ -391,17 +382,11 @@ function meanColumn(board, narrow) {
     key: 'mean', title, name, hint: `${name} · a cell says its 95% interval, where it is known`, numeric: true, sort: true, width: narrow ? 62 : width,
     draw(cell, row) {
       const mean = ranking.mean[row];
-      if (mean === null) {
-        cell.textContent = '—';
-        missing(cell, whyNot(ranking, row) || 'no headline score');
-        return;
-      }
+      if (mean === null) return missing(cell, whyNot(ranking, row) || 'no headline score');
       cell.classList.add('lk-total');
       cell.textContent = rounded(mean, digits);
       const interval = meanInterval(ranking, row, digits);
-      if (!interval) return;
-      cell.title = `${rounded(mean, digits)}, ${interval}`;
-      cell.setAttribute('aria-label', cell.title);
+      return interval && describe(cell, `${cell.textContent}, ${interval}`);
     },
   };
 }
@@ -419,19 +404,14 @@ function intervalColumn(board, narrow) {
     width, ticks: axis ? axis.ticks.map(({ value, text }) => ({ x: x(value), text })) : [],
     draw(cell, row) {
       const [mean, from, to] = [ranking.mean[row], ranking.mean_low[row], ranking.mean_high[row]];
-      if (!axis || !Number.isFinite(from) || !Number.isFinite(to)) {
-        cell.textContent = '—';
-        missing(cell, whyUnknown(ranking, row));
-        return;
-      }
+      if (!axis || !Number.isFinite(from) || !Number.isFinite(to)) return missing(cell, whyUnknown(ranking, row));
       cell.textContent = '';
       cell.classList.add('lk-interval');
       if (ranking.few[row]) cell.classList.add('lk-few');
-      cell.title = `${rounded(mean, digits)}, ${meanInterval(ranking, row, digits)}`;
-      cell.setAttribute('aria-label', cell.title);
       for (const [name, value] of [['--from', x(from)], ['--to', x(to)], ['--mean', x(mean)], ['--tick', x(axis.ticks[0]?.value ?? axis.low)], ['--step', x(axis.low + axis.step) - x(axis.low)]]) {
         cell.style.setProperty(name, px(value));
       }
+      return describe(cell, `${rounded(mean, digits)}, ${meanInterval(ranking, row, digits)}`);
     },
   };
 }
@@ -443,10 +423,23 @@ const BESIDE = {
   coverage: coverageColumn, mean: meanColumn, interval: intervalColumn, borda: bordaColumn,
 };
 
-function missing(cell, reason) {
+/** Says more of a cell than it shows, to the eye and to a screen reader. */
+function describe(cell, words) {
+  cell.title = words;
+  cell.setAttribute('aria-label', words);
+}
+
+function missing(cell, reason, text = '—') {
+  cell.textContent = text;
   cell.classList.add('lk-missing');
-  cell.title = `No value: ${reason}`;
-  cell.setAttribute('aria-label', cell.title);
+  describe(cell, `No value: ${reason}`);
+}
+
+/** The lowest, highest and best score of a column over `rows`; `score(row)` is null where there is none that counts. */
+export function columnScale(rows, score, higher) {
+  const scores = rows.map(score).filter((one) => one !== null);
+  const [low, high] = [Math.min(...scores), Math.max(...scores)];
+  return { low, high, higher, best: higher ? high : low };
 }
 
 function scoreColumn(board, at) {
@@ -463,11 +456,7 @@ function scoreColumn(board, at) {
     hint: columnHint(column), group: column.group, numeric: true, sort: true, below, ...size, most: Math.max(132, size.width),
     draw(cell, row) {
       const stored = cellAt(payload, ranking, row, at);
-      if (stored === null) {
-        cell.textContent = '—';
-        missing(cell, reasonAt(payload, ranking, row, at));
-        return;
-      }
+      if (stored === null) return missing(cell, reasonAt(payload, ranking, row, at));
       const value = stored / 10 ** digits;
       const text = rounded(value, digits);
       cell.textContent = text;
@@ -485,14 +474,10 @@ function scoreColumn(board, at) {
         cell.classList.add('lk-chance');
         remarks.push('at or below chance');
       }
-      if (bits) {
-        cell.dataset.mark = MARKS.filter(([bit]) => bits & bit).map(([, mark]) => mark).join('');
-        remarks.push(...MARKS.filter(([bit]) => bits & bit).map(([, , words]) => words));
-      }
-      if (remarks.length) {
-        cell.title = `${text}: ${remarks.join('; ')}`;
-        cell.setAttribute('aria-label', cell.title);
-      }
+      const marks = MARKS.filter(([bit]) => bits & bit);
+      if (marks.length) cell.dataset.mark = marks.map(([, mark]) => mark).join('');
+      remarks.push(...marks.map(([, , words]) => words));
+      return remarks.length && describe(cell, `${text}: ${remarks.join('; ')}`);
     },
   };
 }

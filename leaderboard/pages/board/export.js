@@ -1,7 +1,7 @@
 /** Exports: files of the view or of everything, a link to the view, the citation. */
 
 import { scoresShown, shownKeys } from './columns.js';
-import { button, copyLink, el } from '../../js/dom.js';
+import { button, copyLink, el, save } from '../../js/dom.js';
 import { filtersInWords } from './filters.js';
 import { popover } from './popover.js';
 import { tableQuery } from './state.js';
@@ -33,10 +33,7 @@ async function download(board, format) {
       const answer = await response.json().catch(() => ({}));
       throw new Error(answer.error ?? `The server answered ${response.status}.`);
     }
-    const href = URL.createObjectURL(await response.blob());
-    const link = el('a', { href, download: fileName(response.headers.get('content-disposition'), `${payload.suite.key}.${format}`) });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(href), 10000);
+    save(await response.blob(), fileName(response.headers.get('content-disposition'), `${payload.suite.key}.${format}`));
     board.say('');
   } catch (error) {
     board.say(`The file was not made. ${error.message}`, () => download(board, format));

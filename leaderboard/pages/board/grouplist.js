@@ -3,10 +3,7 @@
 import { button, el } from '../../js/dom.js';
 import { createNoResults } from '../../js/no_results.js';
 
-/**
- * Fills `panel`. `groups`: [{title, items: [{key, title, hint}]}]; `chosen`: a Set; `onChange(chosen)` after each change;
- * `head(chosen)` is the line which counts.
- */
+/** Fills `panel`. `groups`: [{title, items: [{key, title, hint}]}]; `chosen`: a Set; `onChange(chosen)` after each change; `head(chosen)` is the line which counts. */
 export function fillGroupList(panel, { groups, chosen, onChange, head, label }) {
   const count = el('p', { class: 'lk-count', role: 'status' });
   const boxes = new Map();
@@ -65,9 +62,7 @@ export function fillGroupList(panel, { groups, chosen, onChange, head, label }) 
   function set(keys) {
     chosen.clear();
     keys.forEach((key) => chosen.add(key));
-    boxes.forEach((box, key) => {
-      box.checked = chosen.has(key);
-    });
+    boxes.forEach((box, key) => { box.checked = chosen.has(key); });
     count.textContent = head(chosen);
   }
 

@@ -10,10 +10,7 @@ function stepOf(range, most) {
   return [1, 2, 5, 10].map((one) => one * power).find((step) => range / step <= most);
 }
 
-/**
- * {low, high, step, ticks: [{value, text}]} over the means of `rows` and the ends of their intervals, or null where no
- * interval is known or all are one point.
- */
+/** {low, high, step, ticks: [{value, text}]} over the means of `rows` and the ends of their intervals, or null where no interval is known or all are one point. */
 export function axisOf(ranking, rows) {
   const known = rows.filter((row) => Number.isFinite(ranking.mean_low[row]) && Number.isFinite(ranking.mean_high[row]));
   const ends = known.flatMap((row) => [ranking.mean[row], ranking.mean_low[row], ranking.mean_high[row]]);

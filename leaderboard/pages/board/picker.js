@@ -44,9 +44,7 @@ export function createPicker(board) {
       const usual = [...defaultFamilies(payload, board.state.tasks), ...defaultTasks(payload, board.state.tasks)];
       list.set(usual);
       apply(new Set(usual));
-      boxes.forEach(({ box }) => {
-        box.checked = false;
-      });
+      boxes.forEach(({ box }) => { box.checked = false; });
       board.change(Object.fromEntries(boxes.map(({ key }) => [key, ''])));
     }), button('Close', menu.close)));
   }

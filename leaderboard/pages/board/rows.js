@@ -27,9 +27,7 @@ export const kindTitle = (kind) => sentence(kindWords(kind));
 /** A word for the origin of a row's scores. */
 export const originTitle = (origin) => ORIGINS.get(origin) ?? sentence(origin);
 
-function sentence(text) {
-  return text ? text[0].toUpperCase() + text.slice(1) : 'Not stated';
-}
+const sentence = (text) => (text ? text[0].toUpperCase() + text.slice(1) : 'Not stated');
 
 // A model whose training data nobody states may have seen them all: it is neither trained on them nor new to them.
 const TRAINED = new Map([['yes', 'Yes'], ['no', 'No, none is among its stated training data'], ['unknown', 'Unknown, its training data is not stated']]);
@@ -40,10 +38,7 @@ export const trainedTitle = (key) => TRAINED.get(key);
 const licenceWords = (key) => (/^https:/.test(key) ? `Own terms: ${key.replace(/^https:..(huggingface.co.)?/, '').replace(/.blob.*/, '')}` : orUnknown(key));
 const orUnknown = (key) => (key === 'unknown' ? 'Not stated' : key);
 
-/**
- * Facets of the filter menu: the values a row has, a word for each, and `order` where it is not that of the words. A
- * switch has one value that can be chosen, `yes`.
- */
+/** Facets of the filter menu: the values a row has, a word for each, and `order` where it is not that of the words. A switch has one value that can be chosen, `yes`. */
 export const FACETS = [
   { key: 'usable', title: 'Only models I can use', of: (row) => [row.usable ? 'yes' : 'no'], label: () => 'open weights, a licence for commercial use', isSwitch: true },
   { key: 'kind', title: 'Kind', of: (row) => [row.kind], label: kindTitle },
@@ -86,12 +81,8 @@ const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
 const searchable = new WeakMap();
 
 function haystack(row) {
-  let text = searchable.get(row);
-  if (text === undefined) {
-    text = [row.title, row.organisation, row.family, row.model].join('\n').toLowerCase();
-    searchable.set(row, text);
-  }
-  return text;
+  if (!searchable.has(row)) searchable.set(row, [row.title, row.organisation, row.family, row.model].join('\n').toLowerCase());
+  return searchable.get(row);
 }
 
 /** Row numbers which pass search and filters; `except` names a facet that is ignored (for the counts of its options). */
@@ -100,20 +91,11 @@ export function filterRows(payload, state, except = '') {
   const tests = [];
   if (words.length) tests.push((row) => words.every((word) => haystack(row).includes(word)));
   for (const { key, of } of FACETS) {
-    if (key === except || !state[key].length) continue;
-    const chosen = new Set(state[key]);
-    tests.push((row) => of(row).some((value) => chosen.has(value)));
+    if (key !== except && state[key].length) tests.push((row) => of(row).some((value) => state[key].includes(value)));
   }
   tests.push((row) => hasSize(state.sizes, row));
-  if (state.models.length) {
-    const chosen = new Set(state.models);
-    tests.push((row) => chosen.has(row.model));
-  }
-  const passing = [];
-  payload.rows.forEach((row, at) => {
-    if (tests.every((test) => test(row))) passing.push(at);
-  });
-  return passing;
+  if (state.models.length) tests.push((row) => state.models.includes(row.model));
+  return payload.rows.flatMap((row, at) => (tests.every((test) => test(row)) ? [at] : []));
 }
 
 /** Row numbers that are shown: pinned ones first, whatever the filters say, then those that pass; in the chosen order. */
@@ -134,19 +116,11 @@ export function facetCounts(payload, state, facet) {
 
 const families = new WeakMap();
 
-/** The index of each family column among the families, by column number. */
-function familyIndices(payload) {
-  let indices = families.get(payload);
-  if (!indices) {
-    indices = new Map();
-    payload.columns.forEach((column, at) => column.kind === 'family' && indices.set(at, indices.size));
-    families.set(payload, indices);
-  }
-  return indices;
-}
-
 /** The index of a column among the families, undefined for a task. */
-export const familyIndex = (payload, column) => familyIndices(payload).get(column);
+export function familyIndex(payload, column) {
+  if (!families.has(payload)) families.set(payload, new Map(payload.columns.flatMap(({ kind }, at) => (kind === 'family' ? [at] : [])).map((at, index) => [at, index])));
+  return families.get(payload).get(column);
+}
 
 /** The stored integer of a cell (shown value x 10^digits) or null; a ranking over chosen tasks brings its own families. */
 export function cellAt(payload, ranking, row, column) {

@@ -34,7 +34,7 @@ export function createSelection(board) {
   const only = button('Show only these', () => board.change({ models: rowsOf(board.payload, board.state.select).map(({ model }) => model) }));
   const pin = button('', () => board.pin(board.state.select));
   const node = el('div', { class: 'lk-selection', role: 'region', 'aria-label': 'Selected rows', hidden: true }, names, compare, only, pin,
-    button('Clear', () => board.choose([]), { class: 'lk-link' }));
+    button('Clear', () => board.change({ select: [] }), { class: 'lk-link' }));
   return {
     nodes: [node],
     refresh() {

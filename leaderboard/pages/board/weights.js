@@ -82,9 +82,7 @@ export function createWeights(board) {
         board.change({ tasks: [] });
       }), button('Close', menu.close)));
     }, { name: 'Tasks counted', panelClass: 'lk-picker' });
-    updates.push(() => {
-      menu.opener.textContent = `Tasks counted ${board.state.tasks.length || all.length}/${all.length}`;
-    });
+    updates.push(() => { menu.opener.textContent = `Tasks counted ${board.state.tasks.length || all.length}/${all.length}`; });
     return [menu.opener, menu.panel];
   }
 

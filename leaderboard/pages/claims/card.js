@@ -1,7 +1,7 @@
 /** One claim in full: printed and recomputed, how, from which tables, why it matters, and a report of a mistake. */
 
 import { encodedKey } from '../../js/address.js';
-import { button, copyLink, el } from '../../js/dom.js';
+import { button, copyLink, copyText, el } from '../../js/dom.js';
 
 export const VERDICTS = ['conflict', 'tables differ', 'not significant', 'rounding', 'cannot be recomputed', 'reproduces'];
 export const SEVERITIES = ['headline', 'table', 'detail'];
@@ -13,7 +13,6 @@ const WHY = {
   table: 'A result of the paper: readers compare models or metrics by it.',
   detail: 'No ranking depends on it.',
 };
-const COPIED_FOR = 2000; // ms
 
 /** The address of a claim, relative to the app's root. */
 export const claimUrl = (key) => `claims?claim=${encodedKey(key)}`;
@@ -42,7 +41,7 @@ export function card(claim, tables) {
   const figures = [...new Map(behind.map((table) => [table.key, table])).values()];
   const lines = [
     ['Computed as', claim.formula],
-    ['Tables used', figures.length ? list(figures.map(figure)) : ''],
+    ['Tables used', figures.length ? el('span', { class: 'lk-tables' }, ...figures.map(figure)) : ''],
     ['Why it matters', claim.why || WHY[claim.severity]],
     ['Note', claim.note],
   ];
@@ -68,23 +67,10 @@ function figure({ key, source, suite }) {
     suite && ' ', suite && el('a', { href: `board?suite=${suite}`, 'aria-label': `${source} on the board` }, 'on the board'));
 }
 
-function list(nodes) {
-  return el('span', { class: 'lk-tables' }, ...nodes);
-}
-
 function reporting(claim, address) {
   const text = report(claim, address);
   const area = el('textarea', { class: 'lk-report', rows: '14', readonly: true, 'aria-label': 'Report of a mistake', value: text });
-  const copy = button('Copy report', async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      copy.textContent = 'Report copied';
-      setTimeout(() => { copy.textContent = 'Copy report'; }, COPIED_FOR);
-    } catch {
-      area.focus();
-      area.select();
-    }
-  });
+  const copy = button('Copy report', () => copyText(copy, text, () => area.select()));
   return el('details', { class: 'lk-reporting' }, el('summary', {}, 'Report a mistake'),
     el('p', { class: 'lk-quiet' }, 'Copy this text, say what is wrong, and send it to the host of this board.'), area, copy);
 }

@@ -1,9 +1,10 @@
 /** The claims page: its answer, counts that filter, a search, a table drawn only where visible, and the chosen claim in full. */
 
-import { button, debounce, el, gridStyles, stylesheet } from '../../js/dom.js';
+import { button, debounce, el, writeQuery } from '../../js/dom.js';
+import { folded, parse, select, write } from '../../js/facets.js';
 import { Grid } from '../../js/grid.js';
+import { load } from '../../js/loading.js';
 import { createNoResults } from '../../js/no_results.js';
-import { getJson } from '../../js/request.js';
 import { show as showNode } from '../../js/reveal.js';
 import { card, claimUrl, SEVERITIES, SEVERITY_NAMES, VERDICT_NAMES, VERDICTS } from './card.js';
 
@@ -12,59 +13,18 @@ const HEADS = {
   conflict: 'Con\u00adflict', 'tables differ': 'Tables differ', 'not significant': 'Not signi\u00adficant',
   rounding: 'Round\u00ading', 'cannot be recomputed': 'Cannot be recom\u00adputed', reproduces: 'Repro\u00adduces',
 };
-const COLUMNS = [
-  { key: 'verdict', title: 'Verdict', width: 84, most: 160 },
-  { key: 'severity', title: 'Severity', width: 76, most: 90 },
-  { key: 'paper', title: 'Paper', width: 88, most: 110 },
-  { key: 'claim', title: 'Claim', width: 270, most: 460 },
-  { key: 'where', title: 'Where', width: 118, most: 190 },
-  { key: 'printed', title: 'Printed', width: 92, most: 150 },
-  { key: 'recomputed', title: 'Recomputed', width: 104, most: 170 },
-  { key: 'formula', title: 'Computed as', width: 170, most: 330 },
-  { key: 'note', title: 'Note', width: 190, most: 420 },
-];
-const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
+const ORDERS = { verdict: VERDICTS, severity: SEVERITIES };
+export const COLUMNS = [
+  ['verdict', 'Verdict', 84, 160], ['severity', 'Severity', 76, 90], ['paper', 'Paper', 88, 110], ['claim', 'Claim', 270, 460],
+  ['where', 'Where', 118, 190], ['printed', 'Printed', 92, 150], ['recomputed', 'Recomputed', 104, 170],
+  ['formula', 'Computed as', 170, 330], ['note', 'Note', 190, 420],
+].map(([key, title, width, most]) => ({ key, title, width, most, value: (claim) => ORDERS[key]?.indexOf(claim[key]) ?? claim[key] }));
 
-/** What a query string chooses; what is unknown is dropped and named in `ignored`. `keys`: those of all claims. */
-export function parse(search, papers, keys = null) {
-  const query = new URLSearchParams(search);
-  const ignored = [];
-  const one = (key, known) => {
-    const value = query.get(key) ?? '';
-    if (value && !known.includes(value)) ignored.push(key);
-    return known.includes(value) ? value : '';
-  };
-  const [paper, verdict, severity] = [one('paper', papers), one('verdict', VERDICTS), one('severity', SEVERITIES)];
-  const claim = one('claim', keys ?? [query.get('claim')]);
-  const sort = one('sort', COLUMNS.flatMap(({ key }) => [key, `-${key}`]));
-  const state = {
-    claim, paper, verdict, severity, q: (query.get('q') ?? '').slice(0, 200),
-    sort: sort ? { key: sort.replace('-', ''), down: sort.startsWith('-') } : null,
-  };
-  return { state, ignored };
-}
-
-/** The query string of a state, '' for the default; other parameters stay. */
-export function write(state, search) {
-  const query = new URLSearchParams(search);
-  const values = { ...state, sort: state.sort ? `${state.sort.down ? '-' : ''}${state.sort.key}` : '' };
-  for (const [key, value] of Object.entries(values)) {
-    if (value) query.set(key, value);
-    else query.delete(key);
-  }
-  return query.toString().replaceAll('%2F', '/');
-}
-
-/** The claims that pass, in order: as the server gives them (conflicts first, of these the headlines), or by a column. */
-export function select(claims, { paper, verdict, severity, q, sort }) {
-  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
-  const rows = claims.filter((claim) => (!paper || claim.paper === paper) && (!verdict || claim.verdict === verdict)
-    && (!severity || claim.severity === severity) && words.every((word) => claim.text.includes(word)));
-  if (!sort) return rows;
-  const way = sort.down ? -1 : 1;
-  const orders = { verdict: VERDICTS, severity: SEVERITIES };
-  const value = (claim) => (orders[sort.key] ? String(orders[sort.key].indexOf(claim[sort.key])) : claim[sort.key]);
-  return rows.sort((one, other) => Number(!value(one)) - Number(!value(other)) || way * collator.compare(value(one), value(other)));
+/** What an address may choose among claims; a claim that it names is shown, and none is left out for it. */
+export function facetsOf(claims) {
+  const is = (key, options) => ({ key, options: options.map((option) => [option]), test: (claim, value) => claim[key] === value });
+  const papers = [...new Set(claims.map(({ paper }) => paper))];
+  return [{ ...is('claim', claims.map(({ key }) => key)), test: () => true }, is('paper', papers), is('verdict', VERDICTS), is('severity', SEVERITIES)];
 }
 
 /** The answer: the server's counts of claims, and which of the failing ones are of what severity. */
@@ -79,34 +39,23 @@ export function answer(claims, { recomputed, conflicts }) {
 }
 
 /** Mounts the page into `root`; `source` is the address of the claims. */
-export async function mount(root, source) {
+export function mount(root, source) {
   root.classList.add('likeness-board', 'lk-claims');
-  const say = (...parts) => root.replaceChildren(el('div', { class: 'lk-state', role: 'status' }, ...parts));
-  say('Loading the claims …');
-  let data;
-  try {
-    [data] = await Promise.all([getJson(new URL(source, document.baseURI)), gridStyles(), stylesheet(new URL('./claims.css', import.meta.url))]);
-  } catch (error) {
-    say(`The claims could not be loaded. ${error.message}`, button('Try again', () => mount(root, source)));
-    return;
-  }
-  show(root, data);
+  load(root, { source, what: 'claims', styles: new URL('./claims.css', import.meta.url) }, (data) => show(root, data));
 }
 
 function show(root, { counts: numbers, fields, rows, tables }) {
   const claims = rows.map((row) => {
-    const claim = Object.fromEntries(fields.map((field, at) => [field, row[at]]));
-    return { ...claim, text: row.join(' ').toLowerCase() };
+    return { ...Object.fromEntries(fields.map((field, at) => [field, row[at]])), text: folded(row.join(' ')) };
   });
-  const papers = [...new Set(claims.map(({ paper }) => paper))];
-  const byKey = new Map(claims.map((claim) => [claim.key, claim]));
-  const { state, ignored } = parse(location.search, papers, [...byKey.keys()]);
+  const facets = facetsOf(claims);
+  const { state, ignored } = parse(location.search, { facets, sorts: COLUMNS.map(({ key }) => key) });
   const cardFirst = Boolean(state.claim);
   const notice = el('p', { class: 'lk-notice', hidden: !ignored.length },
     `The address has unknown values for ${ignored.join(', ')}; they are ignored.`);
   const counts = el('div', { class: 'lk-counts', role: 'group', 'aria-label': 'Filter by paper and verdict' });
   const search = el('input', {
-    type: 'search', class: 'lk-input lk-search', placeholder: 'Search claims', 'aria-label': 'Search claims', value: state.q,
+    type: 'search', class: 'lk-input lk-search', placeholder: 'Search claims', 'aria-label': 'Search claims', maxlength: 200, value: state.q,
   });
   const status = el('span', { class: 'lk-status', role: 'status' });
   const clear = button('Show all', () => {
@@ -124,10 +73,7 @@ function show(root, { counts: numbers, fields, rows, tables }) {
     draw();
   }, button('Show all', () => clear.click()));
   const pane = el('section', { class: `lk-detail${cardFirst ? ' lk-first' : ''}`, 'aria-live': 'polite', 'aria-label': 'The chosen claim' });
-  const remember = debounce(() => {
-    const query = write(state, location.search);
-    history.replaceState(history.state, '', location.pathname + (query ? `?${query}` : ''));
-  }, 150);
+  const remember = debounce(() => writeQuery(write(state, location.search)), 150);
 
   function filter(change) {
     const off = Object.entries(change).every(([key, value]) => state[key] === value);
@@ -149,7 +95,7 @@ function show(root, { counts: numbers, fields, rows, tables }) {
     };
     const heads = ['', ...VERDICTS.map((verdict) => HEADS[verdict]), 'All'].map((name) => el('span', { class: 'lk-counthead' }, name));
     counts.style.setProperty('--counts', VERDICTS.length + 1);
-    counts.replaceChildren(...heads, ...papers.flatMap((paper) => line(paper, paper)), ...line('', 'All papers'));
+    counts.replaceChildren(...heads, ...facets[1].options.flatMap(([paper]) => line(paper, paper)), ...line('', 'All papers'));
   }
 
   function onSort(key) {
@@ -188,7 +134,7 @@ function show(root, { counts: numbers, fields, rows, tables }) {
   }
 
   function draw() {
-    const rowsNow = select(claims, state);
+    const rowsNow = select(claims, state, { facets, columns: COLUMNS });
     drawCounts();
     status.textContent = `${rowsNow.length.toLocaleString('en')} of ${claims.length.toLocaleString('en')} claims`;
     clear.disabled = !state.paper && !state.verdict && !state.severity && !state.q;
@@ -208,14 +154,14 @@ function show(root, { counts: numbers, fields, rows, tables }) {
         },
       })),
     });
-    const shown = byKey.get(state.claim) ?? rowsNow[0];
+    const shown = claims.find(({ key }) => key === state.claim) ?? rowsNow[0];
     pane.replaceChildren(...(shown ? card(shown, tables) : []));
     root.dataset.rows = String(rowsNow.length);
     remember();
   }
 
   search.addEventListener('input', debounce(() => {
-    state.q = search.value.slice(0, 200);
+    state.q = search.value;
     draw();
   }, 80));
   severity.addEventListener('change', () => {

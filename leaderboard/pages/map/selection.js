@@ -1,7 +1,7 @@
 /** A point of the map shows its nearest in the data; a selection becomes links to the board. */
 
-import { encodedKey } from '../../js/address.js';
-import { el } from '../../js/dom.js';
+import { encodedKey, withValues } from '../../js/address.js';
+import { el, writeQuery } from '../../js/dom.js';
 import { attach, listen } from '../../js/figure.js';
 import { suggestion } from '../../js/nearest.js';
 import { rounded } from '../../js/number.js';
@@ -53,13 +53,7 @@ export function mount(owner, { id }) {
   }
 
   /** Writes the picked point to the address, or takes it away. */
-  function remember(key) {
-    const url = new URL(window.location.href);
-    if ((url.searchParams.get('point') ?? '') === key) return;
-    if (key) url.searchParams.set('point', key);
-    else url.searchParams.delete('point');
-    window.history.replaceState(window.history.state, '', url);
-  }
+  const remember = (point) => writeQuery(withValues(location.search, { point }));
 
   /** Selects the points with these indices, or all points when there are none. */
   function choose(indices) {
@@ -76,9 +70,7 @@ export function mount(owner, { id }) {
     const marks = plot.data.map(({ customdata }) => (chosen.size
       ? Array.from(customdata ?? []).flatMap((index, at) => (chosen.has(index) ? [at] : [])) : null));
     settling = true;
-    Promise.resolve(window.Plotly?.update(plot, { selectedpoints: marks }, { selections: [] })).finally(() => {
-      settling = false;
-    });
+    Promise.resolve(window.Plotly?.update(plot, { selectedpoints: marks }, { selections: [] })).finally(() => { settling = false; });
   }
 
   /** Shows one point with its nearest others in the data, marked on the map. */

@@ -1,7 +1,7 @@
 /** The list of models: what its columns and filters are. */
 
 import { encodedKey } from '../../js/address.js';
-import { bars, linked, mountCatalogue } from '../../js/catalogue.js';
+import { bars, dash, linked, mountCatalogue, record } from '../../js/catalogue.js';
 import { el } from '../../js/dom.js';
 import { counted, folded } from '../../js/facets.js';
 import { parametersText, rounded } from '../../js/number.js';
@@ -29,7 +29,7 @@ function rankText({ rank, low, high }) {
 /** Rows, filters and columns out of what the server sends. */
 export function describe({ fields, rows: listed, suites, kinds, permissive, hub }) {
   const rows = listed.map((values) => {
-    const row = Object.fromEntries(fields.map((field, at) => [field, values[at]]));
+    const row = record(fields, values);
     const standings = suites.filter(({ models }) => Object.hasOwn(models, row.key)).map((suite) => {
       const [rank, low, high, of, origin, means, levels] = suite.models[row.key];
       return { suite, rank, low, high, of, origin, values: means, levels };
@@ -38,10 +38,6 @@ export function describe({ fields, rows: listed, suites, kinds, permissive, hub 
     return { ...row, standings, scored: Object.values(row.tasks).reduce((sum, count) => sum + count, 0), text };
   });
   const page = (row) => `model?model=${encodedKey(row.key)}`;
-  const dash = (cell, text) => {
-    cell.textContent = text || '—';
-    cell.title = text || 'Our sources do not state it';
-  };
   const facets = [
     {
       key: 'scores', title: 'Scores', options: [['yes', 'on real items'], ['synthetic', 'on synthetic items only'], ['no', 'none yet']],
@@ -94,13 +90,10 @@ export function describe({ fields, rows: listed, suites, kinds, permissive, hub 
       },
       draw: (cell, row, state) => {
         const own = standing(row, state);
-        if (!own) {
-          dash(cell, row.scored ? 'in no suite' : 'no score yet');
-          return;
-        }
+        if (!own) return dash(cell, row.scored ? 'in no suite' : 'no score yet');
         const select = encodedKey(`${row.key}~${own.origin}`);
         const text = own.suite.people && own.rank !== null ? `${own.rank} by people` : rankText(own);
-        linked(cell, `board?suite=${own.suite.key}&select=${select}`, own.rank === null ? text : `${text} of ${own.of}`, own.suite.title);
+        return linked(cell, `board?suite=${own.suite.key}&select=${select}`, own.rank === null ? text : `${text} of ${own.of}`, own.suite.title);
       },
     },
     {

@@ -24,12 +24,3 @@ export function csv({ columns, rows }) {
 export function json({ columns, rows }) {
   return JSON.stringify({ columns, rows });
 }
-
-/** Has the browser save a text. */
-export function save(text, name, type) {
-  const address = URL.createObjectURL(new Blob([text], { type }));
-  const link = document.createElement('a');
-  Object.assign(link, { href: address, download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 1000);
-}

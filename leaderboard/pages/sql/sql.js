@@ -1,10 +1,12 @@
 /** The SQL page: a query, examples, the answer as a table drawn only where visible, and the tables there are. */
 
-import { button, debounce, el, gridStyles, stylesheet } from '../../js/dom.js';
+import { withValues } from '../../js/address.js';
+import { button, debounce, el, save, writeQuery } from '../../js/dom.js';
 import { Grid } from '../../js/grid.js';
+import { load } from '../../js/loading.js';
 import { getJson } from '../../js/request.js';
 import { show as showNode } from '../../js/reveal.js';
-import { csv, json, save } from './files.js';
+import { csv, json } from './files.js';
 
 const PATIENCE = 40000; // ms
 const WIDEST = 420; // px of a column
@@ -12,17 +14,10 @@ const LETTER = 7.4; // px of a letter, on average
 const SAMPLE = 60; // rows that a column's width is measured on
 
 /** The query in an address, '' for none. */
-export function parse(search) {
-  return new URLSearchParams(search).get('query') ?? '';
-}
+export const parse = (search) => new URLSearchParams(search).get('query') ?? '';
 
 /** The query string with a query in it; other parameters stay. */
-export function write(sql, search) {
-  const query = new URLSearchParams(search);
-  if (sql) query.set('query', sql);
-  else query.delete('query');
-  return query.toString();
-}
+export const write = (sql, search) => withValues(search, { query: sql });
 
 /** A cell as text. */
 export const shown = (value) => (value === null ? '—' : String(value));
@@ -36,19 +31,9 @@ export function widths({ columns, rows }) {
 }
 
 /** Mounts the page into `root`; the addresses of the description and of the answers. Nothing runs before Run is pressed. */
-export async function mount(root, { description, answer }) {
+export function mount(root, { description, answer }) {
   root.classList.add('likeness-board', 'lk-sql');
-  const say = (...parts) => root.replaceChildren(el('div', { class: 'lk-state', role: 'status' }, ...parts));
-  say('Loading the tables …');
-  let data;
-  try {
-    [data] = await Promise.all([
-      getJson(new URL(description, document.baseURI)), gridStyles(), stylesheet(new URL('./sql.css', import.meta.url))]);
-  } catch (error) {
-    say(`The tables could not be loaded. ${error.message}`, button('Try again', () => mount(root, { description, answer })));
-    return;
-  }
-  show(root, data, answer);
+  load(root, { source: description, what: 'tables', styles: new URL('./sql.css', import.meta.url) }, (data) => show(root, data, answer));
 }
 
 function show(root, { tables, examples, bounds, longest }, address) {
@@ -60,10 +45,7 @@ function show(root, { tables, examples, bounds, longest }, address) {
   const status = el('p', { class: 'lk-status lk-said', role: 'status' },
     linked ? 'This query came with the link. Read it, then press Run.' : 'Press Run, or Ctrl+Enter in the query; an example runs at once.');
   const result = el('section', { class: 'lk-result', 'aria-label': 'Answer' });
-  const remember = debounce(() => {
-    const query = write(text.value === examples[0].sql ? '' : text.value, location.search);
-    history.replaceState(history.state, '', location.pathname + (query ? `?${query}` : ''));
-  }, 150);
+  const remember = debounce(() => writeQuery(write(text.value === examples[0].sql ? '' : text.value, location.search)), 150);
 
   async function run() {
     start.disabled = true;
@@ -134,8 +116,8 @@ function table(found) {
     })),
   });
   const files = el('div', { class: 'lk-bar' },
-    button('Save as CSV', () => save(csv(found), 'likeness-query.csv', 'text/csv;charset=utf-8')),
-    button('Save as JSON', () => save(json(found), 'likeness-query.json', 'application/json')));
+    button('Save as CSV', () => save(new Blob([csv(found)], { type: 'text/csv;charset=utf-8' }), 'likeness-query.csv')),
+    button('Save as JSON', () => save(new Blob([json(found)], { type: 'application/json' }), 'likeness-query.json')));
   return [grid.node, files];
 }
 

@@ -1,11 +1,11 @@
 /** The single items of a task: one computed run, or two side by side; filtered, in order, a page at a time. */
 
-import { el, stylesheet } from '../../js/dom.js';
+import { withValues } from '../../js/address.js';
+import { el, stylesheet, writeQuery } from '../../js/dom.js';
 import { getJson } from '../../js/request.js';
 import { runDetails } from '../../js/run_details.js';
 import { drawItem } from './item.js';
 
-const KEYS = ['items', 'show', 'order', 'subset', 'part', 'every'];
 let last = ''; // the task shown before on this page: what was chosen for it does not fit another
 
 /** The choice that a query string holds; the server checks it. */
@@ -21,13 +21,8 @@ export function parse(search) {
 
 /** A choice as a query string, without defaults; other parameters in `search` stay. */
 export function write(state, search) {
-  const query = new URLSearchParams(search);
-  const values = { ...state, items: state.items.join(','), part: state.part > 1 ? String(state.part) : '', every: state.every ? 'yes' : '' };
-  for (const key of KEYS) {
-    if (values[key]) query.set(key, values[key]);
-    else query.delete(key);
-  }
-  return query.toString().replaceAll('%2F', '/').replaceAll('%2C', ',').replaceAll('%3A', ':');
+  const { items, show, order, subset, part, every } = state;
+  return withValues(search, { items: items.join(','), show, order, subset, part: part > 1 ? String(part) : '', every: every ? 'yes' : '' });
 }
 
 /** `25 to 48 of 187`, or what an empty list means. */
@@ -73,9 +68,7 @@ class Items {
   }
 
   remember() {
-    if (!this.root.isConnected) return;
-    const query = write(this.state, location.search);
-    history.replaceState(history.state, '', `${location.pathname}${query ? `?${query}` : ''}${location.hash}`);
+    if (this.root.isConnected) writeQuery(write(this.state, location.search));
   }
 
   async load(focus = '') {

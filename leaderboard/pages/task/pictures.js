@@ -39,9 +39,7 @@ export function mount(owner, { id }) {
     card.style.top = `${Math.max(0, Math.min(y - card.offsetHeight / 2, box.height - card.offsetHeight))}px`;
   }
 
-  const leave = () => {
-    card.hidden = true;
-  };
+  const leave = () => { card.hidden = true; };
 
   function choose() {
     const { labels } = plot.layout.meta;

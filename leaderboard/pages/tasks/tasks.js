@@ -1,26 +1,33 @@
 /** The list of tasks: what its columns and filters are. */
 
 import { encodedKey } from '../../js/address.js';
-import { linked, mountCatalogue, ticks } from '../../js/catalogue.js';
+import { dash, linked, mountCatalogue, record, ticks } from '../../js/catalogue.js';
 import { el } from '../../js/dom.js';
 import { counted, folded } from '../../js/facets.js';
-import { languageName } from '../../js/language.js';
 import { rounded } from '../../js/number.js';
+
+const browsers = new Intl.DisplayNames('en', { type: 'language', fallback: 'code' });
+
+/** A language by its ISO 639 code in words: the name in `names`, else the browser's, else the code itself. */
+export function languageName(code, names) {
+  if (code in names) return names[code];
+  try {
+    return browsers.of(code);
+  } catch {
+    return code;
+  }
+}
 
 /** Rows, filters and columns out of what the server sends. */
 export function describe({ fields, rows: listed, benchmarks, types, suites, languages: names, hints }) {
   const nameOf = (code) => languageName(code, names);
   const rows = listed.map((values) => {
-    const row = Object.fromEntries(fields.map((field, at) => [field, values[at]]));
+    const row = record(fields, values);
     const spoken = row.languages.map(nameOf);
     const text = folded([row.title, row.key, row.category, hints[row.category] ?? '', types[row.type] ?? '', row.dataset, benchmarks[row.benchmark].title, row.metric, ...spoken].join(' '));
     return { ...row, spoken, text };
   });
   const page = (row) => `task?task=${encodedKey(row.key)}`;
-  const dash = (cell, text) => {
-    cell.textContent = text || '—';
-    cell.title = text || 'Our sources do not state it';
-  };
   const shown = (value, { digits }) => (value === null ? '—' : rounded(value, digits));
   const facets = [
     { key: 'scores', title: 'Scores', options: [['yes', 'with scores'], ['no', 'none yet']], test: (row, value) => (row.models > 0) === (value === 'yes') },

@@ -13,12 +13,8 @@ const ABOUT = 'The models ticked above score the pairs that they can compare; yo
 
 /** Mounts the part into `root`. `trigger(name, data)` reaches Python. Hands back { show(state) } for what Python answers. */
 export function mount(root, { trigger }) {
-  if (!root.dataset.mounted) {
-    root.dataset.mounted = 'true';
-    stylesheet(new URL('./try.css', import.meta.url));
-    root.likenessBatch = new Batch(root, trigger);
-  }
-  return root.likenessBatch;
+  if (!root.likenessBatch) stylesheet(new URL('./try.css', import.meta.url));
+  return root.likenessBatch ??= new Batch(root, trigger);
 }
 
 /** A small table of the ready comparisons: the first input of each with its others. Pure. */

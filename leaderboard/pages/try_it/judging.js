@@ -1,12 +1,9 @@
-/**
- * Asks judges about a changed image, one a turn, so that other visitors come in between; and writes to the address what
- * is shown, where the image is an example.
- */
+/** Asks judges about a changed image, one a turn, so that other visitors come in between; and writes to the address what is shown, where the image is an example. */
 
-import { encodedQuery } from '../../js/address.js';
-import { el, stylesheet } from '../../js/dom.js';
+import { withValues } from '../../js/address.js';
+import { el, stylesheet, writeQuery } from '../../js/dom.js';
 import { exampleKeys } from './tray/inputs.js';
-import { enable, enabled, findTray, press, say, writeQuery } from './parts.js';
+import { enable, enabled, findTray, press, say } from './parts.js';
 import { cost } from './words.js';
 
 const OWN = ['change', 'by', 'amount'];
@@ -15,12 +12,8 @@ const ABOUT = 'Judges answer in words, which takes seconds or costs the host: th
 
 /** Mounts the part into `root`. `trigger(name, data)` reaches Python. Hands back { show(state) } for what Python answers. */
 export function mount(root, { trigger }) {
-  if (!root.dataset.mounted) {
-    root.dataset.mounted = 'true';
-    stylesheet(new URL('./try.css', import.meta.url));
-    root.likenessJudging = new Judging(root, trigger);
-  }
-  return root.likenessJudging;
+  if (!root.likenessJudging) stylesheet(new URL('./try.css', import.meta.url));
+  return root.likenessJudging ??= new Judging(root, trigger);
 }
 
 class Judging {
@@ -132,8 +125,6 @@ class Judging {
   write(view) {
     this.link = null;
     const key = view && exampleKeys(findTray()?.inputs ?? [])?.[view.image];
-    const query = [...new URLSearchParams(location.search)].filter(([name]) => !OWN.includes(name));
-    if (key) query.push(['change', key], ['by', view.by], ['amount', String(view.amount)]);
-    writeQuery(encodedQuery(query));
+    writeQuery(withValues(location.search, { change: key, by: key && view.by, amount: key && String(view.amount) }));
   }
 }

@@ -10,12 +10,6 @@ export function press(text, onclick, attributes = {}) {
 /** The page's tray, undefined until it is there. */
 export const findTray = () => document.querySelector('.likeness-tray')?.likenessTray;
 
-/** Puts a query string into the address of the page, where it differs. */
-export function writeQuery(query) {
-  const address = `${location.pathname}${query ? `?${query}` : ''}${location.hash}`;
-  if (address !== `${location.pathname}${location.search}${location.hash}`) history.replaceState(history.state, '', address);
-}
-
 /** Text for screen readers only. */
 export const unseen = (text, attributes = {}) => el('span', { class: 'pg-unseen', ...attributes }, text);
 

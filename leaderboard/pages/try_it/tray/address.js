@@ -1,12 +1,10 @@
 /** The tray and the address of the page: its query string, and what the tray holds when the page opens. */
 
-import { encodedQuery } from '../../../js/address.js';
+import { withValues } from '../../../js/address.js';
 import { inForeignFrame } from '../../../js/frame.js';
 import { MOST } from './inputs.js';
 import { exactly, MOST_MODELS, short } from './models.js';
 import { ABOUT, cost, QUESTIONS, sentence } from '../words.js';
-
-const OWN = ['mode', 'inputs', 'models', 'question'];
 
 /**
  * Reads a query string: {mode, question, inputs, models, lost}. `inputs` are keys of `examples` (a Set), null where
@@ -35,12 +33,9 @@ export function parse(search, examples) {
 
 /** Writes what differs from the defaults; null omits a part, and parameters of others in `search` stay. */
 export function write(search, { mode, question, inputs, models }) {
-  const query = [...new URLSearchParams(search)].filter(([key]) => !OWN.includes(key));
-  if (mode) query.push(['mode', mode]);
-  if (inputs?.length) query.push(['inputs', inputs.join(',')]);
-  if (models) query.push(['models', models.length ? models.join(',') : 'none']);
-  if (question !== QUESTIONS[0]) query.push(['question', question]);
-  return encodedQuery(query);
+  return withValues(search, {
+    mode, inputs: inputs?.join(','), models: models && (models.join(',') || 'none'), question: question === QUESTIONS[0] ? '' : question,
+  });
 }
 
 /**

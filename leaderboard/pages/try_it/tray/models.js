@@ -115,9 +115,7 @@ export function createModels(tray) {
   /** Hides what the search does not find; groups with hits are open while something is searched. */
   function sift(others = tray.plan.models.filter(({ state }) => state !== 'ready')) {
     const keys = new Set(others.filter((model) => matches(model, search.value)).map(({ key }) => key));
-    others.forEach(({ key }) => {
-      listed.get(key).node.hidden = !keys.has(key);
-    });
+    others.forEach(({ key }) => { listed.get(key).node.hidden = !keys.has(key); });
     for (const { node: part, list } of drawn.values()) {
       part.hidden = ![...list.children].some((line) => !line.hidden);
       if (search.value.trim()) part.open = !part.hidden;

@@ -8,7 +8,7 @@ import { createExamples } from './examples.js';
 import { counts, exampleKeys, kinds, labels, MOST, moved, obstacle, sent } from './inputs.js';
 import { createModels, selected, written } from './models.js';
 import { createModes } from './modes.js';
-import { section, unseen, writeQuery } from '../parts.js';
+import { section, unseen } from '../parts.js';
 import { createReady } from './ready.js';
 import { Server } from '../../../js/server.js';
 import { createSlots } from './slots.js';
@@ -17,10 +17,7 @@ import { QUESTIONS } from '../words.js';
 
 const WAIT = 150;
 
-/**
- * Mounts the tray into `root`. `trigger('compare', payload)` reaches Python, or `trigger('download', payload)` where
- * weights must come first; `appRoot` is the app's address. Mounting twice does nothing.
- */
+/** Mounts the tray into `root`. `trigger('compare', payload)` reaches Python, or `trigger('download', payload)` where weights must come first; `appRoot` is the app's address. Mounting twice does nothing. */
 export function mount(root, { trigger, root: appRoot }) {
   if (root.dataset.mounted) return null;
   root.dataset.mounted = 'true';
@@ -257,10 +254,7 @@ class Tray {
     return (this.plan?.models ?? []).filter(({ key, requests }) => requests > 0 && models.includes(key));
   }
 
-  /**
-   * Asks the ticked models. Judges are asked only where the visitor `pressed` for it: each question costs the host, so no
-   * link may start one.
-   */
+  /** Asks the ticked models. Judges are asked only where the visitor `pressed` for it: each question costs the host, so no link may start one. */
   compare({ pressed = false } = {}) {
     this.waiting = this.pending() && !this.problem ? { pressed } : null;
     if (this.waiting) return;

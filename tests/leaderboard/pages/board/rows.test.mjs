@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { change, columnHint, coverageWords, marksAt, reasonAt, shown } from '../../../../leaderboard/pages/board/columns.js';
+import { change, columnHint, columnScale, coverageWords, marksAt, reasonAt, shown } from '../../../../leaderboard/pages/board/columns.js';
 import { parametersText } from '../../../../leaderboard/js/number.js';
 import { fileName } from '../../../../leaderboard/pages/board/export.js';
 import { chipsOf, withoutFilters } from '../../../../leaderboard/pages/board/filters.js';
 import { cellAt, defaultOrigin, differingRanks, facetCounts, FACETS, facetValues, filterRows, originsOf, shownRows, sortRows } from '../../../../leaderboard/pages/board/rows.js';
-import { columnScale } from '../../../../leaderboard/pages/board/scale.js';
 import { namesOf } from '../../../../leaderboard/pages/board/selection.js';
 import { ANY_SIZE, sizeWords, stopsOf } from '../../../../leaderboard/pages/board/sizes.js';
 import { defaults } from '../../../../leaderboard/pages/board/state.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { languageName } from '../../../leaderboard/js/language.js';
+import { languageName } from '../../../../leaderboard/pages/tasks/tasks.js';
 
 test('a language in words, and the code where there are none', () => {
   assert.equal(languageName('deu', {}), 'German');
