@@ -16,8 +16,8 @@ export function encodedQuery(pairs) {
 export function withValues(search, values) {
   const query = new URLSearchParams(search);
   for (const [key, value] of Object.entries(values)) {
-    if (value) query.set(key, value);
-    else query.delete(key);
+    query.delete(key);
+    if (value) query.append(key, value);
   }
   return encodedQuery([...query]);
 }

@@ -13,9 +13,7 @@ const theme = bar.querySelector('.site-bar-theme');
 const listOf = (button) => document.getElementById(button.getAttribute('aria-controls'));
 const isOpen = (button) => button.getAttribute('aria-expanded') === 'true';
 
-function set(button, open) {
-  button.setAttribute('aria-expanded', open);
-}
+const set = (button, open) => button.setAttribute('aria-expanded', open);
 
 /** Closes every list but that of `except`. */
 function closeLists(except = null) {

@@ -22,8 +22,7 @@ export function mountCatalogue(root, source, describe) {
 }
 
 function show(root, { noun, rows, facets, columns, caption }) {
-  const sorts = columns.filter(({ value }) => value).map(({ key }) => key);
-  const { state, ignored } = parse(location.search, { facets, sorts });
+  const { state, ignored } = parse(location.search, { facets, sorts: columns.filter(({ value }) => value).map(({ key }) => key) });
   const notice = el('p', { class: 'lk-notice', hidden: !ignored.length },
     `The address has unknown values for ${ignored.join(', ')}; they are ignored.`);
   const search = el('input', {

@@ -26,9 +26,7 @@ export function parse(search, { facets, sorts }) {
 }
 
 /** The query string of a state, '' for the default; other parameters stay. */
-export function write(state, search) {
-  return withValues(search, { ...state, sort: state.sort ? `${state.sort.down ? '-' : ''}${state.sort.key}` : '' });
-}
+export const write = (state, search) => withValues(search, { ...state, sort: state.sort ? `${state.sort.down ? '-' : ''}${state.sort.key}` : '' });
 
 const missing = (value) => value === null || value === undefined || value === '';
 

@@ -45,7 +45,9 @@ export class Grid {
     this.paint(true);
   }
 
-  headRows = () => (this.grouped ? 2 : 1);
+  headRows() {
+    return this.grouped ? 2 : 1;
+  }
 
   resized() {
     if (this.node.clientWidth === this.view.width && this.node.clientHeight === this.view.height) return;
@@ -199,9 +201,13 @@ export class Grid {
     return row;
   }
 
-  isActive = (row, column) => this.active.row === row && this.active.column === column;
+  isActive(row, column) {
+    return this.active.row === row && this.active.column === column;
+  }
 
-  focused = () => this.node.getRootNode().activeElement;
+  focused() {
+    return this.node.getRootNode().activeElement;
+  }
 
   /** The element which takes the focus for a cell, or null while it is not drawn. */
   element(row, column) {
@@ -235,7 +241,7 @@ export class Grid {
 
   reveal() {
     const { row, column } = this.active;
-    const { top, left, height } = this.view;
+    const { top, height } = this.view;
     const room = height - this.head.offsetHeight;
     const x = this.leftFor(column);
     let y = top;

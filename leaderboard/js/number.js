@@ -2,10 +2,7 @@
 
 const DIGITS = 10; // significant, in shown units: what float arithmetic adds beyond them is noise
 
-/**
- * A finite number in shown units as text with `digits` decimals: 37.45 with one gives 37.4, where toFixed gives 37.5.
- * Zero has no sign. Throws RangeError for what is not a finite number: say in words what is missing.
- */
+/** A finite number in shown units as text with `digits` decimals: 37.45 with one gives 37.4, where toFixed gives 37.5. Zero has no sign. Throws RangeError for what is not a finite number: say in words what is missing. */
 export function rounded(value, digits) {
   if (!Number.isFinite(value)) throw new RangeError(`${value} has no digits to show`);
   const [mantissa, power] = Math.abs(value).toExponential(DIGITS - 1).split('e');

@@ -9,8 +9,7 @@ import { createNotice, debounce, el, gridStyles, stylesheet, writeQuery } from '
 import { createCopyLink, createExport } from './export.js';
 import { createChips, createFilters, createSearch, withoutFilters } from './filters.js';
 import { Grid } from '../../js/grid.js';
-import { createOrigins } from './origins.js';
-import { createChanged, createEmpty, createFailure, createLegend, createSuites, createUnknown } from './parts.js';
+import { createChanged, createEmpty, createFailure, createLegend, createOrigins, createSuites, createUnknown } from './parts.js';
 import { Source } from './payload.js';
 import { createPicker } from './picker.js';
 import { FACETS, filterRows, originsOf, shownRows } from './rows.js';

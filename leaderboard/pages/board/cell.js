@@ -11,27 +11,16 @@ import { tableQuery } from './state.js';
 const OF_RANK = new Set(['rank', 'range', 'class', 'mean', 'coverage', 'interval', 'borda']);
 const OPEN = new Map([[true, 'Open'], [false, 'Closed'], [null, 'Not stated']]);
 
-function facts(lines) {
-  return el('dl', { class: 'lk-facts' }, ...lines.filter(({ text }) => text !== '' && text !== null && text !== undefined)
-    .flatMap(({ label, text }) => [el('dt', {}, label), el('dd', {}, String(text))]));
-}
-
-function interval(value) {
-  if (Array.isArray(value)) return value.join(' to ');
-  return value ?? '';
-}
+/** Facts of [label, text]; those without a text are left out. */
+const facts = (lines) => el('dl', { class: 'lk-facts' }, ...lines.filter(([, text]) => text !== '' && text !== null && text !== undefined)
+  .flatMap(([label, text]) => [el('dt', {}, label), el('dd', {}, String(text))]));
 
 function source(one) {
   // A computed run's source is its folder, which its details name.
   const rows = [
-    { label: 'As printed', text: one.printed },
-    { label: 'Value', text: String(one.value ?? '') === String(one.printed ?? '') ? '' : one.value },
-    { label: 'Metric', text: one.metric },
-    { label: 'Subset', text: one.subset === 'default' ? '' : one.subset },
-    { label: 'Items', text: typeof one.n === 'number' ? one.n.toLocaleString('en') : one.n },
-    { label: '95% interval', text: interval(one.interval) },
-    { label: 'Coverage', text: one.coverage },
-    { label: 'Note', text: one.note },
+    ['As printed', one.printed], ['Value', String(one.value ?? '') === String(one.printed ?? '') ? '' : one.value], ['Metric', one.metric],
+    ['Subset', one.subset === 'default' ? '' : one.subset], ['Items', typeof one.n === 'number' ? one.n.toLocaleString('en') : one.n],
+    ['95% interval', Array.isArray(one.interval) ? one.interval.join(' to ') : one.interval], ['Coverage', one.coverage], ['Note', one.note],
   ];
   const name = one.run ? '' : one.url ? el('a', { href: one.url }, one.source) : one.source;
   const node = el('section', { class: 'lk-source' }, el('h4', {}, name, name && ' · ', originTitle(one.origin ?? '')), facts(rows));
@@ -73,18 +62,11 @@ export function createDialog(board) {
     const { payload, ranking } = board;
     const model = payload.rows[row];
     return [facts([
-      { label: 'Organisation', text: model.organisation },
-      { label: 'Kind', text: kindTitle(model.kind) },
-      { label: 'Family', text: model.family },
-      ...FACTS.map(({ key, title: label, of, text }) => ({ label, text: of(model) !== null ? text(of(model)) : key === 'parameters' ? 'not stated' : '' })),
-      { label: 'Input', text: model.modalities.join(', ') },
-      { label: 'Weights', text: OPEN.get(model.open) },
-      { label: 'Group in the paper', text: model.group },
-      { label: 'Scores', text: originTitle(model.origin) },
-      { label: 'Licence', text: model.license || 'not stated' },
-      { label: 'Trained on these data sets', text: trainedTitle(model.trained) },
-      { label: 'Takes instructions', text: model.instructions === null ? '' : model.instructions ? 'yes' : 'no' },
-      { label: 'Key', text: model.model },
+      ['Organisation', model.organisation], ['Kind', kindTitle(model.kind)], ['Family', model.family],
+      ...FACTS.map(({ key, title: label, of, text }) => [label, of(model) !== null ? text(of(model)) : key === 'parameters' ? 'not stated' : '']),
+      ['Input', model.modalities.join(', ')], ['Weights', OPEN.get(model.open)], ['Group in the paper', model.group], ['Scores', originTitle(model.origin)],
+      ['Licence', model.license || 'not stated'], ['Trained on these data sets', trainedTitle(model.trained)],
+      ['Takes instructions', model.instructions === null ? '' : model.instructions ? 'yes' : 'no'], ['Key', model.model],
     ]), rankFacts(row, ranking), el('p', {}, button(board.state.pin.includes(model.id) ? 'Unpin' : 'Pin on top', () => {
       board.pin([model.id]);
       node.close();
@@ -98,12 +80,11 @@ export function createDialog(board) {
     const mean = ranking.mean[row];
     const interval = meanInterval(ranking, row, digits);
     const lines = [
-      { label: 'Rank', text: words(ranking, row) },
-      { label: ranking.changed ? `Your mean: ${ranking.changed}` : payload.suite.mean_title, text: mean === null ? 'none' : `${rounded(mean, digits)}${interval ? ` (${interval})` : ''}` },
-      { label: 'Borda', text: ranking.borda?.[row] === null || ranking.borda === undefined ? '' : Number(rounded(ranking.borda[row], 2)) },
-      { label: 'Coverage', text: coverageWords(ranking, row) },
+      ['Rank', words(ranking, row)],
+      [ranking.changed ? `Your mean: ${ranking.changed}` : payload.suite.mean_title, mean === null ? 'none' : `${rounded(mean, digits)}${interval ? ` (${interval})` : ''}`],
+      ['Borda', ranking.borda?.[row] === null || ranking.borda === undefined ? '' : Number(rounded(ranking.borda[row], 2))],
+      ['Coverage', coverageWords(ranking, row)], ['By the suite’s own mean', ranking.changed ? words(payload.ranking, row) : ''],
     ];
-    if (ranking.changed) lines.push({ label: 'By the suite’s own mean', text: words(payload.ranking, row) });
     return facts(lines);
   }
 
@@ -137,7 +118,7 @@ export function createDialog(board) {
     const marks = MARKS.filter(([bit]) => bits & bit).map(([, mark, words]) => el('li', {}, `${mark} ${words}`));
     const notes = (data.notes ?? []).map((note) => el('li', {}, String(note)));
     const empty = cellAt(payload, ranking, row, at) === null && !data.sources?.length;
-    show(data.title || heading, facts(data.lines ?? []),
+    show(data.title || heading, facts((data.lines ?? []).map(({ label, text }) => [label, text])),
       empty ? el('p', {}, `No value: ${reasonAt(payload, ranking, row, at)}`) : '',
       marks.length || notes.length ? el('ul', { class: 'lk-notes' }, ...marks, ...notes) : '',
       ...(data.sources ?? []).map(source), links(data.items ? payload.links?.items : '', data, 'Its single items'),

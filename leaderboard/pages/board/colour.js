@@ -28,9 +28,7 @@ export function oklch(lightness, chroma, hue) {
 }
 
 /** sRGB bytes to `#rrggbb`. */
-export function hex(rgb) {
-  return `#${rgb.map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
-}
+export const hex = (rgb) => `#${rgb.map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 
 /** The scale of one mode (`light` or `dark`), worst to best: STEPS of {background, text}. */
 export function scale(mode) {

@@ -69,9 +69,7 @@ export function columnHint({ title, group, metric_title: metric, higher, chance,
 }
 
 /** Row numbers of the origins shown, whatever else is hidden. */
-function originRows({ payload, state: { origin } }) {
-  return payload.rows.flatMap((row, at) => (!origin.length || origin.includes(row.origin) ? [at] : []));
-}
+const originRows = ({ payload, state: { origin } }) => payload.rows.flatMap((row, at) => (!origin.length || origin.includes(row.origin) ? [at] : []));
 
 /** Columns that are off until they are switched on under Columns. */
 export const OPTIONAL = [
@@ -118,9 +116,7 @@ export function scoresShown(board) {
 }
 
 /** The keys of the columns shown in `BESIDE` and of the scores: when they change, the table is laid out again. */
-export function shownKeys(board) {
-  return [...Object.keys(BESIDE).filter((key) => isShown(board, key)), ...scoresShown(board)];
-}
+export const shownKeys = (board) => [...Object.keys(BESIDE).filter((key) => isShown(board, key)), ...scoresShown(board)];
 
 /** The grid's columns for a board's payload, state and ranking: with short titles where the whole ones do not fit. */
 export function gridColumns(board) {
@@ -320,9 +316,7 @@ function frontWords(ranking, row) {
 }
 
 /** The mark of a row on the front of score and size, null for others: the cell's label says it in words. */
-function onFront(ranking, row) {
-  return ranking.front?.includes(row) ? el('span', { class: 'lk-front', 'aria-hidden': 'true' }, `${FRONT.sign}\u00a0`) : null;
-}
+const onFront = (ranking, row) => (ranking.front?.includes(row) ? el('span', { class: 'lk-front', 'aria-hidden': 'true' }, `${FRONT.sign}\u00a0`) : null);
 
 function factColumn({ key, title, short = title, hint, of, text }, { payload, font, tight }) {
   const texts = payload.rows.map(of).filter((value) => value !== null).map(text);

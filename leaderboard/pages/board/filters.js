@@ -35,9 +35,7 @@ export function chipsOf(state, payload) {
 }
 
 /** The search and the filters in force, as a caption names them. */
-export function filtersInWords(state, payload) {
-  return [...(state.q.trim() ? [`“${state.q.trim()}” in the name`] : []), ...chipsOf(state, payload).map(({ text }) => text)];
-}
+export const filtersInWords = (state, payload) => [...(state.q.trim() ? [`“${state.q.trim()}” in the name`] : []), ...chipsOf(state, payload).map(({ text }) => text)];
 
 /** The search box: filters as one types, Esc clears it. */
 export function createSearch(board) {
@@ -65,34 +63,31 @@ export function createFilters(board) {
   let counters = [];
   let sizes = null;
 
-  function fieldset(title, ...children) {
-    return el('fieldset', { class: 'lk-facet' }, el('legend', {}, title), ...children);
-  }
+  const fieldset = (title, ...children) => el('fieldset', { class: 'lk-facet' }, el('legend', {}, title), ...children);
 
   function facetFields(facet) {
     const { payload, state } = board;
     const values = facetValues(payload, facet).filter((value) => !facet.isSwitch || value === 'yes');
     if (!facet.isSwitch && values.length < 2 && !state[facet.key].length) return null;
+    const boxes = [];
+    counters.push(() => {
+      const counts = facetCounts(board.payload, board.state, facet);
+      for (const { box, count, value } of boxes) {
+        box.checked = board.state[facet.key].includes(value);
+        count.textContent = counts.get(value) ?? 0;
+      }
+    });
     const rows = values.map((value) => {
       const count = el('span', { class: 'lk-option-note' });
       const box = el('input', { type: 'checkbox', checked: state[facet.key].includes(value), onchange: () => {
         const others = board.state[facet.key].filter((one) => one !== value);
         board.change({ [facet.key]: box.checked ? [...others, value] : others });
       } });
-      counters.push(() => {
-        box.checked = board.state[facet.key].includes(value);
-        count.textContent = counts(facet).get(value) ?? 0;
-      });
+      boxes.push({ box, count, value });
       if (facet.isSwitch) box.setAttribute('role', 'switch');
       return el('label', {}, box, facet.isSwitch ? `${facet.title}: ${facet.label(value)}` : facet.label(value), count);
     });
     return facet.isSwitch ? rows : fieldset(facet.title, ...rows);
-  }
-
-  let counted = new Map();
-  function counts(facet) {
-    if (!counted.has(facet.key)) counted.set(facet.key, facetCounts(board.payload, board.state, facet));
-    return counted.get(facet.key);
   }
 
   function fill(panel) {
@@ -106,9 +101,7 @@ export function createFilters(board) {
   }
 
   function refreshCounts() {
-    counted = new Map();
-    counters.forEach((update) => update());
-    sizes.refresh();
+    [...counters, sizes.refresh].forEach((update) => update());
   }
 
   return {

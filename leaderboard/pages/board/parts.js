@@ -3,7 +3,7 @@
 import { DOUBTFUL, FRONT, MARKS } from './columns.js';
 import { button, el } from '../../js/dom.js';
 import { createNoResults } from '../../js/no_results.js';
-import { differingRanks, originTitle } from './rows.js';
+import { differingRanks, ORIGINS, originsOf, originTitle } from './rows.js';
 
 /** The groups of suites as tabs, the suites of the open group with what the open one is. */
 export function createSuites(board) {
@@ -40,6 +40,31 @@ export function createSuites(board) {
         part.setAttribute('aria-pressed', String(one.key === suite.key));
         return part;
       }));
+    },
+  };
+}
+
+/** The switch of origins, each with its number of ranked models, or all side by side; shown where a suite has rows of several. */
+export function createOrigins(board) {
+  const node = el('span', { class: 'lk-switch', role: 'group', 'aria-label': 'Origin of the scores', title: 'Models with a rank; ranks count within one origin', hidden: true });
+  let drawn = null;
+  return {
+    nodes: [node],
+    refresh() {
+      const { payload, state } = board;
+      const present = originsOf(payload);
+      node.hidden = present.length < 2;
+      if (drawn !== payload) {
+        drawn = payload;
+        const ranked = (origin) => payload.rows.filter((row, at) => row.origin === origin && payload.ranking.rank[at] !== null).length;
+        node.replaceChildren(
+          ...[...ORIGINS].map(([key, title]) => button(`${title} ${ranked(key)}`, () => board.change({ origin: [key] }), { 'data-key': key, disabled: !present.includes(key) })),
+          button('All', () => board.change({ origin: [] }), { 'data-key': 'all' }));
+      }
+      const all = !state.origin.length || state.origin.length === present.length;
+      for (const child of node.children) {
+        child.setAttribute('aria-pressed', String(child.dataset.key === 'all' ? all : !all && state.origin.includes(child.dataset.key)));
+      }
     },
   };
 }
@@ -83,20 +108,13 @@ export function createUnknown(board) {
 /** The message instead of the table while it loads, or when it failed to. */
 export function createFailure() {
   const node = el('div', { class: 'lk-state', role: 'status' });
+  const say = (...parts) => {
+    node.hidden = !parts.length;
+    node.replaceChildren(...parts);
+  };
   return {
-    node,
-    loading() {
-      node.hidden = false;
-      node.replaceChildren(el('p', { class: 'lk-quiet' }, 'Loading the table…'));
-    },
-    fail(message, retry) {
-      node.hidden = false;
-      node.replaceChildren(el('p', {}, `The table did not load. ${message}`), button('Retry', retry));
-    },
-    clear() {
-      node.hidden = true;
-      node.replaceChildren();
-    },
+    node, clear: say, loading: () => say(el('p', { class: 'lk-quiet' }, 'Loading the table…')),
+    fail: (message, retry) => say(el('p', {}, `The table did not load. ${message}`), button('Retry', retry)),
   };
 }
 

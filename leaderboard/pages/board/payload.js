@@ -13,9 +13,7 @@ function complete(payload) {
 /** The server's side of one app; `root` is the absolute address of the app, ending in '/'. */
 export class Source {
   constructor(root) {
-    this.root = root;
-    this.payloads = new Map();
-    this.rankings = new Map();
+    Object.assign(this, { root, payloads: new Map(), rankings: new Map() });
   }
 
   url(path) {

@@ -1,12 +1,8 @@
-/** A button with a panel that opens below it. */
+/** A button with a panel that opens below it, in the browser's top layer: no container clips it, and Esc or a click outside closes it. */
 
 import { button, el } from '../../js/dom.js';
 
-/**
- * A button which opens a panel below itself. The panel lives in the browser's top layer (popover), so no
- * container clips it, and Esc or a click outside closes it without a listener on the document.
- * `fill(panel)` draws the content each time it opens; closing empties the panel again.
- */
+/** `fill(panel)` draws the content each time it opens; closing empties the panel again. */
 export function popover(label, fill, { name = label, panelClass = '' } = {}) {
   const panel = el('div', { class: `lk-panel ${panelClass}`, popover: 'auto', role: 'dialog', 'aria-label': name });
   const opener = button(label, null, { 'aria-haspopup': 'dialog', 'aria-expanded': 'false' });

@@ -60,9 +60,7 @@ export function originsOf(payload) {
 }
 
 /** The origins shown when nothing was chosen: where there are several, the one whose ranks can best be known; [] shows every row. */
-export function defaultOrigin(payload) {
-  return originsOf(payload).length > 1 ? [payload.origin] : [];
-}
+export const defaultOrigin = (payload) => (originsOf(payload).length > 1 ? [payload.origin] : []);
 
 /** Rows of the origins shown, whatever else is hidden: how many there are, and how many have another rank than the suite gives. */
 export function differingRanks(payload, ranking, { origin }) {

@@ -52,18 +52,13 @@ export function createScope(board) {
   function parts({ payload, state }) {
     const part = partOf(payload, state.tasks) ?? { dataset: '', split: '' };
     const own = state.tasks.length && !part.dataset && !part.split;
-    const choose = (patch) => {
-      const tasks = partTasks(payload, { ...part, ...patch });
-      board.choosePart(tasks ?? partTasks(payload, patch) ?? []);
-    };
+    const choose = (patch) => board.choosePart(partTasks(payload, { ...part, ...patch }) ?? partTasks(payload, patch) ?? []);
     const all = (text) => ({ key: '', title: own ? 'Chosen tasks' : text });
     return [
-      ...(payload.categories.length < 2 ? [] : [
-        choice('Data set', part.dataset, [all('All'), ...payload.categories.map((key) => ({ key, title: key }))], (dataset) => choose({ dataset })),
-      ]),
+      payload.categories.length > 1 && choice('Data set', part.dataset, [all('All'), ...payload.categories.map((key) => ({ key, title: key }))], (dataset) => choose({ dataset })),
       choice('Split', part.split, [all('All'), ...payload.choices.splits.map(({ key, title }) => ({ key, title, disabled: !partTasks(payload, { ...part, split: key }) }))],
         (split) => choose({ split })),
-    ];
+    ].filter(Boolean);
   }
 
   function fill({ payload, state }) {
@@ -76,9 +71,7 @@ export function createScope(board) {
         board.setScope({ condition: key, metric: !key || !other || other.conditions.includes(key) ? metric : '' });
       }));
     }
-    if (languages.length) {
-      nodes.push(choice('Language', language, [{ key: '', title: 'All' }, ...languages], (key) => board.setScope({ language: key })));
-    }
+    if (languages.length) nodes.push(choice('Language', language, [{ key: '', title: 'All' }, ...languages], (key) => board.setScope({ language: key })));
     if (metrics.length) {
       const [headline, ...others] = metrics;
       nodes.push(choice('Metric', metric === headline.key ? '' : metric, [{ ...headline, key: '' }, ...others], (key) => {

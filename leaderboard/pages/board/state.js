@@ -1,10 +1,10 @@
 /** The page's query string <-> the state of the table. Pure; every value is checked against the payload. */
 
-import { encodedQuery } from '../../js/address.js';
+import { encodedQuery, withValues } from '../../js/address.js';
 import { nearest } from '../../js/nearest.js';
 import { partOf, PARTS, partTasks, SCOPE, scopeOfPayload } from './scope.js';
 import { defaultOrigin, FACETS, FACTS, facetValues } from './rows.js';
-import { ANY_SIZE, readSizes, SIZE_KEYS, writeSizes } from './sizes.js';
+import { ANY_SIZE, readSizes, writeSizes } from './sizes.js';
 
 export const LEAD = ['rank', 'title', 'coverage', 'mean', 'borda', ...FACTS.map(({ key }) => key)];
 /** Columns that are off until they are switched on: each has its key in the address. */
@@ -12,9 +12,6 @@ const SWITCHED = ['interval', 'borda', ...FACTS.slice(1).map(({ key }) => key)];
 const MOST_FAMILIES = 12;
 export const MOST_SELECTED = 6;
 export const MOST_PINNED = 20;
-const OWN = ['suite', 'q', 'sort', ...FACETS.map(({ key }) => key), ...SIZE_KEYS, 'models', 'pin', 'families',
-  'columns', 'preset', 'w', 'coverage', 'tasks', 'select', ...SWITCHED, ...SCOPE, ...PARTS];
-
 const same = (one, other) => one.length === other.length && one.every((value, at) => value === other[at]);
 
 /** Keys of the families shown when nothing was chosen but the tasks that count: of a part of the suite, none. */
@@ -31,14 +28,10 @@ export function defaultTasks(payload, counted = []) {
 }
 
 /** Weight of each category when nothing was chosen: the first preset, else one each. */
-function defaultWeights(payload) {
-  return presetWeights(payload, payload.presets[0]);
-}
+const defaultWeights = (payload) => presetWeights(payload, payload.presets[0]);
 
 /** The part of the state that makes the mean, as the suite itself has it. */
-export function suiteRule(payload) {
-  return { weights: defaultWeights(payload), coverage: payload.suite.minimum_coverage, tasks: [] };
-}
+export const suiteRule = (payload) => ({ weights: defaultWeights(payload), coverage: payload.suite.minimum_coverage, tasks: [] });
 
 /** A preset's weight of each category, as a Map in the categories' order. */
 export function presetWeights(payload, preset) {
@@ -206,46 +199,28 @@ export function rankQuery(state, payload) {
 }
 
 /** Parameters of everything that is asked of the server about a table: its condition and metric, and the ranking's. */
-export function tableQuery(state, payload) {
-  return [scopeOfPayload(payload), rankQuery(state, payload)].filter(Boolean).join('&');
-}
+export const tableQuery = (state, payload) => [scopeOfPayload(payload), rankQuery(state, payload)].filter(Boolean).join('&');
 
 /** Writes what differs from the defaults into a query string; parameters of others in `search` stay. */
 export function write(state, payload, search, home) {
-  const query = [...new URLSearchParams(search)].filter(([key]) => !OWN.includes(key));
-  const add = (key, value) => value.length && query.push([key, Array.isArray(value) ? value.join(',') : value]);
-  if (payload.suite.key !== home) add('suite', payload.suite.key);
-  for (const key of SCOPE) add(key, payload.suite[key] ?? '');
-  add('q', state.q);
-  const { key, down } = state.sort;
-  if (key !== 'rank' || down) add('sort', (down ? '-' : '') + key);
-  for (const { key: facet } of FACETS) {
-    if (facet !== 'origin') add(facet, state[facet]);
-    else if (!same(state.origin, defaultOrigin(payload))) add('origin', state.origin.length ? state.origin : 'all');
-  }
-  writeSizes(state.sizes).forEach(([key, value]) => add(key, value));
-  add('models', state.models);
-  add('pin', state.pin);
-  if (!same(state.families, defaultFamilies(payload, state.tasks))) add('families', state.families.length ? state.families : 'none');
-  const basic = defaultTasks(payload, state.tasks);
-  if (!same(state.columns, basic)) add('columns', taskList(state, payload, basic));
-  const preset = presetOf(payload, state.weights);
-  if (preset && preset !== payload.presets[0].key) add('preset', preset);
-  else if (!preset) add('w', changedWeights(state, payload));
-  for (const key of SWITCHED) add(key, state[key]);
-  if (state.coverage !== payload.suite.minimum_coverage) add('coverage', String(state.coverage));
-  const part = partOf(payload, state.tasks);
-  if (part) PARTS.forEach((key) => add(key, part[key]));
-  else add('tasks', state.tasks);
-  add('select', state.select);
-  return encodedQuery(query);
+  const { suite, presets } = payload;
+  const { sort: { key, down }, origin, families, columns, weights, tasks } = state;
+  const [preset, part, basic] = [presetOf(payload, weights), partOf(payload, tasks), defaultTasks(payload, tasks)];
+  const pick = (keys, from) => Object.fromEntries(keys.map((name) => [name, from?.[name] ?? '']));
+  return withValues(search, {
+    suite: suite.key === home ? '' : suite.key, ...pick(SCOPE, suite), q: state.q, sort: key !== 'rank' || down ? (down ? '-' : '') + key : '',
+    ...Object.fromEntries(FACETS.map((facet) => [facet.key, state[facet.key].join()])),
+    origin: same(origin, defaultOrigin(payload)) ? '' : origin.join() || 'all',
+    ...Object.fromEntries(writeSizes(state.sizes)), models: state.models.join(), pin: state.pin.join(),
+    families: same(families, defaultFamilies(payload, tasks)) ? '' : families.join() || 'none',
+    columns: same(columns, basic) ? '' : taskList(state, payload, basic),
+    preset: preset === presets[0]?.key ? '' : preset, w: preset ? '' : changedWeights(state, payload).join(), ...pick(SWITCHED, state),
+    coverage: state.coverage === suite.minimum_coverage ? '' : String(state.coverage), ...pick(PARTS, part), tasks: part ? '' : tasks.join(), select: state.select.join(),
+  });
 }
 
 function taskList(state, payload, basic) {
   const tasks = payload.columns.filter((column) => column.kind === 'task');
   if (state.columns.length === tasks.length) return 'all';
-  return [
-    ...state.columns.filter((key) => !basic.includes(key)),
-    ...basic.filter((key) => !state.columns.includes(key)).map((key) => `-${key}`),
-  ];
+  return [...state.columns.filter((key) => !basic.includes(key)), ...basic.filter((key) => !state.columns.includes(key)).map((key) => `-${key}`)].join();
 }

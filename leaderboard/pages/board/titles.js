@@ -19,9 +19,7 @@ export function textWidth(text, font) {
 export const forgetWidths = () => widths.clear();
 
 /** A title which may break inside long words where a part begins: CIFAR10|Clustering. */
-export function breakable(title) {
-  return title.replace(/\S{10,}/g, (word) => word.replace(/([a-z0-9])(?=[A-Z])|([/_-])(?=\w)/g, '$1$2\u200b'));
-}
+export const breakable = (title) => title.replace(/\S{10,}/g, (word) => word.replace(/([a-z0-9])(?=[A-Z])|([/_-])(?=\w)/g, '$1$2\u200b'));
 
 /** Width of a column and lines of its title: the longest part of the title and the longest value fit; `tight`: no more than that. */
 export function titleSize(title, font, values = [], tight = false) {

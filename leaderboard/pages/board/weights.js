@@ -10,9 +10,7 @@ import { presetOf, presetWeights } from './state.js';
 const MOST = 5;
 
 /** Whether printed means of categories cover tasks of some row that have no score. */
-function usesPrinted({ ranking: { coverage, covered } }) {
-  return coverage.some((share, row) => covered[row] > share);
-}
+const usesPrinted = ({ ranking: { coverage, covered } }) => coverage.some((share, row) => covered[row] > share);
 
 /** The Weights button and the panel above the table: every change updates the ranks at once. */
 export function createWeights(board) {

@@ -58,9 +58,7 @@ export function card(claim, tables) {
   ];
 }
 
-function value(name, text) {
-  return el('div', {}, el('span', { class: 'lk-quiet' }, name), el('strong', {}, text || '—'));
-}
+const value = (name, text) => el('div', {}, el('span', { class: 'lk-quiet' }, name), el('strong', {}, text || '—'));
 
 function figure({ key, source, suite }) {
   return el('span', {}, el('a', { href: `published/${key}.csv`, download: '' }, `${source} as CSV`),

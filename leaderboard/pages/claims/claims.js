@@ -59,26 +59,28 @@ function show(root, { counts: numbers, fields, rows, tables }) {
   });
   const status = el('span', { class: 'lk-status', role: 'status' });
   const clear = button('Show all', () => {
-    Object.assign(state, { paper: '', verdict: '', severity: '', q: '' });
-    search.value = '';
-    severity.value = '';
-    draw();
+    search.value = severity.value = '';
+    choose({ paper: '', verdict: '', severity: '', q: '' });
   });
   const severity = el('select', { class: 'lk-input lk-severity', 'aria-label': 'Severity' },
     ...[['', 'All severities'], ...Object.entries(SEVERITY_NAMES)].map(([value, name]) => el('option', { value }, name)));
   severity.value = state.severity;
   const grid = new Grid({ label: 'Claims', rowHeight: 28, onSort, onOpen: (claim) => open(claim) });
   const noResults = createNoResults((claim) => {
-    search.value = state.q = claim;
-    draw();
+    search.value = claim;
+    choose({ q: claim });
   }, button('Show all', () => clear.click()));
   const pane = el('section', { class: `lk-detail${cardFirst ? ' lk-first' : ''}`, 'aria-live': 'polite', 'aria-label': 'The chosen claim' });
   const remember = debounce(() => writeQuery(write(state, location.search)), 150);
 
+  function choose(change) {
+    Object.assign(state, change);
+    draw();
+  }
+
   function filter(change) {
     const off = Object.entries(change).every(([key, value]) => state[key] === value);
-    Object.assign(state, off ? { paper: '', verdict: '' } : change);
-    draw();
+    choose(off ? { paper: '', verdict: '' } : change);
   }
 
   function drawCounts() {
@@ -99,8 +101,7 @@ function show(root, { counts: numbers, fields, rows, tables }) {
   }
 
   function onSort(key) {
-    state.sort = { key, down: state.sort?.key === key ? !state.sort.down : false };
-    draw();
+    choose({ sort: { key, down: state.sort?.key === key && !state.sort.down } });
   }
 
   /** Shows a claim that the visitor chose, and gives it the address. */
@@ -160,14 +161,8 @@ function show(root, { counts: numbers, fields, rows, tables }) {
     remember();
   }
 
-  search.addEventListener('input', debounce(() => {
-    state.q = search.value;
-    draw();
-  }, 80));
-  severity.addEventListener('change', () => {
-    state.severity = severity.value;
-    draw();
-  });
+  search.addEventListener('input', debounce(() => choose({ q: search.value }), 80));
+  severity.addEventListener('change', () => choose({ severity: severity.value }));
   const bar = el('div', { class: 'lk-bar' }, search, severity, status, clear);
   // A visitor who follows the link of a claim reads it first.
   const parts = [answered(), counts, bar, grid.node, noResults.node];

@@ -95,12 +95,6 @@ export function mount(owner, { id }) {
     mark(new Set(chosen));
   }
 
-  /** For a point that the visitor chose. */
-  function openInView(index) {
-    open(index);
-    showNode(panel);
-  }
-
   function onSelected(event) {
     if (settling || !event?.points) return;
     pick.value = '';
@@ -110,9 +104,13 @@ export function mount(owner, { id }) {
     show(event.points.map(({ customdata }) => customdata));
   }
 
-  function onClick({ points: [point] }) {
-    if (typeof point?.customdata === 'number') openInView(point.customdata);
+  /** Shows a point that the visitor chose; what they did brings it into view. */
+  function openInView(index) {
+    open(index);
+    showNode(panel);
   }
+
+  const onClick = ({ points: [point] }) => typeof point?.customdata === 'number' && openInView(point.customdata);
 
   function onFind() {
     const text = field.value.trim().toLowerCase();

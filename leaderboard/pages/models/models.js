@@ -17,9 +17,7 @@ export function standing(row, { suite }) {
 }
 
 /** The means of a standing in words: `Clustering 82.7, Retrieval not scored`. */
-function meansText({ suite, values }) {
-  return suite.categories.map((title, at) => `${title} ${values[at] === null ? 'no mean' : rounded(values[at], suite.digits[at])}`).join(', ');
-}
+const meansText = ({ suite, values }) => suite.categories.map((title, at) => `${title} ${values[at] === null ? 'no mean' : rounded(values[at], suite.digits[at])}`).join(', ');
 
 function rankText({ rank, low, high }) {
   if (rank === null) return 'not ranked';

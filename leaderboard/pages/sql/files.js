@@ -4,9 +4,7 @@
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 const NO_FORMULA = /^(-|[-+]?\d+(\.\d+)?([eE][-+]?\d+)?%?)$/;
 
-export function safeCell(text) {
-  return FORMULA.test(text) && !NO_FORMULA.test(text) ? `'${text}` : text;
-}
+export const safeCell = (text) => (FORMULA.test(text) && !NO_FORMULA.test(text) ? `'${text}` : text);
 
 function field(value) {
   if (value === null) return '';
@@ -21,6 +19,4 @@ export function csv({ columns, rows }) {
 }
 
 /** The answer as JSON: one list a row, since two columns may have one name. */
-export function json({ columns, rows }) {
-  return JSON.stringify({ columns, rows });
-}
+export const json = ({ columns, rows }) => JSON.stringify({ columns, rows });

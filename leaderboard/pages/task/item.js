@@ -5,9 +5,7 @@ import { el } from '../../js/dom.js';
 const SIGNS = new Map([[true, ['✓', 'right']], [false, ['✗', 'wrong']]]);
 
 /** The address of a small picture, relative to the app's root. */
-export function pictureOf(task, image) {
-  return `thumbnails/${task}/${image}.webp`;
-}
+export const pictureOf = (task, image) => `thumbnails/${task}/${image}.webp`;
 
 /** What a picture shows, in words: `Alternative B, the right one, of item 12`. */
 export function altOf({ role, label, right, name }, item) {
@@ -38,8 +36,8 @@ function listed(parts, { item, task, picked = new Set(), withScores = true, smal
   const runs = [];
   for (const part of parts) {
     const pictured = Boolean(part.image || part.missing);
-    if (runs.at(-1)?.pictured === pictured) runs.at(-1).parts.push(part);
-    else runs.push({ pictured, parts: [part] });
+    if (runs.at(-1)?.pictured !== pictured) runs.push({ pictured, parts: [] });
+    runs.at(-1).parts.push(part);
   }
   const shown = (part) => (withScores ? part : { ...part, score: '' });
   return runs.map(({ pictured, parts: own }) => (pictured

@@ -129,10 +129,8 @@ class Batch {
 
   /** Takes over what Python answers. */
   show(state) {
-    if (!this.running || state.turn < this.since) {
-      if (!this.running && state.state === 'running') this.tell('stop'); // it began after all
-      return;
-    }
+    if (!this.running && state.state === 'running') this.tell('stop'); // it began after all
+    if (!this.running || state.turn < this.since) return;
     this.begun = true;
     if (state.state === 'running') {
       this.set('running');

@@ -3,9 +3,7 @@
 import { button, el } from '../../js/dom.js';
 
 /** A button of the tray. */
-export function press(text, onclick, attributes = {}) {
-  return button(text, onclick, { class: 'tr-button', ...attributes });
-}
+export const press = (text, onclick, attributes = {}) => button(text, onclick, { class: 'tr-button', ...attributes });
 
 /** The page's tray, undefined until it is there. */
 export const findTray = () => document.querySelector('.likeness-tray')?.likenessTray;
@@ -14,9 +12,7 @@ export const findTray = () => document.querySelector('.likeness-tray')?.likeness
 export const unseen = (text, attributes = {}) => el('span', { class: 'pg-unseen', ...attributes }, text);
 
 /** A titled part of the page, its title to the left. */
-export function section(title, ...nodes) {
-  return el('section', { class: 'tr-section', 'aria-label': title }, el('h2', {}, title), el('div', {}, ...nodes));
-}
+export const section = (title, ...nodes) => el('section', { class: 'tr-section', 'aria-label': title }, el('h2', {}, title), el('div', {}, ...nodes));
 
 /** Puts `nodes` into `parent` in this order, leaves nodes that are already there untouched, and keeps the focus. */
 export function arrange(parent, nodes) {

@@ -6,10 +6,7 @@ import { MOST } from './inputs.js';
 import { exactly, MOST_MODELS, short } from './models.js';
 import { ABOUT, cost, QUESTIONS, sentence } from '../words.js';
 
-/**
- * Reads a query string: {mode, question, inputs, models, lost}. `inputs` are keys of `examples` (a Set), null where
- * the address names none; `models` are unchecked keys or null; `lost` are sentences on what was ignored.
- */
+/** Reads a query string: {mode, question, inputs, models, lost}. `inputs` are keys of `examples` (a Set), null where the address names none; `models` are unchecked keys or null; `lost` are sentences on what was ignored. */
 export function parse(search, examples) {
   const query = new URLSearchParams(search);
   const lost = [];

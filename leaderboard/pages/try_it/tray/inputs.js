@@ -19,9 +19,7 @@ export const modality = (input) => (input.kind === 'text' ? 'text' : 'image');
 export const kinds = (inputs) => inputs.filter(counts).map(modality);
 
 /** The name of each slot: letters, and in a choice the first is the reference. */
-export function labels(inputs, mode) {
-  return inputs.map((_, index) => (mode !== 'choice' ? LETTERS[index] : index === 0 ? 'Reference' : LETTERS[index - 1]));
-}
+export const labels = (inputs, mode) => inputs.map((_, index) => (mode !== 'choice' ? LETTERS[index] : index === 0 ? 'Reference' : LETTERS[index - 1]));
 
 /** The key of the example that an input still is, or '' when it is the visitor's own. */
 function exampleKey(input) {

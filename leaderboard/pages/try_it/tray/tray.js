@@ -1,6 +1,6 @@
 /** The tray: images and texts to compare, the mode, the models. `mount` is all that the page calls. */
 
-import { createNotice, debounce, el, stylesheet } from '../../../js/dom.js';
+import { createNotice, debounce, el, stylesheet, writeQuery } from '../../../js/dom.js';
 import { createActions } from './actions.js';
 import { open, write } from './address.js';
 import { listen } from './drop_paste.js';
@@ -69,10 +69,7 @@ class Tray {
     return { ...example, id, kind: 'example' };
   }
 
-  /**
-   * Adds inputs, the first in place of the input `over` where that is given; those beyond the limit are ignored. The
-   * visitor's own replace the comparison that the page opens with, and anything replaces texts that are still blank.
-   */
+  /** Adds inputs, the first in place of the input `over` where that is given; those beyond the limit are ignored. The visitor's own replace the comparison that the page opens with, and anything replaces texts that are still blank. */
   add(inputs, over = null) {
     const added = inputs.map((input) => ({ ...input, id: String(++this.last) }));
     const index = over === null ? -1 : this.inputs.findIndex(({ id }) => id === over);
@@ -304,8 +301,7 @@ class Tray {
   }
 
   writeUrl() {
-    if (!this.root.isConnected || this.untouched) return;
-    writeQuery(this.query());
+    if (this.root.isConnected && !this.untouched) writeQuery(this.query());
   }
 
   link() {
