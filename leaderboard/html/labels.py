@@ -28,7 +28,7 @@ SYNTHETIC_NOTE = (
 )
 
 _WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-MODEL_KINDS, KIND_NOTES, CONDITIONS, ABBREVIATIONS, SHORT, FAMILIES = _WORDS.values()
+MODEL_KINDS, KIND_NOTES, CONDITIONS, ABBREVIATIONS, SHORT, FAMILIES, SETTINGS, MAP_COLOURS = _WORDS.values()
 PART = re.compile(r"[^\s,:;()/+]+")
 
 

@@ -4,8 +4,10 @@ names."""
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -33,39 +35,8 @@ KINDS = (
     ("Claims", "claims?claim="),
 )
 PAGE, MODEL, SUITE, METRIC, DOC, LANGUAGE, TASK, CLAIM = range(len(KINDS))
-# What people call what a page or a metric is for, where its own title does not say it.
-PAGE_WORDS = {
-    "": "home start leaders news front page",
-    "board": "leaderboard ranking table rank suite",
-    "compare": "versus side by side difference two models",
-    "try": "upload own images camera similarity playground demo",
-    "eyes": "own judgments human preference 2afc annotate rate images agree with me study",
-    "correlations": "heatmap redundant tasks agreement",
-    "map": "embedding neighbours clusters umap",
-    "cost": "parameters small memory dimension vectors release date pareto front efficiency hours budget",
-    "judges": "symmetry order flip position bias vlm as a judge",
-    "generators": "text-to-image fid human preference backbones",
-    "choose": "recommend best model for shortlist which language multilingual",
-    "claims": "errata errors mistakes reproduce reproducibility recomputed paper",
-    "about": "method cite citation licence api mcp download",
-}
-METRIC_WORDS = {
-    "relax_sym": "epsilon relaxed symmetry symmetric order flips ε-RelaxSym judge",
-    "mmscore": "agreement judge",
-    "smoothness": "entropy judge",
-    "controllability": "instruction judge",
-    "fid": "Fréchet Inception distance",
-    "ndcg_at_10": "retrieval",
-    "nmi": "clustering",
-}
-# The same of sections of the documentation and of terms that About explains.
-METHOD_WORDS = {
-    "docs/ranks#what-an-interval-says": "confidence",
-    "docs/significance#the-test": "p value t test Bonferroni Holm step-down",
-    "about#ranks-and-intervals": "confidence p value t test",
-    "about#tie-classes": "letters ties equal",
-    "about#noise-of-a-score": "standard error stderr",
-}
+_WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+PAGE_WORDS, METRIC_WORDS, METHOD_WORDS = _WORDS.values()
 HEADING = re.compile(r'<h[1-6] id="([^"]+)">(.*?)</h[1-6]>')
 TERM = re.compile(r'<dt id="([\w-]+)">([^<]+)</dt>')
 

@@ -5,39 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+_NAMED = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "|": "bar", "†": "dagger", "‡": "daggerdbl"}
+_NAMED |= {"<": "less", ">": "greater"}  # the font that LaTeX starts with has other characters at these and at | and "
+_MATHS = dict(zip("≥≤±×·ρε↓", ["geq", "leq", "pm", "times", "cdot", "rho", "varepsilon", "downarrow"], strict=True))
 ESCAPES = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "&": r"\&",
-        "%": r"\%",
-        "$": r"\$",
-        "#": r"\#",
-        "_": r"\_",
-        "{": r"\{",
-        "}": r"\}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "<": r"\textless{}",  # the font that LaTeX starts with has other characters at these four places
-        ">": r"\textgreater{}",
-        "|": r"\textbar{}",
-        '"': "''",
-        "†": r"\textdagger{}",
-        "‡": r"\textdaggerdbl{}",
-        "—": "---",
-        "–": "--",
-        "−": "$-$",
-        "≥": r"$\geq$",
-        "≤": r"$\leq$",
-        "±": r"$\pm$",
-        "×": r"$\times$",
-        "·": r"$\cdot$",
-        "ρ": r"$\rho$",
-        "ε": r"$\varepsilon$",
-        "²": r"\textsuperscript{2}",
-        "…": r"\ldots{}",
-        "↓": r"$\downarrow$",
-        "\u00a0": "~",
-    }
+    {sign: rf"\{sign}" for sign in "&%$#_{}"}
+    | {sign: rf"\text{name}{{}}" for sign, name in _NAMED.items()}
+    | {sign: rf"$\{name}$" for sign, name in _MATHS.items()}
+    | {'"': "''", "—": "---", "–": "--", "−": "$-$", "²": r"\textsuperscript{2}", "…": r"\ldots{}", "\u00a0": "~"}
 )
 MINUS = re.compile(r"(?<![\w.-])-(?=\d)")  # a hyphen that is a minus
 NARROW = 8  # columns that fit a page at its usual size

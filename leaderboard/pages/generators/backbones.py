@@ -47,7 +47,7 @@ class BackboneSet:
     left_out: tuple[str, ...] = ()  # backbones that are not under every pair
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Attribute:
     """Something the catalogue knows of backbones: `value` of its row, None where unknown, and `label`, its group."""
 
@@ -71,14 +71,14 @@ def _known(name: str) -> Callable[[Mapping[str, Any]], float | None]:
 
 
 ATTRIBUTES = (
-    Attribute(title="Training data", value=lambda row: ", ".join(row["trained_on"]) or None, label=str),
-    Attribute(title="Resolution", value=_known("image_size"), label=lambda value: f"{value:g} px", sides=("image",)),
-    Attribute(title="Parameters", value=_known("parameters_m"), label=_size_label),
-    Attribute(title="Embedding width", value=_known("embed_dim"), label=lambda value: f"{value:g}"),
+    Attribute("Training data", lambda row: ", ".join(row["trained_on"]) or None, str),
+    Attribute("Resolution", _known("image_size"), "{:g} px".format, ("image",)),
+    Attribute("Parameters", _known("parameters_m"), _size_label),
+    Attribute("Embedding width", _known("embed_dim"), "{:g}".format),
     Attribute(
-        title="Zero-shot accuracy on ImageNet",
-        value=_known("zero_shot"),
-        label=lambda value: f"{math.floor(20 * value) * 5} to {math.floor(20 * value) * 5 + 5}%",
+        "Zero-shot accuracy on ImageNet",
+        _known("zero_shot"),
+        lambda value: f"{math.floor(20 * value) * 5} to {math.floor(20 * value) * 5 + 5}%",
     ),
 )
 

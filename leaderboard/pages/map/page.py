@@ -20,6 +20,7 @@ from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
 from leaderboard.html.components import figure_bridge
 from leaderboard.html.formatting import blank, number, parameters_text
+from leaderboard.html.labels import MAP_COLOURS
 from leaderboard.html.templates import macro, macros
 from leaderboard.page import Site, View, bind, citations, heading, message_box
 from leaderboard.pages.map import figures
@@ -31,22 +32,6 @@ SENTENCE = (
     "Tasks near each other rank models similarly; models near each other have similar score profiles. Only "
     "neighbourhoods are meaningful, not the distances between groups."
 )
-TITLES = {
-    "cluster": "Cluster",
-    "category": "Category",
-    "benchmark": "Benchmark",
-    "metric": "Metric",
-    "procedure": "Procedure",
-    "kind": "Kind",
-    "family": "Family",
-    "organisation": "Organisation",
-    "group": "UniSim-Bench group",
-    "license": "Licence",
-    "released": "Year of release",
-    "size": "Parameters (millions)",
-    "dimension": "Embedding dimension",
-    "mean": "Mean of the first suite",
-}
 COLOURS = {
     "tasks": ("cluster", "category", "benchmark", "metric", "procedure"),
     "models": (
@@ -66,7 +51,7 @@ def draw(site: Site) -> None:
     parameters = (
         Choice(key="of", default=usual.noun, choices=tuple(COLOURS)),
         Choice(key="suites", default=",".join(usual.suites), choices=tuple(key for _, key in offered), noun="map"),
-        Choice(key="colour", default="cluster", choices=tuple(TITLES)),
+        Choice(key="colour", default="cluster", choices=tuple(MAP_COLOURS)),
     )
     heading(title="Map", sentence=SENTENCE, cite=citations(site))
     message = message_box()
@@ -77,7 +62,7 @@ def draw(site: Site) -> None:
         noun = gr.Radio([("Tasks", "tasks"), ("Models", "models")], value="tasks", label="Map of", scale=2)
         benchmark = gr.Dropdown(offered, value=parameters[1].default, label="Benchmark", scale=2)
         colour = gr.Dropdown(
-            [(title, key) for key, title in TITLES.items()], value="cluster", label="Colour by", scale=2
+            [(title, key) for key, title in MAP_COLOURS.items()], value="cluster", label="Colour by", scale=2
         )
     foot = gr.HTML("", apply_default_css=False)
     near_of = memoised(lambda recipe, keys: nearest(site, recipe, keys), most=16, of=site.db)
@@ -88,7 +73,7 @@ def draw(site: Site) -> None:
         facts = described_points(site, points, recipe)
         shown = colour if colour in COLOURS[of] else "cluster"  # a colouring that does not fit what is shown
         return (
-            gr.update(choices=[(TITLES[key], key) for key in COLOURS[of]], value=shown),
+            gr.update(choices=[(MAP_COLOURS[key], key) for key in COLOURS[of]], value=shown),
             finding(made, facts, of),
             gr.update(value=chart(site, facts, recipe, shown, near_of(recipe, frozenset(facts["key"]))), visible=True),
             macros("pages/map/page.html").settings(how=made, noun=of) + table(facts, of),
@@ -162,7 +147,7 @@ def chart(
     if colour in MEASURED and facts[colour].notna().any():
         log = colour != "mean"
         table = site.suite_cache.table(recipe.suites[0])
-        title = TITLES[colour] if log else f"Mean of {table.suite['title']}"
+        title = MAP_COLOURS[colour] if log else f"Mean of {table.suite['title']}"
         write = {"size": parameters_text, "mean": partial(number, digits=table.category_columns[0].digits)}.get(
             colour, partial(number, digits=0)
         )
@@ -220,7 +205,7 @@ def table(facts: pd.DataFrame, noun: str) -> str:
     rows = facts.assign(order=order).sort_values(["order", "name"]).to_dict("records")
     columns = ("category", "metric") if noun == "tasks" else ("kind", "family", "organisation")
     return macros("pages/map/page.html").points(
-        rows=rows, noun=noun, columns=[(column, TITLES[column]) for column in columns]
+        rows=rows, noun=noun, columns=[(column, MAP_COLOURS[column]) for column in columns]
     )
 
 

@@ -15,26 +15,9 @@ from leaderboard.data import item_queries
 from leaderboard.data.database import Database
 from leaderboard.data.scores import answered, shown_interval
 from leaderboard.html.formatting import blank, number, percent
+from leaderboard.html.labels import SETTINGS
 
 MOST_LISTED = 12  # entries of a long list that are written out
-# Words for the keys that settings have; another key is shown as it is, without its underscores.
-WORDS = {
-    "dataset": "data set",
-    "max_length": "longest text",
-    "samples_per_label": "training items a class",
-    "k": "clusters",
-    "train_items": "training items encoded",
-    "tied": "items decided by exact ties",
-    "kept": "hits ranked per query",
-    "without_relevant": "queries without a relevant document, which do not count",
-    "all_irrelevant": "queries with grades of 0 only, which count 0",
-    "input_tokens": "tokens read",
-    "output_tokens": "tokens written",
-    "answer_tokens": "tokens an answer may take",
-    "errors": "questions that could not be asked",
-    "in_part": "stated by some replies only",
-}
-
 # Of a model's settings: these have their own lines, device and dtype with the run.
 SHOWN = ("adapter", "version", "weights", "revision", "options", "packages", "device", "dtype")
 
@@ -214,7 +197,7 @@ def _text(value: Any) -> str:
 
 
 def _word(key: str) -> str:
-    return WORDS.get(key, key.replace("_", " "))
+    return SETTINGS.get(key, key.replace("_", " "))
 
 
 def _version(settings: Mapping[str, Any]) -> str:
