@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -259,7 +260,7 @@ def test_the_map_recolours_and_finds_a_model_with_its_nearest(visit: Callable) -
     near.get_by_role("link", name="DINOv2 giant").wait_for()
     assert near.locator("tbody tr").count() == 6 and "DINOv2 large" in near.inner_text()
     wait_query(page, "point", "facebook/dinov2-giant")
-    again = visit(page.url.rpartition("/")[2].replace("__theme=light&", ""), ready=".pg-near tbody tr", width=390)
+    again = visit(f"map?{urlsplit(page.url).query}".replace("__theme=light&", ""), ready=".pg-near tbody tr", width=390)
     find = again.get_by_label("Find a model")
     find.fill("nothing of this name")
     find.press("Enter")
