@@ -209,13 +209,17 @@ globalThis.URLSearchParams = class extends Usual {
   has(key) { read.add(key); return super.has(key); }
 };
 const small = (await import(payload)).payload();
+const lists = await import(scripts.claims.replace('pages/claims/claims.js', 'js/facets.js'));
 const examples = new Set(['cat', 'cup']);
 const ways = {
   board: (module, search) => {
     small.suite.key = module.suiteOf(search) || 'home';
     return module.write(module.parse(search, small).state, small, '', 'home');
   },
-  claims: (module, search) => module.write(module.parse(search, ['unisim']).state, ''),
+  claims: ({facetsOf, COLUMNS}, search) => {
+    const known = {facets: facetsOf([{key: 'unisim/one', paper: 'unisim'}]), sorts: COLUMNS.map(({key}) => key)};
+    return lists.write(lists.parse(search, known).state, '');
+  },
   items: (module, search) => module.write(module.parse(search), ''),
   tray: (module, search) => module.write('', module.parse(search, examples)),
 };
