@@ -147,7 +147,7 @@ def read(
         ignored += free
         folders = [folder for folder in (*images, table.folder) if folder is not None]
         rows[name] = OwnRows(table=table, columns=names, faults=faults, folders=folders, cache=source.cache)
-    facts = chosen.facts(rows) if all(map(len, rows.values())) else None
+    facts = chosen.facts(rows.get("", rows)) if all(map(len, rows.values())) else None
     return OwnData(
         shape=chosen,
         title=title,

@@ -1,20 +1,25 @@
-"""The example of every shape is read as that shape."""
+"""The example of every shape in the documentation is read as that shape."""
 
 from __future__ import annotations
 
 import csv
-import io
+import re
 from pathlib import Path
 
+from compute.paths import DOCS
 from compute.tasks.own import layout, naming, shapes
 from compute.tasks.own.shapes import SHAPES
 
+ROWS = re.findall(r"^\| `([a-z-]+)` \|.*\| (`.*`) \|$", (DOCS / "your-data.md").read_text(encoding="utf-8"), re.M)
+EXAMPLES = {key: cells.strip("`").split("`` ``") for key, cells in ROWS}
+
 
 def test_the_example_has_the_columns_of_its_shape() -> None:
+    assert tuple(EXAMPLES) == shapes.KEYS
     for shape in SHAPES:
         if shape is shapes.RETRIEVAL:
             continue
-        header, *rows = csv.reader(io.StringIO(shape.example))
+        header, *rows = csv.reader(EXAMPLES[shape.key])
         assert len(rows) == 2 and {len(row) for row in rows} == {len(header)}
         chosen, free = naming.resolved(shape.columns[""], tuple(header), {}, shape=shape.key, title="example")
         assert free == () and set(chosen.values()) == set(header)
@@ -23,7 +28,7 @@ def test_the_example_has_the_columns_of_its_shape() -> None:
 
 
 def test_the_example_of_retrieval_is_read(tmp_path: Path) -> None:
-    for line in shapes.RETRIEVAL.example.splitlines():
+    for line in EXAMPLES["retrieval"]:
         name, _, content = line.partition(": ")
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
