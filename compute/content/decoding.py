@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
-from PIL import ExifTags, Image, ImageFile, ImageOps
+from PIL import ExifTags, Image, ImageOps
 
 from compute.io.images import FORMATS
 from compute.types import BadInput
@@ -32,7 +32,6 @@ MEGAPIXELS = 64  # larger images are refused by their header, before a pixel is 
 LARGE = 16_000_000  # pixels: larger images are decoded one at a time, whatever the number of threads
 BAND = 1_000_000  # pixels that are scaled at once
 WHITE = "white"  # in an opened image's `info`: the largest value that its file states for a deep grey
-PPM = "ppm_by_table"  # the codec of TableDecoder
 DEEP_GREY = ("I;16", "I;16L", "I;16B", "I;16N", "I")  # "I" has 32 bits; PNG and TIFF greys use 16 of them
 
 
@@ -148,8 +147,6 @@ def _load(image: Image.Image) -> None:
         image._decoder = None
         type(image).load_prepare(image)
 
-    if image.format == "PPM":
-        image.tile = [tile._replace(codec_name=PPM) if tile.codec_name == "ppm" else tile for tile in image.tile]
     if not hasattr(image, "_decoder"):
         image.load()
         return
@@ -209,28 +206,3 @@ def _unreadable(data: bytes, error: Exception) -> str:
         return "an empty file"
     kind = type(error).__name__
     return "not an image in a format that is read" if kind == "UnidentifiedImageError" else f"a damaged image ({error})"
-
-
-class TableDecoder(ImageFile.PyDecoder):
-    """PPM and PGM files whose white is neither 255 nor 65535, by one table: values of one byte, or of two where white
-    is above 255, to the 8 bits of a colour or the 16 of a deep grey.
-
-    Pillow scales them value by value in Python, 8 MB in four seconds. The results here are the same.
-    """
-
-    _pulls_fd = True
-
-    def decode(self, buffer: bytes) -> tuple[int, int]:
-        white = self.args[-1]
-        stored = np.dtype(np.uint8 if white < 256 else ">u2")
-        most, scaled = (65535, np.dtype("<u4")) if self.mode == "I" else (255, np.dtype(np.uint8))
-        steps = np.arange(1 << 8 * stored.itemsize)
-        table = np.minimum(np.rint(steps / white * most), most).astype(scaled)
-        count = self.state.xsize * self.state.ysize * Image.getmodebands(self.mode)
-        data = self.fd.read(count * stored.itemsize)
-        values = np.frombuffer(data, stored, count=len(data) // stored.itemsize)
-        self.set_as_raw(table[values].tobytes(), "I;32" if self.mode == "I" else self.mode)  # raises for too few
-        return -1, 0
-
-
-Image.register_decoder(PPM, TableDecoder)

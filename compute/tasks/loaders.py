@@ -62,10 +62,8 @@ def _loader(task: Task) -> ModuleType:
             f"Task {task.key!r} has published scores only: no loader makes items of {task.benchmark!r}. To compute "
             f"it, add a row to LOADERS in compute/tasks/loaders.py, which has: {', '.join(LOADERS)}"
         )
-    if task.key in pairbench.PRINTED:
-        raise NotHere(f"Task {task.key!r} is a figure that the paper prints: it has no items")
-    if mieb.is_import_only(task):
-        raise NotHere(f"Task {task.key!r} has imported results only. {task.notes}")
+    if task.key in pairbench.PRINTED or mieb.is_import_only(task):
+        raise NotHere(f"Task {task.key!r} has published or imported scores only. {task.notes}".strip())
     if not computable(task):
         raise NotHere(
             f"Task {task.key!r} has no loader for its procedure {task.procedure!r}: add a row to PROCEDURES in "

@@ -132,13 +132,10 @@ def _bytes_of(row: Any) -> int:
     return sum(map(_bytes_of, row)) if isinstance(row, list) else len(row or b"")
 
 
-def _cache() -> LRUCache[tuple[int, int], list]:
-    """No group counts for more than its share, so that CACHED_GROUPS of any size fit."""
-    return LRUCache(CACHED_BYTES, getsizeof=lambda rows: min(_bytes_of(rows), CACHED_BYTES // CACHED_GROUPS))
-
-
 # The row groups read last, by column and group: columns of a whole suite live at once.
-_recent = _cache()
+_recent: LRUCache[tuple[int, int], list] = LRUCache(
+    CACHED_BYTES, getsizeof=lambda rows: min(_bytes_of(rows), CACHED_BYTES // CACHED_GROUPS)
+)
 _recent_lock = threading.RLock()  # a column that goes may be forgotten while its thread holds the lock
 _numbers = itertools.count()
 

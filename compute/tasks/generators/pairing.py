@@ -145,8 +145,6 @@ def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: 
     BadInput for sets that share no prompt, and for unlike counts where only the order pairs them.
     """
     sets = tuple(generated) if reference is None else (reference, *generated)
-    if not generated:
-        raise BadInput("No generator is named: give at least one set of generated images")
     names = [*([REFERENCE] if reference is None else []), *(part.name for part in sets)]
     if len(set(names)) < len(names):
         raise BadInput(f"Two sets are named {next(name for name in names if names.count(name) > 1)!r}: name each once")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from compute.tasks.data import Data
-from compute.tasks.mieb import labelled, retrieval, rows, sets
+from compute.tasks.mieb import retrieval, rows, sets
 from compute.tasks.mieb.rows import Row
 from compute.tasks.source import Need, Source, weight
 from compute.types import Task
@@ -21,9 +21,9 @@ SMALL = 96 * 96  # pixels
 
 # Which function makes the items of a procedure's tasks: (row, source, subset, options) -> Data.
 PROCEDURES = {
-    "probe": labelled.probe,
-    "clustering": labelled.clusters,
-    "zero_shot": labelled.zero_shot,
+    "probe": sets.probe,
+    "clustering": sets.clusters,
+    "zero_shot": sets.zero_shot,
     "matching": sets.matches,
     "sts": sets.sentences,
     "retrieval": retrieval.load,

@@ -1,4 +1,4 @@
-"""Rows of images and captions that belong together (compositionality), and scored pairs (visual STS)."""
+"""Items with classes (probes, clustering, zero-shot), images and captions that belong together, and scored pairs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,96 @@ import numpy as np
 
 from compute.content import items
 from compute.tasks import parquet
-from compute.tasks.data import Matches, Sentences
+from compute.tasks.data import Clusters, Labelled, Matches, Probe, Sentences, ZeroShot, take
+from compute.tasks.mieb import rows
 from compute.tasks.mieb.rows import Row
 from compute.tasks.parquet import Table
 from compute.tasks.source import Source
 from compute.types import BadInput
+
+# The public code skips one damaged training image of Birdsnap before it draws.
+DAMAGED = {("Birdsnap", "train"): (3854,)}
+# Whose class names are paths, such as `/b/boat_deck` and `/c/church/outdoor`.
+NAMED_BY_PATH = ("SUN397ZeroShot",)
+
+
+def probe(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> Probe:
+    """Training and test items of a linear probe, single label or several."""
+    return Probe(
+        train=_labelled(row, source, row.train_split),
+        test=_labelled(row, source, row.split),
+        samples_per_label=row.samples_per_label,
+        draws=row.draws,
+    )
+
+
+def clusters(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> Clusters:
+    """Items to be grouped."""
+    return Clusters(test=_labelled(row, source, row.split))
+
+
+def zero_shot(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> ZeroShot:
+    """Items and one prompt a class, as in the public code.
+
+    A name that is a path counts from its second slash on. With the option `prompts` public, line ends stay where the
+    public code leaves them.
+    """
+    test = _labelled(row, source, row.split)
+    if row.fixed:
+        prompts = row.fixed
+    else:
+        names = rows.class_names(row.name) or test.classes
+        if row.name in NAMED_BY_PATH:
+            names = tuple(_words_of_path(name, of=row.name) for name in names)
+        end = "\n" if row.keeps_line_ends and options["prompts"] == "public" else ""
+        before, _, after = row.template.partition("{")
+        prompts = tuple(f"{before}{name}{end}{after.partition('}')[2]}" for name in names)
+    if len(prompts) <= int(test.labels.max()):
+        raise BadInput(
+            f"{row.name}: {len(prompts)} class names, but labels go up to {int(test.labels.max())}. "
+            "Is it the pinned revision?"
+        )
+    return ZeroShot(test=test, prompts=items.texts(prompts, of=f"{row.name}, prompts"))
+
+
+def _words_of_path(path: str, *, of: str) -> str:
+    """`/c/church/outdoor` as "church outdoor". Raises BadInput for a name that is not such a path."""
+    words = " ".join(path.split("/")[2:]).replace("_", " ")
+    if not words:
+        raise BadInput(f"{of}: class name {path!r} is not a path of two slashes or more. Is it the pinned revision?")
+    return words
+
+
+def _labelled(row: Row, source: Source, split: str) -> Labelled:
+    folder, repo = row.where(source, split)
+    table = parquet.table(folder, repo=repo, split=split)
+    (values,) = table.values(row.label_column)
+    labels, classes = _labels(values, table.class_names(row.label_column))
+    column = table.images(row.image_columns[0], cache=source.cache)
+    part = Labelled(names=tuple(map(str, range(len(table)))), items=column, labels=labels, classes=classes)
+    damaged = DAMAGED.get((row.name, split), ())
+    if not damaged or len(table) <= max(damaged):
+        return part
+    return take(part, np.delete(np.arange(len(table)), damaged))
+
+
+def _labels(values: list[Any], names: tuple[str, ...] | None) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Labels as positions (n,), or as a table of truth values (n, classes) where rows hold lists."""
+    if values and isinstance(values[0], list):
+        known = names or tuple(map(str, sorted({label for row in values for label in row})))
+        at = {name: position for position, name in enumerate(known)}
+        table = np.zeros((len(values), len(known)), dtype=bool)
+        for row, some in enumerate(values):
+            table[row, [label if names and isinstance(label, int) else at[str(label)] for label in some]] = True
+        return table, known
+    if names and all(isinstance(value, int) for value in values):
+        return np.array(values, dtype=np.int64), names
+    if all(isinstance(value, int) for value in values):
+        return np.array(values, dtype=np.int64), tuple(map(str, range(max(values, default=-1) + 1)))
+    known = names or tuple(sorted(set(map(str, values))))
+    at = {name: position for position, name in enumerate(known)}
+    return np.array([at[str(value)] for value in values], dtype=np.int64), known
+
 
 # SugarCrepe's only split is called train, and is the test.
 SPLITS = {"SugarCrepe": "train"}

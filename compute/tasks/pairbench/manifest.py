@@ -92,10 +92,7 @@ class Manifest:
 
     def of(self, split: str) -> tuple[Pair, ...]:
         """The pairs of a split. Raises BadInput for one that the manifest does not have."""
-        pairs = tuple(pair for pair in self.pairs if pair.split == split)
-        if not pairs:
-            raise BadInput(f"{self.path.name} has no split {split!r}; it has: {', '.join(self.splits)}")
-        return pairs
+        return tuple(pair for pair in self.pairs if pair.split == split)
 
     def counts(self) -> dict[str, Counter[str]]:
         """Pairs by split and type."""
@@ -225,15 +222,11 @@ def _problem(pair: Pair) -> str:
             return f"the {name} {short(value)}, which is unknown"
     if not 0 <= pair.template < TEMPLATES:
         return f"the template {pair.template}, of 0 to {TEMPLATES - 1}"
-    for strength in (pair.strength, *pair.first_strengths, *pair.second_strengths):
-        if not 0 <= strength <= 1:
-            return f"the strength {strength:g}, of 0 to 1"
-    for seed in (pair.seed, *pair.first_seeds, *pair.second_seeds):
-        if seed < 0:
-            return f"the seed {seed}, which is below 0"
-    for strengths, seeds in ((pair.first_strengths, pair.first_seeds), (pair.second_strengths, pair.second_seeds)):
-        if len(strengths) != len(seeds):
-            return f"{len(seeds)} seeds for {len(strengths)} strengths"
+    strengths, seeds = (*pair.first_strengths, *pair.second_strengths), (*pair.first_seeds, *pair.second_seeds)
+    if len(strengths) != len(seeds) or not all(0 <= each <= 1 for each in (pair.strength, *strengths)):
+        return "strengths that are not one a seed, each from 0 to 1"
+    if min(pair.seed, *seeds, 0) < 0:
+        return "a seed below 0"
     if SPLITS[pair.split].second == "text":
         return "" if pair.text and not pair.second else "no text, or a second image next to it"
     return "" if pair.second and not pair.text else "no second image, or a text next to it"

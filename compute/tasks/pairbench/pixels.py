@@ -4,19 +4,106 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
+import tempfile
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, Generic, TypeVar
 
 import numpy as np
 
 from compute.content import decoding
 from compute.content.items import content_key, unreadable
-from compute.content.made_once import MadeOnce, TemporaryFile
 from compute.tasks.perturb import VERSION as PERTURB_VERSION
 from compute.tasks.perturb import perturb
+
+ON_DISK = 8 << 30  # bytes at most, and at most half of what is free there
+T = TypeVar("T")
+
+
+class MadeOnce(Generic[T]):
+    """Makes what is not stored; threads that want what is being made wait for it. `made` counts."""
+
+    def __init__(self) -> None:
+        self.made = 0
+        self._making: dict[bytes, Future[T]] = {}
+        self._lock = threading.Lock()
+
+    def once(
+        self, key: bytes, *, stored: Callable[[], T | None], make: Callable[[], T], store: Callable[[T], None]
+    ) -> T:
+        """What is stored under the key, else made and stored. Raises what `make` raises."""
+        with self._lock:
+            value = stored()
+            if value is not None:
+                return value
+            making = self._making.get(key)
+            if making is None:
+                ours = self._making[key] = Future()
+        if making is not None:
+            return making.result()
+        try:
+            value = make()
+        except BaseException as error:
+            with self._lock:
+                del self._making[key]
+            ours.set_exception(error)
+            raise
+        with self._lock:
+            self.made += 1
+            store(value)
+            del self._making[key]
+        ours.set_result(value)
+        return value
+
+
+class TemporaryFile:
+    """Bytes by key in a nameless file in `folder`, which ends with the process however that ends. Thread-safe.
+
+    A disk that fills up loses what was stored, and no more.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._room = folder, 0
+        self._file: BinaryIO | None = None
+        self._end = 0
+        self._extents: dict[bytes, tuple[int, int]] = {}  # start and length in the file
+        self._lock = threading.Lock()
+
+    def get(self, key: bytes) -> bytes | None:
+        """The bytes, None where they are not stored."""
+        with self._lock:
+            if key not in self._extents:
+                return None
+            start, length = self._extents[key]
+            self._file.seek(start)
+            return self._file.read(length)
+
+    def add(self, key: bytes, data: bytes) -> None:
+        """Stores bytes under a new key, where there is room for them."""
+        with self._lock:
+            try:
+                if self._file is None:
+                    self._folder.mkdir(parents=True, exist_ok=True)
+                    self._room = min(ON_DISK, shutil.disk_usage(self._folder).free // 2)
+                    # Unbuffered: a full disk is met where it is written to, and not at some later read.
+                    self._file = tempfile.TemporaryFile(dir=self._folder, buffering=0)  # noqa: SIM115
+                if self._end + len(data) > self._room:
+                    return
+                self._file.seek(self._end)
+                if self._file.write(data) < len(data):
+                    raise OSError("the disk is full")
+                self._extents[key] = self._end, len(data)
+                self._end += len(data)
+            except OSError:
+                self._extents.clear()
+                self._end = 0
+                if self._file is not None:
+                    self._file.truncate(0)
+
 
 if TYPE_CHECKING:
     from PIL import Image
