@@ -49,8 +49,6 @@ def lines(file: Path) -> Iterator[tuple[str, dict[str, Any] | None]]:
 class AnswerLog:
     """What one model with one set of settings has answered. `settings` hold all that decides its words."""
 
-    lasting = True  # whether anything of a question may outlive the call that asks it
-
     def __init__(self, row: Model, *, settings: Mapping[str, Any], root: Path | None = None) -> None:
         self._settings = json.dumps(dict(settings), sort_keys=True, default=str)
         self._name = row.key
@@ -137,8 +135,6 @@ class AnswerLog:
 
 class Forgetful(AnswerLog):
     """Stores no answer beyond the call that asked for it, and nothing on disk: for questions about a visitor's own."""
-
-    lasting = False
 
     def __init__(self, row: Model) -> None:
         super().__init__(row, settings={})

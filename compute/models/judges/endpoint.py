@@ -8,7 +8,6 @@ address and goes nowhere else; without one, none is sent, not even the hub's.
 
 from __future__ import annotations
 
-import base64
 import json
 import math
 import os
@@ -17,18 +16,18 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from compute.content import decoding
 from compute.content.messages import REFUSAL, Picture, Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.judges.answer_limit import USUAL, limited, options_of, rule
 from compute.models.judges.answer_log import AnswerLog
-from compute.models.judges.images import ReadyImages, data_url, grouped
+from compute.models.judges.images import data_url, grouped
 from compute.types import BadInput, Model, NoService, NotHere
 
 if TYPE_CHECKING:
@@ -43,6 +42,7 @@ DEFAULTS: dict[str, Any] = {
     "structured": False,  # whether a question's JSON schema is sent as `response_format`: it changes answers
     "prices": {},  # {"input": ..., "output": ...}, US dollars for a million tokens; else from the environment
 }
+RECENT = 32  # images that are held as they are sent: questions that share some are asked near each other
 DENIED = (401, 403)  # no judge gets in with this key: the whole run stops
 FINAL = (402, 404, 405)  # no question to this model can succeed; nor where it redirects to
 
@@ -88,7 +88,6 @@ class Endpoint:
         if self.prices:
             self.settings["dollars_per_million_tokens"] = self.prices
         self.limits = limits or Limits()
-        self.images = ReadyImages(_data_url, folder=self.answers.folder)
         parts = urlsplit(url)
         self._shown = f"{parts.scheme}://{parts.netloc}{parts.path}"
         hidden = [parts.query and url, parts.query, *(value for _, value in parse_qsl(parts.query) if len(value) > 7)]
@@ -123,7 +122,7 @@ class Endpoint:
     def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[int, Reply]]:
         """Yields replies as they come. Once one is hopeless, those under way are the last: they are paid for."""
         # What a visitor compares is stored nowhere, and not beyond the visit.
-        images = self.images if self.answers.lasting else ReadyImages(_data_url, folder=None)
+        image_url = lru_cache(RECENT)(_image_url)
         todo, done, stop = iter(grouped(questions)), queue.SimpleQueue(), threading.Event()
         failures: list[Exception] = []
 
@@ -132,7 +131,7 @@ class Endpoint:
                 for position in todo:  # a list's iterator gives each position to one thread
                     if stop.is_set():
                         break
-                    done.put((position, self._reply(questions[position], images)))
+                    done.put((position, self._reply(questions[position], image_url)))
             except Exception as error:
                 failures.append(error)
                 stop.set()
@@ -149,7 +148,7 @@ class Endpoint:
         if failures:
             raise failures[0]
 
-    def _reply(self, question: Question, images: ReadyImages) -> Reply:
+    def _reply(self, question: Question, image_url: Callable[[Picture], dict[str, Any]]) -> Reply:
         """Asks one question, as often as openai's client thinks right. Raises LikenessError that ends the run."""
         import openai
 
@@ -162,9 +161,7 @@ class Endpoint:
         try:
             response = self._client.chat.completions.with_raw_response.create(
                 model=self.settings["served"],
-                messages=question.chat(
-                    lambda picture: {"type": "image_url", "image_url": {"url": images.of(picture).decode()}}
-                ),
+                messages=question.chat(image_url),
                 temperature=0,
                 max_tokens=question.longest or self.settings["max_tokens"],
                 extra_body=self.settings["extra"],
@@ -177,7 +174,7 @@ class Endpoint:
             is_refused = isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError)
             if is_refused and "seed" in fields and "seed" in message.lower():
                 self.settings["seed"] = None
-                return self._reply(question, images)
+                return self._reply(question, image_url)
             return self._failed(question, error, message)
         reply, seconds = chat.read(response.content), response.elapsed.total_seconds()
         return replace(reply, item=question.item, seconds=round(seconds, 4))
@@ -215,29 +212,22 @@ class Endpoint:
 
 
 def _hiding(secrets: list[str]) -> Callable[[str], str]:
-    """A function that removes the secrets from a text: as they are, in JSON or percent-encoded, and where they are
-    within base64, as HTTP's Basic has them.
+    """A function that removes the secrets from a text, as they are, in JSON or percent-encoded.
 
     One shorter than 8 characters is removed only as a word: else it would take letters out of answers.
     """
-    forms = []
-    for secret in sorted(filter(None, secrets), key=len, reverse=True):
-        signs = (rf"(?:\\?{re.escape(sign)}|%(?:25)*(?i:{ord(sign):02x})|\\u(?i:{ord(sign):04x}))" for sign in secret)
-        plain = "".join(signs) if secret.isascii() else re.escape(secret)
-        if len(secret) < 8:
-            forms.append(rf"(?<![^\W_]){plain}(?![^\W_])")
-            continue
-        forms.append(plain)
-        for before in range(3):  # bytes before it in its group of three; of groups that it shares only its own signs
-            data = base64.b64encode(b"\0" * before + secret.encode()).decode().rstrip("=")
-            inner = data[(0, 2, 3)[before] : len(data) - ((before + len(secret.encode())) % 3 > 0)]
-            forms.append(inner.replace("+", "(?:[+-]|%2[bB])").replace("/", r"(?:\\?/|_|%2[fF])"))
+    plain = sorted(filter(None, secrets), key=len, reverse=True)
+    forms = [
+        re.escape(form) if len(secret) > 7 else rf"(?<![^\W_]){re.escape(form)}(?![^\W_])"
+        for secret in plain
+        for form in (secret, quote(secret, safe=""), json.dumps(secret)[1:-1])
+    ]
     pattern = re.compile("|".join(forms) or r"(?!)")
     return lambda text: pattern.sub("...", text)
 
 
-def _data_url(picture: Picture) -> bytes:
-    return data_url(picture.data).encode()
+def _image_url(picture: Picture) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": data_url(picture.data)}}
 
 
 def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:

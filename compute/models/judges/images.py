@@ -8,37 +8,12 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from compute.content import decoding
-from compute.content.made_once import MadeOnce, TemporaryFile
 from compute.content.messages import Picture, Question
 
 SENT_AS_IS = {"PNG": "png", "JPEG": "jpeg", "WEBP": "webp"}  # where decoding changes nothing; all else as PNG
-
-
-class ReadyImages(MadeOnce[bytes]):
-    """Bytes that `make` gave for an image, by its content key; thread-safe.
-
-    They are in a nameless file in `folder`, which ends with the process however that ends, or without a folder in
-    memory. When the file is full it starts over, so questions in the order of `grouped` meet most images once.
-    `made` counts the calls of `make`.
-    """
-
-    def __init__(self, make: Callable[[Picture], bytes], *, folder: Path | None, room: int | None = None) -> None:
-        super().__init__()
-        self._make, self._file = make, TemporaryFile(folder, room=room)
-
-    def of(self, picture: Picture) -> bytes:
-        """The image made ready. Threads that want one that is being made wait for it. Raises what `make` raises."""
-        return self.once(
-            picture.key,
-            stored=lambda: self._file.get(picture.key),
-            make=lambda: self._make(picture),
-            # Without room on the disk images are made again when they are needed again.
-            store=lambda data: self._file.add(picture.key, data, anew=True),
-        )
 
 
 def grouped(questions: Sequence[Question]) -> list[int]:

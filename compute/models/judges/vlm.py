@@ -23,7 +23,7 @@ from compute.models.files import pretrained, weights
 from compute.models.files.weights import architecture, one_line
 from compute.models.judges.answer_limit import USUAL, limited, options_of, rule
 from compute.models.judges.answer_log import AnswerLog
-from compute.models.judges.images import ReadyImages, grouped
+from compute.models.judges.images import grouped
 from compute.types import BadInput, CannotDo, LikenessError, Model
 
 if TYPE_CHECKING:
@@ -69,7 +69,6 @@ class LocalJudge:
             self._generation.pad_token_id = processor.tokenizer.pad_token_id
         self._batch = max(1, batch_size)
         self._tested = self._batch == 1
-        self._files = ReadyImages(lambda picture: picture.data, folder=answers.folder)
         settings |= {
             "max_tokens_holds": rule(max_tokens),
             "batch_size": 1,
@@ -133,8 +132,7 @@ class LocalJudge:
 
     def _part(self, picture: Picture) -> dict[str, Any]:
         # What a visitor compares is stored nowhere.
-        data = self._files.of(picture) if self.answers.lasting else picture.data
-        return {"type": "image", "image": decoding.decode(data)}
+        return {"type": "image", "image": decoding.decode(picture.data)}
 
     def _answers(self, questions: Sequence[Question], inputs: Any) -> list[Reply]:
         import torch
