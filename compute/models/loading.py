@@ -50,7 +50,6 @@ def load_trainable(row: Model, *, hardware: Hardware) -> Encoder:
 def _loaded(row: Model, hardware: Hardware, *, trainable: bool) -> Any:
     family, row, required = _resolved(row)
     _versions(row, family)
-    _check_weights(row, family)
     folder = weights.local_folder(row, required=required) if required else None
     if hardware.device.startswith("cuda") and hardware.dtype == "float32":
         import torch
@@ -60,11 +59,6 @@ def _loaded(row: Model, hardware: Hardware, *, trainable: bool) -> Any:
     if required:
         model.settings["revision"] = weights.revision(row, required=required)
     return model
-
-
-def _check_weights(row: Model, family: Adapter) -> None:
-    if not row.weights and family.weights not in ((), OPTIONAL):
-        raise NotHere(f"{row.key} has no weights")
 
 
 def fetch(row: Model) -> Path | None:
@@ -87,9 +81,8 @@ def is_downloaded(row: Model) -> bool:
 def missing(row: Model) -> str:
     """Why the row's model cannot run on this machine as it is; empty where it can."""
     try:
-        family, resolved, required = _resolved(row)
+        family, _, _ = _resolved(row)
         _versions(row, family)
-        _check_weights(resolved, family)
     except (CannotDo, NotHere) as error:
         return str(error).removeprefix(f"{row.key}").lstrip(": ")
     if family.variable and not os.environ.get(family.variable, "").strip():
@@ -253,6 +246,8 @@ def _resolved(row: Model) -> tuple[Adapter, Model, RequiredFiles | None]:
             f"{row.key} allows the checkpoint's own code, so its revision must be a whole commit, not {row.revision!r}"
         )
     row = replace(row, options={name: value for name, value in options.items() if name not in NOTES})
+    if not row.weights and family.weights not in ((), OPTIONAL):
+        raise NotHere(f"{row.key} has no weights")
     if not row.weights or not (family.weights or family.needs):
         return family, row, None
     patterns = (options["file"],) if options.get("file") else () if options.get("random") else family.weights

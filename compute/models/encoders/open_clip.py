@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from compute.models.adapter import Hardware, chosen
 from compute.models.encoders import framing, patches
 from compute.models.encoders.open_clip_text import text_tower
-from compute.models.encoders.open_clip_tokens import tokens_of
 from compute.models.encoders.towers import ImageTower, Towers
 from compute.models.files.weights import OPEN_CLIP, existing, one_line, seeded
 from compute.types import BadInput, Model
 
+LONGEST = 4000  # characters of a text: the library passes over a word once for each of its letters
 SHOWN = ("size", "mean", "std", "interpolation", "resize_mode", "fill_color")
 
 
@@ -104,3 +105,8 @@ def towers_of(
             },
         },
     )
+
+
+def tokens_of(tokenizer: Any) -> Callable[[str], list[int]]:
+    """A function from a text to its tokens, padded to the tokenizer's context length."""
+    return lambda text: tokenizer([text[:LONGEST]])[0].tolist()

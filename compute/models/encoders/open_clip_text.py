@@ -74,11 +74,7 @@ def _causal(model: Any) -> CausalText | None:
         if not isinstance(tower, TextTransformer) or tower.cls_emb is not None:
             return None
         pooling, end = tower.pool_type, tower.eos_id
-    if tower.attn_mask is None or not bool(tower.attn_mask.isneginf().triu(1).sum() == _above(len(tower.attn_mask))):
+    mask = tower.attn_mask
+    if mask is None or not bool(mask.isneginf().triu(1).sum() == len(mask) * (len(mask) - 1) // 2):
         return None
     return {"argmax": CausalText(tower=tower, end=None), "eos": CausalText(tower=tower, end=end)}.get(pooling)
-
-
-def _above(side: int) -> int:
-    """How many places of a square are above its diagonal."""
-    return side * (side - 1) // 2

@@ -84,7 +84,8 @@ class Towers:
         if modality == "text":
             return tower.ready(item)
         # In the model's precision already here, where many threads work, and half as much to move.
-        return {name: self._cast(value) for name, value in tower.ready(in_rgb(item)).items()}
+        made = tower.ready(in_rgb(item)).items()
+        return {name: v.to(self.hardware.torch_dtype) if v.is_floating_point() else v for name, v in made}
 
     def embed(self, modality: str, prepared: Sequence[Any]) -> np.ndarray:
         """(n, d) float32."""
@@ -98,7 +99,9 @@ class Towers:
 
     def run(self, modality: str, prepared: Sequence[Any]) -> torch.Tensor:
         """(n, d) on the device, as the tower gives them: not normalised, and with gradients."""
-        return self._images(prepared) if modality == "image" else self._texts(prepared)
+        if modality == "text":
+            return self._texts(prepared)
+        return self.image.run({name: self._batch([item[name] for item in prepared]) for name in prepared[0]})
 
     def patches(self, image: Image.Image) -> np.ndarray:
         """(rows, columns, d) float32, not normalised: a vector a patch, of the part of the image that `seen` tells.
@@ -118,12 +121,6 @@ class Towers:
         """Which part of the image the grid of `patches` covers; all of it, with a note, where that is not known."""
         frame = None if self.image is None else self.image.frame
         return UNKNOWN if frame is None else frame.seen(width=image.width, height=image.height)
-
-    def _cast(self, value: torch.Tensor) -> torch.Tensor:
-        return value.to(self.hardware.torch_dtype) if value.is_floating_point() else value
-
-    def _images(self, prepared: Sequence[Mapping[str, torch.Tensor]]) -> torch.Tensor:
-        return self.image.run({name: self._batch([item[name] for item in prepared]) for name in prepared[0]})
 
     def _batch(self, values: list[torch.Tensor]) -> torch.Tensor:
         """The stacked values on the device; by way of pinned memory to CUDA, from which copies are fast."""

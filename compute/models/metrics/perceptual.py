@@ -21,7 +21,7 @@ from compute.models.adapter import Hardware, chosen
 from compute.models.files.downloads import Published
 from compute.models.files.weights import existing, fill, tensors, under
 from compute.models.metrics.pixels import OTHER_SIZE, PairMetric
-from compute.types import CannotDo, Model
+from compute.types import Model
 
 if TYPE_CHECKING:
     import torch
@@ -130,11 +130,9 @@ class DreamSim:
     smallest: int = 1
 
     def prepare(self, modality: str, item: Image.Image) -> torch.Tensor:
-        """(3, side, side) of 0..1, squeezed to a square. Raises CannotDo for texts and pairs."""
+        """(3, side, side) of 0..1, squeezed to a square."""
         from torchvision.transforms import InterpolationMode, functional
 
-        if modality != "image":
-            raise CannotDo(f"{self.settings['model']} embeds images only, not a {modality}")
         return functional.to_tensor(
             functional.resize(item.convert("RGB"), [self.side, self.side], InterpolationMode.BICUBIC)
         )
@@ -187,9 +185,7 @@ class DreamSim:
         return states[:, 0]
 
     def compare(self, first: Sequence[Image.Image] | None, second: Sequence[Image.Image]) -> np.ndarray:
-        """(n,) float64: the negated distance, at most 0. One batch. Raises CannotDo without a first image."""
-        if first is None:
-            raise CannotDo("DreamSim compares two images; it cannot score one alone")
+        """(n,) float64: the negated distance, at most 0. One batch."""
         left, right = (
             self.embed("image", [self.prepare("image", image) for image in images]) for images in (first, second)
         )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from compute.arrays import Floats, Floats32
 from compute.models.adapter import Hardware, chosen
-from compute.types import BadInput, CannotDo, Model
+from compute.types import BadInput, Model
 
 if TYPE_CHECKING:
     import torch
@@ -50,9 +50,7 @@ class PairMetric:
     symmetric: bool = False  # two images have one score in both orders
 
     def compare(self, first: Sequence[Image.Image] | None, second: Sequence[Image.Image]) -> Floats:
-        """(n,) float64, higher is nearer. Raises CannotDo without a first image."""
-        if first is None:
-            raise CannotDo(f"{self.title} compares two images; it cannot score one alone")
+        """(n,) float64, higher is nearer."""
         pairs = np.array([[id(image) for image in side] for side in (first, second)]).T
         if self.symmetric:
             pairs.sort(axis=1)
@@ -192,9 +190,7 @@ class PixelEncoder:
     vector: Callable[[Image.Image], Floats32]
 
     def prepare(self, modality: str, item: Image.Image) -> Floats32:
-        """The image's vector: all the work is done here. Raises CannotDo for texts and pairs."""
-        if modality != "image":
-            raise CannotDo(f"{self.settings['metric']} describes images only; it cannot embed a {modality}")
+        """The image's vector: all the work is done here."""
         return self.vector(item)
 
     def embed(self, modality: str, prepared: Sequence[Floats32]) -> Floats32:

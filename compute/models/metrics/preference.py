@@ -1,8 +1,14 @@
-"""Models of what people prefer: HPSv2 and PickScore as encoders, ImageReward and the aesthetic predictor as scores."""
+"""Models of what people prefer: HPSv2 and PickScore as encoders, ImageReward and the aesthetic predictor as scores.
+
+ImageReward (Xu et al. 2023, section 3.1) is BLIP's image and text towers with a reward read off the first text token.
+The checkpoint holds one state dict under the names of BLIP's first public code, whose vision tower is named like
+timm's; here both towers are built of transformers' BLIP modules and the names are mapped.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from compute.models.adapter import Hardware, chosen
+from compute.models.encoders.open_clip import tokens_of
 from compute.models.encoders.open_clip_text import text_tower
-from compute.models.encoders.open_clip_tokens import tokens_of
 from compute.models.encoders.towers import ImageTower, TextTower, Towers, buckets
 from compute.models.files.downloads import Published
 from compute.models.files.weights import (
@@ -25,8 +31,93 @@ from compute.models.files.weights import (
     tensors,
     under,
 )
-from compute.models.metrics import blip_reward
-from compute.types import CannotDo, Model
+from compute.types import Model
+
+if TYPE_CHECKING:
+    import torch
+
+MEAN, SCALE = 0.16717362830052426, 1.0333394966054072  # of the rewards, as published with the checkpoint
+TEXT_TOKENS = 35
+HEAD_WIDTH = 64  # of an attention head, in every BLIP
+VISION_NAMES = (
+    (r"^cls_token$", "embeddings.class_embedding"),
+    (r"^pos_embed$", "embeddings.position_embedding"),
+    (r"^patch_embed\.proj\.", "embeddings.patch_embedding."),
+    (r"^blocks\.(\d+)\.norm([12])\.", r"encoder.layers.\1.layer_norm\2."),
+    (r"^blocks\.(\d+)\.attn\.qkv\.", r"encoder.layers.\1.self_attn.qkv."),
+    (r"^blocks\.(\d+)\.attn\.proj\.", r"encoder.layers.\1.self_attn.projection."),
+    (r"^blocks\.(\d+)\.mlp\.", r"encoder.layers.\1.mlp."),
+    (r"^norm\.", "post_layernorm."),
+)
+NOT_USED = ("embeddings.position_ids",)  # a constant that older code stored
+
+
+def read_towers(state: Mapping[str, torch.Tensor], config: Path) -> tuple[torch.nn.Module, torch.nn.Module]:
+    """The vision and text towers of a checkpoint; `config` is its med_config.json, the text tower's settings.
+
+    The vision tower's size is read off its weights. Raises BadInput where weights are missing.
+    """
+    from transformers import BlipTextConfig, BlipTextModel, BlipVisionConfig, BlipVisionModel
+
+    image = under(state, "blip.visual_encoder.")
+    for pattern, replacement in VISION_NAMES:
+        image = {re.sub(pattern, replacement, name): value for name, value in image.items()}
+    text = under(state, "blip.text_encoder.")
+    patches = image["embeddings.patch_embedding.weight"]
+    width, _, patch, _ = patches.shape
+    positions = image["embeddings.position_embedding"].shape[1] - 1
+    vision = BlipVisionModel(
+        BlipVisionConfig(
+            hidden_size=width,
+            intermediate_size=image["encoder.layers.0.mlp.fc1.weight"].shape[0],
+            num_hidden_layers=len({name.split(".")[2] for name in image if name.startswith("encoder.")}),
+            num_attention_heads=max(1, width // HEAD_WIDTH),
+            image_size=round(positions**0.5) * patch,
+            patch_size=patch,
+            layer_norm_eps=1e-6,
+        )
+    )
+    known = json.loads(config.read_text(encoding="utf-8"))
+    same = (
+        "vocab_size",
+        "hidden_size",
+        "intermediate_size",
+        "num_hidden_layers",
+        "num_attention_heads",
+        "max_position_embeddings",
+        "hidden_act",
+        "layer_norm_eps",
+        "pad_token_id",
+    )
+    # `is_decoder` gives every layer its attention to the image; the forward pass itself is bidirectional.
+    language = BlipTextModel(
+        BlipTextConfig(
+            **{name: known[name] for name in same if name in known}, encoder_hidden_size=width, is_decoder=True
+        ),
+        add_pooling_layer=False,
+    )
+    text = {name: value for name, value in text.items() if name not in NOT_USED}
+    for tower, weights, name in ((vision, image, "vision"), (language, text, "text")):
+        fill(tower, weights, of=f"the {name} tower")
+    return vision, language
+
+
+def linear_chain(state: Mapping[str, torch.Tensor], *, of: str) -> torch.nn.Module:
+    """The linear layers of a head in the order of their numbers. Raises BadInput where they do not fit.
+
+    Dropout, which heads are trained with, does nothing here.
+    """
+    import torch
+
+    names = [name.removesuffix("weight") for name in state if name.endswith("weight")]
+    names.sort(key=lambda name: [int(number) for number in re.findall(r"\d+", name)])
+    layers = []
+    for name in names:
+        weight = state[f"{name}weight"]
+        layers.append(torch.nn.Linear(weight.shape[1], weight.shape[0]))
+        fill(layers[-1], under(state, name) if name else state, of=f"layer {name or 'one'} of {of}")
+    return torch.nn.Sequential(*layers)
+
 
 if TYPE_CHECKING:
     import torch
@@ -152,11 +243,7 @@ class ImageReward:
     hardware: Hardware
 
     def prepare(self, modality: str, item: Image.Image) -> torch.Tensor:
-        """(3, side, side): the image cropped and normalised. Raises CannotDo for texts and pairs."""
-        if modality != "image":
-            raise CannotDo(
-                f"ImageReward has no vector of a {modality} by itself: it reads a text together with an image"
-            )
+        """(3, side, side): the image cropped and normalised."""
         return self.cropped(item)
 
     def embed(self, modality: str, prepared: Sequence[torch.Tensor]) -> np.ndarray:
@@ -167,18 +254,11 @@ class ImageReward:
             return self._states(prepared)[:, 0].float().cpu().numpy()
 
     def compare(self, first: Sequence[str] | None, second: Sequence[Image.Image]) -> np.ndarray:
-        """(n,) float64: the reward of each image `second` for its text `first`. One batch.
-
-        Raises CannotDo without texts, and for images in their place.
-        """
+        """(n,) float64: the reward of each image `second` for its text `first`. One batch."""
         import torch
 
-        if first is None:
-            raise CannotDo("ImageReward scores an image for a text; it cannot score an image alone")
-        if any(not isinstance(text, str) for text in first) or any(isinstance(image, str) for image in second):
-            raise CannotDo("ImageReward scores an image for a text: texts come first, images second")
         tokens = self.tokenizer(
-            list(first), padding="max_length", truncation=True, max_length=blip_reward.TEXT_TOKENS, return_tensors="pt"
+            list(first), padding="max_length", truncation=True, max_length=TEXT_TOKENS, return_tensors="pt"
         ).to(self.hardware.device)
         with torch.inference_mode():
             states = self.language(
@@ -188,7 +268,7 @@ class ImageReward:
                 is_decoder=False,
             ).last_hidden_state
             reward = self.head(states[:, 0].float())[:, 0].double().cpu().numpy()
-        return (reward - blip_reward.MEAN) / blip_reward.SCALE
+        return (reward - MEAN) / SCALE
 
     def _states(self, prepared: Sequence[torch.Tensor]) -> torch.Tensor:
         """(n, tokens, width): the vision tower's last states, through its norm."""
@@ -204,8 +284,8 @@ def load_imagereward(row: Model, hardware: Hardware, folder: Path) -> ImageRewar
 
     options = chosen(row, {"tokenizer": None})
     state = tensors(folder / "ImageReward.pt")
-    vision, language = blip_reward.read_towers(state, existing(folder / "med_config.json"))
-    head = blip_reward.linear_chain(under(state, "mlp."), of="ImageReward.pt")
+    vision, language = read_towers(state, existing(folder / "med_config.json"))
+    head = linear_chain(under(state, "mlp."), of="ImageReward.pt")
     side = vision.config.image_size
     return ImageReward(
         vision=hardware.placed(vision),
@@ -219,9 +299,9 @@ def load_imagereward(row: Model, hardware: Hardware, folder: Path) -> ImageRewar
             **options,
             "resize": "shorter side, bicubic, centre crop",
             "image_size": side,
-            "text_tokens": blip_reward.TEXT_TOKENS,
-            "mean": blip_reward.MEAN,
-            "scale": blip_reward.SCALE,
+            "text_tokens": TEXT_TOKENS,
+            "mean": MEAN,
+            "scale": SCALE,
             "images alone": "first token of the vision tower",
         },
     )
@@ -264,15 +344,13 @@ def load_aesthetic(row: Model, hardware: Hardware, folder: Path) -> AestheticSco
 
     options = chosen(row, {"head": None})
     file = aesthetic_files(row)[0].fetch()
-    head = blip_reward.linear_chain(tensors(file), of=file.name)
+    head = linear_chain(tensors(file), of=file.name)
     head = head.to(hardware.device).eval()
     clip = _clip(folder, hardware)
     processor = AutoImageProcessor.from_pretrained(folder, trust_remote_code=False)
 
     def compare(first: Sequence[Any] | None, second: Sequence[Image.Image]) -> np.ndarray:
-        """(n,) float64, about 1 to 10; higher is better. One batch. Raises CannotDo with a `first`."""
-        if first is not None:
-            raise CannotDo("The aesthetic predictor scores single images; it does not compare two")
+        """(n,) float64, about 1 to 10; higher is better. One batch."""
         pixels = processor([image.convert("RGB") for image in second], return_tensors="pt").pixel_values
         with torch.inference_mode():
             vectors = clip.get_image_features(pixel_values=_batch(list(pixels), hardware)).pooler_output

@@ -17,7 +17,6 @@ import sys
 import sysconfig
 import traceback
 import types
-from collections import defaultdict
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from compute.models.own.objects.wrapped import Wrapped
 
 VERSION = 4  # part of every identity: raise it when a rule changes or an object's numbers would be different
+_distributions = functools.cache(metadata.packages_distributions)  # by name of a module; reads all packages
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), enum.Enum, np.generic)
 # Attributes that describe a model or change as it runs, and change no number.
 LABELS = (
@@ -161,7 +161,7 @@ class _Reading:
         """What a package defines by its name; a user class by its methods' code and what it inherits from."""
         if not _is_own(kind):
             module = kind.__module__ or "builtins"
-            self.packages.update(_packages_of(module.partition(".")[0]))
+            self.packages.update(_distributions().get(module.partition(".")[0], ()))
             return f"{module}.{kind.__qualname__}"
         members: dict[str, Any] = {}
         for name, member in vars(kind).items():
@@ -249,24 +249,3 @@ def _is_own_file(file: str) -> bool:
     path = Path(file)
     library = any(path.is_relative_to(folder) for folder in (*PROGRAM, sysconfig.get_path("stdlib")))
     return not library and not any(part in PACKAGES for part in path.parts)
-
-
-@functools.cache
-def _packages_of(module: str) -> list[str]:
-    """The installed packages that bring the module of this name."""
-    return [package.metadata["Name"] for package in _distributions().get(module, ())]
-
-
-@functools.cache
-def _distributions() -> Mapping[str, list[metadata.Distribution]]:
-    """Installed packages by the names that are imported: as `metadata.packages_distributions`, in a tenth of its
-    time."""
-    known: dict[str, list[metadata.Distribution]] = defaultdict(list)
-    for package in metadata.distributions():
-        names = set((package.read_text("top_level.txt") or "").split())
-        for line in () if names else (package.read_text("RECORD") or "").splitlines():
-            name, inner, _ = line.partition(",")[0].partition("/")
-            names.add(name if inner else name.partition(".")[0])
-        for name in names:
-            known[name].append(package)
-    return known

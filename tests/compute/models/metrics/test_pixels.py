@@ -10,7 +10,7 @@ from skimage import data
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 
 from compute.models.metrics import pixels
-from compute.types import BadInput, CannotDo
+from compute.types import BadInput
 from tests.compute.models.checkpoints import CPU, embedded, row
 
 ROW = row("", "pixels")
@@ -99,12 +99,6 @@ def test_images_of_unlike_sizes_have_exactly_one_score_in_both_orders(metric: st
     assert (loaded.compare([first, second, first], [second, first, second]) == expected).all() and len(compared) == 1
 
 
-def test_a_pair_metric_needs_two_images() -> None:
-    image = photograph((32, 32))
-    with pytest.raises(CannotDo, match="compares two images"):
-        pixels.load_psnr(ROW, CPU, None).compare(None, [image])
-
-
 def test_colour_histogram_counts_as_numpy_does() -> None:
     """Reference: numpy.histogramdd; the cosine is the Bhattacharyya coefficient."""
     images = [photograph((60, 40)), photograph((50, 50), of="coffee")]
@@ -117,8 +111,6 @@ def test_colour_histogram_counts_as_numpy_does() -> None:
     found = embedded(encoder, "image", images)
     np.testing.assert_allclose(found, np.sqrt(shares), atol=1e-6)
     assert found[0] @ found[1] == pytest.approx(np.sqrt(shares[0] * shares[1]).sum(), abs=1e-6)
-    with pytest.raises(CannotDo, match="text"):
-        encoder.prepare("text", "red")
 
 
 def test_perceptual_hash_is_that_of_imagehash() -> None:

@@ -134,5 +134,3 @@ def test_aesthetic_is_its_head_on_the_unit_embedding(
     found = model.compare(None, PICTURES)
     assert found == pytest.approx(wanted, abs=1e-5) and found.dtype == np.float64
     assert np.ptp(found) > 1e-4
-    with pytest.raises(CannotDo, match="single images"):
-        model.compare(PICTURES, PICTURES)

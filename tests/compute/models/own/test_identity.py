@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import copy
-from importlib import metadata
 
 import pytest
 import torch
 from torchvision import transforms
 from torchvision.transforms import v2
 
-from compute.models.own.identity import _packages_of, tensor_digest
+from compute.models.own.identity import tensor_digest
 from compute.types import BadInput
 from tests.compute.models.own.small_objects import SIDE, Eye, Flat, pixels, small_open_clip, wrapped
 
@@ -150,8 +149,3 @@ def test_every_dtype_and_empty_tensors_are_read(dtype):
 def test_weights_without_values_are_refused():
     with pytest.raises(BadInput, match="meta"):
         digest(Flat().to("meta"))
-
-
-def test_packages_are_those_that_the_library_finds():
-    theirs = metadata.packages_distributions()
-    assert {name: set(_packages_of(name)) for name in theirs} == {name: set(theirs[name]) for name in theirs}
