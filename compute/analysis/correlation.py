@@ -159,8 +159,6 @@ def correlate(*, scores: ArrayLike, method: str = "kendall", minimum: int = 4) -
     """
     _known(method)
     x = means.table(scores)
-    if minimum < 2:
-        raise BadInput(f"A correlation needs 2 models or more, got minimum={minimum}.")
     scored = ~np.isnan(x)
     n = (scored.astype(np.float64).T @ scored.astype(np.float64)).astype(np.int64)
     compute = {"kendall": _kendall, "spearman": _spearman, "pearson": _pearson}[method]
@@ -245,10 +243,8 @@ def leftover(table: ScoreTable) -> Leftover | None:
 
 
 def off_diagonal(matrix: ArrayLike) -> Floats:
-    """A copy of correlations [tasks, tasks] with NaN on the diagonal. Raises BadInput for another shape."""
+    """A copy of correlations [tasks, tasks] with NaN on the diagonal."""
     r = np.array(matrix, dtype=float)
-    if r.ndim != 2 or r.shape[0] != r.shape[1]:
-        raise BadInput(f"A correlation matrix must be square, got shape {r.shape}.")
     np.fill_diagonal(r, np.nan)
     return r
 

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from compute.analysis.ranks import means
 from compute.arrays import Floats, Ints
-from compute.types import BadInput
 
 FEWEST = 4  # other models with a score, below which a spread says nothing
 
@@ -37,9 +36,8 @@ def standing(*, scores: ArrayLike, row: int, higher: ArrayLike | None = None) ->
     """Stands `row` of scores [models, tasks] (NaN missing) among the others, task by task.
 
     A task is NaN where the model has no score, fewer than four others have one, or their scores are all equal.
-    Raises BadInput for a row that is not there.
     """
-    x = _oriented(scores, row=row, higher=higher)
+    x = _oriented(scores, higher)
     own, field = x[row], np.delete(x, row, axis=0)
     known = ~np.isnan(field)
     others = known.sum(axis=0)
@@ -60,18 +58,14 @@ def neighbours(*, scores: ArrayLike, row: int, higher: ArrayLike | None = None, 
     """How far the other models are from `row`: scores [models, tasks] (NaN missing) put on one scale task by task.
 
     Each task is standardised over all models that have it (population standard deviation); a constant task is left
-    out. Models that share fewer than `minimum` tasks with it have no distance. Raises BadInput for a row that is not
-    there or a minimum below 2.
+    out. Models that share fewer than `minimum` tasks with it have no distance.
     """
-    if minimum < 2:
-        raise BadInput(f"Neighbours need 2 shared tasks or more, got minimum={minimum}.")
-    x = _oriented(scores, row=row, higher=higher)
-    z = standardised(scores=x)
+    z = standardised(scores=scores, higher=higher)
     both = ~np.isnan(z) & ~np.isnan(z[row])
     shared = both.sum(axis=1)
     enough = shared >= minimum
     enough[row] = False
-    distance, correlation = np.full(len(x), np.nan), np.full(len(x), np.nan)
+    distance, correlation = np.full(len(z), np.nan), np.full(len(z), np.nan)
     for other in np.flatnonzero(enough):
         mine, theirs = z[row, both[other]], z[other, both[other]]
         distance[other] = np.sqrt(np.mean((mine - theirs) ** 2))
@@ -85,8 +79,7 @@ def standardised(*, scores: ArrayLike, higher: ArrayLike | None = None) -> Float
 
     Population standard deviation; positive is better. A task on which all scores are equal is NaN throughout.
     """
-    x = means.table(scores)
-    x = np.where(means.directions(higher=higher, tasks=x.shape[1]), x, -x)
+    x = _oriented(scores, higher)
     known = ~np.isnan(x)
     count = np.maximum(known.sum(axis=0), 1)
     mean = np.where(known, x, 0.0).sum(axis=0) / count
@@ -94,8 +87,6 @@ def standardised(*, scores: ArrayLike, higher: ArrayLike | None = None) -> Float
     return np.divide(x - mean, sd, out=np.full(x.shape, np.nan), where=sd > 1e-12)
 
 
-def _oriented(scores: ArrayLike, *, row: int, higher: ArrayLike | None) -> Floats:
+def _oriented(scores: ArrayLike, higher: ArrayLike | None) -> Floats:
     x = means.table(scores)
-    if not 0 <= row < len(x):
-        raise BadInput(f"The table has {len(x)} models, so there is no row {row}.")
     return np.where(means.directions(higher=higher, tasks=x.shape[1]), x, -x)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from compute.arrays import Floats
 from compute.rounding import rounded
-from compute.types import BadInput, Metric, Score
+from compute.types import Metric, Score
 
 Z95 = 1.959963984540054  # normal quantile of 97.5 percent
 # A share of fewer items is too coarse for a normal test: one that compares two of them would see differences that
@@ -33,10 +33,8 @@ def score_interval(
     """The 95% interval value ± 1.96 stderr, cut at the metric's bounds; all in one unit.
 
     Source: the normal approximation that UniSim-Bench Table 6 prints. Where none or all of `share_of` items are right
-    the width would be zero, and Wilson's interval (1927) is used. Raises BadInput for a negative stderr.
+    the width would be zero, and Wilson's interval (1927) is used.
     """
-    if stderr < 0:
-        raise BadInput(f"A standard error is never negative, got {stderr:g}")
     if stderr == 0 and share_of and value in (0, 1):
         most = Z95 * float(_error_of_none(share_of))
         return (0.0, most) if value == 0 else (1 - most, 1.0)

@@ -18,10 +18,10 @@ class ItemDifference:
     """The difference of a task's headline, a minus b, over the items that both answered; NaN: not known."""
 
     difference: float
-    low: float  # of the 95% interval
-    high: float
-    p: float  # two-sided
     n: int  # items
+    low: float = math.nan  # of the 95% interval
+    high: float = math.nan
+    p: float = math.nan  # two-sided
     reason: str = ""  # why difference, interval or p are missing
 
 
@@ -48,18 +48,15 @@ def paired_difference(first: pd.DataFrame, second: pd.DataFrame, *, metric: str)
     together = shares.groupby(pd.Series(names, index=shares.index)).sum()
     n = len(together)
     if n < 2:
-        return ItemDifference(
-            difference=difference, low=math.nan, high=math.nan, p=math.nan, n=n, reason="a single item shows no spread"
-        )
+        return ItemDifference(difference=difference, n=n, reason="a single item shows no spread")
     spread, dof = np.array([float((together**2).sum()) * n / (n - 1)]), np.array([n - 1.0])
     p = 2 * variance.one_sided(difference=np.array([difference]), variance=spread, dof=dof, tasks=np.array([n]))[0]
     if spread[0] == 0:
-        nan = math.nan
-        return ItemDifference(difference=difference, low=nan, high=nan, p=float(p), n=n, reason=SAME)
+        return ItemDifference(difference=difference, p=float(p), n=n, reason=SAME)
     half = float(variance.half_width(variance=spread, dof=dof)[0])
     return ItemDifference(difference=difference, low=difference - half, high=difference + half, p=float(p), n=n)
 
 
 def unknown(reason: str) -> ItemDifference:
     """No difference, and why."""
-    return ItemDifference(difference=math.nan, low=math.nan, high=math.nan, p=math.nan, n=0, reason=reason)
+    return ItemDifference(difference=math.nan, n=0, reason=reason)

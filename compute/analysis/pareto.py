@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from compute.analysis.ranks.means import UNRANKED
 from compute.arrays import Bools, Ints
-from compute.types import BadInput
 
 ON, OFF, UNKNOWN = "on", "off", "unknown"
 
@@ -35,16 +34,10 @@ def front(*, cost: ArrayLike, rank: ArrayLike, better: ArrayLike, known: ArrayLi
 
     cost float [models], NaN unknown; rank int [models], UNRANKED where there is none; better bool [models, models],
     whether the row is significantly better than the column; known bool [models], whether a model's differences can be
-    tested. Models of one cost compare with each other; a testable model without a rival is on the front. Raises
-    BadInput for shapes that do not match.
+    tested. Models of one cost compare with each other; a testable model without a rival is on the front.
     """
     price, ranks, better_than, testable = (np.asarray(values) for values in (cost, rank, better, known))
     models = len(price)
-    if ranks.shape != (models,) or testable.shape != (models,) or better_than.shape != (models, models):
-        raise BadInput(
-            f"A front of {models} costs needs as many ranks and known, and [models, models] of better; got "
-            f"{ranks.shape}, {testable.shape} and {better_than.shape}."
-        )
     counts = (ranks != UNRANKED) & ~np.isnan(price)
     costs_no_more = counts[:, None] & counts & (price <= price[:, None])
     higher = costs_no_more & (ranks < ranks[:, None])

@@ -7,12 +7,13 @@ in 80% of such data sets. A smaller one may be real, yet a data set of this size
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 from statistics import NormalDist
 
 import numpy as np
 
-from compute.types import BadInput, Undefined
+from compute.types import Undefined
 
 LEVEL, POWER = 0.05, 0.8
 # Share of items that exactly one of two models has right, where no runs say it: two models at 75% whose errors
@@ -26,12 +27,9 @@ def of_proportions(n: int, *, discordance: float = DISCORDANCE) -> float:
 
     `discordance` is the share of items that exactly one of the models has right. Solves
     difference √n = 1.96 √discordance + 0.84 √(discordance - difference²), the size of McNemar's test (Miettinen 1968,
-    Biometrics 24; Connor 1987, Biometrics 43), for the difference. Raises BadInput for a share outside of (0, 1],
+    Biometrics 24; Connor 1987, Biometrics 43), for the difference. Raises
     Undefined where even a model that wins every such item is not seen.
     """
-    _check(n)
-    if not 0 < discordance <= 1:
-        raise BadInput(f"The discordance is a share of the items, above 0 and at most 1, not {discordance:g}")
     # With d the difference: (d √n - a)² = b² (discordance - d²), of whose roots the larger has d √n >= a.
     a, b = _BY_LEVEL * math.sqrt(discordance), _BY_POWER
     square, half, constant = n + b**2, a * math.sqrt(n), a**2 - b**2 * discordance
@@ -46,15 +44,12 @@ def of_means(n: int, *, deviation: float) -> float:
     """The smallest difference between two means over n items, in the unit of `deviation`.
 
     `deviation` is the standard deviation of the differences, item by item. Solves the power of the paired t test, which
-    follows a noncentral t distribution (Cohen 1988, section 2.3), for the difference. Raises BadInput for a negative or
-    infinite deviation, Undefined for fewer than 2 items.
+    follows a noncentral t distribution (Cohen 1988, section 2.3), for the difference. Raises
+    Undefined for fewer than 2 items.
     """
     from scipy.optimize import brentq
     from scipy.stats import nct, t
 
-    _check(n)
-    if not (deviation >= 0 and math.isfinite(deviation)):
-        raise BadInput(f"A standard deviation is finite and never negative, got {deviation:g}")
     if n < 2:
         raise Undefined("a single item shows no spread")
     bound = float(t.ppf(1 - LEVEL / 2, n - 1))
@@ -75,16 +70,7 @@ def spread(scores: Sequence[np.ndarray]) -> float:
     `scores` holds a row [items] a model, of the same items; NaN is an item without an answer, which the pair leaves
     out. Raises Undefined for fewer than two models, or where no pair shares two items.
     """
-    deviations = []
-    for at, first in enumerate(scores):
-        for second in scores[at + 1 :]:
-            differences = np.asarray(first, float) - np.asarray(second, float)
-            differences = differences[~np.isnan(differences)]
-            if len(differences) > 1:
-                deviations.append(float(differences.std(ddof=1)))
-    if not deviations:
-        raise Undefined("fewer than two models answered the same items")
-    return float(np.median(deviations))
+    return _median(float(gaps.std(ddof=1)) for gaps in _differences(scores) if len(gaps) > 1)
 
 
 def discordance(scores: Sequence[np.ndarray]) -> float:
@@ -92,21 +78,20 @@ def discordance(scores: Sequence[np.ndarray]) -> float:
 
     `scores` as in `spread`, of 0 and 1. Raises Undefined for fewer than two models, or where no pair shares an item.
     """
-    shares = []
-    for at, first in enumerate(scores):
-        for second in scores[at + 1 :]:
-            differences = np.abs(np.asarray(first, float) - np.asarray(second, float))
-            differences = differences[~np.isnan(differences)]
-            if len(differences):
-                shares.append(float(differences.mean()))
-    if not shares:
+    return _median(float(np.abs(gaps).mean()) for gaps in _differences(scores) if len(gaps))
+
+
+def _differences(scores: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
+    for first, second in combinations(scores, 2):
+        gaps = np.asarray(first, float) - np.asarray(second, float)
+        yield gaps[~np.isnan(gaps)]
+
+
+def _median(values: Iterable[float]) -> float:
+    known = list(values)
+    if not known:
         raise Undefined("fewer than two models answered the same items")
-    return float(np.median(shares))
-
-
-def _check(n: int) -> None:
-    if n < 1:
-        raise BadInput(f"A data set of {n} items shows nothing: at least one is needed")
+    return float(np.median(known))
 
 
 def more_items(n: int, *, z: float, bound: float = _BY_LEVEL) -> int:
@@ -115,7 +100,6 @@ def more_items(n: int, *, z: float, bound: float = _BY_LEVEL) -> int:
     The statistic grows with the root of the items, and is found with POWER where it is 0.84 above `bound`: that of one
     test at LEVEL unless given. Raises Undefined for a difference of 0.
     """
-    _check(n)
     if z == 0:
         raise Undefined("there is no difference to find")
     return max(0, math.ceil(n * ((bound + _BY_POWER) / z) ** 2) - n)

@@ -41,12 +41,10 @@ def saturation(
     A model is within the noise of the best when their gap is at most the two-sided 95% quantile times the root of
     the sum of both squared errors: the two are taken as independent, which is cautious for models answering the same
     items, and no correction is made for looking at many. The floor of `used` is chance, or 0 where chance is unknown.
-    Raises BadInput for unlike shapes or when no model has a score.
+    Raises BadInput when no model has a score.
     """
     x = np.asarray(scores, float)
     error = np.full(x.shape, np.nan) if stderr is None else np.asarray(stderr, float)
-    if x.ndim != 1 or error.shape != x.shape:
-        raise BadInput(f"Expected one score and one standard error a model, got shapes {x.shape} and {error.shape}")
     measured = ~np.isnan(x)
     if not measured.any():
         raise BadInput("No model has a score on this task, so nothing can be read from it")

@@ -14,7 +14,7 @@ from compute.procedures.evidence import Evidence, Procedure, Subject, contents_o
 from compute.procedures.shared import replies
 from compute.procedures.shared.similarity import against, compared, embeds
 from compute.tasks.data import Choices
-from compute.types import BadInput, CannotDo
+from compute.types import CannotDo
 
 # One prompt a quality: the paper names that of `quality` (Appendix B, evaluation setup), which the benchmark's public
 # code hyphenates; the others are in the public code only.
@@ -43,11 +43,8 @@ def run(subject: Subject, data: Choices, options: Mapping[str, Any]) -> Evidence
     """Accuracy of picking. Embeddings first, else comparisons, else questions in words; ties as in `scoring.credit`.
 
     A question of quality is put to an encoder by prompts: `quality` says how, `wording` whose. `value` is the margin of
-    the right alternative. Raises BadInput for alternatives out of 2..8, CannotDo where the model lacks the ability.
+    the right alternative. Raises CannotDo where the model lacks the ability.
     """
-    k = len(data.alternatives)
-    if not 2 <= k <= 8:
-        raise BadInput(f"A choice has 2 to 8 alternatives, got {k}")
     columns = ([] if data.reference is None else [data.reference]) + list(data.alternatives)
     details = contents_of(columns)
     if _asks(subject, data):

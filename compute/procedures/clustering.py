@@ -12,7 +12,7 @@ from compute.arrays import Floats, Floats32, Ints
 from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
 from compute.procedures.shared.similarity import in_range
 from compute.tasks.data import Clusters
-from compute.types import BadInput, Undefined
+from compute.types import Undefined
 
 SEED, BATCH = 42, 500
 ROWS = 8192
@@ -25,8 +25,6 @@ def run(subject: Subject, data: Clusters, options: Mapping[str, Any]) -> Evidenc
     distance. Raises Undefined for a single label.
     """
     labels = data.test.labels
-    if labels.ndim != 1:
-        raise BadInput("Items to be grouped have one label each")
     k = len(np.unique(labels))
     if k < 2:
         raise Undefined(f"The items have {k} label: grouping needs two")

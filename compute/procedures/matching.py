@@ -11,7 +11,6 @@ from compute.arrays import Bools, Floats
 from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of, credit, is_shared, margin
 from compute.procedures.shared.similarity import against
 from compute.tasks.data import Matches
-from compute.types import BadInput
 
 
 def run(subject: Subject, data: Matches, options: Mapping[str, Any]) -> Evidence:
@@ -21,11 +20,9 @@ def run(subject: Subject, data: Matches, options: Mapping[str, Any]) -> Evidence
     text score). `image_accuracy`: every caption is given its own image (one caption: ImageCoDe). `group_accuracy`:
     both. With one image there is no image accuracy, with one caption no text accuracy. A pick that is tied counts as in
     `scoring.credit`, and a row is the product of its picks. `value` is the smallest margin of a row's picks. Raises
-    BadInput for other shapes, CannotDo where the model cannot compare images with texts.
+    CannotDo where the model cannot compare images with texts.
     """
     a, c = len(data.images), len(data.captions)
-    if not (min(a, c) == 1 < max(a, c) or a == c > 1):
-        raise BadInput(f"A row has one image, one caption, or as many of each; got {a} and {c}")
     # [rows, images, captions]
     scores = np.stack([against(subject, image, data.captions) for image in data.images], axis=1)
     columns: dict[str, Floats] = {}

@@ -12,7 +12,6 @@ from compute.procedures.evidence import Evidence, Procedure, Subject, as_detail,
 from compute.procedures.shared import fusion
 from compute.procedures.shared.similarity import alike
 from compute.tasks.data import Retrieval
-from compute.types import BadInput
 
 
 def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Evidence:
@@ -20,17 +19,12 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
 
     Exactly equal best candidates share the pick, as in `scoring.credit`. A query whose candidates are all of grade 0
     scores 0, as in MIEB's public code; one without any judgement has no accuracy. `value` is the margin of the best
-    right one. Raises BadInput for a query without candidates, CannotDo where the model cannot embed them.
+    right one. Raises CannotDo where the model cannot embed them.
     """
-    if data.candidates is None:
-        raise BadInput("These queries have no candidate lists: run them by retrieval")
     pairs = np.unique(np.stack([np.asarray(side, dtype=np.int64) for side in data.candidates]), axis=1)
     query, document = pairs
     starts = np.searchsorted(query, np.arange(len(data.queries)))
     counts = np.diff(np.append(starts, len(query)))
-    alone = np.setdiff1d(np.arange(len(data.queries)), query)
-    if len(alone):
-        raise BadInput(f"Query {data.queries.names[alone[0]]!r} has no candidates")
     right = _right(data, query, document)
     judged = np.isin(np.arange(len(data.queries)), data.relevant[0])
     able = np.bincount(query[right], minlength=len(data.queries)) > 0

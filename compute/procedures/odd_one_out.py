@@ -13,19 +13,17 @@ from compute.procedures.evidence import Evidence, Procedure, Subject, contents_o
 from compute.procedures.shared import replies
 from compute.procedures.shared.similarity import alike, compared, embeds
 from compute.tasks.data import OddOneOut
-from compute.types import BadInput, CannotDo
+from compute.types import CannotDo
 
 
 def run(subject: Subject, data: OddOneOut, options: Mapping[str, Any]) -> Evidence:
     """Accuracy of naming the odd one: the item without which the others are most similar on average.
 
     With three items that is the one outside the most similar pair; with more, the one of lowest mean similarity to the
-    others. A comparison that depends on the order is the mean of both. Ties as in `scoring.credit`. Raises BadInput for
-    fewer than three items, CannotDo where the model lacks the ability.
+    others. A comparison that depends on the order is the mean of both. Ties as in `scoring.credit`. Raises
+    CannotDo where the model lacks the ability.
     """
     k = len(data.members)
-    if k < 3:
-        raise BadInput(f"An odd one out needs at least three items, got {k}")
     details = contents_of(data.members)
     if not (embeds(subject, *data.members) or subject.can("compare")) and subject.can("choose"):
         return replies.ask(subject, data, right=data.odd, details=details)

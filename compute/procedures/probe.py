@@ -19,10 +19,54 @@ from numpy.typing import NDArray
 from compute.arrays import Bools, Floats, Floats32, Ints
 from compute.content.items import Column
 from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
-from compute.procedures.shared import sampling
 from compute.procedures.shared.similarity import in_range
 from compute.tasks.data import Probe
 from compute.types import BadInput, Undefined
+
+SEED = 42
+
+
+def one_label(labels: NDArray[np.integer], *, samples_per_label: int, draws: int, seed: int = SEED) -> Ints:
+    """Positions (draws, m) of the first `samples_per_label` items of each label, in shuffled order.
+
+    `labels` (n,) int. Every draw shuffles the list that the one before left behind, with the same generator started
+    anew, so draws are not independent. A label with fewer items gives all it has.
+    """
+    order = np.arange(len(labels))
+    samples = []
+    for _ in range(draws):
+        np.random.RandomState(seed).shuffle(order)
+        samples.append(order[_rank_within(labels[order]) < samples_per_label])
+    return np.stack(samples)
+
+
+def many_labels(labels: Bools, *, samples_per_label: int, draws: int, seed: int = SEED) -> list[Ints]:
+    """Positions of each draw: an item is taken while any of its labels has fewer than `samples_per_label`.
+
+    `labels` (n, classes) bool. One generator goes on through all draws; each shuffles the list in its first order.
+    """
+    generator = np.random.default_rng(seed)
+    samples = []
+    for _ in range(draws):
+        order = np.arange(len(labels))
+        generator.shuffle(order)
+        counts, taken = np.zeros(labels.shape[1], dtype=int), []
+        for item, has in zip(order, labels[order], strict=True):
+            if (counts[has] < samples_per_label).any():
+                taken.append(item)
+                counts += has
+        samples.append(np.array(taken, dtype=np.int64))
+    return samples
+
+
+def _rank_within(labels: NDArray[np.integer]) -> Ints:
+    """For each item, how many with its label stand before it."""
+    by_label = np.argsort(labels, kind="stable")
+    sorted_labels = labels[by_label]
+    rank = np.empty(len(labels), dtype=np.int64)
+    rank[by_label] = np.arange(len(labels)) - np.searchsorted(sorted_labels, sorted_labels)
+    return rank
+
 
 NEIGHBOURS = 5
 ROWS = 4096  # test items compared at once
@@ -36,13 +80,11 @@ def run(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evidence:
     `correct`: in more than half of the draws. Settings hold each draw's figure and their standard deviation.
     Raises Undefined where there are not two classes to tell apart.
     """
-    if data.draws < 1 or data.samples_per_label < 1:
-        raise BadInput(f"A probe needs draws and items of each label, not {data.draws} x {data.samples_per_label}")
     return (_one_label if data.train.labels.ndim == 1 else _many_labels)(subject, data, options)
 
 
 def _draw(data: Probe) -> Sequence[Ints]:
-    rule = sampling.one_label if data.train.labels.ndim == 1 else sampling.many_labels
+    rule = one_label if data.train.labels.ndim == 1 else many_labels
     return rule(data.train.labels, samples_per_label=data.samples_per_label, draws=data.draws)
 
 
@@ -272,7 +314,7 @@ def _evidence(
         settings={
             "draws": data.draws,
             "samples_per_label": data.samples_per_label,
-            "seed": sampling.SEED,
+            "seed": SEED,
             "train_items": train_items,
             f"{metric}_of_draws": figures.tolist(),
             f"{metric}_sd_of_draws": float(figures.std(ddof=1)) if len(figures) > 1 else None,

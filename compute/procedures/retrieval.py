@@ -33,10 +33,8 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
     judgements are all of grade 0 scores 0, as in MIEB's public code; one without any judgement has no values. `value`
     is the score of the first relevant hit less that of the first other one. `tied` counts queries where another
     order of equal scores would change the grades of the first ten hits, or of the whole ranking. Raises BadInput for
-    data that do not fit together, CannotDo where the model cannot embed what is there.
+    a pair that has two grades, CannotDo where the model cannot embed what is there.
     """
-    if data.candidates is not None:
-        raise BadInput("These queries have their own candidate lists: run them by multiple_choice")
     whole = data.ignored is not None
     queries = fusion.embed(subject, data.queries, how=options["fusion"])
     documents = fusion.embed(subject, data.documents, how=options["fusion"])

@@ -10,7 +10,6 @@ import numpy as np
 from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
 from compute.procedures.shared.similarity import Cosines
 from compute.tasks.data import ZeroShot
-from compute.types import BadInput
 
 SCORES = 4_000_000  # computed at once
 TOP = 3
@@ -20,11 +19,9 @@ def run(subject: Subject, data: ZeroShot, options: Mapping[str, Any]) -> Evidenc
     """Accuracy of the arg max over prompts; of equal scores the first class has it.
 
     `value`: the right class's cosine less the best other's; 0 is a tie of the two. `detail` has the best three classes
-    as `hits` with their `scores`. Raises BadInput where labels and prompts do not fit.
+    as `hits` with their `scores`.
     """
     labels, k = data.test.labels, len(data.prompts)
-    if labels.ndim != 1 or k < 2 or (len(labels) and not 0 <= labels.min() <= labels.max() < k):
-        raise BadInput(f"Zero-shot items have one label each among two or more prompts; here are {k} prompts")
     # Prompts with the same text are scored once, so that they tie exactly.
     _, first, again = np.unique(data.prompts.keys, return_index=True, return_inverse=True)
     cosines = Cosines(subject.embed(data.test.items), subject.embed(data.prompts.take(first)))

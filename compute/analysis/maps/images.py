@@ -40,14 +40,12 @@ def project_items(*, vectors: ArrayLike, seed: int = 0, n_neighbors: int = 15, m
     """UMAP of embeddings [items, d] by cosine, begun from their first two principal components.
 
     The same seed, settings and library versions give the same map. Raises Undefined for fewer than 5 items or
-    embeddings without spread, BadInput for settings that make no map and for an embedding that is not finite.
+    embeddings without spread, BadInput for settings that make no map.
     Source: MIEB Figure 2, whose settings are not stated; these defaults are UMAP's own.
     """
     x = np.asarray(vectors, dtype=np.float64)
     if n_neighbors < 2 or not 0 <= min_dist <= 1:
         raise BadInput(f"A map needs n_neighbors >= 2 and min_dist in [0, 1]: {n_neighbors}, {min_dist:g}")
-    if x.ndim != 2 or not np.isfinite(x).all():
-        raise BadInput("A map is made of embeddings [items, dimensions] that are all finite")
     if len(x) < FEWEST:
         raise Undefined(f"Only {len(x)} items; a map needs {FEWEST}")
     directions = unit(x)

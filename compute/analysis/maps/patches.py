@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from compute.arrays import Floats, unit
-from compute.types import BadInput
 
 MOST = 16  # rows and columns of a map: what can be distinguished on a screen, and 65,536 pairs of patches
 
@@ -19,11 +18,9 @@ MOST = 16  # rows and columns of a map: what can be distinguished on a screen, a
 def similarities(*, first: ArrayLike, second: ArrayLike) -> Floats:
     """Cosines [rows * columns, rows2 * columns2] of all patches of two grids [rows, columns, d], row by row.
 
-    0 for a token of length 0, which points nowhere. Raises BadInput for invalid grids and for different d.
+    0 for a token of length 0, which points nowhere.
     """
-    one, other = _unit(first), _unit(second)
-    if one.shape[2] != other.shape[2]:
-        raise BadInput(f"Patches of {one.shape[2]} and of {other.shape[2]} numbers come from two models: use one model")
+    one, other = unit(first), unit(second)
     return np.clip(one.reshape(-1, one.shape[2]) @ other.reshape(-1, other.shape[2]).T, -1, 1)
 
 
@@ -31,11 +28,9 @@ def reduced(*, grid: ArrayLike, most: int = MOST) -> Floats:
     """A grid [rows, columns, d] of at most `most` x `most`: means of the tokens of length 1 that are under a new patch.
 
     New patches are of one size, so one that is under two of them counts in both by its parts. Tokens come out with
-    length 1 where nothing is averaged, and shorter the less similar the averaged ones were. Raises BadInput.
+    length 1 where nothing is averaged, and shorter the less similar the averaged ones were.
     """
-    if most < 1:
-        raise BadInput(f"A map has at least one row and one column, not {most}")
-    tokens = _unit(grid)
+    tokens = unit(grid)
     down, across = _shares(tokens.shape[0], most), _shares(tokens.shape[1], most)
     return np.einsum("ir,rcd,jc->ijd", down, tokens, across, optimize=True)
 
@@ -48,21 +43,11 @@ def contrast(*, similarities: ArrayLike) -> Floats:
     as between two empty images: show the cosine next to them.
     """
     values = np.asarray(similarities, dtype=np.float64)
-    if not values.size or not np.isfinite(values).all():
-        raise BadInput("Ranks need at least one cosine, and all of them finite")
     if values.size == 1:
         return np.full(values.shape, 0.5)
     order = np.sort(values, axis=None)
     below, upto = np.searchsorted(order, values, side="left"), np.searchsorted(order, values, side="right")
     return (below + upto - 1) / (2 * (values.size - 1))
-
-
-def _unit(grid: ArrayLike) -> Floats:
-    """The grid with tokens of length 1; those of length 0 stay."""
-    values = np.asarray(grid, dtype=np.float64)
-    if values.ndim != 3 or not values.size or not np.isfinite(values).all():
-        raise BadInput("A grid of patches is [rows, columns, numbers], all finite and at least one patch")
-    return unit(values)
 
 
 def _shares(count: int, most: int) -> Floats:

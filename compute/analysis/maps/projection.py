@@ -16,7 +16,7 @@ from compute.analysis.correlation import off_diagonal
 from compute.analysis.field import standardised
 from compute.analysis.maps.layout import layout, scaled, versions
 from compute.arrays import Bools, Floats, Floats32, Ints
-from compute.types import BadInput, Undefined
+from compute.types import Undefined
 
 OUTLIER = -1  # HDBSCAN's label of points in no cluster; also of rows that could not be placed
 FEWEST = 5  # points; a map of fewer has no neighbourhoods
@@ -35,20 +35,13 @@ class Projection:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a map is made. Raises BadInput for settings that make none."""
+    """How a map is made."""
 
     seed: int = 0
     n_neighbors: int = 10
     min_dist: float = 0.1
     min_cluster_size: int = 3  # of HDBSCAN, on the map
     trust_neighbors: int = 5  # over which `trustworthiness` is measured
-
-    def __post_init__(self) -> None:
-        if self.n_neighbors < 2 or not 0 <= self.min_dist <= 1 or self.min_cluster_size < 2 or self.trust_neighbors < 1:
-            raise BadInput(
-                "A map needs n_neighbors >= 2, min_dist in [0, 1], min_cluster_size >= 2, trust_neighbors >= 1: "
-                f"{self.n_neighbors}, {self.min_dist:g}, {self.min_cluster_size}, {self.trust_neighbors}."
-            )
 
 
 def nan_distances(*, rows: Floats) -> Floats:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from compute.content.items import Column
 from compute.content.messages import Picture, Question
 from compute.tasks.data import RatedPairs
-from compute.types import BadInput, CannotDo
+from compute.types import CannotDo
 
 FORMAT = "Score: <1-10>\nReason: <reason for score>"
 # The same form for judges that are set to structured output.
@@ -209,16 +209,10 @@ TEXTS = PRINTED | OURS
 def questions(pairs: RatedPairs) -> list[Question]:
     """Two questions a pair: all pairs in their own order, then all in reverse.
 
-    Images are read when the model answers. Raises CannotDo for a kind of pair, and BadInput for a template, without a
-    wording.
+    Images are read when the model answers.
     """
     kind = pairing(pairs.first, pairs.second)
-    if kind not in TEMPLATES:
-        raise CannotDo(f"PairBench has no prompt for {kind} pairs; there are: {', '.join(TEMPLATES)}")
     numbers = [int(number) for number in pairs.templates]
-    unknown = sorted({number for number in numbers if not 0 <= number < len(TEMPLATES[kind])})
-    if unknown:
-        raise BadInput(f"There is no prompt template {unknown[0]}; they are 0 to {len(TEMPLATES[kind]) - 1}")
     prompts = {
         number: prompt(kind, template=number, condition=pairs.condition, transformations=tuple(pairs.transformations))
         for number in set(numbers)

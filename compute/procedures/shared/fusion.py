@@ -22,8 +22,6 @@ def embed(subject: Subject, mixed: Mixed, *, how: str) -> Floats32 | Many:
 
     Raises BadInput for an item that has neither, CannotDo where the model cannot embed what is there.
     """
-    if not len(mixed):
-        raise BadInput("There are no queries, or no documents")
     image, text = (np.full(len(mixed), -1) if at is None else at for at in (mixed.image_at, mixed.text_at))
     both = (image >= 0) & (text >= 0)
     empty = np.flatnonzero((image < 0) & (text < 0))

@@ -12,7 +12,7 @@ from compute.content.messages import LENGTH, REFUSAL, Question, Reply, is_answer
 from compute.procedures.evidence import Evidence, Subject
 from compute.procedures.shared import conditions, parsing, prompts, ratings
 from compute.tasks.data import Choices, OddOneOut
-from compute.types import LETTERS, BadInput, Undefined, shortened
+from compute.types import LETTERS, Undefined, shortened
 
 READING = 2  # part of the fingerprint of runs in words: raise it with the rules of `parsing` and `ratings`
 QUOTED = 3  # replies in the message of a judge that cannot be read
@@ -25,7 +25,7 @@ def ask(
     """Puts every item to the judge. An answer that cannot be read counts neither as right nor as wrong.
 
     `settings` counts questions, unread replies, errors and tokens where the runner counts them; `value` is 1
-    for a right answer and -1 for a wrong one. Raises BadInput where the replies do not match the questions, Undefined
+    for a right answer and -1 for a wrong one. Raises Undefined
     with the first replies where none could be read.
     """
     questions = prompts.questions(data)
@@ -68,12 +68,8 @@ def problem_of(line: Mapping[str, Any]) -> str:
 
 
 def received(subject: Subject, questions: Sequence[Question]) -> list[Reply]:
-    """The judge's reply to each question. Raises BadInput where they do not match, Undefined where none came."""
+    """The judge's reply to each question. Raises Undefined where none came."""
     answers = subject.choose(questions)
-    if [reply.item for reply in answers] != [question.item for question in questions]:
-        raise BadInput(
-            f"{subject.row.key} gave {len(answers)} replies to {len(questions)} questions, or in another order"
-        )
     if answers and all(reply.error for reply in answers):
         raise Undefined(unreadable(subject.row.key, answers))
     return answers

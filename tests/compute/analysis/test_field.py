@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from compute.analysis.field import neighbours, standardised, standing
-from compute.types import BadInput
 
 NAN = np.nan
 
@@ -49,13 +48,6 @@ def test_too_few_shared_tasks_give_no_distance():
     found = neighbours(scores=x, row=0, minimum=4)
     assert np.isnan(found.distance[1])
     assert found.shared.tolist() == [6, 3, 6, 6]
-
-
-def test_bad_input():
-    with pytest.raises(BadInput, match="no row 5"):
-        standing(scores=[[1.0], [2]], row=5)
-    with pytest.raises(BadInput, match="minimum=1"):
-        neighbours(scores=[[1.0], [2]], row=0, minimum=1)
 
 
 def test_standardised_is_numpys_z_turned_by_direction_with_gaps_kept():

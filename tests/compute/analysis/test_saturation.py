@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from compute.analysis.saturation import saturation
-from compute.types import BadInput
 
 
 def test_closed_form():
@@ -38,10 +37,3 @@ def test_unknown_noise_judges_nobody():
     found = saturation(scores=[0.9, 0.8])
     assert (found.judged, found.within) == (0, 0)
     assert math.isnan(found.noise) and math.isnan(found.ratio) and math.isnan(found.used)
-
-
-def test_bad_input():
-    with pytest.raises(BadInput, match="No model"):
-        saturation(scores=[np.nan])
-    with pytest.raises(BadInput, match="shapes"):
-        saturation(scores=[1.0, 2.0], stderr=[0.1])

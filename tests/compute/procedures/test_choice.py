@@ -11,7 +11,7 @@ from compute.content.items import images
 from compute.procedures import choice
 from compute.procedures.choice import OPPOSITES, PROCEDURE, PROMPTS
 from compute.tasks.data import QUESTIONS, Choices
-from compute.types import BadInput, CannotDo
+from compute.types import CannotDo
 from tests.compute.procedures.known import BOTH, Known, shown
 
 USUAL = {name: values[0] for name, values in PROCEDURE.options.items()}
@@ -166,6 +166,3 @@ def test_what_cannot_be_done() -> None:
     mixed, known, _, _ = made(2, reference="text")
     with pytest.raises(CannotDo, match="embed text and image"):
         choice.run(Known(known, abilities=("embed_image",)), mixed, USUAL)
-    one = Choices(names=data.names, alternatives=data.alternatives[:1], answer=data.answer, question="quality")
-    with pytest.raises(BadInput, match="2 to 8"):
-        choice.run(Known(known, abilities=BOTH), one, USUAL)

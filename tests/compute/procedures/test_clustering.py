@@ -12,7 +12,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from compute.engine.scoring import summarise
 from compute.procedures import clustering
 from compute.tasks.data import Clusters, Labelled
-from compute.types import BadInput, Undefined
+from compute.types import Undefined
 from tests.compute.procedures.hard import hard
 from tests.compute.procedures.known import Known, shown
 
@@ -57,5 +57,3 @@ def test_what_cannot_be_grouped() -> None:
     subject, data, _ = made(n=50)
     with pytest.raises(Undefined, match="1 label"):
         clustering.run(subject, Clusters(test=replace(data.test, labels=np.zeros(50, dtype=int))), {})
-    with pytest.raises(BadInput, match="one label each"):
-        clustering.run(subject, Clusters(test=replace(data.test, labels=np.ones((50, 4), dtype=bool))), {})

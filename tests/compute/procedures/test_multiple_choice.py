@@ -11,7 +11,6 @@ from sklearn.metrics.pairwise import cosine_similarity
 from compute.content.items import texts
 from compute.procedures import multiple_choice
 from compute.tasks.data import Mixed, Retrieval
-from compute.types import BadInput
 from tests.compute.procedures.known import BOTH, Known, shown
 
 SUM = {"fusion": "sum"}
@@ -92,17 +91,3 @@ def test_a_query_whose_candidates_are_all_wrong_scores_0_and_one_without_judgeme
     assert accuracy[3] == 0 and correct[3] is False and np.isnan(found.items["value"][3])
     assert np.isnan(accuracy[5]) and correct[5] is None and accuracy.drop(5).notna().all()
     assert (found.settings["all_irrelevant"], found.settings["without_relevant"]) == (1, 1)
-
-
-def test_what_does_not_fit_is_refused() -> None:
-    data, known, *_ = made()
-    model = Known(known, abilities=BOTH)
-    parts = {"queries": data.queries, "documents": data.documents}
-    with pytest.raises(BadInput, match="by retrieval"):
-        multiple_choice.run(model, Retrieval(**parts, relevant=data.relevant), SUM)
-    query, document = data.candidates
-    left = query != 3
-    with pytest.raises(BadInput, match="Query 'q3' has no candidates"):
-        multiple_choice.run(
-            model, Retrieval(**parts, candidates=(query[left], document[left]), relevant=data.relevant), SUM
-        )

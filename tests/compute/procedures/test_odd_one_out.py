@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from compute.content.items import images
 from compute.procedures import odd_one_out
 from compute.tasks.data import OddOneOut
-from compute.types import BadInput, CannotDo
+from compute.types import CannotDo
 from tests.compute.procedures.known import Known, shown
 
 N = 60
@@ -82,9 +82,3 @@ def test_what_cannot_be_done() -> None:
     data, known, _ = made(3)
     with pytest.raises(CannotDo, match="neither embed image"):
         odd_one_out.run(Known(known, abilities=("embed_text",)), data, {})
-    with pytest.raises(BadInput, match="three"):
-        odd_one_out.run(
-            Known(known, abilities=("embed_image",)),
-            OddOneOut(names=data.names, members=data.members[:2], odd=data.odd),
-            {},
-        )

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from compute.engine.scoring import summarise
 from compute.procedures import probe
-from compute.procedures.shared.sampling import many_labels, one_label
+from compute.procedures.probe import many_labels, one_label
 from compute.tasks.data import Labelled, Probe
 from compute.types import BadInput, Undefined
 from tests.compute.procedures.hard import hard

@@ -13,7 +13,6 @@ from compute.content.items import texts
 from compute.engine.scoring import summarise
 from compute.procedures import zero_shot
 from compute.tasks.data import Labelled, ZeroShot
-from compute.types import BadInput
 from tests.compute.procedures.known import BOTH, Known, shown
 
 
@@ -66,9 +65,3 @@ def test_of_equal_prompts_the_first_class_has_it() -> None:
     assert (found.items["value"][fourth & picked_first] == 0).all() and (fourth & picked_first).any()
     tied = (fourth | (found.items["expected"] == "class 0")) & picked_first
     assert found.settings == {"prompts": 4, "distinct_prompts": 3, "tied": int(tied.sum())}
-
-
-def test_unfit_prompts() -> None:
-    subject, data, _, _ = made(n=60)
-    with pytest.raises(BadInput, match="5 prompts"):
-        zero_shot.run(subject, replace(data, prompts=data.prompts.take(np.arange(5))), {})

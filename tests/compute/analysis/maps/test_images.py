@@ -53,7 +53,6 @@ def test_which_items_are_drawn() -> None:
         (np.ones((9, 3)), {}, Undefined, "the same embedding"),
         (np.eye(9), {"n_neighbors": 1}, BadInput, "n_neighbors"),
         (np.eye(9), {"min_dist": 2.0}, BadInput, "min_dist"),
-        (np.full((9, 2), np.nan), {}, BadInput, "finite"),
     ],
 )
 def test_what_makes_no_map_is_refused(vectors, settings, error, words) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from scipy.stats import rankdata
 
 from compute.analysis.maps.patches import contrast, reduced, similarities
-from compute.types import BadInput
 
 
 def grid(*shape: int, seed: int = 0) -> np.ndarray:
@@ -54,11 +52,3 @@ def test_contrast_is_the_rank_among_all_pairs() -> None:
 def test_where_all_are_alike_nothing_stands_out() -> None:
     np.testing.assert_array_equal(contrast(similarities=np.full((3, 4), 0.97)), np.full((3, 4), 0.5))
     np.testing.assert_array_equal(contrast(similarities=[[0.3]]), [[0.5]])
-
-
-@pytest.mark.parametrize("bad", [np.zeros((2, 3)), np.zeros((0, 3, 4)), np.full((2, 2, 2), np.nan)])
-def test_what_is_no_grid_is_refused(bad: np.ndarray) -> None:
-    with pytest.raises(BadInput, match="grid of patches"):
-        similarities(first=bad, second=np.ones((2, 2, 4)))
-    with pytest.raises(BadInput, match="grid of patches"):
-        reduced(grid=bad)

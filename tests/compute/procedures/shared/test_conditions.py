@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from compute.content.messages import Picture
@@ -14,7 +13,7 @@ from compute.procedures.shared import conditions
 from compute.procedures.shared.conditions import FORMAT, OURS, PRINTED, TEMPLATES, TEXTS
 from compute.tasks.data import CONDITIONS, POSITION
 from compute.tasks.perturb import PERTURBATIONS
-from compute.types import BadInput, CannotDo
+from compute.types import CannotDo
 from tests.compute.procedures.pairs import column, rated_pairs
 
 # Appendix A.2, as printed.
@@ -124,5 +123,3 @@ def test_a_caption_that_looks_like_a_mark_is_left_as_it_is() -> None:
 def test_what_has_no_wording_is_named() -> None:
     with pytest.raises(CannotDo, match="invariant to 'rotate' in image-text pairs; there are: position"):
         conditions.questions(rated_pairs(1, second="text", condition="invariant"))
-    with pytest.raises(BadInput, match="no prompt template 7; they are 0 to 4"):
-        conditions.questions(replace(rated_pairs(1), templates=np.array([0, 7, 1])))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from compute.content.items import images
 from compute.content.messages import Reply
 from compute.procedures.shared import replies
 from compute.tasks.data import OddOneOut
-from compute.types import BadInput
 from tests.compute.procedures.known import Known
 
 DATA = OddOneOut(
@@ -35,12 +33,3 @@ def test_what_only_some_replies_state_is_no_total() -> None:
     }
     assert replies.totals([came, away]) == {"input_tokens": 7, "seconds": 0.5, "cost": 0.25}
     assert replies.totals([away]) == replies.totals([]) == {}
-
-
-def test_replies_to_other_questions_are_refused() -> None:
-    class Mixed(Known):
-        def choose(self, questions):
-            return [Reply(item=question.item, text="A") for question in questions[::-1]]
-
-    with pytest.raises(BadInput, match="in another order"):
-        ask(Mixed(abilities=("choose",)))
