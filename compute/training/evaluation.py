@@ -26,7 +26,7 @@ from compute.tasks.data import Data
 from compute.tasks.source import Source
 from compute.training import drawn, splits
 from compute.training.splits import FileExamples
-from compute.types import WHOLE, BadInput, BadItem, CannotDo, LikenessError, Model, Task
+from compute.types import WHOLE, BadInput, BadItem, LikenessError, Model, Task
 
 # The tasks that the multi-task metric is trained on, by the papers' names of the catalogue's categories (Table 2); the
 # others measure generalisation (Table 3).
@@ -106,7 +106,7 @@ def measured(held_out: Sequence[HeldOutTask], *, row: Model, encoder: Encoder) -
 
 
 class _InMemory:
-    """A procedure's Subject over a model in memory; each distinct content is embedded once."""
+    """A procedure's Subject over an encoder in memory; each distinct content is embedded once."""
 
     def __init__(self, row: Model, encoder: Encoder) -> None:
         self.row, self._encoder = row, encoder
@@ -126,12 +126,6 @@ class _InMemory:
                     raise BadItem(column.name(row), "its embedding is not finite", key=keys[row])
                 self._vectors[keys[row]] = vector
         return np.stack([self._vectors[key] for key in keys])
-
-    def compare(self, first: Column | None, second: Column) -> np.ndarray:
-        raise CannotDo(f"{self.row.key} is trained as an encoder and cannot compare")
-
-    def choose(self, questions: Sequence[Any]) -> list[Any]:
-        raise CannotDo(f"{self.row.key} is trained as an encoder and cannot answer questions")
 
     def _prepared(self, column: Column, row: int) -> Any:
         try:

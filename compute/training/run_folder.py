@@ -125,8 +125,7 @@ class RunFolder:
     def loss_log(self, *, step: int) -> Iterator[Callable[[Mapping[str, float]], None]]:
         """Yields a function that logs a step's losses; removes the lines of `step` and later that a killed run left."""
         path = self.training / "losses.jsonl"
-        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-        write_text(path, "".join(f"{line}\n" for line in lines[:step]))
+        write_text(path, "".join(f"{json.dumps(values)}\n" for values in self.losses()[:step]))
         with path.open("a", encoding="utf-8") as file:
             yield lambda values: print(json.dumps(values), file=file, flush=True)
 

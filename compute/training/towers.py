@@ -69,14 +69,11 @@ class DualEncoder:
     adapted: PeftModel | None = None  # the module with LoRA, once it has it
     trains_text: bool = False  # whether the text tower's weights are trained too
 
-    def vision_parts(self) -> list[torch.nn.Module]:
-        """The modules of the vision tower."""
-        return [getattr(self.module, name) for name in self.family.vision]
-
     def trained_parts(self) -> list[torch.nn.Module | torch.nn.Parameter]:
         """The modules and weights of the towers that are trained."""
         texts = [getattr(self.module, name, None) for name in self.family.text if self.trains_text]
-        return [*self.vision_parts(), *(part for part in texts if part is not None)]
+        images = [getattr(self.module, name) for name in self.family.vision]
+        return [*images, *(part for part in texts if part is not None)]
 
     def unfreeze(self, *, text: bool) -> None:
         """Makes all weights of the vision tower trainable, and with `text` those of the text tower."""

@@ -25,8 +25,8 @@ from PIL import Image
 
 from compute.models.adapter import Hardware
 from compute.training import loop, towers
-from compute.training.batches import StepBatches, prepared
 from compute.training.examples import TASKS
+from compute.training.loop import StepBatches, prepared
 from compute.training.plan import TuningPlan
 from compute.training.run_folder import RunFolder
 from tests.compute.models import checkpoints

@@ -184,7 +184,7 @@ def train(size: str, *, each: int, lead: int, steps: int, limit: float) -> Itera
     from torch.utils.data import DataLoader
 
     from compute.models.adapter import Hardware
-    from compute.training import batches, loop, towers
+    from compute.training import loop, towers
     from compute.training.plan import TuningPlan
     from compute.training.run_folder import RunFolder
     from tests.bench import bench_training
@@ -199,7 +199,7 @@ def train(size: str, *, each: int, lead: int, steps: int, limit: float) -> Itera
         base, other = (towers.load(row, hardware=hardware) for _ in range(2))
         run = loop.Tuning(base, plan, RunFolder(path=Path(scratch) / "run", identity={}))
     base.training(True)
-    source = batches.StepBatches(base, bench_training.photographs(side=SIDE, count=each), plan)
+    source = loop.StepBatches(base, bench_training.photographs(side=SIDE, count=each), plan)
     first = source[0]
 
     names = ("r", "lora_alpha", "lora_dropout", "target_modules", "bias")
@@ -209,7 +209,7 @@ def train(size: str, *, each: int, lead: int, steps: int, limit: float) -> Itera
     weights = [weight for weight in adapted.parameters() if weight.requires_grad]
     optimiser = torch.optim.AdamW(weights, lr=plan.learning_rate, weight_decay=plan.weight_decay)
 
-    def passes(batch: batches.TrainingBatch) -> None:
+    def passes(batch: loop.TrainingBatch) -> None:
         with run.autocast():
             pixels = batch.images["pixel_values"].to(DEVICE, non_blocking=True)
             vectors = torch.cat([other.towers.image.run({"pixel_values": pixels}), other.text_vectors(batch.texts)])
@@ -222,11 +222,11 @@ def train(size: str, *, each: int, lead: int, steps: int, limit: float) -> Itera
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
 
-    def script(batch: batches.TrainingBatch) -> None:
+    def script(batch: loop.TrainingBatch) -> None:
         passes(batch)
         optimiser.step()
 
-    def ours(batch: batches.TrainingBatch) -> None:
+    def ours(batch: loop.TrainingBatch) -> None:
         run.step(batch)
         run.state.step += 1
 
@@ -237,11 +237,11 @@ def train(size: str, *, each: int, lead: int, steps: int, limit: float) -> Itera
         clocked(lambda: None)  # waits for the device
         return clocked(lambda: [step(batch) for batch in made], units=steps)
 
-    workers = min(batches.WORKERS, max(1, encoding.workers() - 1)) if CUDA else 1
+    workers = min(loop.WORKERS, max(1, encoding.workers() - 1)) if CUDA else 1
     options = {"batch_size": None, "num_workers": workers, "multiprocessing_context": "fork"}
 
     def likeness() -> float:
-        return stepped(ours, batches.prepared(source, start=0))
+        return stepped(ours, loop.prepared(source, start=0))
 
     def loaded() -> float:
         return stepped(script, iter(DataLoader(source, sampler=range(plan.steps), **options)))

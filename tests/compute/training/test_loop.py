@@ -12,8 +12,8 @@ import pytest
 import torch
 
 from compute.training import loop, run_folder
-from compute.training.batches import StepBatches
 from compute.training.examples import TASKS, Content, batches
+from compute.training.loop import StepBatches
 from compute.training.loss import hinge
 from compute.training.plan import TuningPlan
 from compute.types import BadInput, LikenessError
