@@ -139,9 +139,9 @@ def joined(collections: Sequence[Loaded]) -> tuple[pd.DataFrame, pd.DataFrame, d
     Of runs with one id the newest is taken, whole. Of two runs of a model on a task the newer is the one shown, unless
     it has a part of the older one's scores alone; runs that share no score are both shown.
     """
-    runs = pd.concat([each.tables["runs"].assign(order=at) for at, each in enumerate(collections)], ignore_index=True)
-    scores = pd.concat(
-        [each.tables["scores"].assign(order=at) for at, each in enumerate(collections)], ignore_index=True
+    runs, scores = (
+        pd.concat([each.tables[table].assign(order=at) for at, each in enumerate(collections)], ignore_index=True)
+        for table in ("runs", "scores")
     )
     twice = runs.duplicated("id")
     gone = runs[twice]["order"].value_counts()

@@ -245,10 +245,8 @@ def _stored(entry: ResultEntry, metric: Metric, *, unit: str) -> float:
     beyond = metric.upper == 1 and printed == hub_tasks.PERCENT and (abs(entry.value) > 1 or entry.value == 0)
     if unit == printed or by_mteb or beyond or (not unit and metric.scale == 1):
         return hub_tasks.stored(entry.value, metric)
-    if unit:
-        raise BadInput(f"its notes give the unit {short(unit)}; {metric.title} is read in {printed!r} or as a fraction")
     raise BadInput(
-        f"value {entry.value} of {metric.title} may be a fraction or {printed!r}, and nothing says which",
+        f"value {entry.value} has the unit {short(unit)}; {metric.title} is read in {printed!r} or a fraction"
     )
 
 

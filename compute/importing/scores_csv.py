@@ -37,7 +37,11 @@ def read_scores_csv(path: Path, *, catalog: Catalog) -> Imported:
     """
     table = read_table(path)
     frame = table.frame.astype("str").fillna("").rename(columns=str.strip)
-    _check_columns(list(frame), path.name)
+    known = (*REQUIRED, *OPTIONAL, *DECLARING["model"], *DECLARING["task"])
+    if others := [column for column in frame if column not in known]:
+        raise BadInput(f"{path.name}: {unknown('column', others[0], known, listed=True)}")
+    if missing := [column for column in REQUIRED if column not in frame]:
+        raise BadInput(f"{path.name}: the column {missing[0]!r} is missing; required are {', '.join(REQUIRED)}")
     reader = _ScoresReader(catalog=catalog, name=path.name)
     for row, cells in enumerate(table.rows() and frame.to_dict("records"), start=1):
         try:
@@ -51,16 +55,6 @@ def read_scores_csv(path: Path, *, catalog: Catalog) -> Imported:
         tasks=tuple(reader.new_tasks.values()),
         metrics=tuple(reader.new_metrics.values()),
     )
-
-
-def _check_columns(columns: list[str], name: str) -> None:
-    known = (*REQUIRED, *OPTIONAL, *DECLARING["model"], *DECLARING["task"])
-    for column in columns:
-        if column not in known:
-            raise BadInput(f"{name}: {unknown('column', column, known, listed=True)}")
-    for column in REQUIRED:
-        if column not in columns:
-            raise BadInput(f"{name}: the column {column!r} is missing; required are {', '.join(REQUIRED)}")
 
 
 class _ScoresReader:
@@ -81,9 +75,8 @@ class _ScoresReader:
 
     def read(self, row: dict[str, str]) -> None:
         """Adds one row. Raises BadInput with the reason alone."""
-        for column in REQUIRED:
-            if not row[column]:
-                raise BadInput(f"{column} is empty; fill it in")
+        if empty := [column for column in REQUIRED if not row[column]]:
+            raise BadInput(f"{empty[0]} is empty; fill it in")
         benchmark = row["benchmark"]
         if benchmark not in self.benchmarks:
             raise BadInput(unknown("benchmark", benchmark, self.benchmarks, listed=True))
@@ -117,8 +110,7 @@ class _ScoresReader:
             missing = next(column for column in columns if column not in filled)
             raise BadInput(f"{missing} is empty; a new {noun} needs {', '.join(columns)}")
         if filled:
-            _check_key(key)
-            made = make(key, row)
+            made = make(_checked_key(key), row)
             if new.setdefault(key, made) != made:
                 raise BadInput(f"{noun} {key!r} is declared in two ways; declare it once")
         if key not in new:
@@ -162,8 +154,9 @@ class _ScoresReader:
         name = row["metric"]
         metric = self.metric(name)
         if metric is None:
-            _check_key(name)
-            metric = Metric(key=name, title=name, higher_is_better=higher, lower=None, upper=None, unit="")
+            metric = Metric(
+                key=_checked_key(name), title=name, higher_is_better=higher, lower=None, upper=None, unit=""
+            )
             self.new_metrics[name] = metric
         if metric.higher_is_better != higher:
             better = "more" if metric.higher_is_better else "less"
@@ -188,15 +181,13 @@ class _ScoresReader:
         for column in numbers.keys() - {"n", "stderr"}:
             if reason := outside(numbers[column], metric):
                 raise BadInput(f"{column} {reason}; proportions are fractions, 0.851 for 85.1%")
-        n = numbers.get("n")
+        n, ends = numbers.get("n"), [numbers[end] for end in ("low", "high") if end in numbers]
         if n is not None and (n < 1 or n != int(n)):
             raise BadInput(f"n is {row['n']!r}; give the whole number of items, or leave it empty")
         if numbers.get("stderr", 0) < 0:
             raise BadInput(f"stderr is {row['stderr']!r}; it cannot be negative")
-        if ("low" in numbers) != ("high" in numbers):
-            raise BadInput("only one end of the interval is filled; give low and high, or neither")
-        if "low" in numbers and numbers["low"] > numbers["high"]:
-            raise BadInput(f"low is {row['low']} and high {row['high']}; low cannot be above high")
+        if len(ends) == 1 or ends != sorted(ends):
+            raise BadInput(f"low is {row.get('low')!r} and high {row.get('high')!r}; give both in order, or neither")
         source, subset = row.get("source") or self.name, row.get("subset") or "default"
         identity = {"model": model, "task": task.key, "source": source, "file": self.name}
         mark = fingerprint(**identity)
@@ -228,6 +219,7 @@ class _ScoresReader:
         )
 
 
-def _check_key(key: str) -> None:
+def _checked_key(key: str) -> str:
     if not KEY.fullmatch(key):
         raise BadInput(f"{key[:60]!r} cannot be a key; use small letters, digits and . _ / + -")
+    return key

@@ -68,12 +68,13 @@ def notes(run: SharedRun, score: Score, metric: Metric) -> str:
     record, settings = run.stored.run, run.stored.run.settings
     procedure = settings.get("procedure") or {}
     options = {**(procedure.get("options") or {}), **((settings.get("data") or {}).get("options") or {})}
+    ends = interval(score, metric) or ()
     chosen = ", ".join(f"{name}={value}" for name, value in sorted(options.items()) if isinstance(value, str | int))
     parts = {
         "metric": metric.key,
         "unit": hub_tasks.unit(metric),
         "n": score.n,
-        "95% interval": _interval_text(score, metric),
+        "95% interval": " to ".join(rounded(end, metric.digits, scale=metric.scale) for end in ends),
         "standard error": None if score.stderr is None else f"{score.stderr * metric.scale:.4g}",
         "answered": None if score.coverage in (None, 1) else f"{100 * score.coverage:.2f}% of the items",
         "if all others were wrong": None
@@ -88,11 +89,6 @@ def notes(run: SharedRun, score: Score, metric: Metric) -> str:
     }
     texts = {name: re.sub(r"[;\s]+", " ", str(value)).strip() for name, value in parts.items() if value is not None}
     return "; ".join(f"{name}: {text}" for name, text in texts.items() if text)
-
-
-def _interval_text(score: Score, metric: Metric) -> str:
-    ends = interval(score, metric)
-    return "" if ends is None else " to ".join(rounded(end, metric.digits, scale=metric.scale) for end in ends)
 
 
 def dump(entries: list[EvalResultEntry]) -> str:

@@ -129,13 +129,15 @@ def section(
     environment = Environment(undefined=StrictUndefined, autoescape=False, trim_blocks=True, keep_trailing_newline=True)
     environment.filters["cell"] = cell
     ranked = [row for row in suites if row["ranked"]]
+    days = sorted({run.stored.run.started[:10] for run in shared.runs} - {""})
+    last = f" to {days[-1]}" if len(days) > 1 else ""
     return environment.from_string(SECTION).render(
         begin=BEGIN,
         end=END,
         heading=TITLE,
         name=shared.model.title,
         about=about,
-        date=_dates(shared.runs),
+        date=f"Computed {'from' if last else 'on'} {days[0]}{last}." if days else "",
         suites=suites,
         ranked=bool(ranked),
         unlike=any(row["unlike"] for row in ranked),
@@ -203,13 +205,6 @@ def _shown(value: float, metric: Metric, *, unit: bool = True) -> str:
 
 def _range(ends: tuple[float, float], metric: Metric) -> str:
     return " to ".join(_shown(end, metric, unit=False) for end in ends)
-
-
-def _dates(runs: Sequence[SharedRun]) -> str:
-    days = sorted({run.stored.run.started[:10] for run in runs if run.stored.run.started})
-    if not days:
-        return ""
-    return f"Computed on {days[0]}." if len(days) == 1 else f"Computed from {days[0]} to {days[-1]}."
 
 
 def _made(runs: Sequence[SharedRun]) -> str:
