@@ -47,8 +47,7 @@ def history(path: Path = CHANGELOG) -> tuple[DataVersion, ...]:
                 "`Digest: ...` and a list of changes"
             )
         versions.append(DataVersion(**match.groupdict()))
-    if not versions:
-        raise BadInput(f"{path.name} has no entry, so the data have no version")
+
     return tuple(versions)
 
 

@@ -94,10 +94,10 @@ class Snapshot:
     tag: str = ""
 
 
-def snapshot(database: Path, *, repo: str = "", tag: str = "") -> Snapshot:
+def snapshot(database: Path) -> Snapshot:
     """The snapshot of a database today. Raises DatabaseError."""
     version = store.recorded(database, "version") or "not recorded"
-    return Snapshot(version=version, day=datetime.now(UTC).date().isoformat(), repo=repo, tag=tag)
+    return Snapshot(version=version, day=datetime.now(UTC).date().isoformat())
 
 
 def free_tag(repo: str, *, version: str, wanted: str = "", api: Callable[[], Any] | None = None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -27,7 +26,7 @@ from compute.types import CannotDo, LikenessError, Model, Task
 # Data that is here is counted exactly, by reading it; above this many bytes that takes minutes, and the catalogue's
 # count is given.
 EXACT_BELOW = 2 << 30
-FLOAT = 4  # bytes of a stored number
+
 KINDS = ("image", "text", "pair")  # what is encoded
 
 
@@ -71,8 +70,8 @@ class ModelEstimate:
     exact: bool
     unknown: int  # tasks whose items nothing counts
     runs: int
-    bytes_each: int = FLOAT  # of a stored number
-    apart: Mapping[str, int] = field(default_factory=dict)  # as `work`, if each task were run by itself
+    bytes_each: int = 4  # of a stored number
+
     rates: Mapping[str, float] = field(default_factory=dict)  # a second, by kind; empty: neither measured nor given
     measured: bool = False  # on this machine
     problem: str = ""  # why it could not be measured
@@ -96,17 +95,9 @@ class ModelEstimate:
     @property
     def seconds(self) -> float | None:
         """How long encoding, comparing and answering takes; None without a rate."""
-        return self._seconds(self.work)
-
-    @property
-    def seconds_apart(self) -> float | None:
-        """How long it would take if each task were run by itself."""
-        return self._seconds(self.apart)
-
-    def _seconds(self, work: Mapping[str, int]) -> float | None:
-        if not set(work) <= set(self.rates):
+        if not set(self.work) <= set(self.rates):
             return None
-        return sum(count / self.rates[kind] for kind, count in work.items())
+        return sum(count / self.rates[kind] for kind, count in self.work.items())
 
     @property
     def vectors(self) -> int | None:
@@ -161,16 +152,7 @@ def estimate(plan: Plan, *, bench: Bench, seconds: float = 0.0) -> tuple[list[Ta
         jobs = [job for job in plan.of(row) if job.stored is None]
         if jobs:
             tallies = _tallies(row, jobs, data)
-            apart: Counter[str] = Counter()
-            for key in dict.fromkeys(job.task.key for job in jobs):
-                of_task = [job for job in jobs if job.task.key == key]
-                apart.update(_work(row, of_task, data, bench, _tallies(row, of_task, data)).work)
-            counted = replace(
-                _work(row, jobs, data, bench, tallies),
-                apart=dict(apart),
-                bytes_each=np.dtype(bench.settings.store_dtype).itemsize,
-            )
-            work.append(_timed(counted, jobs, data, bench, tallies, seconds))
+            work.append(_timed(_work(row, jobs, data, bench, tallies), jobs, data, bench, tallies, seconds))
             encoding.release()
     return list(data.values()), work
 
@@ -235,6 +217,7 @@ def _work(
                 unknown += count is None
     return ModelEstimate(
         model=row,
+        bytes_each=np.dtype(bench.settings.store_dtype).itemsize,
         weights=size,
         present=present,
         encoded=encoded,

@@ -97,22 +97,8 @@ def _model_lines(one: ModelEstimate) -> list[str]:
         f"{row.key}, {counted(one.runs, 'run')}",
         f"  weights  {weights}",
         f"  items    {items}",
-        *_shared(one),
         f"  time     {_time(one)}",
     ]
-
-
-def _shared(one: ModelEstimate) -> list[str]:
-    """What is saved because tasks share items; empty where they share none."""
-    once, apart = sum(one.work.values()), sum(one.apart.values())
-    if apart <= once:
-        return []
-    saved = (
-        f"  sharing  {apart:,} if each task were run by itself: {rounded(1 - once / apart, 1, scale=100)}% are saved"
-    )
-    if one.seconds is not None and one.seconds_apart is not None:
-        saved += f", {duration(one.seconds_apart - one.seconds)} of {duration(one.seconds_apart)}"
-    return [saved]
 
 
 def _time(one: ModelEstimate) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 
 import numpy as np
 from PIL import Image
@@ -80,26 +79,25 @@ def rates(
         subject.store = FeatureStore(folder)
         for kind in kinds:
             parts = [column for column in columns if column.modality == kind and len(column)]
-            rates |= _rate(kind, [len(part) for part in parts], partial(_encode, subject, parts), share)
-        lengths = [len(second) for _, second in compared]
-        rates |= _rate("comparison", lengths, partial(_compare, subject, compared), share)
+
+            def encode(at: int, rows: np.ndarray, parts: Sequence[Column] = parts) -> None:
+                subject.prepare([parts[at].take(rows)])
+
+            rates |= _rate(kind, [len(part) for part in parts], encode, share)
+
+        def compare(at: int, rows: np.ndarray) -> None:
+            first, second = compared[at]
+            subject.compare(None if first is None else first.take(rows), second.take(rows))
+
+        rates |= _rate("comparison", [len(second) for _, second in compared], compare, share)
         if questions:
             subject.model.answers = Forgetful(subject.row)
-            rates |= _rate("question", [len(questions)], partial(_ask, subject, questions), share, first=1)
+
+            def ask(_: int, rows: np.ndarray) -> None:
+                subject.choose([questions[row] for row in rows.tolist()])
+
+            rates |= _rate("question", [len(questions)], ask, share, first=1)
     return rates
-
-
-def _encode(subject: LoadedSubject, columns: Sequence[Column], at: int, rows: np.ndarray) -> None:
-    subject.prepare([columns[at].take(rows)])
-
-
-def _compare(subject: LoadedSubject, compared: Sequence[Compared], at: int, rows: np.ndarray) -> None:
-    first, second = compared[at]
-    subject.compare(None if first is None else first.take(rows), second.take(rows))
-
-
-def _ask(subject: LoadedSubject, questions: Sequence[Question], _: int, rows: np.ndarray) -> None:
-    subject.choose([questions[row] for row in rows.tolist()])
 
 
 def _rate(

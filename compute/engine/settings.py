@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from huggingface_hub import constants
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from compute import paths
 from compute.types import BadInput, suggestion
@@ -29,8 +29,10 @@ class RunSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
     # The folder that runs are stored in; None: the project's.
-    results: Annotated[Path, BeforeValidator(lambda results: paths.RESULTS if results is None else results)] = None
-    offline: bool = False  # no other machine is asked; also where the hub's own variable says so
+    results: Annotated[Path, BeforeValidator(lambda results: Path(results or paths.RESULTS).absolute())] = None
+    offline: Annotated[bool, AfterValidator(lambda offline: offline or constants.HF_HUB_OFFLINE)] = (
+        False  # no other machine is asked; also where the hub's own variable says so
+    )
     # User data, or with a suite a folder of data sets as <org>/<name>/.
     data: Path | str | None = None
     data_name: str = ""  # of the suite that the data make; empty: the file's
@@ -72,16 +74,6 @@ class RunSettings(BaseModel):
             raise BadInput(
                 f"{name} cannot be {str(value)[:60]!r}: {first['msg'].replace('Input', 'it')}.{near}"
             ) from None
-
-    @field_validator("results")
-    @classmethod
-    def _absolute(cls, results: Path) -> Path:
-        return results.absolute()
-
-    @field_validator("offline")
-    @classmethod
-    def _of_the_hub(cls, offline: bool) -> bool:
-        return offline or constants.HF_HUB_OFFLINE
 
     @model_validator(mode="after")
     def _fit(self) -> RunSettings:

@@ -194,10 +194,11 @@ def workbench(
     from compute.tasks.source import Source
 
     data = None if data is None else Path(data)
-    if data is not None and data.suffix == ".parquet" and not data.exists():
-        raise BadInput(f"There is no file {data}. Make it: likeness pairs make --images DIR --out {data}")
     if data is not None and not data.is_dir():
-        raise BadInput(f"There is no folder {data}: give one that holds data sets as <org>/<name>/, or name none")
+        raise BadInput(
+            f"There is no folder {data}: give one that holds data sets as <org>/<name>/, name none, or give pairs of "
+            "images: likeness pairs make"
+        )
     hardware = hardware or families.hardware(device=settings.device, dtype=settings.dtype)
     offline = settings.offline or settings.dry_run
     if offline:
@@ -246,11 +247,7 @@ def own_suites(
         made = suite_making.from_file(Path(data), suite=suite_making.PAIRBENCH)
     elif not suite or (same is not None and same.shape not in (own_suite.PAIRS, *own_suite.COMPARISONS)):
         made = _read(settings, same=same, warn=warn)
-    elif suite == suite_making.PAIRBENCH and _holds_images(Path(data)):
-        raise BadInput(
-            f"{data} is a folder of images. Make pairs of them first: likeness pairs make --images {data} "
-            "--out pairs.parquet; then name these in its place, pairs.parquet"
-        )
+
     elif Path(data).is_file():
         made = suite_making.from_file(Path(data), suite=suite, known=suites)
     if made is not None:
@@ -346,15 +343,6 @@ def _extended(suites: Sequence[OwnSuite], root: Path, warn: Warn) -> Catalog:
     for problem in (*problems, *others):
         warn(problem)
     return catalog
-
-
-def _holds_images(folder: Path) -> bool:
-    """Whether images are in a folder or in the folders there; the files of a data set are in <org>/<name>/."""
-    from compute.io.images import is_image_name
-
-    return folder.is_dir() and any(
-        is_image_name(path.name) and path.is_file() for pattern in ("*", "*/*") for path in folder.glob(pattern)
-    )
 
 
 def check_writable(folder: Path) -> None:

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -169,15 +170,9 @@ def files(results: Path) -> list[Path]:
 
 def recorded(results: Path) -> tuple[list[Model], list[str]]:
     """The recorded models, those of folders with the folder's path as their weights; and why others are skipped."""
-    models: list[Model] = []
-    problems: list[str] = []
-    for path in files(results):
-        try:
-            models.append(_read(path, root=results))
-        except (OSError, ValueError) as error:
-            reason = str(error).strip().partition("\n")[0]
-            problems.append(f"The own model {path.name} is skipped ({reason}): remove it, and run the model again")
-    return models, problems
+    return suite_records.read_all(
+        files(results), partial(_read, root=results), noun="own model", remedy="remove it, and run the model again"
+    )
 
 
 def with_own(suites: Sequence[OwnSuite], models: Sequence[Model]) -> tuple[Catalog, list[str]]:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -190,18 +192,20 @@ def files(results: Path) -> list[Path]:
 
 def recorded(results: Path) -> tuple[list[OwnSuite], list[str]]:
     """The recorded suites, and why others are skipped."""
-    suites: list[OwnSuite] = []
-    problems: list[str] = []
-    for path in files(results):
+    remedy = "remove it, and run again with --data (in Python data=) to rebuild it"
+    return read_all(files(results), partial(_read, root=results), noun="suite", remedy=remedy)
+
+
+def read_all(paths: list[Path], read: Callable[[Path], Any], *, noun: str, remedy: str) -> tuple[list[Any], list[str]]:
+    """The records that can be read, and a sentence for each of the others."""
+    rows, problems = [], []
+    for path in paths:
         try:
-            suites.append(_read(path, root=results))
+            rows.append(read(path))
         except (OSError, ValueError) as error:
             reason = str(error).strip().partition("\n")[0]
-            problems.append(
-                f"The suite {path.name} is skipped ({reason}): remove it, and run again with --data (in Python data=) "
-                "to rebuild it"
-            )
-    return suites, problems
+            problems.append(f"The {noun} {path.name} is skipped ({reason}): {remedy}")
+    return rows, problems
 
 
 def _read(path: Path, *, root: Path) -> OwnSuite:

@@ -21,7 +21,7 @@ from compute.features.store import FeatureStore
 from compute.features.subject import LoadedSubject
 from compute.models.judges.answer_log import AnswerLog
 from compute.models.loading import size_of_weights
-from compute.procedures.shared import sampling
+from compute.procedures import probe
 from compute.tasks import mieb
 from compute.tasks.source import Need, Source
 from compute.types import Model, NotHere, Task
@@ -184,7 +184,7 @@ def test_estimates_are_within_a_fifth_of_published_sizes(key: str) -> None:
 
 def test_the_items_that_draws_take_are_those_of_the_sampling() -> None:
     labels = np.random.default_rng(0).permutation(np.repeat(np.arange(47), 80))
-    taken = np.unique(sampling.one_label(labels, samples_per_label=16, draws=5))
+    taken = np.unique(probe.one_label(labels, samples_per_label=16, draws=5))
     assert mieb.drawn(len(labels), classes=47, each=16, draws=5) == pytest.approx(len(taken), rel=0.05)
 
 

@@ -33,18 +33,17 @@ def needs(results: Path, *suites: str) -> list[Need]:
     return [tasks.needs(task, source=source) for task in of]
 
 
-def summed(found: list[Need]) -> tuple[int, int]:
-    """Items counted once, and task by task: of tasks that show the same items the largest number, and the training
-    items of every probe."""
+def summed(found: list[Need]) -> int:
+    """Items counted once: of tasks that show the same items the largest number, and the training items of every
+    probe."""
     largest: dict[tuple[str, str], int] = defaultdict(int)
-    trained = apart = 0
+    trained = 0
     for at, need in enumerate(found):
         name = need.shared or f"task {at}"
-        apart += (need.images or 0) + (need.texts or 0)
         trained += need.trained
         largest[name, "image"] = max(largest[name, "image"], (need.images or 0) - need.trained)
         largest[name, "text"] = max(largest[name, "text"], need.texts or 0)
-    return trained + sum(largest.values()), apart
+    return trained + sum(largest.values())
 
 
 def estimated(results: Path, suite: str, *more: str) -> str:
@@ -68,19 +67,15 @@ def estimated(results: Path, suite: str, *more: str) -> str:
 @pytest.mark.parametrize(
     "suites", [("mieb",), ("unisim-core", "unisim-ood"), ("mieb", "unisim-core", "unisim-ood")], ids="+".join
 )
-def test_items_bytes_hours_and_what_sharing_saves(nothing: Path, suites: tuple[str, ...]) -> None:
+def test_items_bytes_and_hours(nothing: Path, suites: tuple[str, ...]) -> None:
     output = estimated(nothing, ",".join(suites))
-    once, apart = summed(needs(nothing, *suites))
+    once = summed(needs(nothing, *suites))
     [items] = re.findall(r"items    about ([0-9,]+) distinct items to encode", output)
     assert int(items.replace(",", "")) == once
     assert f"{once:,} x 512 x 4 bytes" in output
     hours = once / RATE / 3600
     shown = f"{hours:.1f}" if hours >= 1 else f"{hours:.3f}"
     assert f"({shown} device hours)" in output
-    sharing = re.findall(r"sharing  ([0-9,]+) if each task were run by itself: ([0-9.]+)% are saved", output)
-    assert [(int(count.replace(",", "")), float(share)) for count, share in sharing] == (
-        [(apart, round(100 * (1 - once / apart), 1))] if apart > once else []
-    )
 
 
 def test_suites_that_share_tasks_count_them_once(nothing: Path) -> None:
