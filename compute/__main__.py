@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import codecs
 import errno
 import io
 import os
 import sys
-import unicodedata
 from typing import Any
 
 import typer
@@ -33,29 +31,6 @@ from compute.progress import working
 from compute.types import ON_COMMAND_LINE, BadInput, LikenessError
 from compute.versions import naming_packages
 
-SIGNS = {
-    "±": "+/-",
-    "≤": "<=",
-    "≥": ">=",
-    "↑": "(up)",
-    "↓": "(down)",
-    "→": "->",
-    "–": "-",
-    "—": "-",
-    "×": "x",
-    "−": "-",
-}
-
-
-def _in_ascii(error: UnicodeError) -> tuple[str, int]:
-    """What is printed for signs that the terminal's encoding lacks: a finished run is not lost for one of them."""
-    text = error.object[error.start : error.end]
-    plain = (SIGNS.get(sign) or unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode() for sign in text)
-    return "".join(one or "?" for one in plain), error.end
-
-
-codecs.register_error("signs", _in_ascii)
-
 
 class Commands(TyperGroup):
     """The one error boundary of the command line: an error that a user can fix is one line and exit code 1."""
@@ -64,7 +39,7 @@ class Commands(TyperGroup):
         """As click's, on streams that take every sign."""
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(errors="signs")
+                stream.reconfigure(errors="replace")
         return super().main(*given, **named)
 
     def invoke(self, context: Any) -> Any:

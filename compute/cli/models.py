@@ -50,13 +50,18 @@ def named_models(
     """
     from compute.catalog.own import models as own_models
     from compute.engine import named_models
+    from compute.models.own import factories
 
+    if not texts:
+        raise BadInput("No model is named. List them: likeness list models")
+    if file := next(filter(factories.is_factory, texts), None):
+        raise BadInput(f"{file} is code, which only likeness run takes: the other commands need a checkpoint")
     known = {row.key: row for row in catalog.models}
     for row in (known[text] for text in dict.fromkeys(texts) if text in known):
         for folder in own_models.folders(row):
             typer.echo(f"Reads {printable(folder)} as recorded for {row.key}", err=True)
     models = named_models.named(
-        _checked(texts),
+        texts,
         catalog=catalog,
         overrides=named_models.Overrides(name=name, family=family, options=_options(options)),
         offline=offline,
@@ -89,16 +94,6 @@ def made_models(texts: Sequence[str], settings: RunSettings, *, name: str = "") 
             typer.echo(f"Warning: {made.remark}", err=True)
         models[text] = made, hardware
     return models
-
-
-def _checked(texts: Sequence[str]) -> Sequence[str]:
-    from compute.models.own import factories
-
-    if not texts:
-        raise BadInput("No model is named. List them: likeness list models")
-    if file := next((text for text in texts if factories.is_factory(text)), None):
-        raise BadInput(f"{file} is code, which only likeness run takes: the other commands need a checkpoint")
-    return texts
 
 
 def _options(texts: Sequence[str]) -> Mapping[str, Any]:

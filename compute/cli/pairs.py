@@ -192,5 +192,5 @@ def _oddities(manifest: Manifest) -> list[str]:
     return lines
 
 
-def _some(values: list[str], most: int = 3) -> str:
-    return ", ".join(values[:most]) + (" ..." if len(values) > most else "")
+def _some(values: list[str]) -> str:
+    return ", ".join(values[:3]) + " ..." * (len(values) > 3)

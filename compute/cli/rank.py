@@ -61,8 +61,8 @@ def rank(
     """Ranks any table of scores: ranks and means with 95% intervals, and tie classes, as on the board."""
     from compute.interface.rank import rank as ranked_table
 
-    limits = _numbers(bounds)
-    if limits is not None and len(limits) != 2:
+    limits = tuple(map(_number, names(bounds)))
+    if len(limits) not in (0, 2):
         raise BadInput(f"--bounds takes the least and the largest mean, such as 0,100; got {bounds!r}")
     result = ranked_table(
         scores,
@@ -76,7 +76,7 @@ def rank(
         aggregate=aggregate,
         test=test,
         coverage=coverage,
-        bounds=limits,
+        bounds=limits or None,
         shares=shares,
         transpose=transpose,
     )
@@ -97,10 +97,6 @@ def _pairs(texts: list[str] | None, form: str) -> list[tuple[str, str]]:
             raise BadInput(f"{name.strip()!r} is named twice. Write it once: {form}")
         pairs.append((name.strip(), value.strip()))
     return pairs
-
-
-def _numbers(text: str) -> tuple[float, ...] | None:
-    return tuple(_number(part) for part in names(text)) or None
 
 
 def _number(text: str) -> float:

@@ -214,11 +214,6 @@ def build(path: Path | None = None, *, results: Path | None = None) -> Report:
     return report
 
 
-def see_it() -> str:
-    """How to look at what the app's database holds."""
-    return f"See it: {'likeness' if paths.IS_INSTALLED else 'python app.py'}"
-
-
 def rebuild(root: Path, *, wanted: bool = True, err: bool = False) -> None:
     """Builds the database after a change under `root`, where that is `wanted` and it is made from that folder; says so
     on stderr where stdout is for a program."""
@@ -230,7 +225,9 @@ def rebuild(root: Path, *, wanted: bool = True, err: bool = False) -> None:
         for line in report.superseded:
             typer.echo(line)
         typer.echo(
-            f"{report.path.name} built in {report.seconds:.1f} s: {report.computed} computed runs. {see_it()}", err=err
+            f"{report.path.name} built in {report.seconds:.1f} s: {report.computed} computed runs. "
+            f"See it: {'likeness' if paths.IS_INSTALLED else 'python app.py'}",
+            err=err,
         )
         return
     location = str(storage.location(root))

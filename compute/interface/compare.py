@@ -193,7 +193,7 @@ def _part(task: str, category: str, a: ModelScores, b: ModelScores) -> dict[str,
     """One task's row of the parts, without `better`."""
     first, second = a.scores[task], b.scores[task]
     row: dict[str, Any] = {"task": task, "category": category, "a": first.value, "b": second.value}
-    items = _items(task, a, b)
+    items = item_difference(a.runs[task], b.runs[task]) if task in a.runs and task in b.runs else None
     if items is not None and not math.isnan(items.difference):
         fields = ("difference", "low", "high", "p", "n", "reason")
         return row | {"over": "items"} | {name: getattr(items, name) for name in fields}
@@ -206,13 +206,6 @@ def _part(task: str, category: str, a: ModelScores, b: ModelScores) -> dict[str,
     half = normal.inv_cdf(0.975) * error
     p = 2 * normal.cdf(-abs(gap) / error)
     return row | {"low": gap - half, "high": gap + half, "p": p, "reason": why.removesuffix("; ")}
-
-
-def _items(task: str, a: ModelScores, b: ModelScores) -> ItemDifference | None:
-    """The difference over items; None where one of the two has no items."""
-    if task not in a.runs or task not in b.runs:
-        return None
-    return item_difference(a.runs[task], b.runs[task])
 
 
 def item_difference(a: StoredRun, b: StoredRun) -> ItemDifference:

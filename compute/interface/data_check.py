@@ -194,7 +194,8 @@ def _task_lines(task: CheckedTask) -> Iterator[str]:
         yield f"  Images: {images_read(task.images)}"
         yield from (f"    {name}: {problem}" for name, problem in task.images.bad)
     for finding in task.findings:
-        yield f"  {'Fault' if finding.fault else 'Note'}: {finding.what}: {finding.count:,} ({_some(finding)})"
+        some = ", ".join(finding.examples[:EXAMPLES]) + ", ..." * (finding.count > EXAMPLES)
+        yield f"  {'Fault' if finding.fault else 'Note'}: {finding.what}: {finding.count:,} ({some})"
     if not task.findings:
         yield "  No repeated items, no contradicting labels"
     if task.resolution:
@@ -207,7 +208,3 @@ def images_read(images: HashedImages) -> str:
     bad = f"; that cannot be read: {len(images.bad):,}" if images.bad else ""
     plain = f"; of a plain colour, compared by content alone: {images.plain:,}" if images.plain else ""
     return f"{images.total:,} distinct{drawn}{plain}{bad}"
-
-
-def _some(finding: DataFinding) -> str:
-    return ", ".join(finding.examples[:EXAMPLES]) + (", ..." if finding.count > EXAMPLES else "")

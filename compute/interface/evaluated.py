@@ -159,17 +159,16 @@ class Evaluation(ShowsItself):
             self._table,
             others,
             comparable=self._comparable(origin, others),
-            instead=() if self._has_others(others) else self._other_origins(origin),
+            instead=[
+                other
+                for other in ORIGINS
+                if other != origin
+                and self.suite.aggregate != HUMAN
+                and {*self._arranged(other).models} - {self.model.key}
+            ]
+            if others is None or not {*others.models} - {self.model.key}
+            else (),
         )
-
-    def _has_others(self, arranged: ScoreTable | None) -> bool:
-        return arranged is not None and any(key != self.model.key for key in arranged.models)
-
-    def _other_origins(self, origin: str) -> list[str]:
-        """The other origins of which other models have scores on this suite."""
-        if self.suite.aggregate == HUMAN:
-            return []
-        return [other for other in ORIGINS if other != origin and self._has_others(self._arranged(other))]
 
     def _comparable(self, origin: str, others: ScoreTable | None) -> Comparability:
         measured = None

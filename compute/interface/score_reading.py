@@ -342,12 +342,8 @@ def _wide(frame: pd.DataFrame, reading: ScoreReading, comma: bool | None, shared
 
 def _errors_said(behind: Sequence[str], columns: Sequence[str]) -> list[str]:
     """What was taken for standard errors without being called so."""
-    notes = [f"Read as standard errors: the columns {shown(columns)}."] if columns else []
-    return (
-        [*notes, f"Read as standard errors: what stands behind ± or in parentheses in {shown(behind)}."]
-        if behind
-        else notes
-    )
+    said = {"the columns": columns, "what stands behind ± or in parentheses in": behind}
+    return [f"Read as standard errors: {what} {shown(names)}." for what, names in said.items() if names]
 
 
 def _long(
@@ -594,11 +590,9 @@ def _categorised(table: ScoreTable, of_task: Sequence[str], *, order: Sequence[s
 def _summaries(table: ScoreTable) -> list[str]:
     """A sentence where columns are named as if they were means of the others, or ranks."""
     named = [task for task in table.tasks if SUMMARY.fullmatch(task)]
-    return (
-        [f"Counted as tasks: {shown(named)}. Omit them ({argument('ignore')}) if they sum up the others."]
-        if named
-        else []
-    )
+    return [f"Counted as tasks: {shown(named)}. Omit them ({argument('ignore')}) if they sum up the others."][
+        : len(named)
+    ]
 
 
 def _check_names(names: Iterable[str], known: Collection[str], *, what: str) -> None:
