@@ -24,7 +24,6 @@ import torch
 
 from compute.content.items import Column
 from compute.procedures import retrieval
-from compute.procedures.shared import top_k
 from compute.tasks.data import Mixed, Retrieval
 from compute.types import Model
 
@@ -136,13 +135,13 @@ def ours(queries: np.ndarray, documents: np.ndarray, data: Retrieval) -> tuple[f
 def products(queries: np.ndarray, documents: np.ndarray) -> float:
     """Seconds of torch.mm alone: every query with every document, in the same blocks."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    room = torch.empty((top_k.QUERIES, top_k.DOCUMENTS), device=device)
+    room = torch.empty((retrieval.QUERIES, retrieval.DOCUMENTS), device=device)
     sides = [torch.from_numpy(side).to(device) for side in (queries, documents)]
     began = clock()
-    for top in range(0, len(queries), top_k.QUERIES):
-        first = sides[0][top : top + top_k.QUERIES]
-        for start in range(0, len(documents), top_k.DOCUMENTS):
-            second = sides[1][start : start + top_k.DOCUMENTS]
+    for top in range(0, len(queries), retrieval.QUERIES):
+        first = sides[0][top : top + retrieval.QUERIES]
+        for start in range(0, len(documents), retrieval.DOCUMENTS):
+            second = sides[1][start : start + retrieval.DOCUMENTS]
             torch.mm(first, second.T, out=room.view(-1)[: len(first) * len(second)].view(len(first), len(second)))
     if device == "cuda":
         torch.cuda.synchronize()

@@ -146,7 +146,6 @@ def encode(name: str, *, count: int, limit: float) -> Iterator[str]:
 def search(*, limit: float) -> Iterator[str]:
     """The best 1000 documents of every query, and with the metrics of retrieval, beside torch.mm and topk."""
     from compute.procedures import retrieval
-    from compute.procedures.shared import top_k
     from compute.procedures.shared.similarity import Cosines
     from tests.bench.bench_retrieval import DEPTH, DOCUMENTS, QUERIES, WIDTH, Stored, task
 
@@ -157,13 +156,13 @@ def search(*, limit: float) -> Iterator[str]:
 
     def ours() -> None:
         order = np.arange(m)
-        list(top_k.search(Cosines(queries, documents), queries=n, documents=m, depth=DEPTH, precedence=order))
+        list(retrieval.search(Cosines(queries, documents), queries=n, documents=m, depth=DEPTH, precedence=order))
 
     def bare() -> None:
         sides = [torch.from_numpy(side).to(DEVICE) for side in (queries, documents)]
         first, second = map(torch.nn.functional.normalize, sides)
-        for start in range(0, n, top_k.QUERIES):
-            best = torch.mm(first[start : start + top_k.QUERIES], second.T).topk(DEPTH, dim=1)
+        for start in range(0, n, retrieval.QUERIES):
+            best = torch.mm(first[start : start + retrieval.QUERIES], second.T).topk(DEPTH, dim=1)
             best.values.cpu(), best.indices.cpu()
 
     def whole() -> None:

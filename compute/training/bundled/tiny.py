@@ -2,18 +2,103 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import math
+import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
 
 from compute.io.files import replacing
+from compute.tasks.drawing import compose
+from compute.tasks.drawing.captions import caption, quality
+from compute.tasks.drawing.lexicon import DISTORTIONS, NUMBERS
 from compute.tasks.drawing.render import SIDE
-from compute.training.bundled import lessons, losses, tokens
+from compute.training.bundled import lessons, losses
+from compute.training.bundled.lessons import LESS, MORE
 from compute.types import BadInput
+
+START, END = "<|startoftext|>", "<|endoftext|>"
+LENGTH = 40  # tokens a text is cut to
+SCENES = 5000  # whose captions give the words
+EXTRA = (
+    "how many are there where is the which what side of and shapes shape color question answer photo picture "
+    "circle circles does say page with text words image drawing only a an it now"
+)
+
+
+def words() -> tuple[str, ...]:
+    """Every word of the captions, sorted."""
+    rng, vocabulary = Random("words"), set(NUMBERS)
+    lines = [text for prompts in MORE for text in prompts] + [*LESS, EXTRA]
+    lines += [caption(compose.scene(rng, part="train"), rng).text for _ in range(SCENES)]
+    lines += [
+        quality(rng, kind=kind, strength=strength).text
+        for kind in ("", *DISTORTIONS)
+        for strength in range(6)
+        for _ in range(20)
+    ]
+    for line in lines:
+        vocabulary |= set(re.findall(r"[a-z]+", line.lower()))
+    return tuple(sorted(vocabulary))
+
+
+def merges(vocabulary: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Byte-pair merges that make each word one token: the commonest pair first, ties in alphabetical order."""
+    pieces = [[*word[:-1], word[-1] + "</w>"] for word in vocabulary]
+    pairs = []
+    while True:
+        counts = Counter(pair for piece in pieces for pair in zip(piece, piece[1:], strict=False))
+        if not counts:
+            return pairs
+        best = min(counts, key=lambda pair: (-counts[pair], pair))
+        pairs.append(best)
+        pieces = [_merged(piece, best) for piece in pieces]
+
+
+def _merged(piece: list[str], pair: tuple[str, str]) -> list[str]:
+    out: list[str] = []
+    for part in piece:
+        if out and (out[-1], part) == pair:
+            out[-1] += part
+        else:
+            out.append(part)
+    return out
+
+
+def byte_letters() -> list[str]:
+    """The 256 printable letters that byte-level tokenizers write bytes with (GPT-2's table)."""
+    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    others = [byte for byte in range(256) if byte not in printable]
+    table = {byte: chr(byte) for byte in printable} | {byte: chr(256 + n) for n, byte in enumerate(others)}
+    return [table[byte] for byte in range(256)]
+
+
+def write(folder: Path) -> int:
+    """Writes vocab.json, merges.txt and tokenizer_config.json as CLIPTokenizer reads them; the number of tokens."""
+    pairs = merges(words())
+    letters = byte_letters()
+    tokens = [*letters, *(letter + "</w>" for letter in letters), *dict.fromkeys(a + b for a, b in pairs), START, END]
+    folder.mkdir(parents=True, exist_ok=True)
+    vocabulary = {token: index for index, token in enumerate(tokens)}
+    (folder / "vocab.json").write_text(json.dumps(vocabulary, ensure_ascii=False) + "\n", encoding="utf-8")
+    (folder / "merges.txt").write_text("#version: 0.2\n" + "".join(f"{a} {b}\n" for a, b in pairs), encoding="utf-8")
+    settings = {
+        "tokenizer_class": "CLIPTokenizer",
+        "model_max_length": LENGTH,
+        "unk_token": END,
+        "bos_token": START,
+        "eos_token": END,
+        "pad_token": END,
+    }
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+    return len(tokens)
+
 
 if TYPE_CHECKING:
     import torch
@@ -54,7 +139,7 @@ def train(folder: Path, *, plan: TrainingPlan = TrainingPlan(), every: int = 200
     import torch
 
     torch.set_num_threads(plan.threads)
-    count = tokens.write(folder)
+    count = write(folder)
     torch.manual_seed(plan.seed)
     model = build(vocabulary=count)
     heads = torch.nn.ModuleList(
@@ -115,7 +200,7 @@ def build(*, vocabulary: int) -> CLIPModel:
     ends = {"bos_token_id": vocabulary - 2, "eos_token_id": vocabulary - 1, "pad_token_id": vocabulary - 1}
     config = CLIPConfig(
         vision_config={**VISION, **shared, "image_size": SIDE, "patch_size": lessons.PATCH},
-        text_config={**TEXT, **shared, **ends, "vocab_size": vocabulary, "max_position_embeddings": tokens.LENGTH},
+        text_config={**TEXT, **shared, **ends, "vocab_size": vocabulary, "max_position_embeddings": LENGTH},
         projection_dim=DIMENSION,
     )
     config._attn_implementation = "eager"  # backwards through 64 tokens twice as fast as the fused kernel on a CPU
@@ -168,9 +253,9 @@ def _tokenizer(folder: Path) -> Encode:
     from transformers import CLIPTokenizer
 
     tokenizer = CLIPTokenizer.from_pretrained(str(folder))
-    return lambda texts: tokenizer(
-        list(texts), padding=True, truncation=True, max_length=tokens.LENGTH, return_tensors="pt"
-    )["input_ids"]
+    return lambda texts: tokenizer(list(texts), padding=True, truncation=True, max_length=LENGTH, return_tensors="pt")[
+        "input_ids"
+    ]
 
 
 def _losses(

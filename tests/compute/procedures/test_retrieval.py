@@ -10,7 +10,6 @@ import pytest
 import pytrec_eval
 
 from compute.procedures import retrieval
-from compute.procedures.shared import top_k
 from compute.tasks.data import Mixed, Retrieval
 from compute.types import BadInput
 from tests.compute.procedures.known import BOTH, Known, shown
@@ -80,7 +79,7 @@ def test_right_answers_that_the_documents_lack_count_as_never_found_as_in_trec_e
 
 @pytest.mark.parametrize("block", [(2048, 8192), (7, 13)])
 def test_trec_eval_gives_the_same_figures_ties_included(monkeypatch: pytest.MonkeyPatch, block) -> None:
-    monkeypatch.setattr(top_k.search, "__kwdefaults__", {**top_k.search.__kwdefaults__, "block": block})
+    monkeypatch.setattr(retrieval.search, "__kwdefaults__", {**retrieval.search.__kwdefaults__, "block": block})
     data, model, scores, grades = made()
     items = retrieval.run(model, data, SUM).items
     wanted = trec(data, scores, grades, {"ndcg_cut.5,10", "map", "map_cut.5", "success.1,3,10", "recip_rank"})

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from compute.analysis.correlation import correlate
-from compute.analysis.maps.projection import Settings, _start, nan_distances, project_models, project_tasks
+from compute.analysis.maps.suites import Settings, _start, nan_distances, project_models, project_tasks
 from compute.types import Undefined
 
 NAN = np.nan

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from compute.procedures.shared import top_k
+from compute.procedures import retrieval
 
 
 def plain(scores: np.ndarray, precedence: np.ndarray, depth: int, gone: np.ndarray) -> list[list[int]]:
@@ -22,9 +22,9 @@ def searched(
     depth: int,
     block: tuple[int, int],
     ignored: tuple[np.ndarray, np.ndarray] | None = None,
-) -> list[top_k.Best]:
+) -> list[retrieval.Best]:
     return list(
-        top_k.search(
+        retrieval.search(
             lambda rows, columns: torch.from_numpy(scores[rows, columns].copy()),
             queries=len(scores),
             documents=scores.shape[1],

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from compute.__main__ import app
 from compute.paths import ROOT
-from compute.training.bundled import lessons, losses, tiny, tokens
+from compute.training.bundled import lessons, losses, tiny
 from compute.types import BadInput
 
 TINY = ROOT / "assets" / "tiny"
@@ -25,7 +25,7 @@ SHORT = tiny.TrainingPlan(steps=4, images=16, warm_up=2, dtype="float32", thread
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch):
     """Few words; training sets the number of threads of the process."""
-    monkeypatch.setattr(tokens, "SCENES", 50)
+    monkeypatch.setattr(tiny, "SCENES", 50)
     before = torch.get_num_threads()
     yield
     torch.set_num_threads(before)
@@ -83,10 +83,10 @@ def test_questions_are_a_choice_of_four() -> None:
 
 
 def test_words_are_single_tokens_and_anything_can_be_written(tmp_path: Path) -> None:
-    count = tokens.write(tmp_path)
+    count = tiny.write(tmp_path)
     tokenizer = AutoTokenizer.from_pretrained(tmp_path)
     assert len(tokenizer) == count
-    assert all(len(tokenizer(word)["input_ids"]) == 3 for word in tokens.words())
+    assert all(len(tokenizer(word)["input_ids"]) == 3 for word in tiny.words())
     for text in ("A red star left of a blue ring.", "Zebra, quäx 12! 日本", "x"):
         ids = tokenizer(text)["input_ids"]
         assert ids[0] == count - 2 and ids.index(count - 1) == len(ids) - 1
