@@ -85,7 +85,7 @@ class Domain:
             return 1.0
         if seen.vector is None or seen.vector.shape != self.mean.shape:
             return math.inf
-        return float(_distances(directions(seen.vector[None]), self.mean, self.axes, self.widths)[0] / self.limit)
+        return float(_distances(unit(seen.vector[None]), self.mean, self.axes, self.widths)[0] / self.limit)
 
     def record(self) -> dict[str, Any]:
         """As JSON; arrays of vectors are base64 of float16."""
@@ -132,7 +132,7 @@ def of_vectors(
     gives its distance from the region of all others. Raises Undefined for fewer than FEWEST scenes or vectors that are
     not finite.
     """
-    scenes = directions(np.asarray(vectors, dtype=np.float64))
+    scenes = unit(np.asarray(vectors, dtype=np.float64))
     if len(scenes) < FEWEST or not np.isfinite(scenes).all():
         raise Undefined(f"{len(scenes)} scenes are too few for a domain of {model} for {modality}s: it needs {FEWEST}")
     if len(scenes) >= 2 * SCENES:
@@ -210,11 +210,6 @@ def _words(texts: Sequence[str]) -> tuple[frozenset[str], float]:
     shared = sorted(sum(counts[word] > 1 for word in of_text) / len(of_text) for of_text in each if of_text)
     rank = max(math.floor((len(shared) + 1) * TAIL), 1)
     return frozenset(counts), shared[rank - 1]
-
-
-def directions(vectors: Floats) -> Floats:
-    """Vectors (n, d) at length 1; a vector of zeros stays."""
-    return unit(np.asarray(vectors, dtype=np.float64))
 
 
 def _region(vectors: Floats) -> tuple[Floats, Floats, Floats]:

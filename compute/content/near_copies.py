@@ -42,27 +42,24 @@ def hashes(image: Image.Image) -> np.ndarray:
     """(parts,) uint64: the hash of each of PARTS of an RGB image."""
     from scipy.fft import dctn
 
-    grey = image.convert("L")
-    grey.thumbnail((8 * SIDE, 8 * SIDE), Image.Resampling.BOX, reducing_gap=None)
-    width, height = grey.size
-    boxes = [(left * width, top * height, right * width, bottom * height) for left, top, right, bottom in PARTS]
     found = []
-    for box in boxes:
-        part = np.asarray(grey.resize((SIDE, SIDE), Image.Resampling.BOX, box=box), dtype=np.float64)
-        low = dctn(part, norm="ortho")[:FREQUENCIES, :FREQUENCIES].ravel()[1:]
+    for part in _parts(image.convert("L"), SIDE):
+        low = dctn(part.astype(np.float64), norm="ortho")[:FREQUENCIES, :FREQUENCIES].ravel()[1:]
         found.append(int.from_bytes(np.packbits(np.append(False, low > np.median(low))).tobytes(), "big"))
     return np.array(found, dtype=np.uint64)
 
 
 def colours(image: Image.Image) -> np.ndarray:
     """(parts, COARSE² x 3) uint8: the coarse colours of each of PARTS of an RGB image."""
-    small = image.convert("RGB")
-    small.thumbnail((8 * SIDE, 8 * SIDE), Image.Resampling.BOX, reducing_gap=None)
-    width, height = small.size
+    return np.stack([part.ravel() for part in _parts(image.convert("RGB"), COARSE)])
+
+
+def _parts(image: Image.Image, side: int) -> list[np.ndarray]:
+    """Each of PARTS of a copy that may be changed, `side` pixels wide and high."""
+    image.thumbnail((8 * SIDE, 8 * SIDE), Image.Resampling.BOX, reducing_gap=None)
+    width, height = image.size
     boxes = [(left * width, top * height, right * width, bottom * height) for left, top, right, bottom in PARTS]
-    return np.stack(
-        [np.asarray(small.resize((COARSE, COARSE), Image.Resampling.BOX, box=box)).ravel() for box in boxes]
-    )
+    return [np.asarray(image.resize((side, side), Image.Resampling.BOX, box=box)) for box in boxes]
 
 
 def same_colours(image: np.ndarray, others: np.ndarray) -> np.ndarray:

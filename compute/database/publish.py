@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from compute.catalog import data_version
 from compute.catalog.own.suite import SYNTHETIC_BENCHMARKS
@@ -100,7 +99,7 @@ def snapshot(database: Path) -> Snapshot:
     return Snapshot(version=version, day=datetime.now(UTC).date().isoformat())
 
 
-def free_tag(repo: str, *, version: str, wanted: str = "", api: Callable[[], Any] | None = None) -> str:
+def free_tag(repo: str, *, version: str, wanted: str = "") -> str:
     """The tag that a new snapshot gets: the one that is wanted, else the version's. Empty where that is taken already.
 
     Raises BadInput for a wanted tag that is taken or cannot be one, LikenessError with what the hub says.
@@ -113,7 +112,7 @@ def free_tag(repo: str, *, version: str, wanted: str = "", api: Callable[[], Any
         raise BadInput(f"{wanted[:60]!r} cannot name a snapshot: use letters, digits, dots and dashes, such as v1.2")
     tag = wanted or (f"v{version}" if TAG.fullmatch(f"v{version}") else "")
     try:
-        taken = {known.name for known in (api or HfApi)().list_repo_refs(repo, repo_type="dataset").tags}
+        taken = {known.name for known in HfApi().list_repo_refs(repo, repo_type="dataset").tags}
     except RepositoryNotFoundError:
         return tag
     except HFValidationError as error:
@@ -178,7 +177,7 @@ def citation(of: Snapshot) -> str:
     return CITATION.format(year=of.day[:4], version=of.version, where=",\n  ".join(parts))
 
 
-def upload(folder: Path, *, repo: str, private: bool, tag: str = "", api: Callable[[], Any] | None = None) -> str:
+def upload(folder: Path, *, repo: str, private: bool, tag: str = "") -> str:
     """Uploads the folder in one commit, into a data set that is made if need be, and tags it; its address.
 
     The token is the hub library's own (HF_TOKEN, or `hf auth login`). Raises LikenessError with what the hub says.
@@ -187,7 +186,7 @@ def upload(folder: Path, *, repo: str, private: bool, tag: str = "", api: Callab
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HFValidationError
 
-    hub = (api or HfApi)()
+    hub = HfApi()
     try:
         hub.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)
         commit = hub.upload_folder(

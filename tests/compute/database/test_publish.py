@@ -83,9 +83,12 @@ def test_the_card_is_one_the_hub_reads_and_counts_origins(database: Path, tmp_pa
         (HFValidationError("bad"), BadInput, "USER/NAME"),
     ],
 )
-def test_what_the_hub_refuses_is_one_line(tmp_path: Path, error: Exception, kind: type, words: str) -> None:
+def test_what_the_hub_refuses_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, kind: type, words: str
+) -> None:
+    monkeypatch.setattr("huggingface_hub.HfApi", lambda: Hub(error=error))
     with pytest.raises(kind, match=words):
-        publish.upload(tmp_path, repo="someone/likeness", private=False, api=lambda: Hub(error=error))
+        publish.upload(tmp_path, repo="someone/likeness", private=False)
 
 
 def test_the_command_writes_to_a_folder_or_uploads_and_not_both(database: Path, tmp_path: Path) -> None:
