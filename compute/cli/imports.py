@@ -194,12 +194,17 @@ def _ship(imported: Imported, *, commit: str, date: str) -> None:
     """Writes the shipped results, and prints as Markdown what is other than in those before."""
     from compute.catalog import shipped
     from compute.database import store
-    from compute.importing import snapshot
+    from compute.importing import Imported, snapshot
 
     if not re.fullmatch(r"[0-9a-f]{7,40}", commit) or not re.fullmatch(r"\d{4}-\d\d-\d\d", date):
         raise BadInput("--ship records which commit the results are of: give --revision COMMIT and --date YYYY-MM-DD")
     _report(imported, what="file")
-    old = store.read_parquet(paths.IMPORTED / f"{snapshot.NAME}.parquet")
+    before = paths.IMPORTED / f"{snapshot.NAME}.parquet"
+    old = (
+        store.read_parquet(before)
+        if before.is_file()
+        else snapshot.rows(Imported(runs=(), scores=()), catalog=shipped())
+    )
     path = snapshot.ship(imported, catalog=shipped(), folder=paths.IMPORTED, commit=commit, date=date)
     typer.echo(
         f"Results of {date}, commit {commit[:12]}: {len(imported.facts)} models, {len(imported.scores):,} scores"

@@ -43,7 +43,7 @@ def test_the_digest_sees_a_figure_and_no_claim_or_end_of_line(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     "text",
-    ["# Changes\n", "# Changes\n\n## 1.0\n\n- x\n", "# Changes\n\n## 1.0, 2026-11-20\n\nDigest: `12`\n\n- x\n"],
+    ["# Changes\n\n## 1.0\n\n- x\n", "# Changes\n\n## 1.0, 2026-11-20\n\nDigest: `12`\n\n- x\n"],
 )
 def test_an_entry_that_cannot_be_read_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "CHANGELOG.md").write_text(text)

@@ -102,8 +102,8 @@ REFUSED = {
     "percent": (f"{HEAD}\nmieb,org/known,mieb/cifar10,accuracy,85.1\n", "proportions are fractions"),
     "duplicate": (f"{HEAD}\n{ROW}{ROW}", "row 2: org/known on mieb/cifar10, default, accuracy appears twice"),
     "negative error": (f"{HEAD},stderr\nmieb,org/known,mieb/cifar10,accuracy,0.5,-1\n", "stderr is '-1'"),
-    "half an interval": (f"{HEAD},low,high\nmieb,org/known,mieb/cifar10,accuracy,0.5,0.4,\n", "only one end"),
-    "interval reversed": (f"{HEAD},low,high\nmieb,org/known,mieb/cifar10,accuracy,0.5,0.6,0.4\n", "above high"),
+    "half an interval": (f"{HEAD},low,high\nmieb,org/known,mieb/cifar10,accuracy,0.5,0.4,\n", "give both in order"),
+    "interval reversed": (f"{HEAD},low,high\nmieb,org/known,mieb/cifar10,accuracy,0.5,0.6,0.4\n", "give both in order"),
     "half a declaration": (
         f"{HEAD},model_title\nmieb,new,mieb/cifar10,accuracy,0.5,New\n",
         "model_kind is empty",
