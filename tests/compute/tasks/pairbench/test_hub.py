@@ -129,7 +129,7 @@ def test_every_split_of_the_paper_has_a_part():
     parts = {task.key: hub.part_of(task) for task in tasks if loaders.computable(task)}
     assert len(parts) == 24 == len(tasks) - 1
     assert parts["pairbench/in100-et"].splits == ("elastic",)
-    with pytest.raises(NotHere, match="a figure that the paper prints"):
+    with pytest.raises(NotHere, match="published or imported scores only"):
         loaders.load(shipped().task("pairbench/aggregate"), source=Source(offline=True))
 
 

@@ -218,8 +218,8 @@ def test_another_version_and_other_files_are_refused_in_words(written, tmp_path)
 
 # What a manifest from elsewhere may hold: a column, its value in every row, and what is said of it.
 HOSTILE_CELLS = {
-    "an image grown to fill the memory": ("strength", 1e5, "strength 100000"),
-    "a seed below 0": ("seed", -1, "seed -1"),
+    "an image grown to fill the memory": ("strength", 1e5, "each from 0 to 1"),
+    "a seed below 0": ("seed", -1, "seed below 0"),
     "a text for a strength": ("strength", "large", "column 'strength'"),
     "a change that is none": ("change", "os.system", "change 'os.system'"),
     "an empty cell in a list": ("first_seeds", [None], "column 'first_seeds' has empty cells"),
