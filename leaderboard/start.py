@@ -11,7 +11,7 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # nothing leaves the
 from compute.database.build import bring_up_to_date  # noqa: E402
 from compute.eyes.folder import StudyFolder  # noqa: E402
 from compute.processes import long_lived, tune_malloc  # noqa: E402
-from compute.types import LikenessError  # noqa: E402
+from compute.types import BadInput, LikenessError  # noqa: E402
 from leaderboard.api import mcp  # noqa: E402
 from leaderboard.host import accelerator, hub_data, own_models, start_anew, suite_file  # noqa: E402
 from leaderboard.host.options import Options  # noqa: E402
@@ -39,6 +39,8 @@ def start(chosen: Options) -> None:
                 from leaderboard import server
             opens_on = suite_file.address(chosen.database, key, path=chosen.suite) if key else ""
             study = StudyFolder.opened(chosen.eyes) if chosen.eyes else None
+            if study and study.study is None:
+                raise BadInput(f"{chosen.eyes} has no questions yet. Make them: likeness eyes {chosen.eyes}")
             blocks, launch = server.build(
                 fetched or chosen.database,
                 data=data,

@@ -199,7 +199,8 @@ def test_a_folder_s_answers_are_on_disk_and_wait_where_the_server_is_gone(
     source.mkdir()
     for name, data in IMAGES.items():
         (source / name).write_bytes(data)
-    StudyFolder.created(tmp_path / "eyes", EyesSettings(source=str(source), rater="ann", seed=3))
+    study = Study(kind="image", contents=list(IMAGES), questions=[(at, (at + 1) % 6, (at + 2) % 6) for at in range(6)])
+    StudyFolder.created(tmp_path / "eyes", EyesSettings(source=str(source), rater="ann", seed=3)).save(study)
     log = tmp_path / "eyes" / "judgments.jsonl"
     with serving(app_database, "--eyes", str(tmp_path / "eyes")) as site:
         page = visit("eyes", site=site, ready=".ey-ask[data-place='0']", expected="Failed to load|ERR_|500|503")

@@ -98,7 +98,7 @@ class Eyes {
 
   // ---- making
 
-  /** Asks the server for a study: of the photographs, the folder, or the visitor's images, which are reduced and sent first. */
+  /** Asks the server for a study: of the photographs, or of the visitor's images, which are reduced and sent first. */
   async make(wish) {
     this.say('');
     this.wish = { seed: random(), ...wish };
@@ -108,7 +108,7 @@ class Eyes {
     const bar = el('progress', { max: 1, 'aria-label': 'The questions are made' });
     this.progress = { words, bar };
     this.screen('making', el('section', { class: 'ey-making', 'aria-label': 'The questions are made' }, words, bar,
-      wish.source !== 'folder' && press('Cancel', () => {
+      press('Cancel', () => {
         this.turn += 1;
         this.server.forget();
         this.start();
@@ -160,7 +160,8 @@ class Eyes {
     if (facts.turn !== this.turn || this.root.dataset.screen !== 'making') return;
     if (facts.state === 'running') {
       this.tell(`${facts.what} …`, facts.share);
-      this.next();
+      if (facts.file) setTimeout(() => facts.turn === this.turn && this.next(facts.file), AGAIN);
+      else this.next();
       return;
     }
     if (this.wish.source === 'upload') this.server.forget();
@@ -173,10 +174,6 @@ class Eyes {
   async openFolder() {
     try {
       const facts = await this.server.get('eyes/study');
-      if (facts.state === 'new') {
-        this.make({ source: 'folder', kind: facts.kind });
-        return;
-      }
       const left = Visit.stored();
       const unsent = left?.key === facts.key ? left.unsent : [];
       this.resume(new Visit({ ...facts, judgments: [...facts.judgments, ...unsent], unsent }));
@@ -252,12 +249,33 @@ class Eyes {
       const node = el('section', { class: 'ey-answer', 'aria-label': 'Answer' },
         el('p', { class: 'ey-row' }, press('Go on asking', () => this.ask(), { class: 'ey-button ey-primary' }), press('Save the study (JSON)', () => this.save()), table,
           press('Add another rater', () => file.click()), file, press('Start over', () => this.leave())), ...parsed.body.childNodes);
+      const tune = node.querySelector('[data-tune]');
+      tune?.addEventListener('click', () => this.tune(tune, node.querySelector('[data-tuned]')));
       this.say(words);
       this.screen('answer', node);
       node.querySelector('h2')?.focus();
     } catch (error) {
       this.say(error.message);
     }
+  }
+
+  /** Has a model tuned to the folder's answers, and shows the last lines that the process writes. */
+  async tune(press, output) {
+    press.disabled = true;
+    output.hidden = false;
+    let facts = { running: true };
+    let query = `?${new URLSearchParams({ model: press.dataset.tune })}`;
+    try {
+      while (facts.running && output.isConnected) {
+        facts = await getJson(this.server.url(`eyes/tune${query}`), { method: 'POST' });
+        output.textContent = facts.lines.join('\n') || 'Tuning starts …';
+        query = '';
+        if (facts.running) await new Promise((resolve) => { setTimeout(resolve, AGAIN); });
+      }
+    } catch (error) {
+      output.textContent = error.message;
+    }
+    press.disabled = false;
   }
 
   save() {

@@ -22,7 +22,7 @@ def draw(site: Site) -> None:
     """The page is one script's. Its event `make` is a turn each: {session, source, kind, seed, file, turn}."""
     heading(title=TITLE, sentence=SENTENCE, copy=False, inline=True)
     has_folder = str(site.study is not None).lower()
-    studies = Studies(site.live, site.study)
+    studies = Studies(site.live)
     eyes = scripted(
         site.assets,
         script="pages/eyes/eyes.js",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
@@ -18,6 +18,7 @@ from compute.types import BadInput, LikenessError
 from leaderboard.html.templates import render
 from leaderboard.page import Site
 from leaderboard.pages.eyes.studies import FOLDER, PHOTOGRAPHS, UPLOAD, of_folder, opened
+from leaderboard.pages.eyes.tuning import TuningProcess, tunable
 from leaderboard.web.responses import CHECK, refusal
 
 TUNES_FROM = 200  # judgments
@@ -33,6 +34,7 @@ TYPES = {
 def routes(site: Site) -> list[Route]:
     """All of them."""
     folder = site.study
+    tuning = TuningProcess(folder) if folder else None
 
     def stored(request: Request) -> Response:
         return JSONResponse(of_folder(folder)) if folder else refusal(NO_FOLDER, 404)
@@ -42,7 +44,7 @@ def routes(site: Site) -> list[Route]:
         try:
             if request.path_params["source"] == PHOTOGRAPHS:
                 return Response(photographs.image(name), media_type="image/webp", headers=HOUR)
-            if folder is None or folder.study is None or name not in folder.study.contents:
+            if folder is None or name not in folder.study.contents:
                 return refusal("The study has no such image", 404, cache=CHECK)
             content = folder.image(name)
             return Response(content, media_type=TYPES.get(content[:4], "image/jpeg"), headers=HOUR)
@@ -74,20 +76,30 @@ def routes(site: Site) -> list[Route]:
         return JSONResponse(made)
 
     def answer(request: Request, body: bytes) -> Response:
-        return JSONResponse(answered(parsed(body, name="The file"), source=request.query_params.get("source", "")))
+        source = request.query_params.get("source", "")
+        given = parsed(body, name="The file")
+        return JSONResponse(answered(given, source=source, tuned=tunable(given.study) if folder else ()))
+
+    def tune(request: Request, body: bytes) -> Response:
+        if tuning is None:
+            return refusal(NO_FOLDER, 404)
+        if key := request.query_params.get("model", ""):
+            tuning.start(key)
+        return JSONResponse(tuning.facts())
 
     return [
         Route("/eyes/study", site.guard(stored)),
         Route("/eyes/{source}/image", site.guard(image)),
         *(
             Route(f"/eyes/{name}", _posted(site, work), methods=["POST"])
-            for name, work in (("judgment", judge), ("order", order), ("report", answer))
+            for name, work in (("judgment", judge), ("order", order), ("report", answer), ("tune", tune))
         ),
     ]
 
 
-def answered(given: StudyFile, *, source: str = "") -> dict[str, str]:
-    """The report as markup, and the answers as the table of own data. Raises BadInput."""
+def answered(given: StudyFile, *, source: str = "", tuned: Sequence[str] = ()) -> dict[str, str]:
+    """The report as markup, and the answers as the table of own data; `tuned`: models that a button tunes. Raises
+    BadInput."""
     found = report(given.study, given.judgments)
     ends = [end for each in found.models for end in (each.agreement.low, each.agreement.high) if end == end]
     lowest, highest = min(ends, default=0.0), max(ends, default=1.0)
@@ -104,6 +116,7 @@ def answered(given: StudyFile, *, source: str = "") -> dict[str, str]:
         best=found.models[0].key if found.models else "",
         missing=max(0, TUNES_FROM - found.judgments + found.cannot_tell),
         tunes_from=TUNES_FROM,
+        tuned=[each.key for each in found.models if each.key in tuned],
     )
     return {"html": str(html), "manifest": exchange.votes(given.study, given.judgments)}
 

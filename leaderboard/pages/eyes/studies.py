@@ -1,6 +1,6 @@
 """Studies being made for visitors, a couple of seconds a turn, so that the queue lets others in between.
 
-Those of the shipped photographs and of the host's folder are made once for everyone. A visitor's own is dropped as soon
+Those of the shipped photographs are made once for everyone. A visitor's own is dropped as soon
 as the browser has it: from then on the browser sends it with each request about it.
 """
 
@@ -66,9 +66,9 @@ class TimedMaking:
 class Studies:
     """All studies of the app that are being made, and those that it keeps. For the queue's one thread."""
 
-    def __init__(self, live: Live, folder: StudyFolder | None) -> None:
-        self._live, self._folder = live, folder
-        self._kept: dict[str, TimedMaking] = {}
+    def __init__(self, live: Live) -> None:
+        self._live = live
+        self._shipped: dict[Kind, TimedMaking] = {}
         self._own: WeakSet[TimedMaking] = WeakSet()
 
     def turn(self, payload: dict[str, Any], request: Any) -> dict[str, Any]:
@@ -79,34 +79,24 @@ class Studies:
             raise BadInput("The request is not one of this page. Reload it and try again")
         if source == UPLOAD:
             return self._turn_own(payload, request, kind=kind, seed=seed)
-        if source == FOLDER and self._folder:
-            made, name = self._folder.materials, FOLDER
-        else:
-            made, name = partial(photographs.materials, kind), f"{PHOTOGRAPHS} {kind}"
-        if name not in self._kept:
-            materials = made()
-            models = self._models(materials.kind, self._folder.settings.models if name == FOLDER else ())
-            self._kept[name] = TimedMaking(StudyMaking(materials=materials, models=models, run=self._live.run))
+        if kind not in self._shipped:
+            self._shipped[kind] = self._begun(photographs.materials(kind))
         try:
-            self._kept[name].turn()
+            self._shipped[kind].turn()
         except Exception:
-            del self._kept[name]
+            del self._shipped[kind]
             raise
-        study = self._kept[name].study
-        if study is None or name != FOLDER:
-            return self._facts(self._kept[name], source=PHOTOGRAPHS, seed=seed)
-        self._folder.save(study)
-        return of_folder(self._folder)
+        return self._facts(self._shipped[kind], source=PHOTOGRAPHS, seed=seed)
 
     def _turn_own(self, payload: dict[str, Any], request: Any, *, kind: Kind, seed: int) -> dict[str, Any]:
         session, file = str(payload.get("session", "")), payload.get("file")
         results = self._live.uploads.results(session)
+        if file and not self._has_room():
+            what = f"Waiting: the studies of {MOST_MADE} other visitors are being made"
+            return {"state": "running", "share": 0.0, "what": what, "file": file}  # which the page sends again
         if file:
             self._live.admit(request)
-            self._make_room()
-            materials = uploaded(self._live.uploads.file(session, str(file)), kind=kind)
-            models = self._models(materials.kind)
-            results[KEY] = TimedMaking(StudyMaking(materials=materials, models=models, run=self._live.run))
+            results[KEY] = self._begun(uploaded(self._live.uploads.file(session, str(file)), kind=kind))
             self._own.add(results[KEY])
         timed = results.get(KEY)
         if timed is None:
@@ -118,20 +108,22 @@ class Studies:
                 results.pop(KEY, None)
         return self._facts(timed, source=UPLOAD, seed=seed)
 
-    def _make_room(self) -> None:
-        """Drops the study that waited longest where there are too many. Raises BadInput where all go on."""
+    def _has_room(self) -> bool:
+        """Whether a further study of a visitor's may be made; one that nobody waits for makes room."""
         making = [each for each in self._own if each.making]
-        if len(making) < MOST_MADE:
-            return
-        oldest = min(making, key=lambda each: each.used)
-        if oldest.clock() - oldest.used < IDLE:
-            raise BadInput(f"{MOST_MADE} studies of other visitors are being made, which is the most. Try in a minute")
-        oldest.making = None
+        if len(making) >= MOST_MADE:
+            oldest = min(making, key=lambda each: each.used)
+            if oldest.clock() - oldest.used < IDLE:
+                return False
+            oldest.making = None
+        return True
 
-    def _models(self, kind: Kind, keys: Sequence[str] = ()) -> list[Model]:
-        """The named models, else those that are asked first, are ready here and cost nobody anything."""
-        if keys:
-            return [self._live.roster.row(key) for key in keys]
+    def _begun(self, materials: Materials) -> TimedMaking:
+        making = StudyMaking(materials=materials, models=self._models(materials.kind), run=self._live.run)
+        return TimedMaking(making)
+
+    def _models(self, kind: Kind) -> list[Model]:
+        """Those that are asked first, are ready here and cost nobody anything."""
         mode, kinds = MODES[kind]
         listed = self._live.roster.listed(mode=mode, kinds=kinds)
         return [each.row for each in listed if each.first and not requests_per_question(each.row)][:MOST_MODELS]
@@ -161,11 +153,9 @@ def opened(
 
 
 def of_folder(folder: StudyFolder) -> dict[str, Any]:
-    """The folder's study with its answers; before the study is made, its settings alone."""
-    about = {"rater": folder.settings.rater, "seed": folder.settings.seed}
-    if folder.study is None:
-        return about | {"state": "new", "kind": folder.settings.kind}
-    return opened(folder.study, source=FOLDER, judgments=folder.judgments(), **about)
+    """The folder's study with its answers."""
+    of = folder.settings
+    return opened(folder.study, source=FOLDER, rater=of.rater, seed=of.seed, judgments=folder.judgments())
 
 
 def uploaded(data: bytes, *, kind: Kind) -> Materials:
