@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import io
-import pickle
-from typing import Any
-
 import numpy as np
 
 from compute.tasks.data import Mixed, Retrieval
+from compute.tasks.unisim import ground_truth
 from compute.tasks.unisim.files import Files
 from compute.tasks.unisim.samples import Look
 from compute.types import BadInput
@@ -17,38 +14,11 @@ FOLDERS = {"unisim/roxford": "roxford5k", "unisim/rparis": "rparis6k"}
 # What counts as right and what is removed from the ranking, by protocol; what is in neither is wrong.
 PROTOCOLS = {"medium": (("easy", "hard"), ("junk",)), "hard": (("hard",), ("junk", "easy"))}
 
-# The only names that a ground truth may mention: what NumPy writes for arrays and numbers, and Python 2's bytes.
-PLAIN = {
-    ("numpy", "dtype"),
-    ("numpy", "ndarray"),
-    ("numpy._core.multiarray", "_reconstruct"),
-    ("numpy._core.multiarray", "scalar"),
-    ("_codecs", "encode"),
-}
-
-
-class _Plain(pickle.Unpickler):
-    """Refuses a pickle that names anything but plain data, before it could run."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        module = module.replace("numpy.core.", "numpy._core.")
-        if (module, name) not in PLAIN:
-            raise BadInput(f"it refers to {module}.{name}, which is not plain data")
-        return super().find_class(module, name)
-
-
-def read(data: bytes, *, of: str) -> Any:
-    """What the ground truth holds, which is only published as a pickle."""
-    try:
-        return _Plain(io.BytesIO(data), encoding="latin1").load()
-    except Exception as error:
-        raise BadInput(f"{of} cannot be read ({error}). Take the file from the data set's own archive") from error
-
 
 def load(files: Files, folder: str, look: Look) -> dict[str, Retrieval]:
     """Both protocols over the same queries and images; queries are whole images, as the public code shows them."""
     folder_path = f"retrieval/revisitop/{folder}"
-    truth = read(files.read(f"{folder_path}/gnd_{folder}.pkl"), of=f"gnd_{folder}.pkl")
+    truth = ground_truth.read(files.read(f"{folder_path}/gnd_{folder}.pkl"), of=f"gnd_{folder}.pkl")
     try:
         listed, query_names, rows = truth["imlist"], truth["qimlist"], truth["gnd"]
         marks = [

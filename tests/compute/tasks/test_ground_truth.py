@@ -1,4 +1,4 @@
-"""The revisited ground truth's reader: plain data is read, and a pickle that could run anything is refused."""
+"""The ground truth's reader against Python's own pickle (which only these tests run, on what they wrote themselves)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from compute.tasks.unisim import landmarks
+from compute.tasks.unisim import ground_truth
 from compute.types import BadInput
 
 TRUTH = {
@@ -19,14 +19,14 @@ TRUTH = {
 
 def test_plain_data_of_every_protocol() -> None:
     for protocol in range(5):
-        assert landmarks.read(pickle.dumps(TRUTH, protocol=protocol), of="truth") == TRUTH
+        assert ground_truth.read(pickle.dumps(TRUTH, protocol=protocol), of="truth") == TRUTH
 
 
 @pytest.mark.parametrize("protocol", [2, 4])
 def test_arrays_and_numbers_of_numpy(protocol: int) -> None:
     box = np.asfortranarray(np.arange(6.0).reshape(2, 3))
     whole = {"easy": np.array([3, 1, 2]), "bbx": box, "one": np.float64(1.5), "again": [np.int64(7)] * 2}
-    found = landmarks.read(pickle.dumps(whole, protocol=protocol), of="truth")
+    found = ground_truth.read(pickle.dumps(whole, protocol=protocol), of="truth")
     assert found["easy"].tolist() == [3, 1, 2]
     assert found["bbx"].tolist() == [[0, 1, 2], [3, 4, 5]]
     assert (found["one"], found["again"]) == (1.5, [7, 7])
@@ -45,7 +45,7 @@ HOSTILE = [Trap(), {"gnd": [Trap()]}, np.array([Trap()], dtype=object), np.rando
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_anything_that_could_run_is_refused_and_does_not_run(hostile: object, capsys: pytest.CaptureFixture) -> None:
     with pytest.raises(BadInput, match="truth"):
-        landmarks.read(pickle.dumps(hostile, protocol=2), of="truth")
+        ground_truth.read(pickle.dumps(hostile, protocol=2), of="truth")
     assert capsys.readouterr().out == ""
 
 
@@ -53,11 +53,11 @@ def test_cut_and_random_files_are_damaged_not_a_crash() -> None:
     data = pickle.dumps(TRUTH, protocol=2)
     for length in range(0, len(data) - 1, 7):
         with pytest.raises(BadInput, match="truth"):
-            landmarks.read(data[:length], of="truth")
+            ground_truth.read(data[:length], of="truth")
     random = np.random.default_rng(0)
     for _ in range(50):
         noise = random.integers(0, 256, size=int(random.integers(1, 60)), dtype=np.uint8).tobytes()
         try:
-            landmarks.read(noise, of="truth")
+            ground_truth.read(noise, of="truth")
         except BadInput:
             continue
