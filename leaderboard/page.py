@@ -24,7 +24,7 @@ from leaderboard.web.errors import Handler, explain, guarded
 from leaderboard.web.parameters import Parameter, parse, renewed
 
 SITE = "Likeness"
-BAR = ("Board", "Choose", "Compare", "Try", "Insights", "Docs")  # entries of the bar; each lists its pages
+BAR = ("Board", "Choose", "Compare", "Try", "Your eyes", "Insights", "Docs")  # entries of the bar; each lists its pages
 UNREADABLE = "?"
 UNANSWERED = "The server could not answer"
 Listed = Callable[[], list[tuple[str, str]]]  # titles and keys to choose from

@@ -51,4 +51,4 @@ def draw(site: Site) -> None:
     )
 
 
-EYES = View(key="eyes", title=TITLE, sentence=SENTENCE, group="Try", draw=draw, routes=routes.routes)
+EYES = View(key="eyes", title=TITLE, sentence=SENTENCE, group="Your eyes", draw=draw, routes=routes.routes)
