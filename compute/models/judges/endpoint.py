@@ -8,6 +8,7 @@ address and goes nowhere else; without one, none is sent, not even the hub's.
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import os
@@ -20,7 +21,7 @@ from functools import cached_property, lru_cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from compute.content import decoding
 from compute.content.messages import REFUSAL, Picture, Question, Reply
@@ -212,16 +213,23 @@ class Endpoint:
 
 
 def _hiding(secrets: list[str]) -> Callable[[str], str]:
-    """A function that removes the secrets from a text, as they are, in JSON or percent-encoded.
+    """A function that removes the secrets from a text: as they are, in JSON or percent-encoded, and where they are
+    within base64, as HTTP's Basic has them.
 
     One shorter than 8 characters is removed only as a word: else it would take letters out of answers.
     """
-    plain = sorted(filter(None, secrets), key=len, reverse=True)
-    forms = [
-        re.escape(form) if len(secret) > 7 else rf"(?<![^\W_]){re.escape(form)}(?![^\W_])"
-        for secret in plain
-        for form in (secret, quote(secret, safe=""), json.dumps(secret)[1:-1])
-    ]
+    forms = []
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):
+        signs = (rf"(?:\\?{re.escape(sign)}|%(?:25)*(?i:{ord(sign):02x})|\\u(?i:{ord(sign):04x}))" for sign in secret)
+        plain = "".join(signs) if secret.isascii() else re.escape(secret)
+        if len(secret) < 8:
+            forms.append(rf"(?<![^\W_]){plain}(?![^\W_])")
+            continue
+        forms.append(plain)
+        for before in range(3):  # bytes before it in its group of three; of groups that it shares only its own signs
+            data = base64.b64encode(b"\0" * before + secret.encode()).decode().rstrip("=")
+            inner = data[(0, 2, 3)[before] : len(data) - ((before + len(secret.encode())) % 3 > 0)]
+            forms.append(inner.replace("+", "(?:[+-]|%2[bB])").replace("/", r"(?:\\?/|_|%2[fF])"))
     pattern = re.compile("|".join(forms) or r"(?!)")
     return lambda text: pattern.sub("...", text)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 import time
@@ -105,7 +106,10 @@ def test_what_is_no_json_is_told(body: bytes) -> None:
         assert "no chat completion" in reply_of(url).error
 
 
-@pytest.mark.parametrize("echo", [KEY, quote(KEY + "=")])
+BASIC = [base64.b64encode(f"{'user'[:count]}:{KEY}:".encode()).decode() for count in range(3)]
+
+
+@pytest.mark.parametrize("echo", [KEY, *BASIC, quote(quote(KEY + "="))])
 def test_no_echo_of_the_key_is_told(echo: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("DEBUG")
     failure = json.dumps({"error": {"message": f"a={echo} " * 50}}).encode()
