@@ -315,7 +315,7 @@ def trace(
 
 def _within(search: Search, *, pool: Ints, budget: float) -> tuple[Ints, Floats]:
     least = sum(search.cost[pool[search.codes[pool] == c]].min() for c in np.unique(search.codes[pool]))
-    if least > budget:
+    if not least <= budget:
         raise BadInput(f"{budget:g} hours do not suffice: the cheapest choice takes {least:g}.")
     candidates = []
     for per_hour in (False, True):

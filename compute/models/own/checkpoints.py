@@ -88,7 +88,7 @@ class CheckpointFiles:
             return {}
         try:
             content = json.loads((self.folder / name).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise BadInput(f"{name} of {self.name} cannot be read: {one_line(error)}") from error
         if not isinstance(content, dict):
             raise BadInput(f"{name} of {self.name} cannot be read: it holds no object")
@@ -342,7 +342,7 @@ def _completed(folder: Path) -> Mapping[str, Any]:
 
     try:
         return AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False).to_dict()
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except Exception:  # the library has errors of its own for each kind of wrong value
         return {}
 
 
