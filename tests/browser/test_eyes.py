@@ -229,6 +229,13 @@ def test_a_folder_s_answers_are_on_disk_and_wait_where_the_server_is_gone(
         page.wait_for_function("!document.querySelector('.likeness-eyes').likenessEyes.visit.unsent.length")
         page.reload()
         place(page, 5)
+        page.evaluate("""() => {
+          const eyes = document.querySelector('.likeness-eyes').likenessEyes;
+          const [first] = eyes.visit.judgments;
+          eyes.visit.merge([first, { ...first, rater: 'bob' }]);
+          return eyes.deliver();
+        }""")
     rows = [Judgment.model_validate_json(line) for line in log.read_text().splitlines()]
-    assert [(each.order, each.rater, each.seed) for each in rows] == [(at, "ann", 3) for at in range(5)]
+    mine = [(at, "ann", 3) for at in range(5)]
+    assert [(each.order, each.rater, each.seed) for each in rows] == [*mine, (0, "bob", 3)]
     assert (tmp_path / "eyes" / "manifest.csv").exists()

@@ -88,6 +88,7 @@ class Eyes {
       else if (facts.key !== this.visit.key) this.say('That file has other questions than this study: only judgments of the same questions can be added.');
       else {
         const added = this.visit.merge(facts.judgments);
+        if (this.visit.source === 'folder') await this.deliver();
         await this.answer();
         this.say(`${added} further judgments were added.`);
       }
@@ -192,7 +193,7 @@ class Eyes {
       try {
         await getJson(this.server.url('eyes/judgment'), { method: 'POST', body: JSON.stringify(visit.unsent[0]), patience: 20_000 });
         visit.unsent.shift();
-        visit.store();
+        if (this.visit === visit) visit.store();
         this.say('');
         if (this.asking?.current?.blind) this.asking.show();
       } catch (error) {
@@ -212,8 +213,9 @@ class Eyes {
     const { visit, files, urls } = this;
     const name = visit.study.contents[at];
     if (visit.source !== 'upload') return this.server.url(`eyes/${visit.source}/image?${new URLSearchParams({ name })}`);
-    if (!urls.has(name)) urls.set(name, URL.createObjectURL(files.get(name)));
-    return urls.get(name);
+    const file = files.get(name); // another study's file may have the same name
+    if (!urls.has(file)) urls.set(file, URL.createObjectURL(file));
+    return urls.get(file);
   }
 
   async ask() {

@@ -4,9 +4,11 @@ const PLACE = 'likeness-eyes';
 
 export const random = () => crypto.getRandomValues(new Uint32Array(1))[0];
 
+const place = ({ order, seed, rater }) => `${order} ${seed} ${rater}`;
+
 /** Which judgments count: the last of each rater, seed and order, unless undone. Pure. */
 export function standing(judgments) {
-  const last = new Map(judgments.map((each) => [`${each.order} ${each.seed} ${each.rater}`, each]));
+  const last = new Map(judgments.map((each) => [place(each), each]));
   return [...last.values()].filter(({ undone }) => !undone);
 }
 
@@ -77,18 +79,21 @@ export class Visit {
 
   /** Adds others' judgments of the same questions; hands back how many are new. */
   merge(judgments) {
-    const known = new Set(this.judgments.map((each) => JSON.stringify(each)));
-    const added = judgments.filter((each) => !known.has(JSON.stringify(each)));
-    this.judgments.push(...added);
-    this.store();
-    return added.length;
+    const known = new Set(this.judgments.map(place));
+    const added = judgments.filter((each) => !known.has(place(each)));
+    this.#keep(added);
+    return standing(added).length;
   }
 
   #add(facts) {
     const judgment = { ...facts, time: new Date().toISOString(), rater: this.rater, seed: this.seed };
-    this.judgments.push(judgment);
-    if (this.source === 'folder') this.unsent.push(judgment);
-    this.store();
+    this.#keep([judgment]);
     return judgment;
+  }
+
+  #keep(judgments) {
+    this.judgments.push(...judgments);
+    if (this.source === 'folder') this.unsent.push(...judgments);
+    this.store();
   }
 }
