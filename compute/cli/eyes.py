@@ -159,7 +159,7 @@ def _lines(report: EyesReport) -> list[str]:
             f"Asked again with sides swapped, {share.value:.0%} of {share.n} answers were the same "
             f"(95% interval {share.low:.0%} to {share.high:.0%}).{ceiling}"
         )
-    if not report.left.low <= 0.5 <= report.left.high:
+    if report.left.n and not report.left.low <= 0.5 <= report.left.high:
         lines.append(f"Position bias: {report.left.value:.0%} of the choices are of the image on the left.")
     if report.alpha is not None:
         lines.append(f"Agreement between raters: Krippendorff's alpha {report.alpha:.2f}.")

@@ -70,6 +70,9 @@ def order(study: Study, *, seed: int) -> Iterator[AskedQuestion]:
                 return question
         return None
 
+    def placed(question: int, draw: str, left: int) -> AskedQuestion:
+        return AskedQuestion(question=question, draw=draw, left=left, uniform=used[UNIFORM], walked=used[DISAGREEMENT])
+
     turn = 0
     while True:
         draws = (UNIFORM, DISAGREEMENT) if turn % 2 == 0 else (DISAGREEMENT, UNIFORM)
@@ -80,24 +83,12 @@ def order(study: Study, *, seed: int) -> Iterator[AskedQuestion]:
         else:
             return
         asked[question] = int(share(seed, "left", question) < 0.5)
-        yield AskedQuestion(
-            question=question,
-            draw=draw,
-            left=asked[question],
-            uniform=used[UNIFORM],
-            walked=used[DISAGREEMENT],
-        )
+        yield placed(question, draw, asked[question])
         block.append((question, draw))
         if len(block) == BLOCK:
             early = [question for question, draw in block[:EARLY] if draw == UNIFORM]
             again = early[int(share(seed, "repeat", len(asked)) * len(early))]
-            yield AskedQuestion(
-                question=again,
-                draw=REPEAT,
-                left=1 - asked[again],
-                uniform=used[UNIFORM],
-                walked=used[DISAGREEMENT],
-            )
+            yield placed(again, REPEAT, 1 - asked[again])
             block = []
 
 

@@ -171,7 +171,9 @@ def read(path: Path, names: ImageNames) -> JudgmentFile | StudyFile:
     """A saved study, Label Studio's JSON or JSON-MIN, or a table of judgments: reference or prompt, two alternatives,
     `choice`, and perhaps rater and time. Raises BadInput where nothing in it can be used."""
     if path.suffix.lower() != ".json":
-        return _imported(path.name, names, [(f"row {at}", _of_row(row)) for at, row in enumerate(_rows(path), start=1)])
+        table = read_table(path)
+        table.column(CHOICES, what="choices")
+        return _imported(path.name, names, [(f"row {at}", _of_row(row)) for at, row in enumerate(table.rows(), 1)])
     try:
         if path.stat().st_size > LARGEST:
             raise BadInput(f"{path.name} has more than {LARGEST >> 20} MB. Export fewer tasks at once")
@@ -187,16 +189,10 @@ def read(path: Path, names: ImageNames) -> JudgmentFile | StudyFile:
     return parsed(content, name=path.name)
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
-    table = read_table(path)
-    table.column(CHOICES, what="choices")
-    return table.rows()
-
-
 def questions(path: Path, names: ImageNames) -> JudgmentFile:
     """The questions of a table: reference or prompt, and two alternatives. Raises BadInput naming rows."""
     rows = read_table(path).rows()
-    given = [(f"row {at}", {"fields": row, "choice": ""}) for at, row in enumerate(rows, start=1)]
+    given = [(f"row {at}", {"fields": row, "choice": ""}) for at, row in enumerate(rows, 1)]
     found = _imported(path.name, names, given)
     if found.skipped:
         raise BadInput(f"{path.name}: {found.skipped}")
@@ -366,13 +362,6 @@ def _choice(value: str | None, question: Question, keys: tuple[str, str], names:
 
 
 # ---- into a study
-
-
-def merged(study: Study, file: StudyFile) -> list[Judgment]:
-    """The rows of another log of the same study. Raises BadInput for one of other questions."""
-    if file.study.key != study.key:
-        raise BadInput("It is a study of other questions: only judgments of the same questions can be merged")
-    return file.judgments
 
 
 def placed(study: Study, given: JudgmentFile, *, rater: str) -> list[Judgment]:

@@ -44,6 +44,7 @@ MOST_IMAGES = 1_000  # of a study; of more a sample is taken
 SHOWN = 1_600  # pixels, the longer side of what a browser is sent
 AS_STORED = ("JPEG", "PNG", "WEBP", "GIF")  # formats that browsers show
 SETTINGS, STUDY, LOG, MANIFEST, IMAGES = "settings.json", "study.json", "judgments.jsonl", "manifest.csv", "images"
+LOCK = ".lock"
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +69,7 @@ class StudyFolder:
     def __init__(self, path: Path, settings: EyesSettings, *, writes: bool) -> None:
         self.path, self.settings = path, settings
         self._thread, self._process = threading.Lock(), ExitStack()
-        if writes and not self._process.enter_context(reserved(path / ".lock")):
+        if writes and not self._process.enter_context(reserved(path / LOCK)):
             raise CannotWrite(f"{path} is open in another process, such as the app. End that one first")
         self.study = Study.model_validate_json((path / STUDY).read_bytes()) if (path / STUDY).exists() else None
         self._judgments = self._read()
@@ -87,16 +88,19 @@ class StudyFolder:
 
     @classmethod
     def created(cls, path: Path, settings: EyesSettings) -> Self:
-        """A new folder. Raises BadInput where something else is there."""
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        """A new folder, or one whose study could not be made. Raises BadInput where something else is there."""
+        if path.exists() and not (path.is_dir() and {each.name for each in path.iterdir()} <= {SETTINGS, LOCK}):
             raise BadInput(f"{path} exists already. Go on with it: likeness eyes {path}, or name another --out")
         path.mkdir(parents=True, exist_ok=True)
         write_text(path / SETTINGS, settings.model_dump_json(indent=1))
         return cls.opened(path)
 
     def change(self, **settings: object) -> None:
-        """Other settings from now on, such as the rater."""
-        self.settings = validated(self.settings.model_dump() | settings, EyesSettings)
+        """Other settings from now on, such as the rater. Raises BadInput."""
+        try:
+            self.settings = validated(self.settings.model_dump() | settings, EyesSettings)
+        except ValueError as error:
+            raise BadInput(str(error)) from error
         write_text(self.path / SETTINGS, self.settings.model_dump_json(indent=1))
 
     def materials(self) -> Materials:
@@ -156,7 +160,9 @@ class StudyFolder:
     def merge(self, given: exchange.JudgmentFile | StudyFile) -> str:
         """Adds judgments whose rater, seed and order are not here yet, and says how many. Raises BadInput."""
         if isinstance(given, StudyFile):
-            rows, others, skipped = exchange.merged(self.study, given), 0, ""
+            if given.study.key != self.study.key:
+                raise BadInput("It is a study of other questions: only judgments of the same questions can be merged")
+            rows, others, skipped = given.judgments, 0, ""
         else:
             rows = exchange.placed(self.study, given, rater=self.settings.rater)
             others, skipped = len(given.judgments) - len(rows), given.skipped

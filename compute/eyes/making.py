@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from cachetools import LRUCache
@@ -60,8 +60,7 @@ class Materials:
     copies: bool = False  # whether images that are nearly the same are wanted, as they are by given questions
 
 
-@dataclass(frozen=True, kw_only=True)
-class MakingStep:
+class MakingStep(NamedTuple):
     """How far it is: a number from 0 to 1, and what is going on."""
 
     share: float
@@ -98,12 +97,13 @@ class StudyMaking:
         self._notes += given.notes
         models = list(self.models)
         for at in range(0, len(given.images), STEP):
-            yield MakingStep(share=0.5 * at / len(given.images), what=f"Reading image {at + 1} of {len(given.images)}")
+            yield MakingStep(0.5 * at / len(given.images), f"Reading image {at + 1} of {len(given.images)}")
             self._read(list(given.images)[at : at + STEP], models)
         names = [*self._keys, *given.prompts] if given.kind == "text" else list(self._keys)
         for prompt in given.prompts:
-            if len(prompt) > LONGEST_TEXT:
-                raise BadInput(f"A prompt has {len(prompt):,} characters, more than {LONGEST_TEXT:,}. Shorten it")
+            if not 0 < len(prompt) <= LONGEST_TEXT:
+                raise BadInput(f"A prompt has 1 to {LONGEST_TEXT:,} characters; one has {len(prompt):,}. Change it")
+            yield MakingStep(0.5, "Reading the prompts")
             self._embed([inputs.text(prompt, name="A prompt")], models)
         questions = self._questions(names)
         used = sorted({at for question in questions for at in question if at >= 0})
@@ -115,7 +115,7 @@ class StudyMaking:
             own: list[int] = []
             for at in range(0, len(asked), CHUNK):
                 share = 0.5 + 0.5 * (number + at / len(asked)) / len(models)
-                yield MakingStep(share=share, what=f"Asking {model.title}")
+                yield MakingStep(share, f"Asking {model.title}")
                 try:
                     own += self._picked(model, contents, asked[at : at + CHUNK])
                 except Exception as error:  # whatever the model's library raises
@@ -126,6 +126,8 @@ class StudyMaking:
             else:
                 picks[model.key] = own
         chance = asking.chances(np.array(list(picks.values())).reshape(len(picks), len(asked)))
+        if more := len(self._notes) - MOST_NOTES + 1 if len(self._notes) > MOST_NOTES else 0:
+            self._notes[-more:] = [f"and {more} more like these"]
         self.study = Study(
             kind=given.kind,
             contents=contents,
@@ -133,9 +135,7 @@ class StudyMaking:
             chance=chance.tolist(),
             models={model.key: model.title for model in models if model.key in picks},
             picks=picks,
-            notes=self._notes
-            if len(self._notes) <= MOST_NOTES
-            else [*self._notes[: MOST_NOTES - 1], f"and {len(self._notes) - MOST_NOTES + 1} more like these"],
+            notes=self._notes,
         )
         self._cache.clear()
         self._decoded.clear()
@@ -192,7 +192,7 @@ class StudyMaking:
         for model in models:
             if new and f"embed_{new[0].modality}" in model.abilities:
                 with suppress(Exception):  # it fails again when it is asked, and the note is written there
-                    self._run(model, partial(_embed, new=new), new)
+                    self._run(model, lambda subject: subject.encode(new), new)
 
     def _run(self, model: Model, job: Callable[[LiveSubject], Any], needed: Sequence[Input]) -> Any:
         known = {key: value for key, value in self._cache.items() if key[0] == "vector" and key[1] == model.key}
@@ -211,10 +211,8 @@ class StudyMaking:
                 self._notes.append(f"{missing} questions were skipped: an image of theirs is missing")
             if not known:
                 raise BadInput("No question of the table has all its images. Add the images that it names")
-            if len(known) > MOST_QUESTIONS:
-                self._notes.append(
-                    f"{len(known) - MOST_QUESTIONS} questions were skipped: a study has {MOST_QUESTIONS}"
-                )
+            if (more := len(known) - MOST_QUESTIONS) > 0:
+                self._notes.append(f"{more} questions were skipped: a study has {MOST_QUESTIONS}")
             return [
                 (at[reference] if reference else -1, at[one], at[two]) for reference, one, two in known[:MOST_QUESTIONS]
             ]
@@ -275,7 +273,7 @@ class StudyMaking:
             answer=np.zeros(len(questions), dtype=np.int64),
             question="quality" if self.materials.kind == "quality" else "reference",
         )
-        options = {name: values[0] for name, values in choice.PROCEDURE.options.items()}
+        options = {name: usual for name, (usual, *_) in choice.PROCEDURE.options.items()}
         evidence = self._run(model, partial(choice.run, data=data, options=options), [*map(self._input, needed)])
         picks = {True: 0, False: 1}  # the first alternative counts as right
         return [NO_PICK if mark is None else picks[bool(mark)] for mark in evidence.items["correct"]]
@@ -294,7 +292,3 @@ class StudyMaking:
             name=lambda row: names[row],
             read=lambda row: names[row] if is_text else self._input(names[row]).file(),
         )
-
-
-def _embed(subject: LiveSubject, new: Sequence[Input]) -> None:
-    subject.encode(new)

@@ -43,9 +43,17 @@ class Share:
     @classmethod
     def of(cls, values: Sequence[float] | Floats) -> Share:
         """The mean of values from 0 to 1."""
-        value = float(np.mean(values)) if len(values) else math.nan
-        low, high = wilson(value, len(values))
-        return cls(value=value, low=low, high=high, n=len(values))
+        return cls.at(float(np.mean(values)) if len(values) else math.nan, len(values))
+
+    @classmethod
+    def at(cls, value: float, n: int) -> Share:
+        """A mean of n values."""
+        low, high = wilson(value, n)
+        return cls(value=value, low=low, high=high, n=n)
+
+    def text(self, digits: int = 0) -> str:
+        """In percent, with its interval."""
+        return f"{self.value:.{digits}%} (95% interval {self.low:.{digits}%} to {self.high:.{digits}%})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,12 +114,12 @@ class EyesReport:
         if not self.models:
             return "No model is ready on this machine, so nothing was compared."
         best = self.models[0]
+        if not best.agreement.n:
+            return "No question of the uniform draw was answered by a choice, so no model can be ranked."
         rest = [pair for pair in self.pairs if pair.first == best.title or pair.second == best.title]
         open_ = [pair for pair in rest if not (pair.is_significant and pair.first == best.title)]
         whom = "you" if len(self.raters) == 1 else f"the {len(self.raters)} raters"
-        share = (
-            f"{best.title} agrees with {whom} most often: {_percent(best.agreement)} of {best.agreement.n} questions"
-        )
+        share = f"{best.title} agrees with {whom} most often: {best.agreement.text()} of {best.agreement.n} questions"
         if not rest:
             return f"{share}. No other model was asked."
         if not open_:
@@ -137,6 +145,9 @@ def report(study: Study, judgments: Sequence[Judgment]) -> EyesReport:
     letters = class_letters(better)
     keys = list(study.models)
     consistency = _consistency(counted)
+    answers: dict[int, dict[str, Hashable]] = defaultdict(dict)
+    for each in new:
+        answers[each.question][each.rater] = each.choice
     return EyesReport(
         judgments=len(new),
         cannot_tell=sum(each.choice is None for each in new),
@@ -149,7 +160,7 @@ def report(study: Study, judgments: Sequence[Judgment]) -> EyesReport:
         consistency=consistency,
         ceiling=(1 + math.sqrt(2 * consistency.value - 1)) / 2 if consistency.value >= 0.5 else None,
         left=Share.of([float(each.choice == each.left) for each in counted if each.choice is not None]),
-        alpha=_alpha(new),
+        alpha=krippendorff_alpha([list(own.values()) for own in answers.values()]),
         mistakes=_mistakes(new, picks[order[:3]], titles=[titles[at] for at in order[:3]]),
         notes=tuple(study.notes),
     )
@@ -240,13 +251,6 @@ def _consistency(counted: Sequence[Judgment]) -> Share:
     return Share.of([float(one == other) for one, other in again if other is not None])
 
 
-def _alpha(new: Sequence[Judgment]) -> float | None:
-    answers: dict[int, dict[str, Hashable]] = defaultdict(dict)
-    for each in new:
-        answers[each.question][each.rater] = each.choice
-    return krippendorff_alpha([list(own.values()) for own in answers.values()])
-
-
 def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float | None:
     """Agreement of several raters beyond chance: 1 is perfect, 0 is chance. None where no unit has two values.
 
@@ -276,7 +280,3 @@ def _mistakes(new: Sequence[Judgment], picks: np.ndarray, *, titles: Sequence[st
         if (wrong := picks[:, question] == 1 - choice).any()
     ]
     return tuple(sorted(found, key=lambda each: -len(each.models))[:MOST_MISTAKES])
-
-
-def _percent(share: Share) -> str:
-    return f"{share.value:.0%} (95% interval {share.low:.0%} to {share.high:.0%})"

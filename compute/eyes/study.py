@@ -73,7 +73,7 @@ class Judgment(BaseModel):
     left: Annotated[int, Field(ge=0, le=1)]  # which alternative was on the left
     choice: Annotated[int, Field(ge=0, le=1)] | None  # which alternative; None: cannot tell
     undone: bool = False
-    seconds: Annotated[float, Field(ge=0)] = 0.0
+    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
 
 
 class StudyFile(BaseModel):

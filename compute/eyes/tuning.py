@@ -12,7 +12,6 @@ import numpy as np
 
 from compute import paths
 from compute.analysis import power
-from compute.analysis.intervals import wilson
 from compute.catalog import shipped
 from compute.eyes import asking
 from compute.eyes.folder import IMAGES, StudyFolder
@@ -70,7 +69,7 @@ class TunedModel:
             compared = f"The difference is {gap:+.1f} points ({ends}), {verdict}."
         return [
             f"{self.folder}: {self.steps} steps on {self.trained} answers; {self.after.n} were held out, {apart}.",
-            f"On these {self.base} agrees with you in {_percent(self.before)}, tuned in {_percent(self.after)}.",
+            f"On these {self.base} agrees with you in {self.before.text(1)}, tuned in {self.after.text(1)}.",
             compared,
         ]
 
@@ -131,8 +130,8 @@ def tune(
         steps=state.step,
         trained=len(training),
         by_image=by_image,
-        before=_share(change.before, len(test)),
-        after=_share(change.after, len(test)),
+        before=Share.at(change.before, len(test)),
+        after=Share.at(change.after, len(test)),
         low=change.low,
         high=change.high,
     )
@@ -185,12 +184,3 @@ def _compared(examples: FileExamples) -> str:
     except BadInput:
         return "Some of its images are in tasks of unisim or mini: its scores there say nothing"
     return evaluated.sentence(are_drawn=False)
-
-
-def _share(value: float, n: int) -> Share:
-    low, high = wilson(value, n)
-    return Share(value=value, low=low, high=high, n=n)
-
-
-def _percent(share: Share) -> str:
-    return f"{share.value:.1%} (95% interval {share.low:.1%} to {share.high:.1%})"

@@ -17,7 +17,7 @@ from compute.rounding import rounded
 from compute.types import BadInput, LikenessError
 from leaderboard.html.templates import render
 from leaderboard.page import Site
-from leaderboard.pages.eyes.studies import FOLDER, PHOTOGRAPHS, UPLOAD, of_folder, opened
+from leaderboard.pages.eyes.studies import FOLDER, PHOTOGRAPHS, UPLOAD, opened
 from leaderboard.pages.eyes.tuning import TuningProcess, tunable
 from leaderboard.web.responses import CHECK, refusal
 
@@ -37,7 +37,10 @@ def routes(site: Site) -> list[Route]:
     tuning = TuningProcess(folder) if folder else None
 
     def stored(request: Request) -> Response:
-        return JSONResponse(of_folder(folder)) if folder else refusal(NO_FOLDER, 404)
+        if folder is None:
+            return refusal(NO_FOLDER, 404)
+        by, judgments = folder.settings, folder.judgments()
+        return JSONResponse(opened(folder.study, source=FOLDER, rater=by.rater, seed=by.seed, judgments=judgments))
 
     def image(request: Request) -> Response:
         name = request.query_params.get("name", "")

@@ -7,15 +7,13 @@ as the browser has it: from then on the browser sends it with each request about
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 from weakref import WeakSet
 
 from compute.eyes import asking, photographs
-from compute.eyes.folder import StudyFolder
 from compute.eyes.making import MODES, MOST, MakingStep, Materials, StudyMaking
 from compute.eyes.study import ASKS, LONGEST_TEXT, MOST_QUESTIONS, Judgment, Kind, Study
 from compute.io.tables import read_table
@@ -36,17 +34,13 @@ PHOTOGRAPHS, FOLDER, UPLOAD = "photographs", "folder", "upload"
 ALTERNATIVES = ("alternative_1", "alternative_2")
 
 
-@dataclass(eq=False)
 class TimedMaking:
-    """One study that is being made, in turns."""
+    """One study that is being made, in turns; `making` is None where another took its place."""
 
-    making: StudyMaking | None
-    clock: Callable[[], float] = time.monotonic
-    study: Study | None = None
-
-    def __post_init__(self) -> None:
-        self.used, self.step = self.clock(), MakingStep(share=0.0, what="Reading the images")
-        self._steps = self.making.steps()
+    def __init__(self, making: StudyMaking) -> None:
+        self.making: StudyMaking | None = making
+        self.used, self.step = time.monotonic(), MakingStep(0.0, "Reading the images")
+        self._steps = making.steps()
 
     @property
     def nbytes(self) -> int:
@@ -55,12 +49,11 @@ class TimedMaking:
 
     def turn(self) -> None:
         """Works for TURN seconds, or until the study is there."""
-        self.used = began = self.clock()
+        self.used = began = time.monotonic()
         for step in self._steps:
             self.step = step
-            if self.clock() - began >= TURN:
+            if time.monotonic() - began >= TURN:
                 return
-        self.study, self.making = self.study or self.making.study, None
 
 
 class Studies:
@@ -99,13 +92,11 @@ class Studies:
             results[KEY] = self._begun(uploaded(self._live.uploads.file(session, str(file)), kind=kind))
             self._own.add(results[KEY])
         timed = results.get(KEY)
-        if timed is None:
+        if timed is None or timed.making is None:
             raise BadInput("The images are no longer available. Add them again")
-        try:
-            timed.turn()
-        finally:
-            if timed.making is None:
-                results.pop(KEY, None)
+        timed.turn()
+        if timed.making.study:
+            del results[KEY]
         return self._facts(timed, source=UPLOAD, seed=seed)
 
     def _has_room(self) -> bool:
@@ -113,14 +104,14 @@ class Studies:
         making = [each for each in self._own if each.making]
         if len(making) >= MOST_MADE:
             oldest = min(making, key=lambda each: each.used)
-            if oldest.clock() - oldest.used < IDLE:
+            if time.monotonic() - oldest.used < IDLE:
                 return False
             oldest.making = None
         return True
 
     def _begun(self, materials: Materials) -> TimedMaking:
-        making = StudyMaking(materials=materials, models=self._models(materials.kind), run=self._live.run)
-        return TimedMaking(making)
+        models = self._models(materials.kind)
+        return TimedMaking(StudyMaking(materials=materials, models=models, run=self._live.run))
 
     def _models(self, kind: Kind) -> list[Model]:
         """Those that are asked first, are ready here and cost nobody anything."""
@@ -130,9 +121,9 @@ class Studies:
 
     @staticmethod
     def _facts(timed: TimedMaking, *, source: str, seed: int) -> dict[str, Any]:
-        if timed.study is None:
-            return {"state": "running", "share": timed.step.share, "what": timed.step.what}
-        return opened(timed.study, source=source, seed=seed)
+        if timed.making.study is None:
+            return {"state": "running", **timed.step._asdict()}
+        return opened(timed.making.study, source=source, seed=seed)
 
 
 def opened(
@@ -150,12 +141,6 @@ def opened(
         "order": [[each.question, each.draw, each.left] for each in asking.order(study, seed=seed)],
         "judgments": [each.model_dump() for each in judgments],
     }
-
-
-def of_folder(folder: StudyFolder) -> dict[str, Any]:
-    """The folder's study with its answers."""
-    of = folder.settings
-    return opened(folder.study, source=FOLDER, rater=of.rater, seed=of.seed, judgments=folder.judgments())
 
 
 def uploaded(data: bytes, *, kind: Kind) -> Materials:
@@ -183,7 +168,7 @@ def uploaded(data: bytes, *, kind: Kind) -> Materials:
     if not first or not second:
         column = file.column(("prompt",), what="prompts, nor alternative_1 and alternative_2")
         prompts = list(dict.fromkeys(filter(None, (str(row[column] or "").strip() for row in file.rows()))))
-        return Materials(kind="text", images=images, prompts=_bounded(prompts[:MOST_PROMPTS]))
+        return Materials(kind="text", images=images, prompts=prompts[:MOST_PROMPTS])
     questions = [
         tuple(_named(archive, path, row.get(column)) for column in (shown, first, second)) for row in file.rows()
     ]
@@ -195,17 +180,10 @@ def uploaded(data: bytes, *, kind: Kind) -> Materials:
     return Materials(
         kind="text" if is_text else "image",
         images=images,
-        prompts=_bounded(sorted(asked)) if is_text else (),
+        prompts=sorted(asked) if is_text else (),
         questions=questions,
         copies=True,
     )
-
-
-def _bounded(prompts: Sequence[str]) -> Sequence[str]:
-    for prompt in prompts:
-        if not prompt or len(prompt) > LONGEST_TEXT:
-            raise BadInput(f"A prompt has 1 to {LONGEST_TEXT:,} characters; one has {len(prompt):,}. Change it")
-    return prompts
 
 
 def _named(archive: Archive, table: str, cell: object) -> str:

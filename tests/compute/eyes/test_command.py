@@ -59,8 +59,17 @@ def test_a_study_is_made_opened_and_reported(tmp_path: Path, monkeypatch: pytest
     assert_refused(likeness("eyes", tmp_path / "eyes", "--tune", "tiny"), BadInput, "--to")
     too_few = likeness("eyes", tmp_path / "eyes", "--tune", "tiny", "--to", tmp_path / "tuned")
     assert_refused(too_few, BadInput, "200", "more")
+    assert_refused(likeness("eyes", tmp_path / "eyes", "--rater", 61 * "A"), BadInput, "rater")
     likeness("eyes", tmp_path / "eyes", "--rater", "Ann")
     assert StudyFolder.opened(tmp_path / "eyes").settings.rater == "Ann" and len(started) == 2
+
+
+def test_a_study_that_could_not_be_made_is_tried_again(tmp_path: Path) -> None:
+    words = ("eyes", images(tmp_path / "images", 4), "--out", tmp_path / "eyes", "--models", "tiny", "--report")
+    assert_refused(likeness(*words, "--kind", "text"), BadInput, "prompt")
+    (tmp_path / "prompts.txt").write_text("a red disc")
+    assert_refused(likeness(*words, "--prompts", tmp_path / "prompts.txt"), BadInput, "20")
+    assert StudyFolder.opened(tmp_path / "eyes", writes=False).study.kind == "text"
 
 
 def test_answers_from_elsewhere_make_a_study(tmp_path: Path) -> None:

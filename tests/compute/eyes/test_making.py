@@ -135,9 +135,10 @@ def test_what_cannot_be_read_is_skipped() -> None:
         (Materials(kind="quality", images=images(1)), "too few"),
         (Materials(kind="text", images=images(3)), "prompt"),
         (Materials(kind="text", images=images(3), prompts=["a" * (LONGEST_TEXT + 1)]), "prompt"),
+        (Materials(kind="text", images=images(3), prompts=["a", ""]), "prompt"),
         (Materials(kind="quality", images=images(2), questions=[("", "0.png", "gone.png")]), "images"),
     ],
-    ids=["two images", "one image", "no prompt", "a long prompt", "no question"],
+    ids=["two images", "one image", "no prompt", "a long prompt", "an empty prompt", "no question"],
 )
 def test_too_little_is_refused(given: Materials, what: str) -> None:
     with pytest.raises(BadInput, match=what):

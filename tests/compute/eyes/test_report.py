@@ -62,6 +62,7 @@ def test_who_cannot_tell_says_nothing_about_models(three: Study) -> None:
     assert [each.agreement.n for each in answer.models] == [0, 0, 0]
     assert np.isnan(answer.models[0].agreement.value) and answer.ceiling is None
     assert (answer.pairs, answer.consistency.n, answer.left.n, answer.mistakes) == ((), 0, 0, ())
+    assert "nan" not in answer.lead
 
 
 def test_a_rater_without_a_preference_separates_no_models() -> None:
