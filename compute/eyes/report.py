@@ -130,11 +130,12 @@ class EyesReport:
 
 
 def report(study: Study, judgments: Sequence[Judgment]) -> EyesReport:
-    """The report on a study's judgments. Raises BadInput before FIRST_REPORT of them."""
+    """The report on a study's judgments. Raises BadInput before FIRST_REPORT of them, or all of a smaller study."""
     counted = standing(list(judgments))
     new = [each for each in counted if each.draw != asking.REPEAT]
-    if len(new) < FIRST_REPORT:
-        raise BadInput(f"{len(new)} judgments say too little: the answer comes with the {FIRST_REPORT}th")
+    needed = min(FIRST_REPORT, len(study.questions))
+    if len(new) < needed:
+        raise BadInput(f"{len(new)} judgments say too little: the answer comes after {needed}")
     raters = tuple(dict.fromkeys(each.rater for each in counted))
     titles = list(study.models.values())
     picks = np.array([study.picks[key] for key in study.models], dtype=int).reshape(len(titles), len(study.questions))

@@ -2,7 +2,7 @@
 
 import { button, el } from '../../js/dom.js';
 
-export const FIRST_REPORT = 20; // judgments
+const FIRST_REPORT = 20; // judgments
 const AHEAD = 2; // questions whose images are ready before they are asked
 const GOALS = [FIRST_REPORT, 50, 100, 200];
 const KEYS = { ArrowLeft: 'left', ArrowRight: 'right', ArrowDown: 'neither', Backspace: 'undo' };
@@ -101,11 +101,12 @@ export class Asking {
   }
 
   #progress() {
-    const { count, place } = this.visit;
-    const goal = GOALS.find((each) => each > count) ?? this.visit.study.questions.length;
-    Object.assign(this.bar, { max: goal, value: Math.min(count, goal) });
-    this.count.textContent = `${count} of ${goal}`;
-    const missing = FIRST_REPORT - count;
+    const { count, own, place, study } = this.visit;
+    const all = study.questions.length;
+    const goal = Math.min(GOALS.find((each) => each > own) ?? all, all);
+    Object.assign(this.bar, { max: goal, value: Math.min(own, goal) });
+    this.count.textContent = `${own} of ${goal}`;
+    const missing = Math.min(FIRST_REPORT, all) - count;
     this.answer.textContent = missing > 0 ? `Answer in ${missing}` : 'Show the answer';
     if (missing > 0) this.answer.setAttribute('aria-disabled', 'true');
     else this.answer.removeAttribute('aria-disabled');

@@ -56,6 +56,11 @@ export class Visit {
     return standing(this.judgments).filter(({ draw }) => draw !== 'repeat').length;
   }
 
+  /** Those of this rater. */
+  get own() {
+    return standing(this.judgments).filter(({ draw, rater }) => draw !== 'repeat' && rater === this.rater).length;
+  }
+
   /** The question at a place: {texts or numbers of `reference`, `left`, `right`}; null after the last. */
   asked(place) {
     if (place >= this.order.length) return null;

@@ -98,6 +98,17 @@ def test_the_answer_needs_enough_judgments(three: Study) -> None:
     with pytest.raises(BadInput, match=str(FIRST_REPORT)):
         report(three, judgments(three, TRUTH, count=21))
     assert report(three, judgments(three, TRUTH, count=22)).judgments == FIRST_REPORT
+    small = three.model_copy(
+        update={
+            "questions": three.questions[:3],
+            "chance": three.chance[:3],
+            "picks": {key: own[:3] for key, own in three.picks.items()},
+        }
+    )
+    with pytest.raises(BadInput, match="3"):
+        report(small, judgments(small, TRUTH, count=2))
+    assert report(small, judgments(small, TRUTH, count=3)).judgments == 3
+    assert "nan" not in report(small, judgments(small, [None] * 3, count=3)).lead
 
 
 def test_two_raters_with_questions_of_their_own(three: Study) -> None:
