@@ -316,7 +316,7 @@ def _imported(title: str, names: ImageNames, given: Sequence[tuple[str, dict[str
             kinds.append(kind)
         except BadInput as error:
             faults.append(f"{where}: {error}")
-    skipped = f"{len(faults):,} were skipped: {'; '.join(faults[:NAMED])}" if faults else ""
+    skipped = f"{len(faults):,} skipped: {'; '.join(faults[:NAMED])}" if faults else ""
     skipped += f"; and {len(faults) - NAMED:,} more" if len(faults) > NAMED else ""
     if not judgments:
         raise BadInput(f"{title} has no judgment that can be used. {skipped or 'It is empty'}")

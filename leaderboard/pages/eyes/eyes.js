@@ -102,6 +102,7 @@ class Eyes {
   /** Asks the server for a study: of the photographs, or of the visitor's images, which are reduced and sent first. */
   async make(wish) {
     this.say('');
+    this.lost = '';
     this.wish = { seed: random(), ...wish };
     this.turn += 1;
     const turn = this.turn;
@@ -120,7 +121,7 @@ class Eyes {
       try {
         file = await this.send(wish, () => this.turn === turn);
       } catch (error) {
-        if (this.turn === turn) this.start(error.message);
+        if (this.turn === turn) this.start(`${this.lost} ${error.message}`);
       }
       if (!file || this.turn !== turn) return;
     }
@@ -139,7 +140,8 @@ class Eyes {
         lost.push(name);
       }
     }
-    if (lost.length) this.say(`${lost.slice(0, 3).join(', ')}${lost.length > 3 ? ` and ${lost.length - 3} more` : ''} cannot be read as images.`);
+    if (lost.length) this.lost = `Not readable as images: ${lost.slice(0, 3).join(', ')}${lost.length > 3 ? ` and ${lost.length - 3} more` : ''}.`;
+    this.say(this.lost);
     this.tell('Sending the copies …', 0);
     const zip = await zipped([...copies, ...(table ? [table] : [])]);
     return (await this.server.send(zip, undefined, 'live/file')).key;
@@ -166,8 +168,11 @@ class Eyes {
       return;
     }
     if (this.wish.source === 'upload') this.server.forget();
-    if (facts.state === 'failed') this.start(facts.message);
-    else this.resume(new Visit({ ...facts, rater: facts.rater || this.wish.rater }));
+    if (facts.state === 'failed') this.start(`${this.lost} ${facts.message}`);
+    else {
+      this.resume(new Visit({ ...facts, rater: facts.rater || this.wish.rater }));
+      if (this.wish.source === 'upload') this.say([this.lost, ...facts.study.notes.slice(0, 3).map((note) => `${note}.`)].filter(Boolean).join(' '));
+    }
   }
 
   // ---- the study of the host's folder
@@ -226,6 +231,7 @@ class Eyes {
       save: () => this.save(),
       changed: () => {
         if (this.visit.source === 'folder') this.deliver();
+        else this.say('');
         asking.show().then((more) => more || this.answer('All questions are answered.'));
       },
     });

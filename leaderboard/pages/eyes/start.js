@@ -27,7 +27,7 @@ export class Start {
       el('p', {}, wanted ? 'Drop the same images here, or a ZIP of them.' : `Or your own: drop up to ${MOST_IMAGES} images here, or a ZIP of them.`),
       this.prompting,
       el('p', { class: 'ey-row' }, button('Choose files', () => this.input.click(), { class: 'ey-button' }), this.input, this.go), this.said,
-      el('p', { class: 'pg-quiet' }, 'Your images stay in this browser. The server gets copies of at most 512 pixels, and forgets them once the models have seen them. A CSV with the columns reference or prompt, alternative_1 and alternative_2 gives the questions.'));
+      el('p', { class: 'pg-quiet' }, wanted ? 'They stay in this browser: no model needs to see them again.' : 'The server gets copies of at most 512 pixels, and forgets them once the models have seen them. A CSV with the columns reference or prompt, alternative_1 and alternative_2 gives the questions.'));
     own.addEventListener('dragover', (event) => event.preventDefault());
     own.addEventListener('drop', (event) => {
       event.preventDefault();

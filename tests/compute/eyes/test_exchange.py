@@ -72,7 +72,7 @@ def test_label_studio(tmp_path: Path) -> None:
         (None, "3", 1.5),
         (1, "4", 1.5),
     ]
-    assert read.skipped.startswith("7 were") and "cancelled" in read.skipped and "missing.png" in read.skipped
+    assert read.skipped.startswith("7 ") and "cancelled" in read.skipped and "missing.png" in read.skipped
 
 
 def test_json_min_and_sides_by_name(tmp_path: Path) -> None:
