@@ -240,16 +240,16 @@ def _of_label_studio(tasks: Sequence[Any]) -> Iterator[tuple[str, dict[str, Any]
             elif each.get("was_cancelled"):
                 yield where, "its annotation was cancelled"
             else:
-                rater, seconds = each.get("completed_by"), each.get("lead_time")
+                rater, seconds = each.get("completed_by") or "", each.get("lead_time")
+                if isinstance(rater, dict):
+                    rater = rater.get("email", rater.get("id", ""))
                 yield (
                     where,
                     {
                         "fields": data,
                         "choice": _chosen(results),
                         "shown": _shown(results),
-                        "rater": str(
-                            rater.get("email", rater.get("id", "")) if isinstance(rater, dict) else rater or ""
-                        ),
+                        "rater": str(rater),
                         "time": str(each.get("created_at") or ""),
                         "seconds": float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < 1e6 else 0.0,
                     },
@@ -269,18 +269,13 @@ def _parts(task: Any) -> tuple[dict[str, Any], list[Any]]:
     return fields, [{**task, "completed_by": task.get("annotator"), "result": [{"value": part} for part in parts]}]
 
 
-def _values(results: Sequence[Any]) -> list[dict[str, Any]]:
-    return [each["value"] for each in results if isinstance(each, dict) and isinstance(each.get("value"), dict)]
-
-
 def _chosen(results: Sequence[Any]) -> str | None:
     """What was selected, None where nothing was."""
-    values = _values(results)
-    for value in values:
-        if isinstance(value.get("selected"), str):
-            return value["selected"]
-    listed = [value["choices"] for value in values if isinstance(value.get("choices"), list)]
-    return next((str(choices[0]) for choices in listed if len(choices) == 1), None)
+    for value in (each.get("value") for each in results if isinstance(each, dict)):
+        match value:
+            case {"selected": str(chosen)} | {"choices": [chosen]}:
+                return str(chosen)
+    return None
 
 
 def _shown(results: Sequence[Any]) -> list[str]:

@@ -195,7 +195,7 @@ class StudyMaking:
                     self._run(model, lambda subject: subject.encode(new), new)
 
     def _run(self, model: Model, job: Callable[[LiveSubject], Any], needed: Sequence[Input]) -> Any:
-        known = {key: value for key, value in self._cache.items() if key[0] == "vector" and key[1] == model.key}
+        known = {key: value for key, value in self._cache.items() if key[1] == model.key}
         result, new = self.run(model, job, needed, known)
         self._cache.update({key: value for key, value in new.items() if key[0] == "vector"})
         return result
@@ -275,8 +275,8 @@ class StudyMaking:
         )
         options = {name: usual for name, (usual, *_) in choice.PROCEDURE.options.items()}
         evidence = self._run(model, partial(choice.run, data=data, options=options), [*map(self._input, needed)])
-        picks = {True: 0, False: 1}  # the first alternative counts as right
-        return [NO_PICK if mark is None else picks[bool(mark)] for mark in evidence.items["correct"]]
+        # The first alternative counts as right.
+        return [NO_PICK if mark is None else int(not mark) for mark in evidence.items["correct"]]
 
     def _vector(self, model: Model, name: str) -> tuple[str, ...]:
         """What the vector of an image or a text is stored under."""

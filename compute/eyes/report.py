@@ -116,15 +116,15 @@ class EyesReport:
         best = self.models[0]
         if not best.agreement.n:
             return "No question of the uniform draw was answered by a choice, so no model can be ranked."
-        rest = [pair for pair in self.pairs if pair.first == best.title or pair.second == best.title]
-        open_ = [pair for pair in rest if not (pair.is_significant and pair.first == best.title)]
+        rest = [pair for pair in self.pairs if best.title in (pair.first, pair.second)]
+        near = [pair.second for pair in rest if pair.first == best.title and not pair.is_significant]
+        near += [pair.first for pair in rest if pair.second == best.title]
         whom = "you" if len(self.raters) == 1 else f"the {len(self.raters)} raters"
         share = f"{best.title} agrees with {whom} most often: {best.agreement.text()} of {best.agreement.n} questions"
         if not rest:
             return f"{share}. No other model was asked."
-        if not open_:
+        if not near:
             return f"{share}, significantly more often than every other model."
-        near = [pair.second if pair.first == best.title else pair.first for pair in open_]
         named = ", ".join(near[:3]) + (f" and {len(near) - 3} more" if len(near) > 3 else "")
         return f"{share}. It is not significantly better than {named}."
 

@@ -65,12 +65,6 @@ def test_the_probability_of_a_question_is_the_share_of_raters_who_are_asked_it(a
     assert np.polyfit(of.chance, uniform.mean(axis=0), 1)[0] == pytest.approx(0, abs=0.015)
 
 
-def test_judgments_from_elsewhere_are_taken_for_a_uniform_draw() -> None:
-    drawn = asking.drawn(pool(10), seed=0, answered={1, 4}, elsewhere=True)
-    assert np.flatnonzero(drawn.uniform).tolist() == [1, 4]
-    assert drawn.probability == pytest.approx(np.full(10, 0.2))
-
-
 def test_the_chance_of_a_question_is_the_share_of_pairs_of_models_that_differ() -> None:
     """Four models, so at most 4 of 6 pairs differ; one without a pick differs from none."""
     picks = np.array([[0, 0, 0, 0], [0, 0, 1, 1], [0, 1, 1, -1], [0, 1, 1, 1]])

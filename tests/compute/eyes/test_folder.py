@@ -49,18 +49,14 @@ def test_answers_survive_a_killed_process(folder: StudyFolder) -> None:
     with open(path / "judgments.jsonl", "ab") as file:
         file.write(b'{"time": "2026')
     again = StudyFolder.opened(path)
+    with pytest.raises(CannotWrite, match="another process"):
+        StudyFolder.opened(path)
     assert [each.choice for each in again.judgments()] == [0, 1]
     again.add(answer(2, 2, None))
     closed(again)
     last = StudyFolder.opened(path, writes=False)
     assert [each.order for each in last.judgments()] == [0, 1, 2]
     assert (last.study, last.settings) == (folder.study, folder.settings)
-
-
-def test_one_process_writes(folder: StudyFolder) -> None:
-    with pytest.raises(CannotWrite, match="another process"):
-        StudyFolder.opened(folder.path)
-    assert StudyFolder.opened(folder.path, writes=False).study == folder.study
 
 
 def test_the_folder_is_own_data(folder: StudyFolder, tmp_path: Path) -> None:

@@ -51,11 +51,6 @@ def test_a_rater_who_answers_as_one_model_does(three: Study) -> None:
     assert "RIGHT" in answer.lead and "NEVER" not in answer.lead
 
 
-def test_the_opposite_rater_turns_the_ranking_around(three: Study) -> None:
-    answer = found(three, OPPOSITE)
-    assert [(each.title, each.agreement.value) for each in answer.models] == [("NEVER", 1), ("TIED", 0.5), ("RIGHT", 0)]
-
-
 def test_who_cannot_tell_says_nothing_about_models(three: Study) -> None:
     answer = found(three, NONE)
     assert answer.cannot_tell == answer.judgments == 54
@@ -89,8 +84,7 @@ def test_undone_judgments_do_not_count_and_of_repeated_rows_the_last_does(three:
     assert report(three, [*wrong, *rows]) == report(three, rows)
     undone = [row.model_copy(update={"undone": True}) for row in rows[-10:]]
     assert report(three, [*rows, *undone]) == report(three, rows[:-10])
-    again = report(three, [*rows, *undone, *rows[-10:]])
-    assert again.judgments == 54
+    assert report(three, [*rows, *undone, *rows[-10:]]).judgments == 54
 
 
 def test_the_answer_needs_enough_judgments(three: Study) -> None:
@@ -119,10 +113,8 @@ def test_two_raters_with_questions_of_their_own(three: Study) -> None:
     assert (answer.raters, answer.judgments) == (("one", "two"), 108)
     assert answer.alpha is not None and answer.alpha < -0.9
     assert answer.models[0].agreement.value == pytest.approx(0.5, abs=0.15)
-    both = report(three, [*first, *judgments(three, TRUTH, count=60, seed=2, rater="two")])
-    assert both.alpha == 1 and both.models[0].agreement.value == 1
-    assert both.models[0].agreement.n > report(three, first).models[0].agreement.n
-    assert both.consistency.n == 12
+    assert answer.models[0].agreement.n > report(three, first).models[0].agreement.n
+    assert answer.consistency.n == 12
 
 
 def test_the_headline_is_of_answers_to_uniform_questions_only() -> None:
@@ -155,12 +147,7 @@ def test_alpha_of_the_published_example() -> None:
     """Krippendorff (2011), nominal data of four observers and twelve units with missing values: 0.743."""
     units = ["111", "2232", "3333", "3333", "2222", "1234", "4444", "1121", "2222", "555", "11", "3"]
     assert krippendorff_alpha(units) == pytest.approx(0.743, abs=5e-4)
-
-
-def test_alpha_at_its_ends() -> None:
     assert krippendorff_alpha(["aa", "bb"]) == 1
     assert krippendorff_alpha(["ab", "ab"]) == pytest.approx(-0.5)
-    draw = np.random.default_rng(0)
-    assert krippendorff_alpha(draw.integers(2, size=(4000, 3)).tolist()) == pytest.approx(0, abs=0.03)
     for nothing in ([], ["a", "b"], ["aa", "aa"]):
         assert krippendorff_alpha(nothing) is None
