@@ -143,8 +143,8 @@ def _lines(report: EyesReport) -> list[str]:
     rows = [("class", "model", "agreement", "95% interval", "questions")]
     for each in report.models:
         share = each.agreement
-        interval = f"{share.low:.0%} to {share.high:.0%}"
-        rows.append((each.letter, each.title, f"{share.value:.0%}", interval, str(share.n)))
+        cells = (f"{share.value:.0%}", f"{share.low:.0%} to {share.high:.0%}") if share.n else ("-", "-")
+        rows.append((each.letter, each.title, *cells, str(share.n)))
     lines = [report.lead, "", *("  ".join(cells).rstrip() for cells in padded(rows)), ""]
     raters = f" by {len(report.raters)} raters" if len(report.raters) > 1 else ""
     lines.append(f"{report.judgments} judgments{raters}, of which {report.cannot_tell} cannot tell.")
