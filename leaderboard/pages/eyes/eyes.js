@@ -74,6 +74,8 @@ class Eyes {
   }
 
   leave() {
+    const { source, judgments } = this.visit;
+    if (source !== 'folder' && judgments.length && !confirm('Discard the answers? A saved study can be opened again.')) return;
     Visit.forget();
     this.visit = null;
     this.start();
