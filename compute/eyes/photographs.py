@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image
 
 from compute.content.items import content_key
-from compute.eyes.making import QUESTIONS, SIDE, Materials
+from compute.eyes.making import QUESTIONS, Materials
 from compute.eyes.study import Kind
 from compute.live.inputs import Input
 from compute.tasks.drawing.distortions import distort
@@ -75,6 +75,7 @@ PROMPTS = (
     "made by nature",
 )
 SEED = 20261127
+SIDE = 512  # pixels, the longer side, that a person sees
 STORED = 200  # files in memory, of about 40 kB
 
 
