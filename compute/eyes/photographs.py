@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image
 
 from compute.content.items import content_key
-from compute.eyes.making import QUESTIONS, Materials
+from compute.eyes.making import Materials
 from compute.eyes.study import Kind
 from compute.live.inputs import Input
 from compute.tasks.drawing.distortions import distort
@@ -33,7 +33,8 @@ PHOTOGRAPHS = {
     "retina": "retina.jpg",
     "rocket": "rocket.jpg",
 }
-GREY, OF_COLOURS = ("bricks", "grass", "photographer"), ("grey", "vivid")  # the latter leave the former as they are
+CHANGED = ("astronaut", "cat", "coffee", "galaxies", "retina", "rocket")  # those in colour; the others are for texts
+MOST = 240  # questions
 # What is done to each photograph: a distortion of strength 1 to 5, or one of PERTURBATIONS of strength 0 to 1.
 DAMAGES = (
     ("noise", 3),
@@ -81,19 +82,20 @@ STORED = 200  # files in memory, of about 40 kB
 
 def materials(kind: Kind) -> Materials:
     """The photographs of one kind of question, with the questions."""
+    changes = {"image": CHANGES, "quality": DAMAGES, "text": ()}[kind]
     if kind == "text":
         every = [(prompt, *pair) for prompt in PROMPTS for pair in combinations(map(_name, PHOTOGRAPHS), 2)]
     else:
         every = [
             (_name(photograph) if kind == "image" else "", _name(photograph, one), _name(photograph, other))
-            for photograph in PHOTOGRAPHS
-            for one, other in combinations(_changes(photograph, kind), 2)
+            for photograph in CHANGED
+            for one, other in combinations(changes, 2)
             if one[0] != other[0]
         ]
-    chosen = np.random.default_rng(SEED).permutation(len(every))[:QUESTIONS]
+    chosen = np.random.default_rng(SEED).permutation(len(every))[:MOST]
     images: dict[str, Callable[[], Input]] = {}
-    for photograph in PHOTOGRAPHS:
-        for change in (None, *_changes(photograph, kind)):
+    for photograph in PHOTOGRAPHS if kind == "text" else CHANGED:
+        for change in (None, *changes):
             images[_name(photograph, change)] = partial(_read, photograph, change)
     return Materials(
         kind=kind,
@@ -107,17 +109,12 @@ def materials(kind: Kind) -> Materials:
 @lru_cache(maxsize=STORED)
 def image(name: str) -> bytes:
     """One of the images as WebP. Raises BadInput for another name."""
-    read = materials("image").images.get(name)
+    read = {**materials("text").images, **materials("image").images}.get(name)
     if read is None:
         raise BadInput(f"There is no photograph {name[:40]!r}")
     out = io.BytesIO()
     read().content.save(out, "WEBP", quality=92, method=2)
     return out.getvalue()
-
-
-def _changes(photograph: str, kind: Kind) -> list[tuple[str, float]]:
-    every = {"image": CHANGES, "quality": DAMAGES, "text": ()}[kind]
-    return [change for change in every if not (photograph in GREY and change[0] in OF_COLOURS)]
 
 
 def _name(photograph: str, change: tuple[str, float] | None = None) -> str:

@@ -11,7 +11,6 @@ A record that passes can be written as JSON again, stored as text in UTF-8, and 
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import re
@@ -98,7 +97,7 @@ def locked(folder: Path) -> Iterator[None]:
 
     Removes the drafts that killed processes left in it.
     """
-    handle = os.open(folder, os.O_RDONLY)
+    handle = _open(folder)
     try:
         status = folder.stat()
         identity, held = (status.st_dev, status.st_ino), _held.__dict__.setdefault("folders", set())
@@ -114,18 +113,7 @@ def locked(folder: Path) -> Iterator[None]:
         finally:
             held.discard(identity)
     finally:
-        os.close(handle)
-
-
-def _lock(handle: int, *, wait: bool = True) -> bool | None:
-    """Whether this process has the lock now; False: another one has it. None: the file system has no locks."""
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except (BlockingIOError, PermissionError):
-        return False
-    except OSError:
-        return None
-    return True
+        _close(handle)
 
 
 @contextmanager
@@ -139,9 +127,27 @@ def reserved(path: Path) -> Iterator[bool]:
     except OSError as error:
         raise CannotWrite(refusal(path, error)) from error
     try:
-        yield _lock(handle, wait=False) is not False
+        yield not _is_taken(handle)
     finally:
         os.close(handle)
+
+
+def _is_taken(handle: int) -> bool:
+    """Locks an open file, unless another holds it already."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return True
+    except (ImportError, OSError):
+        return False
+    return False
 
 
 def sweep(*roots: Path, skip: tuple[str, ...] = (), deep: bool = True) -> list[Path]:
@@ -160,13 +166,13 @@ def sweep(*roots: Path, skip: tuple[str, ...] = (), deep: bool = True) -> list[P
 
 def _swept(folder: Path) -> list[Path]:
     try:
-        handle = os.open(folder, os.O_RDONLY)
+        handle = _open(folder)
     except OSError:
         return []
     try:
         return _remove_drafts(folder) if _lock(handle, wait=False) else []
     finally:
-        os.close(handle)
+        _close(handle)
 
 
 def _remove_drafts(folder: Path) -> list[Path]:
@@ -190,6 +196,36 @@ def discard(path: Path) -> None:
             path.unlink(missing_ok=True)
 
 
+def _open(folder: Path) -> int | None:
+    """A folder opened to be locked; None on Windows, which opens none."""
+    return None if os.name == "nt" else os.open(folder, os.O_RDONLY)
+
+
+def _close(handle: int | None) -> None:
+    if handle is not None:
+        os.close(handle)
+
+
+def _lock(handle: int | None, *, wait: bool = True) -> bool:
+    """Locks an open folder or file; False where another holds it, or where the platform or its file system has no
+    locks.
+    """
+    if handle is None:
+        return False
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(handle, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except (ImportError, OSError):
+        return False
+    return True
+
+
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
     """A folder among the system's temporary ones that no other user reads, removed at the end.
@@ -206,14 +242,14 @@ def temporary_folder() -> Iterator[Path]:
         _lock(handle)
         if folder.is_dir():  # the same, before it was locked
             break
-        os.close(handle)
+        _close(handle)
     files = folder / "files"  # not the folder itself, which holds the lock
     files.mkdir(mode=0o700)
     process = os.getpid()
     try:
         yield files
     finally:
-        os.close(handle)
+        _close(handle)
         if os.getpid() == process:  # else a forked child ends, and the folder is its parent's
             discard(folder)
 
@@ -223,16 +259,20 @@ def _open_lock(folder: Path) -> int:
 
 
 def _sweep_temporary() -> None:
+    own = os.getuid() if hasattr(os, "getuid") else 0  # the owner of every file on Windows
     for folder in Path(tempfile.gettempdir()).glob(f"{TEMPORARY}*"):
         with suppress(OSError):
-            if folder.is_symlink() or not folder.is_dir() or folder.stat().st_uid != os.getuid():
+            if folder.is_symlink() or not folder.is_dir() or folder.stat().st_uid != own:
                 continue
             handle = _open_lock(folder)
             try:
-                if _lock(handle, wait=False):
+                abandoned = _lock(handle, wait=False)
+                if abandoned:
                     discard(folder)
             finally:
-                os.close(handle)
+                _close(handle)
+            if abandoned and os.name == "nt":  # which removes no open file
+                discard(folder)
 
 
 def read_record(path: Path, *, root: Path) -> dict[str, Any]:
