@@ -20,6 +20,7 @@ NAMES = (
     "quickstart",
     "your-model",
     "your-data",
+    "eyes",
     "rank",
     "judges",
     "generators",

@@ -11,7 +11,6 @@ from leaderboard import server
 from leaderboard.data import board_table
 from leaderboard.data.database import Database
 from leaderboard.pages.about import page as about
-from leaderboard.pages.cost import suite_front
 
 
 def test_pages_read_what_they_show_only_when_they_are_opened(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,7 +23,6 @@ def test_pages_read_what_they_show_only_when_they_are_opened(database: Path, mon
     monkeypatch.setattr(server, "Thread", lambda **options: type("Never", (), {"start": lambda self: None})())
     counted(board_table, "load")
     counted(board_table, "language_rankings")
-    counted(suite_front, "_categories")
     counted(about, "body")
     db = Database(database)
     try:

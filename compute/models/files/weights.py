@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import importlib.util
 import json
+import math
 import os
 import pickle
 import re
@@ -53,7 +54,11 @@ OF_MODULES = (  # settings and weights of its other modules, such as 1_Pooling a
 )
 # What a configuration states, and how much of it a checkpoint's weights can bear: a library builds the network that it
 # states before it looks at a weight.
-
+CONFIGURATIONS = ("config.json", "open_clip_config.json")
+LAYERS = re.compile(r"(num_|n_)?(hidden_|encoder_|decoder_|text_|vision_)*(layers?|depths?)")
+WIDTHS = re.compile(r"hidden_sizes?|width|d_model|n_embd|dim|embed_dims?")
+MAX_CONFIGURATION, MAX_HEADER, MAX_LAYERS = 4 << 20, 16 << 20, 10_000
+PACKED = 8  # numbers that a byte may stand for, quantised
 OPTIONAL = ("*",)  # whatever is in the folder, where a row names one
 
 
@@ -111,7 +116,64 @@ def local_folder(row: Model, *, required: RequiredFiles) -> Path:
         folder = cached_folder(row)
         if folder is None or required.missing(listing(folder)):
             folder = _fetched(row, required=required, cached=folder)
+    check_sizes(folder, required.names(listing(folder)), of=row.key)
     return folder
+
+
+def check_sizes(folder: Path, names: Sequence[str], *, of: str) -> None:
+    """Raises BadInput where a configuration states a network that the weights next to it cannot fill: more layers than
+    there are tensors, layers of more numbers than are stored; and where a file is beyond what is read."""
+    stored = [name for name in names if name.endswith((".safetensors", ".bin", ".pt"))]
+    counts, most, room = [_tensors(folder / name, of=of) for name in stored], MAX_LAYERS, math.inf
+    # An adapter's weights fill no network alone.
+    if stored and None not in counts and not any(name.startswith("adapter_model") for name in stored):
+        most = min(sum(counts), most)
+        room = PACKED * sum((folder / name).stat().st_size for name in stored)
+    for name in names:
+        if name.rpartition("/")[2] not in CONFIGURATIONS:
+            continue
+        if (folder / name).stat().st_size > MAX_CONFIGURATION:
+            raise BadInput(f"{of}: {name} has more than the {MAX_CONFIGURATION >> 20} MB that are read")
+        try:
+            stated = list(_numbers(json.loads((folder / name).read_bytes())))
+        except (ValueError, RecursionError):  # the family's reader says what is wrong with it
+            continue
+        for key, value in stated:
+            if (LAYERS.fullmatch(key) and value > most) or (WIDTHS.fullmatch(key) and value > 0 and value**2 > room):
+                raise BadInput(f"{of}: {name} states {key} {value}, more than its weights can fill: not built")
+
+
+def _tensors(path: Path, *, of: str) -> int | None:
+    """How many tensors a safetensors file has by its header, or at most another one; None for a file that is not whole,
+    which its reader refuses. Raises BadInput for a header beyond what is read."""
+    if path.suffix != ".safetensors":
+        return path.stat().st_size // 100  # an entry of torch.save's archive takes more bytes than these
+    with open(path, "rb") as handle:
+        size = int.from_bytes(handle.read(8), "little")
+        if size >= path.stat().st_size:
+            return None
+        if size > MAX_HEADER:
+            raise BadInput(f"{of}: the header of {path.name} has more than the {MAX_HEADER >> 20} MB that are read")
+        try:
+            return len(json.loads(handle.read(size)))
+        except (ValueError, TypeError, RecursionError):
+            return None
+
+
+def _numbers(value: Any, key: str = "") -> Iterator[tuple[str, int]]:
+    """The whole numbers of a configuration with their names; those of a list are taken together."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from _numbers(part, name)
+    elif isinstance(value, list):
+        whole = [part for part in value if type(part) is int]
+        if whole:
+            yield key, max(whole) if WIDTHS.fullmatch(key) else sum(whole)
+        for part in value:
+            if isinstance(part, dict):
+                yield from _numbers(part)
+    elif type(value) is int:
+        yield key, value
 
 
 def is_downloaded(row: Model, *, required: RequiredFiles) -> bool:

@@ -158,7 +158,7 @@ def _checkpoint(
         raise BadInput(f"Option {refused!r} is not taken: code of a checkpoint is never run")
     if family and family not in FAMILIES:
         raise BadInput(unknown("family", family, FAMILIES, listed=True))
-
+    weights.check_sizes(files.folder, files.names, of=files.name)
     if lora.CONFIG in files.names and not files.has(weights.WEIGHTS):
         row, read_as = _over_base(start, files, family, chosen, offline)
     else:
