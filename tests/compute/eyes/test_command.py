@@ -68,7 +68,7 @@ def test_a_study_that_could_not_be_made_is_tried_again(tmp_path: Path) -> None:
     words = ("eyes", images(tmp_path / "images", 4), "--out", tmp_path / "eyes", "--models", "tiny", "--report")
     assert_refused(likeness(*words, "--kind", "text"), BadInput, "prompt")
     (tmp_path / "prompts.txt").write_text("a red disc")
-    assert_refused(likeness(*words, "--prompts", tmp_path / "prompts.txt"), BadInput, "20")
+    assert_refused(likeness(*words, "--prompts", tmp_path / "prompts.txt"), BadInput, "judgments")
     assert StudyFolder.opened(tmp_path / "eyes", writes=False).study.kind == "text"
 
 
