@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable
 
 from compute.engine import named_models, workspace
 from compute.eyes.folder import StudyFolder
 from compute.eyes.making import MODES, StudyMaking
 from compute.eyes.study import Study
 from compute.live import questions
-from compute.live.inputs import Input
 from compute.live.pool import Pool
-from compute.live.roster import Roster, requests_per_question
-from compute.live.subject import LiveSubject
+from compute.live.roster import Roster
 from compute.progress import Progress
 from compute.types import BadInput, Model
 
@@ -24,9 +21,7 @@ def models(folder: StudyFolder, *, warn: Callable[[str], None]) -> list[Model]:
     mode, kinds = MODES[folder.settings.kind]
     catalog = workspace.catalog_with_own(None, warn=warn)
     if not folder.settings.models:
-        roster = Roster(catalog.models, pool=Pool(), network=lambda: False)
-        listed = roster.listed(mode=mode, kinds=kinds)
-        return [each.row for each in listed if each.first and not requests_per_question(each.row)]
+        return Roster(catalog.models, pool=Pool(), network=lambda: False).usual(mode, kinds)
     rows = [each.row for each in named_models.named(folder.settings.models, catalog=catalog, offline=True)]
     for row in rows:
         if why := questions.cannot(row, mode, kinds):
@@ -36,20 +31,8 @@ def models(folder: StudyFolder, *, warn: Callable[[str], None]) -> list[Model]:
 
 def make(folder: StudyFolder, *, warn: Callable[[str], None]) -> Study:
     """Draws the questions, asks the models, and stores the study. Raises BadInput where there are too few images."""
-    pool = Pool()
-
-    def run(
-        model: Model, job: Callable[[LiveSubject], Any], needed: Sequence[Input], known: Mapping[tuple, Any]
-    ) -> tuple[Any, dict]:
-        with pool.use(model) as loaded:
-            subject = LiveSubject(
-                row=model, model=loaded, inputs={each.key: each for each in needed}, cache=dict(known)
-            )
-            result = job(subject)
-        return result, {key: value for key, value in subject.cache.items() if key not in known}
-
     making = StudyMaking(
-        materials=folder.materials(), models=models(folder, warn=warn), run=run, seed=folder.settings.seed
+        materials=folder.materials(), models=models(folder, warn=warn), run=Pool().run, seed=folder.settings.seed
     )
     with Progress().bar("Making the study", total=100, unit="part") as advance:
         done = 0

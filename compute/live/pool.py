@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from typing import Any
 from compute import models
 from compute.catalog.own.models import source_of
 from compute.features import encoding
+from compute.live.inputs import Input
+from compute.live.subject import LiveSubject
 from compute.models.files import weights
 from compute.models.files.weights import ChangedFiles
 from compute.models.judges.answer_log import Forgetful
@@ -145,6 +147,18 @@ class Pool:
         finally:
             with self._lock:
                 loaded.users -= 1
+
+    def run(
+        self, row: Model, job: Callable[[LiveSubject], Any], inputs: Sequence[Input], known: Mapping[tuple, Any]
+    ) -> tuple[Any, dict[tuple, Any]]:
+        """A job's result for one model, and the new results for single inputs; all that needs the accelerator.
+
+        Arguments and results can be pickled: ZeroGPU runs it in a forked process. Raises as `use` and the job.
+        """
+        with self.use(row) as model:
+            subject = LiveSubject(row=row, model=model, inputs={each.key: each for each in inputs}, cache=dict(known))
+            result = job(subject)
+            return result, {key: value for key, value in subject.cache.items() if key not in known}
 
     def loaded(self) -> tuple[str, ...]:
         """Keys of the models in memory, the least recently used first."""

@@ -326,6 +326,11 @@ class Roster:
             ),
         )
 
+    def usual(self, mode: str, kinds: Sequence[str]) -> list[Model]:
+        """The models that are ticked by default and cost nobody anything. Raises BadInput."""
+        listed = self.listed(mode=mode, kinds=kinds)
+        return [each.row for each in listed if each.first and not requests_per_question(each.row)]
+
     def records(self, mode: str = "") -> list[dict[str, Any]]:
         """For programs: each model that can answer in a mode with images, or in any. Raises BadInput."""
         kinds = ("image",) * questions.MODES[mode].least if mode in questions.MODES else ()

@@ -89,7 +89,7 @@ class Live:
         self.uploads, self.pool, self.fetcher = Uploads(), Pool(), Fetcher()
         self.rate, self.judge_rate = rate(), rate(JUDGE_VARIABLE)
         hide(folder for row in self.own for folder in own_models.folders(row))
-        self._borrowed = on_gpu(self._run, seconds=_seconds)
+        self._borrowed = on_gpu(self.pool.run, seconds=_seconds)
         self.wanted: set[str] = set()  # keys of the models that a visitor has asked
         self._shared: dict[tuple, Any] = {}  # vectors of the unrelated examples, the same for everyone
         self._downloads: dict[str, Event] = {}  # by session: set to stop its download
@@ -291,20 +291,8 @@ class Live:
         return result
 
     def run(self, row: Model, *work: Any) -> tuple[Any, dict[tuple, Any]]:
-        """As `_run`, on a GPU that is borrowed for it where the model needs one."""
-        return (self._borrowed if borrows_gpu(row) else self._run)(row, *work)
-
-    def _run(
-        self, row: Model, job: Callable[[LiveSubject], Any], inputs: Sequence[Input], known: dict[tuple, Any]
-    ) -> tuple[Any, dict[tuple, Any]]:
-        """A job's result for one model, and the new results for single inputs; all that needs the accelerator.
-
-        Arguments and results can be pickled: ZeroGPU runs it in a forked process.
-        """
-        with self.pool.use(row) as model:
-            subject = LiveSubject(row=row, model=model, inputs={each.key: each for each in inputs}, cache=dict(known))
-            result = job(subject)
-            return result, {key: value for key, value in subject.cache.items() if key not in known}
+        """As `Pool.run`, on a GPU that is borrowed for it where the model needs one."""
+        return (self._borrowed if borrows_gpu(row) else self.pool.run)(row, *work)
 
     @cached_property
     def _controls(self) -> frozenset[str]:

@@ -17,15 +17,14 @@ from statistics import NormalDist
 import numpy as np
 from scipy.special import ndtr
 
-from compute import models
 from compute.arrays import Bools, Floats, Ints
 from compute.catalog import shipped
 from compute.eyes import asking, photographs
 from compute.eyes.making import StudyMaking
 from compute.eyes.report import report
 from compute.eyes.study import Judgment, Study
-from compute.live.subject import LiveSubject
-from compute.models.adapter import Hardware
+from compute.live import pool as live_pool
+from tests.compute.eyes.studies import judgment
 
 QUESTIONS, SIZES = 400, (40, 80, 160)
 LOOKS = (*range(40, 161, 20),)  # at a report, until one is wrong
@@ -113,14 +112,9 @@ def made(draw: np.random.Generator, *, models: Sequence[float] = MODELS) -> Pool
 def real() -> Pool:
     """Questions about the shipped photographs with the picks of REAL models; nobody knows a truth."""
     of_key = {row.key: row for row in shipped().models}
-    loaded = {key: models.load(of_key[key], hardware=Hardware(device="cpu", dtype="float32")) for key in REAL}
-
-    def run(row, job, needed, known):
-        inputs = {each.key: each for each in needed}
-        subject = LiveSubject(row=row, model=loaded[row.key], inputs=inputs, cache=dict(known))
-        return job(subject), subject.cache
-
-    making = StudyMaking(materials=photographs.materials("image"), models=[of_key[key] for key in REAL], run=run)
+    making = StudyMaking(
+        materials=photographs.materials("image"), models=[of_key[key] for key in REAL], run=live_pool.Pool().run
+    )
     for _ in making.steps():
         pass
     assert set(making.study.models) == set(REAL), making.study.notes
@@ -133,18 +127,7 @@ def judged(pool: Pool, rater: Rater, draw: np.random.Generator, *, count: int, n
     for at, each in zip(range(count), asking.order(pool.study, seed=seed), strict=False):
         left, right = rater.sides(rater.second(pool, at)[each.question])
         choice = int(draw.random() < (left if each.left == 1 else right))
-        out.append(
-            Judgment(
-                time="",
-                rater=name,
-                seed=seed,
-                order=at,
-                question=each.question,
-                draw=each.draw,
-                left=each.left,
-                choice=choice,
-            )
-        )
+        out.append(judgment(each, choice, at=at, seed=seed, rater=name))
     return out
 
 

@@ -1,7 +1,7 @@
 """Studies being made for visitors, a couple of seconds a turn, so that the queue lets others in between.
 
-Those of the shipped photographs are made once for everyone. A visitor's own is dropped as soon
-as the browser has it: from then on the browser sends it with each request about it.
+Those of the shipped photographs are made once for everyone. A visitor's own is dropped as soon as the browser has it:
+from then on the browser sends it with each request about it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from compute.live import inputs
 from compute.live.archive import TABLES, Archive
 from compute.live.batch import LARGEST_TABLE
 from compute.live.decoder import POOL
-from compute.live.roster import requests_per_question
 from compute.training.examples import QUALITY_PROMPT
 from compute.types import BadInput, Model
 from leaderboard.live.live import MOST_MODELS, Live
@@ -115,9 +114,7 @@ class Studies:
 
     def _models(self, kind: Kind) -> list[Model]:
         """Those that are asked first, are ready here and cost nobody anything."""
-        mode, kinds = MODES[kind]
-        listed = self._live.roster.listed(mode=mode, kinds=kinds)
-        return [each.row for each in listed if each.first and not requests_per_question(each.row)][:MOST_MODELS]
+        return self._live.roster.usual(*MODES[kind])[:MOST_MODELS]
 
     @staticmethod
     def _facts(timed: TimedMaking, *, source: str, seed: int) -> dict[str, Any]:
@@ -175,14 +172,13 @@ def uploaded(data: bytes, *, kind: Kind) -> Materials:
     asked = {question[0] for question in questions}
     if asked <= {"", QUALITY_PROMPT}:
         questions = [("", one, two) for _, one, two in questions]
-        return Materials(kind="quality", images=images, questions=questions, copies=True)
+        return Materials(kind="quality", images=images, questions=questions)
     is_text = not asked & set(images)
     return Materials(
         kind="text" if is_text else "image",
         images=images,
         prompts=sorted(asked) if is_text else (),
         questions=questions,
-        copies=True,
     )
 
 

@@ -138,7 +138,7 @@ def test_only_large_models_borrow_a_gpu(
     monkeypatch.setenv("SPACES_ZERO_GPU", "true")
     pair = [examples.load(name) for name in ("cat", "cat-face")]
     monkeypatch.setattr(live, "_borrowed", lambda *given: ("borrowed", _seconds(*given)))
-    monkeypatch.setattr(live, "_run", lambda *given: ("here", 0))
+    monkeypatch.setattr(live.pool, "run", lambda *given: ("here", 0))
     assert live.run(row, None, pair, {}) == (("borrowed", 16) if borrows else ("here", 0))
 
 

@@ -74,5 +74,5 @@ def test_what_runs_elsewhere_can_be_pickled() -> None:
     (row,) = live.models(["ssim"])
     job = partial(changes.rate, pair=of, condition="invariant")
     again = pickle.loads(pickle.dumps((job, of.inputs(row, "invariant"))))
-    result, _ = live._run(row, *again, {})
+    result, _ = live.pool.run(row, *again, {})
     assert pickle.loads(pickle.dumps(result)) == scores(live, "ssim")["ssim", "invariant"]
