@@ -174,8 +174,7 @@ def main() -> None:
             with running(["app.py"], database=made) as (address, _, _):
                 table(report, browser, address, rows=rows, stock=stock[rows], repeats=repeats)
         browser.close()
-    print(f"{report.over} over budget" if report.over else "all within budget")
-    sys.exit(1 if report.over else 0)
+    report.finish()
 
 
 if __name__ == "__main__":

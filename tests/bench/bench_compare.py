@@ -10,7 +10,6 @@ import argparse
 import io
 import json
 import os
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -158,8 +157,7 @@ def main() -> None:
                 page.context.close()
             report.note("memory after all", [memory(process)], unit="MB")
         browser.close()
-    print(f"{report.over} over budget" if report.over else "all within budget")
-    sys.exit(1 if report.over else 0)
+    report.finish()
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ import argparse
 import io
 import json
 import os
-import sys
 import tempfile
 import threading
 import time
@@ -157,8 +156,7 @@ def main() -> None:
             seconds = time.perf_counter() - began
             report.fact(f"all {given.raters} got their answer", not problems, f"{seconds:.0f} s; {problems[:3]}")
         browser.close()
-    print(f"{report.over} over budget" if report.over else "all within budget")
-    sys.exit(1 if report.over else 0)
+    report.finish()
 
 
 if __name__ == "__main__":

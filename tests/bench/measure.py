@@ -116,6 +116,11 @@ class Report:
         self.over += not holds
         print(f"{name:58}{'':40} {'ok' if holds else 'OVER':<5}{beside}")
 
+    def finish(self) -> None:
+        """Says whether all is within budget, and ends the program: exit code 1 where something is not."""
+        print(f"{self.over} over budget" if self.over else "all within budget")
+        sys.exit(1 if self.over else 0)
+
     def note(self, name: str, values: list[float], *, unit: str = "ms") -> None:
         """A measurement without a budget."""
         print(f"{name:58}{np.median(values):>9.4g}{np.percentile(values, 95):>9.4g} {unit:<5}")

@@ -21,20 +21,25 @@ def study(picks: Mapping[str, Sequence[int]], chance: Sequence[float] | None = N
     )
 
 
+def judgment(of: asking.AskedQuestion, choice: int | None, *, at: int, seed: int = 0, rater: str = "me") -> Judgment:
+    """The answer to the question at a place of a rater's order."""
+    return Judgment(
+        time="2026-01-01T00:00:00Z",
+        rater=rater,
+        seed=seed,
+        order=at,
+        question=of.question,
+        draw=of.draw,
+        left=of.left,
+        choice=choice,
+    )
+
+
 def judgments(
     of: Study, choices: Sequence[int | None], *, count: int, seed: int = 0, rater: str = "me"
 ) -> list[Judgment]:
     """The first `count` judgments of a rater's order; `choices`: what the rater chooses in each question."""
     return [
-        Judgment(
-            time="2026-01-01T00:00:00Z",
-            rater=rater,
-            seed=seed,
-            order=at,
-            question=each.question,
-            draw=each.draw,
-            left=each.left,
-            choice=choices[each.question],
-        )
+        judgment(each, choices[each.question], at=at, seed=seed, rater=rater)
         for at, each in zip(range(count), asking.order(of, seed=seed), strict=False)
     ]
