@@ -90,7 +90,7 @@ def votes(study: Study, judgments: Sequence[Judgment], *, folder: str = "") -> s
     Paths of images begin with `folder`. Repeated questions count once.
     """
     counts: dict[int, list[int]] = {}
-    for each in standing(list(judgments)):
+    for each in standing(judgments):
         if each.choice is not None and each.draw != asking.REPEAT:
             counts.setdefault(each.question, [0, 0])[each.choice] += 1
     images = images_of(study)

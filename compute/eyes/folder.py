@@ -126,7 +126,6 @@ class StudyFolder:
             prompts=prompts,
             questions=given,
             notes=notes,
-            copies=given is not None or self.settings.kind == "quality",
         )
 
     def save(self, study: Study) -> None:

@@ -57,7 +57,6 @@ class Materials:
     prompts: Sequence[str] = ()
     questions: Sequence[tuple[str, str, str]] | None = None  # reference or "", first and second
     notes: Sequence[str] = ()
-    copies: bool = False  # whether images that are nearly the same are wanted, as they are by given questions
 
 
 class MakingStep(NamedTuple):
@@ -164,7 +163,7 @@ class StudyMaking:
             return ""
         if image.key in self._keys.values():
             return next(other for other, key in self._keys.items() if key == image.key)
-        if self.materials.copies or not near_copies.has_structure(image.content):
+        if self.materials.kind == "quality" or not near_copies.has_structure(image.content):
             return ""
         own, tones = near_copies.hashes(image.content), near_copies.colours(image.content)
         if self._hashes:

@@ -102,7 +102,6 @@ def materials(kind: Kind) -> Materials:
         images=images,
         prompts=PROMPTS if kind == "text" else (),
         questions=[every[at] for at in sorted(chosen.tolist())],
-        copies=True,
     )
 
 

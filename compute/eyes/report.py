@@ -131,7 +131,7 @@ class EyesReport:
 
 def report(study: Study, judgments: Sequence[Judgment]) -> EyesReport:
     """The report on a study's judgments. Raises BadInput before FIRST_REPORT of them, or all of a smaller study."""
-    counted = standing(list(judgments))
+    counted = standing(judgments)
     new = [each for each in counted if each.draw != asking.REPEAT]
     needed = min(FIRST_REPORT, len(study.questions))
     if len(new) < needed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Annotated, Any, Literal, Self
 
@@ -19,6 +20,7 @@ ASKS: dict[Kind, str] = {
 MOST_QUESTIONS, MOST_CONTENTS, MOST_MODELS, MOST_JUDGMENTS, MOST_RATERS = 1_000, 3_000, 40, 10_000, 40
 MOST_NOTES = 100
 LONGEST_NAME, LONGEST_TEXT = 60, 1_000  # characters of a rater's name, and of a file's name or a text
+TUNES_FROM = 200  # answered questions that a model is tuned to
 NO_PICK = -1  # an exact tie, or no answer
 Name = Annotated[str, Field(max_length=LONGEST_TEXT)]
 
@@ -105,7 +107,7 @@ def parsed(content: Any, *, name: str) -> StudyFile:
         raise BadInput(f"{name} is not a study of this app: {where}: {first['msg'][:120]}") from error
 
 
-def standing(judgments: list[Judgment]) -> list[Judgment]:
+def standing(judgments: Iterable[Judgment]) -> list[Judgment]:
     """The judgments that count, in the order of the log: the last of each rater, seed and order, unless undone."""
     last = {(each.rater, each.seed, each.order): each for each in judgments}
     return [each for each in last.values() if not each.undone]

@@ -16,7 +16,7 @@ from compute.catalog import shipped
 from compute.eyes import asking
 from compute.eyes.folder import IMAGES, StudyFolder
 from compute.eyes.report import Share
-from compute.eyes.study import Kind, standing
+from compute.eyes.study import TUNES_FROM, Kind, standing
 from compute.models import hardware
 from compute.models.files import weights
 from compute.tasks.source import Source
@@ -28,7 +28,6 @@ from compute.training.run_folder import RunFolder
 from compute.training.splits import FileExamples
 from compute.types import BadInput, Model, slug
 
-FEWEST = 200  # answers
 HELD_OUT = 0.3  # of the answers
 BY_IMAGE = (0.2, 0.4)  # what share may be held out so that no image is on both sides
 # How examples of each kind are trained on, and the task of the catalogue that asks the same.
@@ -86,7 +85,7 @@ def tune(
     """Tunes the base to about 70% of a study's answers, stores it in `out`, and tests both on the others.
 
     Of several raters' answers to a question the majority counts. A stopped call goes on. Raises BadInput for fewer
-    than FEWEST answers, and as `compute.train` does.
+    than TUNES_FROM answers, and as `compute.train` does.
     """
     examples = _examples(folder)
     held, by_image = _held_out(examples, seed=folder.settings.seed)
@@ -155,11 +154,11 @@ def _examples(folder: StudyFolder) -> FileExamples:
         if chosen[0] != chosen[1]
         for reference, first, second in [study.questions[question]]
     ]
-    if len(samples) < FEWEST:
+    if len(samples) < TUNES_FROM:
         raise BadInput(
-            f"Tuning takes {FEWEST} questions that were answered, and there are {len(samples)}: answer "
-            f"{FEWEST - len(samples)} more. Of {FEWEST}, {HELD_OUT:.0%} are held out, and even these show only "
-            f"differences from {100 * power.of_proportions(round(HELD_OUT * FEWEST)):.0f} points on"
+            f"Tuning takes {TUNES_FROM} questions that were answered, and there are {len(samples)}: answer "
+            f"{TUNES_FROM - len(samples)} more. Of {TUNES_FROM}, {HELD_OUT:.0%} are held out, and even these show only "
+            f"differences from {100 * power.of_proportions(round(HELD_OUT * TUNES_FROM)):.0f} points on"
         )
     files = Files.of("your images", folder.path / IMAGES)
     dataset = slug(f"answers-{folder.path.resolve().name}-{study.key}", default="answers")

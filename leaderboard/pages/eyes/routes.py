@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from compute.eyes import exchange, photographs
 from compute.eyes.report import report
-from compute.eyes.study import LONGEST_NAME, Judgment, Study, StudyFile, parsed
+from compute.eyes.study import LONGEST_NAME, TUNES_FROM, Judgment, Study, StudyFile, parsed
 from compute.rounding import rounded
 from compute.types import BadInput, LikenessError
 from leaderboard.html.templates import render
@@ -21,7 +21,6 @@ from leaderboard.pages.eyes.studies import FOLDER, PHOTOGRAPHS, UPLOAD, opened
 from leaderboard.pages.eyes.tuning import TuningProcess, tunable
 from leaderboard.web.responses import CHECK, refusal
 
-TUNES_FROM = 200  # judgments
 NO_FOLDER = "This app was not started on a study of this machine"
 HOUR = {"cache-control": "private, max-age=3600"}
 TYPES = {
@@ -71,7 +70,7 @@ def routes(site: Site) -> list[Route]:
         if not own and not seed.isdecimal():
             raise BadInput("The request is not one of this page. Reload it and try again")
         source = PHOTOGRAPHS if _shows_photographs(given.study) else UPLOAD
-        if folder and folder.study and folder.study.key == given.study.key:
+        if folder and folder.study.key == given.study.key:
             source = FOLDER
         made = opened(
             given.study, source=source, seed=own[-1] if own else int(seed), rater=rater, judgments=given.judgments

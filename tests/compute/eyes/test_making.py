@@ -114,7 +114,7 @@ def test_copies_are_skipped_and_named() -> None:
     assert set(study.contents) == {f"{at}.png" for at in range(5)}
     assert len(study.notes) == 3 and all(note.endswith(" 0.png") for note in study.notes)
     assert [note.split()[0] for note in study.notes] == ["equal.png", "smaller.png", "smallest.png"]
-    kept = made(Materials(kind="image", images=given, copies=True), (EYE, Eye()))
+    kept = made(Materials(kind="quality", images=given), (EYE, Eye()))
     assert {"smaller.png", "smallest.png"} < set(kept.contents) and "equal.png" not in kept.contents
 
 
