@@ -71,7 +71,7 @@ class Rater:
         """The probability of the second alternative, for each question, seen without a side, as the at-th question."""
         fresh = 1 - min(at / 200, 1)
         accuracy = self.accuracy if self.tired is None else self.tired + fresh * (self.accuracy - self.tired)
-        right = np.full(QUESTIONS, accuracy)
+        right = np.full(len(pool.truth), accuracy)
         if not self.level and not self.follows:
             right = ndtr(np.sqrt(2) * NormalDist().inv_cdf(accuracy) - pool.difficulty)
         target = np.array(pool.study.picks[self.follows]) if self.follows else pool.truth
@@ -118,7 +118,8 @@ def real() -> Pool:
     for _ in making.steps():
         pass
     assert set(making.study.models) == set(REAL), making.study.notes
-    return Pool(study=making.study, truth=np.zeros(QUESTIONS, int), difficulty=np.zeros(QUESTIONS))
+    count = len(making.study.questions)
+    return Pool(study=making.study, truth=np.zeros(count, int), difficulty=np.zeros(count))
 
 
 def judged(pool: Pool, rater: Rater, draw: np.random.Generator, *, count: int, name: str = "me") -> list[Judgment]:
@@ -179,7 +180,7 @@ def needed(seed: int, rater: Rater, first: str, others: Sequence[str], *, pool: 
     draw = np.random.default_rng(seed)
     pool = pool or made(draw)
     if uniform:
-        pool = replace(pool, study=pool.study.model_copy(update={"chance": [0.0] * QUESTIONS}))
+        pool = replace(pool, study=pool.study.model_copy(update={"chance": [0.0] * len(pool.study.questions)}))
     judgments, titles = judged(pool, rater, draw, count=max(STEPS)), pool.study.models
     beaten = {titles[key] for key in others}
     for size in STEPS:
