@@ -16,7 +16,6 @@ from compute.cli import imports, pairs, publish, task
 from compute.cli.answers import answers
 from compute.cli.build import build
 from compute.cli.calibrate import calibrate
-from compute.cli.coverage import coverage
 from compute.cli.eyes import eyes
 from compute.cli.fetch import fetch
 from compute.cli.frechet import frechet
@@ -116,7 +115,6 @@ for command in (
     lite,
     rank,
     project,
-    coverage,
     answers,
 ):
     app.command(cls=RunCommand if command is run else None)(command)

@@ -20,7 +20,6 @@ PUBLISHED = ASSETS / "published"
 IMPORTED = ASSETS / "imported"  # public results of others: python -m compute import mteb-results --ship
 COMPUTED = ASSETS / "computed"  # shipped run folders
 PROJECTIONS = COMPUTED / "projections.csv"
-COVERAGE = ASSETS / "coverage.json"  # of the intervals, simulated: likeness coverage
 
 
 def user_data() -> Path:

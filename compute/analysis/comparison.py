@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from compute.analysis.intervals import Z95
-from compute.analysis.ranks import means, variance
-from compute.analysis.significance import ALPHA
+from compute.analysis.ranks import means
+from compute.analysis.ranks.variance import PRINTED_MEANS, listed
+from compute.analysis.significance import (
+    ALPHA,
+    FEWEST_SETS,
+    SAME,
+    TOO_FEW,
+    DifferenceTest,
+    item_error,
+    of_pair,
+    set_parts,
+)
 from compute.analysis.table import ScoreTable
 from compute.arrays import Bools
 from compute.pages.shown import Cell, ShownTable, ShowsItself
@@ -28,18 +39,17 @@ class Comparison(ShowsItself):
 
     a: str
     b: str
-    over: Literal["tasks", "items"]  # what the two were measured on together, and what the interval is about
+    over: Literal["tasks", "items"]  # what the two were measured on together
     n: int  # shared tasks or items
     of: int  # tasks that count, whether both have them or not
     difference: float  # a minus b; NaN: nothing is shared, or the tasks do not mix
     low: float  # of the 95% interval
     high: float
     p: float  # two-sided, of this pair by itself
+    about: Literal["tasks", "items"] = "tasks"  # interval and p: other tasks of these kinds, or other items of these
     better: str  # the model that is significantly better at 5% by itself, empty where neither is
     higher_is_better: bool
     reason: str  # why the difference or its interval is not known; empty where both are
-    few: bool  # the interval rests on few tasks of a category, and covers at least 95%
-    fixed: tuple[str, ...] = ()  # categories with one shared task: the interval is about that task alone
     notes: tuple[str, ...] = ()  # what to know of the scores, in sentences
     parts: pd.DataFrame  # a row a task or item: what, a, b, difference
 
@@ -103,66 +113,54 @@ class Comparison(ShowsItself):
         size = f"{self.a} minus {self.b}: {self.difference:+.4g} over {self.n:,} {many}{way}"
         if math.isnan(self.p):
             return f"{size}; whether by chance is not known, because {self.reason}."
-        level = "at least 95%" if self.few else "95%"
-        interval = "" if math.isnan(self.low) else f"{level} interval {self.low:+.4g} to {self.high:+.4g}, "
+        interval = "" if math.isnan(self.low) else f"95% interval {self.low:+.4g} to {self.high:+.4g}, "
         p = "p < 0.001" if self.p < 0.0005 else f"p = {self.p:.3f}"
         verdict = f"{self.better} is significantly better" if self.better else "no significant difference"
-        return f"{size} ({interval}{p}): by itself, {verdict}."
+        items = " on items of these tasks; other tasks were not tried" if self.over != self.about else ""
+        return f"{size} ({interval}{p}): by itself, {verdict}{items}."
 
 
 def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = None) -> Comparison:
     """Row `a` of a table minus row `b`, over the tasks that count and that both have, by the table's rule.
 
-    A category that shares no task is skipped. The interval and p of the mean are those of a t test (`ranks.variance`).
-    stands_in bool [categories]: whether the scores of one of the two stand for a printed mean. `parts` has a row a
-    task: task, category, a, b, difference, low, high; its interval is Gaussian, from both standard errors, taken as
-    independent. Tasks that do not mix leave only the mean undefined. Differences are of scores less the bias that both
-    are known to have (`ScoreTable.excess`).
+    A category that shares no task is skipped. The interval and p are those of `significance.of_pair`; of tasks from
+    fewer than FEWEST_SETS data sets, those of a normal test about other items of these tasks, by the standard errors,
+    where these are known. stands_in bool [categories]: whether the scores of one of the two stand for a printed mean.
+    `parts` has a row a task: task, category, a, b, difference, low, high; its interval is Gaussian, from both standard
+    errors, taken as independent. Tasks that do not mix leave only the mean undefined. Differences are of scores less
+    the bias that both are known to have (`ScoreTable.excess`).
     """
     x, errors = table.values[[a, b]] - table.excess([a, b]), table.stderr[[a, b]]
-    codes, tasks, names = table.codes, len(table.tasks), (*table.categories, "")
+    names, blocks = (*table.categories, ""), table.blocks
     gap = x[0] - x[1]
     half = Z95 * np.hypot(*errors)
-    blocks = table.blocks
     columns = np.sort(np.concatenate([block.columns for block in blocks]))
     shared = columns[~np.isnan(gap[columns])]
     reason = "" if len(shared) else "no shared task"
     try:
-        means.shared_direction(columns=shared, higher=table.higher, scales=table.scales, tasks=tasks)
+        means.shared_direction(columns=shared, higher=table.higher, scales=table.scales, tasks=len(table.tasks))
     except BadInput as error:
         reason = str(error)
-    difference = low = high = p = math.nan
-    few, fixed = False, ()
+    difference, test, about = math.nan, DifferenceTest(math.nan, math.nan, math.nan), "tasks"
     if not reason:
-        # A category that shares nothing drops out; of the others all tasks stay, so that one shared of several is
-        # reported from a category of one task.
-        weights = np.where(np.isin(codes, codes[shared]), table.task_weights, 0.0)
-        blocks = replace(table, task_weights=weights).blocks
-        difference = float(means.mean_of_blocks(gap[None], blocks)[0])
-        printed = np.append(np.zeros(len(table.categories), bool) if stands_in is None else stands_in, False)
-        parts = variance.by_category(
-            scores=np.where(np.isnan(gap), np.nan, x),
-            stderr=np.where((errors > 0).all(axis=0), errors, np.nan),  # what one lacks, the difference lacks
-            categories=codes,
-            parts=blocks,
-            printed=np.stack([printed, printed]),
-            clusters=table.clusters,
+        parts, weights = set_parts(gap, blocks, table.clusters)
+        difference = float(parts.sum())
+        printed = (
+            []
+            if stands_in is None
+            else np.unique(table.codes[shared][np.append(stands_in, False)[table.codes[shared]]])
         )
-        reason = variance.unknown_because(parts, names=names)[0]
-        few = not reason and bool(variance.fewest_tasks(parts)[0] <= variance.FEW)
-        fixed = tuple(names[part.category] for part in parts if part.tasks == 1)
-        if not reason:
-            both = variance.of_differences(parts)
-            between, dof = both.variance[0, [1]], both.dof[0, [1]]
-            count = np.array([len(shared)])
-            p = 2 * float(
-                variance.one_sided(difference=np.array([difference]), variance=between, dof=dof, tasks=count)[0]
-            )
-            if between[0] > 0:
-                width = float(variance.half_width(variance=between, dof=dof)[0])
-                low, high = difference - width, difference + width
-            else:
-                reason = variance.SAME
+        if len(printed):
+            reason = PRINTED_MEANS.format(listed([names[code] for code in printed]))
+        elif len(parts) >= FEWEST_SETS:
+            test = of_pair(parts, weights)
+            reason = SAME if math.isnan(test.low) else ""
+        elif math.isfinite(
+            error := math.hypot(*(item_error(own, ~np.isnan(gap), blocks, table.clusters) for own in errors))
+        ):
+            test, about = of_error(difference, error), "items"
+        else:
+            reason = TOO_FEW.format(len(parts), FEWEST_SETS)
     higher = bool(table.higher[columns].all())
     return Comparison(
         a=table.models[a],
@@ -171,18 +169,17 @@ def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = Non
         n=len(shared),
         of=len(columns),
         difference=difference,
-        low=low,
-        high=high,
-        p=p,
-        better=table.models[a if (difference > 0) == higher else b] if p <= ALPHA else "",  # not of NaN
+        low=test.low,
+        high=test.high,
+        p=test.p,
+        about=about,
+        better=table.models[a if (difference > 0) == higher else b] if test.p <= ALPHA else "",  # not of NaN
         higher_is_better=higher,
         reason=reason,
-        few=few,
-        fixed=fixed,
         parts=pd.DataFrame(
             {
                 "task": table.tasks,
-                "category": [names[code] for code in codes],
+                "category": [names[code] for code in table.codes],
                 "a": table.values[a],
                 "b": table.values[b],
                 "difference": gap,
@@ -191,3 +188,9 @@ def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = Non
             }
         ),
     )
+
+
+def of_error(difference: float, error: float) -> DifferenceTest:
+    """Tests a difference by its standard error, with the normal distribution."""
+    normal = NormalDist()
+    return DifferenceTest(2 * normal.cdf(-abs(difference) / error), difference - Z95 * error, difference + Z95 * error)

@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
-from compute.analysis.ranks import variance
-
-SAME = "the difference is the same on every item, so its spread is not known"
+from compute.analysis.significance import FEWEST_SETS, SAME, of_pair
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +23,8 @@ class ItemDifference:
 
 
 def paired_difference(first: pd.DataFrame, second: pd.DataFrame, *, metric: str) -> ItemDifference:
-    """The mean of the first's values less that of the second's, with the interval and p of a t test over items.
+    """The mean of the first's values less that of the second's, with the interval and p of flipped signs of items
+    (`significance.of_pair`).
 
     Frames as `run_folders.table` makes them: `item` (with its subset before it, where there are several), `subset`, and
     a column of the metric, which is a mean over items. Of several subsets each counts once; an item of the same name in
@@ -39,22 +37,20 @@ def paired_difference(first: pd.DataFrame, second: pd.DataFrame, *, metric: str)
     gaps = joined[f"{metric}_a"].astype(float) - joined[f"{metric}_b"].astype(float)
     parts = gaps.groupby(joined["subset"])
     difference = float(parts.mean().mean())
-    shares = (gaps - parts.transform("mean")) / (parts.transform("size") * parts.ngroups)
+    size = parts.transform("size") * parts.ngroups
     several = parts.ngroups > 1
     names = [
         item.removeprefix(f"{subset}/") if several else item
         for item, subset in zip(joined["item"], joined["subset"], strict=True)
     ]
-    together = shares.groupby(pd.Series(names, index=shares.index)).sum()
+    together = pd.DataFrame({"part": gaps / size, "weight": 1 / size}).groupby(names).sum()
     n = len(together)
-    if n < 2:
-        return ItemDifference(difference=difference, n=n, reason="a single item shows no spread")
-    spread, dof = np.array([float((together**2).sum()) * n / (n - 1)]), np.array([n - 1.0])
-    p = 2 * variance.one_sided(difference=np.array([difference]), variance=spread, dof=dof, tasks=np.array([n]))[0]
-    if spread[0] == 0:
-        return ItemDifference(difference=difference, p=float(p), n=n, reason=SAME)
-    half = float(variance.half_width(variance=spread, dof=dof)[0])
-    return ItemDifference(difference=difference, low=difference - half, high=difference + half, p=float(p), n=n)
+    if n < FEWEST_SETS:
+        return ItemDifference(
+            difference=difference, n=n, reason=f"too few items: {n}, of which {FEWEST_SETS} are needed"
+        )
+    test = of_pair(together["part"].to_numpy(), together["weight"].to_numpy())
+    return ItemDifference(difference=difference, n=n, **test._asdict(), reason=SAME if math.isnan(test.low) else "")
 
 
 def unknown(reason: str) -> ItemDifference:

@@ -1,18 +1,17 @@
 """Who stands where in a table of scores, and how sure that is: would it hold on other tasks of these kinds?
 
-What is estimated is every model's mean over all tasks of each category's kind; the suite's tasks are a
-sample. A category of one task is about that task alone, with other items. `ranks.variance` gives the variance of every
-mean and of every difference of two, with their degrees of freedom.
+What is estimated is every model's mean over all tasks of each category's kind; the suite's tasks are a sample. The
+interval of a mean is the mean plus and minus the t quantile times the root of its variance (`ranks.variance`), within
+the bounds of the metrics; a category of one task is there about that task alone, with other items.
 
-The interval of a mean is the mean plus and minus the t quantile times the root of its variance, within the bounds of
-the metrics. The interval of a rank runs from one place below the models that are significantly better
-(`significance.decisions`) to one above those that are significantly worse. On at least 95
-percent of boards all of these intervals hold, however close the models are: `ranks.coverage` simulates it. The true
+The interval of a rank runs from one place below the models that are significantly better (`significance.decisions`) to
+one above those that are significantly worse. There a category of one task counts as one of a kind. On at least 95
+percent of boards all of these intervals hold, however close the models are (docs/significance.md). The true
 rank is that of the true means, no two of which are equal. (Ranks of resampled means would be narrower, and hold the
 true rank of the best of many close models in fewer than half of all samples.)
 
 A model that lacks more tasks than the rule allows is not ranked, since a mean over the tasks it has may be one over the
-easy ones.
+easy ones. One that lacks fewer is ranked by its mean as if it had all (`means.adjusted_mean`).
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from compute.analysis.ranks import means, resampled, variance
 from compute.analysis.ranks.friedman import FRIEDMAN_NEMENYI, WILCOXON_HOLM, PairTest, pair_test
 from compute.analysis.ranks.means import BORDA, CATEGORY_MEAN, UNRANKED
 from compute.analysis.ranks.variance import FEW, listed
-from compute.analysis.significance import class_letters, decisions
+from compute.analysis.significance import FEWEST_SETS, TOO_FEW, class_letters, decisions, decisions_on_items, item_error
 from compute.analysis.table import WHOLE, ScoreTable
 from compute.arrays import Bools, Floats, Ints
 from compute.pages.shown import WIDTH, Cell, Mark, ShownTable, ShowsItself, axis_of, positions
@@ -44,6 +43,8 @@ SLACK = 1e-9  # of a share of tasks, which is a quotient
 INTERVALS, CRITICAL_DIFFERENCE = "intervals", "critical-difference"  # figures of a ranking
 ALONE = "only one model has a rank"
 NO_RANGE = "Borda points decide no pair; choose a test of all pairs"
+OF_TASKS = "Intervals are about other tasks of these kinds; these tasks count as a sample of them."
+ON_ITEMS = "Ranges and classes are about other items of these few tasks; other tasks of the kinds were not tried."
 NOTHING = "–"
 MOST_CELLS = 50_000  # scores in one page: beyond that a browser takes a second to sort, so it has the means alone
 NAMED = 3  # models that a note names; of more the number is given
@@ -63,12 +64,13 @@ class Ranking(ShowsItself):
     mean: Floats  # in the unit of the scores; by Borda points their sum
     mean_low: Floats  # of the 95% interval, which like the rank is of the mean less its excess
     mean_high: Floats
-    excess: Floats  # the bias of the mean in finite samples, 0 where none is known of all that are compared
+    excess: Floats  # what the mean has too much for few items, where known of all, and for easy tasks where some lack
     better: Bools  # [models, models], the row is significantly better than the column, on the board as a whole
-    p: Floats  # [models, models], one-sided p of each pair by itself, 0.5 if clearly above 5%; NaN unknown
+    decided: Bools  # [models, models], whether the board says if they differ
+    on_items: bool  # of too few data sets: ranks differ for other items of these tasks, other tasks were not tried
     classes: tuple[str, ...]  # A, B, ...: no model of a class is significantly better than another; empty: none
     few: Bools  # the interval of the mean rests on few tasks of a category, and covers at least 95%
-    fixed: tuple[str, ...]  # categories that count and have one task: the intervals are about that task alone
+    fixed: tuple[str, ...]  # categories that count and have one task: intervals of means are about that task alone
     scores: Floats  # [models, tasks] behind the means: printed means replace scores that are lost
     stands_in: Bools  # [models, categories], whether a printed mean does
     category_means: Floats  # [models, categories]; NaN: no score, or tasks that do not mix
@@ -102,7 +104,8 @@ class Ranking(ShowsItself):
             mean_high=nothing.copy(),
             excess=np.zeros(models),
             better=np.zeros((models, models), bool),
-            p=np.full((models, models), np.nan),
+            decided=np.zeros((models, models), bool),
+            on_items=False,
             classes=("",) * models,
             few=np.zeros(models, bool),
             fixed=(),
@@ -174,10 +177,17 @@ class Ranking(ShowsItself):
 
     def win_probability(self) -> pd.DataFrame:
         """The share of suites, resampled from these tasks, in which the row's model is ahead of the column's, best
-        first; equal ones count half. NaN where no category has two independent tasks. Source: `ranks.resampled`."""
+        first; equal ones count half. NaN where no category has two independent tasks, and of a model that lacks a task,
+        which may be a hard one. Source: `ranks.resampled`."""
         values, names = self._turned_suites, [self.table.models[row] for row in self._ranked]
         share = resampled.ahead(values) if np.ptp(values, axis=0).any() else np.full(2 * [len(names)], np.nan)
-        return pd.DataFrame(share, index=names, columns=names)
+        partial = self.partial[self._ranked]
+        return pd.DataFrame(np.where(partial[:, None] | partial, np.nan, share), index=names, columns=names)
+
+    @property
+    def partial(self) -> Bools:
+        """Which models [models] are ranked without a score or a printed mean on some tasks that count."""
+        return (self.rank != UNRANKED) & np.isnan(self.scores[:, self.table.counted]).any(axis=1)
 
     @property
     def _turned_suites(self) -> Floats:
@@ -188,6 +198,14 @@ class Ranking(ShowsItself):
     def _ranked(self) -> Ints:
         """The models that have a rank, best first."""
         return self.order[self.rank[self.order] != UNRANKED]
+
+    @cached_property
+    def by_category(self) -> tuple[Ranking | None, ...]:
+        """The rankings by the mean of one category alone, of each origin by itself; None where its tasks make none."""
+        parts = [self.table.within(category) for category in self.table.categories]
+        return tuple(
+            None if part.unlike_tasks or not part.counted.any() else Ranking.of(part, apart=True) for part in parts
+        )
 
     @cached_property
     def order(self) -> Ints:
@@ -222,7 +240,7 @@ class Ranking(ShowsItself):
 
     def pair(self, a: int, b: int) -> tuple[str, ...]:
         """What the table as a whole says of two of several models, as a sentence; empty where it says nothing."""
-        if len(self.rank) < 3 or np.isnan(self.p[a, b]):
+        if len(self.rank) < 3 or not self.decided[a, b]:
             return ()
         better = [self.table.models[x] for x, y in ((a, b), (b, a)) if self.better[x, y]]
         said = f"{better[0]} is significantly better" if better else "no significant difference"
@@ -253,8 +271,8 @@ class Ranking(ShowsItself):
         models, notes = self.table.models, []
         if (self.rank_low != UNRANKED).any():
             notes.append(
-                "Intervals are about other tasks of these kinds; these tasks count as a sample of them. No model of a "
-                "class is significantly better than another; the first that is worse than one begins the next class."
+                f"{ON_ITEMS if self.on_items else OF_TASKS} No model of a class is significantly better than another; "
+                "the first that is worse than one begins the next class."
             )
         if self.tested is not None:
             agree = "" if self.table.aggregate == BORDA else " A pair that the means order otherwise is not."
@@ -267,7 +285,7 @@ class Ranking(ShowsItself):
                 f"Intervals reach beyond 0 to {largest}, between which all scores lie. If no mean can, give "
                 f"{argument('bounds', (0, largest))}."
             )
-        if (np.abs(self.excess) > SLACK).any():
+        if (np.abs(np.where(self.partial, 0.0, self.excess)) > SLACK).any():
             notes.append(
                 "Means are those of the scores as their papers define them. Ranks, intervals and classes are of means "
                 "without the bias that few items give; where that changes a mean, it follows its interval after `of`."
@@ -277,14 +295,20 @@ class Ranking(ShowsItself):
                 f"In brackets: a category has {FEW} tasks or fewer, and the interval covers at least 95%, usually more."
             )
         if self.fixed and not np.isnan(self.mean_low).all():
-            notes.append(f"The intervals are about the one task of {listed(self.fixed)} alone.")
-        partial = np.flatnonzero((self.rank != UNRANKED) & (self.scored < self.table.counted.sum()))
-        if len(partial):
-            those = _shown([models[row] for row in partial])
-            notes.append(f"Ranked without a score on some tasks, which may be the harder ones: {those}.")
+            notes.append(
+                f"Intervals of means are about the one task of {listed(self.fixed)} alone; ranges of ranks are not."
+            )
+        if self.partial.any():
+            those = _shown([models[row] for row in np.flatnonzero(self.partial)])
+            notes.append(
+                f"Ranked without a score on some tasks, which may be the harder ones: {those}. Ranks and intervals "
+                "are of their mean as if they had all (after `of`), and pairs are compared on the tasks of both."
+            )
         for reason in dict.fromkeys(filter(None, self.unknown)):
-            those = [model for model, own in zip(models, self.unknown, strict=True) if own == reason]
-            what = "rank interval" if reason == NO_RANGE else "interval"
+            rows = [row for row, own in enumerate(self.unknown) if own == reason]
+            those, first = [models[row] for row in rows], rows[0]
+            what = "interval" if self.rank_low[first] == UNRANKED else "interval of the mean"
+            what = what if np.isnan(self.mean_low[first]) else "rank interval"
             how = f" ({argument('test', FRIEDMAN_NEMENYI)})" if reason == NO_RANGE else ""
             notes.append(f"No {what}{'' if len(those) == len(models) else f' of {_shown(those)}'}: {reason}{how}.")
         for reason in dict.fromkeys(filter(None, self.why)):
@@ -343,7 +367,7 @@ class Ranking(ShowsItself):
             + (f"equal to {models[second]}." if ties else f"{gap}{unit} ahead of {models[second]}."),
         ]
         suites = self._turned_suites
-        if np.ptp(suites, axis=0).any():
+        if np.ptp(suites, axis=0).any() and not self.partial.any():
             share = np.nanmean(suites[:, 0] >= np.nanmax(suites, axis=1))
             sentences.append(f"It is first in {share:.0%} of {len(suites):,} suites resampled from these tasks.")
         if (self.rank_low[rows] == UNRANKED).all():
@@ -354,7 +378,7 @@ class Ranking(ShowsItself):
         others = "one other model is" if close == 1 else f"{f'{close:,}' if close else 'no'} other models are"
         sentences.append(
             f"The lead over {models[second]} is {'' if self.better[first, second] else 'not '}significant"
-            f"{' with all pairs tested together' * (len(rows) > 2)}."
+            f"{' on items of these tasks' * self.on_items}{' with all pairs tested together' * (len(rows) > 2)}."
         )
         if len(rows) == 2:
             return printable(" ".join(sentences))
@@ -466,12 +490,13 @@ def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints]) -> Ranking:
     )
     lowest, highest = table.lower[counted].min(), table.upper[counted].max()  # no mean lies beyond its metrics' bounds
     mean = np.where(enough, means.mean_of_blocks(found.scores, blocks), np.nan)
+    sets = int(counted.sum()) if table.clusters is None else len(np.unique(table.clusters[counted]))
     printed = np.column_stack([found.stands_in, np.zeros(len(mean), bool)])
     unknown, classes, fixed = list(found.unknown), list(found.classes), ()
     for group in groups:
         rows = group[~np.isnan(mean[group])]
         fair = found.scores[rows] - table.excess(rows)
-        centre = means.mean_of_blocks(fair, blocks)
+        centre = means.adjusted_mean(fair, blocks)
         found.excess[rows] = mean[rows] - centre
         found.rank[rows] = means.rank(centre, higher=higher)
         parts = variance.by_category(
@@ -490,18 +515,33 @@ def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints]) -> Ranking:
         found.mean_low[rows] = np.clip(centre - half, lowest, highest)
         found.mean_high[rows] = np.clip(centre + half, lowest, highest)
         found.few[rows] = variance.known_rows(parts) & (variance.fewest_tasks(parts) <= FEW)
-        better, p = decisions(mean=centre, parts=parts, higher=higher)
-        found.p[np.ix_(rows, rows)] = p
-        known = ~np.isnan(own) & (len(rows) > 1)
-        _decide(found, rows, better, known=known, classes=classes)
-        for row, reason, spread in zip(rows, variance.unknown_because(parts, names=names), own, strict=True):
-            unknown[row] = reason or (variance.ALIKE if np.isnan(spread) else "" if len(rows) > 1 else ALONE)
-    return replace(found, mean=mean, classes=tuple(classes), fixed=fixed, unknown=tuple(unknown))
+        known = ~(lost := printed[rows][:, [part.category for part in parts]].any(axis=1))
+        if sets < FEWEST_SETS:
+            each = zip(table.stderr[rows], ~np.isnan(fair), strict=True)
+            errors = np.array([item_error(stderr, there, blocks, table.clusters) for stderr, there in each])
+            known &= np.isfinite(errors)
+        known &= known.sum() > 1
+        better = np.zeros((len(rows), len(rows)), bool)
+        if sets < FEWEST_SETS:
+            better[np.ix_(known, known)] = decisions_on_items(means=centre[known], errors=errors[known], higher=higher)
+        else:
+            better[np.ix_(known, known)] = decisions(
+                scores=fair[known], blocks=blocks, clusters=table.clusters, higher=higher
+            )
+        place = found.rank[rows]
+        _decide(found, rows, better & (place[:, None] < place), known=known, classes=classes)
+        no_range = ALONE if len(rows) < 2 else TOO_FEW.format(sets, FEWEST_SETS)
+        for at, reason in enumerate(variance.unknown_because(parts, names=names)):
+            reasons = "" if known[at] or lost[at] else no_range, reason or (variance.ALIKE if np.isnan(own[at]) else "")
+            unknown[rows[at]] = "; ".join(filter(None, reasons))
+    few = sets < FEWEST_SETS and bool(found.decided.any())
+    return replace(found, mean=mean, classes=tuple(classes), fixed=fixed, unknown=tuple(unknown), on_items=few)
 
 
 def _decide(found: Ranking, rows: Ints, better: Bools, *, known: Bools, classes: list[str]) -> None:
     """Writes to `found` which rows are better, and the ranges of those that are `known` [rows]; to `classes` theirs."""
     found.better[np.ix_(rows, rows)] = better
+    found.decided[np.ix_(rows, rows)] = known[:, None] & known & ~np.eye(len(rows), dtype=bool)
     found.rank_low[rows] = np.where(known, 1 + better.sum(axis=0), UNRANKED)
     found.rank_high[rows] = np.where(known, len(rows) - better.sum(axis=1), UNRANKED)
     # Equal ranks are ordered by what is theirs, not by their position in the table.

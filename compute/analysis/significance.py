@@ -1,213 +1,238 @@
-"""Which models differ significantly: one matrix of decisions, from which rank ranges, classes and marks are read.
+"""Which models differ significantly: the signs of whole data sets flipped at random, one rule for boards and pairs.
 
-The promise: on at most 5 percent of boards is any model called better than one that it equals. Each pair's difference
-of means is divided by its standard error, and the largest of all pairs is compared with what it would be among equal
-models (a max-t test). Three things make that test as strong as it is:
+Null hypothesis of a pair: the two models are exchangeable on every data set. Then what a data set adds to the
+difference of their means is as likely positive as negative, whatever its size. So flipping the signs of these parts
+gives the distribution of the difference among equals, for any layout of categories, few models or many, and any spread
+of tasks and models. A data set counts once over the whole board, in whichever categories its tasks are. Parts are not
+centred: models whose profiles over the categories differ are told apart with care.
 
-- The variance of a pair, known from few tasks, is moderated: drawn towards what the board's pairs have in common, as
-  far as they have it in common (Smyth 2004, doi 10.2202/1544-6115.1027).
-- The largest t among equals comes from the board's own deviations, whose signs are flipped at random, a task's for all
-  models together. So it takes into account that similar models err on the same tasks.
-- It steps down (Romano and Wolf 2005, doi 10.1198/016214504000000539): once pairs are found, the next are compared with
-  the largest t of those that are left.
+- On a board (`decisions`) all pairs share the flips, and the yardstick is the largest statistic of the pairs still in
+  question, step by step (Romano and Wolf 2005, doi 10.1198/016214504000000539). The promise: on at most 5 percent of
+  boards is any model called better than one that it equals.
+- Of a pair by itself (`of_pair`) the interval inverts the same test.
+- On fewer than FEWEST_SETS data sets nothing can be said of other tasks. Of other items of the same tasks it can where
+  the errors of the scores are known (`decisions_on_items`), by the same steps over normal errors.
 
-A pair is called significant only if its own t test, of this pair alone, says so too. Of fewer than five models too
-little is in common to moderate by: there Holm's method over all pairs decides. docs/significance.md has the
-share of boards with a false decision and the share of true differences found, compared with other rules.
+Both are exact for exchangeable models, and near-exact where the noise of two models is skewed in opposite directions.
+docs/significance.md has the share of boards with a false decision and the share of true differences found.
 
 A class is a run of the ranking in which no model is significantly better than another: it ends before the first model
 that is significantly worse than any of its members, which begins the next. Two neighbours on either side of a border
-need not differ from each other. A model whose interval is not known has no class.
+need not differ from each other. A model whose differences are not known has no class.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.analysis.ranks import variance
-from compute.analysis.ranks.means import rank
-from compute.arrays import Bools, Floats
+from compute.analysis.ranks.means import Block
+from compute.arrays import Bools, Floats, Ints
 
 ALPHA = 0.05
-NOT_SIGNIFICANT = 1.6  # of t: below the one-sided quantile of 95 percent, 1.645 or more
-DRAWS, FEWEST_DRAWS = 399, 39  # random signs for each task; the level is exact where draws + 1 is a multiple of 20
-HELD = 8_000_000  # values of draws x pairs held at once, beyond which there are fewer draws
-MOST_FOR_PRIOR = 10_000  # pairs that show what all have in common
-ROWS, CACHED = 128, 65_536  # models whose pairs, and values, are computed at once
-ENOUGH_TASKS = 5  # of a category, for random signs
-FEW_MODELS = 5
+FEWEST_SETS = 6  # data sets: of five, no pattern of signs is rarer than 1 in 16
+MOST_SETS = 512  # parts whose signs are flipped one by one; of more, some are flipped together
+FLIPS, FEWEST_FLIPS = 9_999, 39  # the level is exact where flips + 1 is a multiple of 20
+WORK = 4_000_000  # flips x pairs of a board, beyond which there are fewer flips
+EQUAL = 1e-9  # within which two statistics are the same
 SEED = 20261126
+TOO_FEW = "there are too few tasks: {} independent ones, and no two models can differ significantly on fewer than {}"
+SAME = "the difference is the same everywhere, so its spread is not known"
 
 
-def decisions(*, mean: Floats, parts: Sequence[variance.CategoryVariance], higher: bool) -> tuple[Bools, Floats]:
-    """Which models are significantly better than which, on the board as a whole, and the p of each pair by itself.
+def decisions(*, scores: Floats, blocks: Sequence[Block], clusters: Ints | None, higher: bool) -> Bools:
+    """Returns which models are significantly better than which, on the board as a whole: the row than the column.
 
-    mean [models], none NaN; parts: what each category adds to their variance (`variance.by_category`); higher: whether
-    a higher mean is better. Returns `better` bool [models, models], whether the row is significantly better than the
-    column; and p [models, models], one-sided, 0.5 if clearly above 5 percent, NaN where unknown or of a model with
-    itself. A model of unknown variance is neither better nor worse than any other.
+    scores [models, tasks], NaN missing; blocks: what the mean is made of (`means.blocks`); clusters [tasks], equal for
+    tasks that share their data (None: none do); higher: whether a higher mean is better. Two models are compared on the
+    tasks that both have, with their weights scaled to sum to 1 again; not where they share no task of a block.
     """
-    known = np.flatnonzero(variance.known_rows(parts))
-    known = known[np.argsort(mean[known], kind="stable")]  # the order of the table decides nothing, not even a draw
-    inner, better, p = np.ix_(known, known), np.zeros(2 * [len(mean)], bool), np.full(2 * [len(mean)], np.nan)
-    if len(known) > 1:
-        mean_of, parts = mean[known], [part.rows(known) for part in parts]
-        between = variance.of_differences(parts)
-        own = _of_pairs(mean_of, between, scored=sum(part.scored for part in parts))
-        p[inner] = own
-        if len(known) < FEW_MODELS or not between.variance.any():
-            pairs = np.triu_indices(len(known), 1)
-            found = np.zeros(own.shape, bool)
-            found[pairs] = holm(2 * own[pairs])
-        else:
-            found = _step_down(mean_of, between, parts) & (2 * own <= ALPHA)
-        better[inner] = found | found.T
-    place = rank(mean, higher=higher)
-    return better & (place[:, None] < place), p
+    models = len(scores)
+    whole = np.argsort(np.isnan(scores[:, _columns(blocks)]).any(axis=1), kind="stable")  # complete rows first
+    parts = _SetParts(scores[whole], blocks, clusters)
+    if models < 2 or parts.sets < FEWEST_SETS:
+        return np.zeros((models, models), bool)
+    signs = _signs(parts.sets, _flips(models))
+    total, squares = np.zeros((models, models)), np.zeros((models, models))  # above the diagonal
+    for row in range(models - 1):
+        total[row, row + 1 :], squares[row, row + 1 :] = parts.differences(row)
+    # Flips leave it as it is, which is all that a scale needs. The constant keeps pairs that hardly vary from ruling.
+    scale = np.sqrt(squares + np.median(squares[np.triu_indices(models, 1)]) / 2)
+    sums = parts.sums(signs)
+    found = _step_down(total, scale, len(signs), lambda row, flips: parts.drawn(row, signs[flips], sums[:, flips]))
+    return _turned(found, total if higher else -total, whole)
 
 
-def _of_pairs(mean: Floats, between: variance.Differences, *, scored: Floats) -> Floats:
-    p = np.full(between.variance.shape, 0.5)
-    np.fill_diagonal(p, np.nan)
-    gap = np.subtract.outer(mean, mean)
-    # The distribution function is slow, and what no number of degrees of freedom makes significant is not asked for.
-    at = np.nonzero(np.triu(gap**2 > NOT_SIGNIFICANT**2 * between.variance, 1))
-    p[at] = p.T[at] = variance.one_sided(
-        difference=gap[at],
-        variance=between.variance[at],
-        dof=between.dof[at],
-        tasks=np.minimum(scored[at[0]], scored[at[1]]),
-    )
-    return p
+def decisions_on_items(*, means: Floats, errors: Floats, higher: bool) -> Bools:
+    """Returns the same where there are too few data sets, about other items of these tasks: bool [models, models].
 
-
-def _step_down(mean: Floats, between: variance.Differences, parts: Sequence[variance.CategoryVariance]) -> Bools:
-    """Which pairs the step-down max-t test finds: bool [models, models], in at least one of the two orders.
-
-    mean [models], in order; between: the variance of their differences; parts: of their means.
+    means [models]; errors [models] > 0, their standard errors, taken as independent and normal.
     """
-    pairs = np.flatnonzero(np.triu(np.ones(between.variance.shape, bool), 1))
-    at = pairs[:: 1 + len(pairs) // MOST_FOR_PRIOR]
-    unit = between.variance.flat[pairs].max()  # draws are held in single precision, whatever the scores' size
-    at = at[(between.variance.flat[at] > 0) & np.isfinite(between.plain_dof.flat[at])]
-    prior, common = _prior(between.variance.flat[at] / unit, between.plain_dof.flat[at]) if len(at) else (np.inf, 1.0)
-    draws = int(np.clip(HELD // len(pairs), FEWEST_DRAWS, DRAWS))
-    moved, means = _flipped(parts, draws, unit=np.sqrt(unit))
-    # Rows are compared with those from them on, some at a time, so that what is computed fits the processor's cache.
-    blocks = [(slice(start, start + ROWS), slice(start, None)) for start in range(0, len(mean), ROWS)]
-    shapes = [between.variance[block].shape for block in blocks]
-    ends = np.cumsum([rows * on for rows, on in shapes])
-    squared_t, drawn = np.empty(ends[-1]), np.empty((draws, ends[-1]), np.float32)
-    for block, shape, end in zip(blocks, shapes, ends, strict=True):
-        part = slice(end - shape[0] * shape[1], end)
-        # Of what is common, in a pair's variance: nothing where that is known exactly.
-        dof = between.plain_dof[block]
-        share = np.isfinite(dof).astype(float) if np.isinf(prior) else prior / (prior + dof)
-        base, own = share * common, 1 - share
-        gap = np.subtract.outer(mean[block[0]], mean[block[1]])
-        squared_t[part] = (gap**2 / (unit * base + own * between.variance[block])).ravel()
-        base += own * (between.flipped[block] / unit)
-        _draw(
-            moved, means, base.astype(np.float32), own.astype(np.float32), block, drawn[:, part].reshape(draws, *shape)
-        )
-    found, largest = np.zeros(ends[-1], bool), drawn.argmax(axis=1)
-    while True:
-        limit = np.sort(drawn[np.arange(draws), largest])[-int(ALPHA * (draws + 1))]
-        more = ~found & (squared_t > limit)
-        if not more.any():
-            break
-        found |= more
-        stale, gone = np.flatnonzero(found[largest]), np.flatnonzero(found)
-        for draw in stale:  # the largest of what is left
-            drawn[draw, gone] = 0
-            largest[draw] = drawn[draw].argmax()
-    out = np.zeros(between.variance.shape, bool)
-    for block, shape, end in zip(blocks, shapes, ends, strict=True):
-        out[block] = found[end - shape[0] * shape[1] : end].reshape(shape)
-    return out
+    models, order = len(means), np.lexsort((errors, means))  # their order decides nothing
+    noise = np.random.default_rng(SEED).normal(size=(models, _flips(models))) * errors[order, None]
+    total = np.triu(np.subtract.outer(means[order], means[order]))
+    scale = np.triu(np.hypot.outer(errors[order], errors[order]))
+    found = _step_down(total, scale, noise.shape[1], lambda row, at: noise[row, at] - noise[row + 1 :, at])
+    return _turned(found, total if higher else -total, order)
 
 
-def _prior(own: Floats, dof: Floats) -> tuple[float, float]:
-    """What pairs have in common: degrees of freedom of the common variance (inf: all of it) and the variance itself.
+def _flips(models: int) -> int:
+    return int(np.clip(WORK // max(models * (models - 1) // 2, 1), FEWEST_FLIPS, FLIPS))
 
-    own [pairs] > 0, the variances estimated on dof [pairs]. By the moments of their logarithms (Smyth 2004, section
-    6.2): as they scatter more than chi squared does, the variances themselves differ.
+
+def _step_down(total: Floats, scale: Floats, count: int, drawn: Callable[[int, Ints], Floats]) -> Bools:
+    """Which pairs the step-down test of the largest statistic finds: bool [models, models], above the diagonal.
+
+    total, scale [models, models], above the diagonal; drawn: the differences of a row from those after it among equals
+    [models, m], in m of the `count` draws.
     """
-    from scipy.special import digamma, polygamma  # slow to import: not at start
+    models, above = len(total), np.triu(np.ones(total.shape, bool), 1)
+    per_scale = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+    t = np.abs(total) * per_scale
+    found, largest, pair = np.zeros_like(above), np.zeros(count), np.zeros((2, count), np.int64)
+    stale, rarest = np.arange(count), int(ALPHA * (count + 1))
+    while len(stale) and rarest:
+        largest[stale], left = 0.0, np.where(found, 0.0, per_scale)
+        for row in range(models - 1):
+            values = np.abs(drawn(row, stale))
+            values *= left[row, row + 1 :, None]
+            first = values.argmax(axis=0)
+            value = np.take_along_axis(values, first[None], axis=0)[0]
+            more = value > largest[stale]
+            largest[stale[more]], pair[0, stale[more]], pair[1, stale[more]] = value[more], row, row + 1 + first[more]
+        new = above & ~found & (t > np.partition(largest, -rarest)[-rarest] + EQUAL)
+        found |= new
+        stale = np.flatnonzero(found[tuple(pair)]) if new.any() else stale[:0]
+    return found
 
-    logs = np.log(own) - digamma(dof / 2) + np.log(dof / 2)
-    scatter = logs.var(ddof=1) - polygamma(1, dof / 2).mean() if len(own) > 1 else 0.0
-    if scatter <= 0:
-        return np.inf, float(np.exp(logs.mean()))
-    half = 0.5 + 1 / scatter  # solves trigamma(half) = scatter; Newton's steps on 1 / trigamma never overshoot
-    for _ in range(20):
-        value = polygamma(1, half)
-        half += value * (1 - value / scatter) / polygamma(2, half)
-    return float(2 * half), float(np.exp(logs.mean() + digamma(half) - np.log(half)))
+
+def _turned(found: Bools, ahead: Floats, order: Ints) -> Bools:
+    """Pairs above the diagonal, in `order`, as decisions in the order of the table."""
+    back = np.argsort(order)
+    return ((found & (ahead > 0)) | (found & (ahead < 0)).T)[np.ix_(back, back)]
 
 
-def _flipped(parts: Sequence[variance.CategoryVariance], draws: int, *, unit: float) -> tuple[Floats, Floats]:
-    """The means of equal models [draws, models], and what each category's takes off the spread [draws, models, parts].
+class DifferenceTest(NamedTuple):
+    """What is known of one difference by itself."""
 
-    A draw multiplies each task's deviations by 1 or -1 (`_signs`). The squares of flipped deviations are those of the
-    deviations, and their mean alone differs. Deviations are from a mean over few tasks, which makes their squares too
-    small by a factor of 1 - 1/n.
+    p: float  # two-sided
+    low: float  # of the 95% interval; NaN where the parts are all in proportion to their weights, or too few
+    high: float
+
+
+def of_pair(parts: Floats, weights: Floats) -> DifferenceTest:
+    """Tests whether the sum of `parts` [sets], each data set's part of a difference, is 0 by chance alone.
+
+    weights [sets] >= 0, of which the parts are: a difference that is the same everywhere makes them proportional. The
+    interval holds every difference that the same test of parts - difference * weights does not reject. For a flip that
+    is so from the lesser to the greater of two means: of the data sets with one sign, and of those with the other.
     """
-    generator = np.random.default_rng(SEED)
-    moved, means = np.zeros((draws, len(parts[0].scored))), []
-    # Signs go by size, so that the order of tasks and categories in the table decides nothing.
-    for deviations in sorted((part.deviations / unit for part in parts), key=lambda x: float((x**2).sum())):
-        x = deviations[:, np.argsort((deviations**2).sum(axis=0), kind="stable")]
-        n = x.shape[1]
-        if n == 1:  # only the noise of the score varies, independently, and how far is known
-            moved += generator.normal(size=moved.shape) * x[:, 0]
-            continue
-        mean = np.sqrt(n / (n - 1)) * _signs(generator, draws, n) @ x.T
-        moved += mean
-        mean -= mean.mean(axis=1, keepdims=True)  # cancels in every difference; left in, products would lose digits
-        means.append(mean / np.sqrt(n - 1))
-    each = np.stack(means, axis=2, dtype=np.float32) if means else np.zeros((*moved.shape, 1), np.float32)
-    return moved.astype(np.float32), each
+    order = np.lexsort((weights, parts, -np.abs(parts)))  # their order decides nothing
+    parts, weights = (np.bincount(np.arange(len(order)) % MOST_SETS, values[order]) for values in (parts, weights))
+    signs = _signs(len(parts), FLIPS)
+    total, weight, moved, held = parts.sum(), weights.sum(), signs @ parts, signs @ weights
+    p = (1 + int((np.abs(moved) >= abs(total) - EQUAL * np.abs(parts).sum()).sum())) / (len(signs) + 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ends = np.array([(total - moved) / (weight - held), (total + moved) / (weight + held)])
+    low, high = np.sort(np.fmin(*ends)), np.sort(np.fmax(*ends))
+    rarest = int(ALPHA * (len(signs) + 1))
+    if not rarest or high[-1] - low[0] <= EQUAL * np.abs(ends).max(initial=0, where=~np.isnan(ends)):
+        return DifferenceTest(p, np.nan, np.nan)
+    return DifferenceTest(p, float(low[rarest - 1]), float(high[-rarest]))
 
 
-def _draw(moved: Floats, means: Floats, base: Floats, share: Floats, block: tuple[slice, slice], out: Floats) -> None:
-    """Writes to `out` [draws, *pairs] the squared t among equal models of a block's rows and columns.
+def set_parts(gap: Floats, blocks: Sequence[Block], clusters: Ints | None) -> tuple[Floats, Floats]:
+    """Returns what every data set adds to the mean of `gap` [tasks], NaN missing, and its weight: two [sets].
 
-    Its variance is base - share * (what the draw's means take off), of the block.
+    The weights of the tasks that are there sum to 1, as do those of the blocks that have any.
     """
-    rows, on = block
-    at_once = max(1, CACHED // base.size)
-    for start in range(0, len(moved), at_once):
-        draws = slice(start, start + at_once)
-        variances = base
-        if share.any():  # not where pairs have all of their variance in common
-            one, other = means[draws, rows], means[draws, on]
-            # |a - b|^2 as one product, of (a, |a|^2, 1) and (-2 b, 1, |b|^2).
-            one = np.concatenate([one, (one**2).sum(axis=2, keepdims=True), np.ones_like(one[..., :1])], axis=2)
-            other = np.concatenate(
-                [-2 * other, np.ones_like(other[..., :1]), (other**2).sum(axis=2, keepdims=True)], axis=2
-            )
-            variances = one @ other.swapaxes(1, 2)
-            variances *= share
-            np.subtract(base, variances, out=variances)
-            np.maximum(variances, np.finfo(np.float32).tiny, out=variances)
-        gap = np.subtract(moved[draws, rows, None], moved[draws, None, on], out=out[draws])
-        gap *= gap
-        gap /= variances
+    there = [block for block in blocks if not np.isnan(gap[block.columns]).all()]
+    weights, total = np.zeros(len(gap)), sum(block.share for block in there)
+    for block in there:
+        own = np.where(np.isnan(gap[block.columns]), 0.0, block.task_weights)
+        weights[block.columns] = block.share / total * own / own.sum()
+    used = weights > 0
+    member = np.flatnonzero(used) if clusters is None else np.unique(clusters[used], return_inverse=True)[1]
+    member = np.unique(member, return_inverse=True)[1]
+    return np.bincount(member, gap[used] * weights[used]), np.bincount(member, weights[used])
 
 
-def _signs(generator: np.random.Generator, draws: int, n: int) -> Floats:
-    """Random signs of n tasks: [draws, n], the squares of each row sum to n.
+def _columns(blocks: Sequence[Block]) -> Ints:
+    return np.concatenate([block.columns for block in blocks])
 
-    Few tasks have so few patterns of signs that none is rare: there any direction in space is drawn.
+
+def item_error(stderr: Floats, there: Bools, blocks: Sequence[Block], clusters: Ints | None) -> float:
+    """Returns the standard error of a mean on other items of the same tasks; inf where that of a score is not known.
+
+    stderr, there [tasks]: the errors of scores, and which scores there are. Errors of tasks that share their data are
+    taken as wholly dependent.
     """
-    if n >= ENOUGH_TASKS:
-        return generator.choice([-1.0, 1.0], size=(draws, n))
-    directions = generator.normal(size=(draws, n))
-    return directions * np.sqrt(n) / np.linalg.norm(directions, axis=1, keepdims=True)
+    errors = np.where(there, np.where(stderr > 0, stderr, np.inf), np.nan)
+    return float(np.linalg.norm(set_parts(errors, blocks, clusters)[0]))
+
+
+class _SetParts:
+    """What every data set adds to the difference of every two models' means; models with every score come first."""
+
+    def __init__(self, scores: Floats, blocks: Sequence[Block], clusters: Ints | None) -> None:
+        columns = _columns(blocks)
+        x = scores[:, columns]
+        known = ~np.isnan(x)  # what all models share cancels, and would cost digits
+        self.x = x - np.nan_to_num(x).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        self.whole = int(known.all(axis=1).sum())
+        self.weights = np.concatenate([block.share * block.task_weights for block in blocks])
+        self.share = np.array([block.share for block in blocks])
+        of_block = np.repeat(np.arange(len(blocks)), [len(block.columns) for block in blocks])
+        self.in_block = (of_block[:, None] == np.arange(len(blocks))).astype(float)  # [tasks, blocks]
+        member = columns if clusters is None else clusters[columns]
+        in_set = (member[:, None] == np.unique(member)).astype(float)  # [tasks, sets]
+        # Signs go by size, so that the order of models, tasks and categories decides nothing.
+        spread = np.nan_to_num((self._of(self.x) @ in_set) ** 2).sum(axis=0)
+        self.in_set = in_set[:, np.argsort(np.round(spread / (spread.max() or 1), 12), kind="stable")]
+        self.sets = in_set.shape[1]
+        self.own = self._of(self.x[: self.whole]) @ self.in_set  # [complete models, sets]
+
+    def _of(self, gap: Floats) -> Floats:
+        """Every task's part of differences [pairs, tasks], NaN missing; NaN of pairs that share no task of a block."""
+        there = np.where(np.isnan(gap), 0.0, self.weights) @ self.in_block
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.nan_to_num(gap) * self.weights * ((self.share / there) @ self.in_block.T)
+
+    def _incomplete(self, row: int) -> Floats:
+        """The parts of the row less those after it, where one of the two lacks a score: [models, sets]."""
+        return self._of(self.x[row] - self.x[max(row + 1, self.whole) :]) @ self.in_set
+
+    def differences(self, row: int) -> tuple[Floats, Floats]:
+        """The row's mean less those of the rows after it, and the sums of the parts' squares; 0 where not compared."""
+        parts = self._incomplete(row)
+        if row < self.whole:
+            parts = np.concatenate([self.own[row] - self.own[row + 1 :], parts])
+        parts = np.nan_to_num(parts)
+        return parts.sum(axis=1), np.einsum("ij,ij->i", parts, parts)
+
+    def sums(self, signs: Floats) -> Floats:
+        """The means of complete models with flipped signs: [models, flips]."""
+        return self.own @ signs.T
+
+    def drawn(self, row: int, signs: Floats, sums: Floats) -> Floats:
+        """The differences of the row from those after it with flipped signs: [models, flips]."""
+        of_whole = sums[row : row + 1] - sums[row + 1 :] if row < self.whole else sums[:0]
+        if self.whole == len(self.x):
+            return of_whole
+        return np.concatenate([of_whole, np.nan_to_num(self._incomplete(row)) @ signs.T])
+
+
+def _signs(n: int, most: int) -> Floats:
+    """Patterns of n signs [flips, n], but the one that changes nothing: all where there are no more than `most`.
+
+    A pattern and its opposite are one.
+    """
+    if 2 ** (n - 1) - 1 <= most:
+        return 1.0 - 2.0 * (np.arange(1, 2 ** (n - 1))[:, None] >> np.arange(n) & 1)
+    return np.random.default_rng(SEED).integers(0, 2, (most, n), np.int8) * 2.0 - 1.0
 
 
 def class_letters(better: Bools) -> list[str]:

@@ -9,13 +9,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 
-from compute.analysis.comparison import Comparison, compared
+from compute.analysis.comparison import Comparison, compared, of_error
 from compute.analysis.item_difference import ItemDifference, paired_difference, unknown
 from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.means import CATEGORY_MEAN, TASK_MEAN
@@ -59,10 +58,11 @@ def compare(
     """Two models side by side: the paired difference, its interval and p, and whether it is significant.
 
     Without `scores`, a is what `compute.evaluate` returns, and b the same or the key of a model (`Evaluation.compare`).
-    With `scores`, a and b are models of that table, compared over the tasks that both have by a t test; other
-    arguments as in `compute.rank`. The interval is about other tasks of these kinds; these count as a sample of them.
-    It and p are about this pair by itself; where it is significant, the first note says whether it is so on the table
-    as a whole, as `compute.rank` does. Source: `compute.analysis.comparison.compared`. Raises BadInput.
+    With `scores`, a and b are models of that table, compared over the tasks that both have by flipping the signs of
+    their differences; other arguments as in `compute.rank`. The interval is about other tasks of these kinds; these
+    count as a sample of them. It and p are about this pair by itself; where it is significant, the first note says
+    whether it is so on the table as a whole, as `compute.rank` does. Source: `compute.analysis.comparison.compared`.
+    Raises BadInput.
     """
     if scores is None:
         if isinstance(a, str):
@@ -171,7 +171,7 @@ def compare_scores(
     )
     if len(rows) == 1 and rows[0]["over"] == "items":
         fields = ("over", "n", "difference", "low", "high", "p", "better", "reason")
-        return replace(result, few=False, fixed=(), **{name: rows[0][name] for name in fields})
+        return replace(result, about="items", **{name: rows[0][name] for name in fields})
     return result
 
 
@@ -202,10 +202,8 @@ def _part(task: str, category: str, a: ModelScores, b: ModelScores) -> dict[str,
     row |= {"over": "scores", "difference": gap, "n": None}
     if not (first.stderr and second.stderr):
         return row | {"low": math.nan, "high": math.nan, "p": math.nan, "reason": f"{why}{NO_ERROR}"}
-    normal, error = NormalDist(), math.hypot(first.stderr, second.stderr)
-    half = normal.inv_cdf(0.975) * error
-    p = 2 * normal.cdf(-abs(gap) / error)
-    return row | {"low": gap - half, "high": gap + half, "p": p, "reason": why.removesuffix("; ")}
+    test = of_error(gap, math.hypot(first.stderr, second.stderr))
+    return row | test._asdict() | {"reason": why.removesuffix("; ")}
 
 
 def item_difference(a: StoredRun, b: StoredRun) -> ItemDifference:

@@ -127,7 +127,7 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
 
         Returns:
             rank (integer): 1 is the best; null where the row has no rank
-            rank_low (integer): of an interval that holds the rank in at least 95%, or usually so where few_tasks
+            rank_low (integer): of an interval that holds the rank in at least 95%
             rank_high (integer): of the same
             tie_class (string): no two models of one letter differ significantly
             model (string): its key in other calls
@@ -138,7 +138,7 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
             mean (number): what the suite ranks by
             mean_low (number): of its 95% interval; at least 95% where few_tasks
             mean_high (number): of the same
-            few_tasks (boolean): the intervals rest on few tasks
+            few_tasks (boolean): the interval of the mean rests on few tasks
             interval_unknown (string): why there is neither interval nor class
             unit (string): of means and scores
             scores (object): by category, in the unit the papers print

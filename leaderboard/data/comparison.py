@@ -40,9 +40,9 @@ class ComparedValue:
 class PairedTest:
     """A row minus the reference on one line, in shown units.
 
-    `reading` of a mean is what the board as a whole says; elsewhere it holds at ALPHA over all tests of the line, by
-    Holm's method: significantly better or worse, the same as far as can be told, unknown noise, or none where nothing
-    can be subtracted.
+    `reading` is what the board of the mean or category as a whole says: significantly better or worse, the same as far
+    as can be told, unknown noise, or none where nothing can be subtracted. Where the test is about items of the same
+    tasks, of which no board is made, it holds at ALPHA over all tests of the line, by Holm's method.
     """
 
     name: str
@@ -51,8 +51,7 @@ class PairedTest:
     high: float
     p: float  # two-sided, by itself; NaN: not known
     tasks: int  # that both have
-    few: bool  # so few tasks that the interval covers at least 95%
-    fixed: tuple[str, ...]  # categories of one shared task: the interval is about that task alone
+    about: str  # what interval and p say: of other "tasks" of the kinds, or of other "items" of these tasks
     only: tuple[str, ...]  # the categories of a mean that both have scores in, where others count too; else empty
     why: str  # there is no difference, or no interval; else empty
     reading: Reading
@@ -188,7 +187,7 @@ class _Lines:
             percent=first.scale == 100,
             digits=first.digits,
             values=values,
-            tests=self._on_board(self._tests(self._scores(), scale=first.scale)),
+            tests=self._tests(self._scores(), scale=first.scale, board=ranked),
         )
 
     def category(self, column: SuiteColumn) -> ComparedCategory:
@@ -206,11 +205,12 @@ class _Lines:
     def of_category(self, column: SuiteColumn) -> ComparedLine:
         scores = self._scores().within(column.key)
         code = scores.categories.index(column.key)
+        board = self.ranked.by_category[code]
         own = Ranking.of(replace(self.ranked.table.within(column.key).rows(self.rows), least=0.0))
         means, marks = self.ranked.category_means[self.rows, code], self.table.mean_marks(self.ranked)[self.rows, code]
         few = own.few & ~np.isnan(own.mean_low)
         values = _values(column.scale, means, own.mean_low, own.mean_high, few, marks)
-        tests = self._tests(scores, scale=column.scale)
+        tests = self._tests(scores, scale=column.scale, board=board)
         return _line(column, "category", f"Mean of its tasks, {column.metric_title}", values, tests)
 
     def of_task(self, index: int) -> ComparedLine:
@@ -230,31 +230,26 @@ class _Lines:
                 why = f"{listed(without)} {'has' if len(without) == 1 else 'have'} no score"
             elif why:
                 why = NO_VOTES if column.group == PEOPLE else NO_ERROR
-            tests.append(replace(self._test(name, one, task, scale=column.scale), fixed=(), only=(), why=why))
+            tests.append(replace(self._test(name, one, task, scale=column.scale), only=(), why=why))
         return _line(column, "task", column.metric_title, values, _read(tests, higher=column.higher))
 
     def _scores(self) -> ScoreTable:
         """The scores behind the means."""
         return replace(self.ranked.table, values=self.ranked.scores)
 
-    def _tests(self, scores: ScoreTable, *, scale: float) -> tuple[PairedTest, ...]:
-        """Every other row against the first, over the tasks that count in `scores`."""
+    def _tests(self, scores: ScoreTable, *, scale: float, board: Ranking | None) -> tuple[PairedTest, ...]:
+        """Every other row against the first, over the tasks that count in `scores`, read as the board does."""
         first, stands_in = self.rows[0], self.ranked.stands_in
         tests = []
         for name, row in zip(self.names[1:], self.rows[1:], strict=True):
             one = compared(scores, row, first, stands_in=stands_in[[row, first]].any(axis=0))
             tests.append(self._test(name, one, scores, scale=scale, rows=(row, first)))
-        return _read(tests, higher=bool(scores.higher[scores.counted].all()))
-
-    def _on_board(self, tests: Sequence[PairedTest]) -> tuple[PairedTest, ...]:
-        """The tests of the mean, read as the board as a whole does where it ranks both rows together."""
-        better, p, first = self.ranked.better, self.ranked.p, self.rows[0]
-        return tuple(
-            replace(test, reading="better" if better[row, first] else "worse" if better[first, row] else "same")
-            if test.reading in ("better", "worse", "same") and not np.isnan(p[row, first])
-            else test
-            for test, row in zip(tests, self.rows[1:], strict=True)
-        )
+        tests = _read(tests, higher=bool(scores.higher[scores.counted].all()))
+        for at, row in enumerate(self.rows[1:]):
+            if board is not None and board.decided[row, first]:
+                reading = "better" if board.better[row, first] else "worse" if board.better[first, row] else "same"
+                tests[at] = replace(tests[at], reading=reading)
+        return tuple(tests)
 
     def _test(
         self, name: str, one: Comparison, scores: ScoreTable, *, scale: float, rows: tuple[int, int] | None = None
@@ -276,8 +271,7 @@ class _Lines:
             high=float(np.clip(one.high, -widest, widest)) * scale,
             p=one.p,
             tasks=tasks,
-            few=one.few,
-            fixed=one.fixed,
+            about=one.about,
             only=tuple(shared) if len(shared) < len(needed) else (),
             why=one.reason,
             reading="none" if np.isnan(one.difference) else "unknown" if one.reason else "same",
@@ -320,16 +314,16 @@ def _line(
     )
 
 
-def _read(tests: Sequence[PairedTest], *, higher: bool) -> tuple[PairedTest, ...]:
-    """The tests of one line with their readings, by Holm's method over those whose noise is known."""
-    known = [at for at, test in enumerate(tests) if test.reading == "same"]
+def _read(tests: Sequence[PairedTest], *, higher: bool) -> list[PairedTest]:
+    """The tests of one line with their readings: of those about items, by Holm's method."""
+    known = [at for at, test in enumerate(tests) if test.reading == "same" and test.about == "items"]
     out = list(tests)
     if known:
         for at, passes in zip(known, holm([tests[at].p for at in known]), strict=True):
             if passes:
                 better = (tests[at].difference > 0) == higher
                 out[at] = replace(tests[at], reading="better" if better else "worse")
-    return tuple(out)
+    return out
 
 
 def names_of(table: BoardTable, indices: list[int]) -> tuple[str, ...]:

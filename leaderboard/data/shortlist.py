@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from compute.analysis.intervals import Z95
 from compute.types import BadInput, unknown
+from leaderboard.data import suite_queries
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.comparison import ComparedLine, PairedTest, mean_difference
+from leaderboard.data.database import Database
 from leaderboard.data.languages import NAMES, code_of, name_of
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.model_queries import facts, license_kind
@@ -24,7 +27,6 @@ from leaderboard.html.formatting import number
 from leaderboard.html.labels import SUSPECT, TRAINED
 
 MOST = 5
-FEWEST = 3  # tasks that two models share before a difference between them is tested
 FEWEST_PARAMETERS = 10_000  # a smaller limit is meant in millions or billions
 MANY = "many"  # languages
 LICENSES = ("permissive", "stated", "unknown")  # kinds of them, in the order of ties
@@ -132,6 +134,7 @@ class Shortlist:
     unknown_license: int = 0
     ties: int = 0  # fitting models not significantly worse than the best, itself among them
     untested: int = 0  # fitting models that cannot be tested against the best
+    on_items: str = ""  # of evidence from one task, what its items say of the lead, as a sentence
     suspect: int = 0  # scores of the shortlist in doubt
     digits: int = 1
 
@@ -158,7 +161,7 @@ class Shortlist:
         others, ties = self.fitting - 1, self.ties - 1
         rest = ""
         if self.untested == others:
-            rest = " No other model can be compared with the best, so its lead may be chance."
+            rest = f"{self.on_items} Other tasks of the kind were not tried."
         elif ties > (second.reading == "same"):
             rest = f" {ties} {'model that fits is' if ties == 1 else 'models that fit are'} not significantly worse."
         elif not ties and others > 1:
@@ -173,8 +176,8 @@ def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> 
 
     The best is the fitting model with the highest mean. Those that are not significantly worse, as the ranking of all
     models on these tasks has it, follow by their rank, at the same rank by licence and size; then, as far as there is
-    room, those that cannot be compared, by their mean. The difference of each from the best is tested by itself, which
-    decides where the ranking does not know. Raises BadInput for a need, language or kind of licence that is not known.
+    room, those that cannot be compared, by their mean. Raises BadInput for a need, language or kind of licence that is
+    not known.
     """
     language = conditions.language and code_of(conditions.language)
     if need not in NEEDS:
@@ -208,11 +211,6 @@ def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> 
         line = None
         if row != fitting[0]:
             line = replace(mean_difference(table, ranked, row, first=fitting[0]), title="Mean")
-            (test,) = line.tests
-            if test.reading != "none" and test.tasks < FEWEST:
-                why = f"they share fewer than {FEWEST} tasks"
-                test = replace(test, low=np.nan, high=np.nan, p=np.nan, why=why, reading="unknown")
-                line = replace(line, tests=(test,))
         return ShortlistedModel(
             facts=table.models.loc[table.rows[row].model],
             row=table.rows[row].id,
@@ -243,6 +241,27 @@ def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> 
         unknown_license=sum(not known[row]["license"] and unmet[row] == {"license"} for row in rows),
         ties=len(ties) + len(fitting[:1]),
         untested=len(untested),
+        on_items=_on_items(suite_cache.db, table, tasks, ranked.mean[fitting[:2]]) if len(fitting) > 1 else "",
         suspect=int((table.marks[np.ix_(picked, counted)] & SUSPECT > 0).sum()) if picked else 0,
         digits=table.category_columns[0].digits,
+    )
+
+
+def _on_items(db: Database, table: BoardTable, tasks: Collection[str], means: np.ndarray) -> str:
+    """What the items of the one task say of the lead of the first of two means; empty for several tasks.
+
+    The mean of n items' scores from 0 to 1 has a variance of m (1 - m) / n at most (Bhatia and Davis 2000).
+    """
+    columns = [column for column in table.columns if column.task in tasks]
+    if len(columns) != 1 or not columns[0].n or (columns[0].lower, columns[0].upper) != (0.0, 1.0):
+        return ""
+    about = suite_queries.suite_tasks(db, suite=table.suite["key"]).set_index("key").loc[columns[0].task]
+    parts = len(about["subsets"]) if table.scope.language else 1
+    n, gap = columns[0].n / parts, abs(means[0] - means[1])
+    half = Z95 * np.sqrt((means * (1 - means)).sum() / n)
+    low, high = (
+        number(columns[0].scale * end, digits=columns[0].digits + 1, sign=True) for end in (gap - half, gap + half)
+    )
+    return (
+        f" On the {'about ' * (parts > 1)}{n:,.0f} items of this one task the lead is {low} to {high} (at least 95%)."
     )

@@ -83,8 +83,8 @@ def interval(line: ComparedLine, test: PairedTest) -> str:
     return f"{difference(line, test.low)} to {difference(line, test.high)}"
 
 
-def in_cell(text: str, one: ComparedValue | PairedTest) -> str:
-    """An interval in a table: in brackets where it rests on few tasks, as on the board."""
+def in_cell(text: str, one: ComparedValue) -> str:
+    """A mean's interval in a table: in brackets where it rests on few tasks, as on the board."""
     return f"({text})" if one.few and text != NOTHING else text
 
 
@@ -101,14 +101,14 @@ def reading(test: PairedTest) -> str:
     words = {"better": "better", "worse": "worse", "same": same}
     if test.reading in words:
         notes = [f"only {listed(test.only)} shared"] if test.only else []
-        notes += [f"{listed(test.fixed)}: about the one task alone"] if test.fixed else []
+        notes += ["on these tasks’ items alone"] if test.about == "items" else []
         return "; ".join([words[test.reading], *notes])
     return f"{'not comparable' if test.reading == 'none' else 'unknown'}: {test.why}"
 
 
 def notes(line: ComparedLine) -> str:
     """What an interval of the line rests on where that is little; empty elsewhere."""
-    if not any(one.few for one in (*line.tests, *line.values)):
+    if not any(value.few for value in line.values):
         return ""
     return "An interval in brackets rests on few tasks of a category and covers at least 95%."
 
@@ -126,8 +126,7 @@ def _of_two(line: ComparedLine, first: str, second: str, test: PairedTest) -> st
     if test.reading == "unknown":
         return f"{pair}; whether by chance is unknown, because {test.why}."
     if test.reading == "same" and test.p <= ALPHA:
-        board = "the board as a whole"
-        return f"{pair} ({certainty}): significant for this pair by itself, but not among all pairs of {board}."
+        return f"{pair} ({certainty}): significant for this pair by itself only, not among all pairs of the board."
     if test.reading == "same":
         return f"{pair}{', not a significant difference' if test.difference else ''} ({certainty})."
     return f"{second} is significantly {test.reading} than {first} in {where}: {gap} ({certainty})."
@@ -165,11 +164,11 @@ def _gap(line: ComparedLine, test: PairedTest) -> str:
 
 def _certainty(line: ComparedLine, test: PairedTest) -> str:
     tasks = "1 task" if test.tasks == 1 else f"{test.tasks} shared tasks"
-    level = "at least 95%" if test.few else "95%"
     p = p_value(test)
     parts = [
-        "" if blank(test.low) else f"{level} interval {interval(line, test)}",
+        "" if blank(test.low) else f"95% interval {interval(line, test)}",
         "" if blank(test.p) else f"p {p}" if p[0] == "<" else f"p = {p}",
         "" if line.kind == "task" else tasks,
+        "on these items; other tasks were not tried" if test.about == "items" else "",
     ]
     return ", ".join(filter(None, parts))

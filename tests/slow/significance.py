@@ -1,7 +1,7 @@
 """How often a board calls a model better than one that it is not better than, and how many true differences it finds.
 
-`python -m tests.slow.significance` prints the table of docs/significance.md: three rules on made-up boards whose truth
-is known, and on boards made from the shipped ones.
+`python -m tests.slow.significance` prints the tables of docs/significance.md: on made-up boards whose truth is known,
+and on boards made from the shipped ones.
 """
 
 from __future__ import annotations
@@ -9,39 +9,42 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from compute.analysis.comparison import compared
 from compute.analysis.ranking import Ranking
-from compute.analysis.ranks import means, variance
-from compute.analysis.significance import decisions, holm
-from compute.analysis.table import of_suite
-from compute.arrays import Bools, Floats, Ints
+from compute.analysis.table import ScoreTable, of_suite
+from compute.arrays import Floats, Ints
 from compute.database import store
 from compute.database.build import build
 
 SHAPES = {
     "20 models, 8 tasks": (20, (8,)),
     "8 models, 6 tasks": (8, (6,)),
+    "20 models, 16 tasks in 4 categories": (20, (4, 4, 4, 4)),
     "46 models, 130 tasks in 8 categories": (46, (3, 5, 7, 10, 22, 45, 8, 30)),
 }
-CLUSTERS = {f"clusters of {size} at {rho}": (size, rho) for size in (2, 4) for rho in (0.7, 0.9)}
-KINDS = ("normal", "heavy tails", "20% missing", "shared factor", "unequal spread", *CLUSTERS)
+CLUSTERS = {f"data sets of {size} tasks at {rho}": (size, rho) for size in (2, 4) for rho in (0.7, 0.9)}
+KINDS = ("normal", "heavy tails", "skewed in opposite directions", "20% missing", "shared factor", "unequal spread")
 CLOSE, APART = 0.02, 0.7  # spread of the true means, in that of one score's noise
 INTERACTION = 0.5  # how much a category suits a model, which belongs to the truth and sums to 0
+SHIPPED = {"pairbench": "published", "unisim-core": "published", "unisim-ood": "published"}
+SHIPPED |= dict.fromkeys(("mieb-lite", "mieb", "vidore-v3"), "imported")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Board:
+class Board(NamedTuple):
     """Scores of one board and the models' true means."""
 
     scores: Floats  # [models, tasks], NaN missing
     codes: Ints  # [tasks], category of each
     truth: Floats  # [models]
     clusters: Ints | None = None  # [tasks], equal where noise is correlated
+    least: float = 0.0  # share of the tasks that a model needs for a rank
 
 
 def made(draw: np.random.Generator, *, shape: str, kind: str, spread: float) -> Board:
@@ -51,6 +54,8 @@ def made(draw: np.random.Generator, *, shape: str, kind: str, spread: float) -> 
     noise = draw.normal(size=(models, len(codes)))
     if kind == "heavy tails":
         noise = draw.standard_t(3, size=noise.shape) / np.sqrt(3)
+    elif kind == "skewed in opposite directions":  # a skewness of 1, to the left for every second model
+        noise = (draw.gamma(4, size=noise.shape) - 4) / 2 * np.where(np.arange(models) % 2, 1, -1)[:, None]
     elif kind == "shared factor":  # every model depends on its category's factor in its own way
         loading = draw.normal(size=(models, len(sizes)))
         noise = 0.6 * noise + 0.8 * loading[:, codes] * draw.normal(size=len(codes))
@@ -59,10 +64,8 @@ def made(draw: np.random.Generator, *, shape: str, kind: str, spread: float) -> 
     clusters = None
     if kind in CLUSTERS:
         size, rho = CLUSTERS[kind]
-        within = np.concatenate([np.arange(n) // min(size, -(-n // 2)) for n in sizes])  # two clusters or more
-        clusters = np.unique(codes * len(codes) + within, return_inverse=True)[1]
-        shared = draw.normal(size=noise.shape)[:, clusters]
-        noise = np.sqrt(rho) * shared + np.sqrt(1 - rho) * noise
+        clusters = np.arange(len(codes)) // size
+        noise = np.sqrt(rho) * draw.normal(size=noise.shape)[:, clusters] + np.sqrt(1 - rho) * noise
     truth = spread * draw.normal(size=models) / (2 if len(sizes) > 1 else 1)
     suits = INTERACTION * draw.normal(size=(models, len(sizes)))
     scores = (
@@ -76,133 +79,139 @@ def made(draw: np.random.Generator, *, shape: str, kind: str, spread: float) -> 
     return Board(scores=scores, codes=codes, truth=truth, clusters=clusters)
 
 
+def equal(scores: Floats, sizes: tuple[int, ...], **more: object) -> Board:
+    """A board of models with equal means."""
+    return Board(scores, np.repeat(np.arange(len(sizes)), sizes), np.zeros(len(scores)), **more)
+
+
+def noise(
+    draw: np.random.Generator, *, models: int = 4, sizes: tuple[int, ...] = (2, 30), spread: float = 1.0
+) -> Board:
+    """Pure noise, that of the first category `spread` times as large."""
+    scale = np.repeat([spread, *[1.0] * (len(sizes) - 1)], sizes)
+    return equal(draw.normal(size=(models, sum(sizes))) * scale, sizes)
+
+
+def unequal(draw: np.random.Generator, *, sizes: tuple[int, ...], models: int = 15) -> Board:
+    """Models whose noise differs by factors, and a small category of three times the noise."""
+    board = noise(draw, models=models, sizes=sizes, spread=3.0)
+    return board._replace(scores=board.scores * np.exp(0.7 * draw.normal(size=(models, 1))))
+
+
+def shared_data(
+    draw: np.random.Generator, *, models: int = 40, sets: int = 19, alone: tuple[int, int] = (3, 5)
+) -> Board:
+    """Two categories: each of 19 data sets has a task in both, whose residuals correlate at 0.52, as MIEB's do."""
+    common, own = draw.normal(size=(models, sets)), draw.normal(size=(2, models, sets))
+    both = np.sqrt(0.52) * common + np.sqrt(0.48) * own
+    rest = [draw.normal(size=(models, count)) for count in alone]
+    singles = np.arange(sets, sets + sum(alone))
+    clusters = np.concatenate([np.arange(sets), singles[: alone[0]], np.arange(sets), singles[alone[0] :]])
+    scores = np.concatenate([both[0], rest[0], both[1], rest[1]], axis=1)
+    return equal(scores, (sets + alone[0], sets + alone[1]), clusters=clusters)
+
+
+def omitted(draw: np.random.Generator, *, models: int = 15, tasks: int = 16) -> Board:
+    """A third of the models lacks the hardest 30% of the tasks, whose difficulty spreads over 40 points."""
+    scores = 60 + np.linspace(-20, 20, tasks) + 1.5 * draw.normal(size=(models, tasks))
+    scores[: models // 3, : int(0.3 * tasks)] = np.nan
+    return equal(scores, (tasks,), least=0.6)
+
+
+EQUAL: dict[str, Callable[[np.random.Generator], Board]] = {
+    "two categories on the same 19 data sets, 40 models": shared_data,
+    "2 + 30 tasks, 4 models": noise,
+    "2 + 30 tasks, 15 models, unequal noise": partial(unequal, sizes=(2, 30)),
+    "3 + 30 tasks, 15 models, unequal noise": partial(unequal, sizes=(3, 30)),
+    "2 + 10 + 10 tasks, 15 models, unequal noise": partial(unequal, sizes=(2, 10, 10)),
+    "8 categories of 2 tasks, 15 models, unequal noise": partial(unequal, sizes=(2,) * 8),
+    "5 of 15 models lack the hardest of 16 tasks": omitted,
+}
+
+
 def shipped(folder: Path) -> Iterator[tuple[str, Board]]:
-    """The published boards whose variances are known: the models with every score, and the tasks that count."""
+    """The shipped boards: the models with every score, and the tasks that count."""
     database = build(folder / "likeness.duckdb", results=folder).path
     with store.connect(database) as connection:
 
         def ask(query: str, values: list) -> pd.DataFrame:
             return connection.execute(query, values).df()
 
-        for suite in ask("SELECT key FROM suites WHERE aggregate <> 'human' ORDER BY key", [])["key"]:
-            table = of_suite(store.suite_frames(ask, suite=suite), origin="published")
+        for suite, origin in SHIPPED.items():
+            table = of_suite(store.suite_frames(ask, suite=suite), origin=origin)
             table = table.rows(np.flatnonzero(~np.isnan(table.values).any(axis=1)))
-            sizes = np.bincount(table.codes, minlength=1)
-            if len(table.models) > 4 and sizes[sizes > 0].min() > 1:
-                truth = Ranking.of(table).mean
-                yield table.name, Board(scores=table.turned, codes=table.codes, truth=truth)
+            yield suite, Board(table.turned, table.codes, Ranking.of(table).mean, table.clusters)
 
 
-def resampled(draw: np.random.Generator, board: Board, *, equal: bool) -> Board:
+def resampled(draw: np.random.Generator, board: Board, *, apart: bool) -> Board:
     """A shipped board with other tasks of the same kinds, around its own means or equal ones: the deviations of a new
     task are a normal mixture of those of its category's tasks, so that models vary together as they do there."""
     out = np.empty_like(board.scores)
     for code in np.unique(board.codes):
         members = board.codes == code
         x = board.scores[:, members]
-        centre = x.mean(axis=1, keepdims=True)
-        n = x.shape[1]
-        mixed = (x - centre) @ draw.normal(size=(n, n)) / np.sqrt(n - 1)
-        out[:, members] = mixed + (0.0 if equal else centre)
-    return Board(scores=out, codes=board.codes, truth=np.zeros(len(out)) if equal else board.truth)
+        centre, n = x.mean(axis=1, keepdims=True), x.shape[1]
+        mixed = (x - centre) @ draw.normal(size=(n, n)) / np.sqrt(max(n - 1, 1))
+        out[:, members] = mixed + (centre if apart else 0.0)
+    return Board(out, board.codes, board.truth if apart else np.zeros(len(out)))
 
 
-def by_row(p: Floats, sign: Bools) -> Bools:
-    """The rule before: one-sided tests with Holm's method over each model's comparisons."""
-    found = np.zeros(p.shape, bool)
-    for row in range(len(p)):
-        others = np.arange(len(p)) != row
-        found[row, others] = holm(p[row, others])
-    return found & sign
+class Shares(NamedTuple):
+    """Shares of boards, or of pairs over boards."""
+
+    wrong: float  # boards with a model called better than one that it is not better than
+    found: float  # of the true differences; NaN where there are none
+    holds: float  # intervals of the difference of two models that hold it
+    small: float  # p of two models, one pair a board, below 0.001
 
 
-def all_pairs(p: Floats, sign: Bools) -> Bools:
-    """Two-sided tests with Holm's method over all pairs."""
-    first, second = np.triu_indices(len(p), 1)
-    found = np.zeros(p.shape, bool)
-    found[first, second] = holm(2 * p[first, second])
-    return (found | found.T) & sign
-
-
-def better(board: Board) -> dict[str, Bools]:
-    """The matrix of decisions by each rule."""
-    blocks = means.blocks(
-        categories=board.codes,
-        weights=None,
-        aggregate=means.CATEGORY_MEAN,
-        task_weights=None,
-        tasks=len(board.codes),
-    )
-    parts = variance.by_category(
-        scores=board.scores,
-        stderr=np.full(board.scores.shape, np.nan),
-        categories=board.codes,
-        parts=blocks,
-        printed=np.zeros((len(board.scores), int(board.codes.max()) + 1), bool),
-        clusters=board.clusters,
-    )
-    mean = means.mean_of_blocks(board.scores, blocks)
-    ours, p = decisions(mean=mean, parts=parts, higher=True)
-    sign = mean[:, None] > mean
-    return {"ours": ours, "per model (before)": by_row(p, sign), "Holm, all pairs": all_pairs(p, sign)}
-
-
-def simulate(make: Callable[[np.random.Generator], Board], *, trials: int, seed: int) -> dict[str, tuple[float, float]]:
-    """By rule: the share of boards with a false decision, and the mean share of true differences found (NaN: none)."""
-    draw = np.random.default_rng(seed)
-    wrong: dict[str, list[bool]] = {}
-    power: dict[str, list[float]] = {}
+def simulate(make: Callable[[np.random.Generator], Board], *, trials: int, seed: int = 1) -> Shares:
+    """What the rule says of boards whose truth is known."""
+    draw, rows = np.random.default_rng(seed), []
     for _ in range(trials):
         board = make(draw)
-        true = board.truth[:, None] > board.truth
-        for rule, found in better(board).items():
-            wrong.setdefault(rule, []).append(bool((found & ~true).any()))
-            power.setdefault(rule, []).append(float(found[true].mean()) if true.any() else np.nan)
-    return {rule: (float(np.mean(wrong[rule])), float(np.mean(power[rule]))) for rule in wrong}
-
-
-def row(name: str, boards: dict[str, Callable[[np.random.Generator], Board]], *, trials: int, seed: int = 1) -> str:
-    """One line of the table: false decisions among equal and nearly equal models, and power where they lie apart."""
-    found = {truth: simulate(make, trials=trials, seed=seed) for truth, make in boards.items()}
-    cells = [name]
-    for truth, results in found.items():
-        for wrong, power in results.values():
-            cells.append(f"{power:.1%}" if truth == "apart" else f"{wrong:.1%}")
-    return f"| {' | '.join(cells)} |"
+        names = tuple(map(str, range(int(board.codes.max()) + 1)))
+        table = ScoreTable(
+            values=board.scores, codes=board.codes, categories=names, clusters=board.clusters, least=board.least
+        )
+        better, true = Ranking.of(table).better, board.truth[:, None] > board.truth
+        pair, gap = compared(table, 0, 1), board.truth[0] - board.truth[1]
+        found = better[true].mean() if true.any() else np.nan
+        rows.append(((better & ~true).any(), found, pair.low <= gap <= pair.high, pair.p < 0.001))
+    return Shares(*np.mean(rows, axis=0))
 
 
 def rows(trials: int) -> Iterator[str]:
-    """The table, line by line."""
-    rules = list(better(made(np.random.default_rng(0), shape="8 models, 6 tasks", kind="normal", spread=1.0)))
-    yield f"| boards | {' | '.join(f'{what}: {rule}' for what in ('equal', 'close', 'found') for rule in rules)} |"
-    yield "| --- |" + " --- |" * 9
+    """The tables, line by line."""
+    yield "| equal models | false | interval holds | p < 0.001 |\n| --- | --- | --- | --- |"
+    for name, make in EQUAL.items():
+        shares = simulate(make, trials=5 * trials)
+        yield f"| {name} | {shares.wrong:.1%} | {shares.holds:.1%} | {shares.small:.2%} |"
+    yield f"\n| boards | equal: false | close: false | apart: found | apart: interval holds |\n| --- |{' --- |' * 4}"
     for shape in SHAPES:
-        for kind in KINDS:
-            boards = {
-                truth: lambda draw, spread=spread, shape=shape, kind=kind: made(
-                    draw, shape=shape, kind=kind, spread=spread
-                )
-                for truth, spread in (("equal", 0.0), ("close", CLOSE), ("apart", APART))
-            }
-            yield row(f"{shape}, {kind}", boards, trials=trials)
-    yield from shipped_rows(trials)
-
-
-def shipped_rows(trials: int) -> Iterator[str]:
-    """The lines of the shipped boards, without that of nearly equal models."""
+        for kind in (*KINDS, *(CLUSTERS if len(SHAPES[shape][1]) > 1 else ())):
+            same, close, apart = (
+                simulate(partial(made, shape=shape, kind=kind, spread=spread), trials=trials)
+                for spread in (0.0, CLOSE, APART)
+            )
+            yield f"| {shape}, {kind} | {same.wrong:.1%} | {close.wrong:.1%} | {apart.found:.1%} | {apart.holds:.1%} |"
+    yield f"\n| shipped boards | pairs found | equal: false | apart: false | apart: found |\n| --- |{' --- |' * 4}"
     with tempfile.TemporaryDirectory() as folder:
         for name, board in shipped(Path(folder)):
-            boards = {
-                truth: lambda draw, board=board, equal=equal: resampled(draw, board, equal=equal)
-                for truth, equal in (("equal", True), ("apart", False))
-            }
-            models, tasks = board.scores.shape
-            yield row(f"{name} ({models} models, {tasks} tasks), resampled", boards, trials=trials)
+            same, apart = (
+                simulate(partial(resampled, board=board, apart=apart), trials=(1 if apart else 2) * trials)
+                for apart in (False, True)
+            )
+            names = tuple(map(str, range(int(board.codes.max()) + 1)))
+            table = ScoreTable(values=board.scores, codes=board.codes, categories=names, clusters=board.clusters)
+            title = f"{name} ({board.scores.shape[0]} models, {board.scores.shape[1]} tasks)"
+            pairs = int(Ranking.of(table).better.sum())
+            yield f"| {title} | {pairs} | {same.wrong:.1%} | {apart.wrong:.1%} | {apart.found:.1%} |"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--trials", type=int, default=500, help="boards for each cell of the table")
+    parser.add_argument("--trials", type=int, default=400, help="boards for each cell of the second table")
     for line in rows(parser.parse_args().trials):
         print(line, flush=True)
 

@@ -76,8 +76,9 @@ def pair_test(turned: Floats, *, clusters: Ints | None, test: str) -> PairTest:
         p = stats.studentized_range.sf(gaps / unit, k, np.inf)[which]
         found = (p <= ALPHA) & (friedman_p <= ALPHA)
     else:
+        gaps = np.round((x[pairs[0]] - x[pairs[1]]) / (np.abs(x).max() or 1.0), 10)  # 0.3 - 0.2 and 0.2 - 0.1 are equal
         with np.errstate(invalid="ignore"):  # scores that are all equal: p is 1
-            p = holm_adjusted(stats.wilcoxon(x[pairs[0]] - x[pairs[1]], axis=1).pvalue)
+            p = holm_adjusted(stats.wilcoxon(gaps, axis=1).pvalue)
         found = p <= ALPHA
     wide = np.full(2 * [len(turned)], np.nan)
     a, b = rows[pairs[0]], rows[pairs[1]]

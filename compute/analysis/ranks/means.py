@@ -165,6 +165,28 @@ def mean_of_blocks(scores: Floats, parts: tuple[Block, ...]) -> Floats:
     return sum(part.share * _block_mean(scores[:, part.columns], part.task_weights) for part in parts)
 
 
+def adjusted_mean(scores: Floats, parts: tuple[Block, ...]) -> Floats:
+    """Returns the mean [rows] of scores [rows, tasks] as if no score were missing; NaN as in `mean_of_blocks`.
+
+    In each block a score is the sum of what its row and its task add (least squares, with the tasks' weights), so that
+    a row that lacks hard tasks is no better for it. Rows with every score keep their mean.
+    """
+    out = np.zeros(len(scores))
+    for part in parts:
+        x, share = scores[:, part.columns], part.task_weights / part.task_weights.sum()
+        known = np.where(np.isnan(x), 0.0, part.task_weights)
+        own = np.divide(known, known.sum(axis=1, keepdims=True), out=np.zeros_like(known), where=known > 0)
+        mean = _block_mean(x, part.task_weights)
+        if (known > 0).all():
+            out += part.share * mean
+            continue
+        left = np.where(known > 0, x - np.nan_to_num(mean)[:, None], 0.0)
+        system = np.diag(known.sum(axis=0)) - known.T @ own
+        effect = np.linalg.lstsq(system, (known * left).sum(axis=0), rcond=1e-9)[0]
+        out += part.share * (mean + (share - own) @ effect)
+    return out
+
+
 def aggregate(
     *,
     scores: ArrayLike,

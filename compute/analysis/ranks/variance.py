@@ -19,9 +19,6 @@ v is the jackknife over them, the sum of (n - 1) / n (mean - mean without the cl
 same as above where all have one size. Its degrees of freedom follow from the sizes s, as if a cluster's tasks moved
 together: (sum s^2)^2 / sum(s^4) - 1. A category of one cluster counts as one fixed task.
 
-The same holds for the difference of two rows, task by task: what a hard task takes from both cancels in it. The noise
-of two rows on one fixed task is taken as independent.
-
 The variance of a mean is unknown where that of a counting category is: its mean is printed without the scores behind
 it, its one score has no known error, or the row has a score on one of its several tasks.
 """
@@ -29,7 +26,7 @@ it, its one score has no known error, or the row has a score on one of its sever
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,18 +38,16 @@ LEVEL = 0.95  # of every interval
 UPPER = 0.8  # of the limit that a category's share in the degrees of freedom is taken at
 FEW = 5  # tasks of a category, up to which an interval is marked as resting on few
 KNOWN, PRINTED, NO_ERROR, ONE_SCORE, ONE_CLUSTER = range(5)  # what is known of a row's variance in one category
+PRINTED_MEANS = "printed means are used for {}, where some scores are missing"
 WHY_UNKNOWN = {
-    PRINTED: "printed means are used for {}, where some scores are missing",
+    PRINTED: PRINTED_MEANS,
     NO_ERROR: "one task stands for {}, and the error of its score is not known",
     ONE_SCORE: "only one of the tasks of {} has a score",
     ONE_CLUSTER: "all scored tasks of {} share their data",
 }
 ALIKE = "its scores are all equal, so their spread is not known"
-SAME = "the difference is the same on every task, so its spread is not known"
 UNCHANGED = 1e-9  # of the largest value, within which values are equal: rounding differs with the order of the images
 ROUNDING = 1e-12  # of a mean, within which scores are equal to it
-BLOCK = 32  # rows whose differences from others are computed at once
-NO_SPREAD = 1e-12  # of the sum of two variances, below which that of their difference is rounding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,12 +57,8 @@ class CategoryVariance:
     category: int
     tasks: int  # that count
     scored: Ints | Floats  # [rows], those with a score; of clusters how many equal ones they are worth
-    deviations: Floats  # [rows, tasks or clusters]; a row's squares sum to v, those of two rows' difference to its v
+    deviations: Floats  # [rows, tasks or clusters], whose squares sum to v
     state: Ints  # [rows], KNOWN or why not
-
-    def rows(self, at: Ints) -> CategoryVariance:
-        """Some rows of it."""
-        return replace(self, scored=self.scored[at], deviations=self.deviations[at], state=self.state[at])
 
     @property
     def weight(self) -> Floats:
@@ -172,105 +163,6 @@ def of_means(parts: Sequence[CategoryVariance]) -> tuple[Floats, Floats]:
     return np.where(known, total, np.nan), np.where(known, dof, np.nan)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Differences:
-    """Of the difference of every two rows' means: each [rows, rows], NaN where either row's variance is unknown."""
-
-    variance: Floats  # 0 where the scores differ by the same on every task
-    dof: Floats  # with each category's v at its upper limit
-    plain_dof: Floats  # with each v as it is, at least 1; inf where all of it is the noise of fixed tasks
-    flipped: Floats  # the sum of v (n / (n - 1))^2 over categories of n tasks or clusters, of fixed tasks v
-
-
-def of_differences(parts: Sequence[CategoryVariance]) -> Differences:
-    """How far the difference of every two rows' means varies."""
-    rows = len(parts[0].scored)
-    found = Differences(**{field.name: np.empty((rows, rows)) for field in fields(Differences)})
-    matrices = [getattr(found, field.name) for field in fields(Differences)]
-    # Some rows at a time with those from them on, the rest by symmetry: the matrices of ten categories over hundreds of
-    # rows do not fit the processor's cache, and to move them takes longer than to compute them.
-    prepared = [_Prepared.of(part) for part in parts]
-    for start in range(0, rows, BLOCK):
-        block = slice(start, start + BLOCK)
-        for matrix, values in zip(matrices, _of_block(prepared, start), strict=True):
-            matrix[block, start:] = values
-            matrix[start:, block] = values.T
-    unknown = ~known_rows(parts)
-    if unknown.any():
-        for matrix in matrices:
-            matrix[unknown] = np.nan
-            matrix[:, unknown] = np.nan
-    return found
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Prepared:
-    """A category for differences of rows: its deviations [rows, tasks] and, of every row, their squares' sum."""
-
-    fixed: bool  # it has one task, whose noise is independent in every two rows
-    deviations: Floats
-    squares: Floats
-    rounding: Floats  # squares before what all rows share was taken off
-    weight: Floats | float  # as CategoryVariance has it; one number where all rows have the same
-    per_dof: Floats | float  # 1 / df
-    flipped: float  # (n / (n - 1))^2
-
-    @classmethod
-    def of(cls, part: CategoryVariance) -> _Prepared:
-        x = part.deviations
-        rounding = np.einsum("ij,ij->i", x, x)
-        if part.tasks > 1:
-            # What all rows share cancels in every difference; left in, the products would lose digits to it.
-            x = x - x.mean(axis=0)
-        return cls(
-            fixed=part.tasks == 1,
-            deviations=x,
-            squares=np.einsum("ij,ij->i", x, x),
-            rounding=rounding,
-            weight=_one_if_alike(part.weight),
-            per_dof=_one_if_alike(1 / part.dof),
-            flipped=(x.shape[1] / max(x.shape[1] - 1, 1)) ** 2,
-        )
-
-
-def _of_block(parts: Sequence[_Prepared], start: int) -> tuple[Floats, Floats, Floats, Floats]:
-    """Of `of_differences`, the rows of a block from `start` against all rows from `start` on."""
-    block, on = slice(start, start + BLOCK), slice(start, None)
-    shape = (len(parts[0].squares[block]), len(parts[0].squares[on]))
-    # Sums of v, u v, (u v)^2 / df, v^2 / df and of v in draws.
-    total, upper, upper_squares, squares, flipped = (np.zeros(shape) for _ in range(5))
-    for part in parts:
-        v = np.add.outer(part.squares[block], part.squares[on])
-        if part.fixed:
-            for sum_ in (total, upper, flipped):
-                sum_ += v
-            continue
-        v -= part.deviations[block] @ (2 * part.deviations[on]).T
-        weight, per_dof = _of_fewer(part.weight, block, on), _of_fewer(part.per_dof, block, on)
-        total += v
-        flipped += part.flipped * v
-        upper += weight * v
-        v *= v
-        v *= per_dof
-        squares += v
-        v *= weight**2
-        upper_squares += v
-    rounding = NO_SPREAD * sum(part.rounding for part in parts)
-    total[total <= np.add.outer(rounding[block], rounding[on])] = 0.0
-    dof = np.divide(upper**2, upper_squares, out=np.full(shape, np.inf), where=upper_squares > 0)
-    plain = np.divide(total**2, squares, out=np.where(total > 0, np.inf, 1.0), where=squares > 0)
-    return total, dof, np.maximum(plain, 1.0), np.maximum(flipped, 0.0)
-
-
-def _one_if_alike(values: Floats) -> Floats | float:
-    return float(values[0]) if len(values) and (values == values[0]).all() else values
-
-
-def _of_fewer(values: Floats | float, block: slice, on: slice) -> Floats | float:
-    """Of what is larger for fewer tasks, the larger one of every pair of a block's rows and those from it on."""
-    return values if isinstance(values, float) else np.maximum.outer(values[block], values[on])
-
-
 def known_rows(parts: Sequence[CategoryVariance]) -> Bools:
     """Whether each row's variance is known in every category: bool [rows]."""
     return np.all([part.state == KNOWN for part in parts], axis=0)
@@ -309,16 +201,3 @@ def half_width(*, variance: ArrayLike, dof: ArrayLike) -> Floats:
     from scipy.special import stdtrit  # slow to import: not at start
 
     return stdtrit(np.asarray(dof, float), (1 + LEVEL) / 2) * np.sqrt(np.asarray(variance, float))
-
-
-def one_sided(*, difference: Floats, variance: Floats, dof: Floats, tasks: Floats) -> Floats:
-    """How probable a difference at least this large in its direction is between equals: the p of a t test, 0 to 0.5.
-
-    Arguments of one shape; NaN where the variance is. A difference that is the same on all `tasks` has no spread to
-    compare it with, and the sign test is used: 2^-tasks; 0.5 for no difference.
-    """
-    from scipy.special import stdtr  # slow to import: not at start
-
-    gap, root = np.abs(difference), np.sqrt(variance)
-    t = np.divide(gap, root, out=np.zeros(gap.shape), where=root > 0)
-    return np.where(root == 0, np.where(gap > 0, 0.5**tasks, 0.5), stdtr(dof, -t) + 0 * root)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
 from compute import bare_process
 from compute.analysis.correlation import Leftover, leftover
-from compute.analysis.ranks import coverage
 from compute.analysis.ranks.variance import FEW
 from compute.analysis.table import USUAL
-from compute.paths import COVERAGE
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.memo import memoised
 from leaderboard.html.labels import ABBREVIATIONS, is_own
@@ -49,7 +45,6 @@ def body(site: Site) -> Markup:
     metrics = suite_queries.metrics(site.db)
     return render(
         "pages/about/page.html",
-        coverage=simulated(),
         few=FEW,
         leftover=dependence(site),
         limited=bare_process.enforced(),
@@ -90,22 +85,6 @@ def cells(site: Site, suite: str) -> dict[str, int] | None:
     values = table.scores.values[table.fullest_rows()][:, ranked]
     models, tasks = values.shape
     return {"models": models, "tasks": tasks, "cells": values.size, "filled": int((~np.isnan(values)).sum())}
-
-
-def simulated() -> dict[str, Any]:
-    """The stored table of how often the intervals hold the truth, with the settings that made it."""
-    settings, rows = coverage.load(COVERAGE)
-    return {"settings": settings, "rows": [{**asdict(row), "suite": _suite(row, settings)} for row in rows]}
-
-
-def _suite(row: coverage.Coverage, settings: dict[str, float]) -> dict[str, str]:
-    """The tasks of a category and the categories of a made-up suite, in words."""
-    alike = len(set(row.tasks)) == 1
-    smallest = min((size for size in row.tasks if size > 1), default=1)
-    tasks = str(row.tasks[0]) if alike else ", ".join(map(str, row.tasks))
-    uneven = f"; those of {smallest} vary {settings['uneven']:g} times as much" if row.uneven else ""
-    clusters = f"; half of them in clusters of {row.together}, correlated at {row.rho:g}" if row.together > 1 else ""
-    return {"tasks": tasks + uneven + clusters, "categories": str(len(row.tasks))}
 
 
 ABOUT = View(key="about", title="About", sentence=SENTENCE, group="Docs", draw=draw)

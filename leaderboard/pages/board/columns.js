@@ -170,16 +170,7 @@ export function rankText(ranking, row) {
   const [rank, low, high, tie] = ['rank', 'low', 'high', 'tie'].map((key) => ranking[key][row]);
   if (rank === null) return `Not ranked: ${whyNot(ranking, row)}`;
   if (low === null) return `Rank ${rank}; interval and tie class unknown: ${ranking.unknown[row]}`;
-  const basis = basisText(ranking, row);
-  return `Rank ${rank}, interval ${low} to ${high} (${ranking.few[row] ? 'usually ' : ''}at least 95%)${tie ? `; tie class ${tie}` : ''}${basis ? `; ${basis}` : ''}`;
-}
-
-/** What the intervals of a row rest on, where that is little; '' elsewhere. */
-export function basisText(ranking, row) {
-  return [
-    ranking.few[row] ? 'rests on few tasks' : '',
-    ranking.fixed.length ? `says nothing beyond the one task of ${ranking.fixed.join(', ')}` : '',
-  ].filter(Boolean).join('; ');
+  return `Rank ${rank}, interval ${low} to ${high} (at least 95%)${tie ? `; tie class ${tie}` : ''}`;
 }
 
 /** The interval of a row's mean in words, with `digits` decimals. */
@@ -187,15 +178,14 @@ export function meanInterval(ranking, row, digits) {
   const [low, high] = [ranking.mean_low[row], ranking.mean_high[row]];
   if (low === null) return ranking.unknown[row] ? `interval unknown: ${ranking.unknown[row]}` : '';
   const less = rounded(ranking.mean[row] - (ranking.excess?.[row] ?? 0), digits);
-  const note = less === rounded(ranking.mean[row], digits) ? '' : `; of ${less}, the mean without the bias of few items`;
+  const note = less === rounded(ranking.mean[row], digits) ? '' : `; of ${less}, the mean without the bias of few items, or as if it had every task`;
   return `${ranking.few[row] ? 'at least ' : ''}95% interval ${rounded(low, digits)} to ${rounded(high, digits)}${note}`;
 }
 
-/** A rank's interval as its cell has it, in brackets where it rests on few tasks. */
+/** A rank's interval as its cell has it. */
 function shortInterval(ranking, row) {
   const [low, high] = [ranking.low[row], ranking.high[row]];
-  const text = low === high ? String(low) : `${low}–${high}`;
-  return ranking.few[row] ? `(${text})` : text;
+  return low === high ? String(low) : `${low}–${high}`;
 }
 
 function rankColumn({ ranking, payload }, narrow) {
@@ -223,15 +213,14 @@ const whyUnknown = (ranking, row) => whyNot(ranking, row) || ranking.unknown[row
 function rangeColumn({ ranking, font }) {
   const texts = ranking.low.map((low, row) => (low === null ? '' : shortInterval(ranking, row)));
   return {
-    key: 'range', title: 'Range', name: 'Range of the rank', hint: 'The ranks that the data leave possible, at 95%; in brackets where they rest on few tasks',
+    key: 'range', title: 'Range', name: 'Range of the rank', hint: 'The ranks that the data leave possible, at 95%',
     width: widthFor(['Range', ...texts.map((text) => text.replace(/\d/g, '0'))], font, ROOM), // all digits are as wide as a 0
     draw(cell, row) {
       cell.classList.add('lk-span');
       if (!texts[row]) return missing(cell, whyUnknown(ranking, row), '');
       cell.textContent = texts[row];
       const [low, high] = [ranking.low[row], ranking.high[row]];
-      const basis = basisText(ranking, row);
-      return describe(cell, `${low === high ? `Rank ${low}` : `Ranks ${low} to ${high}`}, ${ranking.few[row] ? 'usually ' : ''}at least 95%${basis ? `; ${basis}` : ''}`);
+      return describe(cell, `${low === high ? `Rank ${low}` : `Ranks ${low} to ${high}`}, at least 95%`);
     },
   };
 }

@@ -82,7 +82,7 @@ def view(
         caption = _caption(table, changed_mean(frame, table, ranked), filters, marks) + unit
         shown = _to_read(frame, table, ranked, marks, columns=columns, beside=beside, unit=not unit)
         if "Range" in shown:
-            caption += " Range: the ranks that are possible at 95%, in brackets where they rest on few tasks."
+            caption += " Range: the ranks that are possible at 95%."
         best = _best(frame, table, marks, columns=columns)
         best = np.concatenate([np.zeros((len(rows), shown.shape[1] - len(columns)), bool), best], axis=1)
         made = (_markdown if form == "markdown" else _latex)(shown, best, caption=caption, label=f"tab:{name}")
@@ -261,10 +261,7 @@ def _to_read(
         borda = [ranked.borda[row] for row in at]
         facts = {
             "rank": ("Rank", ["" if blank(rank) else str(rank) for rank in frame["rank"]]),
-            "range": (
-                "Range",
-                [f"({text})" if few and text else text for few, text in zip(frame["few_tasks"], ranges, strict=True)],
-            ),
+            "range": ("Range", ranges),
             "class": ("Class", frame["tie_class"].tolist()),
             **facts,
             "coverage": (

@@ -152,9 +152,8 @@ export function createLegend(board) {
         ...(chance ? [el('span', {}, el('i', {}, '50.0'), ' at or below chance')] : []),
         ...(ties ? [entry('A', 'tie class: no model in it is significantly worse than another')] : []),
         ...(sure ? [entry('2–5', 'range of the rank: contains it in at least 95% of cases')] : []),
-        ...(ranking.few.some(Boolean) ? [entry('(2–5)', 'the range rests on few tasks')] : []),
         ...(ranking.front?.length ? [el('span', {}, el('b', {}, FRONT.sign), ` ${FRONT.words}: `, el('a', { href: `cost?suite=${encodeURIComponent(payload.suite.key)}` }, 'size and cost'))] : []),
-        ...(sure && ranking.fixed.length ? [el('span', {}, `Intervals say nothing beyond the one task of ${ranking.fixed.join(', ')}.`)] : []),
+        ...(sure && ranking.fixed.length ? [el('span', {}, `Intervals of means say nothing beyond the one task of ${ranking.fixed.join(', ')}.`)] : []),
         el('span', { class: 'lk-quiet' }, 'A cell opens its sources.'));
     },
   };

@@ -34,11 +34,13 @@ READY = ("mieb", "unisim-core", "vidore-v3")  # suites whose leaders are offered
 OFFERED = 3
 PAIRED = (
     "Differences are paired, task by task: what makes a task hard for both cancels in them. Their intervals say how "
-    "far they would move with other tasks of the same kinds; a task's own interval follows from the number of its "
-    "items, where that is known. Each category is tested at 5% by itself."
+    "far they would move with other tasks of the same kinds. Interval and p are of each pair by itself; what is "
+    "significant is decided on the board of the mean or category, among all pairs of its models."
 )
-OF_TASK = "Intervals follow from the standard errors of both scores, taken as independent."
-SEVERAL = "Readings hold at 5% over all rows of this table, by Holm's method; the p values are each test's own."
+OF_TASK = (
+    "Of a single task intervals are about other items of it, from the standard errors of both scores, taken as "
+    "independent; what is significant holds at 5% over the models compared, by Holm's method."
+)
 
 
 def draw(site: Site) -> None:
@@ -173,11 +175,7 @@ def shown(
     categories = [("", category.line) for category in result.categories if category.line]
     tasks = [(category.title, task) for category in result.categories for task in category.tasks]
     lines = [sorted(each, key=lambda line: -verdicts.widest(line[1])) for each in (categories, tasks)]
-    explained = [
-        OF_TASK if result.line.kind == "task" else PAIRED,
-        SEVERAL if len(ids) > 2 else "",
-        verdicts.notes(result.line),
-    ]
+    explained = [PAIRED] * (result.line.kind != "task") + [OF_TASK, verdicts.notes(result.line)]
     chosen = {"suite": suite, "origin": origin if origin != ALL else "", **{k: v for k, v in rule.items() if k != "by"}}
     return render(
         "pages/compare/page.html",

@@ -116,8 +116,6 @@ class SuiteFront:
     unranked: tuple[tuple[str, str], ...]  # key and title of the models of this origin that have none
     categories: tuple[str, ...]  # to choose from
     testable: tuple[str, ...]  # categories in which something is known, where nothing is over the whole
-    fixed: tuple[str, ...]  # categories of one task: differences are about that task alone
-    few: bool  # some intervals rest on few tasks
 
     def of(self, state: str) -> list[Point]:
         """The points of one state, cheapest first, then by rank."""
@@ -210,8 +208,6 @@ class SuiteFronts:
             unranked=tuple((model, table.models.loc[model, "title"]) for model in others),
             categories=table.scores.categories,
             testable=self._testable(table, cost) if nothing and not category else (),
-            fixed=ranked.fixed,
-            few=bool(ranked.few[rows].any()),
         )
 
     def _ranked(self, table: BoardTable, category: str) -> Ranking:

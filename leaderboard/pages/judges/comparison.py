@@ -12,9 +12,9 @@ import pandas as pd
 from compute.analysis.correlation import Correlation, correlate
 from compute.analysis.intervals import Z95, bias_note
 from compute.analysis.ranking import Ranking
-from compute.metrics import judge, judge_ranking, registry
+from compute.metrics import judge, registry
 from compute.metrics.judge import CONDITIONS, METRICS
-from compute.types import BadInput, Undefined
+from compute.types import Undefined
 from leaderboard.data import judge_queries
 from leaderboard.data.database import Database
 
@@ -40,7 +40,7 @@ ALL, IMAGES = "all", "images"
 SPLITS = {ALL: "All splits", IMAGES: "Two images"}
 SIGNIFICANT, NOT_SIGNIFICANT, UNKNOWN = "significant", "not significant", "unknown"
 Evidence = Mapping[str, Mapping[str, pd.DataFrame]]  # split -> condition -> pairs
-NO_INTERVALS = "Unknown whether significant: not every value has an interval."
+Boards = Callable[[str, frozenset[str]], Ranking | None]  # the ranking by a metric on some tasks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,8 +90,9 @@ class Lead:
     rows: tuple[JudgeRow, ...]
     value: float
     of: int  # judges with the metric
-    verdict: str  # SIGNIFICANT: better than every other judge at 95%; UNKNOWN: a value has no interval
+    verdict: str  # SIGNIFICANT: better than every other judge on the board of the metric; UNKNOWN: it does not say
     rivals: tuple[str, ...] = ()  # titles of judges that may be as good
+    why: str = ""  # the board does not say
     next: tuple[JudgeRow, ...] = ()  # of the same origin, the best below the lead
 
     @property
@@ -106,7 +107,7 @@ class Lead:
         if self.verdict == NOT_SIGNIFICANT:
             more = f" and {len(self.rivals) - NAMED} more" if len(self.rivals) > NAMED else ""
             return f"Not significant: {', '.join(self.rivals[:NAMED])}{more} may be as good."
-        return NO_INTERVALS
+        return f"Unknown whether significant: {self.why}."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +150,8 @@ class JudgeComparison:
     @property
     def untestable(self) -> str:
         """The reading of leads where intervals are missing, to state it once; else empty."""
-        return NO_INTERVALS if any(lead.reading == NO_INTERVALS for lead in self.leads) else ""
+        reasons = {lead.reading for lead in self.leads if lead.verdict == UNKNOWN and len(lead.rows) == 1 < lead.of}
+        return reasons.pop() if len(reasons) == 1 else ""
 
     @property
     def all_lead(self) -> tuple[JudgeRow, ...]:
@@ -159,13 +161,11 @@ class JudgeComparison:
         return tuple(row for row in self.leads[0].rows if all(row in lead.rows for lead in self.leads[1:]))
 
 
-def compare(
-    db: Database, *, suite: str, splits: str, pairs: pd.DataFrame, ranked: Callable[[frozenset[str]], Ranking | None]
-) -> JudgeComparison:
-    """All judges of a suite on its splits; `pairs` is the suite's stored evidence, `ranked` ranks by some of its tasks.
+def compare(db: Database, *, suite: str, splits: str, pairs: pd.DataFrame, boards: Boards) -> JudgeComparison:
+    """All judges of a suite on its splits; `pairs` is the suite's stored evidence.
 
-    A metric of a judge is the mean over the splits, as Table 1 has it, or the printed mean. Rows of another origin than
-    the fullest are shown but no lead is between origins.
+    A metric of a judge is the mean over the splits, as Table 1 has it and the board shows, or the printed mean where
+    the splits are not printed. Rows of another origin than the fullest are shown but no lead is between origins.
     """
     tasks = judge_queries.tasks(db, suite=suite)
     compared = tasks[tasks["ranked"]]
@@ -190,9 +190,6 @@ def compare(
     ]
     rows = [row for row in rows if row is not None]
     complete = [row for row in rows if row.complete]
-    computed = {row.model for row in complete if row.origin == "computed"}
-    measured = {key: own for key, own in evidence.items() if key in computed and set(own) == set(keys)}
-    board = ranked(frozenset(keys)) if keys else None
     table = np.array(
         [[row.values[metric].value if metric in row.values else np.nan for metric in METRICS] for row in complete]
     ).reshape(len(complete), len(METRICS))
@@ -200,8 +197,13 @@ def compare(
         tasks=keys,
         rows=tuple(rows),
         leads=tuple(
-            filter(None, (lead(complete, metric=metric, measured=measured, board=board) for metric in METRICS))
-        ),
+            filter(
+                None,
+                (lead(complete, metric=metric, board=boards(metric, frozenset(keys))) for metric in METRICS),
+            )
+        )
+        if keys
+        else (),
         correlation=correlate(scores=table, method="spearman"),
     )
 
@@ -213,11 +215,6 @@ def by_split(frame: pd.DataFrame) -> Evidence:
         for task, rows in frame.groupby("task", sort=False, observed=True)
     }
     return {task: conditions for task, conditions in parts.items() if set(CONDITIONS) <= set(conditions)}
-
-
-def flat(evidence: Evidence) -> dict[str, pd.DataFrame]:
-    """Split and condition as one key."""
-    return {f"{task} {condition}": evidence[task][condition] for task in sorted(evidence) for condition in CONDITIONS}
 
 
 def _row(scores: pd.DataFrame, *, tasks: Sequence[str], aggregate: set[str], evidence: Evidence) -> JudgeRow | None:
@@ -239,11 +236,10 @@ def _row(scores: pd.DataFrame, *, tasks: Sequence[str], aggregate: set[str], evi
     why: dict[str, str] = {}
     for metric in METRICS:
         printed = scores[scores["task"].isin(aggregate) & (scores["metric"] == metric)]
-        if len(printed):
+        figure = _mean(conditions, own, metric=metric, splits=splits) if splits == len(tasks) or printed.empty else None
+        if figure is None and len(printed):
             values[metric] = Value(value=float(printed["value"].iloc[0]))
-            continue
-        figure = _mean(conditions, own, metric=metric, splits=splits)
-        if figure is None:
+        elif figure is None:
             why[metric] = "has no figure on every split"
         else:
             low, high, error, bias = noise.loc[metric].astype(float)
@@ -295,14 +291,9 @@ def _mean(conditions: pd.DataFrame, own: pd.DataFrame, *, metric: str, splits: i
     return float(np.mean(figures)) if len(figures) == splits else None
 
 
-def lead(
-    rows: Sequence[JudgeRow], *, metric: str, measured: Mapping[str, Evidence], board: Ranking | None = None
-) -> Lead | None:
-    """Who leads a metric among rows of one origin, the one with most of them, and how sure it is. None without rows.
-
-    MMScores are compared as on the board; where that has no intervals, by the paired difference over the items of
-    `measured`, the evidence of the computed judges. Other metrics differ where their intervals do not overlap.
-    """
+def lead(rows: Sequence[JudgeRow], *, metric: str, board: Ranking | None) -> Lead | None:
+    """Returns who leads a metric among rows of one origin, the one with most of them, and how sure it is; None without
+    rows. `board`, the ranking by the metric, decides which judges differ significantly."""
     known = [row for row in rows if metric in row.values]
     if not known:
         return None
@@ -317,14 +308,16 @@ def lead(
     best = max(map(corrected, known))
     leaders = [row for row in known if corrected(row) >= best - 1e-12]
     others = [row for row in known if row not in leaders]
-    verdicts = {
-        other.title: _better(leaders[0], other, metric=metric, measured=measured, board=board) for other in others
-    }
-    if not others or any(verdict is None for verdict in verdicts.values()):
-        verdict = UNKNOWN
-    else:
-        verdict = SIGNIFICANT if all(verdicts.values()) and len(leaders) == 1 else NOT_SIGNIFICANT
-    rivals = [title for title, better in verdicts.items() if better is False]
+    pairs = [] if board is None else zip(board.table.models, board.table.origins, strict=True)
+    at = {pair: row for row, pair in enumerate(pairs)}
+    first, *rest = (at.get((row.model, row.origin)) for row in (leaders[0], *others))
+    verdict, rivals, why = UNKNOWN, [], "only means over the splits are printed"
+    if first is not None and None not in rest:
+        if board.decided[first, rest].all():
+            rivals = [other.title for other, row in zip(others, rest, strict=True) if not board.better[first, row]]
+            verdict = NOT_SIGNIFICANT if rivals or len(leaders) > 1 else SIGNIFICANT
+        else:
+            why = next(filter(None, (board.unknown[row] or board.why[row] for row in (first, *rest))), why)
     second = max(map(corrected, others), default=None)
     return Lead(
         metric=metric,
@@ -333,24 +326,6 @@ def lead(
         of=len(known),
         verdict=verdict,
         rivals=tuple(rivals),
+        why=why,
         next=tuple(row for row in others if corrected(row) == second),
     )
-
-
-def _better(
-    first: JudgeRow, second: JudgeRow, *, metric: str, measured: Mapping[str, Evidence], board: Ranking | None
-) -> bool | None:
-    """Whether the first is significantly better; None where that is not known."""
-    if metric == "mmscore" and board is not None:
-        rows = {key: row for row, key in enumerate(zip(board.table.models, board.table.origins, strict=True))}
-        at = [rows.get((row.model, row.origin)) for row in (first, second)]
-        if None not in at and not np.isnan(board.p[at[0], at[1]]):
-            return bool(board.better[at[0], at[1]])
-    if metric == "mmscore" and first.model in measured and second.model in measured:
-        try:
-            apart = judge_ranking.difference(first=flat(measured[first.model]), second=flat(measured[second.model]))
-        except (BadInput, Undefined):
-            return None
-        return None if apart.low is None else apart.low > 0
-    low, high = first.values[metric].low, second.values[metric].high
-    return None if low is None or high is None else low > high

@@ -10,9 +10,11 @@ from urllib.parse import quote
 import gradio as gr
 import pandas as pd
 
+from compute.analysis.ranking import Ranking
 from compute.metrics.judge import CONDITIONS
 from leaderboard.data import judge_queries, model_queries, suite_queries
 from leaderboard.data.memo import memoised, shared
+from leaderboard.data.scope import WHOLE, Scope
 from leaderboard.html.labels import suite_choices
 from leaderboard.html.templates import macro, render
 from leaderboard.page import Site, View, bind, heading, message_box
@@ -72,7 +74,7 @@ class Judging:
                 suite=suite,
                 splits=splits,
                 pairs=self.pairs(suite),
-                ranked=lambda tasks: site.suite_cache.ranked(suite, tasks=tasks),
+                boards=lambda metric, tasks: _board(site, suite, metric, tasks),
             ),
             most=16,
             of=db,
@@ -87,6 +89,14 @@ class Judging:
 
 
 judging_of = shared(Judging)  # of a site
+
+
+def _board(site: Site, suite: str, metric: str, tasks: frozenset[str]) -> Ranking | None:
+    """The ranking by a metric; None where the suite's splits have none."""
+    scopes = site.suite_cache.table(suite).choices.metrics or {METRICS[0]: ()}
+    if metric not in scopes:
+        return None
+    return site.suite_cache.ranked(suite, tasks=tasks, scope=Scope(metric=metric) if len(scopes) > 1 else WHOLE)
 
 
 def draw(site: Site) -> None:

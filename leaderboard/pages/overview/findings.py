@@ -52,7 +52,7 @@ def lead(table: BoardTable, ranked: Ranking) -> Facts | None:
     if not rows:
         return None
     first, second = (*rows, *rows)[:2]
-    tested = [row for row in rows[1:] if not np.isnan(ranked.p[first, row])]
+    tested = [row for row in rows[1:] if ranked.decided[first, row]]
     return {
         **_pair(table, table.category_columns[0], rows, ranked.mean - ranked.excess),
         "value": number(ranked.mean[first], **unit(table.category_columns[0])),

@@ -31,9 +31,11 @@ def test_point_ranks_are_those_of_the_means(table):
     found = ranked(scores, codes, stderr=stderr)
     mean = np.mean([np.nanmean(scores[:, codes == code], axis=1) for code in range(5)], axis=0)
     assert_allclose(found.mean, mean)
-    assert_array_equal(found.rank, means.rank(mean))
+    complete = ~np.isnan(scores).any(axis=1)
+    assert_allclose(found.excess[complete], 0, atol=1e-9)
+    assert_array_equal(found.rank, means.rank(mean - found.excess))  # as if every row had every task
     assert (found.rank_low <= found.rank).all() and (found.rank <= found.rank_high).all()
-    assert (found.mean_low < found.mean).all() and (found.mean < found.mean_high).all()
+    assert (found.mean_low < found.mean - found.excess).all() and (found.mean - found.excess < found.mean_high).all()
 
 
 def test_far_apart_models_are_sure_of_their_rank_and_near_ones_are_not():
@@ -63,20 +65,18 @@ def test_unknown_noise_is_no_interval_rather_than_a_point():
     assert all("one task stands for category 0 and category 1" in why for why in found.unknown)
     assert found.fixed == ("category 0", "category 1")
     noisy = ranked([[0.1, 0.9], [0.2, 0.4]], [0, 1], stderr=[[0.3, 0.3], [NAN, NAN]])
-    assert_array_equal(noisy.rank_low, [1, -1])
-    assert_array_equal(noisy.rank_high, [2, -1])  # the other may be anywhere, so the first may be behind it
+    assert_array_equal(noisy.rank_low, [-1, -1])  # of the second nothing is known, and of the first alone no range
     assert_array_equal(np.isnan(noisy.mean_low), [False, True])
     half = 1.96 * np.hypot(0.3, 0.3) / 2
     assert_allclose([noisy.mean_low[0], noisy.mean_high[0]], [0.5 - half, 0.5 + half], atol=1e-5)
 
 
 def test_unranked_models_take_no_part():
-    scores = np.array([[0.9, 0.8, NAN], [0.5, 0.4, 0.3], [0.2, 0.1, 0.2]])
-    stderr = np.full(scores.shape, 0.001)
-    found = ranked(scores, [0, 0, 1], stderr=stderr)
+    scores = np.array([[0.9, *[0.8] * 6, NAN], [0.5, *[0.4] * 6, 0.3], [0.2, *[0.1] * 6, 0.2]])
+    found = ranked(scores, [*[0] * 7, 1])
     assert_array_equal(found.rank, [-1, 1, 2])
     assert_array_equal(found.rank_high, [-1, 1, 2])
-    assert np.isnan(found.p[0]).all() and found.unknown[0] == ""
+    assert not found.decided[0].any() and found.decided[1, 2] and found.unknown[0] == ""
     none = ranked([[NAN, NAN]], [0, 0])
     assert_array_equal(none.rank, [-1])
 
@@ -107,5 +107,3 @@ def test_unranked_and_unmeasurable_models_have_no_class():
     gap[1] = NAN
     assert ranked(gap, np.zeros(24, int)).classes == ("A", "", "B")
     assert ranked([[0.9], [0.1]], [0]).classes == ("", "")
-    partly = ranked([[0.9], [0.1], [0.05]], [0], stderr=[[0.01], [NAN], [NAN]])
-    assert partly.classes == ("A", "", "")  # of the last two nothing is known

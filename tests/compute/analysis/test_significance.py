@@ -1,4 +1,4 @@
-"""The matrix of decisions: how often it is wrong, against a max-t test written out, and what must not change it."""
+"""The matrix of decisions and the test of a pair: against sign flips written out, scipy, and other orders."""
 
 from itertools import combinations, product
 
@@ -6,32 +6,28 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
-from scipy.special import zeta
 from statsmodels.stats.multitest import multipletests
 
 from compute.analysis.comparison import compared
 from compute.analysis.ranking import Ranking
-from compute.analysis.ranks import means, variance
-from compute.analysis.significance import decisions, holm
+from compute.analysis.ranks import means
+from compute.analysis.significance import decisions, holm, of_pair
 from compute.analysis.table import ScoreTable
 
 SHAPE = (3, 5, 4)  # tasks of each category
+NAN = np.nan
 
 
-def decide(scores, codes=None, *, stderr=None, higher=True):
+def blocks_of(codes):
+    return means.blocks(
+        categories=codes, weights=None, aggregate=means.CATEGORY_MEAN, task_weights=None, tasks=len(codes)
+    )
+
+
+def decide(scores, codes=None, *, clusters=None, higher=True):
     scores = np.asarray(scores, float)
     codes = np.zeros(scores.shape[1], int) if codes is None else np.asarray(codes)
-    blocks = means.blocks(
-        categories=codes, weights=None, aggregate=means.CATEGORY_MEAN, task_weights=None, tasks=scores.shape[1]
-    )
-    parts = variance.by_category(
-        scores=scores,
-        stderr=np.full(scores.shape, np.nan) if stderr is None else stderr,
-        categories=codes,
-        parts=blocks,
-        printed=np.zeros((len(scores), codes.max() + 1), bool),
-    )
-    return decisions(mean=means.mean_of_blocks(scores, blocks), parts=parts, higher=higher)
+    return decisions(scores=scores, blocks=blocks_of(codes), clusters=clusters, higher=higher)
 
 
 def board(seed, *, models=10, shape=SHAPE, apart=0.0):
@@ -41,87 +37,181 @@ def board(seed, *, models=10, shape=SHAPE, apart=0.0):
     return scores, codes
 
 
-@pytest.mark.parametrize("shape", [(6,), SHAPE], ids=str)
+def written_out(scores, codes, clusters, *, alpha=0.05):
+    """The step-down test over every pattern of signs, a pair at a time, on the tasks that both have."""
+    sets = np.unique(clusters)
+    pairs, parts = list(combinations(range(len(scores)), 2)), []
+    for one, other in pairs:
+        gap = scores[one] - scores[other]
+        total = np.zeros(len(sets))
+        for code in np.unique(codes):
+            there = np.flatnonzero((codes == code) & ~np.isnan(gap))
+            for task in there:
+                total[sets == clusters[task]] += gap[task] / len(there) / len(np.unique(codes))
+        parts.append(total)
+    parts = np.array(parts)
+    squares = (parts**2).sum(axis=1)
+    parts /= np.sqrt(squares + np.median(squares) / 2)[:, None]
+    drawn = np.abs(np.array(list(product([1, -1], repeat=len(sets)))) @ parts.T)
+    left = set(range(len(pairs)))
+    while left:
+        largest = drawn[:, sorted(left)].max(axis=1)
+        new = {pair for pair in left if np.mean(largest >= drawn[0, pair] - 1e-9) <= alpha}
+        if not new:
+            break
+        left -= new
+    better = np.zeros((len(scores), len(scores)), bool)
+    for pair, (one, other) in enumerate(pairs):
+        if pair not in left:
+            better[(one, other) if parts[pair].sum() > 0 else (other, one)] = True
+    return better
+
+
+@pytest.mark.parametrize(
+    ("shape", "clusters", "lost"),
+    [
+        ((8,), None, False),
+        ((2, 9), None, False),
+        ((1, 4, 5), [0, 1, 2, 3, 4, 1, 2, 5, 6, 7], False),
+        ((5, 6), None, True),
+    ],
+    ids=["one category", "small beside large", "shared data sets", "missing scores"],
+)
+def test_decisions_are_those_of_all_signs_written_out(shape, clusters, lost):
+    found = 0
+    for seed in range(6):
+        scores, codes = board(seed, models=6, shape=shape, apart=0.8)
+        if lost:
+            scores[[0, 2, 4], [1, 7, 0]] = NAN
+        own = np.arange(len(codes)) if clusters is None else np.array(clusters)
+        expected = written_out(scores, codes, own)
+        assert_array_equal(decide(scores, codes, clusters=None if clusters is None else own), expected)
+        found += expected.sum()
+    assert 0 < found < 6 * 15
+
+
+@pytest.mark.parametrize("shape", [(6,), SHAPE, (2, 30)], ids=str)
 def test_equal_models_are_seldom_told_apart(shape):
     """5 percent of boards are expected at most; 11 or more of 80 would come by chance in 1 of 1,000 series."""
-    wrong = sum(decide(*board(seed, models=8, shape=shape))[0].any() for seed in range(80))
+    wrong = sum(decide(*board(seed, models=8, shape=shape)).any() for seed in range(80))
     assert wrong <= 10
 
 
+def test_a_data_set_in_two_categories_counts_once():
+    """Residuals that two categories share are no evidence twice: with tasks taken as independent, boards are wrong."""
+    wrong = {"shared": 0, "independent": 0}
+    for seed in range(60):
+        draw = np.random.default_rng(seed)
+        once = draw.normal(size=(12, 10))
+        scores, codes = np.hstack([once, once + 0.1 * draw.normal(size=once.shape)]), np.repeat([0, 1], 10)
+        wrong["shared"] += decide(scores, codes, clusters=np.tile(np.arange(10), 2)).any()
+        wrong["independent"] += decide(scores, codes).any()
+    assert wrong["shared"] <= 9 < 20 < wrong["independent"]
+
+
+def test_models_that_lack_the_hardest_tasks_are_not_better_for_it():
+    wrong = 0
+    for seed in range(40):
+        scores = 60 + np.linspace(-20, 20, 16) + 1.5 * np.random.default_rng(seed).normal(size=(12, 16))
+        scores[:4, :5] = NAN
+        ranking = Ranking.of(ScoreTable(values=scores, least=0.6))
+        wrong += ranking.better.any()
+        assert_allclose(ranking.mean[:4] - ranking.excess[:4], 60, atol=2)
+        assert_allclose(ranking.excess[4:], 0, atol=1e-9)
+    assert wrong <= 7
+    assert "100%" not in ranking.summary() and np.isnan(ranking.win_probability().to_numpy()).any()
+
+
 def test_true_differences_are_found_and_never_turned_round():
-    better, _ = decide(*board(1, apart=1.0))
+    better = decide(*board(1, apart=1.0))
     assert not np.triu(better).any()
     assert better.sum() >= 25  # of 45 pairs
-    lower, _ = decide(*board(1, apart=1.0), higher=False)
-    assert_array_equal(lower, better.T)
-
-
-def test_one_category_as_a_max_t_test_with_all_signs_written_out():
-    """The single-step test, over all 2^8 signs; what steps down finds at least as much."""
-    scores, _ = board(5, models=6, shape=(8,), apart=0.6)
-    n = scores.shape[1]
-    pairs = list(combinations(range(len(scores)), 2))
-    gaps = np.array([scores[one] - scores[other] for one, other in pairs])  # [pairs, tasks]
-    own = gaps.var(axis=1, ddof=1) / n
-    logs = np.log(own)
-    scatter = max(logs.var(ddof=1) - stats.loggamma(3.5).var(), 1e-12)  # beyond that of chi squared on 7
-    grid = np.geomspace(0.01, 1e6, 200_001)
-    prior = 2 * grid[np.abs(zeta(2, grid) - scatter).argmin()]
-    bias = stats.loggamma(3.5).mean() - np.log(3.5) - (stats.loggamma(prior / 2).mean() - np.log(prior / 2))
-    common = np.exp(logs.mean() - bias)
-    largest = []
-    apart = gaps - gaps.mean(axis=1, keepdims=True)
-    for signs in product([-1, 1], repeat=n):
-        flipped = apart * signs * n / (n - 1)
-        spread = (prior * common + 7 * flipped.var(axis=1, ddof=1) / n) / (prior + 7)
-        largest.append((flipped.mean(axis=1) ** 2 / spread).max())
-    critical = np.quantile(largest, 0.95)
-    squared = gaps.mean(axis=1) ** 2 / ((prior * common + 7 * own) / (prior + 7))
-    better, _ = decide(scores)
-    found = np.array([better[one, other] or better[other, one] for one, other in pairs])
-    assert found[squared > 1.1 * critical].all() and (squared > 1.1 * critical).any()
-    assert not found[squared < 0.5 * critical].any() and (squared < 0.5 * critical).any()
+    assert_array_equal(decide(*board(1, apart=1.0), higher=False), better.T)
 
 
 @pytest.mark.parametrize(("shape", "seed"), [(SHAPE, 3), ((1, 1, 1, 20), 0)], ids=str)
-def test_the_order_of_models_tasks_and_categories_and_the_unit_decide_nothing(shape, seed):
+@pytest.mark.parametrize("lost", [False, True], ids=["complete", "missing"])
+def test_the_order_of_models_tasks_and_categories_and_the_unit_decide_nothing(shape, seed, lost):
     scores, codes = board(seed, shape=shape, apart=0.4)
-    noise = np.full(scores.shape, 0.6)
-    better, _ = decide(scores, codes, stderr=noise)
+    if lost:
+        scores[[1, 5], [4, 6]] = NAN
+    better = decide(scores, codes)
+    assert better.any()
     draw = np.random.default_rng(0)
     tasks = draw.permutation(len(codes))
     for models in (draw.permutation(len(scores)) for _ in range(10)):
-        assert_array_equal(decide(scores[models], codes, stderr=noise)[0], better[np.ix_(models, models)])
-    assert_array_equal(decide(scores[:, tasks], codes[tasks], stderr=noise)[0], better)
-    assert_array_equal(decide(scores, codes.max() - codes, stderr=noise)[0], better)
-    assert_array_equal(decide(1000 * scores + 5, codes, stderr=1000 * noise)[0], better)
+        assert_array_equal(decide(scores[models], codes), better[np.ix_(models, models)])
+    assert_array_equal(decide(scores[:, tasks], codes[tasks]), better)
+    assert_array_equal(decide(scores, codes.max() - codes), better)
+    assert_array_equal(decide(1000 * scores + 5, codes), better)
     for unit in (1e-30, 1e30):
-        assert_array_equal(decide(unit * scores, codes, stderr=unit * noise)[0], better)
+        assert_array_equal(decide(unit * scores, codes), better)
 
 
-def test_a_model_of_unknown_variance_is_neither_better_nor_worse():
+def test_a_model_whose_mean_is_printed_is_neither_better_nor_worse():
     scores, codes = board(4, apart=2.0)
-    scores[3, codes == 1] = [9, np.nan, np.nan, np.nan, np.nan]
-    better, p = decide(scores, codes)
-    assert not better[3].any() and not better[:, 3].any() and np.isnan(p[3]).all()
+    scores[3, 4] = NAN
+    printed = np.full((10, 3), NAN)
+    printed[3, 1] = 6.0
+    ranking = Ranking.of(ScoreTable(values=scores, codes=codes, categories=tuple("abc"), printed=printed))
+    assert not ranking.better[3].any() and not ranking.better[:, 3].any() and not ranking.decided[3].any()
+    assert "printed" in ranking.unknown[3] and ranking.rank[3] > 0 > ranking.rank_low[3]
     rest = np.delete(np.arange(len(scores)), 3)
-    assert_array_equal(decide(scores[rest], codes)[0], better[np.ix_(rest, rest)])
+    assert_array_equal(decide(scores[rest], codes), ranking.better[np.ix_(rest, rest)])
 
 
-def test_differences_that_are_the_same_everywhere_are_counted_by_sign():
+def test_few_data_sets_decide_nothing_and_are_said():
     tasks = np.random.default_rng(1).normal(size=12)
-    better, _ = decide(np.array([[0.0], [1], [2]]) + tasks)
-    assert_array_equal(better, np.tril(np.ones((3, 3), bool), -1))
-    assert not decide(np.array([[0.0], [1], [2]]) + tasks[:4])[0].any()  # 1 in 8 by chance
+    rows = np.array([[0.0], [1], [2]])
+    assert_array_equal(decide(rows + tasks), np.tril(np.ones((3, 3), bool), -1))
+    ranking = Ranking.of(ScoreTable(values=rows + tasks[:5]))
+    assert not ranking.better.any() and not ranking.decided.any() and set(ranking.classes) == {""}
+    assert all("too few" in reason for reason in ranking.unknown)
+    copies = Ranking.of(ScoreTable(values=np.repeat(rows + tasks[:5], 3, axis=1), clusters=np.repeat(np.arange(5), 3)))
+    assert copies.unknown == ranking.unknown
 
 
-def test_one_task_with_a_known_error_is_compared_by_it():
-    scores, noise = np.array([[0.0], [0.1], [5.0]]), np.ones((3, 1))
-    better, _ = decide(scores, stderr=noise)
-    assert better[2, :2].all() and not better[:2, :2].any()
-    scores, noise = np.array([[0.90], [0.88], [0.5], [0.4]]), np.array([[0.001], [0.001], [0.1], [0.1]])
-    better, _ = decide(scores, stderr=noise)  # the noise of others is not theirs
-    assert better[0, 1] and better[1, 2:].all() and not better[2, 3]
+def test_few_data_sets_are_decided_about_their_items_where_errors_are_known():
+    """The scores of equal models vary by their items alone; a false "better" on 5 percent of boards."""
+    draw, wrong = np.random.default_rng(2), 0
+    errors = np.array([0.01, 0.02, 0.05, 0.03])[:, None]
+    for _ in range(120):
+        ranking = Ranking.of(ScoreTable(values=0.5 + errors * draw.normal(size=(4, 1)), stderr=errors))
+        wrong += ranking.better.any()
+    assert wrong <= 14 and ranking.on_items and (ranking.rank_low > 0).all()
+    assert any("other tasks of the kinds were not tried" in note for note in ranking.notes)
+    clear = Ranking.of(ScoreTable(values=np.array([[0.9], [0.5], [0.49], [0.1]]), stderr=errors))
+    assert_array_equal(clear.better, np.array([[0, 1, 1, 1], [0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0]], bool))
+
+
+@pytest.mark.parametrize(("seed", "n"), [(0, 6), (1, 9), (2, 12)])
+def test_a_pair_is_scipys_exact_test_and_its_interval_inverts_it(seed, n):
+    x = np.random.default_rng(seed).normal(0.6, 1, size=n)
+
+    def p(shift):
+        exact = {"permutation_type": "samples", "n_resamples": np.inf}
+        return stats.permutation_test((x - shift, np.zeros(n)), lambda a, b: np.mean(a - b), **exact).pvalue
+
+    found = of_pair(x / n, np.full(n, 1 / n))
+    assert_allclose(found.p, p(0.0))
+    for end, inside in ((found.low, 1), (found.high, -1)):
+        assert p(end - 1e-6 * inside) <= 0.05 < p(end + 1e-6 * inside)
+
+
+def test_a_pair_of_many_items_is_as_a_t_test():
+    x = np.random.default_rng(3).normal(0.02, 1, size=3_000)
+    found, theirs = of_pair(x / 3_000, np.full(3_000, 1 / 3_000)), stats.ttest_1samp(x, 0)
+    assert 0.02 < theirs.pvalue < 0.5
+    assert_allclose(found.p, theirs.pvalue, rtol=0.25)
+    assert_allclose([found.low, found.high], theirs.confidence_interval(), atol=0.003)
+    least = of_pair(np.full(20, 0.05) + x[:20] / 1_000, np.full(20, 0.05))
+    assert least.p == 1e-4  # of 9,999 flips, none
+
+
+def test_a_difference_that_is_the_same_everywhere_has_p_and_no_interval():
+    found = of_pair(np.full(7, 0.25 / 7), np.full(7, 1 / 7))
+    assert_allclose(found.p, 2 / 2**7)
+    assert np.isnan([found.low, found.high]).all()
 
 
 def test_holm_against_statsmodels():
@@ -144,12 +234,11 @@ def test_a_board_counts_tasks_that_share_their_data_once():
 def test_a_pair_reads_as_the_board_does_and_by_itself():
     """Of equal models, some pair has a p below 5% by itself; the board does not call it better."""
     for seed in range(30):
-        scores, _ = board(seed, models=8, shape=(8,))
-        ranking = Ranking.of(ScoreTable(values=scores))
-        if 2 * np.nanmin(ranking.p) <= 0.05 and not ranking.better.any():
+        ranking = Ranking.of(ScoreTable(values=board(seed, models=8, shape=(8,))[0]))
+        alone = [pair for pair in combinations(range(8), 2) if compared(ranking.table, *pair).better]
+        if alone and not ranking.better.any():
             break
-    a, b = np.unravel_index(np.nanargmin(ranking.p), ranking.p.shape)
-    assert "no significant" in ranking.pair(a, b)[0] and compared(ranking.table, a, b).better
+    assert "no significant" in ranking.pair(*alone[0])[0]
     clear = Ranking.of(ScoreTable(values=board(1, models=8, apart=3.0)[0]))
     assert clear.table.models[7] in clear.pair(0, 7)[0]
-    assert not Ranking.of(ScoreTable(values=scores[:2])).pair(0, 1)
+    assert not Ranking.of(ScoreTable(values=board(1)[0][:2])).pair(0, 1)

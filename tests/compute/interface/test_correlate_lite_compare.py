@@ -87,7 +87,7 @@ def test_smaller_suites_that_cannot_be() -> None:
 def test_what_is_not_known_is_said() -> None:
     frame = pd.DataFrame({"model": ["x", "y"], "t": [0.5, 0.6]})
     one = compute.compare("x", "y", scores=frame)
-    assert math.isnan(one.p) and not one.better and "not known" in one.reason
+    assert math.isnan(one.p) and not one.better and "too few tasks" in one.reason
     apart = pd.DataFrame({"model": ["x", "y"], "t": [0.5, None], "u": [None, 0.5]})
     nothing = compute.compare("x", "y", scores=apart)
     assert math.isnan(nothing.difference) and nothing.reason == "no shared task"

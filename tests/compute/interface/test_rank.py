@@ -72,16 +72,16 @@ def test_few_tasks_a_single_task_and_equal_scores_are_said() -> None:
     assert re.search(r"\| \(-?\d", str(two))
     one = compute.rank(table(tasks=1))
     assert (one.rank_low == -1).all() and set(one.classes) == {""}
-    assert all("one task" in reason for reason in one.unknown)
-    assert not any("intervals are about" in note for note in one.notes), "there is none"
+    assert all("too few tasks" in reason and "one task" in reason for reason in one.unknown)
+    assert not any("are about the one task" in note for note in one.notes), "there is none"
     known = compute.rank(table(tasks=1).assign(**{"task 0_stderr": 0.01}))
-    assert (known.rank_low > 0).all() and known.fixed == ("the table",)
+    assert (known.rank_low > 0).all() and known.fixed == ("the table",) and known.on_items
     np.testing.assert_allclose(known.mean_high - known.mean, stats.norm.ppf(0.975) * 0.01)
     frame = table()
     frame.loc[0, frame.columns[1:]] = 0.5
     alike = compute.rank(frame)
-    assert "equal" in alike.unknown[0] and alike.rank_low[0] == -1
-    assert (alike.rank_low[1:] > 0).all()
+    assert "equal" in alike.unknown[0] and np.isnan(alike.mean_low[0])
+    assert (alike.rank_low > 0).all()
 
 
 def test_categories_and_weights_make_the_mean() -> None:
@@ -192,7 +192,7 @@ def test_the_summary_counts_what_can_be_separated() -> None:
     assert f"first in {first:.0%} of 2,000" in summary and "is not significant" in summary
     assert f" {ranked.rank_high[7] - 1} other models are not significantly worse" in summary
     alone = compute.rank(table(tasks=1)).summary()
-    assert "not known: one task" in alone and "resampled" not in alone
+    assert "not known: there are too few tasks" in alone and "resampled" not in alone
     equal = table(models=2).assign(model=["a", "b"])
     equal.iloc[1, 1:] = equal.iloc[0, 1:]
     assert "shares first place" in compute.rank(equal).summary()

@@ -40,24 +40,26 @@ def stored(root: Path, model: str, parts: dict[str, np.ndarray], *, contents: st
     return run_folders.write(root, run=run, scores=[score], items=run_folders.table(evidence))
 
 
-def test_over_items_it_is_the_paired_t_test(tmp_path: Path) -> None:
+def test_over_items_it_is_the_exact_test_of_flipped_signs(tmp_path: Path) -> None:
     draw = np.random.default_rng(0)
     first, second = (draw.random(40) < 0.7).astype(float), (draw.random(40) < 0.5).astype(float)
     result = item_difference(stored(tmp_path, "a", {"default": first}), stored(tmp_path, "b", {"default": second}))
-    expected = stats.ttest_rel(first, second)
-    interval = expected.confidence_interval(0.95)
+    only_first, only_second = int((first > second).sum()), int((first < second).sum())
+    expected = stats.binomtest(only_first, only_first + only_second).pvalue  # McNemar's exact test
+    interval = stats.ttest_rel(first, second).confidence_interval(0.95)
     assert result.n == 40 and result.difference == pytest.approx(first.mean() - second.mean())
-    assert (result.p, result.low, result.high) == pytest.approx((expected.pvalue, interval.low, interval.high))
+    assert result.p == pytest.approx(expected, rel=0.15)
+    assert (result.low, result.high) == pytest.approx((interval.low, interval.high), abs=0.03)
 
 
 def test_other_items_or_no_mean_over_items_have_no_difference(tmp_path: Path) -> None:
-    ones = {"default": np.ones(5)}
+    ones = {"default": np.ones(8)}
     a, b = stored(tmp_path, "a", ones), stored(tmp_path, "b", ones, contents="other")
     assert "same items" in item_difference(a, b).reason
     nmi = replace(a, scores=(replace(a.scores[0], metric="nmi"),))
     assert "NMI" in item_difference(nmi, nmi).reason
     same = item_difference(a, a)
-    assert same.difference == 0 and same.p == 1 and "the same on every item" in same.reason
+    assert same.difference == 0 and same.p == 1 and "the same everywhere" in same.reason
 
 
 def test_an_evaluation_is_compared_over_tasks_and_in_parts_over_items(world: World) -> None:

@@ -18,8 +18,7 @@ TEST = PairedTest(
     high=5.215,
     p=0.0021,
     tasks=12,
-    few=False,
-    fixed=(),
+    about="tasks",
     only=(),
     why="",
     reading="better",
@@ -52,9 +51,9 @@ def line(*tests: PairedTest, **more: object) -> ComparedLine:
             "95% interval +1.20 to +5.22, p < 0.001, 12 shared tasks",
         ),
         (
-            {"difference": -0.4, "low": -2.0, "high": 1.2, "p": 0.61, "reading": "same", "few": True},
+            {"difference": -0.4, "low": -2.0, "high": 1.2, "p": 0.61, "reading": "same", "about": "items"},
             "B is 0.40 points lower than A in Retrieval, not a significant difference",
-            "at least 95% interval −2.00 to +1.20, p = 0.610, 12 shared tasks",
+            "95% interval −2.00 to +1.20, p = 0.610, 12 shared tasks, on these items; other tasks were not tried",
         ),
         (
             {"reading": "unknown", "why": "one task stands for it", "difference": -8.1, **NO_INTERVAL},

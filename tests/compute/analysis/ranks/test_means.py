@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import rankdata
 
-from compute.analysis.ranks.means import anchor, binomial_stderr, borda, rank
+from compute.analysis.ranks.means import adjusted_mean, anchor, binomial_stderr, blocks, borda, rank
 from compute.types import BadInput
 from tests.compute.analysis.tables import ranked
 
@@ -106,3 +106,25 @@ def test_a_whole_category_keeps_its_own_figures():
 def test_a_part_of_a_category_has_no_printed_mean():
     out, stands_in = anchor(scores=[[0.1, NAN]], categories=[0, 0], means=[[0.9]], counted=[True, False])
     assert np.isnan(out[0, 1]) and out[0, 0] == 0.1 and not stands_in.any()
+
+
+@pytest.mark.parametrize("aggregate", ["category-mean", "task-mean"])
+def test_a_mean_as_if_every_task_had_a_score_is_that_of_a_linear_model(aggregate):
+    """Least squares with a column for every row and task of a block, and weights."""
+    rng = np.random.default_rng(2)
+    scores = rng.normal(size=(7, 8)) + 20 * rng.random(8)
+    scores[0, 1] = scores[0, 6] = scores[3, 6] = NAN
+    codes, weights = np.array([0, 0, 0, 1, 1, 1, 1, 1]), np.array([1, 2, 1, 1, 1, 3, 1, 1.0])
+    parts = blocks(categories=codes, weights=None, aggregate=aggregate, task_weights=weights, tasks=8)
+    expected = np.zeros(7)
+    for part in parts:
+        x, w = scores[:, part.columns], part.task_weights
+        row, task = np.nonzero(~np.isnan(x))
+        design = np.hstack([row[:, None] == np.arange(7), task[:, None] == np.arange(x.shape[1])]).astype(float)
+        root = np.sqrt(w[task])
+        found = np.linalg.lstsq(design * root[:, None], x[row, task] * root, rcond=None)[0]
+        expected += part.share * (found[:7] + (found[7:] * w).sum() / w.sum())
+    assert_allclose(adjusted_mean(scores, parts), expected)
+    assert_allclose(
+        adjusted_mean(scores, parts)[1], ranked(scores, codes, task_weights=weights, aggregate=aggregate).mean[1]
+    )

@@ -1,9 +1,9 @@
-"""Variances of means and differences against their closed forms, scipy's t tests and the reasons for none."""
+"""Variances of means against their closed forms, scipy's t tests and the reasons for none."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import chi2, ttest_ind, ttest_rel
+from scipy.stats import chi2, ttest_ind
 
 from compute.analysis.ranks import variance
 from compute.analysis.ranks.means import blocks
@@ -44,22 +44,6 @@ def satterthwaite(each, count):
     return sum(upper) ** 2 / sum(v**2 / (n - 1) for v, n in zip(upper, count, strict=True))
 
 
-def test_the_difference_of_two_rows_is_the_paired_t_test():
-    rng = np.random.default_rng(2)
-    scores = rng.random((3, 6)) + 5 * rng.random(6)
-    found = variance.of_differences(parts_of(scores, np.zeros(6, int)))
-    between, dof = found.variance, found.dof
-    for a, b in ((0, 1), (1, 2), (2, 0)):
-        test = ttest_rel(scores[a], scores[b])
-        gap = scores[a].mean() - scores[b].mean()
-        assert_allclose(gap / np.sqrt(between[a, b]), test.statistic)
-        assert_allclose(dof[a, b], 5)
-        p = variance.one_sided(
-            difference=np.array([gap]), variance=between[a, [b]], dof=dof[a, [b]], tasks=np.array([6])
-        )
-        assert_allclose(2 * p, test.pvalue)
-
-
 @pytest.mark.parametrize("aggregate", ["category-mean", "task-mean"])
 def test_weights_and_gaps_against_a_plain_loop(aggregate):
     rng = np.random.default_rng(3)
@@ -84,15 +68,6 @@ def test_weights_and_gaps_against_a_plain_loop(aggregate):
         assert_allclose(dof[row], satterthwaite(each, count))
 
 
-def test_rows_of_different_tasks_have_the_variance_of_both():
-    """Nothing cancels where two rows share no task of a category."""
-    rng = np.random.default_rng(4)
-    scores = rng.random((2, 8))
-    scores[0, :4] = scores[1, 4:] = NAN
-    between = variance.of_differences(parts_of(scores, np.zeros(8, int))).variance
-    assert_allclose(between[0, 1], scores[0, 4:].var(ddof=1) / 4 + scores[1, :4].var(ddof=1) / 4)
-
-
 def test_score_noise_is_counted_once():
     """Measured scores hold their noise: several tasks need no error beside their spread, one task has nothing else."""
     scores = np.random.default_rng(5).random((2, 5))
@@ -101,9 +76,6 @@ def test_score_noise_is_counted_once():
     with_errors, dof = variance.of_means(parts_of(scores, codes, stderr=stderr))
     several, _ = variance.of_means(parts_of(scores[:, :4], codes[:4]))
     assert_allclose(with_errors, several / 4 + 0.1**2 / 4)
-    between = variance.of_differences(parts_of(scores, codes, stderr=stderr)).variance
-    apart = variance.of_differences(parts_of(scores[:, :4], codes[:4])).variance
-    assert_allclose(between[0, 1], apart[0, 1] / 4 + 2 * 0.1**2 / 4)
     assert (dof > 3).all()  # the noise of a fixed task is known exactly
 
 
@@ -122,17 +94,7 @@ def test_what_is_not_known_is_said_with_its_reason():
     own, dof = variance.of_means(parts)
     assert_array_equal(np.isnan(own), [False, True, True, True])
     assert_array_equal(np.isnan(dof), [False, True, True, True])
-    between = variance.of_differences(parts).variance
-    assert np.isnan(between).sum() == 15
     assert_array_equal(variance.fewest_tasks(parts), [2, 1, 2, 2])
-
-
-def test_equal_differences_take_the_sign_test():
-    scores = np.random.default_rng(6).random((1, 5)) + np.array([[0.0], [0.25], [0.0]])
-    between = variance.of_differences(parts_of(scores, np.zeros(5, int))).variance
-    assert_array_equal(between, np.zeros((3, 3)))
-    nothing = {"variance": np.zeros(2), "dof": np.full(2, np.inf), "tasks": np.full(2, 5)}
-    assert_allclose(variance.one_sided(difference=np.array([0.25, 0.0]), **nothing), [0.5**5, 0.5])
 
 
 def test_tasks_that_share_their_data_count_once():
@@ -144,10 +106,6 @@ def test_tasks_that_share_their_data_count_once():
     for parts in (twice, apart):
         for ours, theirs in zip(variance.of_means(parts), variance.of_means(once), strict=True):
             assert_allclose(ours, theirs)
-        ours, theirs = variance.of_differences(parts), variance.of_differences(once)
-        assert_allclose(ours.variance, theirs.variance, atol=1e-12)
-        pairs = np.triu_indices(3, 1)
-        assert_allclose(ours.dof[pairs], theirs.dof[pairs])
     one = parts_of(scores, [0] * 6, clusters=np.zeros(6, int))
     assert np.isnan(variance.of_means(one)[0]).all()
     assert variance.unknown_because(one, names=["A"])[0]

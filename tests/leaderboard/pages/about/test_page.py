@@ -6,12 +6,10 @@ import html
 import re
 from types import SimpleNamespace
 
-from compute.analysis.ranks import coverage
 from compute.catalog import data_version
 from compute.io.tables import read_csv
-from compute.paths import CATALOG, COVERAGE
+from compute.paths import CATALOG
 from leaderboard.data import model_queries, suite_queries
-from leaderboard.html.formatting import number
 from leaderboard.html.labels import ABBREVIATIONS
 from leaderboard.pages.about.page import body, dependence
 
@@ -20,24 +18,10 @@ def test_every_metric_and_abbreviation_is_explained(site: SimpleNamespace) -> No
     markup = body(site)
     metrics = [metric for metric in suite_queries.metrics(site.db).itertuples() if not metric.key.endswith("_rank")]
     assert markup.count("<dt") == 14 + len(ABBREVIATIONS) + 5
-    coverages, facts = len(coverage.load(COVERAGE)[1]), len(model_queries.differing_facts(site.db))
+    facts = len(model_queries.differing_facts(site.db))
     tables = (metrics, suite_queries.benchmarks(site.db), dependence(site))
-    assert markup.count('<th scope="row"') == sum(map(len, tables)) + coverages + facts
+    assert markup.count('<th scope="row"') == sum(map(len, tables)) + facts
     assert "unbounded" in markup and "0 to 100" in markup
-
-
-def test_the_coverage_of_intervals_is_the_stored_table(site: SimpleNamespace) -> None:
-    markup = body(site)
-    settings, rows = coverage.load(COVERAGE)
-    part = markup[markup.index("How often the intervals hold") :]
-    lines = [re.findall(r">([^<>]*)</t[hd]>", line) for line in part[: part.index("</table>")].split("<tr>")[2:]]
-    assert len(lines) == len(rows) and f"{settings['trials']:,} made-up suites" in part
-    for line, row in zip(lines, rows, strict=True):
-        sizes = row.tasks if len(set(row.tasks)) > 1 else row.tasks[:1]
-        assert line[0].partition(";")[0] == ", ".join(map(str, sizes))
-        assert line[1:4] == [str(len(row.tasks)), "known" if row.errors else "unknown", row.label]
-        shares = [getattr(row, name) for name in coverage.MEASURED]
-        assert line[4:] == ["—" if share is None else f"{number(share, digits=1, scale=100)}%" for share in shares]
 
 
 def test_the_numbers_are_those_of_the_database(site: SimpleNamespace) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from leaderboard.pages.choose.page import MOST, READY, shown
+import re
+
+from leaderboard.pages.choose.page import READY, shown
 
 
 def test_what_cannot_be_compared_is_not_called_better(suite_cache):
     text = shown(suite_cache, need="search", language="swa")
-    assert "its lead may be chance" in text and "whether by chance is unknown" in text
+    assert "were not tried" in text and "whether by chance is unknown" in text
+    low, high = map(float, re.search(r"the lead is \+([\d.]+) to \+([\d.]+)", text).groups())
+    assert 7 < low < 9.2 < high < 11, "over some 7,000 items"
     assert "board?suite=mieb&amp;language=swa" in text
     assert "significantly worse" not in text.split("What is not known")[0]
 
@@ -18,7 +22,7 @@ def test_a_choice_ends_in_code_and_the_command_for_the_suite(suite_cache):
     text = shown(suite_cache, need="search", language="many", license="permissive")
     assert "import AutoModel, AutoProcessor" in text and "likeness run --suite mieb --models google/" in text
     text = shown(suite_cache, need="alignment")
-    assert text.count("likeness run --suite unisim-core") == MOST and "--models FOLDER" in text, "some have no weights"
+    assert text.count("likeness run --suite unisim-core") >= 3 and "--models FOLDER" in text, "some have no weights"
 
 
 def test_what_is_not_stated_is_named_once(suite_cache):

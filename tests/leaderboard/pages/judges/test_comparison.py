@@ -2,55 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
 
-from leaderboard.pages.judges.comparison import METRICS, NO_INTERVALS, JudgeRow, Value, lead
+from compute.analysis.ranking import Ranking
+from compute.analysis.table import ScoreTable
+from leaderboard.pages.judges.comparison import (
+    METRICS,
+    NOT_SIGNIFICANT,
+    SIGNIFICANT,
+    UNKNOWN,
+    JudgeRow,
+    Value,
+    lead,
+)
 from leaderboard.pages.judges.page import Judging
 
 
-def row(title: str, value: float, *, half: float | None = None, origin: str = "computed") -> JudgeRow:
-    low, high = (None, None) if half is None else (value - half, value + half)
-    return JudgeRow(
-        model=title.lower(),
-        title=title,
-        kind="mllm",
-        origin=origin,
-        splits=1,
-        of=1,
-        values={"relax_sym": Value(value=value, low=low, high=high)},
-        why={},
-    )
+def row(title: str, value: float) -> JudgeRow:
+    values = {"relax_sym": Value(value=value)}
+    about = {"model": title.lower(), "title": title, "kind": "mllm", "origin": "computed", "splits": 1, "of": 1}
+    return JudgeRow(**about, values=values, why={})
+
+
+def board(values: Sequence[float], *, noise: float, tasks: int = 8) -> Ranking:
+    scores = np.array(values)[:, None] + noise * np.random.default_rng(4).normal(size=(len(values), tasks))
+    names = tuple("abcdef"[: len(values)])
+    return Ranking.of(ScoreTable(values=scores, models=names, origins=("computed",) * len(names)))
 
 
 @pytest.mark.parametrize(
-    ("rows", "leaders", "reading"),
+    ("values", "ranked", "leaders", "verdict", "words"),
     [
-        ([row("A", 0.9, half=0.02), row("B", 0.8, half=0.02)], ["A"], "Significantly better than every other judge."),
-        ([row("A", 0.9, half=0.06), row("B", 0.8, half=0.06)], ["A"], "Not significant: B may be as good."),
-        ([row("A", 0.9), row("B", 0.8)], ["A"], NO_INTERVALS),
-        (
-            [row("A", 0.9, half=0.01), row("B", 0.8)],
-            ["A"],
-            NO_INTERVALS,
-        ),
-        ([row("A", 0.9, half=0.01), row("B", 0.9, half=0.01)], ["A", "B"], "They are level."),
-        ([row("A", 0.9)], ["A"], "No other judge to compare with."),
-        (
-            [row("A", 0.9, half=0.5), *(row(name, 0.8, half=0.5) for name in "BCDEF")],
-            ["A"],
-            "Not significant: B, C, D and 2 more may be as good.",
-        ),
+        ([0.9, 0.8], {"noise": 0.01}, "A", SIGNIFICANT, "Significantly better"),
+        ([0.9, 0.89], {"noise": 0.1}, "A", NOT_SIGNIFICANT, "B may be as good"),
+        ([0.9, 0.8], {"noise": 0.01, "tasks": 5}, "A", UNKNOWN, "too few tasks"),
+        ([0.9, 0.8], None, "A", UNKNOWN, "only means"),
+        ([0.9, 0.9], None, "AB", UNKNOWN, "level"),
+        ([0.9], None, "A", UNKNOWN, "No other judge"),
+        ([0.9, *[0.89] * 5], {"noise": 0.1}, "A", NOT_SIGNIFICANT, "B, C, D and 2 more may be as good"),
     ],
-    ids=["apart", "overlapping", "no-intervals", "one-without", "level", "alone", "many-rivals"],
+    ids=["apart", "close", "few tasks", "no board", "level", "alone", "many rivals"],
 )
-def test_a_lead_is_as_sure_as_its_intervals(rows: list[JudgeRow], leaders: list[str], reading: str) -> None:
-    found = lead(rows, metric="relax_sym", measured={})
+def test_a_lead_is_as_sure_as_the_board(
+    values: list[float], ranked: dict | None, leaders: str, verdict: str, words: str
+) -> None:
+    rows = [row(title, value) for title, value in zip("ABCDEF", values, strict=False)]
+    found = lead(rows, metric="relax_sym", board=ranked and board(values, **ranked))
     assert found is not None
-    assert ([each.title for each in found.rows], found.reading) == (leaders, reading)
-    assert lead(rows, metric="smoothness", measured={}) is None, "which nobody has"
+    assert ("".join(each.title for each in found.rows), found.verdict) == (leaders, verdict)
+    assert words in found.reading
+    assert lead(rows, metric="smoothness", board=None) is None, "which nobody has"
 
 
 def test_the_published_leaders_and_how_sure_they_are(judging: Judging) -> None:
@@ -65,7 +69,8 @@ def test_the_published_leaders_and_how_sure_they_are(judging: Judging) -> None:
     assert all(value.low is None for each in table.rows for value in each.values.values())
     assert [each.title for each in table.rows if not each.complete] == ["InternVL2 1B"]
     printed = next(each for each in table.rows if each.title == "Gemini 1.5 Flash")
-    assert not printed.values["mmscore"].recomputed and printed.values["mmscore"].value == pytest.approx(0.5655)
+    assert printed.values["mmscore"].value == pytest.approx(0.56529, abs=1e-5), "as on the board; Table 1 has 56.55"
+    assert printed.values["relax_sym"].low is None and not printed.values["relax_sym"].recomputed
     other = next(each for each in table.rows if each.title == "GPT-4o (0513)")
     assert other.values["mmscore"].recomputed and "relax_sym" in other.why
 

@@ -7,7 +7,6 @@ import html
 import re
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from compute.analysis.comparison import compared
@@ -61,10 +60,10 @@ def test_a_lead_is_that_of_the_ranking(site: SimpleNamespace, key: str) -> None:
 def test_others_that_cannot_be_tested_do_not_count(site: SimpleNamespace) -> None:
     table, ranked = site.suite_cache.table("unisim-core"), site.suite_cache.ranked("unisim-core")
     _, (first, second, *_) = ranked_rows(table, ranked)
-    p = ranked.p.copy()
-    p[first, second] = np.nan
+    decided = ranked.decided.copy()
+    decided[first, second] = False
     unknown = tuple("no error" if at == second else why for at, why in enumerate(ranked.unknown))
-    lead = findings.lead(table, dataclasses.replace(ranked, p=p, unknown=unknown))
+    lead = findings.lead(table, dataclasses.replace(ranked, decided=decided, unknown=unknown))
     assert (lead["significant"], lead["unknown"], lead["others"]) == (None, "no error", 20)
 
 

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 import pytest
 
 from compute.analysis.generators.generator_differences import generator_differences
-from compute.analysis.ranks import coverage
 from compute.metrics.distribution.frechet import frechet
 from compute.metrics.distribution.intervals import leave_out, share_out
-from tests.compute.analysis.ranks.test_coverage import MEASURED, SETTINGS, name, standard_error
 from tests.slow import significance
-
-FRESH = 150  # trials of a fresh simulation
-
-
-@pytest.mark.parametrize("row", MEASURED, ids=name)
-def test_the_stored_table_holds_to_a_fresh_simulation(row):
-    fresh = coverage.simulate(tasks=row.tasks, errors=row.errors, uneven=row.uneven, trials=FRESH, seed=7)
-    assert fresh.label == row.label
-    for measure in coverage.MEASURED:
-        halves = 1 if measure.startswith(("rank", "boards")) else 2  # means and differences: of both spreads
-        tolerance = 4 * math.hypot(standard_error(halves * FRESH), standard_error(SETTINGS["rank_trials"] * halves))
-        assert abs(getattr(fresh, measure) - getattr(row, measure)) < tolerance, measure
+from tests.slow.significance import Board
 
 
 @pytest.mark.parametrize("paired", [True, False], ids=["paired", "unpaired"])
@@ -48,16 +36,18 @@ def test_generators_that_are_alike_are_seldom_significantly_different(paired: bo
     assert wrong / trials <= 0.1
 
 
+@pytest.mark.parametrize("make", significance.EQUAL.values(), ids=list(significance.EQUAL))
+def test_equal_models_are_told_apart_on_one_board_in_twenty(make: Callable[[np.random.Generator], Board]) -> None:
+    """docs/significance.md has the shares of 2,000 boards; of these 200, a share of 5% is at most 10% by chance."""
+    shares = significance.simulate(make, trials=200, seed=2)
+    assert shares.wrong <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 200)
+    assert shares.holds >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / 200) and shares.small <= 0.015
+
+
 @pytest.mark.parametrize("shape", significance.SHAPES)
 @pytest.mark.parametrize("kind", ["normal", "heavy tails", "20% missing"])
-def test_a_board_keeps_its_promise_and_most_of_what_the_rule_before_found(shape: str, kind: str) -> None:
-    """docs/significance.md has the shares of 400 boards; these are 60, so a share of 5% is at most 14% by chance."""
-    trials = 60
-    equal = significance.simulate(partial(significance.made, shape=shape, kind=kind, spread=0.0), trials=trials, seed=2)
-    assert equal["ours"][0] <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / trials)
-    assert equal["per model (before)"][0] > equal["ours"][0]
-    apart = significance.simulate(
-        partial(significance.made, shape=shape, kind=kind, spread=significance.APART), trials=trials, seed=2
-    )
-    assert apart["ours"][1] > 0.5 * apart["per model (before)"][1]
-    assert apart["ours"][1] > apart["Holm, all pairs"][1]
+def test_a_board_keeps_its_promise_and_finds_differences(shape: str, kind: str) -> None:
+    make = partial(significance.made, shape=shape, kind=kind)
+    assert significance.simulate(partial(make, spread=0.0), trials=60, seed=2).wrong <= 0.14
+    apart = significance.simulate(partial(make, spread=significance.APART), trials=60, seed=2)
+    assert apart.found > 0.015 and apart.wrong <= 0.14
