@@ -489,7 +489,7 @@ def merged(
         else:
             found["changed" if old else "added"].append(each)
     by = [*dict.fromkeys(each.rater for each in rows)]
-    raters = ", ".join(by[:NAMED]) + (f" and {len(by) - NAMED} more" if len(by) > NAMED else "")
+    raters = ", ".join(by[:NAMED] or ["nobody"]) + (f" and {len(by) - NAMED} more" if len(by) > NAMED else "")
     added, changed = found["added"], found["changed"]
     against = sum(each.choice != last[each.rater, each.seed, each.order].choice for each in rows)
     more = (
