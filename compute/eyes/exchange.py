@@ -132,8 +132,8 @@ class GivenJudgment:
 
     question: Question
     choice: int | None
-    rater: str = ""
-    time: str = ""
+    rater: str
+    time: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,12 +193,9 @@ def read(path: Path, names: ImageNames, *, left: str = "") -> JudgmentFile | Stu
         if path.stat().st_size > LARGEST:
             raise BadInput(f"{path.name} has more than {LARGEST >> 20} MB. Export fewer tasks at once")
         content = parse_json(path.read_text(encoding="utf-8-sig"), name=path.name)
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read ({error.strerror})") from error
-    except ValueError as error:
-        raise BadInput(
-            f"{path.name} is not JSON ({error}). Save the study, or export from Label Studio as JSON"
-        ) from error
+    except (OSError, ValueError) as error:
+        why = f"{path.name} cannot be read as JSON ({error}). Save the study, or export from Label Studio as JSON"
+        raise BadInput(why) from error
     if isinstance(content, list):
         return _imported(path.name, list(_of_label_studio(content)), names, left=left)
     return parsed(content, name=path.name)
@@ -239,10 +236,10 @@ def _rows(path: Path) -> Rows:
 def _of_label_studio(tasks: Sequence[Any]) -> Iterator[tuple[str, dict[str, Any] | str]]:
     """Each annotation; of a task without one, and in JSON-MIN, the task."""
     for at, task in enumerate(tasks, start=1):
-        where = f"task {task.get('id', at) if isinstance(task, dict) else at}"
         if not isinstance(task, dict):
-            yield where, "it is not an object"
+            yield f"task {at}", "it is not an object"
             continue
+        where = f"task {task.get('id', at)}"
         if not isinstance(data := task.get("data"), dict):
             yield where, task
             continue
@@ -254,7 +251,7 @@ def _of_label_studio(tasks: Sequence[Any]) -> Iterator[tuple[str, dict[str, Any]
             elif each.get("was_cancelled"):
                 yield where, "its annotation was cancelled"
             else:
-                about = {key: each.get(key) for key in ("completed_by", "updated_at", "created_at")}
+                about = {key: each.get(key) for key in ("completed_by", "created_at", "updated_at")}
                 yield where, _annotated(data, results) | about
 
 
@@ -332,7 +329,8 @@ def _imported(
     places = {word: at for pair in PLACES for at, word in enumerate(pair)}
     places |= {"0": 0, "1": 1} if 0 in numbers else {}
     places |= {key.lower(): at for at, key in enumerate(sides)}
-    rater, time, reference = ((*of[role], "")[0] for role in ("rater", "time", "reference"))
+    rater, reference = ((*of[role], "")[0] for role in ("rater", "reference"))
+    time = ["", *of["time"]][-1]  # created_at is followed by updated_at
     shown = [text for text in cells[reference] if text != QUALITY_PROMPT]
     kind: Kind = "quality" if not shown else "image" if _are_images(shown) else "text"
     judgments: list[GivenJudgment] = []
