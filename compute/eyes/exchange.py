@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from pydantic import ValidationError
 
@@ -59,6 +59,7 @@ ROLES |= {f"{name}{end}": "rater" for name in ROLES if ROLES[name] == "rater" fo
 PLACES = SIDES, NUMBERS, *_ = (("left", "right"), ("1", "2"), ("first", "second"), ("a", "b"))  # of the two images
 CHOSEN = re.compile(r"(?:(?:image|model|option|alternative) ?)?([\w-]+?)(?:\.0+)?(?: image)?")
 NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
+ADDRESS = re.compile(r"^[\w+.-]+://[^/?#]*|[?#].*")  # what is not the path
 UPLOADED = re.compile(r"[0-9a-f]{8}-(?=.)")  # what Label Studio writes before a file's name
 LARGEST = 64 << 20  # bytes of a JSON
 ELSEWHERE = 2**53 - 1  # the seed of answers that were given elsewhere; no order is drawn by it
@@ -175,7 +176,8 @@ def _path(text: str) -> str:
     """The path in an address; a text that is not one as it is."""
     if text.startswith("/data/") and "?d=" in text:  # Label Studio's local files
         return unquote(text.partition("?d=")[2])
-    return unquote(urlsplit(text).path) if "://" in text or text.startswith("/data/") else text
+    is_address = "://" in text or text.startswith("/data/")
+    return unquote(ADDRESS.sub("", text)) if is_address else text
 
 
 def _plain(path: str) -> str:
