@@ -50,6 +50,9 @@ def eyes(
             "alternative_1, alternative_2, choice, and reference or prompt. Repeatable; the app is not opened."
         ),
     ] = None,
+    left: Annotated[
+        str, typer.Option(help="With --add: the field of the image on the left, where a file does not tell.")
+    ] = "",
     report: Annotated[bool, typer.Option("--report", help="Print which models agree; the app is not opened.")] = False,
     tune: Annotated[
         str, typer.Option(help="Tune this dual encoder to the answers, into --to, and test it on held-out ones.")
@@ -66,6 +69,8 @@ def eyes(
     """Asks you about two images at a time, and shows which models answer as you do."""
     if bool(tune) != bool(to):
         raise BadInput("Tuning takes a model and a folder: --tune MODEL --to FOLDER")
+    if left and not add:
+        raise BadInput("--left is about a file of answers: --add FILE --left FIELD")
     if offline:
         from compute.engine import workspace
 
@@ -85,7 +90,7 @@ def eyes(
         if not images.is_dir():
             raise BadInput(f"There is no folder {images}. Name a folder of images, or that of a study")
         known = exchange.ImageNames(image_files(images).names)
-        incoming = [exchange.read(path, known) for path in add or ()]
+        incoming = [exchange.read(path, known, left=left) for path in add or ()]
         saved = next((each.study for each in incoming if isinstance(each, StudyFile)), None)
         asked = exchange.questions(questions, known) if questions else saved or next(iter(incoming), None)
         found = asked.kind if asked else "text" if prompts else kind or "image"
@@ -114,7 +119,8 @@ def eyes(
         if len(study.notes) > NOTES:
             warn(f"{len(study.notes) - NOTES} notes more are in {folder.path / STUDY}")
     if add and not incoming:
-        incoming = [exchange.read(path, exchange.ImageNames(folder.images())) for path in add]
+        known = exchange.ImageNames(folder.images())
+        incoming = [exchange.read(path, known, left=left) for path in add]
     for path, each in zip(add or (), incoming, strict=True):
         typer.echo(f"{path.name}: {folder.merge(each)}")
     if report:

@@ -2,8 +2,8 @@
 
 Label Studio's JSON has a task's fields in `data` and its answers in `annotations`: of the tag Pairwise as
 `{"type": "pairwise", "value": {"selected": "left"}}`, of Choices as `{"value": {"choices": ["left"]}}`. JSON-MIN has
-the fields of task and annotation side by side. Which fields are the two images and which the reference follows from
-their values and names, as in a table.
+the fields of task and annotation side by side, a tag's answer under the tag's own name. All become rows of a table,
+whose fields are told by NAMES and by what they hold, for the whole file at once.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import io
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from pydantic import ValidationError
 
@@ -36,18 +37,33 @@ from compute.io.files import parse_json
 from compute.io.images import is_image_name
 from compute.io.tables import is_table, read_lines, read_table
 from compute.training.examples import QUALITY_PROMPT
-from compute.types import BadInput, CannotWrite, shortened
+from compute.types import BadInput, CannotWrite, argument, shortened, words_of
 
 VOTES = ("name", "prompt", "alternative_1", "alternative_2", "votes_1", "votes_2")
-REFERENCES = ("reference", "ref", "prompt", "caption", "text", "query", "anchor")  # names of fields
-CHOICES = ("choice", "choices", "answer", "preferred", "preference", "winner", "selected", "pairwise")
-RATERS, TIMES = ("rater", "annotator", "worker", "user"), ("time", "created_at", "timestamp")
-FIRST, SECOND = ("1", "left", "first", "a"), ("2", "right", "second", "b")
-NEITHER = ("", "tie", "equal", "both", "neither", "same", "none", "cannot tell", "can't tell", "unsure")
+# What other programs call their fields, in small letters without signs, and the choices of neither and of nothing yet.
+# A rater's field may also end in one of RATER_ENDS.
+NAMES = {
+    "reference": "reference|ref|referenceimage|refimage|anchor|prompt|caption|text|query",
+    "choice": "choice|choices|answer|preferred|preference|winner|selected|pairwise|better|vote",
+    "rater": "rater|annotator|completedby|worker|user|labeler|labeller|judge|evaluator|participant|observer|subjectid",
+    "time": "time|timestamp|createdat|updatedat",
+    "ignored": "name|id",
+    "tie": "tie|tied|tie (bothbad)|bothbad|both bad|both good|both|equal|neither|same|draw|unsure|cannot tell|"
+    "can't tell",
+    "missing": "|none|nan|null|n/a|na|<na>|nat|-|missing|skipped",
+}
+RATER_ENDS = ("", "id", "name", "email", "key", "number")
+*FIELDS, TIES, MISSING = (names.split("|") for names in NAMES.values())
+ROLES = {name: role for role, names in zip(NAMES, FIELDS, strict=False) for name in names}
+ROLES |= {f"{name}{end}": "rater" for name in ROLES if ROLES[name] == "rater" for end in RATER_ENDS}
+PLACES = SIDES, NUMBERS, *_ = (("left", "right"), ("1", "2"), ("first", "second"), ("a", "b"))  # of the two images
+CHOSEN = re.compile(r"(?:(?:image|model|option|alternative) ?)?([\w-]+?)(?:\.0+)?(?: image)?")
+NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
+ADDRESS = re.compile(r"^[\w+.-]+://[^/?#]*|[?#].*")  # what is not the path
 UPLOADED = re.compile(r"[0-9a-f]{8}-(?=.)")  # what Label Studio writes before a file's name
 LARGEST = 64 << 20  # bytes of a JSON
 ELSEWHERE = 2**53 - 1  # the seed of answers that were given elsewhere; no order is drawn by it
-NAMED = 5  # faults that are printed
+NAMED = 5  # faults, and raters, that are printed
 
 Question = tuple[str, str, str]  # reference, text or "", and two images
 
@@ -84,25 +100,30 @@ def images_of(study: Study) -> set[int]:
     return {at for question in study.questions for at in question[first:] if at >= 0}
 
 
+def chosen(judgments: Sequence[Judgment]) -> dict[int, list[int]]:
+    """How often each alternative was chosen, by question, where any was. Repeated questions count once."""
+    counts: dict[int, list[int]] = defaultdict(lambda: [0, 0])
+    for each in standing(judgments):
+        if each.choice is not None and each.draw != asking.REPEAT:
+            counts[each.question][each.choice] += 1
+    return counts
+
+
 def votes(study: Study, judgments: Sequence[Judgment], *, folder: str = "") -> str:
     """The answers as own data of the shape `votes`, a CSV: a row for each question that somebody chose in.
 
-    Paths of images begin with `folder`. Repeated questions count once.
+    Paths of images begin with `folder`.
     """
-    counts: dict[int, list[int]] = {}
-    for each in standing(judgments):
-        if each.choice is not None and each.draw != asking.REPEAT:
-            counts.setdefault(each.question, [0, 0])[each.choice] += 1
     images = images_of(study)
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
     table.writerow(VOTES)
-    for question, chosen in sorted(counts.items()):
+    for question, counts in sorted(chosen(judgments).items()):
         shown = [
             QUALITY_PROMPT if at < 0 else f"{folder}{study.contents[at]}" if at in images else study.contents[at]
             for at in study.questions[question]
         ]
-        table.writerow([f"question {question + 1}", *shown, *chosen])
+        table.writerow([f"question {question + 1}", *shown, *counts])
     return out.getvalue()
 
 
@@ -112,23 +133,19 @@ class GivenJudgment:
 
     question: Question
     choice: int | None
-    rater: str = ""
-    time: str = ""
-    seconds: float = 0.0
+    rater: str
+    time: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgmentFile:
-    """Questions and answers of one file. `skipped`: a sentence on what cannot be used, or nothing."""
+    """Questions and answers of one file, in the order of their times. `skipped`: what cannot be used, in words."""
 
     kind: Kind
+    questions: list[Question]  # each once, whichever alternative was first; also those without an answer
     judgments: tuple[GivenJudgment, ...]
-    skipped: str = ""
-
-    @property
-    def questions(self) -> list[Question]:
-        """Each question once, whichever alternative was first."""
-        return list({(each[0], *sorted(each[1:])): each for each in (one.question for one in self.judgments)}.values())
+    read: str  # how, in words: sides, raters, and what has no choice
+    skipped: str
 
 
 class ImageNames:
@@ -152,14 +169,15 @@ class ImageNames:
             return (longest or found)[0]
         if found:
             raise BadInput(f"{shortened(text)} may be any of {', '.join(found[:3])}: rename them apart")
-        raise BadInput(f"{shortened(text)} is not among the images")
+        raise BadInput(f"{shortened(text) or 'an empty field'} is not among the images")
 
 
 def _path(text: str) -> str:
     """The path in an address; a text that is not one as it is."""
     if text.startswith("/data/") and "?d=" in text:  # Label Studio's local files
         return unquote(text.partition("?d=")[2])
-    return unquote(urlsplit(text).path) if "://" in text or text.startswith("/data/") else text
+    is_address = "://" in text or text.startswith("/data/")
+    return unquote(ADDRESS.sub("", text)) if is_address else text
 
 
 def _plain(path: str) -> str:
@@ -167,33 +185,27 @@ def _plain(path: str) -> str:
     return re.sub(r"[^-\w.]", "", PurePosixPath(path).name.strip().replace(" ", "_"))
 
 
-def read(path: Path, names: ImageNames) -> JudgmentFile | StudyFile:
+def read(path: Path, names: ImageNames, *, left: str = "") -> JudgmentFile | StudyFile:
     """A saved study, Label Studio's JSON or JSON-MIN, or a table of judgments: reference or prompt, two alternatives,
-    `choice`, and perhaps rater and time. Raises BadInput where nothing in it can be used."""
+    `choice`, and perhaps rater and time. `left`: the field of the image on the left. Raises BadInput where nothing in
+    it can be used, or it may be meant in two ways."""
     if path.suffix.lower() != ".json":
-        table = read_table(path)
-        table.column(CHOICES, what="choices")
-        return _imported(path.name, names, [(f"row {at}", _of_row(row)) for at, row in enumerate(table.rows(), 1)])
+        return _imported(path.name, _rows(path), names, left=left, is_table=True)
     try:
         if path.stat().st_size > LARGEST:
             raise BadInput(f"{path.name} has more than {LARGEST >> 20} MB. Export fewer tasks at once")
         content = parse_json(path.read_text(encoding="utf-8-sig"), name=path.name)
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read ({error.strerror})") from error
-    except ValueError as error:
-        raise BadInput(
-            f"{path.name} is not JSON ({error}). Save the study, or export from Label Studio as JSON"
-        ) from error
+    except (OSError, ValueError) as error:
+        why = f"{path.name} cannot be read as JSON ({error}). Save the study, or export from Label Studio as JSON"
+        raise BadInput(why) from error
     if isinstance(content, list):
-        return _imported(path.name, names, list(_of_label_studio(content)))
+        return _imported(path.name, list(_of_label_studio(content)), names, left=left)
     return parsed(content, name=path.name)
 
 
 def questions(path: Path, names: ImageNames) -> JudgmentFile:
     """The questions of a table: reference or prompt, and two alternatives. Raises BadInput naming rows."""
-    rows = read_table(path).rows()
-    given = [(f"row {at}", {"fields": row, "choice": ""}) for at, row in enumerate(rows, 1)]
-    found = _imported(path.name, names, given)
+    found = _imported(path.name, _rows(path), names, is_table=True, is_judged=False)
     if found.skipped:
         raise BadInput(f"{path.name}: {found.skipped}")
     return found
@@ -214,146 +226,212 @@ def prompts(path: Path) -> list[str]:
     return kept
 
 
-# ---- other programs' files, as fields, choice, rater, time and seconds
+# ---- other programs' files, as rows: where, and the fields or why it is skipped
+
+Rows = Sequence[tuple[str, dict[str, Any] | str]]
 
 
-def _of_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    def of(names: Sequence[str]) -> str:
-        key = next((key for key in row if str(key).lower() in names), None)
-        return "" if key is None or row[key] is None else str(row[key])
-
-    own = (*CHOICES, *RATERS, *TIMES, "name", "id")
-    fields = {key: value for key, value in row.items() if str(key).lower() not in own}
-    return {"fields": fields, "choice": of(CHOICES), "rater": of(RATERS), "time": of(TIMES)}
+def _rows(path: Path) -> Rows:
+    return [(f"row {at}", row) for at, row in enumerate(read_table(path).rows(), 1)]
 
 
 def _of_label_studio(tasks: Sequence[Any]) -> Iterator[tuple[str, dict[str, Any] | str]]:
-    """Each annotation, or why it is skipped."""
+    """Each annotation; of a task without one, and in JSON-MIN, the task."""
     for at, task in enumerate(tasks, start=1):
-        where = f"task {task.get('id', at) if isinstance(task, dict) else at}"
-        data, annotations = _parts(task)
-        if not annotations:
-            yield where, "it has no annotation"
-        for each in annotations:
+        if not isinstance(task, dict):
+            yield f"task {at}", "it is not an object"
+            continue
+        where = f"task {task.get('id', at)}"
+        if not isinstance(data := task.get("data"), dict):
+            yield where, task
+            continue
+        data = {key: value for key, value in data.items() if _role(key) in ("", "reference")}
+        annotations = task.get("annotations", task.get("completions"))
+        for each in annotations if isinstance(annotations, list) and annotations else [{"result": []}]:
             if not isinstance(each, dict) or not isinstance(results := each.get("result"), list):
                 yield where, "its annotation is not an object with a list `result`"
             elif each.get("was_cancelled"):
                 yield where, "its annotation was cancelled"
             else:
-                rater, seconds = each.get("completed_by") or "", each.get("lead_time")
-                if isinstance(rater, dict):
-                    rater = rater.get("email", rater.get("id", ""))
-                yield (
-                    where,
-                    {
-                        "fields": data,
-                        "choice": _chosen(results),
-                        "shown": _shown(results),
-                        "rater": str(rater),
-                        "time": str(each.get("created_at") or ""),
-                        "seconds": float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < 1e6 else 0.0,
-                    },
-                )
+                about = {key: each.get(key) for key in ("completed_by", "created_at", "updated_at")}
+                yield where, _annotated(data, results) | about
 
 
-def _parts(task: Any) -> tuple[dict[str, Any], list[Any]]:
-    """A task's fields and annotations, of JSON-MIN too."""
-    if not isinstance(task, dict):
-        return {}, []
-    if isinstance(task.get("data"), dict):
-        annotations = task.get("annotations", task.get("completions"))
-        return task["data"], annotations if isinstance(annotations, list) else []
-    values = [value for key, value in task.items() if isinstance(value, list) or key.lower() in CHOICES]
-    parts = [part for value in values for part in (value if isinstance(value, list) else [{"choices": [value]}])]
-    fields = {key: value for key, value in task.items() if key.lower() not in CHOICES}
-    return fields, [{**task, "completed_by": task.get("annotator"), "result": [{"value": part} for part in parts]}]
+def _annotated(data: dict[str, Any], results: Sequence[Any]) -> dict[str, Any]:
+    """A task's fields and its answer: of tags that are called as fields are, a field's name."""
+    answers = []
+    for part in filter(lambda part: isinstance(part, dict), results):
+        text, tags = _text(part.get("value")), str(part.get("to_name")).split(",")
+        if len(tags) == 2 and {*tags} <= data.keys():
+            data = {tag: data[tag] for tag in tags} | data  # the left one first
+            text = dict(zip(SIDES, tags, strict=True)).get(text, text)
+        answers.append(text)
+    known = {*data, *TIES, *sum(PLACES, ())}
+    return data | {"choice": [text for text in answers if {text, _word(text)} & known] or answers}
 
 
-def _chosen(results: Sequence[Any]) -> str | None:
-    """What was selected, None where nothing was."""
-    for value in (each.get("value") for each in results if isinstance(each, dict)):
-        match value:
-            case {"selected": str(chosen)} | {"choices": [chosen]}:
-                return str(chosen)
-    return None
+def _text(value: Any) -> str:
+    """A cell or a part of JSON as text: what was selected, or who somebody is."""
+    match value:
+        case {"email": str(one)} if one:
+            return one
+        case {"selected": one} | {"choices": one} | {"id": one}:
+            return _text(one)
+        case list():
+            return " and ".join(filter(None, map(_text, value)))
+        case None | dict():
+            return ""
+    return str(value).strip()
 
 
-def _shown(results: Sequence[Any]) -> list[str]:
-    """The names of the tags that were compared, the left one first."""
-    named = [each.get("to_name") for each in results if isinstance(each, dict)]
-    return next((name.split(",") for name in named if isinstance(name, str) and "," in name), [])
+def _role(heading: str) -> str:
+    """Which of NAMES a field is; none of an image or anything else."""
+    return ROLES.get(re.sub(r"[\W_]", "", heading.lower()), "")
 
 
-# ---- fields to judgments
+def _word(choice: str) -> str:
+    """A choice without what is not needed to tell it: `Image 1`, `model_1` and `1.0` are 1."""
+    text = re.sub(r"(?<=\w)[\s_]+(?=\w)", " ", choice.lower())
+    found = CHOSEN.fullmatch(text)
+    return found[1] if found else text
 
 
-def _imported(title: str, names: ImageNames, given: Sequence[tuple[str, dict[str, Any] | str]]) -> JudgmentFile:
-    """The judgments of one kind that can be used. Raises BadInput without any."""
+# ---- rows to judgments
+
+
+def _imported(
+    title: str, given: Rows, names: ImageNames, *, left: str = "", is_table: bool = False, is_judged: bool = True
+) -> JudgmentFile:
+    """The judgments of one kind that can be used. Raises BadInput without any, and where all may be misread."""
+    faults = [f"{where}: {why}" for where, why in given if isinstance(why, str)]
+    rows = [(at, {str(key): _text(row[key]) for key in row if key}) for at, row in given if isinstance(row, dict)]
+    cells: dict[str, list[str]] = defaultdict(list)
+    for key, text in (cell for _, row in rows for cell in row.items()):
+        cells[key] += [text] if text else []
+    of = {role: [key for key in cells if _role(key) == role and cells[key]] for role in (*NAMES, "")}
+    images = [key for key in of[""] if _are_images(cells[key])]
+    if len(images) != 2:
+        listed = ", ".join(images) or "none"
+        raise BadInput(f"{title} needs 2 fields of images besides a reference or prompt, and has {listed}")
+    own = {key.lower() for key in images}
+    held = {key: {*map(str.lower, cells[key])}.difference(MISSING, TIES) for key in of[""]}
+    choices = of["choice"] or [key for key, said in held.items() if said and said <= {*SIDES, *own}]
+    if not is_judged:
+        choices = []
+    elif not choices:
+        listed = ", ".join(cells)
+        raise BadInput(f"{title} has the fields {listed}. Call the one that holds left, right or tie `choice`")
+    words = {_word(text) for key in choices for text in cells[key] if text.lower() not in own}
+    numbers = {float(word) for word in words if NUMBER.fullmatch(word)}
+    if not (numbers <= {1, 2} or numbers <= {0, 1}):
+        listed = ", ".join(f"{number:g}" for number in sorted(numbers)[:NAMED])
+        raise BadInput(f"{title} has the choices {listed}. Write left, right or tie, or 1 and 2")
+    used = [pair for pair in PLACES if words & {*pair} or pair == NUMBERS and numbers]
+    sides = _sides(title, (images[0], images[1]), used, left=left, is_table=is_table)
+    places = {word: at for pair in PLACES for at, word in enumerate(pair)}
+    places |= {"0": 0, "1": 1} if 0 in numbers else {}
+    places |= {key.lower(): at for at, key in enumerate(sides)}
+    rater, reference = ((*of[role], "")[0] for role in ("rater", "reference"))
+    time = ["", *of["time"]][-1]  # created_at is followed by updated_at
+    shown = [text for text in cells[reference] if text != QUALITY_PROMPT]
+    kind: Kind = "quality" if not shown else "image" if _are_images(shown) else "text"
     judgments: list[GivenJudgment] = []
-    kinds: list[Kind] = []
-    faults: list[str] = []
-    for where, each in given:
+    asked: dict[Question, Question] = {}
+    without = 0
+    for where, row in rows:
         try:
-            if isinstance(each, str):
-                raise BadInput(each)
-            kind, question, keys = _question(each["fields"], names, shown=each.get("shown", []))
-            if kinds and kind != kinds[0]:
-                raise BadInput(f"it asks another kind of question ({kind}) than the first ({kinds[0]})")
-            judgments.append(
-                GivenJudgment(
-                    question=question,
-                    choice=_choice(each["choice"], question, keys, names),
-                    rater=each.get("rater", "")[:LONGEST_NAME],
-                    time=each.get("time", "")[:40],
-                    seconds=each.get("seconds", 0.0),
-                )
-            )
-            kinds.append(kind)
+            first, second = (names.find(row.get(key, "")) for key in sides)
+            if first == second:
+                raise BadInput(f"both alternatives are {shortened(first)}")
+            question = (_reference(row.get(reference, ""), kind, names), first, second)
+            said = [text for text in {row.get(key, ""): 0 for key in choices} if text.lower() not in MISSING]
+            choice = _choice(" and ".join(said), question, places, names) if said else None
         except BadInput as error:
             faults.append(f"{where}: {error}")
-    skipped = f"{len(faults):,} skipped: {'; '.join(faults[:NAMED])}" if faults else ""
-    skipped += f"; and {len(faults) - NAMED:,} more" if len(faults) > NAMED else ""
-    if not judgments:
-        raise BadInput(f"{title} has no judgment that can be used. {skipped or 'It is empty'}")
-    return JudgmentFile(kind=kinds[0], judgments=tuple(judgments), skipped=skipped)
+            continue
+        asked[question[0], *sorted(question[1:])] = question
+        without += not said
+        if said:
+            by, at = row.get(rater, "")[:LONGEST_NAME], row.get(time, "")[:40]
+            judgments.append(GivenJudgment(question=question, choice=choice, rater=by, time=at))
+    more = f"; and {len(faults) - NAMED:,} more" if len(faults) > NAMED else ""
+    skipped = f"{len(faults):,} skipped: {'; '.join(faults[:NAMED])}{more}" if faults else ""
+    if not (judgments if is_judged else asked):
+        raise BadInput(f"{title} has no judgment that can be used; {without} have no choice. {skipped}")
+    named = f"raters are named by {rater}" if rater else "no field names raters"
+    return JudgmentFile(
+        kind=kind,
+        questions=list(asked.values()),
+        judgments=tuple(sorted(judgments, key=lambda each: _moment(each.time))),
+        read=f"left is {sides[0]}, right is {sides[1]}, {named}, {without} rows have no choice",
+        skipped=skipped,
+    )
 
 
-def _question(
-    fields: Mapping[str, Any], names: ImageNames, *, shown: Sequence[str]
-) -> tuple[Kind, Question, tuple[str, str]]:
-    """Kind and question of a task or row, and the names of the fields of its alternatives, the left one first."""
-    texts = {str(key): value for key, value in fields.items() if isinstance(value, str) and value.strip()}
-    reference = next((key for key in texts if key.lower() in REFERENCES), "")
-    pair = [key for key in texts if key != reference and is_image_name(_path(texts[key]))]
-    pair.sort(key=lambda key: (shown.index(key) if key in shown else 0, "right" in key.lower(), key))
-    if len(pair) != 2:
-        raise BadInput(f"it has {len(pair)} fields of images besides a reference or prompt, and 2 are needed")
-    first, second = (names.find(texts[key]) for key in pair)
-    if first == second:
-        raise BadInput(f"both alternatives are {shortened(first)}")
-    given = texts.get(reference, QUALITY_PROMPT).strip()
-    if given == QUALITY_PROMPT:
-        return "quality", ("", first, second), (pair[0], pair[1])
-    if is_image_name(_path(given)):
-        return "image", (names.find(given), first, second), (pair[0], pair[1])
-    if len(given) > LONGEST_TEXT:
-        raise BadInput(f"its text has more than {LONGEST_TEXT:,} characters")
-    return "text", (given, first, second), (pair[0], pair[1])
+def _are_images(texts: Collection[str]) -> bool:
+    """Whether most of them name images."""
+    return 2 * sum(is_image_name(_path(text)) for text in texts) > len(texts)
 
 
-def _choice(value: str | None, question: Question, keys: tuple[str, str], names: ImageNames) -> int | None:
-    """Which alternative a value names; None: neither."""
-    if value is None:
-        raise BadInput("nothing was chosen")
-    text = value.strip().lower()
-    for at, known in enumerate((FIRST, SECOND)):
-        if text in known or text == keys[at].lower():
-            return at
-    if text in NEITHER:
+def _reference(text: str, kind: Kind, names: ImageNames) -> str:
+    """What a question of a kind is about."""
+    if kind == "image":
+        return names.find(text)
+    if kind == "quality":
+        return ""
+    if is_image_name(_path(text)) or not 0 < len(text) <= LONGEST_TEXT:
+        raise BadInput(f"it is about {shortened(text)!r}, not about a text of 1 to {LONGEST_TEXT:,} characters")
+    return text
+
+
+def _sides(
+    title: str, order: tuple[str, str], used: Sequence[tuple[str, str]], *, left: str, is_table: bool
+) -> tuple[str, str]:
+    """The fields of what was on the left and right, from the order of their columns; of JSON, whose order means
+    nothing, from their names. `used`: the pairs of words that choices use. Raises BadInput where that is not known."""
+    if left in order:
+        return order if left == order[0] else order[::-1]
+    by_name = {words: named for words in PLACES for named in (order[::-1], order) if _are(named, words)}
+    sides = by_name.get(SIDES, order)
+    if is_table:
+        is_clear = all(by_name.get(words, sides) == order for words in used if words != SIDES)
+    else:
+        is_clear = not used or SIDES in by_name or {*by_name.values()} == {order}
+    if left or not is_clear:
+        one, other = (argument("left", name) for name in order)
+        raise BadInput(
+            f"{title} does not tell which image was on the left: its fields are {order[0]} and {order[1]}. "
+            f"Add {one} or {other}"
+        )
+    return sides
+
+
+def _are(fields: tuple[str, str], words: tuple[str, str]) -> bool:
+    """Whether one field's name has the first of two words and the other's the second; long ones within a word too."""
+    return all(
+        word in (name.lower() if len(word) > 1 else words_of(name)) for name, word in zip(fields, words, strict=True)
+    )
+
+
+def _choice(text: str, question: Question, places: Mapping[str, int], names: ImageNames) -> int | None:
+    """Which alternative a choice names; None: neither."""
+    word = _word(text)
+    if word in TIES:
         return None
-    if is_image_name(_path(value)) and (name := names.find(value)) in question[1:]:
-        return question[1:].index(name)
-    raise BadInput(f"its choice {shortened(value)!r} is not 1, 2, left, right, tie, or an alternative's name")
+    at = places.get(text.lower(), places.get(word))
+    if at is None and is_image_name(_path(text)) and (name := names.find(text)) in question[1:]:
+        at = question.index(name, 1) - 1
+    if at is None:
+        raise BadInput(f"its choice {shortened(text)!r} is not 1, 2, left, right, tie, or an alternative's name")
+    return at
+
+
+def _moment(time: str) -> float:
+    """Seconds since 1970 of a time in ISO 8601; 0 of anything else."""
+    try:
+        return datetime.fromisoformat(time).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
 
 
 # ---- into a study
@@ -379,9 +457,50 @@ def placed(study: Study, given: JudgmentFile, *, rater: str) -> list[Judgment]:
             draw=asking.GIVEN,
             left=int(is_swapped),
             choice=None if each.choice is None else int(each.choice != is_swapped),
-            seconds=each.seconds,
         )
         for each in given.judgments
         if each.question in place
         for number, is_swapped in [place[each.question]]
     ]
+
+
+def merged(
+    study: Study, here: Sequence[Judgment], given: JudgmentFile | StudyFile, *, rater: str
+) -> tuple[list[Judgment], str]:
+    """The rows of others that are new in a study, and a sentence on how all were read.
+
+    A rater's answer replaces an older one to the same question. Raises BadInput for a study of other questions.
+    """
+    if isinstance(given, JudgmentFile):
+        rows, read, skipped = placed(study, given, rater=rater), given.read, given.skipped
+        others = len(given.judgments) - len(rows)
+    elif given.study.key != study.key:
+        raise BadInput("It is a study of other questions: only judgments of the same questions can be merged")
+    else:
+        rows, read, skipped, others = standing(given.judgments), "sides and raters are the study's", "", 0
+    known, last = ({(each.rater, each.seed, each.order): each for each in listed} for listed in (here, rows))
+    found: dict[str, list[Judgment]] = defaultdict(list)
+    for place, each in last.items():
+        old = known.get(place)
+        if old and old.choice == each.choice and not old.undone:
+            found["same"].append(each)
+        elif old and 0 < _moment(each.time) < _moment(old.time):
+            found["older"].append(each)
+        else:
+            found["changed" if old else "added"].append(each)
+    by = [*dict.fromkeys(each.rater for each in rows)]
+    raters = ", ".join(by[:NAMED] or ["nobody"]) + (f" and {len(by) - NAMED} more" if len(by) > NAMED else "")
+    added, changed = found["added"], found["changed"]
+    against = sum(each.choice != last[each.rater, each.seed, each.order].choice for each in rows)
+    more = (
+        f"{against} contradict the last of their rater, which counts",
+        f"{len(found['same'])} were here already",
+        f"{len(found['older'])} are older than the answers here",
+        f"{others} are of questions that the study has not",
+        skipped,
+    )
+    sentence = (
+        f"{len(added)} judgments added by {raters}, {len(changed)} changed; {read}, "
+        f"{len(rows) - len(last)} repeat a question of their rater"
+    )
+    return [*added, *changed], "; ".join([sentence, *(each for each in more if each[:2] not in ("", "0 "))])

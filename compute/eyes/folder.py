@@ -33,7 +33,6 @@ from compute.eyes.study import (
     Kind,
     Study,
     StudyFile,
-    standing,
 )
 from compute.io.files import is_inside, reserved, validated, write_text
 from compute.io.images import image_files, is_image_name
@@ -157,21 +156,10 @@ class StudyFolder:
             write_text(self.path / MANIFEST, table)
 
     def merge(self, given: exchange.JudgmentFile | StudyFile) -> str:
-        """Adds judgments whose rater, seed and order are not here yet, and says how many. Raises BadInput."""
-        if isinstance(given, StudyFile):
-            if given.study.key != self.study.key:
-                raise BadInput("It is a study of other questions: only judgments of the same questions can be merged")
-            rows, others, skipped = given.judgments, 0, ""
-        else:
-            rows = exchange.placed(self.study, given, rater=self.settings.rater)
-            others, skipped = len(given.judgments) - len(rows), given.skipped
-        known = {(each.rater, each.seed, each.order) for each in self._judgments}
-        new = [each for each in rows if (each.rater, each.seed, each.order) not in known]
+        """Adds others' judgments that are new, and says how all were read. Raises BadInput."""
+        new, sentence = exchange.merged(self.study, self._judgments, given, rater=self.settings.rater)
         self.add(*new)
-        parts = [f"{len(standing(new))} judgments added"]
-        parts += [f"{len(rows) - len(new)} were here already"] if len(rows) > len(new) else []
-        parts += [f"{others} are of questions that the study has not"] if others else []
-        return "; ".join([*parts, *filter(None, [skipped])])
+        return sentence
 
     def images(self) -> list[str]:
         """The names of the images that the study has."""

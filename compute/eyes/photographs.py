@@ -6,9 +6,11 @@ Credits and licences are those of compute/live/examples.py.
 from __future__ import annotations
 
 import io
+import tomllib
 from collections.abc import Callable
 from functools import lru_cache, partial
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 from PIL import Image
@@ -22,59 +24,9 @@ from compute.tasks.drawing.render import photo_path
 from compute.tasks.perturb import PERTURBATIONS, perturb
 from compute.types import BadInput
 
-PHOTOGRAPHS = {
-    "astronaut": "astronaut.png",
-    "bricks": "brick.png",
-    "cat": "chelsea.png",
-    "coffee": "coffee.png",
-    "galaxies": "hubble_deep_field.jpg",
-    "grass": "grass.png",
-    "photographer": "camera.png",
-    "retina": "retina.jpg",
-    "rocket": "rocket.jpg",
-}
-CHANGED = ("astronaut", "cat", "coffee", "galaxies", "retina", "rocket")  # those in colour; the others are for texts
+MADE_OF = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+CHANGED, DAMAGES, OTHERS, PROMPTS, PHOTOGRAPHS = MADE_OF.values()
 MOST = 240  # questions
-# What is done to each photograph: a distortion of strength 1 to 5, or one of PERTURBATIONS of strength 0 to 1.
-DAMAGES = (
-    ("noise", 3),
-    ("noise", 5),
-    ("blocks", 3),
-    ("blocks", 5),
-    ("gaussianblur", 0.08),
-    ("gaussianblur", 0.25),
-    ("fade", 4),
-    ("grey", 4),
-    ("elastic", 0.3),
-)
-CHANGES = (
-    *DAMAGES,
-    ("darken", 4),
-    ("lighten", 4),
-    ("vivid", 5),
-    ("colorjitter", 0.8),
-    ("rotate", 0.4),
-    ("perspective", 0.6),
-    ("elastic", 0.8),
-)
-PROMPTS = (
-    "a warm morning",
-    "a quiet evening",
-    "a long journey",
-    "something soft to touch",
-    "something rough to touch",
-    "an old picture",
-    "a portrait",
-    "a view through an instrument",
-    "far away from home",
-    "close enough to touch",
-    "a pattern without an end",
-    "a place to rest",
-    "courage",
-    "curiosity",
-    "made by people",
-    "made by nature",
-)
 SEED = 20261127
 SIDE = 512  # pixels, the longer side, that a person sees
 STORED = 200  # files in memory, of about 40 kB
@@ -82,7 +34,7 @@ STORED = 200  # files in memory, of about 40 kB
 
 def materials(kind: Kind) -> Materials:
     """The photographs of one kind of question, with the questions."""
-    changes = {"image": CHANGES, "quality": DAMAGES, "text": ()}[kind]
+    changes = {"image": [*DAMAGES, *OTHERS], "quality": DAMAGES, "text": ()}[kind]
     if kind == "text":
         every = [(prompt, *pair) for prompt in PROMPTS for pair in combinations(map(_name, PHOTOGRAPHS), 2)]
     else:

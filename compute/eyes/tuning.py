@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -13,10 +12,10 @@ import numpy as np
 from compute import paths
 from compute.analysis import power
 from compute.catalog import shipped
-from compute.eyes import asking
+from compute.eyes import exchange
 from compute.eyes.folder import IMAGES, StudyFolder
 from compute.eyes.report import Share
-from compute.eyes.study import TUNES_FROM, Kind, standing
+from compute.eyes.study import TUNES_FROM, Kind
 from compute.models import hardware
 from compute.models.files import weights
 from compute.tasks.source import Source
@@ -139,10 +138,6 @@ def tune(
 def _examples(folder: StudyFolder) -> FileExamples:
     """The questions that have an answer most raters gave. Raises BadInput for too few."""
     study = folder.study
-    votes: dict[int, Counter[int]] = defaultdict(Counter)
-    for each in standing(folder.judgments()):
-        if each.choice is not None and each.draw != asking.REPEAT:
-            votes[each.question][each.choice] += 1
     samples = [
         Sample(
             name=f"question {question + 1}",
@@ -150,7 +145,7 @@ def _examples(folder: StudyFolder) -> FileExamples:
             alternatives=(study.contents[first], study.contents[second]),
             answer=int(chosen[1] > chosen[0]),
         )
-        for question, chosen in sorted(votes.items())
+        for question, chosen in sorted(exchange.chosen(folder.judgments()).items())
         if chosen[0] != chosen[1]
         for reference, first, second in [study.questions[question]]
     ]

@@ -43,8 +43,8 @@ def files(contents: dict[str, bytes]) -> list[dict[str, Any]]:
 
 
 def place(page: Any, number: int) -> None:
-    """Until the question at a place of the order is shown."""
-    page.locator(f".ey-ask[data-place='{number}']").wait_for()
+    """Until the question at a place of the order is shown and takes answers."""
+    page.locator(f".ey-ask[data-place='{number}'][data-answers='{number}']").wait_for()
 
 
 def judge(page: Any, *, first: int, until: int) -> None:
@@ -105,6 +105,29 @@ def test_the_next_question_is_there_within_a_frame(visit: Callable[..., Any]) ->
       requestAnimationFrame(() => resolve(document.querySelector('.ey-ask').dataset.place));
     })""")
     assert shown == "3"
+
+
+def test_what_nobody_can_have_seen_is_not_answered(visit: Callable[..., Any]) -> None:
+    page = photographs(visit("eyes", ready=START))
+    orders = "document.querySelector('.likeness-eyes').likenessEyes.visit.judgments.map((each) => each.order)"
+    left = page.locator("[data-side=left]")
+    left.dblclick()
+    place(page, 1)
+    left.dispatch_event("click", {"detail": 2})  # a slow double click's second one
+    assert page.evaluate(orders) == [0]
+    page.wait_for_function("document.querySelector('.likeness-eyes').likenessEyes.asking.ahead.size >= 3")
+    places = page.evaluate("""async () => {
+      const places = [];
+      for (let at = 0; at < 2; at += 1) {
+        document.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowLeft', bubbles: true }));
+        await new Promise(requestAnimationFrame);
+        places.push(document.querySelector('.ey-ask').dataset.place);
+      }
+      return places;
+    }""")
+    assert places == ["2", "2"]  # the second key came with the first frame of question 2
+    place(page, 2)
+    assert page.evaluate(orders) == [0, 1]
 
 
 def test_a_phone_shows_all_images_at_once_and_taps_answer(visit: Callable[..., Any]) -> None:
@@ -179,7 +202,13 @@ def test_another_rater_s_study_is_added_and_one_of_other_questions_is_not(visit:
     theirs = mine | {"judgments": [each | {"rater": "ann"} for each in mine["judgments"]]}
     other = mine | {"study": mine["study"] | {"contents": [f"{name}?" for name in mine["study"]["contents"]]}}
     chosen = page.get_by_label("Another rater")
-    for content, words in ((other, "other questions"), (theirs, "23 further")):
+    newer = [each | {"choice": None, "time": "2100-01-01T00:00:00Z"} for each in theirs["judgments"][:2]]
+    for content, words in (
+        (other, "other questions"),
+        (theirs, "23 judgments added by ann, 0 changed"),
+        (theirs, "23 were here already"),
+        (theirs | {"judgments": newer}, "2 changed"),
+    ):
         chosen.set_input_files(
             {"name": "a.json", "mimeType": "application/json", "buffer": json.dumps(content).encode()}
         )

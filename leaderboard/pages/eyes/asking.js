@@ -3,6 +3,7 @@
 import { button, el } from '../../js/dom.js';
 
 const FIRST_REPORT = 20; // judgments
+const UNSEEN = 300; // ms after a question's first frame in which nobody can have looked at it
 const AHEAD = 2; // questions whose images are ready before they are asked
 const GOALS = [FIRST_REPORT, 50, 100, 200];
 const KEYS = { ArrowLeft: 'left', ArrowRight: 'right', ArrowDown: 'neither', Backspace: 'undo' };
@@ -11,14 +12,15 @@ const writes = (node) => Boolean(node.closest?.('input, textarea, select, dialog
 export class Asking {
   /** `address(number)` is the address of an image; `changed(judgment)` is called with each answer, `report` and `save` by their buttons. */
   constructor(visit, { address, changed, report, save }) {
-    Object.assign(this, { visit, address, changed, ahead: new Map(), current: null, since: 0 });
+    Object.assign(this, { visit, address, changed, ahead: new Map(), current: null, blind: false, since: 0, turn: 0 });
     this.title = el('h2', { tabindex: '-1' }, visit.asks);
     this.count = el('span', { class: 'pg-num', role: 'status' });
     this.bar = el('progress', { 'aria-label': 'Judgments until the next step' });
     this.text = el('p', { class: 'ey-text', dir: 'auto' });
     this.reference = el('span', { class: 'ey-image' });
     this.sides = { left: el('span', { class: 'ey-image' }), right: el('span', { class: 'ey-image' }) };
-    const side = (name, words, arrow) => button('', () => this.act(name), { class: 'ey-side', 'data-side': name, title: `${words} (${arrow})` });
+    const once = (name) => (event) => event.detail > 1 || this.act(name); // a double click answers once
+    const side = (name, words, arrow) => button('', once(name), { class: 'ey-side', 'data-side': name, title: `${words} (${arrow})` });
     const [left, right] = [side('left', 'Left', '←'), side('right', 'Right', '→')];
     left.append(this.sides.left, el('span', {}, '← Left'));
     right.append(this.sides.right, el('span', {}, 'Right →'));
@@ -28,28 +30,38 @@ export class Asking {
     this.node = el('section', { class: 'ey-ask', 'aria-label': 'Question', 'data-kind': visit.study.kind },
       el('header', {}, this.title, this.count, this.bar), this.text,
       el('div', { class: 'ey-images' }, visit.study.kind === 'image' && el('div', { class: 'ey-reference' }, this.reference, el('span', {}, 'Reference')), left, right),
-      el('footer', {}, press('Cannot tell ↓', () => this.act('neither')), this.undo, this.answer, press('Save', save)));
+      el('footer', {}, press('Cannot tell ↓', once('neither')), this.undo, this.answer, press('Save', save)));
     document.addEventListener('keydown', this.key = (event) => this.#key(event));
   }
 
-  /** Shows the question at the visit's place, as soon as its images are decoded. */
+  /** Shows the question at the visit's place, as soon as its images are decoded; it takes answers UNSEEN later. */
   async show() {
     const { visit } = this;
     const place = visit.place;
+    this.turn += 1;
+    const { turn } = this;
     this.current = null;
+    delete this.node.dataset.answers;
     this.#progress();
     const asked = visit.asked(place);
     if (!asked) return false;
     const images = await this.#ready(place);
-    if (visit.place !== place) return true;
+    if (this.turn !== turn) return true;
     if (images.reference) this.reference.replaceChildren(images.reference);
     if (visit.study.kind === 'text') this.text.textContent = visit.study.contents[asked.reference];
     this.sides.left.replaceChildren(images.left);
     this.sides.right.replaceChildren(images.right);
-    const blind = Object.values(images).some((image) => image.tagName !== 'IMG');
-    if (blind) this.ahead.delete(place); // the next look may find the server back
-    Object.assign(this, { current: { ...asked, blind }, since: performance.now() });
+    this.blind = Object.values(images).some((image) => image.tagName !== 'IMG');
+    if (this.blind) this.ahead.delete(place); // the next look may find the server back
     this.node.dataset.place = String(place);
+    requestAnimationFrame(() => {
+      const since = performance.now();
+      setTimeout(() => {
+        if (this.turn !== turn) return;
+        Object.assign(this, { current: asked, since });
+        this.node.dataset.answers = String(place);
+      }, UNSEEN);
+    });
     for (let next = place + 1; next <= place + AHEAD; next += 1) this.#ready(next);
     for (const old of this.ahead.keys()) if (old < place - 1 || old > place + AHEAD) this.ahead.delete(old);
     return true;
@@ -65,7 +77,7 @@ export class Asking {
     if (name === 'undo') {
       const undone = visit.undo();
       if (undone) this.changed(undone);
-    } else if (current?.blind && name !== 'neither') this.show();
+    } else if (this.blind && name !== 'neither') this.show();
     else if (current) {
       const choice = { left: current.side, right: 1 - current.side, neither: null }[name];
       this.changed(visit.answer(choice, Math.round(performance.now() - this.since) / 1000));

@@ -89,10 +89,10 @@ class Eyes {
       if (this.root.dataset.screen !== 'answer') this.resume(new Visit(facts));
       else if (facts.key !== this.visit.key) this.say('That file has other questions than this study: only judgments of the same questions can be added.');
       else {
-        const added = this.visit.merge(facts.judgments);
+        const read = this.visit.merge(facts.judgments);
         if (this.visit.source === 'folder') await this.deliver();
         await this.answer();
-        this.say(`${added} further judgments were added.`);
+        this.say(read);
       }
     } catch (error) {
       this.say(error.message);
@@ -202,7 +202,7 @@ class Eyes {
         visit.unsent.shift();
         if (this.visit === visit) visit.store();
         this.say('');
-        if (this.asking?.current?.blind) this.asking.show();
+        if (this.asking?.blind) this.asking.show();
       } catch (error) {
         const waits = `${visit.unsent.length} answers wait in this tab and are sent once it does.`;
         this.say(error.status >= 400 && error.status < 500 ? error.message : `The server does not answer: ${waits}`);

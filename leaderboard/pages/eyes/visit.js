@@ -82,12 +82,20 @@ export class Visit {
     return last ? this.#add({ ...last, undone: true }) : null;
   }
 
-  /** Adds others' judgments of the same questions; hands back how many are new. */
+  /** Adds others' judgments of the same questions, where a newer one replaces an older; hands back a sentence, as the command's. */
   merge(judgments) {
-    const known = new Set(this.judgments.map(place));
-    const added = judgments.filter((each) => !known.has(place(each)));
-    this.#keep(added);
-    return standing(added).length;
+    const known = new Map(this.judgments.map((each) => [place(each), each]));
+    const found = { added: [], changed: [], same: [], older: [] };
+    for (const each of standing(judgments)) {
+      const old = known.get(place(each));
+      const kind = !old ? 'added' : old.choice === each.choice && !old.undone ? 'same' : Date.parse(each.time) < Date.parse(old.time) ? 'older' : 'changed';
+      found[kind].push(each);
+    }
+    const { added, changed, same, older } = found;
+    this.#keep([...added, ...changed]);
+    const raters = [...new Set(judgments.map(({ rater }) => rater))];
+    const more = [[same, 'were here already'], [older, 'are older than the answers here']].filter(([rows]) => rows.length).map(([rows, words]) => `; ${rows.length} ${words}`);
+    return `${added.length} judgments added by ${raters.slice(0, 5).join(', ')}${raters.length > 5 ? ` and ${raters.length - 5} more` : ''}, ${changed.length} changed; sides and raters are the study’s, 0 repeat a question of their rater${more.join('')}.`;
   }
 
   #add(facts) {

@@ -11,7 +11,7 @@ import pytest
 from compute.eyes import exchange
 from compute.eyes.exchange import ImageNames, JudgmentFile
 from compute.eyes.folder import EyesSettings, StudyFolder
-from compute.eyes.study import Study, StudyFile
+from compute.eyes.study import Study, StudyFile, standing
 from compute.types import BadInput
 from tests.compute.eyes.test_folder import answer, drawn
 
@@ -46,7 +46,7 @@ def test_images_are_found_by_what_other_programs_call_them() -> None:
         "deadbeef-e.png": "deadbeef-e.png",
     }
     assert {text: NAMES.find(text) for text in found} == found
-    for text, why in (("/data/upload/1/0a1b2c3d-d.png", "any of"), ("z.png", "not among"), ("", "not among")):
+    for text, why in (("/data/upload/1/0a1b2c3d-d.png", "any of"), ("z.png", "not among"), ("http://[x", "not among")):
         with pytest.raises(BadInput, match=why):
             NAMES.find(text)
 
@@ -66,21 +66,108 @@ def test_label_studio(tmp_path: Path) -> None:
     ]
     read = exchange.read(write(tmp_path / "export.json", export), NAMES)
     assert isinstance(read, JudgmentFile) and read.kind == "image" and read.questions == [QUESTION]
-    assert [(each.choice, each.rater, each.seconds) for each in read.judgments] == [
-        (0, "3", 1.5),
-        (1, "ann@host.example", 1.5),
-        (None, "3", 1.5),
-        (1, "4", 1.5),
-    ]
-    assert read.skipped.startswith("7 ") and "cancelled" in read.skipped and "missing.png" in read.skipped
+    given = [(each.choice, each.rater) for each in read.judgments]
+    assert given == [(0, "3"), (1, "ann@host.example"), (None, "3"), (1, "4")]
+    assert read.skipped.startswith("5 ") and "cancelled" in read.skipped and "missing.png" in read.skipped
+    assert "2 rows have no choice" in read.read
 
 
-def test_json_min_and_sides_by_name(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("answer", "choice"),
+    [({"pw": [{"selected": "right"}]}, 1), ({"choice": "left"}, 0), ({"sharper": "left_image"}, 0)],
+)
+def test_json_min_and_sides_by_name(tmp_path: Path, answer: dict, choice: int) -> None:
     shared = {"prompt": "a red car", "right_image": "a.png", "left_image": "b c.png", "annotator": 2, "id": 1}
-    export = [{**shared, "pw": [{"selected": "right"}]}, {**shared, "choice": "left"}]
-    read = exchange.read(write(tmp_path / "min.json", export), NAMES)
-    assert read.kind == "text" and [each.choice for each in read.judgments] == [1, 0]
+    read = exchange.read(write(tmp_path / "min.json", [shared | answer]), NAMES)
+    assert read.kind == "text" and [(each.choice, each.rater) for each in read.judgments] == [(choice, "2")]
     assert read.questions == [("a red car", "b c.png", "a.png")]
+
+
+# The heading and two choices of a.png and b c.png, the first of these in the first column; and what was chosen.
+CHOSEN = {
+    ("original,compressed,choice", "1", "right"): "ab",
+    ("method_b,method_a,choice", "1", "2"): "ab",
+    ("img_9,img_10,choice", "left", "right"): "ab",
+    ("target,other,winner", "other", "target"): "ba",
+    ("right_image,left_image,choice", "left", "right"): "ba",
+    ("bright,dark,choice", "left", "right"): "ab",
+    ("one,two,choice", "0", "1"): "ab",
+    ("one,two,choice", "1.0", "2.00"): "ab",
+    ("one,two,winner", "model_a", "Model B"): "ab",
+    ("one,two,winner", "tie (bothbad)", "tie"): "--",
+    ("one,two,choice", "Image 2", "option_1"): "ba",
+    ("one,two,sharper", "left", "right"): "ab",
+}
+
+
+@pytest.mark.parametrize("given", CHOSEN)
+def test_the_order_of_columns_tells_sides_and_words_tell_choices(tmp_path: Path, given: tuple[str, str, str]) -> None:
+    heading, *said = given
+    rows = "".join(f"a.png,b c.png,{each}\n" for each in said)
+    read = exchange.read(write(tmp_path / "t.csv", f"{heading}\n{rows}"), NAMES)
+    names = ["-" if each.choice is None else each.question[1 + each.choice][0] for each in read.judgments]
+    assert "".join(names) == CHOSEN[given] and not read.skipped
+    sides = dict(zip(heading.split(","), ("a.png", "b c.png"), strict=False))
+    left, right = read.judgments[0].question[1:]
+    assert all(
+        f"{side} is {field}" in read.read
+        for side, name in (("left", left), ("right", right))
+        for field in sides
+        if sides[field] == name
+    )
+
+
+UNCLEAR = {
+    "image 2,image 1,choice": ("1", "2"),
+    "method_b,method_a,choice": ("a", "b"),
+    "right_image,left_image,choice": ("1", "2"),
+    "one,two,choice": ("-1", "1"),
+    "one,two,vote": ("0", "2"),
+    "one,two,better": ("1", "5"),
+    "one,two,remark": ("left", "blurred"),
+}
+
+
+@pytest.mark.parametrize("heading", UNCLEAR)
+def test_a_file_that_may_be_meant_in_two_ways_is_refused_as_a_whole(tmp_path: Path, heading: str) -> None:
+    rows = "".join(f"a.png,b c.png,{each}\n" for each in UNCLEAR[heading])
+    with pytest.raises(BadInput):
+        exchange.read(write(tmp_path / "t.csv", f"{heading}\n{rows}"), NAMES)
+
+
+@pytest.mark.parametrize("fields", [("original", "compressed"), ("url_b", "url_a")])
+def test_json_that_does_not_tell_the_sides_asks_for_them(tmp_path: Path, fields: tuple[str, str]) -> None:
+    data = dict(zip(fields, ("a.png", "b c.png"), strict=True))
+    export = write(tmp_path / "export.json", [task(data, annotation("left"))])
+    with pytest.raises(BadInput, match=f"{fields[0]} and {fields[1]}.*left"):
+        exchange.read(export, NAMES)
+    for left, chosen in zip(fields, ("a.png", "b c.png"), strict=True):
+        (given,) = exchange.read(export, NAMES, left=left).judgments
+        assert (given.question[1], given.choice) == (chosen, 0)
+    with pytest.raises(BadInput, match=fields[1]):
+        exchange.read(export, NAMES, left="other")
+    tags = annotation("left")
+    tags["result"][0]["to_name"] = f"{fields[1]},{fields[0]}"  # tags that are called as the fields
+    (given,) = exchange.read(write(export, [task(data, tags)]), NAMES).judgments
+    assert given.question == ("", "b c.png", "a.png") and given.choice == 0
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["annotator_id", "Annotator Name", "worker_id", "WorkerId", "user_id", "labeler", "completed_by", "judge", "user"],
+)
+def test_raters_are_told_by_many_headings(tmp_path: Path, heading: str) -> None:
+    rows = f",one,two,{heading},choice\n0,a.png,b c.png,x,1\n1,a.png,b c.png,y,2\n"
+    read = exchange.read(write(tmp_path / "t.csv", rows), NAMES)
+    assert [each.rater for each in read.judgments] == ["x", "y"] and heading in read.read
+
+
+@pytest.mark.parametrize("empty", ["", "None", "nan", "n/a"])
+def test_nothing_chosen_is_no_tie_and_its_question_stays(tmp_path: Path, empty: str) -> None:
+    rows = f"one,two,rater,choice\na.png,b c.png,x,1\na.png,b c.png,y,tie\na.png,one/d.png,x,{empty}\n"
+    read = exchange.read(write(tmp_path / "t.csv", rows), NAMES)
+    assert [each.choice for each in read.judgments] == [0, None] and len(read.questions) == 2
+    assert "1 rows have no choice" in read.read and not read.skipped
 
 
 def test_tables(tmp_path: Path) -> None:
@@ -90,7 +177,7 @@ def test_tables(tmp_path: Path) -> None:
         "one/d.png;a.png;one/d.png;Bo;",
     ]
     read = exchange.read(
-        write(tmp_path / "t.csv", "\n".join([*rows, "a.png;one/d.png;tie;;", "a.png;b c.png;7;;"])), NAMES
+        write(tmp_path / "t.csv", "\n".join([*rows, "a.png;one/d.png;tie;;", "a.png;b c.png;maybe;;"])), NAMES
     )
     assert read.kind == "quality" and len(read.questions) == 1 and "row 4" in read.skipped
     assert [(each.question[1], each.choice, each.rater) for each in read.judgments] == [
@@ -114,22 +201,29 @@ def test_what_is_no_file_of_judgments_is_refused(tmp_path: Path, content: str) -
         exchange.read(write(tmp_path / "file.json", content), NAMES)
 
 
-def test_files_of_several_raters_merge_once(tmp_path: Path) -> None:
+def started(path: Path) -> StudyFolder:
+    """A study of two questions about three images."""
     for seed, name in enumerate(("a.png", "b.png", "c.png")):
-        drawn(tmp_path / "images" / name, seed=seed)
-    folder = StudyFolder.created(tmp_path / "eyes", EyesSettings(source=str(tmp_path / "images")))
-    study = Study(kind="image", contents=["a.png", "b.png", "c.png"], questions=[(0, 1, 2), (1, 0, 2)])
-    folder.save(study)
+        drawn(path / "images" / name, seed=seed)
+    folder = StudyFolder.created(path / "eyes", EyesSettings(source=str(path / "images")))
+    folder.save(Study(kind="image", contents=["a.png", "b.png", "c.png"], questions=[(0, 1, 2), (1, 0, 2)]))
+    return folder
+
+
+def test_files_of_several_raters_merge_once(tmp_path: Path) -> None:
+    folder = started(tmp_path)
+    study = folder.study
     folder.add(answer(0, 0))
-    saved = StudyFile(study=study, judgments=[answer(0, 0, 1, rater="Ann"), answer(0, 0, 1)])
+    saved = StudyFile(study=study, judgments=[answer(0, 0, 1, rater="Ann"), answer(0, 0)])
     assert exchange.read(write(tmp_path / "study.json", saved.model_dump_json()), NAMES) == saved
-    assert folder.merge(saved).startswith("1 judgments added; 1 ")
+    merged = folder.merge(saved)
+    assert "1 judgments added by Ann, me" in merged and "1 were here already" in merged
     with pytest.raises(BadInput, match="other questions"):
         folder.merge(StudyFile(study=Study(kind="image", contents=study.contents, questions=[(0, 1, 2)])))
     rows = "reference,first,second,choice\na.png,c.png,b.png,left\nb.png,a.png,c.png,tie\nc.png,a.png,b.png,1\n"
     given = exchange.read(write(tmp_path / "t.csv", rows), ImageNames(folder.images()))
     assert "1 are of questions" in folder.merge(given)
-    assert folder.merge(given).startswith("0 judgments added; 2 ")
+    assert "0 judgments added" in (again := folder.merge(given)) and "2 were here" in again
     assert [(each.rater, each.question, each.choice) for each in folder.judgments()] == [
         ("me", 0, 0),
         ("Ann", 0, 1),
@@ -138,3 +232,27 @@ def test_files_of_several_raters_merge_once(tmp_path: Path) -> None:
     ]
     table = (folder.path / "manifest.csv").read_text().splitlines()
     assert table[1:] == ["question 1,images/a.png,images/b.png,images/c.png,1,2"]
+
+
+def test_the_newest_answer_of_a_rater_counts_and_is_counted(tmp_path: Path) -> None:
+    folder = started(tmp_path)
+
+    def merge(*rows: str) -> str:
+        table = "\n".join(("reference,first,second,annotator id,time,choice", *(f"a.png,{row}" for row in rows)))
+        return folder.merge(exchange.read(write(tmp_path / "t.csv", table), ImageNames(folder.images())))
+
+    def stands() -> dict[str, int | None]:
+        return {each.rater: each.choice for each in standing(folder.judgments())}
+
+    both = ("b.png,c.png,x,2026-01-02,2", "c.png,b.png,x,2026-01-03,2", "b.png,c.png,y,,", "b.png,c.png,x,2026-01-01,2")
+    first = merge(*both)
+    assert "1 judgments added by x, 0 changed" in first and "1 rows have no choice" in first
+    assert "2 repeat" in first and "2 contradict" in first and stands() == {"x": 0}
+    assert "1 judgments added by y, 0 changed" in merge("b.png,c.png,y,2026-01-01,tie")
+    assert "0 judgments added by y, 1 changed" in merge("b.png,c.png,y,2026-01-02,1")
+    assert "0 changed" in (old := merge("b.png,c.png,y,2026-01-01,tie")) and "1 are older" in old
+    assert stands() == {"x": 0, "y": 0}
+    saved = StudyFile(study=folder.study, judgments=folder.judgments())
+    folder.add(folder.judgments()[0].model_copy(update={"undone": True, "time": "2026-01-04"}))
+    assert "1 are older" in folder.merge(saved) and stands() == {"y": 0}
+    assert "0 judgments added by x, 1 changed" in merge("b.png,c.png,x,,2") and stands() == {"x": 1, "y": 0}
