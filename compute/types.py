@@ -222,7 +222,7 @@ class Task:
     benchmark: str
     category: str
     dataset: str  # dataset key
-    cluster: str = ""  # the same for tasks of a category that share their data
+    cluster: str = ""  # the same for tasks of a suite that share their data
     revision: str = ""
     split: str = ""
     subsets: tuple[str, ...] = (WHOLE,)

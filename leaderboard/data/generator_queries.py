@@ -76,12 +76,3 @@ def ratings(db: Database) -> pd.DataFrame:
             ORDER BY 1, 2""",
         [list(HUMAN_METRICS), STRENGTH],
     )
-
-
-def zero_shot(db: Database) -> pd.DataFrame:
-    """Published zero-shot accuracy on ImageNet: model, value (a share)."""
-    return db.ask(
-        """SELECT model, any_value(value) AS value FROM leaderboard_scores
-           WHERE task = 'mieb/imagenet1kzeroshot' AND metric = 'accuracy' AND subset = 'default'
-             AND origin = 'published' GROUP BY model"""
-    )

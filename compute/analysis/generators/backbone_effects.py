@@ -1,4 +1,4 @@
-"""What carries the agreement of cFreD: the image backbone, the text backbone, or what is known of either.
+"""What carries the agreement of cFreD: the image backbone or the text backbone.
 
 An agreement for every pair of backbones, [images, texts], is split as in a two-way analysis of variance with one value
 a cell. `draws` [draws, images, texts] are agreements of other samples of generators (a bootstrap), so intervals say
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,8 +19,6 @@ from compute.arrays import Bools, Floats, ranks
 from compute.metrics.agreement import correlation
 
 DRAWS = 1000
-MOVING = 0.7  # Spearman's correlation from which on two attributes are taken to move together
-FEW = 5  # backbones below which no correlation of attributes is computed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,34 +61,6 @@ class BackboneEffects:
     image: SideEffect
     text: SideEffect
     rest: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class AttributeGroup:
-    """Backbones of one value of an attribute: `label` in words, their mean, and the lowest and their own highest."""
-
-    label: str
-    backbones: tuple[str, ...]
-    mean: MeanAgreement
-    lowest: float
-    highest: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class AttributeEffect:
-    """The agreement by an attribute of one side's backbones.
-
-    `unknown` backbones have no value in the catalogue. `separable` says that some value is shared by several backbones
-    and there are several values: else it is the effect of single backbones. `moves_with` names other attributes that
-    rise or fall with it over these backbones, `spearman` its rank correlation with the agreement; None and empty below
-    FEW backbones or for values without an order.
-    """
-
-    groups: tuple[AttributeGroup, ...]
-    unknown: tuple[str, ...]
-    separable: bool
-    spearman: float | None
-    moves_with: tuple[str, ...]
 
 
 def people_agreement(*, distances: ArrayLike, human: ArrayLike) -> tuple[Floats, Floats | None]:
@@ -149,53 +118,6 @@ def effects(
     )
 
 
-def attribute_effect(
-    cells: ArrayLike,
-    *,
-    backbones: Sequence[str],
-    values: Mapping[str, Any],
-    labels: Mapping[str, str],
-    others: Mapping[str, Mapping[str, Any]],
-    draws: ArrayLike | None = None,
-) -> AttributeEffect:
-    """The agreement by an attribute. `cells` [backbones, other side]; `draws` [draws, backbones, other side].
-
-    `values` by backbone, numbers or texts, without those that are unknown; `labels` by backbone say which group each is
-    of; `others` are the side's other attributes, as `values`. Groups come in the order of their values.
-    """
-    table = np.asarray(cells, float)
-    drawn = None if draws is None else np.asarray(draws, float)
-    own = dict(zip(backbones, table.mean(axis=1), strict=True))
-    known = sorted((key for key in backbones if key in values), key=lambda key: values[key])
-    members: dict[str, list[str]] = {}
-    for key in known:
-        members.setdefault(labels[key], []).append(key)
-    groups = []
-    for label, keys in members.items():
-        at = [backbones.index(key) for key in keys]
-        groups.append(
-            AttributeGroup(
-                label=label,
-                backbones=tuple(keys),
-                mean=_mean(table[at].mean(), None if drawn is None else drawn[:, at].mean(axis=(1, 2))),
-                lowest=float(min(own[key] for key in keys)),
-                highest=float(max(own[key] for key in keys)),
-            )
-        )
-    numeric = all(isinstance(values[key], int | float) for key in known)
-    return AttributeEffect(
-        groups=tuple(groups),
-        unknown=tuple(key for key in backbones if key not in values),
-        separable=len(groups) > 1 and any(len(group.backbones) > 1 for group in groups),
-        spearman=_related(values, own, known) if numeric else None,
-        moves_with=tuple(
-            name
-            for name, other in others.items()
-            if numeric and abs(_related(values, other, [key for key in known if key in other]) or 0) >= MOVING
-        ),
-    )
-
-
 def _side(keys: Sequence[str], means: Floats, draws: Floats | None, *, share: float | None) -> SideEffect:
     return SideEffect(
         means={
@@ -238,16 +160,6 @@ def _mean(value: float, draws: Floats | None) -> MeanAgreement:
         return MeanAgreement(mean=value, low=None, high=None)
     low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return MeanAgreement(mean=value, low=min(value, float(low)), high=max(value, float(high)))
-
-
-def _related(first: Mapping[str, Any], second: Mapping[str, Any], keys: Sequence[str]) -> float | None:
-    """Spearman's correlation over these backbones; None for few, texts, and where a side is constant."""
-    if len(keys) < FEW or not all(isinstance(second[key], int | float) for key in keys):
-        return None
-    x, y = (np.array([float(side[key]) for key in keys]) for side in (first, second))
-    if np.ptp(x) == 0 or np.ptp(y) == 0:
-        return None
-    return correlation(scores=ranks(x), human=ranks(y))
 
 
 def _rank_correlations(order: Floats, values: Floats) -> Floats:

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import gradio as gr
 import numpy as np
-import pandas as pd
 from markupsafe import Markup
 
 from compute.analysis.generators import backbone_effects
 from compute.analysis.generators.agreement import FEWEST
-from compute.analysis.generators.backbone_effects import AttributeEffect, BackboneEffects
+from compute.analysis.generators.backbone_effects import BackboneEffects
 from compute.arrays import Floats
 from compute.engine.generators.backbones import JOIN, subset
 from compute.types import Undefined
 from leaderboard.data import generator_queries, model_queries
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
-from leaderboard.html.formatting import parameters_text
 from leaderboard.html.labels import choice_title
 from leaderboard.html.templates import render
 from leaderboard.page import Site, bind
 from leaderboard.web.parameters import Choice
 
 WIDE = 8  # text backbones above which cells are small and the titles above them stand upright
-SIZES_M = (25, 100, 400, 1000)  # limits of groups of parameters, in millions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,42 +39,6 @@ class BackboneSet:
     order: str
     generators: int
     left_out: tuple[str, ...] = ()  # backbones that are not under every pair
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """Something the catalogue knows of backbones: `value` of its row, None where unknown, and `label`, its group."""
-
-    title: str
-    value: Callable[[Mapping[str, Any]], float | str | None]
-    label: Callable[[Any], str]
-    sides: tuple[str, ...] = ("image", "text")
-
-
-def _size_label(millions: float) -> str:
-    low = max((limit for limit in SIZES_M if limit <= millions), default=0)
-    high = min((limit for limit in SIZES_M if limit > millions), default=math.inf)
-    if not low:
-        return f"below {parameters_text(high)}"
-    return f"{parameters_text(low)} {'and more' if math.isinf(high) else f'to {parameters_text(high)}'}"
-
-
-def _known(name: str) -> Callable[[Mapping[str, Any]], float | None]:
-    """A numeric column of the catalogue."""
-    return lambda row: None if pd.isna(row[name]) else float(row[name])
-
-
-ATTRIBUTES = (
-    Attribute("Training data", lambda row: ", ".join(row["trained_on"]) or None, str),
-    Attribute("Resolution", _known("image_size"), "{:g} px".format, ("image",)),
-    Attribute("Parameters", _known("parameters_m"), _size_label),
-    Attribute("Embedding width", _known("embed_dim"), "{:g}".format),
-    Attribute(
-        "Zero-shot accuracy on ImageNet",
-        _known("zero_shot"),
-        lambda value: f"{math.floor(20 * value) * 5} to {math.floor(20 * value) * 5 + 5}%",
-    ),
-)
 
 
 def draw(site: Site) -> None:
@@ -154,11 +112,11 @@ def load(db: Database, *, suite: str) -> BackboneSet | None:
 
 
 def section(db: Database, grid: BackboneSet | None) -> Markup:
-    """The answer, the heatmap, and the agreement by what is known of the backbones."""
+    """The answer and the heatmap."""
     if grid is None:
         return render("pages/generators/backbones.html", grid=None)
     effects = backbone_effects.effects(grid.cells, images=grid.images, texts=grid.texts, draws=grid.draws)
-    rows = catalogue(db)
+    known = model_queries.models(db)["title"]
     order = [
         sorted(range(len(keys)), key=lambda at, side=side, keys=keys: -side.means[keys[at]].mean)
         for keys, side in ((grid.images, effects.image), (grid.texts, effects.text))
@@ -168,14 +126,12 @@ def section(db: Database, grid: BackboneSet | None) -> Markup:
         grid=grid,
         effects=effects,
         verdict=verdict(effects),
-        titles={key: rows[key]["title"] if key in rows else key for key in (*grid.images, *grid.texts)},
+        titles={key: known.get(key, key) for key in (*grid.images, *grid.texts)},
         images=[grid.images[at] for at in order[0]],
         texts=[grid.texts[at] for at in order[1]],
         cells=grid.cells[np.ix_(*order)].tolist(),
         wide=len(grid.texts) > WIDE,
         fewest=FEWEST,
-        attributes=[each for side in ("image", "text") for each in attribute_effects(grid, rows, side=side)],
-        moving=backbone_effects.MOVING,
     )
 
 
@@ -186,47 +142,3 @@ def verdict(effects: BackboneEffects) -> str:
         return "unknown"
     apart = [side for side, gap in gaps.items() if gap is not None and gap.apart]
     return "both" if len(apart) == 2 else apart[0] if apart else "none"
-
-
-def attribute_effects(
-    grid: BackboneSet, rows: Mapping[str, Mapping[str, Any]], *, side: str
-) -> list[tuple[str, AttributeEffect]]:
-    """Every attribute of one side's backbones, (title, effect)."""
-    image = side == "image"
-    keys = grid.images if image else grid.texts
-    known = [attribute for attribute in ATTRIBUTES if side in attribute.sides]
-    values = {
-        attribute.title: {
-            key: value for key in keys if key in rows and (value := attribute.value(rows[key])) is not None
-        }
-        for attribute in known
-    }
-    return [
-        (
-            f"{side.capitalize()}: {attribute.title[0].lower()}{attribute.title[1:]}",
-            backbone_effects.attribute_effect(
-                grid.cells if image else grid.cells.T,
-                backbones=keys,
-                values=values[attribute.title],
-                labels={key: attribute.label(value) for key, value in values[attribute.title].items()},
-                others={title: other for title, other in values.items() if title != attribute.title},
-                draws=grid.draws if image or grid.draws is None else grid.draws.transpose(0, 2, 1),
-            ),
-        )
-        for attribute in known
-    ]
-
-
-def catalogue(db: Database) -> dict[str, dict[str, Any]]:
-    """The catalogue's rows by key, with `zero_shot`: of the same weights too, as text towers are listed apart."""
-    models = model_queries.models(db)
-    accuracy = generator_queries.zero_shot(db).set_index("model")["value"]
-    scored = {key: accuracy.get(key, accuracy.get(str(weights).lower())) for key, weights in models["weights"].items()}
-    return {
-        row["key"]: {
-            **row,
-            "trained_on": [] if np.ndim(row["trained_on"]) == 0 else list(map(str, row["trained_on"])),
-            "zero_shot": scored[row["key"]],
-        }
-        for row in models.to_dict("records")
-    }

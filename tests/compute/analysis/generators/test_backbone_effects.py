@@ -1,4 +1,4 @@
-"""Which side's backbones carry an agreement: shares, gaps with intervals, attributes, and what cannot be said."""
+"""Which side's backbones carry an agreement: shares, gaps with intervals, and what cannot be said."""
 
 from __future__ import annotations
 
@@ -7,13 +7,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from compute.analysis.generators.agreement import pair_agreement
-from compute.analysis.generators.backbone_effects import (
-    DRAWS,
-    attribute_effect,
-    complete,
-    effects,
-    people_agreement,
-)
+from compute.analysis.generators.backbone_effects import DRAWS, complete, effects, people_agreement
 from compute.types import Undefined
 
 IMAGES, TEXTS = ("a", "b", "c"), ("x", "y")
@@ -80,34 +74,3 @@ def test_backbones_that_miss_cells_are_left_out_the_worst_first() -> None:
     assert rows.tolist() == [True, False, True, True] or columns.tolist() == [True, True, True]
     assert rows.sum() * columns.sum() >= 6
     assert all(part.all() for part in complete(np.ones((2, 2))))
-
-
-def attribute(values: dict[str, object], **others: dict[str, object]):
-    keys = tuple("abcdef")
-    cells = np.array([[0.1, 0.3], [0.2, 0.4], [0.3, 0.5], [0.5, 0.7], [0.6, 0.8], [0.8, 1.0]])
-    return attribute_effect(
-        cells,
-        backbones=keys,
-        values=values,
-        labels={key: str(value) for key, value in values.items()},
-        others=others,
-    )
-
-
-def test_an_attribute_is_read_only_as_far_as_backbones_share_its_values() -> None:
-    size = {"a": 1.0, "b": 1.0, "c": 1.0, "d": 2.0, "e": 2.0, "f": 3.0}
-    found = attribute(size, width=dict.fromkeys("abcdef", 5.0), depth={key: -value for key, value in size.items()})
-    assert [(group.label, group.backbones) for group in found.groups] == [
-        ("1.0", ("a", "b", "c")),
-        ("2.0", ("d", "e")),
-        ("3.0", ("f",)),
-    ]
-    assert [group.mean.mean for group in found.groups] == pytest.approx([0.3, 0.65, 0.9])
-    assert (found.groups[0].lowest, found.groups[0].highest) == pytest.approx((0.2, 0.4))
-    assert found.separable and found.spearman > 0.9 and found.moves_with == ("depth",)
-    single = attribute({"a": 1.0, "b": 2.0, "c": 3.0})
-    assert not single.separable and single.spearman is None and single.unknown == ("d", "e", "f")
-    nothing = attribute({})
-    assert nothing.groups == () and not nothing.separable
-    texts = attribute({"a": "imagenet", "b": "imagenet", "c": "laion"})
-    assert texts.spearman is None and texts.separable
