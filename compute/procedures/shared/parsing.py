@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from compute.content.messages import LENGTH, REFUSAL, final
 
 _OFFERED = re.compile(r"\(?([A-H])\)?[.:]?\s*(.*)", re.DOTALL)
-_TAG = re.compile(r"</?[a-z_|]+/?>|<\|[^<>]*\|>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z_|]+/?>", re.IGNORECASE)
 _JSON = re.compile(r"\{[^{}]*\}")
 _FENCE = re.compile(r"```(?:[a-z]{2,}(?=\s))?")
 _MARKS = str.maketrans("", "", '*_`"“”«»#$')
