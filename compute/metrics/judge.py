@@ -131,8 +131,8 @@ def _table_cells(ratings: Ratings) -> tuple[Ints, Ints, int]:
 
 
 def _score_cells(ratings: Ratings) -> tuple[Ints, Ints, int]:
-    pairs = np.arange(len(ratings))
-    return np.concatenate([ratings.forward, ratings.reverse]), np.concatenate([pairs, pairs]), SCALE + 1
+    side, pair = np.nonzero([ratings.forward, ratings.reverse])  # valid ones
+    return np.stack([ratings.forward, ratings.reverse])[side, pair] - 1, pair, SCALE
 
 
 def _gap_cells(ratings: Ratings) -> tuple[Ints, Ints, int]:
@@ -180,10 +180,6 @@ def _nmi_of_cells(counts: Floats) -> Floats:
     return nmi_of_counts(counts.reshape(*counts.shape[:-1], -1, SCALE + 1))
 
 
-def _entropy_of_scores(counts: Floats) -> Floats:
-    return _entropy(counts[..., 1:])
-
-
 def _share_within(counts: Floats, *, epsilon: float) -> Floats:
     within = np.append(np.arange(SCALE) <= epsilon, False).astype(float)
     with np.errstate(invalid="ignore"):
@@ -200,7 +196,7 @@ MMSCORE = Quantity(
 )
 SMOOTHNESS = Quantity(
     cells=_score_cells,
-    value=_entropy_of_scores,
+    value=_entropy,
     reason="No answer is a valid score, so there is no entropy of scores",
     lower=0.0,
     upper=float(np.log(SCALE)),

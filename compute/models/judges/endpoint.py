@@ -28,7 +28,7 @@ from compute.content.messages import REFUSAL, Picture, Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.judges.answer_limit import USUAL, limited, options_of, rule
 from compute.models.judges.answer_log import AnswerLog
-from compute.models.judges.images import data_url, grouped
+from compute.models.judges.images import grouped, image_part
 from compute.types import BadInput, Model, NoService, NotHere
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Endpoint:
     def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[int, Reply]]:
         """Yields replies as they come. Once one is hopeless, those under way are the last: they are paid for."""
         # What a visitor compares is stored nowhere, and not beyond the visit.
-        image_url = lru_cache(RECENT)(_image_url)
+        image_url = lru_cache(RECENT)(image_part)
         todo, done, stop = iter(grouped(questions)), queue.SimpleQueue(), threading.Event()
         failures: list[Exception] = []
 
@@ -247,10 +247,6 @@ def _hiding(secrets: list[str]) -> Callable[[str], str]:
             forms.append(inner.replace("+", "(?:[+-]|%2[bB])").replace("/", r"(?:\\?/|_|%2[fF])"))
     pattern = re.compile("|".join(forms) or r"(?!)")
     return lambda text: pattern.sub("...", text)
-
-
-def _image_url(picture: Picture) -> dict[str, Any]:
-    return {"type": "image_url", "image_url": {"url": data_url(picture.data)}}
 
 
 def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:

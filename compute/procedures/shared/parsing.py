@@ -34,14 +34,9 @@ _HEAD = re.compile(
     r"((?:because|since|as|due|it|its|the|this)\b.+|(?![A-Za-z]+\s+\d)[^a-z].+)"
 )
 
-# Within a sentence an option is named by its letter in brackets, by its letter after a word for it, or by its label.
-_NAMED = (
-    re.compile(r"(?:[(\[]\s*|\b)([A-H])\s*[)\]]"),
-    re.compile(r"\b(?i:answer|option|choice|choose|select|pick)\s*(?i:is|would be)?\s*:?\s*([A-H])\b(?![’'])"),
-    re.compile(r"(?:^|[.\n]\s*)([A-H])\s+(?:is|has|looks|appears|seems)\b"),
-)
-_BARE = re.compile(r"(?<![A-Za-z’'])[A-H](?![A-Za-z’'])")
-_ARTICLE = re.compile(r"(?:^|(?<=[.:!?]\s))A(?=\s+[a-z]{2})")
+# Letters that stand alone in a sentence, in brackets or not.
+_LETTERS = re.compile(r"(?<![A-Za-z’'])[A-H](?![A-Za-z’'])")
+_ARTICLE = re.compile(r"(?:^|(?<=[.:!?]\s))A(?=\s+(?!(?:is|has|looks|appears|seems)\b)[a-z]{2})")
 
 # What says of an option (`@`) that it is the one. A sentence that only describes it chooses nothing.
 _BETTER = (
@@ -99,9 +94,7 @@ def read(text: str, choices: Sequence[str], *, finish: str = "") -> int | None:
         return _agreed(answers, offered)
     if len(lines) != 1 or _DOUBT.search(lines[0]):
         return None
-    named = _named(lines[0], offered) | _labels(lines[0], offered)
-    bare = {_option_index(letter, offered) for letter in _BARE.findall(lines[0])}
-    return _chosen(lines[0], _only(named), offered) if bare <= named else None
+    return _chosen(lines[0], _only(_named(lines[0], offered) | _labels(lines[0], offered)), offered)
 
 
 def _chosen(line: str, option: int | None, offered: dict[str, tuple[int, str]]) -> int | None:
@@ -175,13 +168,12 @@ def _agreed(answers: Sequence[tuple[str, int | None]], offered: dict[str, tuple[
         if option is None:
             if _TURN.search(line):
                 return None
-            options |= _named(line, offered)
-            options |= {_option_index(letter, offered) for letter in _BARE.findall(_ARTICLE.sub("", line))}
+            options |= _named(_ARTICLE.sub("", line), offered)
     return _only(options)
 
 
 def _named(text: str, offered: dict[str, tuple[int, str]]) -> set[int]:
-    return {_option_index(letter, offered) for pattern in _NAMED for letter in pattern.findall(text)}
+    return {_option_index(letter, offered) for letter in _LETTERS.findall(text)}
 
 
 def _labels(text: str, offered: dict[str, tuple[int, str]]) -> set[int]:

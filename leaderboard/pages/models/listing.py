@@ -126,16 +126,14 @@ def _levels(table: BoardTable, means: np.ndarray, whole: np.ndarray) -> np.ndarr
     `whole` ones, where there are any."""
     levels = np.full_like(means, np.nan)
     higher = np.array([column.higher for column in table.category_columns], bool)
-    for origin in dict.fromkeys(row.origin for row in table.rows):
-        rows = np.array([index for index, row in enumerate(table.rows) if row.origin == origin])
-        for at in range(means.shape[1]):
-            own = means[rows, at]
-            known = own[~np.isnan(own if np.isnan(whole[rows, at]).all() else whole[rows, at])]
-            if not len(known):
-                continue
-            span = np.ptp(known)
-            level = np.clip((own - known.min()) / span, 0, 1) if span > 0 else np.where(np.isnan(own), np.nan, 1.0)
-            levels[rows, at] = level if higher[at] or span == 0 else 1 - level
+    for origin in set(table.scores.origins):
+        rows = table.rows_of(origin)
+        own, ends = means[rows], whole[rows]
+        ends = np.where(np.isnan(ends).all(axis=0), own, ends)
+        low, high = np.fmin.reduce(ends), np.fmax.reduce(ends)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            level = np.clip((own - low) / (high - low), 0, 1)
+        levels[rows] = np.where(high > low, np.where(higher, level, 1 - level), own * 0 + 1)
     return levels
 
 
