@@ -26,6 +26,7 @@ class Saturation:
     within: int  # of these, models whose gap to the best its noise explains
     used: float  # (best - chance) / (ceiling - chance): share of the room that is used up
     below_chance: int  # models that score no better than by guessing
+    at_chance: bool  # whether not even the best is better than guessing by more than its noise
 
 
 def saturation(
@@ -58,7 +59,7 @@ def saturation(
     noise = float(np.nanmedian(error)) if not np.isnan(error).all() else math.nan
     floor = 0.0 if chance is None else chance
     used = math.nan if ceiling is None or ceiling == floor else float((x[top] - floor) / (ceiling - floor))
-    guessing = 0 if chance is None else int((x <= chance).sum() if higher else (x >= chance).sum())
+    above = np.full(x.shape, np.inf) if chance is None else (x - chance) * (1 if higher else -1)
     return Saturation(
         models=len(x),
         best=float(x[top]),
@@ -69,5 +70,6 @@ def saturation(
         judged=int(known.sum()),
         within=int((gap[known] <= half[known]).sum()),
         used=used,
-        below_chance=guessing,
+        below_chance=int((above <= 0).sum()),
+        at_chance=bool(above[top] <= Z95 * np.nan_to_num(error[top])),
     )

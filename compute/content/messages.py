@@ -14,7 +14,10 @@ STOP, LENGTH, REFUSAL = "stop", "length", "refusal"  # why an answer ended: by i
 Part = TypeVar("Part")
 
 _TAG = r"<{0}(?:\w+:)?(?:think|thinking|thoughts?|reasoning)>|\[{0}THINK\]|◁{0}think▷"
-_OPENED, _CLOSED = (re.compile(_TAG.format(end), re.IGNORECASE) for end in ("", "/"))
+_CHANNEL = r"|<\|channel\|>\s*(?:{0})\b"  # of OpenAI's harmony
+_OPENED = re.compile(_TAG.format("") + _CHANNEL.format("analysis|commentary"), re.IGNORECASE)
+_CLOSED = re.compile(_TAG.format("/") + _CHANNEL.format("final"), re.IGNORECASE)
+_SPECIAL = re.compile(r"<\|[^<>]*\|>")  # a token that a server did not strip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,4 +97,5 @@ def final(text: str, *, finish: str = "") -> str | None:
     if _OPENED.search(after):
         return None
     opened = _OPENED.search(text)
-    return text[: opened.start()] if opened and finish != LENGTH and not after.strip() else after
+    said = text[: opened.start()] if opened and finish != LENGTH and not after.strip() else after
+    return _SPECIAL.sub(" ", said)

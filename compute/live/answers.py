@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,12 +12,12 @@ import numpy as np
 
 from compute.analysis.domain import Calibrations
 from compute.content.items import Column
-from compute.content.messages import LENGTH, Question, Reply, final
+from compute.content.messages import Question, Reply
 from compute.live import examples
 from compute.live.questions import Answer, LiveQuestion, cannot
 from compute.live.subject import LiveSubject, column_of
 from compute.procedures import choice, odd_one_out
-from compute.procedures.shared import conditions, parsing, prompts
+from compute.procedures.shared import conditions, parsing, prompts, ratings
 from compute.procedures.shared.similarity import embeds, symmetric
 from compute.tasks.data import Choices, OddOneOut
 from compute.types import BadInput, CannotDo
@@ -36,8 +35,6 @@ RATED = {
     "image-text": f'Here are an image and a text. The image: "data1" The text: "data2" {_DESCRIBES}',
     "text-image": f'Here are a text and an image. The text: "data1" The image: "data2" {_DESCRIBES}',
 }
-NUMBER = re.compile(r"(?<![\d.,-])(10|[1-9])(?:\s*(?:/|out of)\s*10)?(?![\d,]|\.\d)")
-RANGE = re.compile(r"\d\s*[-–—]\s*\d")  # an answer that does not settle on a number
 
 
 def answer(
@@ -122,7 +119,8 @@ def _in_words(subject: LiveSubject, inputs: Sequence[Column], mode: str) -> Answ
         return _both_orders(subject, OddOneOut(names=("live",), members=tuple(inputs), odd=UNKNOWN), len(inputs))
     # Both orders, as PairBench puts them (section 3.2): a judge whose two answers differ is not symmetric.
     replies = _replies(subject, [rating_question(*inputs), rating_question(*inputs[::-1])])
-    known = [value for reply in replies if (value := read_rating(reply.text, finish=reply.finish)) is not None]
+    read = [ratings.read(reply.text, finish=reply.finish, lenient=True).value for reply in replies]
+    known = [value for value in read if value is not None]
     return Answer(
         row=subject.row,
         scores=(float(np.mean(known)),) if known else (),
@@ -136,17 +134,6 @@ def rating_question(first: Column, second: Column) -> Question:
     """How similar two columns of one row are, in this order, from 1 to 10."""
     prompt = RATED[f"{first.modality}-{second.modality}"]
     return Question(item="pair", parts=tuple(conditions.parts(prompt, first, second, 0)))
-
-
-def read_rating(text: str, *, finish: str = "") -> int | None:
-    """The number from 1 to 10 that a reply gives; None for none, and for several that differ. Of one that was
-    cut only a first line that is a number counts."""
-    reply = final(text, finish=finish) or ""
-    if finish == LENGTH:
-        first, ended, _ = reply.lstrip().partition("\n")
-        reply = first if ended and NUMBER.fullmatch(first.strip(" .*")) else ""
-    numbers = {int(number) for number in NUMBER.findall(reply)}
-    return numbers.pop() if len(numbers) == 1 and not RANGE.search(reply) else None
 
 
 def _similarity(subject: LiveSubject, first: Column, second: Column) -> float:

@@ -131,8 +131,8 @@ def _table_cells(ratings: Ratings) -> tuple[Ints, Ints, int]:
 
 
 def _score_cells(ratings: Ratings) -> tuple[Ints, Ints, int]:
-    pairs = np.arange(len(ratings))
-    return np.concatenate([ratings.forward, ratings.reverse]), np.concatenate([pairs, pairs]), SCALE + 1
+    side, pair = np.nonzero([ratings.forward, ratings.reverse])  # valid ones
+    return np.stack([ratings.forward, ratings.reverse])[side, pair] - 1, pair, SCALE
 
 
 def _gap_cells(ratings: Ratings) -> tuple[Ints, Ints, int]:
@@ -175,17 +175,28 @@ def _unrelated(ratings: Ratings) -> Floats:
     return nmi_of_counts(np.reshape(tables, (-1, len(levels), width)).astype(float))
 
 
+# Named, and not a lambda or a closure: an evaluation, which can be pickled, holds its metrics.
+def _nmi_of_cells(counts: Floats) -> Floats:
+    return nmi_of_counts(counts.reshape(*counts.shape[:-1], -1, SCALE + 1))
+
+
+def _share_within(counts: Floats, *, epsilon: float) -> Floats:
+    within = np.append(np.arange(SCALE) <= epsilon, False).astype(float)
+    with np.errstate(invalid="ignore"):
+        return counts @ within / counts.sum(axis=-1)
+
+
 MMSCORE = Quantity(
     unrelated=_unrelated,
     cells=_table_cells,
-    value=lambda counts: nmi_of_counts(counts.reshape(*counts.shape[:-1], -1, SCALE + 1)),
+    value=_nmi_of_cells,
     reason="All pairs have one expected score and all answers are the same, so mutual information is not defined",
     lower=0.0,
     upper=1.0,
 )
 SMOOTHNESS = Quantity(
     cells=_score_cells,
-    value=lambda counts: _entropy(counts[..., 1:]),
+    value=_entropy,
     reason="No answer is a valid score, so there is no entropy of scores",
     lower=0.0,
     upper=float(np.log(SCALE)),
@@ -195,14 +206,13 @@ SMOOTHNESS = Quantity(
 def _relax_sym(epsilon: float) -> Quantity:
     if not 0 <= epsilon < np.inf:
         raise BadInput(f"epsilon is a difference of scores, 0 or more, got {epsilon!r}")
-    within = np.append(np.arange(SCALE) <= epsilon, False).astype(float)
-
-    def value(counts: Floats) -> Floats:
-        with np.errstate(invalid="ignore"):
-            return counts @ within / counts.sum(axis=-1)
-
     return Quantity(
-        cells=_gap_cells, value=value, reason="There is no pair to compare orders of", lower=0, upper=1, is_share=True
+        cells=_gap_cells,
+        value=partial(_share_within, epsilon=epsilon),
+        reason="There is no pair to compare orders of",
+        lower=0,
+        upper=1,
+        is_share=True,
     )
 
 

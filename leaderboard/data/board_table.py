@@ -26,6 +26,7 @@ from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED, is_own
 PEOPLE = "People"  # a group of columns: votes
 FEW_TASKS = 20  # of a suite of one category, which opens on its tasks
 PARTIAL, PRINTED = 8, 16  # bits of a cell's marks, besides those of leaderboard.html.labels
+APART = SUSPECT | PARTIAL  # bits of what is never the best of its column, and anchors no shading
 
 
 def origins_in_order(origins: Iterable[str]) -> list[str]:
@@ -138,6 +139,10 @@ class BoardTable:
         partial = [some[:, scores.codes == code].any(axis=1) for code in range(len(scores.categories))]
         made = np.where(np.stack(partial, axis=1) & ~np.isnan(ranked.category_means), PARTIAL, 0)
         return np.where(ranked.stands_in, PRINTED, made)
+
+    def whole_means(self, ranked: Ranking) -> np.ndarray:
+        """Category means [rows, categories] of those with all tasks, NaN for the others."""
+        return np.where(self.mean_marks(ranked) & PARTIAL, np.nan, ranked.category_means)
 
     def weights(self, chosen: Mapping[str, float] | None = None) -> dict[str, float]:
         """The weight of each category in the mean: the chosen, and the suite's own for the others."""

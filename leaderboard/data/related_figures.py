@@ -53,7 +53,7 @@ QUESTIONS = {key: tuple(COLUMNS[name] for name in names) for key, names in _FILE
 class RelatedFigure:
     """One score of one model. Numbers are in the unit the papers print, None where nothing is known.
 
-    `rank` counts among the `of` models with a score of the same origin.
+    `rank` counts among the `of` models with a score of the same origin; a mean of some of the tasks has none.
     """
 
     title: str
@@ -64,7 +64,7 @@ class RelatedFigure:
     chance: float | None  # score of guessing
     percent: bool
     digits: int
-    rank: int
+    rank: int | None
     of: int
     origin: str
     source: str
@@ -144,10 +144,12 @@ def _of_column(suite_cache: SuiteCache, related: RelatedColumn) -> Iterator[tupl
     column = table.by_key[related.category] if related.category else table.columns[at[0]]
     cells = table.scores.values[:, at]  # [rows, tasks]
     values, is_printed = cells[:, 0], np.zeros(len(cells), bool)
+    whole = values
     if related.category:
         code = table.scores.categories.index(related.category)
         values, is_printed = ranked.category_means[:, code], ranked.stands_in[:, code]
-    by_origin = pd.Series(values).groupby(np.array(table.scores.origins))
+        whole = table.whole_means(ranked)[:, code]
+    by_origin = pd.Series(whole).groupby(np.array(table.scores.origins))
     ranks, counts = by_origin.rank(ascending=not column.higher, method="min"), by_origin.transform("count")
     tasks = [table.columns[index].task for index in at]
     long = suite_queries.task_values(suite_cache.db, suite=related.suite)
@@ -177,7 +179,7 @@ def _of_column(suite_cache: SuiteCache, related: RelatedColumn) -> Iterator[tupl
                 chance=None if column.chance is None else column.chance * column.scale,
                 percent=column.scale == 100,
                 digits=column.digits,
-                rank=int(ranks[row]),
+                rank=None if np.isnan(whole[row]) else int(ranks[row]),
                 of=int(counts[row]),
                 origin=origin,
                 source=listed_sources([printed[model]] if is_printed[row] else sources[model, origin], origin=origin),

@@ -263,6 +263,14 @@ def test_a_doubtful_figure_is_never_best_and_sets_no_colour(board: Callable) -> 
     assert max(one["shade"] for one in sound) == 20 and min(one["shade"] for one in sound) == 0
 
 
+def test_a_mean_of_some_tasks_is_never_best_and_sets_no_colour(board: Callable) -> None:
+    """In MIEB's Retrieval a model with one of 45 tasks has the highest mean."""
+    found = [cell for cell in cells(board("suite=mieb&coverage=0&sort=-Retrieval"), "Retrieval") if cell["text"] != "—"]
+    first, *whole = (cell for at, cell in enumerate(found) if not at or "~" not in cell["mark"])
+    assert "~" in first["mark"] and not first["best"]
+    assert (whole[0]["best"], whole[0]["shade"]) == (True, 20)
+
+
 def test_weights_change_ranks_and_filters_do_not(board: Callable) -> None:
     page = board()
     usual = {row["title"]: row["rank"] for row in page.evaluate(ROWS)}

@@ -70,7 +70,7 @@ class Interval:
 @dataclass(frozen=True, kw_only=True)
 class Extrapolated(SetScore):
     """`value` at infinite N with its 95% interval from `low` to `high`. For sets with the same distribution it falls
-    around 0, and may be negative."""
+    around 0, and may be negative; `high` is 0 at least, as no distance is below."""
 
     low: float
     high: float
@@ -181,11 +181,16 @@ def extrapolate(
         f"The smallest parts have {least} images, fewer than {what}: the value does not fall as 1 / N there, and "
         "the extrapolated value is rough"
     )
+    below = (
+        "The value at infinite N is below 0 by more than its noise, which no distance is: take it as 0. So it is where "
+        "the two sets share images"
+    )
+    said = ((rough, least < needed), (below, value + half < 0))
     return Extrapolated(
         value=value,
         low=value - half,
-        high=value + half,
-        warnings=(rough,) if least < needed else (),
+        high=max(value + half, 0.0),
+        warnings=tuple(words for words, holds in said if holds),
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -38,6 +39,17 @@ FINISHES = {
 }
 FAILURES = ("error", "abort", "cancelled", "network_error", "insufficient_system_resource")
 HEADERS = ("content-type", "retry-after", "retry-after-ms", "x-should-retry")  # that openai's client reads
+SPENT = re.compile(r"insufficient_quota")  # an account's, in a failure of any status
+_IMAGES = (
+    r"(?:image_url|image inputs?|images|vision|multi-?modal\w*)\b(?! (?:larger|bigger|over|above|of|in|with|than)\b)"
+)
+# How servers say that a model takes no images: OpenAI, OpenRouter, vLLM, llama.cpp, Ollama, Mistral, DeepSeek, Groq.
+NO_IMAGES = re.compile(
+    rf"(?:not|n't|no \w+ found that) (?:support|accept|take|allow)s? (?:any )?{_IMAGES}|not an? (?:vision|multi-?modal)"
+    r"|(?:image_url|image inputs?|images) (?:is|are) (?:not|only) (?:supported|enabled|accepted|allowed)"
+    r"|required for image input|at most 0 image|unknown variant .{0,2}image_url|content must be a string",
+    re.IGNORECASE,
+)
 
 
 class BoundedClient(httpx2.Client):
@@ -66,14 +78,22 @@ class BoundedClient(httpx2.Client):
                 raise
             raise openai.APIConnectionError(request=request) from error  # nothing listens: not retried
         self.answered = True
-        text = self._redacted(data.decode("utf-8-sig", errors="replace"))
+        text, status = self._redacted(data.decode("utf-8-sig", errors="replace")), response.status_code
+        headers = {name: response.headers[name] for name in HEADERS if name in response.headers}
+        if SPENT.search(text) or NO_IMAGES.search(text):
+            headers["x-should-retry"] = "false"
         if response.is_success:
             try:
                 read(text)
+            except openai.OpenAIError as error:
+                raise openai.APIConnectionError(message=str(error), request=request) from None
+            except httpx2.RemoteProtocolError:
+                if "x-should-retry" not in headers:
+                    raise
+                status = 400
             except (AttributeError, LookupError, TypeError, ValueError, RecursionError):
                 raise httpx2.RemoteProtocolError(f"no chat completion: {text[:200]}") from None
-        headers = {name: response.headers[name] for name in HEADERS if name in response.headers}
-        whole = httpx2.Response(response.status_code, headers=headers, content=text.encode(), request=request)
+        whole = httpx2.Response(status, headers=headers, content=text.encode(), request=request)
         whole.elapsed = response.elapsed
         return whole
 
@@ -108,8 +128,9 @@ def connect(
 
 
 def read(data: str | bytes) -> Reply:
-    """The answer in a chat completion, and what it took. Raises httpx2.RemoteProtocolError where it has no text or
-    reports a failure, and a LookupError, a TypeError or the like for anything else.
+    """The answer in a chat completion, and what it took. Raises openai.OpenAIError where it has no text, which asking
+    again does not change; httpx2.RemoteProtocolError where it reports a failure; a LookupError, a TypeError or the like
+    for anything else.
 
     A refusal is the API's own word, in the field `refusal` or by `finish_reason`, and never guessed from the text.
     """
@@ -118,13 +139,14 @@ def read(data: str | bytes) -> Reply:
         raise httpx2.RemoteProtocolError(said(completion["error"]))
     choice, usage = completion["choices"][0], completion.get("usage") or {}
     message, ended = choice["message"], str(choice.get("finish_reason") or "").lower()
-    finish = FINISHES.get(ended, "")
+    finish = REFUSAL if message.get("refusal") else FINISHES.get(ended, "")
     text = message.get("content") or message.get("refusal") or ""
-    if message.get("refusal"):
-        finish = REFUSAL
-    failed = choice.get("error") or ended in FAILURES or not isinstance(text, str)
-    if failed or not is_answer(text, finish):
+    if isinstance(text, list):  # parts, one of which may be its thinking
+        text = "".join(part["text"] for part in text if part.get("type") == "text")
+    if choice.get("error") or ended in FAILURES:
         raise httpx2.RemoteProtocolError(said(choice.get("error")) or "a reply without text")
+    if not is_answer(text, finish):
+        raise openai.OpenAIError(f"a reply without text{' but with calls of tools' * bool(message.get('tool_calls'))}")
 
     def stated(name: str) -> Any:
         count = usage.get(name)

@@ -28,7 +28,7 @@ from compute.content.messages import REFUSAL, Picture, Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.judges.answer_limit import USUAL, limited, options_of, rule
 from compute.models.judges.answer_log import AnswerLog
-from compute.models.judges.images import data_url, grouped
+from compute.models.judges.images import grouped, image_part
 from compute.types import BadInput, Model, NoService, NotHere
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ URL, KEY = "LIKENESS_ENDPOINT", "LIKENESS_ENDPOINT_KEY"
 DEFAULTS: dict[str, Any] = {
     "model": "",  # the name the endpoint serves it under; empty: the row's weights, or the key of one without
     "max_tokens": None,  # of an answer; None: as the question says, else answer_limit.USUAL
-    "seed": 0,  # skipped, and recorded as such, where the endpoint refuses it
+    "seed": 0,
     "extra": {},  # further fields of every request, such as {"chat_template_kwargs": {"enable_thinking": false}}
     "structured": False,  # whether a question's JSON schema is sent as `response_format`: it changes answers
     "prices": {},  # {"input": ..., "output": ...}, US dollars for a million tokens; else from the environment
@@ -46,6 +46,14 @@ DEFAULTS: dict[str, Any] = {
 RECENT = 32  # images that are held as they are sent: questions that share some are asked near each other
 DENIED = (401, 403)  # no judge gets in with this key: the whole run stops
 FINAL = (402, 404, 405)  # no question to this model can succeed; nor where it redirects to
+# Fields that some endpoints refuse, and how a refusal names them: they are not sent from then on, and recorded as None;
+# for max_tokens goes `max_completion_tokens`, which counts a model's thinking too.
+OPTIONAL = {
+    "seed": re.compile("seed", re.IGNORECASE),
+    "temperature": re.compile("temperature", re.IGNORECASE),
+    "max_tokens": re.compile(r"(?:unsupported|unknown) .*\bmax_tokens|\bmax_tokens\b.* not supported", re.IGNORECASE),
+}
+THINKING = 4096  # tokens for it on top of an answer's, unless the row says how many it may take in all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +80,7 @@ class Endpoint:
         answers: AnswerLog | None = None,
     ) -> None:
         self._max_tokens = options["max_tokens"]
+        self._thinking = 0 if self._max_tokens else THINKING
         self.settings: dict[str, Any] = {
             "model": row.key,
             "served": options["model"] or row.weights or row.key,
@@ -123,7 +132,7 @@ class Endpoint:
     def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[int, Reply]]:
         """Yields replies as they come. Once one is hopeless, those under way are the last: they are paid for."""
         # What a visitor compares is stored nowhere, and not beyond the visit.
-        image_url = lru_cache(RECENT)(_image_url)
+        image_url = lru_cache(RECENT)(image_part)
         todo, done, stop = iter(grouped(questions)), queue.SimpleQueue(), threading.Event()
         failures: list[Exception] = []
 
@@ -155,7 +164,10 @@ class Endpoint:
 
         from compute.models.judges import chat
 
-        fields = {} if self.settings["seed"] is None else {"seed": self.settings["seed"]}
+        settings, limit = self.settings, question.longest or self.settings["max_tokens"]
+        fields = {name: settings[name] for name in ("seed", "temperature") if settings[name] is not None}
+        is_thinking = "thinking_tokens" in settings
+        fields |= {"max_completion_tokens": limit + self._thinking} if is_thinking else {"max_tokens": limit}
         if question.schema and "structured" in self.settings:
             answer = {"name": "answer", "strict": True, "schema": json.loads(question.schema)}
             fields["response_format"] = {"type": "json_schema", "json_schema": answer}
@@ -163,8 +175,6 @@ class Endpoint:
             response = self._client.chat.completions.with_raw_response.create(
                 model=self.settings["served"],
                 messages=question.chat(image_url),
-                temperature=0,
-                max_tokens=question.longest or self.settings["max_tokens"],
                 extra_body=self.settings["extra"],
                 extra_headers={"Authorization": f"Bearer {self._key}" if self._key else openai.omit},
                 **fields,
@@ -173,9 +183,10 @@ class Endpoint:
             message = self._redacted(chat.said(error.body) or str(error.__cause__ or error))
             message = " ".join(message.split())[:300] or type(error).__name__
             is_refused = isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError)
-            if is_refused and "seed" in fields and "seed" in message.lower():
-                self.settings["seed"] = None
-                return self._reply(question, image_url)
+            for name, names in OPTIONAL.items():
+                if is_refused and name in fields and names.search(message):
+                    settings |= {"thinking_tokens": self._thinking} if name == "max_tokens" else {name: None}
+                    return self._reply(question, image_url)
             return self._failed(question, error, message)
         reply, seconds = chat.read(response.content), response.elapsed.total_seconds()
         return replace(reply, item=question.item, seconds=round(seconds, 4))
@@ -184,6 +195,8 @@ class Endpoint:
         """What the client's error means for the question. Raises LikenessError, not chained: it may repeat the key."""
         import httpx2
         import openai
+
+        from compute.models.judges import chat
 
         if isinstance(error.__cause__, httpx2.ConnectError):
             raise NoService(
@@ -204,7 +217,9 @@ class Endpoint:
                 f"The endpoint {self._shown} refused with {status}: {sent}. "
                 f"Set {KEY} to a key that it accepts and run again ({message})"
             ) from None
-        if error.status_code in FINAL or error.status_code < 400:
+        if chat.SPENT.search(str(error.body)):
+            raise NoService(f"The endpoint {self._shown} has no quota left for this key: {message}") from None
+        if error.status_code in FINAL or error.status_code < 400 or chat.NO_IMAGES.search(message):
             raise NotHere(
                 f"The endpoint {self._shown} refused with {status}: {message}. "
                 f"Check {URL} and the model's name there: {self.settings['served']}"
@@ -232,10 +247,6 @@ def _hiding(secrets: list[str]) -> Callable[[str], str]:
             forms.append(inner.replace("+", "(?:[+-]|%2[bB])").replace("/", r"(?:\\?/|_|%2[fF])"))
     pattern = re.compile("|".join(forms) or r"(?!)")
     return lambda text: pattern.sub("...", text)
-
-
-def _image_url(picture: Picture) -> dict[str, Any]:
-    return {"type": "image_url", "image_url": {"url": data_url(picture.data)}}
 
 
 def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Sequence
+from typing import Any
 
 from compute.content import decoding
 from compute.content.messages import Picture, Question
@@ -25,6 +26,11 @@ def grouped(questions: Sequence[Question]) -> list[int]:
         return min((first.setdefault(key, position) for key in keys), default=position)
 
     return sorted(range(len(questions)), key=earliest)
+
+
+def image_part(picture: Picture) -> dict[str, Any]:
+    """An image within a message, as endpoints take it. Raises BadInput for one that is damaged."""
+    return {"type": "image_url", "image_url": {"url": data_url(picture.data)}}
 
 
 def data_url(data: bytes) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from compute.content.messages import LENGTH, REFUSAL, final
 
 _OFFERED = re.compile(r"\(?([A-H])\)?[.:]?\s*(.*)", re.DOTALL)
-_TAG = re.compile(r"</?[a-z_|]+/?>|<\|[^<>]*\|>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z_|]+/?>", re.IGNORECASE)
 _JSON = re.compile(r"\{[^{}]*\}")
 _FENCE = re.compile(r"```(?:[a-z]{2,}(?=\s))?")
 _MARKS = str.maketrans("", "", '*_`"“”«»#$')
@@ -25,27 +25,46 @@ _LEAD = (
     r"(?:(?:the|my)\s+)?(?:(?:correct|right|final|best)\s+)?(?:answer|option|choice)?(?:\s+(?:is|would be))?"
     r"\s*[:=-]?\s*(?:option\s+|choice\s+)?)"
 )
-_LETTER = r"(\(\s*[A-Za-z]\s*\)|\[\s*[A-Za-z]\s*\]|\{\s*[A-Za-z]\s*\}|(?<![A-Za-z])[A-Za-z](?![A-Za-z]))"
+_LETTER = r"(\(\s*[A-Za-z]\s*\)|\[{1,2}\s*[A-Za-z]\s*\]{1,2}|(?<![A-Za-z])[A-Za-z](?![A-Za-z]))"
 _ANSWER = re.compile(rf"{_LEAD}{_LETTER}\s*[.:,)-]?\s*([A-Za-z]+\s+\d+)?\s*[.!]?", re.IGNORECASE)
 _LABEL = re.compile(rf"{_LEAD}([A-Za-z]+\s+\d+)\s*[.!]?", re.IGNORECASE)
 # An answer and its explanation in one line; a sentence about the letter is read as a sentence.
-_VERB = r"(?:is|are|was|were|has|have|does|do|can|could|would|looks?|appears?|seems?|and|or|nor|but)"
-_HEAD = re.compile(rf"((?i:{_LEAD})(?:\([A-H]\)|[A-H][.)]))\s+(?!{_VERB}\b)(.+)")
-
-# Within a sentence an option is named by its letter in brackets, by its letter after a word for it, or by its label.
-_NAMED = (
-    re.compile(r"(?:[(\[{]\s*|\b)([A-H])\s*[)\]}]"),
-    re.compile(r"\b(?i:answer|option|choice|choose|select|pick)\s*(?i:is|would be)?\s*:?\s*([A-H])\b(?![’'])"),
-    re.compile(r"(?:^|[.\n]\s*)([A-H])\s+(?:is|has|looks|appears|seems)\b"),
+_HEAD = re.compile(
+    rf"((?i:{_LEAD})(?:\([A-H]\)|[A-H][.)])(?:\s+[A-Za-z]+\s+\d+)?)[.,:;]?\s+"
+    r"((?:because|since|as|due|it|its|the|this)\b.+|(?![A-Za-z]+\s+\d)[^a-z].+)"
 )
-_BARE = re.compile(r"(?<![A-Za-z’'])[A-H](?![A-Za-z’'])")
-_ARTICLE = re.compile(r"(?:^|(?<=[.:!?]\s))A(?=\s+[a-z]{2})")
+
+# Letters that stand alone in a sentence, in brackets or not.
+_LETTERS = re.compile(r"(?<![A-Za-z’'])[A-H](?![A-Za-z’'])")
+_ARTICLE = re.compile(r"(?:^|(?<=[.:!?]\s))A(?=\s+(?!(?:is|has|looks|appears|seems)\b)[a-z]{2})")
+
+# What says of an option (`@`) that it is the one. A sentence that only describes it chooses nothing.
+_BETTER = (
+    r"(?:(?:more|most) )?(?:similar|alike|aligned|consistent|accurate)|more like|better|best|closer|closest|nearer"
+    r"|nearest|correct|answer|choice"
+)
+_SEEN = (  # no answer where similarity to a reference is asked for
+    r"(?:sharp|bright|clear)(?:er|est)|(?:more|most) (?:sharp|bright|colou?rful|contrasted|vivid|saturated)"
+    r"|(?:more|most|higher|highest|greater) (?:contrast|quality|colou?rs?|details?|sharpness|brightness)"
+    r"|odd[- ]one|outlier"
+)
+_CHOOSES = re.compile(
+    r"\b(?:choose|pick|select|prefer|favou?r|go with|vote for) (?:option |the )*@"
+    r"|\b(?:answer|choice|odd one(?: out)?|odd-one-out|outlier|(?:better|best|closer|closest|similar|aligned)"
+    r"(?: (?:one|image|caption|match))?)(?: (?:to|with) the (?:reference|first|original)(?: image)?)?"
+    r"(?: (?:is|would be))? ?:? ?@"
+    r"|@ (?:is|looks|appears|seems|has|would be)(?: (?:to be|to have|of|the|an?|my|much|far|clearly|slightly|visually"
+    rf"|overall|one|image|option|caption|that|is))* (?:{_BETTER}|(?P<seen>{_SEEN}))\b"
+    r"|@ (?:(?:better|best|more|most|closely|clearly) )*"
+    r"(?:matches|resembles|fits|describes|aligns with|corresponds to) the\b",
+    re.IGNORECASE,
+)
 
 # Words that take an answer back, turn it round or say there is none: a sentence with one of them is not read.
 _DOUBT = re.compile(
     r"\b(?:not?|nor|neither|none|never|both|either|or|cannot|can['’]?t|unable|sorry|unclear|unsure|uncertain|maybe|perhaps|"
     r"possibly|might|impossible|difficult|hard to|equal(?:ly)?|same|tie|identical|less|least|worse|worst|lower|lowest|"
-    r"poorer|poorest|except|rather than|instead|incorrect|wrong)\b|\w+n['’]t\b",
+    r"poor\w*|except|but|while|whereas|although|though|however|rather than|instead|incorrect|wrong)\b|\w+n['’]t\b",
     re.IGNORECASE,
 )
 # Those of them that an explanation after a clear answer has only when it takes the answer back.
@@ -60,9 +79,9 @@ def read(text: str, choices: Sequence[str], *, finish: str = "") -> int | None:
     """Which of `choices` (`(A) Image 2`, ...; a bare letter too) a text answers, or None.
 
     Read are: a line that is only an answer (`A`, `(A)`, `a.`, `Answer: (B)`, `**B**`, `B) Image 3`, `{"answer": "B"}`,
-    `Image 2` where an option is called so), alone or with an explanation that does not answer otherwise; or one
-    sentence that names just one option and has no word of doubt, negation or reversal. What a reasoning model thinks
-    aloud is skipped. Of an answer that was cut (`finish`, as Reply.finish) only the option it begins with is read.
+    `Image 2` where an option is called so), alone or with an explanation that does not answer otherwise; or one line
+    that names just one option, says that it is the one, and has no word of doubt, negation or reversal. Thinking is
+    skipped. Of an answer that was cut (`finish`, as Reply.finish) only the option it begins with is read.
     """
     offered, said = _offered(choices), final(text, finish=finish)
     if not offered or said is None or finish == REFUSAL:
@@ -75,8 +94,18 @@ def read(text: str, choices: Sequence[str], *, finish: str = "") -> int | None:
         return _agreed(answers, offered)
     if len(lines) != 1 or _DOUBT.search(lines[0]):
         return None
-    named = _named(lines[0], offered) | _labels(lines[0], offered)
-    return _only(named) if {_option_index(letter, offered) for letter in _BARE.findall(lines[0])} <= named else None
+    return _chosen(lines[0], _only(_named(lines[0], offered) | _labels(lines[0], offered)), offered)
+
+
+def _chosen(line: str, option: int | None, offered: dict[str, tuple[int, str]]) -> int | None:
+    """The only option that a line names, where the line says that it is the one."""
+    names = {index: rf"{letter}|(?i:{re.escape(label or letter)})" for letter, (index, label) in offered.items()}
+    if option is None:
+        return None
+    marked = re.sub(rf"[(\[]?\b(?:{names[option]})\b[)\]]?", "@", " ".join(line.split()))
+    chooses = _CHOOSES.search(re.sub("@(?: @)+", "@", marked))
+    is_compared = not any(label.endswith(" 1") for _, label in offered.values())
+    return option if chooses and not (chooses["seen"] and is_compared) else None
 
 
 def _of_json(match: re.Match[str]) -> str:
@@ -106,7 +135,7 @@ def _plain(text: str) -> str:
     """One spelling of letters and brackets; no emphasis, fences, tags or invisible signs."""
     text = unicodedata.normalize("NFKC", _FENCE.sub("", text))
     text = "".join(sign for sign in text if sign == "\n" or unicodedata.category(sign) not in ("Cf", "Cc"))
-    text = re.sub(r"\\(?:boxed|text|mathrm)\s*\{([^{}]*)\}", r"\1", text)
+    text = re.sub(r"\\(?:boxed|text|mathrm)\b|[{}]", "", text)
     return _TAG.sub(" ", text).translate(_MARKS).strip()
 
 
@@ -121,7 +150,7 @@ def _answer(line: str, offered: dict[str, tuple[int, str]]) -> int | None:
     match = _ANSWER.fullmatch(line)
     if match:
         lead, mark, label = match.groups()
-        letter = mark.strip("()[]{} ")
+        letter = mark.strip("()[] ")
         if mark == "a" and lead.strip() and not lead.rstrip().endswith((":", "=", "-")):
             return None  # `The answer is a` may be the beginning of a sentence
         if letter.isupper() or letter.upper() in offered:
@@ -139,13 +168,12 @@ def _agreed(answers: Sequence[tuple[str, int | None]], offered: dict[str, tuple[
         if option is None:
             if _TURN.search(line):
                 return None
-            options |= _named(line, offered)
-            options |= {_option_index(letter, offered) for letter in _BARE.findall(_ARTICLE.sub("", line))}
+            options |= _named(_ARTICLE.sub("", line), offered)
     return _only(options)
 
 
 def _named(text: str, offered: dict[str, tuple[int, str]]) -> set[int]:
-    return {_option_index(letter, offered) for pattern in _NAMED for letter in pattern.findall(text)}
+    return {_option_index(letter, offered) for letter in _LETTERS.findall(text)}
 
 
 def _labels(text: str, offered: dict[str, tuple[int, str]]) -> set[int]:

@@ -30,24 +30,27 @@ _PLAIN: dict[int, int | str | None] = {code: code - 0xFEE0 for code in range(0xF
 _PLAIN |= dict.fromkeys(map(ord, '*_`"“”«»#~$\u200b\u200c\u200d\ufeff'))
 _PLAIN |= dict.fromkeys(map(ord, "\u2212\u2013\u2014"), "-") | {0x2044: "/", 0x2215: "/"}
 _SPACES = re.compile(r"[^\S\n]+")
-_FORM = re.compile(r"<1-10>|<reason for score>", re.IGNORECASE)  # some judges repeat the form before they fill it in
-# "Score:", the scale in brackets perhaps; not "subscore:" and not "scores:".
-_SCORE = r"(?<![^\W\d])score ?(?:\( ?(?:1 ?- ?10|out of 10) ?\) ?)?:"
+# The form that some judges repeat before they fill it in, and the signs of a formula.
+_FORM = re.compile(r"<1-10>|<reason for score>|\\(?:boxed|text|mathrm)\b|\\[()\[\]]", re.IGNORECASE)
+# "Score:", the scale in brackets perhaps; not "subscore:" and not "scores:". Or MT-Bench's form, "Rating: [[8]]".
+_SCORE = r"(?<![^\W\d])(?:score ?(?:\( ?(?:1 ?- ?10|out of 10) ?\) ?)?:|rating ?:(?= ?\[\[))"
 _STATED = re.compile(_SCORE, re.IGNORECASE)
 # For the lenient reader also a line that is only a number, and a sentence about the score.
+_ALONE = r"[<\[({]{0,2} ?[-+]?\d+(?:[.,]\d+)?[>\])}]{0,2}(?: ?(?:/|out of) ?\d+)?[ .]*"
 _LOOSELY = re.compile(
-    rf"{_SCORE}|^ ?(?=[<\[({{]? ?[-+]?\d+(?:[.,]\d+)?[>\])}}]?(?: ?(?:/|out of) ?\d+)?[ .]*$)"
-    r"|\b(?:score|rating)(?: (?:is|of|as|would be))? ?[:=]? ?(?=[<\[({]?\d)",
+    rf"{_SCORE}|^ ?(?={_ALONE}$)|\b(?:score|rating)(?: (?:is|of|as|would be))? ?[:=]? ?(?=[<\[({{]{{0,2}}\d)"
+    r"|\bi(?: would|['’]d) (?:say|give (?:it|them)|rate (?:it|them)) (?:an? |at |as )?(?=\d)",
     re.IGNORECASE | re.MULTILINE,
 )
 # A cut answer that begins with a whole line of the form, not one whose unmarked thinking mentions a score.
 _BEGINS = re.compile(rf"(?:json)?[\s{{>-]*(?:(?:final|overall) )?{_SCORE}\s*\S.*?(?:\n|\breason ?:)", re.IGNORECASE)
+_BEGINS_ALONE = re.compile(rf"\s*{_ALONE}\n", re.IGNORECASE)
 _REASON = re.compile(r"\breason\b", re.IGNORECASE)
-_NUMBER = re.compile(r"[<\[({]? ?(?P<sign>[-+]?)(?P<whole>\d+)(?P<part>(?:[.,]\d+)?)")
+_NUMBER = re.compile(r"[<\[({]{0,2} ?(?P<sign>[-+]?)(?P<whole>\d+)(?P<part>(?:[.,]\d+)?)[>\])}]{0,2}")
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)?")
 _OTHER_SCALE = re.compile(r" ?(?:%|percent\b)", re.IGNORECASE)
 _OF = re.compile(r" ?(?:/|out of\b) ?(?P<most>\d+)(?!\d|[.,]\d)", re.IGNORECASE)
-_ENDS = re.compile(r"$|[ >\])}.,;:!(\[|-]")  # what may follow the number at once
+_ENDS = re.compile(r"$|[ .,;:!(\[|-]|(?<=[>\])}])")  # what may follow the number at once
 _REFUSAL = re.compile(
     r"\b(?:i am|i['’]m|we are|we['’]re) (?:very |truly )?(?:sorry|unable|not able)\b"
     r"|\b(?:i|we) (?:cannot|can['’]?t|can not|won['’]?t|will not) [a-z]"
@@ -59,11 +62,12 @@ _REFUSAL = re.compile(
 def read(text: str, *, finish: str = "", lenient: bool = False) -> Rating:
     """The score from 1 to 10 that an answer states, as `Score: 8`.
 
-    Read are other cases, spaces, emphasis, full-width digits, `8/10`, and what follows thinking. A decimal counts as
-    the whole number it equals (`8.0`); any other is not an integer. The same score stated twice counts once; different
-    ones, a range or an alternative are several. `finish` is how the answer ended (Reply.finish): of one that was cut at
-    its limit a score counts only in a whole line at its beginning. `lenient`: a bare number and a sentence such as `The
-    score is 8.` count too where the form is missing, and decimals to the nearest whole number, halves up.
+    Read are other cases, spaces, emphasis, brackets, full-width digits, `8/10`, `\\boxed{8}`, what follows thinking.
+    A decimal counts as the whole number it equals (`8.0`); any other is not an integer. The same score stated twice
+    counts once; different ones, a range or an alternative are several. `finish` is how the answer ended (Reply.finish):
+    of one that was cut at its limit a score counts only in a whole line at its beginning. `lenient`: a bare number and
+    a sentence such as `The score is 8.` count too where the form is missing, and decimals to the nearest whole number,
+    halves up.
     """
     if finish == REFUSAL:
         return Rating(problem="refused")
@@ -72,7 +76,8 @@ def read(text: str, *, finish: str = "", lenient: bool = False) -> Rating:
         return Rating(problem="truncated")
     plain = _SPACES.sub(" ", _FORM.sub("", said.translate(_PLAIN)))
     ratings = list(_ratings(plain, _STATED))
-    if finish == LENGTH and not (ratings and _BEGINS.match(plain)):
+    begins = (ratings and _BEGINS.match(plain)) or (lenient and _BEGINS_ALONE.match(plain))
+    if finish == LENGTH and not begins:
         return Rating(problem="truncated")
     if not ratings and _REFUSAL.search(plain):
         return Rating(problem="refused")

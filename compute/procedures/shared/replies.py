@@ -14,7 +14,7 @@ from compute.procedures.shared import conditions, parsing, prompts, ratings
 from compute.tasks.data import Choices, OddOneOut
 from compute.types import LETTERS, Undefined, shortened
 
-READING = 2  # part of the fingerprint of runs in words: raise it with the rules of `parsing` and `ratings`
+READING = 3  # part of the fingerprint of runs in words: raise it with the rules of `parsing` and `ratings`
 QUOTED = 3  # replies in the message of a judge that cannot be read
 LONGEST = 80  # characters of each
 

@@ -10,8 +10,9 @@ import { cellAt, FACTS, familyIndex, kindTitle, originsOf, originTitle } from '.
 import { defaultFamilies, defaultTasks } from './state.js';
 import { breakable, textWidth, titleSize, widthFor } from './titles.js';
 
-export const DOUBTFUL = 2;
+const DOUBTFUL = 2;
 const PARTIAL = 8;
+export const APART = DOUBTFUL | PARTIAL; // never the best of its column, and an end of its shading
 const BELOW = 90; // px that the line below a title takes
 const SELECT = 32;
 const PHONE_NAME = 134; // px of the column of names on a phone
@@ -447,11 +448,11 @@ function scoreColumn(board, at) {
       const bits = marksAt(payload, ranking, row, at);
       if (rows !== board.scaleRows) {
         rows = board.scaleRows;
-        scale = columnScale(rows, (one) => (marksAt(payload, ranking, one, at) & DOUBTFUL ? null : cellAt(payload, ranking, one, at)), higher);
+        scale = columnScale(rows, (one) => (marksAt(payload, ranking, one, at) & APART ? null : cellAt(payload, ranking, one, at)), higher);
       }
       const shade = bits & DOUBTFUL ? -1 : step(stored, scale);
       if (shade >= 0) cell.classList.add(`lk-shade-${shade}`);
-      if (shade >= 0 && stored === scale.best) cell.classList.add('lk-best');
+      if (shade >= 0 && stored === scale.best && !(bits & PARTIAL)) cell.classList.add('lk-best');
       // A mean of some tasks has another chance level.
       if (chance !== null && !(bits & PARTIAL) && (higher ? value <= chance : value >= chance)) {
         cell.classList.add('lk-chance');

@@ -17,7 +17,7 @@ from compute.io.files import replacing
 from compute.rounding import clean, rounded, rounded_array
 from compute.types import BadInput, CannotWrite
 from leaderboard.data import suite_queries
-from leaderboard.data.board_table import DISPUTED, PARTIAL, PRINTED, SUSPECT, TRAINED, BoardTable, SuiteColumn
+from leaderboard.data.board_table import APART, DISPUTED, PARTIAL, PRINTED, SUSPECT, TRAINED, BoardTable, SuiteColumn
 from leaderboard.data.csv_files import csv_bytes
 from leaderboard.data.database import Database
 from leaderboard.data.mean_rule import changed_rule, description, rule
@@ -286,12 +286,12 @@ def _to_read(
 
 
 def _best(frame: pd.DataFrame, table: BoardTable, marks: np.ndarray, *, columns: list[str]) -> np.ndarray:
-    """Which cells [rows, columns] hold the best figure of their column, as shown; a doubtful figure is never it."""
+    """Which cells [rows, columns] hold the best figure of their column, as shown; none of APART."""
     best = np.zeros(marks.shape, bool)
     for at, key in enumerate(columns):
         column = table.by_key[key]
         values = rounded_array(frame[key], column.digits)
-        values[(marks[:, at] & SUSPECT) > 0] = np.nan
+        values[(marks[:, at] & APART) > 0] = np.nan
         known = values[~np.isnan(values)]
         if len(known) and known.min() < known.max():
             best[:, at] = values == (known.max() if column.higher else known.min())

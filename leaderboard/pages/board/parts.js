@@ -1,6 +1,6 @@
 /** The smaller parts around the table: suites, empty and failed states, legend. */
 
-import { DOUBTFUL, FRONT, MARKS } from './columns.js';
+import { APART, FRONT, MARKS } from './columns.js';
 import { button, el } from '../../js/dom.js';
 import { createNoResults } from '../../js/no_results.js';
 import { differingRanks, ORIGINS, originsOf, originTitle } from './rows.js';
@@ -147,7 +147,7 @@ export function createLegend(board) {
       const sure = ranking.low.some((low) => low !== null);
       node.replaceChildren(
         el('span', { class: 'lk-scale' }, 'worst', el('span', { class: 'lk-strip', role: 'img', 'aria-label': 'shading from worst to best' }), best),
-        ...MARKS.filter(([bit]) => bits & bit).map(([bit, sign, words]) => entry(sign, bit === DOUBTFUL ? `${words}; never the best of its column` : words)),
+        ...MARKS.filter(([bit]) => bits & bit).map(([bit, sign, words]) => entry(sign, bit & APART ? `${words}; never the best of its column` : words)),
         ...(missing ? [entry('—', 'no value, never filled in')] : []),
         ...(chance ? [el('span', {}, el('i', {}, '50.0'), ' at or below chance')] : []),
         ...(ties ? [entry('A', 'tie class: no model in it is significantly worse than another')] : []),

@@ -93,7 +93,7 @@ def standings(suite_cache: SuiteCache, suite: str) -> dict[str, Any]:
     else:
         ranks, lows, highs = ranked.rank.tolist(), ranked.rank_low.tolist(), ranked.rank_high.tolist()
     means = category_means(table, ranked)
-    levels = _levels(table, means)
+    levels = np.full_like(means, np.nan) if ranked is None else _levels(table, means, table.whole_means(ranked))
     rows = {}
     for index in table.fullest_rows():
         row = table.rows[index]
@@ -121,20 +121,19 @@ def standings(suite_cache: SuiteCache, suite: str) -> dict[str, Any]:
     }
 
 
-def _levels(table: BoardTable, means: np.ndarray) -> np.ndarray:
-    """Category means [rows, categories] from 0 to 1, the worst and the best of a category's rows of one origin."""
+def _levels(table: BoardTable, means: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """Category means [rows, categories] from 0 to 1, the worst and the best of one origin's; of the
+    `whole` ones, where there are any."""
     levels = np.full_like(means, np.nan)
     higher = np.array([column.higher for column in table.category_columns], bool)
-    for origin in dict.fromkeys(row.origin for row in table.rows):
-        rows = np.array([index for index, row in enumerate(table.rows) if row.origin == origin])
-        for at in range(means.shape[1]):
-            own = means[rows, at]
-            known = own[~np.isnan(own)]
-            if not len(known):
-                continue
-            span = np.ptp(known)
-            level = (own - known.min()) / span if span > 0 else np.where(np.isnan(own), np.nan, 1.0)
-            levels[rows, at] = level if higher[at] or span == 0 else 1 - level
+    for origin in set(table.scores.origins):
+        rows = table.rows_of(origin)
+        own, ends = means[rows], whole[rows]
+        ends = np.where(np.isnan(ends).all(axis=0), own, ends)
+        low, high = np.fmin.reduce(ends), np.fmax.reduce(ends)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            level = np.clip((own - low) / (high - low), 0, 1)
+        levels[rows] = np.where(high > low, np.where(higher, level, 1 - level), own * 0 + 1)
     return levels
 
 

@@ -20,7 +20,7 @@ from leaderboard.data.memo import memoised
 from leaderboard.html import drawn_examples
 from leaderboard.html.components import figure_bridge, lazy_tables
 from leaderboard.html.formatting import task_url
-from leaderboard.html.labels import SUSPECT, choice_title, explained_signs, is_synthetic
+from leaderboard.html.labels import SUSPECT, TRAINED, choice_title, explained_signs, is_synthetic
 from leaderboard.html.templates import macro, render
 from leaderboard.page import NAMED, PartialRedraw, Site, View, bind, heading, message_box, waiting
 from leaderboard.pages.task import figures, image_map, protocols, routes
@@ -148,7 +148,7 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
     settings = json.loads(about["notes"]) if str(about["notes"]).startswith("{") else {}
     facts = about.to_dict() | {name: list(about[name]) for name in ("subsets", "languages")}
     shown: dict[str, Any] = {"column": None}
-    leader = None
+    leader, untrained, trained = None, None, pd.Series(dtype=bool)
     reading: dict[str, Any] = {"saturation": None}
     figure = None
     table = None if suites.empty else site.suite_cache.table(str(suites["key"].iloc[0]))
@@ -165,7 +165,9 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
         doubtful = points["marks"] & SUSPECT > 0
         best = points[~doubtful].head(10)
         reading = _reading(table, index, ceiling=metrics.loc[column.metric, "upper"])
-        leader = next(points[~doubtful & (points["origin"] == reading["origin"])].itertuples(), None)
+        leaders = points[~doubtful & (points["origin"] == reading["origin"])]
+        leader, trained = next(leaders.itertuples(), None), leaders["marks"] & TRAINED > 0
+        untrained = next(leaders[~trained].itertuples(), None)
         shown = {
             "column": column,
             "best": best,
@@ -188,6 +190,8 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
             benchmark=about["benchmark"],
         ),
         leader=leader,
+        untrained=untrained,
+        trained=int(trained.cummin().sum()),  # of the first, how many in a row
         **reading,
     )
     maps = item_queries.item_maps(db, task=task)
@@ -263,9 +267,12 @@ def _reading(table: BoardTable, index: int, *, ceiling: float) -> dict[str, Any]
 
 
 def verdict(saturation: Saturation) -> str:
-    """One sentence on saturation; it only claims what noise or the ceiling shows."""
+    """One sentence on saturation; it only claims what noise, chance or the ceiling shows."""
+    if saturation.at_chance:
+        return "Too hard to tell models apart: not even the best is clearly better than guessing."
     if saturation.judged >= FEWEST and saturation.within / saturation.judged >= 0.25:
-        return "Close to saturated at the top: a quarter or more of the models lie within the noise of the best."
+        end = "Too hard to tell the best" if saturation.used < 0.5 else "Close to saturated at the top"
+        return f"{end}: a quarter or more of the models lie within the noise of the best."
     if saturation.used >= 0.95:
         return "Close to its ceiling: little room is left above the best model."
     if saturation.judged and saturation.ratio >= 5:

@@ -16,7 +16,7 @@ from leaderboard.data.leaders import scored_rows
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.drawn_examples import EXAMPLES, DrawnExample, example_of
 from leaderboard.html.formatting import blank
-from leaderboard.html.labels import hint, is_synthetic, plain_title
+from leaderboard.html.labels import TRAINED, hint, is_synthetic, plain_title
 
 FIELDS = (
     "key",
@@ -29,6 +29,7 @@ FIELDS = (
     "models",
     "best",
     "leader",
+    "trained",
     "median",
     "chance",
     "digits",
@@ -113,7 +114,8 @@ def license_of(row: dict[str, Any]) -> str:
 
 
 def _scores(table: BoardTable | None, task: str) -> list[Any]:
-    """best, leader, median and chance in shown units, digits, and the scores from 0 to 100 between the axis' ends.
+    """best, leader, whether it was trained on the data, median and chance in shown units, digits, and the scores from 0
+    to 100 between the axis' ends.
 
     The axis of a score with bounds is theirs; of any other it goes from the lowest to the highest score. Doubtful
     scores, and those of other origins than the displayed one, are excluded. Without a score all but `digits` are None
@@ -121,19 +123,20 @@ def _scores(table: BoardTable | None, task: str) -> list[Any]:
     """
     index = None if table is None else table.headline(task)
     if table is None or index is None:
-        return [None, "", None, None, 0, []]
+        return [None, "", False, None, None, 0, []]
     column = table.columns[index]
     _, rows = scored_rows(table, column=index)
     values = table.scores.values[rows, index]
     chance = None if column.chance is None else clean(column.chance, scale=column.scale)
     if not len(values):
-        return [None, "", None, chance, column.digits, []]
+        return [None, "", False, None, chance, column.digits, []]
     bounded = np.isfinite([column.lower, column.upper]).all()
     low, high = (column.lower, column.upper) if bounded else (float(values.min()), float(values.max()))
     levels = (values - low) / ((high - low) or 1)
     return [
         clean(values[0], scale=column.scale),
         table.rows[rows[0]].model,
+        bool(table.marks[rows[0], index] & TRAINED),
         clean(np.median(values), scale=column.scale),
         chance,
         column.digits,

@@ -77,7 +77,7 @@ export function describe({ fields, rows: listed, benchmarks, types, suites, lang
     },
     {
       ...number('best', 'Best', { largest: true, open: ({ leader }) => (leader ? `model?model=${encodedKey(leader)}` : '') }),
-      draw: (cell, row) => (row.leader ? linked(cell, `model?model=${encodedKey(row.leader)}`, shown(row.best, row)) : dash(cell, '')),
+      draw: (cell, row) => (row.leader ? linked(cell, `model?model=${encodedKey(row.leader)}`, shown(row.best, row) + (row.trained ? '†' : '')) : dash(cell, '')),
     },
     number('median', 'Median', { largest: true }),
     number('chance', 'Chance'),
@@ -85,7 +85,7 @@ export function describe({ fields, rows: listed, benchmarks, types, suites, lang
     { key: 'license', title: 'Licence', width: 90, most: 140, value: ({ license }) => license, draw: (cell, { license }) => dash(cell, license) },
     { key: 'dataset', title: 'Data set', width: 120, most: 220, value: ({ dataset }) => dataset, draw: (cell, { dataset }) => dash(cell, dataset) },
   ];
-  const caption = () => 'Scores: one tick a model, on the metric’s full range where it has one. The best score leads to its model, a benchmark to its paper. '
+  const caption = () => 'Scores: one tick a model, on the metric’s full range where it has one. The best score leads to its model (†: trained on this data set), a benchmark to its paper. '
     + '— means that our sources do not state it.';
   return { noun: 'tasks', rows, facets, columns, caption };
 }

@@ -251,7 +251,7 @@ def _tooltip(record: RelatedFigure) -> str:
     facts = (
         f"{record.metric} {record.shown}",
         record.interval and f"95% {record.interval}",
-        f"rank {record.rank} of {record.of} among {record.origin} scores",
+        f"rank {record.rank} of {record.of} among {record.origin} scores" if record.rank else "",
         record.shown_chance and f"guessing gives {record.shown_chance}",
         record.source,
         record.note,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,6 +51,12 @@ def test_the_mean_is_that_of_the_suites_rule(scores: Evaluation) -> None:
         np.mean([scores.headlines[task].value for task in ("unisim/fine", "unisim/sharp")])
     )
     assert frame.loc["OOO", "mean"] == scores.headlines["unisim/odd"].value
+
+
+def test_it_is_pickled_whole(scores: Evaluation) -> None:
+    assert scores.runs
+    again = pickle.loads(pickle.dumps(scores))
+    assert str(again) == str(scores) and again.frame().equals(scores.frame())
 
 
 def test_the_items_are_the_stored_evidence(scores: Evaluation) -> None:

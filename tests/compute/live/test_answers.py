@@ -106,30 +106,6 @@ def test_a_pair_without_a_distribution_is_compared_with_unrelated_examples() -> 
     assert answers.answer(subject("tiny", *question.inputs), question).controls is None
 
 
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("10", 10),
-        ("I'd say 8.", 8),
-        ("8/10", 8),
-        ("9 out of 10", 9),
-        ("**6**", 6),
-        ("0", None),
-        ("11", None),
-        ("7.5", None),
-        ("between 6 and 8", None),
-        ("5, so 5", 5),
-        ("-3", None),
-        ("", None),
-        ("<think>maybe 3</think> 9", 9),
-        ("3 – 4", None),
-    ],
-)
-def test_one_clear_number_is_read(text: str, number: int | None) -> None:
-    assert answers.read_rating(text) == number
-    assert answers.read_rating(f"{text}\nBoth", finish="length") == (None if text.startswith(("I'd", "5")) else number)
-
-
 def test_both_orders_are_asked_and_kept() -> None:
     judge = Judge("8", "6")
     found = answers.answer(subject(JUDGE, RED, BLUE, model=judge), LiveQuestion(mode="pair", inputs=(RED, BLUE)))

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from compute.content import decoding
-from compute.content.messages import STOP, Picture, Question, Reply
+from compute.content.messages import STOP, Question, Reply
 from compute.models.judges.answer_log import AnswerLog
-from compute.models.judges.images import data_url, grouped
+from compute.models.judges.images import grouped, image_part
 from compute.models.own.objects.wrapped import Arguments, Wrapped, inputs_of, worded
 from compute.types import BadInput, LikenessError
 
@@ -72,7 +72,7 @@ class WrappedJudge:
             yield position, self._reply(questions[position])
 
     def _reply(self, question: Question) -> Reply:
-        messages = question.chat(_part)
+        messages = question.chat(image_part)
         began = time.perf_counter()
         try:
             text = self.ask(messages)
@@ -83,7 +83,3 @@ class WrappedJudge:
         if not isinstance(text, str):
             return Reply(item=question.item, error=f"the judge gave a {type(text).__name__}, not a text")
         return Reply(item=question.item, text=text, finish=STOP, seconds=round(time.perf_counter() - began, 4))
-
-
-def _part(picture: Picture) -> dict[str, Any]:
-    return {"type": "image_url", "image_url": {"url": data_url(picture.data)}}

@@ -160,6 +160,14 @@ def test_a_large_reference_is_not_split() -> None:
     assert record.low < 5 < record.high
 
 
+def test_no_interval_lies_below_0() -> None:
+    """A set and itself: halves of them share few images, so that their distances fall to less than nothing."""
+    rows = np.random.default_rng(1).standard_normal((200, 40))
+    record = frechet_at_infinity(real=rows, generated=rows)
+    assert record.value < 0 and record.low < record.high == 0
+    assert any("share images" in warning for warning in record.warnings)
+
+
 def test_few_images_are_warned_about_or_undefined() -> None:
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((80, 30))

@@ -150,7 +150,6 @@ def test_at_most_so_many_at_once(server: Running) -> None:
         ({"status": 429}, "status 429"),
         ({"cut": True}, "closed connection"),
         ({"body": {"choices": []}}, "no chat completion"),
-        ({"body": {"choices": [{"message": {"content": ""}, "finish_reason": "stop"}]}}, "a reply without text"),
         ({"body": {"choices": [{"message": {"content": "(A)"}, "finish_reason": "error"}]}}, "a reply without text"),
         (
             {"body": {"choices": [{"message": {"content": "(A)"}, "error": {"message": "rate limited"}}]}},
@@ -177,6 +176,29 @@ def test_a_passing_fault_is_asked_again_a_lasting_one_is_an_error(server: Runnin
     assert judge(server).reply([question(2)])[0].text == "(B) Image 2"
 
 
+TOOLS = [{"id": "1", "type": "function", "function": {"name": "answer", "arguments": '{"choice": "A"}'}}]
+
+
+@pytest.mark.parametrize(
+    ("message", "problem"),
+    [
+        ({"content": ""}, "without text"),
+        ({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "(A)"}]}]}, "without text"),
+        ({"content": None, "tool_calls": TOOLS}, "tools"),
+    ],
+)
+def test_a_reply_of_a_shape_that_lasts_is_asked_once(server: Running, message: dict, problem: str) -> None:
+    server.control(faults=[{"body": {"choices": [{"message": message, "finish_reason": "stop"}]}}])
+    assert problem in judge(server).reply([question(1)])[0].error
+    assert server.requests() == 1
+
+
+def test_the_texts_of_a_reply_in_parts_are_read(server: Running) -> None:
+    parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "(B)"}]}, {"type": "text", "text": "(A)"}]
+    server.control(faults=[{"body": {"choices": [{"message": {"content": parts}, "finish_reason": "stop"}]}}])
+    assert judge(server).reply([question(1)])[0].text == "(A)"
+
+
 def test_a_slow_answer_is_given_up_and_asked_again(server: Running) -> None:
     server.control(faults=[{"slow": 1.5}])
     asked = judge(server, limits=replace(QUICK, timeout=0.3))
@@ -199,11 +221,18 @@ def test_a_refused_question_is_its_own_error_and_not_asked_again(server: Running
     assert server.requests() == 2
 
 
-def test_a_refused_seed_is_left_out_and_recorded(server: Running) -> None:
-    server.control(refuse=["seed"])
-    asked = judge(server)
+@pytest.mark.parametrize("options", [{}, {"max_tokens": 900}])
+def test_refused_fields_are_left_out_and_recorded(server: Running, options: dict) -> None:
+    """As of OpenAI's reasoning models. The stand-in names the first refused field of a request."""
+    server.control(refuse=["seed", "temperature", "max_tokens"])
+    asked = load(replace(ROW, options=options), CPU, None)
     assert all(reply.text for reply in asked.reply([question(number) for number in range(10)]))
-    assert asked.settings["seed"] is None
+    thinking = 0 if options else 4096
+    recorded = {name: asked.settings[name] for name in ("seed", "temperature", "thinking_tokens")}
+    assert recorded == {"seed": None, "temperature": None, "thinking_tokens": thinking}
+    sent = server.state()["last"]
+    assert not {"seed", "temperature", "max_tokens"} & set(sent)
+    assert sent["max_completion_tokens"] == asked.settings["max_tokens"] + thinking
     assert server.state()["counts"]["answered"] == 10
 
 
@@ -215,19 +244,40 @@ def test_a_failure_that_names_a_model_called_seed_refuses_none(server: Running) 
 
 
 @pytest.mark.parametrize(
-    ("status", "error", "told"),
+    ("fault", "error", "told"),
     [
-        (401, NoService, "LIKENESS_ENDPOINT_KEY"),
-        (404, NotHere, "LIKENESS_ENDPOINT"),
+        ({"status": 401}, NoService, "LIKENESS_ENDPOINT_KEY"),
+        ({"status": 404}, NotHere, "status 404.*LIKENESS_ENDPOINT"),
+        (
+            {"status": 429, "message": {"message": "You exceeded it", "code": "insufficient_quota"}},
+            NoService,
+            "exceeded",
+        ),
+        *(
+            (fault, NotHere, "images?")
+            for fault in (
+                {"status": 400, "message": "Invalid content type. image_url is only supported by certain models."},
+                {"status": 500, "message": "image input is not supported - hint: provide the mmproj"},
+                {"status": 400, "message": "At most 0 image(s) may be provided in one prompt."},
+                {"body": {"error": {"message": "No endpoints found that support image input", "code": 404}}},
+            )
+        ),
     ],
 )
 def test_what_no_question_can_mend_stops_the_run(
-    server: Running, status: int, error: type[LikenessError], told: str
+    server: Running, fault: dict, error: type[LikenessError], told: str
 ) -> None:
-    server.control(faults=[{"status": status}] * 50)
-    with pytest.raises(error, match=f"status {status}.*{told}"):
+    server.control(faults=[fault] * 50)
+    with pytest.raises(error, match=told):
         judge(server, limits=replace(QUICK, concurrency=2)).reply([question(number) for number in range(30)])
     assert server.requests() <= 2
+
+
+@pytest.mark.parametrize("message", ["does not support images larger than 20 MB", "unsupported image format"])
+def test_an_image_that_is_refused_stops_nothing(server: Running, message: str) -> None:
+    server.control(faults=[{"status": 400, "message": message}])
+    first, second = judge(server, limits=replace(QUICK, concurrency=1)).reply([question(1), question(2)])
+    assert message in first.error and second.text
 
 
 def test_many_failures_in_a_row_stop_the_run(server: Running) -> None:

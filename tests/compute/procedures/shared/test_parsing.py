@@ -21,6 +21,7 @@ CLEAR = (
     ("(A)", SIMILAR, 0),
     ("( B )", SIMILAR, 1),
     ("[B]", SIMILAR, 1),
+    ("[[B]]", SIMILAR, 1),
     ("A.", SIMILAR, 0),
     ("B)", SIMILAR, 1),
     ("(b).", SIMILAR, 1),
@@ -52,6 +53,7 @@ CLEAR = (
         (f"{opened}(A), I think.{closed}(B)", SIMILAR, 1)
         for opened, closed in (("[THINK]", "[/THINK]"), ("◁think▷", "◁/think▷"))
     ),
+    ("<|channel|>analysis<|message|>A?<|end|><|start|>assistant<|channel|>final<|message|>B<|return|>", SIMILAR, 1),
     ('{"answer": "B"}', SIMILAR, 1),
     ('```json {"answer": "B"} ```', SIMILAR, 1),
     ('```json\n{\n  "answer": "B"\n}\n```', SIMILAR, 1),
@@ -80,6 +82,15 @@ CLEAR = (
     ("The odd one is Image 3, a dog.", ODD, 2),
     ("Caption 1 describes the image in more detail.", CAPTIONS, 0),
     ("A is sharper.", BETTER, 0),
+    ("The answer would be (B), as its colours are nearer.", SIMILAR, 1),
+    ("Option B (Image 3) looks much closer to the reference.", SIMILAR, 1),
+    ("The reference shows a cat. Image 3 best matches the reference.", SIMILAR, 1),
+    ("The image that is more similar to the reference image is Image 2.", SIMILAR, 0),
+    ("The image that is the odd one out is Image 3.", ODD, 2),
+    ("C is the odd one out.", ODD, 2),
+    ("Option B is the correct answer.", SIMILAR, 1),
+    ("Image 2 is of higher quality.", BETTER, 1),
+    ("(A) has more contrast.", BETTER, 0),
     # An answer with its explanation.
     ("B\n\nImage 3 is less blurred than Image 2.", SIMILAR, 1),
     ("(A) Image 2\nBoth edges are kept as in image 1.", SIMILAR, None),
@@ -112,6 +123,11 @@ UNREAD = (
     "Both (A) and (B) are plausible.", "null", "None", "{}",
     '{"answer": "A", "second choice": "B"}', '{"answer": "A or B"}', '```json\n{"answer": "C"}\n```', "<thinking>\n(A)",
     "<html>502</html>", "A?", "I'd say it's a tie",
+    "Image 2 is dissimilar to the reference image.", "Option A is farther from the reference.", "(A) has more noise.",
+    "Image 2 lacks the red ball.", "(A) lacks the red ball.", "(A) Image 2 lacks the red ball.", "Image 2 is sharper.",
+    "(A) contains another object.", "Image 2 is more different.", "Image 3 is closer, but the colours decide.",
+    "The other one is better than Image 2.", "Image 2 is far from the reference.", "Image 2 shows a dog.",
+    "Image 2 is the odd one.", "Image 2 looks odd.",
 )  # fmt: skip
 
 

@@ -53,6 +53,13 @@ SCORES = {
     "Score: <7>\nReason: <the same>": 7,
     "Score: [7]": 7,
     "Score: (7)": 7,
+    "Score: [[7]]": 7,
+    "Score: [[7]]/10": 7,
+    "Rating: [[7]]\nReason: x": 7,
+    r"Score: \boxed{7}": 7,
+    r"**Score:** $\boxed{7}$": 7,
+    r"Score: \(\boxed{\text{7}}\)": 7,
+    "Score: 7<|im_end|>": 7,
     "Score: 7.": 7,
     "Score: 7, Reason: 3 dogs against 2": 7,
     "Score: 7; reason: the first has 3": 7,
@@ -97,6 +104,7 @@ SCORES = {
             ("<reasoning>", "</reasoning>"),
         )
     },
+    "<|channel|>analysis<|message|>Score: 3?<|end|><|start|>assistant<|channel|>final<|message|>Score: 7<|return|>": 7,
     "Score: 7\n<reasoning>It could be a 3: Score: 3.</reasoning>": 7,
     # repeated alike, or after the form
     "Score: 7\nReason: same\n\nScore: 7": 7,
@@ -127,10 +135,12 @@ INVALID = {
     "Score\nReason: 7 of 10 parts are alike": "missing",
     "Score:\nReason: 7 of 10 parts are alike": "missing",
     "<think>Score: 7": "truncated",
+    "<|channel|>analysis<|message|>Score: 7": "truncated",
     "Score: 7</think>": "missing",
     "评分：7": "missing",
     # several
     "Score: 7-8": "several",
+    "Score: [[7]] or [[8]]": "several",
     "Score: 7–8": "several",
     "Score: 7 - 8": "several",
     "Score: 7 to 8": "several",
@@ -219,10 +229,10 @@ def test_an_answer_that_was_cut(text: str, rating: Rating) -> None:
     ("text", "value"),
     [
         *{"7": 7, "<7>": 7, " 7. ": 7, "7/10": 7, "7.5": 8, "7,4": 7, "The score is 7.": 7, "**Rating: 7**": 7}.items(),
+        *{"[[7]]": 7, r"\boxed{7}": 7, "7 out of 10": 7, "I'd say 7.": 7, "<think>maybe 3</think> 7": 7}.items(),
         *{"Score: 7.5": 8, "I rate them.\n\n7": 7, "<think>3</think>7": 7, "Score: 7\nThe score is 2": 7}.items(),
-        *dict.fromkeys(
-            ("0.85", "11", "7%", "7/100", "7-8", "7\n8", "1,000", "3 cats", "They share 2 dogs.", "")
-        ).items(),
+        *dict.fromkeys(("0.85", "11", "7%", "7/100", "7-8", "7\n8", "1,000", "0", "-3", "3 – 4", "")).items(),
+        *dict.fromkeys(("3 cats", "They share 2 dogs.", "between 6 and 8")).items(),
     ],
 )
 def test_the_lenient_reader(text: str, value: int | None) -> None:
@@ -230,6 +240,11 @@ def test_the_lenient_reader(text: str, value: int | None) -> None:
     if value and "Score: 7\n" not in text:
         assert ratings.read(text).value is None
     assert ratings.read(text, finish="length", lenient=True).value == (7 if "Score: 7\n" in text else None)
+
+
+@pytest.mark.parametrize(("text", "value"), [("7\nBoth show", 7), ("**7/10**\n", 7), ("7", None), ("7 or\n8", None)])
+def test_of_a_cut_answer_the_lenient_reader_takes_a_first_line_that_is_a_number(text: str, value: int | None) -> None:
+    assert ratings.read(text, finish="length", lenient=True).value == value
 
 
 def test_a_refusal_that_the_endpoint_reports() -> None:

@@ -120,6 +120,16 @@ def test_the_best_is_bold_and_a_doubtful_figure_never_is(suite_cache: SuiteCache
             assert ("?" in cell) == (doubt[at] and not np.isnan(values[at])), cell
 
 
+def test_a_mean_of_some_tasks_is_never_the_best(suite_cache: SuiteCache) -> None:
+    """In MIEB's Retrieval the highest mean is that of a model with one of 45 tasks."""
+    table, ranked = suite_cache.table("mieb"), suite_cache.ranked("mieb")
+    rows = [table.rows[row].id for row in table.rows_of("imported")]
+    file = export.view(table, ranked, rows=rows, columns=["Retrieval"], form="latex", beside=())
+    bold = [row[-1] for row in structure(file.content.decode())[2] if r"\textbf" in row[-1]]
+    whole = table.whole_means(ranked)[:, table.scores.categories.index("Retrieval")]
+    assert bold == [rf"\textbf{{{100 * np.nanmax(whole):.1f}}}"]
+
+
 def test_nasty_texts_stay_text() -> None:
     rows = [[text, "1.5", "-2.0†"] for text in NASTY]
     best = [[False, True, False]] * len(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from leaderboard.data import model_queries
@@ -51,6 +52,15 @@ def test_bars_go_from_the_lowest_mean_of_a_category_to_its_highest(data):
             levels = [level for _, level in known]
             assert min(levels) in (0, 100) and max(levels) == 100, suite["key"]
             assert levels == sorted(levels) or levels == sorted(levels, reverse=True)
+
+
+def test_a_mean_of_some_tasks_does_not_stretch_the_bars(data, suite_cache):
+    table, ranked = suite_cache.table("mieb"), suite_cache.ranked("mieb")
+    suite = next(suite for suite in data["suites"] if suite["key"] == "mieb")
+    at = table.scores.categories.index("Retrieval")
+    whole, means = table.whole_means(ranked)[:, at], ranked.category_means[:, at]
+    assert np.nanmax(whole) < np.nanmax(means)
+    assert suite["models"][table.rows[int(np.nanargmax(whole))].model][6][at] == 100
 
 
 def test_the_first_sentence_counts_what_the_list_holds(site, rows):

@@ -9,6 +9,7 @@ import pytest
 
 from compute.analysis.saturation import saturation
 from leaderboard.html.formatting import model_url
+from leaderboard.html.labels import SUSPECT, TRAINED
 from leaderboard.pages.task import page as task
 from leaderboard.pages.task import protocols
 
@@ -46,6 +47,19 @@ def test_the_page_opens_with_who_is_best_and_what_that_says(site, related):
     assert f"{int((~np.isnan(column)).sum())} models" in lead and "Close to its ceiling" in lead
 
 
+def test_the_page_opens_with_what_the_first_were_trained_on(site, related):
+    """DreamSim and five others were tuned on NIGHTS; the score between them is in doubt."""
+    table = site.suite_cache.table("unisim-core")
+    index = table.headline("unisim/nights")
+    sound = np.where(table.marks[:, index] & SUSPECT, np.nan, table.scores.values[:, index])
+    order = np.argsort(-np.nan_to_num(sound))
+    trained = table.marks[order, index] & TRAINED > 0
+    first = int(np.argmin(trained))
+    lead = task.page(site, task="unisim/nights", related=related)[0].partition("pg-lead")[2].partition("</p>")[0]
+    assert first == 6 and f"The first {first} were trained on this data" in lead
+    assert model_url(table.rows[order[first]].model) in lead
+
+
 def test_the_points_of_a_task_are_ranked_with_intervals(site):
     table = site.suite_cache.table("unisim-core")
     points = task.ranked_points(table, 0)
@@ -57,6 +71,9 @@ def test_the_points_of_a_task_are_ranked_with_intervals(site):
     ("scores", "noise", "said"),
     [
         ([0.8] * 9, 0.02, "Close to saturated"),
+        ([0.3] * 9, 0.02, "Too hard to tell the best"),
+        ([0.09] * 9, 0.02, "Too hard to tell models apart"),
+        ([0.12, 0.1, 0.05, 0.04], 0.02, "Too hard to tell models apart"),
         ([0.99, 0.5, 0.4, 0.3], 0.001, "Close to its ceiling"),
         ([0.7, 0.5, 0.4, 0.3], 0.001, "Still separates models"),
     ],

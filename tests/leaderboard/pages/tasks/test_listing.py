@@ -34,6 +34,7 @@ def test_best_median_and_ticks_are_those_of_the_board(rows, papers_cache):
     assert row["leader"] == table.rows[int(np.nanargmax(values))].model
     assert row["ticks"] == sorted({round(value) for value in values[~np.isnan(values)]})
     assert row["models"] == np.count_nonzero(~np.isnan(values))
+    assert (row["trained"], rows["unisim/nights"]["trained"]) == (False, True)  # DreamSim
     for row in rows.values():
         assert all(0 <= tick <= 100 for tick in row["ticks"])
         assert bool(row["ticks"]) == (row["best"] is not None) == bool(row["leader"])
