@@ -13,6 +13,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import re
 import zipfile
 import zlib
@@ -174,9 +175,15 @@ def read_lines(path: Path) -> list[str]:
     return lines
 
 
+def _check_regular(path: str | Path) -> None:
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise BadInput(f"{path} is not a regular file. Save its content as one")
+
+
 def _opened(source: Path | bytes) -> IO[bytes]:
     if isinstance(source, bytes):
         return gzip.open(io.BytesIO(source)) if source.startswith(GZIP) else io.BytesIO(source)
+    _check_regular(source)
     with open(source, "rb") as file:
         packed = file.read(2) == GZIP
     return gzip.open(source) if packed else open(source, "rb")
@@ -404,15 +411,19 @@ def _cells(row: Sequence[Any]) -> list[str]:
 
 
 def literal_path(path: str | Path) -> str:
-    """Returns the text that DuckDB reads as exactly this file, also where it is named as a pattern: `x[12].parquet`."""
-    return re.sub(r"[*?[]", r"[\g<0>]", str(path))
+    """A path as DuckDB reads that one file, for which brackets, `*` and `?` are patterns, and `~` the home.
+
+    Raises BadInput for a pipe, which would be waited for, and for a folder.
+    """
+    _check_regular(path)
+    return re.sub(r"[*?[]", r"[\g<0>]", os.path.abspath(path))
 
 
 def _parquet(path: Path, title: str, columns: Collection[str], *, most_bytes: int) -> TableFile:
     """Texts and numbers; images stay in the file."""
     try:
         with duckdb.connect(config={"memory_limit": MEMORY, "threads": 1}) as connection:
-            table = connection.read_parquet(literal_path(path))
+            table = connection.read_parquet(literal_path(path), hive_partitioning=False)
             kinds = {name: str(kind) for name, kind in zip(table.columns, table.types, strict=True)}
             check_names(list(kinds), title)
             wanted = [name for name in _ordered(connection, path, kinds) if not columns or name.lower() in columns]
@@ -445,7 +456,7 @@ def check_unpacked(path: Path, columns: Iterable[str], *, most_bytes: int) -> No
     """Raises BadInput for a Parquet file whose columns unpack to more, without doing so, and for a damaged one."""
     try:
         with duckdb.connect(config={"memory_limit": MEMORY, "threads": 1}) as connection:
-            table = connection.read_parquet(literal_path(path))
+            table = connection.read_parquet(literal_path(path), hive_partitioning=False)
             _check_unpacked(table, map(_quoted, columns), path.name, most_bytes=most_bytes)
     except duckdb.Error as error:
         raise BadInput(f"{path.name} is not a Parquet file, or a damaged one ({_first_line(error)})") from error
