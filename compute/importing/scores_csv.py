@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from compute.catalog import Catalog
 from compute.importing.figures import Imported, fingerprint, outside
+from compute.io.column_names import higher_is_better
 from compute.io.numbers import number
 from compute.io.tables import read_table
 from compute.types import KINDS, BadInput, LikenessError, Metric, Model, Run, Score, Task, UnknownKey, unknown
@@ -153,14 +154,14 @@ class _ScoresReader:
             raise BadInput(f"higher_is_better is {row['higher_is_better']!r}; write true or false")
         name = row["metric"]
         metric = self.metric(name)
+        known = higher_is_better(name) if metric is None else metric.higher_is_better
+        if known not in (None, higher):
+            better = "more" if known else "less"
+            raise BadInput(f"higher_is_better is {row['higher_is_better']}, but of {name} {better} is better")
         if metric is None:
-            metric = Metric(
+            self.new_metrics[name] = Metric(
                 key=_checked_key(name), title=name, higher_is_better=higher, lower=None, upper=None, unit=""
             )
-            self.new_metrics[name] = metric
-        if metric.higher_is_better != higher:
-            better = "more" if metric.higher_is_better else "less"
-            raise BadInput(f"higher_is_better is {row['higher_is_better']}, but of {name} {better} is better")
         return Task(
             key=key,
             title=row["task_title"],

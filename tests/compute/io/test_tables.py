@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import re
 from pathlib import Path
 
 import openpyxl
@@ -103,7 +102,7 @@ def test_a_path_names_one_parquet_file(name: str, tmp_path: Path) -> None:
 def test_printed_columns_are_as_wide_as_a_terminal_shows_them() -> None:
     lines = tables.markdown([["model", "x"], ["日本", "1"], ["a|b", "2"], ["cafe\u0301", "3"]])
     assert [cell_len(line) for line in lines] == [13] * 5 and lines[2].startswith("| 日本  |")
-    assert [len(re.split(r"(?<!\\)\|", line)) for line in lines] == [4] * 5, "no name adds a column"
+    assert [line.replace(r"\|", "").count("|") for line in lines] == [3] * 5, "no name adds a column"
 
 
 def test_images_stay_in_a_parquet_file(tmp_path: Path) -> None:
