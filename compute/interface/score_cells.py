@@ -18,7 +18,7 @@ from compute.analysis.ranks.means import binomial_stderr
 from compute.analysis.table import LARGEST, WHOLE, ScoreTable, shown
 from compute.arrays import Floats, Ints
 from compute.interface.score_frame import check_names, filled, model_column, texts, told_apart
-from compute.io.column_names import ERROR, FACT, ROW, SUM, error_of, has_role, higher_is_better
+from compute.io.column_names import ERROR, FACT, ROW, SUM, errors_among, has_role, higher_is_better
 from compute.io.numbers import Numbers, has_decimal_comma, read_numbers
 from compute.types import BadInput, argument, shortened, suggestion
 
@@ -99,7 +99,7 @@ def wide(
     if second:
         notes.append(f"Models are named by {label!r} and {second!r}, as rows repeat the first.")
         columns.remove(second)
-    errors = {name: of for name in columns if name not in spoken and (of := error_of(name, columns))}
+    errors = {name: of for name, of in errors_among(columns).items() if name not in spoken}
     tasks = [name for name in columns if name not in errors and (not only or name in only)]
     scored = {*tasks} - {name for those in no_tasks(tasks, spoken=spoken).values() for name in those}
     read = [name for name in columns if errors.get(name, name) in scored]

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Sequence
 from functools import cache
+
+import pandas as pd
 
 from compute.io.tables import read_csv
 from compute.paths import CATALOG
@@ -22,50 +24,40 @@ LOWER, HIGHER, DOWN, UP = "lower", "higher", "down", "up"  # the last two: arrow
 ROW, TASKS, FILLER = "row", "tasks", "filler"  # a row that sums up the models; a column whose rows are tasks
 WORD = re.compile(r"[^\W\d_]+|\d+|[#@±↓▼↑▲]")
 ASIDE = re.compile(r"(?<=.)[(\[].*")
+PLACES = {  # as patterns, {0}: the phrase, {1}: a filler
+    "exact": "{0}",
+    "any": "(?:.* )?{0}(?: .*)?",
+    "first": "{0}(?: .*)?",
+    "edge": "{0} .+|.+ {0}",
+    "last": r"(?:.* )?{0}(?: {1}| \d+)*",
+    "whole": "(?:{1} )*{0}(?: {1})*",
+    "whole with numbers": r"(?:{1} |\d+ )*{0}(?: {1}| \d+)*",
+    "pair": "(?!)",  # only where a column is there whose errors they are
+}
 
-Words = tuple[str, ...]
 
-
-def words_of(name: str) -> Words:
-    """The words of a name, in small letters."""
-    return tuple(WORD.findall(unicodedata.normalize("NFKC", name).casefold()))
+def words_of(name: str) -> str:
+    """The words of a name, in small letters and with blanks between them."""
+    return " ".join(WORD.findall(unicodedata.normalize("NFKC", name).casefold()))
 
 
 @cache
-def phrases(role: str) -> tuple[tuple[Words, str], ...]:
-    """The phrases of a role and where each counts, the longest first."""
+def _rows() -> pd.DataFrame:
     table = read_csv(CATALOG / "column_names.csv", columns=("role", "match", "name", "source"))
-    found = [(words_of(row.name), row.match) for row in table[table["role"] == role].itertuples(index=False)]
-    return tuple(sorted(found, key=lambda phrase: -len(phrase[0])))
+    return table.assign(name=table["name"].map(words_of))
+
+
+@cache
+def _pattern(role: str) -> re.Pattern[str]:
+    rows = _rows()
+    filler = f"(?:{'|'.join(rows['name'][rows['role'] == FILLER])})"
+    of_role = rows[rows["role"] == role]
+    return re.compile("|".join(PLACES[row.match].format(row.name, filler) for row in of_role.itertuples(index=False)))
 
 
 def has_role(name: str, role: str) -> bool:
     """Whether a column's name has one of the role's phrases where it counts."""
-    whole = words_of(name)
-    known = [(phrase, match) for phrase, match in phrases(role) if {*whole}.issuperset(phrase)]
-    return any(_counts(words, *one) for one in known for words in (whole, words_of(ASIDE.sub("", name))))
-
-
-def _counts(words: Words, phrase: Words, match: str) -> bool:
-    fillers = dict(phrases(FILLER))
-    for before, after in _around(words, phrase):
-        filled = [(word,) in fillers or word.isdigit() and match != "whole" for word in (*before, *after)]
-        counts = {
-            "exact": not filled,
-            "any": True,
-            "first": not before,
-            "edge": bool(before) != bool(after),
-            "last": all(filled[len(before) :]),
-        }
-        if counts.get(match, match != "pair" and all(filled)):
-            return True
-    return False
-
-
-def _around(words: Words, phrase: Words) -> list[tuple[Words, Words]]:
-    """The words before and after each occurrence of a phrase."""
-    ends = [(at, at + len(phrase)) for at in range(len(words) - len(phrase) + 1)]
-    return [(words[:start], words[end:]) for start, end in ends if words[start:end] == phrase]
+    return any(_pattern(role).fullmatch(words_of(text)) for text in (name, ASIDE.sub("", name)))
 
 
 def higher_is_better(name: str) -> bool | None:
@@ -75,14 +67,16 @@ def higher_is_better(name: str) -> bool | None:
     return True if has_role(name, HIGHER) or has_role(name, UP) else None
 
 
-def error_of(name: str, columns: Collection[str]) -> str:
-    """The column whose standard errors this one holds: `acc,none` for `acc_stderr,none`; empty where there is none."""
-    known = {words_of(column): column for column in columns if column != name}
-    for phrase, match in phrases(ERROR):
-        for before, after in _around(words_of(name), phrase):
-            rest = (*before, *after)
-            if rest and (match == "any" or not after or (match == "edge" and not before)):
-                for whole in (rest, (*rest, "mean"), ("mean", *rest)):
-                    if whole in known:
-                        return known[whole]
-    return ""
+def errors_among(columns: Sequence[str]) -> dict[str, str]:
+    """The columns that hold another one's standard errors, and that one: `acc_stderr,none` and `acc,none`."""
+    known = {words_of(column): column for column in columns}
+    rows, found = _rows(), {}
+    for row in rows[rows["role"] == ERROR].itertuples(index=False):
+        for words, name in known.items():
+            before, phrase, after = f" {words} ".partition(f" {row.name} ")
+            at_edge = not after.strip() or row.match == "edge" and not before.strip()
+            rest = " ".join(f"{before} {after}".split())
+            of = next((known[whole] for whole in (rest, f"{rest} mean", f"mean {rest}") if whole in known), "")
+            if phrase and of and (row.match == "any" or at_edge):
+                found.setdefault(name, of)
+    return found
