@@ -60,15 +60,23 @@ def roles_of(frame: pd.DataFrame, *, model: str, ignore: Collection[str]) -> dic
     return {}
 
 
-def no_tasks(names: Sequence[str], *, spoken: Collection[str]) -> dict[str, list[str]]:
-    """The columns that by their names are not tasks, by what they are; none of those `spoken` of as tasks, and none
-    where no other column is left."""
-    found: dict[str, list[str]] = {}
-    for name in names:
+def chosen(
+    names: Sequence[str], *, only: Collection[str], ignore: Collection[str], spoken: Collection[str]
+) -> tuple[list[str], list[str]]:
+    """The tasks among names of columns, as options and the names themselves tell, and a note of what is skipped by its
+    name: nothing that an option has `spoken` of, and not all."""
+    tasks = [name for name in names if name not in ignore and (not only or name in only)]
+    skipped: dict[str, list[str]] = {}
+    for name in tasks:
         role = next((role for role in NO_TASKS if name not in spoken and has_role(name, role)), "")
         if role:
-            found.setdefault(NO_TASKS[role], []).append(name)
-    return found if sum(map(len, found.values())) < len(names) else {}
+            skipped.setdefault(NO_TASKS[role], []).append(name)
+    gone = {name for those in skipped.values() for name in those}
+    if not gone or len(gone) == len(tasks):
+        return tasks, []
+    why = ", ".join(f"{shown(those)} ({why})" for why, those in skipped.items())
+    note = f"Skipped by their names: {why}. To count one, rename it, or list the tasks ({argument('only')})."
+    return [name for name in tasks if name not in gone], [note]
 
 
 def wide(
@@ -81,10 +89,7 @@ def wide(
     comma: bool | None,
     shared: Collection[str],
 ) -> ScoreTable:
-    """A row a model, a column a task. `spoken`: what an option names as a task; `shared`: names of several columns.
-
-    Columns that are not tasks by their names are not read: they have no scores.
-    """
+    """A row a model, a column a task. `spoken`: what an option names as a task; `shared`: names of several columns."""
     label = model_column(frame, model)
     check_names(ignore, frame.columns, what=argument("ignore"))
     check_names(only, [name for name in frame.columns if name != label], what=argument("only"))
@@ -93,34 +98,34 @@ def wide(
     notes = []
     if sums.any() and not sums.all():
         notes = [f"Rows that are not models, by their names: {shown(models[sums])}."]
-        frame, models = frame[~sums].reset_index(drop=True), models[~sums].reset_index(drop=True)
+        frame, models = frame[~sums], models[~sums]
     columns = [name for name in frame.columns if name != label and name not in ignore]
     models, second = told_apart(models, frame[columns])
     if second:
         notes.append(f"Models are named by {label!r} and {second!r}, as rows repeat the first.")
         columns.remove(second)
     errors = {name: of for name, of in errors_among(columns).items() if name not in spoken}
-    tasks = [name for name in columns if name not in errors and (not only or name in only)]
-    scored = {*tasks} - {name for those in no_tasks(tasks, spoken=spoken).values() for name in those}
+    free = [name for name in columns if name not in errors]
+    tasks, skipped = chosen(free, only=only, ignore=ignore, spoken=spoken)
+    scored = {*tasks}
     read = [name for name in columns if errors.get(name, name) in scored]
     _check_once((label, *read), shared)
     decimal = has_decimal_comma((frame[name] for name in read), separator=comma)
     faults = _BadCells(models=models.tolist())
     numbers = {name: faults.numbers(frame[name], decimal) for name in read}
-    known = {task: numbers[task].errors for task in scored}
+    known = {task: numbers[task].errors for task in tasks}
     known |= {errors[name]: faults.errors(numbers[name].values, name) for name in read if name in errors}
     faults.check()
-    nothing = np.full(len(models), np.nan)
-    values = [numbers[name].values if name in scored else nothing for name in tasks]
     return ScoreTable(
         models=tuple(models),
         tasks=tuple(tasks),
-        values=np.array(values).reshape(len(tasks), len(models)).T,
-        stderr=np.array([known.get(name, nothing) for name in tasks]).reshape(len(tasks), len(models)).T,
+        values=np.array([numbers[name].values for name in tasks]).reshape(len(tasks), len(models)).T,
+        stderr=np.array([known[name] for name in tasks]).reshape(len(tasks), len(models)).T,
         notes=(
+            *skipped,
             *notes,
             *_errors_said(
-                [name for name in tasks if name in scored and not np.isnan(numbers[name].errors).all()],
+                [name for name in tasks if not np.isnan(numbers[name].errors).all()],
                 [name for name in read if name in errors and not name.lower().endswith("stderr")],
             ),
         ),
@@ -132,7 +137,9 @@ def long(
     roles: Mapping[str, str],
     *,
     model: str,
+    only: Collection[str],
     ignore: Collection[str],
+    spoken: Collection[str],
     shares: bool,
     comma: bool | None,
     shared: Collection[str],
@@ -148,8 +155,14 @@ def long(
         notes.append(f"Models are named by {label!r} and {second!r}, as rows repeat the first.")
     if any(role != roles[role].lower() for role in REQUIRED[1:]):
         notes.append(f"Read as a long table: task is {roles['task']!r}, value is {roles['value']!r}.")
+    columns = list(dict.fromkeys(tasks))
+    check_names(only, columns, what=argument("only"))
+    check_names(ignore, (*frame.columns, *columns), what=argument("ignore"))
+    columns, skipped = chosen(columns, only=only, ignore=ignore, spoken=spoken)
     row, rows = pd.factorize(models)
-    column, columns = pd.factorize(tasks)
+    keep = tasks.isin(columns).to_numpy()
+    frame, tasks, models, row = frame[keep], tasks[keep], models[keep], row[keep]
+    column = pd.Index(columns).get_indexer(tasks)
     faults = _BadCells(models=models.tolist())
     decimal = has_decimal_comma((frame[roles[role]] for role in ("value", "stderr") if role in roles), separator=comma)
     read = faults.numbers(frame[roles["value"]], decimal, groups=column)
@@ -189,7 +202,7 @@ def long(
         higher=np.array([TRUTHS[of_task.get("higher_is_better", {}).get(task, "true").lower()] for task in columns]),
         values=table[0],
         stderr=table[1],
-        notes=tuple(notes),
+        notes=(*skipped, *notes),
     )
 
 
@@ -233,13 +246,13 @@ def _unused(extra: Sequence[str], roles: Mapping[str, str]) -> list[str]:
 
 def _one_a_task(cells: pd.Series, tasks: pd.Series) -> dict[str, str]:
     """What a column says of every task. Raises BadInput where two rows of a task differ."""
-    first = cells.groupby(tasks, sort=False).transform("first")
-    if (first != cells).any():
-        row = int((first != cells).to_numpy().argmax())
-        before = int((tasks == tasks.iloc[row]).to_numpy().argmax())
+    differ = cells != cells.groupby(tasks).transform("first")
+    if differ.any():
+        row = differ.idxmax()
+        before = (tasks == tasks[row]).idxmax()
         raise BadInput(
-            f"Rows {before + 1} and {row + 1} disagree on {shortened(tasks.iloc[row])!r}: column {cells.name!r} is "
-            f"{cells.iloc[before]!r} and {cells.iloc[row]!r}. Write the same in both"
+            f"Rows {before + 1} and {row + 1} disagree on {shortened(tasks[row])!r}: column {cells.name!r} is "
+            f"{cells[before]!r} and {cells[row]!r}. Write the same in both"
         )
     return dict(zip(tasks, cells, strict=True))
 
@@ -267,7 +280,7 @@ class _BadCells:
             here, others = ("a", "none") if read.percent[row] else ("no", "one")
             wrong[int(row)] = f"has {here} percent sign, where others have {others}. Write one unit"
         self.found += [
-            f"Row {row + 1} ({shortened(self.models[row])!r}), column {shortened(str(column.name))!r}: "
+            f"Row {column.index[row] + 1} ({shortened(self.models[row])!r}), column {shortened(str(column.name))!r}: "
             f"{shortened(str(column.iloc[row]))!r} {wrong[row]}"
             for row in sorted(wrong)
         ]

@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.table import shown
-from compute.arrays import Bools
 from compute.io.column_names import TASKS, has_role
 from compute.io.numbers import read_numbers
 from compute.types import BadInput, argument, shortened, suggestion
@@ -134,25 +133,19 @@ def filled(frame: pd.DataFrame, column: str, noun: str) -> pd.Series:
 def told_apart(names: pd.Series, others: pd.DataFrame, *, tasks: pd.Series | None = None) -> tuple[pd.Series, str]:
     """The models' names, with those of a second column where rows repeat and it tells them apart: the first one of text
     that does; empty where rows do not repeat. Raises BadInput, naming two rows that are the same."""
-    twice = _repeated(names, tasks)
+    on = pd.DataFrame({"model": names, "task": "" if tasks is None else tasks})
+    twice = on.duplicated(keep=False)
     if not twice.any():
         return names, ""
-    for at, column in enumerate(others.columns):
-        second = texts(others.iloc[:, at])
+    for column in others.columns:
+        second = texts(others[column])
         both = (names + " " + second).str.strip()
-        if pd.to_numeric(second, errors="coerce").isna().all() and not _repeated(both, tasks).any():
+        if pd.to_numeric(second, errors="coerce").isna().all() and not on.assign(model=both).duplicated().any():
             return both, column
-    at = int(twice.argmax())
-    same = names == names.iloc[at] if tasks is None else (names == names.iloc[at]) & (tasks == tasks.iloc[at])
-    first, second = np.flatnonzero(same)[:2]
-    on = "" if tasks is None else f" on {shortened(tasks.iloc[at])!r}"
-    raise BadInput(
-        f"Rows {first + 1} and {second + 1} are both {shortened(names.iloc[at])!r}{on}. Leave one, or rename it"
-    )
-
-
-def _repeated(names: pd.Series, tasks: pd.Series | None) -> Bools:
-    return pd.DataFrame({"model": names, "task": "" if tasks is None else tasks}).duplicated(keep=False).to_numpy()
+    model, task = on[twice].iloc[0]
+    first, second = on.index[(on["model"] == model) & (on["task"] == task)][:2]
+    where = f" on {shortened(task)!r}" if task else ""
+    raise BadInput(f"Rows {first + 1} and {second + 1} are both {shortened(model)!r}{where}. Leave one, or rename it")
 
 
 def check_names(names: Sequence[str], known: Sequence[str], *, what: str) -> None:

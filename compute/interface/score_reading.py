@@ -11,7 +11,7 @@ columns describe the models, which sum up others, and where lower is better (`co
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -90,13 +90,9 @@ class ScoreReading:
         roles = score_cells.roles_of(frame, model=model, ignore=self.ignore)
         if self.shares and "n" not in roles:
             raise BadInput("Shares need the number of answers behind each: a long table with the column n")
-        how = {"model": model, "ignore": self.ignore, "comma": comma, "shared": shared}
-        if roles:
-            table = score_cells.long(frame, roles, shares=self.shares, **how)
-        else:
-            table = score_cells.wide(frame, only=self.only, spoken=self.named, **how)
-        table = _chosen(table, only=self.only, ignore=self.ignore, columns=frame.columns)
-        table = _without(table, score_cells.no_tasks(table.tasks, spoken=self.named))
+        how = {"model": model, "only": self.only, "ignore": self.ignore, "spoken": self.named}
+        how |= {"comma": comma, "shared": shared}
+        table = score_cells.long(frame, roles, shares=self.shares, **how) if roles else score_cells.wide(frame, **how)
         _check_units(table, named=self.named)
         if not table.tasks:
             raise BadInput("The table has no tasks: it needs a column of scores besides the column of models")
@@ -104,12 +100,17 @@ class ScoreReading:
             raise BadInput(
                 f"The table has {len(table.models):,} models; at most {MOST_MODELS:,} can be compared. Choose some"
             )
+        if perhaps := [task for task in table.tasks if has_role(task, PERHAPS_SUM)]:
+            said = f"Counted as tasks: {shown(perhaps)}. Omit them ({argument('ignore')}) if they sum up the others."
+            notes = (*notes, said)
         table = replace(table, notes=(*table.notes, *notes, *nameless))
         table = _directed(table, lower=self.lower_is_better, told="higher_is_better" in roles)
         if self.categories:
-            table = _in_categories(table, self.categories)
+            of_task = _members(self.categories, table.tasks, noun="category")
+            table = _categorised(table, of_task, order=self.categories)
         elif group_of:
-            table = _categorised(table, [group_of.get(task, task) for task in table.tasks])
+            of_task = {task: group_of.get(task, task) for task in table.tasks}
+            table = _categorised(table, of_task, order=dict.fromkeys(of_task.values()))
             said = f"Categories, by the first of two rows of headings: {shown(table.categories)}."
             table = replace(table, notes=(*table.notes, said))
         return _clustered(table, self.groups or {})
@@ -128,28 +129,6 @@ def _opened(scores: TableOfScores) -> tuple[pd.DataFrame, bool | None, tuple[str
         )
     file = read_table(Path(scores), repeated=True)
     return file.frame, file.comma, file.notes
-
-
-def _chosen(table: ScoreTable, *, only: Sequence[str], ignore: Sequence[str], columns: Collection[str]) -> ScoreTable:
-    """The table with the chosen tasks. Raises BadInput for names it does not have."""
-    check_names(only, table.tasks, what=argument("only"))
-    check_names(ignore, (*columns, *table.tasks), what=argument("ignore"))
-    keep = [index for index, task in enumerate(table.tasks) if task not in ignore and (not only or task in set(only))]
-    if len(keep) == len(table.tasks):
-        return table
-    return _categorised(table.columns(keep), [table.categories[code] for code in table.codes[keep]])
-
-
-def _without(table: ScoreTable, no_tasks: Mapping[str, Sequence[str]]) -> ScoreTable:
-    """The table without the columns that are not tasks by their names, and a note of them before the others; and one
-    of those that may sum up others."""
-    ignore = [name for names in no_tasks.values() for name in names]
-    table = _chosen(table, only=(), ignore=ignore, columns=table.tasks)
-    perhaps = [task for task in table.tasks if has_role(task, PERHAPS_SUM)]
-    why = ", ".join(f"{shown(names)} ({why})" for why, names in no_tasks.items())
-    first = f"Skipped by their names: {why}. To count one, rename it, or list the tasks ({argument('only')})."
-    last = f"Counted as tasks: {shown(perhaps)}. Omit them ({argument('ignore')}) if they sum up the others."
-    return replace(table, notes=(*[first] * bool(ignore), *table.notes, *[last] * bool(perhaps)))
 
 
 def _directed(table: ScoreTable, *, lower: Sequence[str], told: bool) -> ScoreTable:
@@ -176,7 +155,7 @@ def _clustered(table: ScoreTable, groups: Mapping[str, Sequence[str]]) -> ScoreT
     """The table with the tasks that share their data: those of a group, and those whose names differ in a cutoff
     alone, which is noted."""
     group = _members(groups, table.tasks, noun="group")
-    keys = [str(group[task]) if task in group else f"task {CUTOFF.sub('@', task)}" for task in table.tasks]
+    keys = [f"group {group[task]}" if task in group else CUTOFF.sub("@", task) for task in table.tasks]
     if len(set(keys)) == len(keys):
         return table
     codes = pd.factorize(np.array(keys))[0]
@@ -230,31 +209,25 @@ def far_apart(table: ScoreTable) -> str:
     return table.tasks[np.flatnonzero(table.counted)[first]]
 
 
-def _members(named: Mapping[str, Sequence[str]], known: Collection[str], *, noun: str) -> dict[str, int]:
-    """The number of the category or group that each named task is in. Raises BadInput for a task in two."""
-    code_of: dict[str, int] = {}
-    for code, (name, tasks) in enumerate(named.items()):
+def _members(named: Mapping[str, Sequence[str]], known: Collection[str], *, noun: str) -> dict[str, str]:
+    """The category or group that each named task is in. Raises BadInput for a task in two."""
+    of_task: dict[str, str] = {}
+    for name, tasks in named.items():
         if isinstance(tasks, str) or not tasks:
             raise BadInput(f"The {noun} {name!r} needs a list of tasks, got {tasks!r}")
         check_names(tasks, known, what=f"{noun} {name}")
         for task in tasks:
-            if code_of.setdefault(task, code) != code:
-                first = list(named)[code_of[task]]
+            first = of_task.setdefault(task, str(name))
+            if first != str(name):
                 raise BadInput(f"The task {task!r} is in the {noun} {first!r} and in {name!r}. Choose one")
-    return code_of
+    return of_task
 
 
-def _in_categories(table: ScoreTable, categories: Mapping[str, Sequence[str]]) -> ScoreTable:
-    code_of = _members(categories, table.tasks, noun="category")
+def _categorised(table: ScoreTable, of_task: Mapping[str, str], *, order: Iterable[str]) -> ScoreTable:
+    """The table with the category of every task, in this order. Raises BadInput for a task without one."""
+    categories = tuple(map(str, order))
     for task in table.tasks:
-        if task not in code_of:
+        if task not in of_task:
             raise BadInput(f"The task {task!r} is in no category. Add it to one, or omit it ({argument('ignore')})")
-    names = [str(name) for name in categories]
-    return _categorised(table, [names[code_of[task]] for task in table.tasks], order=names)
-
-
-def _categorised(table: ScoreTable, of_task: Sequence[str], *, order: Sequence[str] = ()) -> ScoreTable:
-    """The table with the category of every task; categories in this order, or in that of the tasks."""
-    categories = tuple(order or dict.fromkeys(of_task))
-    codes = np.array([categories.index(name) for name in of_task], np.int64)
+    codes = np.array([categories.index(of_task[task]) for task in table.tasks], np.int64)
     return replace(table, categories=categories, codes=codes, weights=None, printed=None)
