@@ -82,8 +82,8 @@ def without_nameless(frame: pd.DataFrame, *, model: str) -> tuple[pd.DataFrame, 
     """The frame without columns that have no name, such as pandas' index, and a note of them. The first stays where it
     names the models."""
     nameless = np.array([NAMELESS.fullmatch(name) is not None for name in frame.columns])
-    if not any(name.lower() == "model" or name == model for name in frame.columns[1:]):
-        nameless[:1] &= pd.to_numeric(frame.iloc[:, 0].astype(object), errors="coerce").notna().all()
+    if len(nameless) and not any(name.lower() == "model" or name == model for name in frame.columns[1:]):
+        nameless[0] &= pd.to_numeric(frame.iloc[:, 0].astype(object), errors="coerce").notna().all()
     if not nameless.any():
         return frame, []
     where = ", ".join(str(at + 1) for at in np.flatnonzero(nameless))
