@@ -6,6 +6,7 @@ from compute.io import column_names
 from compute.io.tables import read_csv
 from compute.paths import CATALOG
 
+
 def test_every_name_has_a_role_a_place_and_a_source_once() -> None:
     table = read_csv(CATALOG / "column_names.csv")
     roles = {value for name, value in vars(column_names).items() if name.isupper() and isinstance(value, str)}
