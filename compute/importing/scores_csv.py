@@ -152,16 +152,19 @@ class _ScoresReader:
         higher = TRUTHS.get(row["higher_is_better"].lower())
         if higher is None:
             raise BadInput(f"higher_is_better is {row['higher_is_better']!r}; write true or false")
+        if row["metric"] not in self.metrics and higher_is_better(row["metric"]) is (not higher):
+            better = "less" if higher else "more"
+            raise BadInput(f"higher_is_better is {row['higher_is_better']}, but of {row['metric']} {better} is better")
         name = row["metric"]
         metric = self.metric(name)
-        known = higher_is_better(name) if metric is None else metric.higher_is_better
-        if known not in (None, higher):
-            better = "more" if known else "less"
-            raise BadInput(f"higher_is_better is {row['higher_is_better']}, but of {name} {better} is better")
         if metric is None:
-            self.new_metrics[name] = Metric(
+            metric = Metric(
                 key=_checked_key(name), title=name, higher_is_better=higher, lower=None, upper=None, unit=""
             )
+            self.new_metrics[name] = metric
+        if metric.higher_is_better != higher:
+            better = "more" if metric.higher_is_better else "less"
+            raise BadInput(f"higher_is_better is {row['higher_is_better']}, but of {name} {better} is better")
         return Task(
             key=key,
             title=row["task_title"],

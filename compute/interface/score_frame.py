@@ -22,7 +22,7 @@ MTEB_TASK = ("task_name", "split", "subset")  # the columns that name a task in 
 NAMELESS = re.compile(r"(?:Unnamed: \d+(?:_level_\d+)?)?")  # pandas' names of columns without one
 # Names of models: gte-large, e5-mistral-7b, org/name.
 OF_A_MODEL = re.compile(
-    r".+[-_ /](?:v?\d+(?:\.\d+)*[bm]?|base|large|small|xl|instruct|mini|turbo|v\d.*)\b.*|.+/.+", re.I
+    r".+[-_ /](?:v?\d+(?:\.\d+)*[bm]?|base|large|small|xl|instruct|mini|turbo|v\d.*)\b.*|.+/.+", re.I | re.S
 )
 
 
