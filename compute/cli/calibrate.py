@@ -15,12 +15,13 @@ from compute.types import BadInput
 def calibrate(
     models: Models,
     domains: Annotated[
-        str,
+        list[str],
         typer.Option(help="Kinds of input that need no download, comma-separated: drawn, photographs, sentences."),
-    ] = "drawn,photographs,sentences",
+    ] = ("drawn", "photographs", "sentences"),
     tasks: Annotated[
-        str, typer.Option(help="Tasks whose items are paired instead, comma-separated; their domain is called tasks.")
-    ] = "",
+        list[str] | None,
+        typer.Option(help="Tasks whose items are paired instead, comma-separated; their domain is called tasks."),
+    ] = None,
     pairs: Annotated[
         int, typer.Option(help="At most this many matching and unrelated pairs, images or drawn scenes.")
     ] = 500,

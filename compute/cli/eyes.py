@@ -40,8 +40,9 @@ def eyes(
         ),
     ] = None,
     models: Annotated[
-        str, typer.Option(help="Models to compare with, as of likeness run; default: those that are ready.")
-    ] = "",
+        list[str] | None,
+        typer.Option(help="Models to compare with, as of likeness run; default: those that are ready."),
+    ] = None,
     rater: Annotated[str, typer.Option(help="Who answers; default: me.")] = "",
     add: Annotated[
         list[Path] | None,

@@ -45,12 +45,12 @@ def frechet(
         ),
     ] = None,
     backbones: Annotated[
-        str,
+        list[str],
         typer.Option(
             help="paper: those of the papers; tiny: the bundled model, without a network; or keys of encoders, "
             "comma-separated."
         ),
-    ] = "paper",
+    ] = ("paper",),
     grid: Annotated[
         bool,
         typer.Option(
@@ -60,7 +60,9 @@ def frechet(
             "--prompts those of the prompts.",
         ),
     ] = False,
-    metrics: Annotated[str, typer.Option(help="Only these metrics, comma-separated, e.g. fid,cfred.")] = "",
+    metrics: Annotated[
+        list[str] | None, typer.Option(help="Only these metrics, comma-separated, e.g. fid,cfred.")
+    ] = None,
     output: Annotated[str, typer.Option("--format", help="How the table is printed: text, csv or json.")] = "text",
     name: Annotated[str, typer.Option(help="Name of the suite; default: that of the prompts or the reference.")] = "",
     device: Device = "",
@@ -142,18 +144,21 @@ def frechet(
         )
 
     rated = None if human is None else ratings.read(human)
+    features_of, only = ",".join(backbones), ",".join(metrics or ())
     if grid:
         from compute.engine.generators import grid as grids
 
-        if metrics not in ("", "cfred") or save_reference or not store:
+        if only not in ("", "cfred") or save_reference or not store:
             raise BadInput("--grid computes and stores cFreD: it goes without --metrics, --save-reference, --no-store")
         people = None if rated is None else RatedGenerators.of(rated, generated=list(named))
         paths = {key: Path(where) for key, where in named.items()}
-        features = grids.from_files(reference=Path(reference), generated=paths, condition=prompts, backbones=backbones)
+        features = grids.from_files(
+            reference=Path(reference), generated=paths, condition=prompts, backbones=features_of
+        )
         if features is None:
             features = grids.encode(
                 paired(),
-                chosen=grids.choose(backbones, catalog=catalog),
+                chosen=grids.choose(features_of, catalog=catalog),
                 catalog=catalog,
                 bench=bench,
                 report=report,
@@ -169,7 +174,7 @@ def frechet(
         report(f"{len(cells.cells):,} cells, {cells.computed:,} of them new; {runs} runs of the suite {cells.suite}")
         rebuild(root, wanted=build, err=output != "text")
         return
-    chosen = choices.choose(backbones, metrics=metrics, catalog=catalog)
+    chosen = choices.choose(features_of, metrics=only, catalog=catalog)
     saved = storage.opened(reference, chosen=chosen) if statistics else {}
     if saved and save_reference:
         raise BadInput(f"{reference} is saved already: --save-reference goes with the images themselves")

@@ -112,8 +112,9 @@ def eval_results(
 def parti_prompts(
     out: Annotated[Path, typer.Option(help="The table to write, a Parquet file.")],
     generators: Annotated[
-        str, typer.Option(help="Data sets of diffusers-parti-prompts, comma-separated; default: the arena's four.")
-    ] = "",
+        list[str] | None,
+        typer.Option(help="Data sets of diffusers-parti-prompts, comma-separated; default: the arena's four."),
+    ] = None,
     votes: Annotated[
         list[Path] | None,
         typer.Option(help="Votes: generator, prompt or its row, perhaps votes. Repeatable."),

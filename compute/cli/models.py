@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from compute.models.own.own_model import OwnModel
 
 Models = Annotated[
-    str,
+    list[str],
     typer.Option(
         help="Models, comma-separated: keys (likeness list models), folders of checkpoints (./name), "
         "hub:org/name@revision, or judges by their names at LIKENESS_ENDPOINT (endpoint:NAME)."

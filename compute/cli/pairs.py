@@ -34,9 +34,9 @@ def make(
         typer.Option(help="A table of images, captions, relations and objects, in the layout of What's Up or as CSV."),
     ] = None,
     splits: Annotated[
-        str,
+        list[str] | None,
         typer.Option(help="Comma-separated: cj, r, gb, ps, et; with --whatsup also sp, sp-cj ... sp-et and sp-text."),
-    ] = "",
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seeds all random choices.", min=0)] = 0,
     count: Annotated[int, typer.Option(help="Take this many images at random; 0: all.", min=0)] = 0,
     applications: Annotated[

@@ -28,7 +28,9 @@ from compute.types import BadInput
 
 
 def project(
-    suites: Annotated[str, typer.Option(help="Suites of one map, comma-separated; empty: every shipped map.")] = "",
+    suites: Annotated[
+        list[str] | None, typer.Option(help="Suites of one map, comma-separated; empty: every shipped map.")
+    ] = None,
     noun: Annotated[str, typer.Option(help="tasks or models.")] = "tasks",
     origin: Origin = "usual",
     seed: Annotated[int, typer.Option(help="Of UMAP; the same seed gives the same map.")] = 0,
@@ -57,7 +59,7 @@ def project(
         if not task or not model:
             raise BadInput("A map of images needs a task and a model: likeness project --task T --model M")
         catalog = catalog_with_own(results, warn=warn)
-        named = named_models(names(model), catalog, offline=offline)
+        named = named_models(names([model]), catalog, offline=offline)
         if len(named) > 1:
             raise BadInput("A map of images shows one model: name only that with --model")
         settings = RunSettings(results=results, data=data, offline=offline)

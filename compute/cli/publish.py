@@ -70,7 +70,7 @@ def results(
     ] = None,
     repo: Annotated[str, typer.Option(help="Instead: the model's repository, ORG/NAME, as a pull request.")] = "",
     results: workspace.Results = None,
-    suite: Annotated[str, typer.Option(help="Only runs of these suites, comma-separated.")] = "",
+    suite: Annotated[list[str] | None, typer.Option(help="Only runs of these suites, comma-separated.")] = None,
     synthetic: Annotated[
         bool, typer.Option("--synthetic", help="Show runs of synthetic suites in the card, marked.")
     ] = False,

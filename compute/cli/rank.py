@@ -20,8 +20,10 @@ def rank(
         ),
     ],
     model: Annotated[str, typer.Option(help="The column of models, where it is not named model.")] = "",
-    only: Annotated[str, typer.Option(help="The tasks to rank by, comma-separated; without it all.")] = "",
-    ignore: Annotated[str, typer.Option(help="Columns or tasks to omit, comma-separated.")] = "",
+    only: Annotated[
+        list[str] | None, typer.Option(help="The tasks to rank by, comma-separated; without it all.")
+    ] = None,
+    ignore: Annotated[list[str] | None, typer.Option(help="Columns or tasks to omit, comma-separated.")] = None,
     category: Annotated[
         list[str] | None, typer.Option(help="A category and its tasks: NAME=TASK,TASK. Give it once for each.")
     ] = None,
@@ -32,7 +34,9 @@ def rank(
     weight: Annotated[
         list[str] | None, typer.Option(help="The weight of a category or task: NAME=NUMBER; others have 1.")
     ] = None,
-    lower_is_better: Annotated[str, typer.Option(help="Tasks of which lower is better, comma-separated.")] = "",
+    lower_is_better: Annotated[
+        list[str] | None, typer.Option(help="Tasks of which lower is better, comma-separated.")
+    ] = None,
     aggregate: Annotated[
         str,
         typer.Option(
@@ -61,7 +65,7 @@ def rank(
     """Ranks any table of scores: ranks and means with 95% intervals, and tie classes, as on the board."""
     from compute.interface.rank import rank as ranked_table
 
-    limits = tuple(map(_number, names(bounds)))
+    limits = tuple(map(_number, names([bounds])))
     if len(limits) not in (0, 2):
         raise BadInput(f"--bounds takes the least and the largest mean, such as 0,100; got {bounds!r}")
     result = ranked_table(
@@ -69,8 +73,8 @@ def rank(
         model=model,
         only=names(only),
         ignore=names(ignore),
-        categories={name: names(tasks) for name, tasks in _pairs(category, "--category NAME=TASK,TASK")},
-        groups={name: names(tasks) for name, tasks in _pairs(group, "--group NAME=TASK,TASK")},
+        categories={name: names([tasks]) for name, tasks in _pairs(category, "--category NAME=TASK,TASK")},
+        groups={name: names([tasks]) for name, tasks in _pairs(group, "--group NAME=TASK,TASK")},
         weights={name: _number(text) for name, text in _pairs(weight, "--weight NAME=NUMBER")},
         lower_is_better=names(lower_is_better),
         aggregate=aggregate,

@@ -30,24 +30,24 @@ class RunCommand(TyperCommand):
 def run(
     context: typer.Context,
     suite: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
             help="Which suite: likeness list suites; or your suite.toml. Without it: --data of "
             "your own. With --dry-run several, comma-separated."
         ),
-    ] = "",
+    ] = None,
     models: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
             help="Models, comma-separated: keys (likeness list models), folders of checkpoints (./name), "
             "hub:org/name@revision, judges by their names at LIKENESS_ENDPOINT (endpoint:NAME), or "
             "my_file.py:make_model, whose code is run."
         ),
-    ] = "",
+    ] = None,
     model_name: ModelName = "",
     family: Family = "",
     model_option: ModelOptions = None,
-    tasks: Annotated[str, typer.Option(help="Only these tasks of the suite, comma-separated.")] = "",
+    tasks: Annotated[list[str] | None, typer.Option(help="Only these tasks of the suite, comma-separated.")] = None,
     build: Build = True,
     settings: RunSettings = None,
 ):
@@ -60,7 +60,7 @@ def run(
     from compute.models import hardware_for
     from compute.models.own import factories
 
-    suites = names(suite) if not is_suite_file(suite) else (suite,)
+    suites = tuple(suite) if suite and all(map(is_suite_file, suite)) else names(suite)
     if len(suites) > 1 and not settings.dry_run:
         raise BadInput(f"A run is of one suite, not of {', '.join(suites)}: several are estimated at once by --dry-run")
     crews = hardware = None
@@ -72,7 +72,7 @@ def run(
     if len(texts) == len(files) == 1:
         hardware = made[files[0]][1]
     space = workspace.opened(
-        settings, suite=suites[0] if suites else suite, hardware=hardware, warn=warn, notice=typer.echo
+        settings, suite=suites[0] if suites else "", hardware=hardware, warn=warn, notice=typer.echo
     )
     space.catalog.suite(space.suite)  # before a model is recorded
     keys = {}

@@ -16,7 +16,7 @@ def check(
     ],
     name: Annotated[str, typer.Option(help="Name of its suite, for the command that runs it.")] = "",
     shape: Shape = "",
-    columns: Columns = "",
+    columns: Columns = None,
     images: Images = None,
     decode: Annotated[
         int, typer.Option(help="Of more images, decode and compare this many at random; 0: all.", min=0)

@@ -41,11 +41,11 @@ def train(
         Path | None, typer.Option("--out", "--to", help="Folder to write to; of tiny by default its own.")
     ] = None,
     tasks: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
             help="With --base: only these, comma-separated: image-choice, image-for-text, text-for-image, quality."
         ),
-    ] = "",
+    ] = None,
     datasets: Annotated[
         list[str] | None,
         typer.Option(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,7 +30,7 @@ DataOrFile = Annotated[
     ),
 ]
 Shape = Annotated[str, typer.Option(help="The shape of your data; default: judged by their columns.")]
-Columns = Annotated[str, typer.Option(help="Which column is which of the shape's: image=img,label=class.")]
+Columns = Annotated[list[str] | None, typer.Option(help="Which column is which of the shape's: image=img,label=class.")]
 Images = Annotated[
     list[Path] | None,
     typer.Option(
@@ -74,7 +74,7 @@ def run_settings(
         str, typer.Option("--name", help="Name of the suite of your data; default: the data's name.")
     ] = "",
     shape: Shape = "",
-    columns: Columns = "",
+    columns: Columns = None,
     images: Images = None,
     device: Device = "",
     engine: Annotated[
@@ -170,9 +170,9 @@ def with_run_settings(command: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-def names(text: str) -> tuple[str, ...]:
-    """The names in a comma-separated option."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
+def names(texts: Sequence[str] | None) -> tuple[str, ...]:
+    """The names in a comma-separated option, which may be repeated."""
+    return tuple(name for text in texts or () for part in text.split(",") if (name := part.strip()))
 
 
 def warn(problem: str) -> None:
@@ -180,10 +180,10 @@ def warn(problem: str) -> None:
     typer.echo(f"Warning: {problem}", err=True)
 
 
-def column_names(text: str) -> dict[str, str]:
+def column_names(texts: Sequence[str] | None) -> dict[str, str]:
     """`image=img,label=class` as names. Raises BadInput for a part without both."""
     out = {}
-    for part in names(text):
+    for part in names(texts):
         name, equals, own = part.partition("=")
         if not (equals and name.strip() and own.strip()):
             raise BadInput(f"--columns {part!r} does not say which column is which: write image=img,label=class")

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from compute.catalog import Catalog
 from compute.importing.figures import Imported, fingerprint, outside
+from compute.io.column_names import higher_is_better
 from compute.io.numbers import number
 from compute.io.tables import read_table
 from compute.types import KINDS, BadInput, LikenessError, Metric, Model, Run, Score, Task, UnknownKey, unknown
@@ -151,6 +152,9 @@ class _ScoresReader:
         higher = TRUTHS.get(row["higher_is_better"].lower())
         if higher is None:
             raise BadInput(f"higher_is_better is {row['higher_is_better']!r}; write true or false")
+        if row["metric"] not in self.metrics and higher_is_better(row["metric"]) is (not higher):
+            better = "less" if higher else "more"
+            raise BadInput(f"higher_is_better is {row['higher_is_better']}, but of {row['metric']} {better} is better")
         name = row["metric"]
         metric = self.metric(name)
         if metric is None:

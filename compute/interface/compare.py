@@ -25,7 +25,7 @@ from compute.engine import run_folders, variants
 from compute.engine.run_folders import ITEMS, StoredRun
 from compute.engine.scoring import row_of
 from compute.interface.comparability import MEASURED_ELSEWHERE, comparability, mixed, unlike
-from compute.interface.score_reading import ScoreReading, TableOfScores
+from compute.interface.score_reading import ScoreReading, TableOfScores, check_scales
 from compute.types import BadInput, Metric, Score, Suite, Task, UnknownKey, shortened
 
 COLUMNS = ("task", "category", "a", "b", "difference", "low", "high", "p", "over", "n", "better", "reason")
@@ -87,6 +87,7 @@ def compare(
     if first == second:
         raise BadInput(f"{a!r} is compared with itself. Name two models")
     chosen = replace(table, aggregate=aggregate).weighted(weights)
+    check_scales(chosen, told=weights or ())
     found = compared(chosen, first, second)
     board = Ranking.of(chosen).pair(first, second) if found.better else ()  # else the table cannot say more
     return replace(found, notes=(*board, *table.notes, *chosen.unlike_scales))

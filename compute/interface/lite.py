@@ -14,7 +14,7 @@ from compute.analysis.lite.selection import Fidelity
 from compute.analysis.lite.smaller import HeldOut, LostTask, Smaller
 from compute.analysis.ranks.means import CATEGORY_MEAN, TASK_MEAN
 from compute.analysis.table import WHOLE, ScoreTable
-from compute.interface.score_reading import ScoreReading, TableOfScores
+from compute.interface.score_reading import ScoreReading, TableOfScores, check_scales
 from compute.pages.curves import curves
 from compute.pages.shown import ShownTable, ShowsItself
 from compute.types import BadInput, argument
@@ -149,6 +149,7 @@ def lite(
             f"Skip tasks that few models have ({argument('ignore')})"
         )
     suite = replace(table, aggregate=aggregate).weighted(weights)
+    check_scales(suite, told=weights or ())
     if (suite.task_weights != 1).any() or (suite.weights == 0).any():
         raise BadInput(
             f"A smaller suite takes weights of categories, above 0. Exclude tasks by name ({argument('ignore')})"

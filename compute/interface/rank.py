@@ -11,7 +11,7 @@ from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.friedman import TESTS
 from compute.analysis.ranks.means import BORDA, CATEGORY_MEAN, TASK_MEAN
 from compute.analysis.table import shown
-from compute.interface.score_reading import ScoreReading, TableOfScores
+from compute.interface.score_reading import ScoreReading, TableOfScores, check_scales, far_apart
 from compute.types import BadInput, argument
 
 RULES = (CATEGORY_MEAN, TASK_MEAN, BORDA)
@@ -87,4 +87,9 @@ def rank(
             f"Lower is better on {shown(ways[0])}, higher on {shown(ways[1])}: they have no mean. Rank by Borda "
             f"points, {argument('aggregate', BORDA)}, or choose tasks of one kind ({argument('only')})"
         )
+    if aggregate != BORDA:
+        check_scales(chosen, told=weights or ())
+    elif task := far_apart(chosen):
+        note = f"Scores on {shown([task])} are far above those on all other tasks: is it a fact of the models?"
+        chosen = replace(chosen, notes=(*chosen.notes, note))
     return Ranking.of(chosen, test=test)

@@ -13,12 +13,14 @@ import csv
 import gzip
 import io
 import json
+import os
 import re
 import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
@@ -26,6 +28,7 @@ from typing import IO, Any
 import duckdb
 import numpy as np
 import pandas as pd
+from rich.cells import cell_len
 
 from compute.io.numbers import Numbers, has_decimal_comma, read_numbers
 from compute.types import BadInput, shortened
@@ -37,6 +40,7 @@ MOST_COLUMNS, MOST_LINE = 10_000, 1 << 20  # MOST_LINE: characters of the line t
 MOST_CELL = csv.field_size_limit()  # characters
 GZIP = b"\x1f\x8b"
 SEPARATORS = ",;\t"
+SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)  # Excel's, above the heading
 QUOTED = re.compile(r'"[^"]*"?')
 BLOCK, ROWS = 1 << 20, 20_000  # what is read at a time: bytes, and rows
 NAMED = 10  # rows that an error names
@@ -171,9 +175,15 @@ def read_lines(path: Path) -> list[str]:
     return lines
 
 
+def _check_regular(path: str | Path) -> None:
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise BadInput(f"{path} is not a regular file. Save its content as one")
+
+
 def _opened(source: Path | bytes) -> IO[bytes]:
     if isinstance(source, bytes):
         return gzip.open(io.BytesIO(source)) if source.startswith(GZIP) else io.BytesIO(source)
+    _check_regular(source)
     with open(source, "rb") as file:
         packed = file.read(2) == GZIP
     return gzip.open(source) if packed else open(source, "rb")
@@ -211,11 +221,12 @@ def _decoded(file: IO[bytes], title: str, *, most_bytes: int) -> tuple[io.TextIO
 def _text(
     file: io.TextIOWrapper, title: str, notes: tuple[str, ...], *, repeated: bool, tabs: bool, most_rows: int | None
 ) -> TableFile:
-    first = "\n"
-    while first and not first.strip():
-        first = file.readline(MOST_LINE + 1)
+    lines = filter(str.strip, iter(partial(file.readline, MOST_LINE + 1), ""))
+    first = next(lines, "")
+    if said := SEPARATOR_LINE.fullmatch(first):
+        first = next(lines, "")
     bare = QUOTED.sub("", first)
-    separator = "\t" if tabs else max(SEPARATORS, key=bare.count)
+    separator = said[1] if said else "\t" if tabs else max(SEPARATORS, key=bare.count)
     if len(first) > MOST_LINE or bare.count(separator) >= MOST_COLUMNS:
         raise BadInput(
             f"{title}: its first line names more than {MOST_COLUMNS:,} columns, or has more than {MOST_LINE:,} "
@@ -347,6 +358,8 @@ def _excel(file: IO[bytes], title: str, *, repeated: bool, most_bytes: int) -> T
         if len(names) > MOST_COLUMNS:
             raise BadInput(f"{title} has more than {MOST_COLUMNS:,} columns")
         listed = [*second, *rows]
+        if any("" in row or len(row) < len(names) for row in listed):
+            _check_formulas(file, sheet, title)
         others = [one.title for one in book.worksheets if one is not sheet]
         notes = [
             f"{title}: only the sheet {sheet.title!r} is read, the first that is a table; the others are "
@@ -362,6 +375,21 @@ def _excel(file: IO[bytes], title: str, *, repeated: bool, most_bytes: int) -> T
     whole = [[*row, *[""] * (len(names) - len(row))] for row in listed if len(row) <= len(names)]
     frame = _named(_texts(whole, len(names)), names, title, repeated=repeated)
     return TableFile(title=title, frame=frame, uneven=uneven, notes=tuple(notes))
+
+
+def _check_formulas(file: IO[bytes], sheet: Any, title: str) -> None:
+    """Raises BadInput for a cell with a formula and no value: a program wrote it, and no spreadsheet calculated it."""
+    import openpyxl
+
+    written = openpyxl.load_workbook(file, read_only=True)[sheet.title]
+    written.reset_dimensions()
+    for row, values in zip(written.iter_rows(), sheet.iter_rows(), strict=True):
+        for cell, value in zip(row, values, strict=True):
+            if cell.data_type == "f" and value.value is None:
+                raise BadInput(
+                    f"{title}: the cell {cell.coordinate} has a formula without value ({shortened(str(cell.value))}). "
+                    "Open the file in a spreadsheet program and save it, or write the value"
+                )
 
 
 def _cells(row: Sequence[Any]) -> list[str]:
@@ -382,11 +410,20 @@ def _cells(row: Sequence[Any]) -> list[str]:
     return cells
 
 
+def literal_path(path: str | Path) -> str:
+    """A path as DuckDB reads that one file, for which brackets, `*` and `?` are patterns, and `~` the home.
+
+    Raises BadInput for a pipe, which would be waited for, and for a folder.
+    """
+    _check_regular(path)
+    return re.sub(r"[*?[]", r"[\g<0>]", os.path.abspath(path))
+
+
 def _parquet(path: Path, title: str, columns: Collection[str], *, most_bytes: int) -> TableFile:
     """Texts and numbers; images stay in the file."""
     try:
         with duckdb.connect(config={"memory_limit": MEMORY, "threads": 1}) as connection:
-            table = connection.read_parquet(str(path))
+            table = connection.read_parquet(literal_path(path), hive_partitioning=False)
             kinds = {name: str(kind) for name, kind in zip(table.columns, table.types, strict=True)}
             check_names(list(kinds), title)
             wanted = [name for name in _ordered(connection, path, kinds) if not columns or name.lower() in columns]
@@ -406,7 +443,7 @@ def _parquet(path: Path, title: str, columns: Collection[str], *, most_bytes: in
 
 def _ordered(connection: duckdb.DuckDBPyConnection, path: Path, names: Collection[str]) -> Iterator[str]:
     """The columns, first those that pandas had as the index."""
-    rows = connection.execute("FROM parquet_kv_metadata(?) WHERE key = 'pandas'", [str(path)]).fetchall()
+    rows = connection.execute("FROM parquet_kv_metadata(?) WHERE key = 'pandas'", [literal_path(path)]).fetchall()
     try:
         index = json.loads(rows[0][2])["index_columns"] if rows else []
     except (ValueError, KeyError, TypeError):
@@ -419,7 +456,7 @@ def check_unpacked(path: Path, columns: Iterable[str], *, most_bytes: int) -> No
     """Raises BadInput for a Parquet file whose columns unpack to more, without doing so, and for a damaged one."""
     try:
         with duckdb.connect(config={"memory_limit": MEMORY, "threads": 1}) as connection:
-            table = connection.read_parquet(str(path))
+            table = connection.read_parquet(literal_path(path), hive_partitioning=False)
             _check_unpacked(table, map(_quoted, columns), path.name, most_bytes=most_bytes)
     except duckdb.Error as error:
         raise BadInput(f"{path.name} is not a Parquet file, or a damaged one ({_first_line(error)})") from error
@@ -445,12 +482,12 @@ def _first_line(error: Exception) -> str:
 
 
 def padded(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The cells of a table to print, each as wide as the widest of its column."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in rows]
+    """The cells of a table to print, each as wide as the widest of its column: a Chinese character takes two places."""
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    return [[cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)] for row in rows]
 
 
 def markdown(rows: Sequence[Sequence[str]]) -> list[str]:
     """The lines of a table in Markdown; the first row is its head."""
-    head, *body = padded(rows)
-    return [f"| {' | '.join(row)} |" for row in (head, ["-" * len(cell) for cell in head], *body)]
+    head, *body = padded([[cell.replace("|", r"\|") for cell in row] for row in rows])
+    return [f"| {' | '.join(row)} |" for row in (head, ["-" * cell_len(cell) for cell in head], *body)]

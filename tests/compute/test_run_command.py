@@ -99,7 +99,8 @@ def test_a_dry_run_says_what_it_would_take_and_does_nothing(run: Command, world:
 @pytest.mark.parametrize(
     ("words", "error", "said"),
     [
-        (["--suite", "smal", "--models", "small/dim"], UnknownKey, "Did you mean 'small'"),
+        (["--suite", "smal", "--dry-run", "--models", "small/dim"], UnknownKey, "Did you mean 'small'"),
+        (["--suite", "mini", "--models", "small/dim"], BadInput, "one suite, not of small, mini"),
         (["--models", "small/dim", "--tasks", "unisim/neer"], UnknownKey, "Did you mean 'unisim/near'"),
         (["--models", "small/dim", "--option", "colour=red"], BadInput, "'colour=red'"),
         (["--models", "small/dim", "--dtype", "float7"], BadInput, "float7"),

@@ -230,7 +230,7 @@ def select(
     """Choose `size` tasks, or tasks within `hours_budget`, that order models like the whole suite; else the `knee`.
 
     scores [models, tasks], NaN missing; hours [tasks], per model; exclude: task indices never to choose;
-    weights, aggregate: as in `means.blocks`; higher [tasks]. `method` is the correlation used for dropping.
+    weights, aggregate and higher as in `means.aggregate`. `method` is the correlation used for dropping.
     First redundant tasks go (`drop_redundant`; the last dropped come back if fewer than `size` remain), then
     tasks are added greedily by Spearman with the full mean, ties by Pearson, then fewer hours, then the lower
     index; every category with a task to choose gets one first, and its last task is never dropped. The order goes on to

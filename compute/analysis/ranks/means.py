@@ -26,6 +26,14 @@ UNRANKED = -1  # rank and class of a model that has no mean
 
 
 @dataclass(frozen=True, kw_only=True)
+class Aggregate:
+    """Means of every model, in the unit of the scores."""
+
+    mean: Floats  # [models]; NaN: a category that counts has no score
+    higher_is_better: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Borda:
     """Borda points: how many models a model beats, task by task."""
 
@@ -177,6 +185,28 @@ def adjusted_mean(scores: Floats, parts: tuple[Block, ...]) -> Floats:
         effect = np.linalg.lstsq(system, (known * left).sum(axis=0), rcond=1e-9)[0]
         out += part.share * (mean + (share - own) @ effect)
     return out
+
+
+def aggregate(
+    *,
+    scores: ArrayLike,
+    categories: ArrayLike,
+    weights: ArrayLike | None = None,
+    aggregate: str = CATEGORY_MEAN,
+    higher: ArrayLike | None = None,
+) -> Aggregate:
+    """The mean of every model over the tasks it has, in the unit of the scores.
+
+    scores float [models, tasks], NaN missing; categories int [tasks]; weights float [categories] >= 0 (None: equal);
+    higher bool [tasks] (None: all True). By category means, a model with no score in a category that counts has mean
+    NaN. Raises BadInput for tasks that count but differ in direction.
+    """
+    x = table(scores)
+    tasks = x.shape[1]
+    parts = blocks(categories=categories, weights=weights, aggregate=aggregate, task_weights=None, tasks=tasks)
+    used = np.concatenate([block.columns for block in parts])
+    up = shared_direction(columns=used, higher=higher, scales=None, tasks=tasks)
+    return Aggregate(mean=mean_of_blocks(x, parts), higher_is_better=up)
 
 
 def category_means(

@@ -133,6 +133,10 @@ REFUSED = {
         f"{HEAD},task_title,task_category,higher_is_better\nmieb,org/known,mieb/new,accuracy,0.5,New,Any,false\n",
         "of accuracy more is better",
     ),
+    "wrong direction of a new metric": (
+        f"{HEAD},task_title,task_category,higher_is_better\nmieb,org/known,mieb/new,lpips,0.5,New,Any,true\n",
+        "of lpips less is better",
+    ),
 }
 
 

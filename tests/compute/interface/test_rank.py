@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -151,8 +152,8 @@ def test_a_ranking_shows_itself_with_its_first_rows() -> None:
     frame.loc[0, "task 3"] = None
     ranked = compute.rank(frame)
     lines = repr(ranked).splitlines()
-    assert [line for line in lines if line.startswith("|")] == str(ranked).splitlines()[:32]
-    assert "1 more row" in lines[32] and "1 more row" not in str(ranked) and lines[-1] == str(ranked).splitlines()[-1]
+    assert [line for line in lines if line.startswith("|")] == str(ranked).splitlines()[2:34]
+    assert "1 more row" in lines[34] and "1 more row" not in str(ranked) and lines[-1] == str(ranked).splitlines()[-1]
     page = ranked._repr_html_()
     assert page.count("<svg") == 30 and page.count("<td") == 30 * 7 and "not ranked: needs" in page.lower()
     figure = ranked.plot()
@@ -224,6 +225,18 @@ def test_a_column_of_means_is_no_task_and_weighs_only_where_it_is_named() -> Non
     assert not any("Skipped" in note for note in compared.notes)
 
 
+def test_one_task_far_above_all_others_makes_no_mean() -> None:
+    frame = table(models=4)
+    far = frame.assign(XYZ=[900.0, 800, 700, 600])
+    for call in (compute.rank, partial(compute.compare, "model 1", "model 2"), partial(compute.lite, tasks=2)):
+        with pytest.raises(BadInput, match="'XYZ'"):
+            call(scores=far)
+    assert compute.rank(far, weights={"XYZ": 1}).mean.max() > 50, "who says so means it"
+    assert any("XYZ" in note for note in compute.rank(far, aggregate="borda").table.notes[1:])
+    hard = frame.assign(XYZ=[0.01, 0.02, 0.01, 0.02])
+    assert compute.rank(hard).mean.max() < 1, "all are shares"
+
+
 def test_arguments_that_mean_nothing_are_refused() -> None:
     for options, word in (
         ({"aggregate": "mean"}, "'mean'"),
@@ -242,5 +255,5 @@ def test_intervals_beyond_the_scale_name_its_bounds() -> None:
     frame = table(tasks=2, apart=0.03)
     frame[["task 0", "task 1"]] = frame[["task 0", "task 1"]].clip(0, 0.99) * 100
     assert any("bounds=(0, 100)" in note for note in compute.rank(frame).notes)
-    for other, options in ((frame, {"bounds": (0, 100)}), (frame.assign(**{"task 0": -0.4}), {})):
+    for other, options in ((frame, {"bounds": (0, 100)}), (frame.assign(**{"task 0": -40}), {})):
         assert not any("bounds" in note for note in compute.rank(other, **options).notes)

@@ -34,16 +34,25 @@ def test_it_prints_what_python_says(scores: Path) -> None:
     tasks = ["retrieval a", "retrieval b", "retrieval c"]
     result = run(scores, "--only", ",".join(tasks), "--bounds", "0,1")
     assert result.exit_code == 0, result.output
-    assert result.stdout == f"{compute.rank(scores, only=tasks, bounds=(0, 1))}\n"
-    assert [line.split("|")[4].strip() for line in result.stdout.splitlines()[2:5]] == ["siglip", "clip", "dino"]
+    said = str(compute.rank(scores, only=tasks, bounds=(0, 1))).replace("lower_is_better", "--lower-is-better")
+    assert result.stdout == f"{said}\n"
+    assert [line.split("|")[4].strip() for line in result.stdout.splitlines()[4:7]] == ["siglip", "clip", "dino"]
 
 
 def test_categories_weights_and_directions(scores: Path) -> None:
-    options = ("--ignore", "license,fid b", "--category", "R=retrieval a,retrieval b,retrieval c", "--category")
+    options = (
+        "--ignore",
+        "license",
+        "--ignore",
+        "fid b",
+        "--category",
+        "R=retrieval a,retrieval b,retrieval c",
+        "--category",
+    )
     result = run(scores, *options, "F=fid a", "--weight", "F=0", "--lower-is-better", "fid a")
     assert result.exit_code == 0 and "Ranked by the mean of 3 tasks." in result.stdout
     more = ("--aggregate", "borda", "--test", "friedman-nemenyi")
-    borda = run(scores, "--ignore", "license", "--lower-is-better", "fid a,fid b", *more)
+    borda = run(scores, "--ignore", "license", "--lower-is-better", "fid a", "--lower-is-better", "fid b", *more)
     assert borda.exit_code == 0 and "Borda points over 5 tasks" in borda.stdout
     assert "Friedman's test over 5 independent tasks" in borda.stdout
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
+import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from rich.cells import cell_len
 
 from compute.io import tables
 from compute.io.numbers import has_decimal_comma, read_numbers
@@ -20,6 +22,7 @@ from compute.types import BadInput
     ("name", "data", "cells"),
     [
         ("a.csv", b"model,x\n", {"model": [], "x": []}),
+        ("a.csv", b"sep=;\r\nmodel;x, y\r\na;1\r\n", {"model": ["a"], "x, y": ["1"]}),
         ("a.csv", b"model;x;y, in m\na;1;2,5\n", {"model": ["a"], "x": ["1"], "y, in m": ["2,5"]}),
         ("a.csv", b'"model, or name";"x, y"\na;1\n', {"model, or name": ["a"], "x, y": ["1"]}),
         ("a.csv", b"\n \nmodel\tx\r\n,\t\r\n\t\n\t1\n", {"model": [",", ""], "x": ["", "1"]}),
@@ -73,6 +76,33 @@ def test_workbooks_show_cells_as_their_sheet_does(tmp_path: Path) -> None:
         {"model": "b", "x": "0.25", "n": "", "yes": "false"},
     ]
     assert "'scores'" in table.notes[0] and "'empty', 'note'" in table.notes[0]
+
+
+def test_a_formula_without_a_value_is_named(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["model", "x"], ["a", None], ["b", "=1+1"]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    with pytest.raises(BadInput, match="B3"):
+        read_table(tmp_path / "a.xlsx")
+
+
+@pytest.mark.parametrize("name", ["a[12].parquet", "a*.parquet", "a?.parquet", "a[1]/b.parquet"])
+def test_a_path_names_one_parquet_file(name: str, tmp_path: Path) -> None:
+    for path, cell in (
+        (tmp_path / "a1.parquet", "other"),
+        (tmp_path / "a1/b.parquet", "other"),
+        (tmp_path / name, "own"),
+    ):
+        path.parent.mkdir(exist_ok=True)
+        pq.write_table(pa.table({"x": [cell]}), path)
+    assert read_table(tmp_path / name).rows() == [{"x": "own"}]
+
+
+def test_printed_columns_are_as_wide_as_a_terminal_shows_them() -> None:
+    lines = tables.markdown([["model", "x"], ["日本", "1"], ["a|b", "2"], ["cafe\u0301", "3"]])
+    assert [cell_len(line) for line in lines] == [13] * 5 and lines[2].startswith("| 日本  |")
+    assert [line.replace(r"\|", "").count("|") for line in lines] == [3] * 5, "no name adds a column"
 
 
 def test_images_stay_in_a_parquet_file(tmp_path: Path) -> None:
