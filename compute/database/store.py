@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -14,6 +15,7 @@ import pandas as pd
 
 from compute.database.schema import LEADERBOARD_SCORES, SCHEMA_VERSION, TABLES, TRAINED_TASKS
 from compute.io.files import is_full, refusal, replacing, temporary_folder
+from compute.io.tables import literal_path
 from compute.paths import DATABASE
 from compute.types import BadInput, CannotWrite, DatabaseError, UnknownKey
 
@@ -86,6 +88,8 @@ FROM parquet_metadata(?) GROUP BY file_name
 """
 
 # Straight from the Parquet files, each with the run or task it is of: a frame in between would cost most of the time.
+FILES = """read_parquet(?, hive_partitioning = false, filename = true, union_by_name = true) AS parquet
+JOIN files ON files.path = parquet.filename"""
 ITEMS = f"""
 INSERT INTO items (run, item, subset, expected, answer, correct, value, detail)
 SELECT files.key,
@@ -96,7 +100,7 @@ SELECT files.key,
             WHEN {UNKNOWN_FORM}
             THEN error('the detail of an item has no known form')
             ELSE detail END
-FROM read_parquet(?, filename = true, union_by_name = true) AS parquet JOIN files ON files.path = parquet.filename
+FROM {FILES}
 QUALIFY row_number() OVER (PARTITION BY files.key ORDER BY md5(item)) <= ?
 """
 # Whole scores alone: DuckDB would round others. A model without a prompt has no template.
@@ -110,14 +114,14 @@ SELECT files.key,
        type, CASE WHEN (detail->'$.replies') IS NOT NULL THEN template END,
        {WHOLE_SCORE.format("expected_score")}, {WHOLE_SCORE.format("forward")}, {WHOLE_SCORE.format("reverse")},
        nullif(detail->>'$.problems[0]', ''), nullif(detail->>'$.problems[1]', '')
-FROM read_parquet(?, filename = true, union_by_name = true) AS parquet JOIN files ON files.path = parquet.filename
+FROM {FILES}
 """
 PICTURE = f"CASE WHEN octet_length(webp) > {MAX_PICTURE} THEN error('a picture is too large') ELSE webp END"
 THUMBNAILS = f"""
 INSERT INTO thumbnails (task, image, webp)
 SELECT files.key, CASE WHEN strlen(image) > {MAX_NAME} THEN error('the name of an image is too long') ELSE image END,
        any_value({PICTURE})
-FROM read_parquet(?, filename = true) AS parquet JOIN files ON files.path = parquet.filename GROUP BY ALL
+FROM {FILES} GROUP BY ALL
 ON CONFLICT DO NOTHING
 """
 # A map's file names its task and model, as its folder and its own name do, and holds the pictures of its images.
@@ -129,12 +133,12 @@ SELECT CASE WHEN replace(concat(task, ' ', model), '/', '__') <> files.key THEN 
        left(label, {MAX_SHOWN}),
        CASE WHEN isfinite(x) AND isfinite(y) THEN x ELSE error('a point is nowhere') END, y,
        CASE WHEN strlen(settings) > {MAX_DETAIL} THEN error('the settings are too long') ELSE settings END
-FROM read_parquet(?, filename = true) AS parquet JOIN files ON files.path = parquet.filename ON CONFLICT DO NOTHING
+FROM {FILES} ON CONFLICT DO NOTHING
 """
 MAP_THUMBNAILS = f"""
 INSERT INTO thumbnails (task, image, webp)
 SELECT task, image, any_value({PICTURE})
-FROM read_parquet(?) WHERE webp IS NOT NULL AND strlen(image) <= {MAX_NAME} GROUP BY task, image
+FROM {FILES} WHERE webp IS NOT NULL AND strlen(image) <= {MAX_NAME} GROUP BY task, image
 ON CONFLICT DO NOTHING
 """
 
@@ -223,21 +227,21 @@ def _fill_from(
     most_rows: int = MAX_ROWS,
 ) -> dict[Path, str]:
     """Runs `sql` over all files at once, and one at a time where one of them is damaged: those are returned."""
-    listed = pd.DataFrame([(key, str(path)) for key, path in files], columns=["key", "path"])
+    listed = [(key, os.path.abspath(path), path) for key, path in files]
     damaged: dict[Path, str] = {}
-    if len(listed):
-        connection.register("files", listed)
+    if listed:
+        connection.register("files", pd.DataFrame(listed, columns=["key", "path", "given"])[["key", "path"]])
         try:
-            _fill_at_once(connection, sql, list(listed["path"]), values, most_rows=most_rows)
+            _fill_at_once(connection, sql, [path for _, path, _ in listed], values, most_rows=most_rows)
         except (duckdb.Error, BadInput):
-            for path in listed["path"]:
+            for _, path, given in listed:
                 try:
                     _fill_at_once(connection, sql, [path], values, most_rows=most_rows)
                 except (duckdb.Error, BadInput) as error:
                     if isinstance(error, duckdb.IOException) and is_full(error):
                         raise
-                    reason = _first_line(error).replace(path, Path(path).name)[:200]
-                    damaged[Path(path)] = f"{reason}: its {what} are skipped"
+                    reason = _first_line(error).replace(path, given.name)[:200]
+                    damaged[given] = f"{reason}: its {what} are skipped"
         connection.unregister("files")
     return damaged
 
@@ -247,12 +251,14 @@ def _fill_at_once(
 ) -> None:
     """Raises BadInput as `_check_sizes`, and what DuckDB raises."""
     _check_sizes(connection, paths, most_rows=most_rows)
-    connection.execute(sql, [paths, *values])
+    connection.execute(sql, [list(map(literal_path, paths)), *values])
 
 
-def _check_sizes(connection: duckdb.DuckDBPyConnection, paths: list[str], *, most_rows: int = MAX_ROWS) -> None:
+def _check_sizes(
+    connection: duckdb.DuckDBPyConnection, paths: Iterable[str | Path], *, most_rows: int = MAX_ROWS
+) -> None:
     """Raises BadInput for a file that would unpack to more than any sound one."""
-    for _, rows, size, chunk in connection.execute(PARQUET_SIZES, [paths]).fetchall():
+    for _, rows, size, chunk in connection.execute(PARQUET_SIZES, [list(map(literal_path, paths))]).fetchall():
         if rows > most_rows or size > MAX_UNPACKED or chunk > MAX_CHUNK:
             raise BadInput(f"it unpacks to {size / 2**20:,.0f} MB in {rows:,.0f} rows, more than any valid file")
 
@@ -362,14 +368,14 @@ def read_parquet(path: Path, *, most_rows: int = MAX_ROWS) -> pd.DataFrame:
     try:
         with duckdb.connect() as connection:
             connection.execute(f"SET memory_limit = '{MEMORY}'")
-            _check_sizes(connection, [str(path)], most_rows=most_rows)
-            return connection.execute("SELECT * FROM read_parquet(?)", [str(path)]).df()
+            _check_sizes(connection, [path], most_rows=most_rows)
+            return connection.read_parquet(literal_path(path), hive_partitioning=False).df()
     except (duckdb.Error, BadInput) as error:
         raise DatabaseError(f"{path.name} cannot be read as Parquet: {_first_line(error)}. Make it again") from error
 
 
 def _quoted(path: Path) -> str:
-    return str(path).replace("'", "''")
+    return os.path.abspath(path).replace("'", "''")  # DuckDB takes a name that begins with ~ for the home
 
 
 def frames(path: Path, *, names: Iterable[str]) -> dict[str, pd.DataFrame]:

@@ -13,6 +13,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import re
 import zipfile
 import zlib
@@ -382,6 +383,11 @@ def _cells(row: Sequence[Any]) -> list[str]:
     return cells
 
 
+def literal_path(path: str | Path) -> str:
+    """A path as DuckDB reads that one file, for which brackets, `*` and `?` are patterns, and `~` the home."""
+    return re.sub(r"[*?[]", r"[\g<0>]", os.path.abspath(path))
+
+
 def _parquet(path: Path, title: str, columns: Collection[str], *, most_bytes: int) -> TableFile:
     """Texts and numbers; images stay in the file."""
     try:
@@ -419,7 +425,7 @@ def check_unpacked(path: Path, columns: Iterable[str], *, most_bytes: int) -> No
     """Raises BadInput for a Parquet file whose columns unpack to more, without doing so, and for a damaged one."""
     try:
         with duckdb.connect(config={"memory_limit": MEMORY, "threads": 1}) as connection:
-            table = connection.read_parquet(str(path))
+            table = connection.read_parquet(literal_path(path), hive_partitioning=False)
             _check_unpacked(table, map(_quoted, columns), path.name, most_bytes=most_bytes)
     except duckdb.Error as error:
         raise BadInput(f"{path.name} is not a Parquet file, or a damaged one ({_first_line(error)})") from error

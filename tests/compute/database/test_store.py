@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from compute.database import store
+from compute.io.tables import check_unpacked
 from compute.paths import ROOT
 from compute.types import DatabaseError, Run, Score
 
@@ -255,6 +256,12 @@ def test_parquet_gives_back_what_was_written(tmp_path: Path) -> None:
     path = tmp_path / "it's.parquet"
     store.write_parquet(path, frame=frame)
     pd.testing.assert_frame_equal(store.read_parquet(path), frame, check_dtype=False)
+    for name in ("a1", "a[12]", "a*", "a?", "name=x/a"):  # none is a pattern, and a folder's name no column
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        store.write_parquet(tmp_path / f"{name}.parquet", frame=frame.assign(name=name))
+    for name in ("a1", "a[12]", "a*", "a?", "name=x/a"):
+        check_unpacked(tmp_path / f"{name}.parquet", ["name"], most_bytes=100)
+        assert set(store.read_parquet(tmp_path / f"{name}.parquet")["name"]) == {name}
     assert store.parquet_bytes(frame)[:4] == b"PAR1"
     path.write_bytes(b"PAR1 and nothing else")
     with pytest.raises(DatabaseError, match=r"it's\.parquet"):
