@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 
@@ -93,9 +94,13 @@ def opened(name: str, where: str | Path, *, source: Source, skip_bad: bool = Fal
 
 def from_tars(name: str, shards: Sequence[Path], *, skip_bad: bool = False) -> ImageSet:
     """The samples of WebDataset shards, with the prompts that they store. Raises BadInput, BadItem."""
-    samples = tars.samples(list(shards), suffixes=endings())
+    samples, unused = tars.samples(list(shards), suffixes=endings())
+    notes = [
+        f"{name}: {some(unused, noun='image')} not used: in WebDataset a name ends at its first dot, and what follows "
+        "is the member's kind. Write a dash for the other dots"
+    ] * bool(unused)
     if not samples:
-        raise BadInput(f"{name}: the shards hold no image ({SUCH_AS})")
+        raise BadInput(" ".join([f"{name}: the shards hold no image ({SUCH_AS}).", *notes]))
     members = [sample.image for sample in samples]
     texts = [sample.prompt for sample in samples]
     if any(texts) and None in texts:
@@ -110,6 +115,7 @@ def from_tars(name: str, shards: Sequence[Path], *, skip_bad: bool = False) -> I
         label=lambda at: f"{members[at].shard.name}, {samples[at].name}",
         prompts=texts if any(texts) else None,
         skip_bad=skip_bad,
+        notes=notes,
     )
 
 
@@ -320,6 +326,6 @@ def some(names: Iterable[str], *, noun: str) -> str:
 
 
 def stem(name: str) -> str:
-    """A path without the ending of an image file: `a/0001.png` -> `a/0001`, `v1.5` stays."""
-    name = name.replace("\\", "/").removeprefix("./")
+    """A path without the ending of an image file: `a/0001.png` -> `a/0001`, `v1.5` stays; of Unicode's forms one."""
+    name = normalize("NFC", name.replace("\\", "/").removeprefix("./"))
     return name[: -len(PurePosixPath(name).suffix)] if is_image_name(name) else name

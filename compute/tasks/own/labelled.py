@@ -117,7 +117,7 @@ def probe(rows: OwnRows) -> OwnFacts:
 
     def are(wanted: Callable[[str], bool]) -> np.ndarray:
         """(n,) bool: the rows whose split, in lower case, is wanted."""
-        return np.append([wanted(value.strip().lower()) for value in splits.listed()], False).astype(bool)[splits.codes]
+        return splits.rows([wanted(value.strip().lower()) for value in splits.listed()])
 
     rows.fault(
         SPLIT,

@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 import numpy as np
 
 from compute.content.items import Column, content_key, unreadable
-from compute.io.images import SUCH_AS, endings
+from compute.io.images import SUCH_AS, endings, holds_image, is_image_name
 from compute.io.numbers import has_decimal_comma, read_numbers
 from compute.tasks.own.faults import LISTED, Faults
 from compute.tasks.own.table import OwnTable
@@ -62,7 +63,7 @@ def read_bytes(path: str) -> bytes:
 
 
 def located(names: Sequence[str], *, folders: Sequence[Path]) -> LocatedFiles:
-    """Looks for each of these distinct paths in the folders, the first that has it. Nothing is opened."""
+    """Looks for each of these distinct paths in the folders, the first that has it; none outside is opened."""
     roots = [os.path.abspath(folder) for folder in folders]
     allowed = tuple(os.path.join(os.path.realpath(root), "") for root in roots)
     inside = tuple(os.path.join(root, "") for root in roots)
@@ -72,10 +73,12 @@ def located(names: Sequence[str], *, folders: Sequence[Path]) -> LocatedFiles:
     for at, name in enumerate(names):
         path, problem, status = "", "is not a path", None
         for root in roots if "\0" not in name else ():
-            path = os.path.normpath(os.path.join(root, name))
+            path = os.path.normpath(spelled(root, name))
             status, problem = None, OUTSIDE
             if path.startswith(inside) and os.path.realpath(path).startswith(allowed):
                 status, problem = _status(path)
+                if not problem and not is_image_name(name) and not holds_image(path):
+                    problem = f"is not an image that can be read, such as {SUCH_AS}"
             if not problem:
                 break
         if problem:
@@ -109,16 +112,16 @@ def _nearest(path: str) -> str:
     return f".{near}" if near else ""
 
 
-def are_image_names(names: pa.LargeStringArray) -> np.ndarray:
-    """(n,) bool: whether each text is the name of an image's file, by its end."""
-    import pyarrow.compute as pc
-
-    ends = "|".join(map(re.escape, endings()))
-    return np.asarray(pc.match_substring_regex(names, f"(?i)({ends})$"), dtype=bool)
-
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+def spelled(folder: str, name: str) -> str:
+    """The path of a file in a folder as the disk has it: `\\` may stand for `/`, `é` be one character or two."""
+    path = os.path.join(folder, name)
+    if name.isascii() and "\\" not in name or os.path.lexists(path):
+        return path
+    at = os.sep if os.path.isabs(name) else folder
+    for part in filter(None, name.replace("\\", "/").split("/")):
+        forms = [os.path.join(at, form) for form in (part, *(normalize(kind, part) for kind in ("NFC", "NFD")))]
+        at = next(filter(os.path.lexists, forms), forms[0])
+    return at
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +135,10 @@ class Codes:
         """A row's text, empty where it has none."""
         code = int(self.codes[row])
         return "" if code < 0 else self.distinct[code].as_py()
+
+    def rows(self, distinct: Sequence[bool] | np.ndarray) -> np.ndarray:
+        """(n,) bool: the rows whose distinct value has True here."""
+        return np.append(np.asarray(distinct, dtype=bool), False)[self.codes]
 
     def listed(self) -> list[str]:
         """The distinct values."""
@@ -289,8 +296,11 @@ class OwnRows:
     def content(self, name: str, *, only: str = "", required: bool = True) -> OwnContent:
         """A column of images or texts; `only` one of these. Images by path, or bytes inside Parquet.
 
-        A column whose values mostly end as names of images do is of images. Empty rows are faults where `required`.
+        A column is of images whose values mostly are paths: of a file that is there, by an image's ending, or by their
+        form. Empty rows are faults where `required`.
         """
+        import pyarrow.compute as pc
+
         column, title = self.columns[name], self.table.title
         if column in self.table.stored:
             if only == "text":
@@ -300,35 +310,37 @@ class OwnRows:
             self.images[name] = OwnContent(modality="image", name=column, title=title, stored=stored)
             return self.images[name]
         codes = self.texts(name, required=required)
-        named = are_image_names(codes.distinct) | (column in self.table.paths)
-        images = bool(len(named)) and np.dot(named, codes.counts) * 2 > codes.counts.sum()
+        listed, ends = codes.listed(), "|".join(map(re.escape, endings()))
+        pattern = f"(?i)({ends})$" if only == "text" else rf"(?i)({ends})([?#]\S*)?$|^\S*[/\\]\S*$"
+        there = [any(os.path.isfile(spelled(root, text)) for root in map(str, self.folders)) for text in listed]
+        named = np.asarray(pc.match_substring_regex(codes.distinct, pattern), dtype=bool) | np.array(there, dtype=bool)
+        named |= column in self.table.paths
+        images = np.dot(named, codes.counts) * 2 > codes.counts.sum()
         if images and only == "text":
             self.whole(f"{column} holds paths of images, and texts are needed")
         if not images and only != "image":
+            self.fault(
+                name,
+                codes.rows([here and is_image_name(text) for here, text in zip(there, listed, strict=True)]),
+                lambda at: f"is {shortened(codes.at(at))!r}, the file of an image, and most others are texts",
+            )
             return OwnContent(modality="text", name=column, title=title, codes=codes)
-        located = self._located(name, codes, named)
-        self.images[name] = OwnContent(modality="image", name=column, title=title, codes=codes, located=located)
-        return self.images[name]
-
-    def _located(self, name: str, codes: Codes, named: np.ndarray) -> LocatedFiles:
         self.fault(
             name,
-            np.append(~named, False)[codes.codes] & (codes.codes >= 0),
+            codes.rows(~named),
             lambda at: f"is {shortened(codes.at(at))!r}, no image: a file's name ends in {SUCH_AS}",
         )
         found = located(
-            [text if is_image else "\0" for text, is_image in zip(codes.listed(), named.tolist(), strict=True)],
+            [text if is_named else "\0" for text, is_named in zip(listed, named.tolist(), strict=True)],
             folders=self.folders,
         )
-        wrong = np.zeros(len(named) + 1, dtype=bool)
-        wrong[list(found.problems)] = True
-        wrong[:-1] &= named
         self.fault(
             name,
-            wrong[codes.codes] & (codes.codes >= 0),
+            codes.rows([at in found.problems and bool(named[at]) for at in range(len(listed))]),
             lambda at: f"{shortened(codes.at(at))} {found.problems[int(codes.codes[at])]}",
         )
-        return found
+        self.images[name] = OwnContent(modality="image", name=column, title=title, codes=codes, located=found)
+        return self.images[name]
 
     def joined_texts(self, names: Sequence[str]) -> OwnContent:
         """Columns of texts as one, with a space between; a row may have none."""

@@ -35,6 +35,10 @@ BY_ROW = (
     ("reference", "0.PNG", "Did you mean '0.png'?"),
     ("reference", "other/0.png", "does not exist"),
     ("reference", "0.txt", "no image"),
+    ("reference", "notes", "not an image that can be read"),
+    ("reference", "0.png?width=64", "does not exist. Did you mean '0.png'?"),
+    ("reference", "images/0", "does not exist"),
+    ("reference", "https://a.org/0.png?b", "does not exist"),
     ("reference", "empty.png", "is empty"),
     ("reference", "folder.png", "is not a file"),
     ("alternative_2", "  ", "alternative_2 is empty"),
@@ -52,6 +56,7 @@ BY_ROW = (
 def test_a_fault_of_a_row_is_named_with_its_row(folder: Path) -> None:
     picture(folder.parent / "secret.png", colour="red", seed=1)
     (folder / "empty.png").touch()
+    (folder / "notes").write_text("no image")
     (folder / "folder.png").mkdir()
     for name, value, reason in BY_ROW:
         data = read(write(folder / "questions.csv", CHOICES, [GOOD, changed(name, value), changed("name", "c")]))
@@ -114,6 +119,12 @@ TABLES = (
     (("first", "second", "score"), [("a", "b", 3), ("a", "c", 4)], "three pairs"),
     (("first", "second", "score"), [("a", "b", 3), ("a", "c", "4"), ("a", "d", "x")], "row 3: score is 'x'"),
     (("first", "second", "score"), [("a", "b", 3), ("a", "c", 4), ("a", "d", "inf")], "row 3: score is 'inf'"),
+    (("item", "label"), [("images/0", "a"), ("images/1", "b")], "images/0 does not exist"),
+    (
+        ("item", "label"),
+        [("a cat", "a"), ("0.png", "b"), ("a dog", "b")],
+        "row 2: item is '0.png', the file of an image",
+    ),
     (("member_1", "member_2", "member_3", "odd"), [("a", "b", "c", 1)], "row 1: member_1 is 'a'"),
     (("image", "caption"), [("0.png", "a")], "1 image and 1 caption"),
     (("image", "label", "prompt"), [("0.png", "a", "x"), ("1.png", "b", "y"), ("2.png", "a", "z")], "row 3: prompt"),
