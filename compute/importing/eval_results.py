@@ -146,6 +146,8 @@ class _EntryReader:
     def read_file(self, path: Path) -> None:
         """Reads one file; what is wrong with it, or with an entry, is noted."""
         try:
+            if not path.is_file():  # a pipe would be waited for
+                raise ValueError("it is not a regular file")
             content = yaml.load(path.read_text(encoding="utf-8"), Loader=_ExactLoader)  # noqa: S506 (a safe loader)
         except (OSError, ValueError, ArithmeticError, RecursionError, yaml.YAMLError) as error:
             self.problem(path.name, f"cannot be read ({type(error).__name__}: {' '.join(str(error).split())[:80]})")

@@ -172,9 +172,15 @@ def read_lines(path: Path) -> list[str]:
     return lines
 
 
+def _check_regular(path: str | Path) -> None:
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise BadInput(f"{path} is not a regular file. Save its content as one")
+
+
 def _opened(source: Path | bytes) -> IO[bytes]:
     if isinstance(source, bytes):
         return gzip.open(io.BytesIO(source)) if source.startswith(GZIP) else io.BytesIO(source)
+    _check_regular(source)
     with open(source, "rb") as file:
         packed = file.read(2) == GZIP
     return gzip.open(source) if packed else open(source, "rb")
@@ -384,7 +390,11 @@ def _cells(row: Sequence[Any]) -> list[str]:
 
 
 def literal_path(path: str | Path) -> str:
-    """A path as DuckDB reads that one file, for which brackets, `*` and `?` are patterns, and `~` the home."""
+    """A path as DuckDB reads that one file, for which brackets, `*` and `?` are patterns, and `~` the home.
+
+    Raises BadInput for a pipe, which would be waited for, and for a folder.
+    """
+    _check_regular(path)
     return re.sub(r"[*?[]", r"[\g<0>]", os.path.abspath(path))
 
 
