@@ -54,7 +54,7 @@ def image_files(folder: Path) -> ImageFiles:
                 continue
             path = Path(below, name)
             within = path.relative_to(folder).as_posix()
-            is_image = is_image_name(name) or (not path.suffix and holds_image(path))
+            is_image = is_image_name(name) or (not path.suffix and _is_image(path))
             (names if is_image and path.is_file() else unused).append(within)
     return ImageFiles(names=tuple(sorted(names)), unused=tuple(sorted(unused)))
 
@@ -72,8 +72,7 @@ def is_image_name(name: str) -> bool:
     return PurePath(name).suffix.lower() in endings()
 
 
-def holds_image(path: str | Path) -> bool:
-    """Whether a file's content is an image, by its header."""
+def _is_image(path: Path) -> bool:
     from PIL import Image
 
     try:

@@ -19,7 +19,7 @@ from unicodedata import normalize
 import numpy as np
 
 from compute.content.items import Column, content_key, unreadable
-from compute.io.images import SUCH_AS, endings, holds_image, is_image_name
+from compute.io.images import SUCH_AS, endings, is_image_name
 from compute.io.numbers import has_decimal_comma, read_numbers
 from compute.tasks.own.faults import LISTED, Faults
 from compute.tasks.own.table import OwnTable
@@ -63,7 +63,7 @@ def read_bytes(path: str) -> bytes:
 
 
 def located(names: Sequence[str], *, folders: Sequence[Path]) -> LocatedFiles:
-    """Looks for each of these distinct paths in the folders, the first that has it; none outside is opened."""
+    """Looks for each of these distinct paths in the folders, the first that has it. Nothing is opened."""
     roots = [os.path.abspath(folder) for folder in folders]
     allowed = tuple(os.path.join(os.path.realpath(root), "") for root in roots)
     inside = tuple(os.path.join(root, "") for root in roots)
@@ -77,8 +77,6 @@ def located(names: Sequence[str], *, folders: Sequence[Path]) -> LocatedFiles:
             status, problem = None, OUTSIDE
             if path.startswith(inside) and os.path.realpath(path).startswith(allowed):
                 status, problem = _status(path)
-                if not problem and not is_image_name(name) and not holds_image(path):
-                    problem = f"is not an image that can be read, such as {SUCH_AS}"
             if not problem:
                 break
         if problem:
@@ -100,8 +98,6 @@ def _status(path: str) -> tuple[os.stat_result | None, str]:
         return None, f"cannot be read ({error.strerror})"
     if not stat.S_ISREG(status.st_mode):
         return status, "is not a file"
-    if not status.st_size:
-        return status, "is empty"
     return status, f"has more than {MAX_FILE >> 20} MB" if status.st_size > MAX_FILE else ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -35,11 +36,10 @@ BY_ROW = (
     ("reference", "0.PNG", "Did you mean '0.png'?"),
     ("reference", "other/0.png", "does not exist"),
     ("reference", "0.txt", "no image"),
-    ("reference", "notes", "not an image that can be read"),
     ("reference", "0.png?width=64", "does not exist. Did you mean '0.png'?"),
     ("reference", "images/0", "does not exist"),
+    ("reference", "./pipe", "is not a file"),
     ("reference", "https://a.org/0.png?b", "does not exist"),
-    ("reference", "empty.png", "is empty"),
     ("reference", "folder.png", "is not a file"),
     ("alternative_2", "  ", "alternative_2 is empty"),
     ("name", "a", "as in row 1"),
@@ -55,8 +55,7 @@ BY_ROW = (
 
 def test_a_fault_of_a_row_is_named_with_its_row(folder: Path) -> None:
     picture(folder.parent / "secret.png", colour="red", seed=1)
-    (folder / "empty.png").touch()
-    (folder / "notes").write_text("no image")
+    os.mkfifo(folder / "pipe")
     (folder / "folder.png").mkdir()
     for name, value, reason in BY_ROW:
         data = read(write(folder / "questions.csv", CHOICES, [GOOD, changed(name, value), changed("name", "c")]))
@@ -239,9 +238,11 @@ def test_links_are_judged_by_where_they_lead(folder: Path, tmp_path: Path) -> No
 
 
 def test_an_image_that_cannot_be_decoded_is_named_by_row(folder: Path) -> None:
-    (folder / "broken.png").write_bytes(b"no image at all")
-    data = of(write(folder / "labels.csv", ("image", "label"), [("0.png", "a"), ("broken.png", "b")]))
-    assert "labels.csv, row 2, image broken.png" in data.items()["default"].test.items.name(1)
+    for name, content in (("broken.png", b"no image at all"), ("notes.txt", b"a note"), ("empty.png", b"")):
+        (folder / name).write_bytes(content)
+        data = of(write(folder / "labels.csv", ("image", "label"), [("0.png", "a"), (name, "b")]))
+        items = data.items()["default"].test.items
+        assert f"labels.csv, row 2, image {name}" in items.name(1) and items.read(1) == content
 
 
 def test_images_in_parquet(folder: Path, tmp_path: Path) -> None:
