@@ -52,8 +52,9 @@ def resolved(
     Raises BadInput for a missing column, a column that is nearly a known one, and names that are none.
     """
     known = [name for column in columns for name in column.names()]
+    aliases = [alias for column in columns for alias in column.aliases]
     for name, own in given.items():
-        if name not in known:
+        if name not in (*known, *aliases):
             near = suggestion(name, known)
             raise BadInput(f"{shape} has no column {shortened(name)!r}.{near} It has: {_listed(columns)}")
         if own not in present:
@@ -69,10 +70,10 @@ def resolved(
         )
     free = tuple(name for name in present if name not in chosen.values())
     _check_numbers(columns, chosen, present, title=title)
-    absent = [name for name in known if name not in chosen]
+    absent, bases = [name for name in known if name not in chosen], {column.name for column in columns}
     for name in free:
-        nearest = difflib.get_close_matches(name.lower(), absent, n=1, cutoff=NEAR) if len(name) < 100 else []
-        if nearest:
+        nearest = difflib.get_close_matches(name.lower(), absent, n=1, cutoff=NEAR)
+        if nearest and name.lower() not in bases:
             raise BadInput(
                 f"{title} has a column {name!r}, which {shape} does not know. Did you mean {nearest[0]!r}? "
                 f"Columns that are not read may have any name that is not so near to one of: {_listed(columns)}"
@@ -112,14 +113,13 @@ def of_table(given: Mapping[str, str], table: str, every: tuple[str, ...]) -> di
 
 def _chosen(columns: Iterable[ShapeColumn], present: tuple[str, ...], given: Mapping[str, str]) -> dict[str, str]:
     free = {name.strip().lower(): name for name in reversed(present) if name not in given.values()}
-    chosen = dict(given)
+    chosen = {}
     for column in columns:
         for at, name in enumerate(column.names()):
-            if name not in chosen:
-                spellings = (name, *(column.aliases if at == 0 else ()))
-                own = next((free[spelling] for spelling in spellings if spelling in free), None)
-                if own is not None:
-                    chosen[name] = own
+            spellings = (name, *(column.aliases if at == 0 else ()))
+            own = next((names[each] for names in (given, free) for each in spellings if each in names), None)
+            if own is not None:
+                chosen[name] = own
     return chosen
 
 

@@ -155,6 +155,17 @@ def test_votes(folder: Path) -> None:
     assert "votes for 3" in error(write(folder / "v3.csv", (*header, "votes_3"), [("a", "0.png", "1.png", 2, 1, 1)]))
 
 
+def test_a_column_may_be_mapped_by_its_other_name_and_beside_a_base_name(folder: Path) -> None:
+    header = ("id", "left_vote", "right_vote", "votes", "ref_path", "left_path", "right_path", "prompt")
+    path = write(folder / "data.csv", header, [(1, 0.0, 1.0, 7, "0.png", "1.png", "2.png", "a dog")])
+    given = {"alternative_1": "left_path", "alternative_2": "right_path", "votes_1": "left_vote"}
+    for name in ("prompt", "reference", "ref"):
+        data = of(path, columns={name: "ref_path", **given, "votes_2": "right_vote"})
+        assert data.shape.key == "votes" and data.ignored == ("votes", "prompt")
+        assert data.items()["default"].answer.tolist() == [1]
+    assert "no column 'votes'" in error(path, shape="votes", columns={**given, "votes": "right_vote"})
+
+
 def test_retrieval(folder: Path) -> None:
     def made(queries: list[dict], corpus: list[dict], qrels: list[tuple]) -> Path:
         for name, rows in (("queries", queries), ("corpus", corpus)):
