@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -172,7 +173,7 @@ def write(
         raise DatabaseError(f"The schema has no table {unknown[0]!r}; it has: {', '.join(TABLES)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as draft, duckdb.connect(str(draft)) as connection:
+        with replacing(path) as draft, _interruptible(), duckdb.connect(str(draft)) as connection:
             for name, columns in TABLES.items():
                 connection.execute(f"CREATE TABLE {name} ({columns})")
             if copied:
@@ -205,11 +206,23 @@ def write(
     return damaged
 
 
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Around DuckDB's work: its words for Ctrl-C, of which one is no error of a file's, are a KeyboardInterrupt."""
+    try:
+        yield
+    except (duckdb.Error, RuntimeError) as error:
+        if isinstance(error, duckdb.InterruptException) or re.search("Query interrupted|KeyboardInterrupt", str(error)):
+            raise KeyboardInterrupt from error
+        raise
+
+
 def _fill(connection: duckdb.DuckDBPyConnection, name: str, frame: pd.DataFrame) -> None:
     connection.register("frame", frame)
     columns = ", ".join(f'"{column}"' for column in frame.columns)
     try:
-        connection.execute(f"INSERT INTO {name} ({columns}) SELECT {columns} FROM frame")
+        with _interruptible():
+            connection.execute(f"INSERT INTO {name} ({columns}) SELECT {columns} FROM frame")
     except duckdb.Error as error:
         if is_full(error):
             raise
@@ -246,6 +259,7 @@ def _fill_from(
     return damaged
 
 
+@_interruptible()
 def _fill_at_once(
     connection: duckdb.DuckDBPyConnection, sql: str, paths: list[str], values: tuple[int, ...], *, most_rows: int
 ) -> None:
@@ -354,7 +368,7 @@ def parquet_bytes(frame: pd.DataFrame) -> bytes:
 def write_parquet(path: Path, *, frame: pd.DataFrame) -> None:
     """Writes a frame to `path` as Parquet, whole or not at all. Raises DatabaseError, of a full disk too."""
     try:
-        with replacing(path) as draft, duckdb.connect() as connection:
+        with replacing(path) as draft, _interruptible(), duckdb.connect() as connection:
             connection.register("frame", frame)
             connection.execute(f"COPY frame TO '{_quoted(draft)}' (FORMAT parquet, COMPRESSION zstd)")
     except duckdb.Error as error:
@@ -366,7 +380,7 @@ def write_parquet(path: Path, *, frame: pd.DataFrame) -> None:
 def read_parquet(path: Path, *, most_rows: int = MAX_ROWS) -> pd.DataFrame:
     """A Parquet file as a frame. Raises DatabaseError naming the file, also where it unpacks to more than it should."""
     try:
-        with duckdb.connect() as connection:
+        with _interruptible(), duckdb.connect() as connection:
             connection.execute(f"SET memory_limit = '{MEMORY}'")
             _check_sizes(connection, [path], most_rows=most_rows)
             return connection.read_parquet(literal_path(path), hive_partitioning=False).df()

@@ -229,6 +229,29 @@ def test_a_reader_keeps_its_database_while_another_replaces_it(tmp_path: Path) -
     assert [one.name for one in tmp_path.iterdir()] == ["small.duckdb"]
 
 
+@pytest.mark.parametrize(
+    "error", [RuntimeError("Query interrupted"), duckdb.InterruptException("x"), duckdb.Error("KeyboardInterrupt\nAt")]
+)
+def test_an_interrupted_build_damages_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    path, items = tmp_path / "a.duckdb", tmp_path / "items.parquet"
+    store.write(path, frames=frames(), version="old")
+    store.write_parquet(items, frame=pd.DataFrame({"item": ["a"]}))
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(store, "_check_sizes", interrupted)
+    for work in (
+        lambda: store.write(path, frames=frames(), items=[("r", items)], most_items=1),
+        lambda: store.read_parquet(items),
+    ):
+        with pytest.raises(KeyboardInterrupt):
+            work()
+    assert store.recorded(path, "version") == "old" and len(list(tmp_path.iterdir())) == 2
+
+
 def test_the_app_cannot_write(database: Path) -> None:
     with store.connect(database) as connection, pytest.raises(duckdb.Error):
         connection.execute("DELETE FROM scores")
