@@ -94,6 +94,11 @@ def shortened(text: str, most: int = ECHO) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+def first_line(error: BaseException) -> str:
+    """What an error says, in one line; its class where it says nothing."""
+    return (str(error).strip() or type(error).__name__).partition("\n")[0]
+
+
 def slug(text: str, *, default: str, marks: str = ".") -> str:
     """A text as part of a key or a file's name: at most 60 lower-case letters and digits, with `marks` inside and - for
     all else; `default` where nothing is left."""

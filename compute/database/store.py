@@ -18,7 +18,7 @@ from compute.database.schema import LEADERBOARD_SCORES, SCHEMA_VERSION, TABLES, 
 from compute.io.files import is_full, refusal, replacing, temporary_folder
 from compute.io.tables import literal_path
 from compute.paths import DATABASE
-from compute.types import BadInput, CannotWrite, DatabaseError, UnknownKey
+from compute.types import BadInput, CannotWrite, DatabaseError, UnknownKey, first_line
 
 # What is made of run folders, calibrations and maps of images, and of the database itself: never copied from another.
 OF_RUNS = ("meta", "items", "ratings", "thumbnails", "item_maps", "calibrations", "calibration_domains")
@@ -171,38 +171,32 @@ def write(
     unknown = sorted(set(frames) - set(TABLES))
     if unknown:
         raise DatabaseError(f"The schema has no table {unknown[0]!r}; it has: {', '.join(TABLES)}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as draft, _interruptible(), duckdb.connect(str(draft)) as connection:
-            for name, columns in TABLES.items():
-                connection.execute(f"CREATE TABLE {name} ({columns})")
-            if copied:
-                connection.execute(f"ATTACH '{_quoted(path)}' AS old (READ_ONLY)")
-            for name in TABLES:
-                if copied and name not in OF_RUNS:
-                    connection.execute(f"INSERT INTO {name} SELECT * FROM old.{name} {NOT_COMPUTED.get(name, '')}")
-                if name in frames and len(frames[name]):
-                    _fill(connection, name, frames[name])
-            connection.execute(f"SET memory_limit = '{MEMORY}'")
-            damaged = _fill_from(connection, ITEMS, items, most_items)
-            judging = [(run, path) for run, path in ratings if path not in damaged]
-            damaged |= _fill_from(connection, RATINGS, judging, what="ratings", most_rows=MAX_RATINGS)
-            damaged |= _fill_from(connection, THUMBNAILS, thumbnails)
-            maps = list(item_maps)
-            damaged |= _fill_from(connection, ITEM_MAPS, maps)
-            whole = [(key, path) for key, path in maps if path not in damaged]
-            damaged |= _fill_from(connection, MAP_THUMBNAILS, whole)
-            facts = {"schema": str(SCHEMA_VERSION), "sources": sources, "fixed": fixed, "version": version}
-            connection.executemany("INSERT INTO meta VALUES (?, ?)", [list(fact) for fact in facts.items()])
-            connection.execute(LEADERBOARD_SCORES)
-            connection.execute(TRAINED_TASKS)
-            if copied:
-                connection.execute("DETACH old")
-            connection.execute("CHECKPOINT")  # closing would pass over a disk that is full
-    except (duckdb.Error, OSError) as error:
-        raise DatabaseError(refusal(path, error)) from error
-    except CannotWrite as error:
-        raise DatabaseError(str(error)) from error
+    with _written(path) as draft, duckdb.connect(str(draft)) as connection:
+        for name, columns in TABLES.items():
+            connection.execute(f"CREATE TABLE {name} ({columns})")
+        if copied:
+            connection.execute(f"ATTACH '{_quoted(path)}' AS old (READ_ONLY)")
+        for name in TABLES:
+            if copied and name not in OF_RUNS:
+                connection.execute(f"INSERT INTO {name} SELECT * FROM old.{name} {NOT_COMPUTED.get(name, '')}")
+            if name in frames and len(frames[name]):
+                _fill(connection, name, frames[name])
+        connection.execute(f"SET memory_limit = '{MEMORY}'")
+        damaged = _fill_from(connection, ITEMS, items, most_items)
+        judging = [(run, path) for run, path in ratings if path not in damaged]
+        damaged |= _fill_from(connection, RATINGS, judging, what="ratings", most_rows=MAX_RATINGS)
+        damaged |= _fill_from(connection, THUMBNAILS, thumbnails)
+        maps = list(item_maps)
+        damaged |= _fill_from(connection, ITEM_MAPS, maps)
+        whole = [(key, path) for key, path in maps if path not in damaged]
+        damaged |= _fill_from(connection, MAP_THUMBNAILS, whole)
+        facts = {"schema": str(SCHEMA_VERSION), "sources": sources, "fixed": fixed, "version": version}
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", [list(fact) for fact in facts.items()])
+        connection.execute(LEADERBOARD_SCORES)
+        connection.execute(TRAINED_TASKS)
+        if copied:
+            connection.execute("DETACH old")
+        connection.execute("CHECKPOINT")  # closing would pass over a disk that is full
     return damaged
 
 
@@ -217,6 +211,19 @@ def _interruptible() -> Iterator[None]:
         raise
 
 
+@contextlib.contextmanager
+def _written(path: Path) -> Iterator[Path]:
+    """The draft of a file that DuckDB writes, whole or not at all. Raises DatabaseError, of a full disk too."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as draft, _interruptible():
+            yield draft
+    except (duckdb.Error, OSError) as error:
+        raise DatabaseError(refusal(path, error)) from error
+    except CannotWrite as error:
+        raise DatabaseError(str(error)) from error
+
+
 def _fill(connection: duckdb.DuckDBPyConnection, name: str, frame: pd.DataFrame) -> None:
     connection.register("frame", frame)
     columns = ", ".join(f'"{column}"' for column in frame.columns)
@@ -226,7 +233,7 @@ def _fill(connection: duckdb.DuckDBPyConnection, name: str, frame: pd.DataFrame)
     except duckdb.Error as error:
         if is_full(error):
             raise
-        raise DatabaseError(f"Table {name!r} cannot be filled: {_first_line(error)}") from error
+        raise DatabaseError(f"Table {name!r} cannot be filled: {first_line(error)}") from error
     finally:
         connection.unregister("frame")
 
@@ -253,7 +260,7 @@ def _fill_from(
                 except (duckdb.Error, BadInput) as error:
                     if isinstance(error, duckdb.IOException) and is_full(error):
                         raise
-                    reason = _first_line(error).replace(path, given.name)[:200]
+                    reason = first_line(error).replace(path, given.name)[:200]
                     damaged[given] = f"{reason}: its {what} are skipped"
         connection.unregister("files")
     return damaged
@@ -353,10 +360,6 @@ def _meta(connection: duckdb.DuckDBPyConnection, key: str) -> str:
     return rows[0][0] if rows else ""
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0]
-
-
 def parquet_bytes(frame: pd.DataFrame) -> bytes:
     """A frame as one Parquet file."""
     with temporary_folder() as folder:
@@ -367,14 +370,9 @@ def parquet_bytes(frame: pd.DataFrame) -> bytes:
 
 def write_parquet(path: Path, *, frame: pd.DataFrame) -> None:
     """Writes a frame to `path` as Parquet, whole or not at all. Raises DatabaseError, of a full disk too."""
-    try:
-        with replacing(path) as draft, _interruptible(), duckdb.connect() as connection:
-            connection.register("frame", frame)
-            connection.execute(f"COPY frame TO '{_quoted(draft)}' (FORMAT parquet, COMPRESSION zstd)")
-    except duckdb.Error as error:
-        raise DatabaseError(refusal(path, error)) from error
-    except CannotWrite as error:
-        raise DatabaseError(str(error)) from error
+    with _written(path) as draft, duckdb.connect() as connection:
+        connection.register("frame", frame)
+        connection.execute(f"COPY frame TO '{_quoted(draft)}' (FORMAT parquet, COMPRESSION zstd)")
 
 
 def read_parquet(path: Path, *, most_rows: int = MAX_ROWS) -> pd.DataFrame:
@@ -385,7 +383,7 @@ def read_parquet(path: Path, *, most_rows: int = MAX_ROWS) -> pd.DataFrame:
             _check_sizes(connection, [path], most_rows=most_rows)
             return connection.read_parquet(literal_path(path), hive_partitioning=False).df()
     except (duckdb.Error, BadInput) as error:
-        raise DatabaseError(f"{path.name} cannot be read as Parquet: {_first_line(error)}. Make it again") from error
+        raise DatabaseError(f"{path.name} cannot be read as Parquet: {first_line(error)}. Make it again") from error
 
 
 def _quoted(path: Path) -> str:
@@ -398,7 +396,7 @@ def frames(path: Path, *, names: Iterable[str]) -> dict[str, pd.DataFrame]:
         try:
             return {name: connection.table(name).df() for name in names}
         except duckdb.Error as error:
-            raise DatabaseError(f"{path.name} is missing a table: {_first_line(error)}") from error
+            raise DatabaseError(f"{path.name} is missing a table: {first_line(error)}") from error
 
 
 def frame(rows: Iterable) -> pd.DataFrame:

@@ -17,7 +17,7 @@ import numpy as np
 
 from compute.content import decoding
 from compute.content.items import Column, content_key
-from compute.io.images import SUCH_AS, endings, image_files, is_image_name
+from compute.io.images import SUCH_AS, ImageFiles, endings, image_files, is_image_name
 from compute.io.tables import check_unpacked
 from compute.tasks import parquet
 from compute.tasks.generators import tars
@@ -65,31 +65,29 @@ def opened(name: str, where: str | Path, *, source: Source, skip_bad: bool = Fal
     if text.startswith("hf:"):
         return _from_hub(name, text, source=source, skip_bad=skip_bad)
     path = Path(where)
-    if path.is_dir():
-        found = image_files(path)
-        if files := sorted(found.names, key=natural):
-            return scanned(
-                name,
-                ids=[stem(file) for file in files],
-                read=lambda at: _content(path / files[at]),
-                label=lambda at: f"{path.name}/{files[at]}",
-                skip_bad=skip_bad,
-                notes=found.notes(path),
-            )
-        if shards := sorted(path.glob("*.tar")):
-            return from_tars(name, shards, skip_bad=skip_bad)
-        if tables := sorted(path.rglob("*.parquet")):
-            return from_table(name, parquet.Table(tuple(tables), path.name), skip_bad=skip_bad)
-        raise BadInput(
-            f"{path} holds no image ({SUCH_AS}), no .tar of WebDataset and no Parquet. {' '.join(found.notes(path))}"
-        )
     if not path.exists():
         raise BadInput(f"There is no {path}: give a folder of images, a .tar of WebDataset, Parquet, or {HUB}ORG/NAME")
-    if path.suffix == ".tar":
-        return from_tars(name, [path], skip_bad=skip_bad)
-    if path.suffix == ".parquet":
-        return from_table(name, parquet.Table((path,), path.name), skip_bad=skip_bad)
-    raise BadInput(f"{path.name} is neither a folder, a .tar of WebDataset nor a Parquet table")
+    found = image_files(path) if path.is_dir() else ImageFiles(names=(), unused=(path.name,))
+    if files := sorted(found.names, key=natural):
+        return scanned(
+            name,
+            ids=[stem(file) for file in files],
+            read=lambda at: _content(path / files[at]),
+            label=lambda at: f"{path.name}/{files[at]}",
+            skip_bad=skip_bad,
+            notes=found.notes(path),
+        )
+    shards, tables = (
+        [file for file in (path, *sorted(path.rglob(f"*{end}"))) if file.suffix == end and file.is_file()]
+        for end in (".tar", ".parquet")
+    )
+    if shards:
+        return from_tars(name, shards, skip_bad=skip_bad)
+    if tables:
+        return from_table(name, parquet.Table(tuple(tables), path.name), skip_bad=skip_bad)
+    raise BadInput(
+        f"{path} holds no image ({SUCH_AS}), no .tar of WebDataset and no Parquet. {' '.join(found.notes(path))}"
+    )
 
 
 def from_tars(name: str, shards: Sequence[Path], *, skip_bad: bool = False) -> ImageSet:
