@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from compute.tasks.data import Choices, OddOneOut, take
-from compute.tasks.own.facts import OwnFacts, modalities, number_of
-from compute.tasks.own.rows import OwnContent, OwnRows
+from compute.tasks.own.rows import OwnContent, OwnFacts, OwnRows, modalities, number_of
 
 
 def choices(rows: OwnRows) -> OwnFacts:

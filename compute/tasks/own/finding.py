@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from compute.tasks.data import Mixed, Retrieval, renumbered
-from compute.tasks.own.facts import OwnFacts, modalities, number_of
-from compute.tasks.own.rows import OwnContent, OwnRows
+from compute.tasks.own.rows import OwnContent, OwnFacts, OwnRows, modalities, number_of
 from compute.types import shortened
 
 CORPUS, QUERIES, QRELS = "corpus", "queries", "qrels"

@@ -9,8 +9,7 @@ import numpy as np
 
 from compute.content import items
 from compute.tasks.data import Clusters, Labelled, Probe, ZeroShot, take
-from compute.tasks.own.facts import OwnFacts, modalities, number_of
-from compute.tasks.own.rows import OwnContent, OwnRows
+from compute.tasks.own.rows import OwnContent, OwnFacts, OwnRows, modalities, number_of
 from compute.tasks.own.table import SPLIT
 
 PROMPTS = {"image": "a photo of a {}.", "text": "{}"}  # of a class, where the file has no prompts

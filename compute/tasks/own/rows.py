@@ -1,4 +1,5 @@
-"""A user's table seen through the columns of its shape: each column is checked whole, then made into items.
+"""A user's table seen through the columns of its shape: each column is checked whole, then made into items, and what
+follows from it for the task.
 
 Images by path are relative to the manifest's folder, or to a folder that the user names. A path may lead into these
 folders alone: a manifest may come from anyone. Links are judged by where they lead.
@@ -9,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,7 @@ import numpy as np
 from compute.content.items import Column, content_key, unreadable
 from compute.io.images import SUCH_AS, endings, is_image_name
 from compute.io.numbers import has_decimal_comma, read_numbers
+from compute.tasks.data import Data
 from compute.tasks.own.faults import LISTED, Faults
 from compute.tasks.own.table import OwnTable
 from compute.tasks.pairbench.sources import MAX_FILE
@@ -31,6 +33,7 @@ from compute.types import shortened, suggestion
 if TYPE_CHECKING:
     import pyarrow as pa
 
+MODALITIES = ("image", "text")  # in the order in which a task lists them
 OUTSIDE = "leads out of the manifest's folder: move the images there, or name the folder they are in with --images"
 MOST_NAMES = 2000  # files of a folder that a suggestion is looked for among
 
@@ -404,3 +407,33 @@ def _classes(values: pa.ChunkedArray, names: tuple[str, ...]) -> pa.Array:
     known = (codes >= 0) & (codes < len(names))
     array = pa.array([*names, None], pa.large_string())
     return array.take(pa.array(np.where(known, codes, len(names))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnFacts:
+    """What a task's row says of its items, and the items."""
+
+    category: str
+    metrics: tuple[str, ...]  # the first is the headline
+    chance: float | None  # value of the headline by guessing
+    n_items: int  # that are scored
+    modalities: tuple[str, ...]
+    counts: str  # in words: "120 questions of 3 alternatives"
+    items: Callable[[], Data] = field(repr=False)  # of rows without a fault
+    notes: str = ""
+    comparisons: int | None = None  # pairs that a model without vectors compares
+    questions: int | None = None  # that a judge is asked
+
+
+def number_of(count: int, noun: str) -> str:
+    """`1 image`, `2,000 images`, `2 queries`, `3 classes`."""
+    if count == 1:
+        return f"1 {noun}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}{'es' if noun.endswith('s') else 's'}"
+    return f"{count:,} {plural}"
+
+
+def modalities(kinds: Iterable[str]) -> tuple[str, ...]:
+    """The modalities once each, in their order."""
+    present = set(kinds)
+    return tuple(kind for kind in MODALITIES if kind in present)
