@@ -124,14 +124,8 @@ def read_mteb_results(path: Path, *, catalog: Catalog) -> Imported:
         raise BadInput(
             f"{path} holds no MTEB results: give a folder laid out as results/<org>__<model>/<revision>/<Task>.json"
         )
-    return Imported(
-        runs=tuple(reader.runs),
-        scores=tuple(reader.scores),
-        models=tuple(reader.models),
-        problems=tuple(reader.problems),
-        skipped=tuple(reader.skipped),
-        facts=reader.facts,
-    )
+    parts = {name: tuple(getattr(reader, name)) for name in ("runs", "scores", "models", "problems", "skipped")}
+    return Imported(**parts, facts=reader.facts)
 
 
 def version_key(text: str) -> tuple[int, ...]:
