@@ -209,7 +209,7 @@ def _ship(imported: Imported, *, commit: str, date: str) -> None:
     typer.echo(
         f"Results of {date}, commit {commit[:12]}: {len(imported.facts)} models, {len(imported.scores):,} scores"
     )
-    for line in snapshot.changes(old, store.read_parquet(path), metrics=shipped().metrics).lines():
+    for line in snapshot.changes(old, store.read_parquet(path), metrics=shipped().metrics):
         typer.echo(line)
     if imported.problems:
         raise typer.Exit(1)

@@ -244,10 +244,9 @@ def scanned(
     `label` names an image in messages; `notes` go before the set's own warnings. Raises BadItem for an image that
     cannot be read, which `skip_bad` skips, and BadInput for ids that repeat or a set without images.
     """
-    repeated = [key for key, count in Counter(ids).items() if count > 1]
-    if repeated:
+    if twice := repeated(ids):
         raise BadInput(
-            f"{name}: {some(repeated, noun='name')} used by several images (the ending of a file is not a part of its "
+            f"{name}: {some(twice, noun='name')} used by several images (the ending of a file is not a part of its "
             "name). Rename or remove the extra files"
         )
     keys, good, bad = [], [], []
@@ -313,6 +312,11 @@ def _header(data: bytes) -> tuple[tuple[int, int], str]:
     elif image.mode in TRANSPARENT or (image.mode == "P" and "transparency" in image.info):
         kind = "with transparency, which is dropped"
     return image.size, kind
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """Those that are there more than once, each once."""
+    return [name for name, count in Counter(names).items() if count > 1]
 
 
 def some(names: Iterable[str], *, noun: str) -> str:

@@ -239,11 +239,8 @@ class OwnRows:
         return name in self.columns
 
     def numbered(self, name: str) -> tuple[str, ...]:
-        """The shape's columns name_1, name_2, ... that are there, without a gap."""
-        out: list[str] = []
-        while self.has(f"{name}_{len(out) + 1}"):
-            out.append(f"{name}_{len(out) + 1}")
-        return tuple(out)
+        """The shape's columns name_1, name_2, ... that are there."""
+        return tuple(column for column in self.columns if re.fullmatch(rf"{name}_\d+", column))
 
     def fault(self, name: str, wrong: np.ndarray, what: Callable[[int], str]) -> None:
         """Faults of the rows where `wrong` is true; `what(i)` is the end of the sentence after the column's name."""

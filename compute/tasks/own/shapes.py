@@ -220,10 +220,9 @@ NEAR = 0.8  # likeness of an unknown column to a known one from which it is take
 
 def shape_named(key: str) -> TaskShape:
     """The shape of that key. Raises BadInput for another."""
-    shape = next((shape for shape in SHAPES if shape.key == key), None)
-    if shape is None:
+    if key not in KEYS:
         raise BadInput(unknown("shape", key, KEYS, listed=True))
-    return shape
+    return SHAPES[KEYS.index(key)]
 
 
 def shape_of(present: tuple[str, ...], given: Mapping[str, str], *, title: str) -> TaskShape:
