@@ -91,16 +91,3 @@ def manifest_of_pairs(data: Path | str) -> bool:
         return manifest.HEADING in (pq.read_schema(path).metadata or {})
     except (pa.ArrowException, OSError):
         return False
-
-
-__all__ = (
-    "PROCEDURES",
-    "OwnData",
-    "identity",
-    "load",
-    "manifest_of_pairs",
-    "needs",
-    "opened",
-    "options_of",
-    "read",
-)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 MODALITIES = ("image", "text")  # in the order in which a task lists them
 OUTSIDE = "leads out of the manifest's folder: move the images there, or name the folder they are in with --images"
+FIRST = 100  # values without the form of a path: where none of them is a file, the others are not looked for
 MOST_NAMES = 2000  # files of a folder that a suggestion is looked for among
 
 
@@ -308,9 +309,12 @@ class OwnRows:
         codes = self.texts(name, required=required)
         listed, ends = codes.listed(), "|".join(map(re.escape, endings()))
         pattern = f"(?i)({ends})$" if only == "text" else rf"(?i)({ends})([?#]\S*)?$|^\S*[/\\]\S*$"
-        there = [any(os.path.isfile(spelled(root, text)) for root in map(str, self.folders)) for text in listed]
-        named = np.asarray(pc.match_substring_regex(codes.distinct, pattern), dtype=bool) | np.array(there, dtype=bool)
-        named |= column in self.table.paths
+        named = np.asarray(pc.match_substring_regex(codes.distinct, pattern), dtype=bool) | (column in self.table.paths)
+        there: list[bool] = []
+        for text, is_path in zip(listed, named.tolist(), strict=True):
+            looked = is_path or len(there) < FIRST or True in there[:FIRST]
+            there.append(looked and any(os.path.isfile(spelled(str(root), text)) for root in self.folders))
+        named |= np.array(there, dtype=bool)
         images = np.dot(named, codes.counts) * 2 > codes.counts.sum()
         if images and only == "text":
             self.whole(f"{column} holds paths of images, and texts are needed")
@@ -420,14 +424,6 @@ class OwnFacts:
     notes: str = ""
     comparisons: int | None = None  # pairs that a model without vectors compares
     questions: int | None = None  # that a judge is asked
-
-
-def number_of(count: int, noun: str) -> str:
-    """`1 image`, `2,000 images`, `2 queries`, `3 classes`."""
-    if count == 1:
-        return f"1 {noun}"
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}{'es' if noun.endswith('s') else 's'}"
-    return f"{count:,} {plural}"
 
 
 def modalities(kinds: Iterable[str]) -> tuple[str, ...]:

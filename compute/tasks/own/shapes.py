@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from compute.tasks.data import Matches, Sentences
 from compute.tasks.own import choosing, finding, labelled
-from compute.tasks.own.rows import OwnFacts, OwnRows, modalities, number_of
+from compute.tasks.own.rows import OwnFacts, OwnRows, modalities
 from compute.tasks.own.table import SPLIT
-from compute.types import BadInput, shortened, suggestion, unknown
+from compute.types import BadInput, counted, shortened, suggestion, unknown
 
 IMAGES, CAPTIONS = "image", "caption"
 
@@ -36,7 +36,7 @@ def rated(rows: OwnRows) -> OwnFacts:
         chance=0.0,
         n_items=len(rows),
         modalities=modalities(kinds),
-        counts=f"{number_of(len(rows), 'pair')} of {f'{kinds[0]}s' if kinds[0] == kinds[1] else ' and '.join(kinds)}",
+        counts=f"{counted(len(rows), 'pair')} of {f'{kinds[0]}s' if kinds[0] == kinds[1] else ' and '.join(kinds)}",
         comparisons=len(rows),
         items=lambda: Sentences(
             names=rows.names(), first=first.column(rows.cache), second=second.column(rows.cache), human=score
@@ -53,7 +53,7 @@ def matches(rows: OwnRows) -> OwnFacts:
     rows.check_names()
     if not (min(a, c) == 1 < max(a, c) or a == c > 1):
         rows.whole(
-            f"a row has {number_of(a, 'image')} and {number_of(c, 'caption')}: give it one image and several captions, "
+            f"a row has {counted(a, 'image')} and {counted(c, 'caption')}: give it one image and several captions, "
             "one caption and several images, or as many of each"
         )
     metrics, chance = ("group_accuracy", "text_accuracy", "image_accuracy"), None
@@ -67,7 +67,7 @@ def matches(rows: OwnRows) -> OwnFacts:
         chance=chance,
         n_items=len(rows),
         modalities=("image", "text"),
-        counts=f"{number_of(len(rows), 'row')} of {number_of(a, 'image')} and {number_of(c, 'caption')}",
+        counts=f"{counted(len(rows), 'row')} of {counted(a, 'image')} and {counted(c, 'caption')}",
         comparisons=len(rows) * a * c,
         items=lambda: Matches(
             names=rows.names(),
