@@ -94,6 +94,19 @@ def shortened(text: str, most: int = ECHO) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+def first_line(error: BaseException) -> str:
+    """What an error says, in one line; its class where it says nothing."""
+    return (str(error).strip() or type(error).__name__).partition("\n")[0]
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 image`, `2,000 images`, `2 queries`, `3 classes`."""
+    if number == 1:
+        return f"1 {noun}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}{'es' if noun.endswith('s') else 's'}"
+    return f"{number:,} {plural}"
+
+
 def slug(text: str, *, default: str, marks: str = ".") -> str:
     """A text as part of a key or a file's name: at most 60 lower-case letters and digits, with `marks` inside and - for
     all else; `default` where nothing is left."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from functools import partial
 
@@ -40,7 +41,9 @@ def start(chosen: Options) -> None:
             opens_on = suite_file.address(chosen.database, key, path=chosen.suite) if key else ""
             study = StudyFolder.opened(chosen.eyes) if chosen.eyes else None
             if study and study.study is None:
-                raise BadInput(f"{chosen.eyes} has no questions yet. Make them: likeness eyes {chosen.eyes}")
+                raise BadInput(
+                    f"{chosen.eyes} has no questions yet. Make them: likeness eyes {shlex.quote(str(chosen.eyes))}"
+                )
             blocks, launch = server.build(
                 fetched or chosen.database,
                 data=data,

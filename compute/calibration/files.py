@@ -20,7 +20,7 @@ from compute.analysis.domain import Domain, restored
 from compute.engine import run_folders
 from compute.io.files import read_record, write_text
 from compute.tasks.data import QUESTIONS
-from compute.types import BadInput
+from compute.types import BadInput, first_line
 
 FOLDER = "calibrations"
 ALONE = tuple(question for question in QUESTIONS if question != "reference")  # about single images
@@ -67,7 +67,7 @@ def read(file: Path) -> StoredCalibration:
         if _path(file.parents[3], content) != file:
             raise ValueError("it is of another model, domain or pairing")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, BadInput) as error:
-        reason = str(error).strip().partition("\n")[0]
+        reason = first_line(error)
         raise BadInput(f"{_name(file)} is damaged ({reason}): remove it, and calibrate again") from error
     return StoredCalibration(content=content, settings=settings, path=file)
 

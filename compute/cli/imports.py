@@ -11,7 +11,7 @@ import typer
 from compute import paths
 from compute.cli import workspace
 from compute.engine.workspace import catalog_with_own, check_writable, stay_offline
-from compute.types import BadInput, slug
+from compute.types import BadInput, counted, slug
 
 if TYPE_CHECKING:
     from compute.importing import Imported
@@ -154,7 +154,6 @@ def parti_prompts(
 
 def _report(imported: Imported, *, what: str) -> None:
     """Prints what was not read."""
-    from compute.engine.plan import counted
 
     for problem in imported.problems:
         typer.echo(f"Skipped: {problem}", err=True)
@@ -167,7 +166,6 @@ def _store(
     imported: Imported, *, kind: str, source: str, name: str, replace: bool, build: bool, what: str = "file"
 ) -> None:
     """Stores an import, rebuilds the database if wanted, and exits with code 1 where files had to be skipped."""
-    from compute.engine.plan import counted
     from compute.importing import collection
 
     if name and not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,79}", name):
@@ -210,7 +208,7 @@ def _ship(imported: Imported, *, commit: str, date: str) -> None:
     typer.echo(
         f"Results of {date}, commit {commit[:12]}: {len(imported.facts)} models, {len(imported.scores):,} scores"
     )
-    for line in snapshot.changes(old, store.read_parquet(path), metrics=shipped().metrics).lines():
+    for line in snapshot.changes(old, store.read_parquet(path), metrics=shipped().metrics):
         typer.echo(line)
     if imported.problems:
         raise typer.Exit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -119,7 +120,7 @@ def make(
     if synthetic is None:
         typer.echo("Whether the images are synthetic is not recorded: set --synthetic or --not-synthetic")
     _say_counts(manifest.counts())
-    typer.echo(f"Rate them: likeness run --suite pairbench --data {out} --models tiny,ssim")
+    typer.echo(f"Rate them: likeness run --suite pairbench --data {shlex.quote(str(out))} --models tiny,ssim")
 
 
 def show(file: Annotated[Path, typer.Argument(help="A manifest of pairs.")]):

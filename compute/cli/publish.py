@@ -13,7 +13,7 @@ from compute.cli import workspace
 from compute.cli.workspace import build
 from compute.engine.workspace import catalog_with_own
 from compute.io.files import temporary_folder
-from compute.types import BadInput
+from compute.types import BadInput, counted
 
 if TYPE_CHECKING:
     from compute.catalog import Catalog
@@ -147,7 +147,6 @@ def _suites(shared: SharedRuns, *, catalog: Catalog, database: Path) -> list[dic
 
 
 def _show(files: SharedFiles, *, to_hub: bool) -> None:
-    from compute.engine.plan import counted
 
     shown = (
         files.repository if to_hub else {**files.repository, **{f"mteb/{path}": c for path, c in files.mteb.items()}}

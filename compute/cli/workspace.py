@@ -236,7 +236,7 @@ def rebuild(root: Path, *, wanted: bool = True, err: bool = False) -> None:
         + (
             f"likeness build --results {shlex.quote(location)}"
             if storage.is_url(location)
-            else f"LIKENESS_RESULTS={location} likeness build"
+            else f"LIKENESS_RESULTS={shlex.quote(location)} likeness build"
         ),
         err=err,
     )

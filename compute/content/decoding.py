@@ -29,7 +29,10 @@ from compute.types import BadInput
 # ranges of greys, which had been nearly black: all that is stored would have to be made again for such files.
 VERSION = 1
 MEGAPIXELS = 64  # larger images are refused by their header, before a pixel is decoded
+# Of a longer image most models see the middle alone, but resize all of it first: 1 x 200,000 pixels take gigabytes.
+LONGEST = 1000  # times the shorter side
 LARGE = 16_000_000  # pixels: larger images are decoded one at a time, whatever the number of threads
+STRIP = 80  # times the shorter side, from which an image becomes a large one in a model's preprocessing
 BAND = 1_000_000  # pixels that are scaled at once
 WHITE = "white"  # in an opened image's `info`: the largest value that its file states for a deep grey
 DEEP_GREY = ("I;16", "I;16L", "I;16B", "I;16N", "I")  # "I" has 32 bits; PNG and TIFF greys use 16 of them
@@ -40,7 +43,8 @@ _one_large = threading.Lock()
 
 def lock(image: Image.Image) -> AbstractContextManager[Any]:
     """Around work on an image's pixels: waits for another thread's large image where this one is large too."""
-    return _one_large if image.width * image.height > LARGE else nullcontext()
+    large = image.width * image.height > LARGE or max(image.size) > STRIP * min(image.size)
+    return _one_large if large else nullcontext()
 
 
 def picture(content: bytes | Callable[[], Image.Image]) -> Image.Image:
@@ -138,6 +142,8 @@ def orientation(image: Image.Image) -> int:
 def _check_pixels(width: int, height: int, megapixels: int) -> None:
     if width * height > megapixels * 1_000_000:
         raise BadInput(f"{width} x {height} pixels, more than {megapixels} megapixels")
+    if max(width, height) > LONGEST * min(width, height):
+        raise BadInput(f"{width} x {height} pixels, longer than {LONGEST:,} times its width or height: cut it first")
 
 
 def _load(image: Image.Image) -> None:

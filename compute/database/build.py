@@ -32,7 +32,7 @@ from compute.io.tables import read_csv
 from compute.models import ADAPTERS, NOTES, required_files
 from compute.models.files import weights
 from compute.procedures import judging
-from compute.types import BadInput, DatabaseError, Model, NotHere
+from compute.types import BadInput, DatabaseError, Model, NotHere, first_line
 
 UNLISTED = "It is in no catalogue: this is what its runs say of it. To run it again, name it as before"
 PROJECTION = ("kind", "key", "x", "y", "cluster", "settings")
@@ -370,7 +370,7 @@ def projections(path: Path) -> tuple[pd.DataFrame, list[str]]:
         if list(frame.columns) != list(PROJECTION) or not np.isfinite(frame[["x", "y"]].to_numpy(float)).all():
             raise ValueError("its columns are wrong, or a point has no position")
     except (OSError, ValueError, TypeError) as error:
-        reason = str(error).strip().partition("\n")[0]
+        reason = first_line(error)
         return pd.DataFrame(), [f"{path.name} is skipped ({reason}): make it again, likeness project"]
     return frame, []
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from compute.catalog import data_version
 from compute.catalog.own.suite import SYNTHETIC_BENCHMARKS
 from compute.database import store
-from compute.types import BadInput, LikenessError
+from compute.types import BadInput, LikenessError, first_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -204,7 +204,7 @@ def upload(folder: Path, *, repo: str, private: bool, tag: str = "") -> str:
 
 
 def _refusal(repo: str, error: Exception) -> str:
-    reason = str(error).strip().partition("\n")[0].rstrip(".")
+    reason = first_line(error).rstrip(".")
     return (
         f"The data set {repo!r} could not be uploaded: {reason}. A token that may write is read from "
         "HF_TOKEN, or stored by: hf auth login"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -14,8 +16,9 @@ import pandas as pd
 
 from compute.database.schema import LEADERBOARD_SCORES, SCHEMA_VERSION, TABLES, TRAINED_TASKS
 from compute.io.files import is_full, refusal, replacing, temporary_folder
+from compute.io.tables import literal_path
 from compute.paths import DATABASE
-from compute.types import BadInput, CannotWrite, DatabaseError, UnknownKey
+from compute.types import BadInput, CannotWrite, DatabaseError, UnknownKey, first_line
 
 # What is made of run folders, calibrations and maps of images, and of the database itself: never copied from another.
 OF_RUNS = ("meta", "items", "ratings", "thumbnails", "item_maps", "calibrations", "calibration_domains")
@@ -86,6 +89,8 @@ FROM parquet_metadata(?) GROUP BY file_name
 """
 
 # Straight from the Parquet files, each with the run or task it is of: a frame in between would cost most of the time.
+FILES = """read_parquet(?, hive_partitioning = false, filename = true, union_by_name = true) AS parquet
+JOIN files ON files.path = parquet.filename"""
 ITEMS = f"""
 INSERT INTO items (run, item, subset, expected, answer, correct, value, detail)
 SELECT files.key,
@@ -96,7 +101,7 @@ SELECT files.key,
             WHEN {UNKNOWN_FORM}
             THEN error('the detail of an item has no known form')
             ELSE detail END
-FROM read_parquet(?, filename = true, union_by_name = true) AS parquet JOIN files ON files.path = parquet.filename
+FROM {FILES}
 QUALIFY row_number() OVER (PARTITION BY files.key ORDER BY md5(item)) <= ?
 """
 # Whole scores alone: DuckDB would round others. A model without a prompt has no template.
@@ -110,14 +115,14 @@ SELECT files.key,
        type, CASE WHEN (detail->'$.replies') IS NOT NULL THEN template END,
        {WHOLE_SCORE.format("expected_score")}, {WHOLE_SCORE.format("forward")}, {WHOLE_SCORE.format("reverse")},
        nullif(detail->>'$.problems[0]', ''), nullif(detail->>'$.problems[1]', '')
-FROM read_parquet(?, filename = true, union_by_name = true) AS parquet JOIN files ON files.path = parquet.filename
+FROM {FILES}
 """
 PICTURE = f"CASE WHEN octet_length(webp) > {MAX_PICTURE} THEN error('a picture is too large') ELSE webp END"
 THUMBNAILS = f"""
 INSERT INTO thumbnails (task, image, webp)
 SELECT files.key, CASE WHEN strlen(image) > {MAX_NAME} THEN error('the name of an image is too long') ELSE image END,
        any_value({PICTURE})
-FROM read_parquet(?, filename = true) AS parquet JOIN files ON files.path = parquet.filename GROUP BY ALL
+FROM {FILES} GROUP BY ALL
 ON CONFLICT DO NOTHING
 """
 # A map's file names its task and model, as its folder and its own name do, and holds the pictures of its images.
@@ -129,12 +134,12 @@ SELECT CASE WHEN replace(concat(task, ' ', model), '/', '__') <> files.key THEN 
        left(label, {MAX_SHOWN}),
        CASE WHEN isfinite(x) AND isfinite(y) THEN x ELSE error('a point is nowhere') END, y,
        CASE WHEN strlen(settings) > {MAX_DETAIL} THEN error('the settings are too long') ELSE settings END
-FROM read_parquet(?, filename = true) AS parquet JOIN files ON files.path = parquet.filename ON CONFLICT DO NOTHING
+FROM {FILES} ON CONFLICT DO NOTHING
 """
 MAP_THUMBNAILS = f"""
 INSERT INTO thumbnails (task, image, webp)
 SELECT task, image, any_value({PICTURE})
-FROM read_parquet(?) WHERE webp IS NOT NULL AND strlen(image) <= {MAX_NAME} GROUP BY task, image
+FROM {FILES} WHERE webp IS NOT NULL AND strlen(image) <= {MAX_NAME} GROUP BY task, image
 ON CONFLICT DO NOTHING
 """
 
@@ -166,50 +171,69 @@ def write(
     unknown = sorted(set(frames) - set(TABLES))
     if unknown:
         raise DatabaseError(f"The schema has no table {unknown[0]!r}; it has: {', '.join(TABLES)}")
+    with _written(path) as draft, duckdb.connect(str(draft)) as connection:
+        for name, columns in TABLES.items():
+            connection.execute(f"CREATE TABLE {name} ({columns})")
+        if copied:
+            connection.execute(f"ATTACH '{_quoted(path)}' AS old (READ_ONLY)")
+        for name in TABLES:
+            if copied and name not in OF_RUNS:
+                connection.execute(f"INSERT INTO {name} SELECT * FROM old.{name} {NOT_COMPUTED.get(name, '')}")
+            if name in frames and len(frames[name]):
+                _fill(connection, name, frames[name])
+        connection.execute(f"SET memory_limit = '{MEMORY}'")
+        damaged = _fill_from(connection, ITEMS, items, most_items)
+        judging = [(run, path) for run, path in ratings if path not in damaged]
+        damaged |= _fill_from(connection, RATINGS, judging, what="ratings", most_rows=MAX_RATINGS)
+        damaged |= _fill_from(connection, THUMBNAILS, thumbnails)
+        maps = list(item_maps)
+        damaged |= _fill_from(connection, ITEM_MAPS, maps)
+        whole = [(key, path) for key, path in maps if path not in damaged]
+        damaged |= _fill_from(connection, MAP_THUMBNAILS, whole)
+        facts = {"schema": str(SCHEMA_VERSION), "sources": sources, "fixed": fixed, "version": version}
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", [list(fact) for fact in facts.items()])
+        connection.execute(LEADERBOARD_SCORES)
+        connection.execute(TRAINED_TASKS)
+        if copied:
+            connection.execute("DETACH old")
+        connection.execute("CHECKPOINT")  # closing would pass over a disk that is full
+    return damaged
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Around DuckDB's work: its words for Ctrl-C, of which one is no error of a file's, are a KeyboardInterrupt."""
+    try:
+        yield
+    except (duckdb.Error, RuntimeError) as error:
+        if isinstance(error, duckdb.InterruptException) or re.search("Query interrupted|KeyboardInterrupt", str(error)):
+            raise KeyboardInterrupt from error
+        raise
+
+
+@contextlib.contextmanager
+def _written(path: Path) -> Iterator[Path]:
+    """The draft of a file that DuckDB writes, whole or not at all. Raises DatabaseError, of a full disk too."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as draft, duckdb.connect(str(draft)) as connection:
-            for name, columns in TABLES.items():
-                connection.execute(f"CREATE TABLE {name} ({columns})")
-            if copied:
-                connection.execute(f"ATTACH '{_quoted(path)}' AS old (READ_ONLY)")
-            for name in TABLES:
-                if copied and name not in OF_RUNS:
-                    connection.execute(f"INSERT INTO {name} SELECT * FROM old.{name} {NOT_COMPUTED.get(name, '')}")
-                if name in frames and len(frames[name]):
-                    _fill(connection, name, frames[name])
-            connection.execute(f"SET memory_limit = '{MEMORY}'")
-            damaged = _fill_from(connection, ITEMS, items, most_items)
-            judging = [(run, path) for run, path in ratings if path not in damaged]
-            damaged |= _fill_from(connection, RATINGS, judging, what="ratings", most_rows=MAX_RATINGS)
-            damaged |= _fill_from(connection, THUMBNAILS, thumbnails)
-            maps = list(item_maps)
-            damaged |= _fill_from(connection, ITEM_MAPS, maps)
-            whole = [(key, path) for key, path in maps if path not in damaged]
-            damaged |= _fill_from(connection, MAP_THUMBNAILS, whole)
-            facts = {"schema": str(SCHEMA_VERSION), "sources": sources, "fixed": fixed, "version": version}
-            connection.executemany("INSERT INTO meta VALUES (?, ?)", [list(fact) for fact in facts.items()])
-            connection.execute(LEADERBOARD_SCORES)
-            connection.execute(TRAINED_TASKS)
-            if copied:
-                connection.execute("DETACH old")
-            connection.execute("CHECKPOINT")  # closing would pass over a disk that is full
+        with replacing(path) as draft, _interruptible():
+            yield draft
     except (duckdb.Error, OSError) as error:
         raise DatabaseError(refusal(path, error)) from error
     except CannotWrite as error:
         raise DatabaseError(str(error)) from error
-    return damaged
 
 
 def _fill(connection: duckdb.DuckDBPyConnection, name: str, frame: pd.DataFrame) -> None:
     connection.register("frame", frame)
     columns = ", ".join(f'"{column}"' for column in frame.columns)
     try:
-        connection.execute(f"INSERT INTO {name} ({columns}) SELECT {columns} FROM frame")
+        with _interruptible():
+            connection.execute(f"INSERT INTO {name} ({columns}) SELECT {columns} FROM frame")
     except duckdb.Error as error:
         if is_full(error):
             raise
-        raise DatabaseError(f"Table {name!r} cannot be filled: {_first_line(error)}") from error
+        raise DatabaseError(f"Table {name!r} cannot be filled: {first_line(error)}") from error
     finally:
         connection.unregister("frame")
 
@@ -223,36 +247,39 @@ def _fill_from(
     most_rows: int = MAX_ROWS,
 ) -> dict[Path, str]:
     """Runs `sql` over all files at once, and one at a time where one of them is damaged: those are returned."""
-    listed = pd.DataFrame([(key, str(path)) for key, path in files], columns=["key", "path"])
+    listed = [(key, os.path.abspath(path), path) for key, path in files]
     damaged: dict[Path, str] = {}
-    if len(listed):
-        connection.register("files", listed)
+    if listed:
+        connection.register("files", pd.DataFrame(listed, columns=["key", "path", "given"])[["key", "path"]])
         try:
-            _fill_at_once(connection, sql, list(listed["path"]), values, most_rows=most_rows)
+            _fill_at_once(connection, sql, [path for _, path, _ in listed], values, most_rows=most_rows)
         except (duckdb.Error, BadInput):
-            for path in listed["path"]:
+            for _, path, given in listed:
                 try:
                     _fill_at_once(connection, sql, [path], values, most_rows=most_rows)
                 except (duckdb.Error, BadInput) as error:
                     if isinstance(error, duckdb.IOException) and is_full(error):
                         raise
-                    reason = _first_line(error).replace(path, Path(path).name)[:200]
-                    damaged[Path(path)] = f"{reason}: its {what} are skipped"
+                    reason = first_line(error).replace(path, given.name)[:200]
+                    damaged[given] = f"{reason}: its {what} are skipped"
         connection.unregister("files")
     return damaged
 
 
+@_interruptible()
 def _fill_at_once(
     connection: duckdb.DuckDBPyConnection, sql: str, paths: list[str], values: tuple[int, ...], *, most_rows: int
 ) -> None:
     """Raises BadInput as `_check_sizes`, and what DuckDB raises."""
     _check_sizes(connection, paths, most_rows=most_rows)
-    connection.execute(sql, [paths, *values])
+    connection.execute(sql, [list(map(literal_path, paths)), *values])
 
 
-def _check_sizes(connection: duckdb.DuckDBPyConnection, paths: list[str], *, most_rows: int = MAX_ROWS) -> None:
+def _check_sizes(
+    connection: duckdb.DuckDBPyConnection, paths: Iterable[str | Path], *, most_rows: int = MAX_ROWS
+) -> None:
     """Raises BadInput for a file that would unpack to more than any sound one."""
-    for _, rows, size, chunk in connection.execute(PARQUET_SIZES, [paths]).fetchall():
+    for _, rows, size, chunk in connection.execute(PARQUET_SIZES, [list(map(literal_path, paths))]).fetchall():
         if rows > most_rows or size > MAX_UNPACKED or chunk > MAX_CHUNK:
             raise BadInput(f"it unpacks to {size / 2**20:,.0f} MB in {rows:,.0f} rows, more than any valid file")
 
@@ -333,10 +360,6 @@ def _meta(connection: duckdb.DuckDBPyConnection, key: str) -> str:
     return rows[0][0] if rows else ""
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0]
-
-
 def parquet_bytes(frame: pd.DataFrame) -> bytes:
     """A frame as one Parquet file."""
     with temporary_folder() as folder:
@@ -347,29 +370,24 @@ def parquet_bytes(frame: pd.DataFrame) -> bytes:
 
 def write_parquet(path: Path, *, frame: pd.DataFrame) -> None:
     """Writes a frame to `path` as Parquet, whole or not at all. Raises DatabaseError, of a full disk too."""
-    try:
-        with replacing(path) as draft, duckdb.connect() as connection:
-            connection.register("frame", frame)
-            connection.execute(f"COPY frame TO '{_quoted(draft)}' (FORMAT parquet, COMPRESSION zstd)")
-    except duckdb.Error as error:
-        raise DatabaseError(refusal(path, error)) from error
-    except CannotWrite as error:
-        raise DatabaseError(str(error)) from error
+    with _written(path) as draft, duckdb.connect() as connection:
+        connection.register("frame", frame)
+        connection.execute(f"COPY frame TO '{_quoted(draft)}' (FORMAT parquet, COMPRESSION zstd)")
 
 
 def read_parquet(path: Path, *, most_rows: int = MAX_ROWS) -> pd.DataFrame:
     """A Parquet file as a frame. Raises DatabaseError naming the file, also where it unpacks to more than it should."""
     try:
-        with duckdb.connect() as connection:
+        with _interruptible(), duckdb.connect() as connection:
             connection.execute(f"SET memory_limit = '{MEMORY}'")
-            _check_sizes(connection, [str(path)], most_rows=most_rows)
-            return connection.execute("SELECT * FROM read_parquet(?)", [str(path)]).df()
+            _check_sizes(connection, [path], most_rows=most_rows)
+            return connection.read_parquet(literal_path(path), hive_partitioning=False).df()
     except (duckdb.Error, BadInput) as error:
-        raise DatabaseError(f"{path.name} cannot be read as Parquet: {_first_line(error)}. Make it again") from error
+        raise DatabaseError(f"{path.name} cannot be read as Parquet: {first_line(error)}. Make it again") from error
 
 
 def _quoted(path: Path) -> str:
-    return str(path).replace("'", "''")
+    return os.path.abspath(path).replace("'", "''")  # DuckDB takes a name that begins with ~ for the home
 
 
 def frames(path: Path, *, names: Iterable[str]) -> dict[str, pd.DataFrame]:
@@ -378,7 +396,7 @@ def frames(path: Path, *, names: Iterable[str]) -> dict[str, pd.DataFrame]:
         try:
             return {name: connection.table(name).df() for name in names}
         except duckdb.Error as error:
-            raise DatabaseError(f"{path.name} is missing a table: {_first_line(error)}") from error
+            raise DatabaseError(f"{path.name} is missing a table: {first_line(error)}") from error
 
 
 def frame(rows: Iterable) -> pd.DataFrame:

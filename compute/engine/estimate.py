@@ -162,7 +162,7 @@ def _data(job: Job, bench: Bench) -> TaskEstimate:
     try:
         need = bench.need(task)
     except LikenessError as error:
-        unknown = Need(repo=task.dataset, revision=task.revision, bytes=None, present=False, images=None, texts=None)
+        unknown = Need(repo=task.dataset, revision=task.revision, bytes=None, present=False)
         return TaskEstimate(task=task, need=unknown, problem=str(error))
     estimate = TaskEstimate(task=task, need=need)
     if not need.present or (need.bytes or 0) > EXACT_BELOW:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from compute.engine.estimate import ModelEstimate, TaskEstimate, downloads
-from compute.engine.plan import Plan, counted
+from compute.engine.plan import Plan
 from compute.io.tables import padded
 from compute.models import ADAPTERS, endpoint_variable
 from compute.progress import duration
 from compute.rounding import rounded, size
+from compute.types import counted
 
 
 def lines(plan: Plan, data: Sequence[TaskEstimate], work: Sequence[ModelEstimate], *, results: Path | str) -> list[str]:

@@ -16,7 +16,7 @@ from compute.models import ADAPTERS, abilities
 from compute.models.judges import endpoint
 from compute.procedures.shared.replies import READING
 from compute.tasks import computable
-from compute.types import BadInput, LikenessError, Model, NotHere, Suite, Task
+from compute.types import BadInput, LikenessError, Model, NotHere, Suite, Task, counted
 
 if TYPE_CHECKING:
     from compute.catalog import Catalog
@@ -380,8 +380,3 @@ def grouped(title: str, runs: Iterable[tuple[str, str, str]], *, most: int | Non
         more = f" and {len(names) - most} more" if most and len(names) > most else ""
         text.append(f"{title}: {model} on {', '.join(names[:most])}{more}: {reason}")
     return text
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 run`, `2,000 runs`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

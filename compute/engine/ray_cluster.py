@@ -31,7 +31,7 @@ from compute.features.passes import DistinctItems, Encoded, PlannedShard
 from compute.features.subject import ModelNeeded
 from compute.models.files.weights import one_line
 from compute.models.own.own_model import ADAPTER
-from compute.types import BadInput, CannotDo, LikenessError, Model, NotHere
+from compute.types import BadInput, CannotDo, LikenessError, Model, NotHere, first_line
 from compute.versions import install_command
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ class RayCrew:
             raise LikenessError(run.failure(error.cause)) from error
         except self._ray.exceptions.RayError as error:
             raise LikenessError(
-                f"A worker was lost {RETRIES + 1} times over the same items ({str(error).strip().splitlines()[0]}). "
+                f"A worker was lost {RETRIES + 1} times over the same items ({first_line(error)}). "
                 "Give each worker more memory, or a smaller --batch-size"
             ) from error
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from compute.analysis.intervals import Z95, bias_note, score_interval
 from compute.catalog import Catalog
 from compute.engine import run_folders, variants
-from compute.engine.plan import Plan, counted, grouped
+from compute.engine.plan import Plan, grouped
 from compute.engine.run import Outcome
 from compute.engine.run_folders import StoredRun
 from compute.io.tables import markdown
 from compute.rounding import rounded
-from compute.types import TIES_SHOWN, Metric
+from compute.types import TIES_SHOWN, Metric, counted
 
 ACROSS = 5  # models side by side; more go into their own table
 NOTHING = "-"

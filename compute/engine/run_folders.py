@@ -34,7 +34,7 @@ from compute.io.files import (
     write_text,
 )
 from compute.metrics import METRICS
-from compute.types import KINDS, WHOLE, BadInput, CannotWrite, Run, Score
+from compute.types import KINDS, WHOLE, BadInput, CannotWrite, Run, Score, first_line
 
 MARK, FAILED, SCORES, ITEMS = "run.json", "failed.json", "scores.parquet", "items.parquet"
 SCORE_FIELDS = ("subset", "metric", "value", "n", "stderr", "coverage", "lower_bound", "low", "high", "bias")  # in MARK
@@ -336,7 +336,7 @@ def read(folder: Path) -> StoredRun:
             raise ValueError(f"{MARK} is of another model, task or fingerprint")
         _check_whole(folder)
     except (OSError, ValueError) as error:
-        reason = str(error).strip().partition("\n")[0]
+        reason = first_line(error)
         raise BadInput(
             f"Run folder {'/'.join(folder.parts[-3:])} is damaged ({reason}): remove it and run again"
         ) from error

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import logging
 import random
+import shlex
 import shutil
 import threading
 from contextlib import ExitStack, suppress
@@ -78,7 +79,7 @@ class StudyFolder:
         """The folder at a path. Raises NotHere without a study there, BadInput for a damaged one, CannotWrite where
         another process writes in it."""
         if not (path / SETTINGS).is_file():
-            raise NotHere(f"{path} is not a study. Make one: likeness eyes IMAGES --out {path}")
+            raise NotHere(f"{path} is not a study. Make one: likeness eyes IMAGES --out {shlex.quote(str(path))}")
         try:
             settings = EyesSettings.model_validate_json((path / SETTINGS).read_bytes())
             return cls(path, settings, writes=writes)
@@ -89,7 +90,9 @@ class StudyFolder:
     def created(cls, path: Path, settings: EyesSettings) -> Self:
         """A new folder, or one whose study could not be made. Raises BadInput where something else is there."""
         if path.exists() and not (path.is_dir() and {each.name for each in path.iterdir()} <= {SETTINGS, LOCK}):
-            raise BadInput(f"{path} exists already. Go on with it: likeness eyes {path}, or name another --out")
+            raise BadInput(
+                f"{path} exists already. Go on with it: likeness eyes {shlex.quote(str(path))}, or name another --out"
+            )
         path.mkdir(parents=True, exist_ok=True)
         write_text(path / SETTINGS, settings.model_dump_json(indent=1))
         return cls.opened(path)

@@ -22,7 +22,7 @@ from pydantic import BaseModel
 from compute.database import store
 from compute.importing.figures import Imported
 from compute.io.files import discard, locked, read_record, validated, write_text
-from compute.types import BadInput, DatabaseError, Metric, Model, Run, Score, Task
+from compute.types import BadInput, DatabaseError, Metric, Model, Run, Score, Task, first_line
 
 TABLES = {"models": Model, "tasks": Task, "metrics": Metric, "runs": Run, "scores": Score}
 MARK = "collection.json"  # its presence means that the folder is whole
@@ -116,8 +116,7 @@ def load(folder: Path) -> tuple[list[Loaded], list[str]]:
 
 def refusal(name: str, error: Exception) -> str:
     """Why a collection is skipped, as a sentence."""
-    reason = str(error).strip().partition("\n")[0]
-    return f"Imported collection {name} is skipped ({reason}): remove its folder, or import it again"
+    return f"Imported collection {name} is skipped ({first_line(error)}): remove its folder, or import it again"
 
 
 def _read(folder: Path) -> Loaded:

@@ -21,7 +21,7 @@ from compute.catalog import Catalog, hub_tasks
 from compute.catalog.hub_tasks import EVAL_RESULTS
 from compute.importing.figures import Imported, SkippedFile, fingerprint, outside
 from compute.io.files import short, validated
-from compute.types import BadInput, Metric, Model, NotHere, Run, Score
+from compute.types import BadInput, Metric, Model, NotHere, Run, Score, first_line
 
 MTEB = "https://github.com/embeddings-benchmark/mteb"
 REMEDY = "Correct the file, or ask who wrote it"
@@ -85,7 +85,7 @@ def fetch_eval_results(repo: str, *, revision: str = "main", offline: bool = Fal
             )
         )
     except (OSError, ValueError, httpx2.HTTPError) as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+        reason = first_line(error).rstrip(".")
         raise NotHere(
             f"The result files of {repo} at {revision[:12]} are not on this machine and could not be downloaded "
             f"({reason}). Check the name and the connection, or give a folder that holds {EVAL_RESULTS}"
@@ -146,6 +146,8 @@ class _EntryReader:
     def read_file(self, path: Path) -> None:
         """Reads one file; what is wrong with it, or with an entry, is noted."""
         try:
+            if not path.is_file():  # a pipe would be waited for
+                raise ValueError("it is not a regular file")
             content = yaml.load(path.read_text(encoding="utf-8"), Loader=_ExactLoader)  # noqa: S506 (a safe loader)
         except (OSError, ValueError, ArithmeticError, RecursionError, yaml.YAMLError) as error:
             self.problem(path.name, f"cannot be read ({type(error).__name__}: {' '.join(str(error).split())[:80]})")

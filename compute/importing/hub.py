@@ -7,7 +7,7 @@ from pathlib import Path
 
 from compute.catalog import Catalog
 from compute.catalog.catalog import MTEB
-from compute.types import BadInput
+from compute.types import BadInput, first_line
 
 REPOSITORY = "mteb/results"  # a dataset on the Hub
 
@@ -34,7 +34,7 @@ def fetch_mteb_results(cache: Path, *, catalog: Catalog, revision: str = "main")
             allow_patterns=[f"results/*/*/{name}.json" for name in (*names, "model_meta")],
         )
     except (OSError, ValueError, httpx2.HTTPError) as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        reason = first_line(error)
         raise BadInput(
             f"Cannot download {REPOSITORY} at {revision[:12]} ({reason}). Check the connection and the "
             "revision, or give a folder of results that is already on this machine"

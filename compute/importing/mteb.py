@@ -114,6 +114,7 @@ def read_mteb_results(path: Path, *, catalog: Catalog) -> Imported:
     if not path.is_dir():
         raise BadInput(f"There is no folder {path}: give the folder of the results repository")
     reader = _RepositoryReader(root=path / "results" if (path / "results").is_dir() else path, catalog=catalog)
+    reader.name_strays(reader.root)
     for folder in _folders(reader.root):
         if "__" in folder.name:
             reader.read_model(folder)
@@ -123,14 +124,8 @@ def read_mteb_results(path: Path, *, catalog: Catalog) -> Imported:
         raise BadInput(
             f"{path} holds no MTEB results: give a folder laid out as results/<org>__<model>/<revision>/<Task>.json"
         )
-    return Imported(
-        runs=tuple(reader.runs),
-        scores=tuple(reader.scores),
-        models=tuple(reader.models),
-        problems=tuple(reader.problems),
-        skipped=tuple(reader.skipped),
-        facts=reader.facts,
-    )
+    parts = {name: tuple(getattr(reader, name)) for name in ("runs", "scores", "models", "problems", "skipped")}
+    return Imported(**parts, facts=reader.facts)
 
 
 def version_key(text: str) -> tuple[int, ...]:
@@ -146,6 +141,8 @@ def _folders(parent: Path) -> Iterator[Path]:
 def _read(path: Path, kind: type[Record]) -> Record:
     """A JSON file, perhaps with a byte order mark or compressed, as a record. Raises BadInput with the reason alone."""
     try:
+        if not path.is_file():  # a pipe would be waited for
+            raise ValueError("it is not a regular file")
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
@@ -200,6 +197,7 @@ class _RepositoryReader:
             self.problem(folder, "is another spelling of a model already read", "Keep one of the two folders")
             return
         self.read.add(key)
+        self.name_strays(folder)
         revisions = sorted(map(self.read_revision, _folders(folder)), key=lambda item: item.order, reverse=True)
         taken: set[str] = set()
         for rank, revision in enumerate(revisions):
@@ -212,6 +210,12 @@ class _RepositoryReader:
             self.facts[folder.name] = meta
         if taken and key not in self.known:
             self.models.append(model_row(meta, folder.name, catalog=self.catalog))
+
+    def name_strays(self, folder: Path) -> None:
+        """Notes the results in a folder of models or of revisions."""
+        for path in sorted(folder.iterdir()):
+            if path.name.removesuffix(".gz").removesuffix(".json") in self.tasks and not path.is_dir():
+                self.problem(path, "lies in no revision's folder", "Move it to <org>__<model>/<revision>/")
 
     def read_revision(self, folder: Path) -> _Revision:
         """The runs of one revision; a damaged file is noted."""
@@ -243,13 +247,14 @@ class _RepositoryReader:
         content = _read(path, ResultFile)
         if (content.task_name or task.title) != task.title:
             raise BadInput(f"says it is for task {short(content.task_name)}")
-        required = [split for split in task.split.split("|") if split in content.scores] or ["test"]
-        if required[0] not in content.scores:
-            raise BadInput(f"has the splits {', '.join(content.scores)[:60]}, but the task is scored on {task.split}")
+        *others, wanted = task.split.split("|")  # of two the task's score is that of the last
+        own = next((split for split in (wanted, "test") if split in content.scores), "")
+        if not own:
+            raise BadInput(f"has the splits {', '.join(content.scores)[:60]}, but the task is scored on {wanted}")
         metric = self.metrics[task.metrics[0]]
         runs, scores = [], []
         folder, revision = path.parent.parent.name, path.parent.name
-        for split in required:
+        for split in (*(split for split in others if split in content.scores), own):
             values, fields = read_split(content.scores[split], split=split, task=task, metric=metric)
             settings = {
                 "dataset_revision": content.dataset_revision or "",
@@ -260,9 +265,7 @@ class _RepositoryReader:
                 "file": self.name(path),
                 **fields,
             }
-            # A task scored on two splits shows its test split; the other is stored next to it.
-            main = split == ("test" if "test" in required else required[0])
-            run = run_of(folder, task, settings=settings, date=str(content.date or ""), main=main)
+            run = run_of(folder, task, settings=settings, date=str(content.date or ""), main=split == own)
             runs.append(run)
             scores += [score_of(run, task, metric, subset, value) for subset, value in values.items()]
         self.scores += scores

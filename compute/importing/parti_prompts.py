@@ -18,7 +18,7 @@ from compute.content import decoding
 from compute.io.files import replacing
 from compute.io.tables import read_table
 from compute.tasks import parquet
-from compute.tasks.generators.sources import some
+from compute.tasks.generators.sources import repeated, some
 from compute.types import BadInput
 
 ORGANISATION = "diffusers-parti-prompts"
@@ -126,9 +126,8 @@ def _prompts(name: str, table: parquet.Table) -> list[str]:
     (texts,) = table.values(PROMPT)
     if not all(isinstance(text, str) and text.strip() for text in texts):
         raise BadInput(f"{name}: a prompt is empty")
-    repeated = [text for text, count in Counter(texts).items() if count > 1]
-    if repeated:
-        raise BadInput(f"{name}: {some(repeated, noun='prompt')} appear more than once, so their votes are ambiguous")
+    if twice := repeated(texts):
+        raise BadInput(f"{name}: {some(twice, noun='prompt')} appear more than once, so their votes are ambiguous")
     return [text.strip() for text in texts]
 
 

@@ -86,10 +86,9 @@ class _ScoresReader:
         task = self.find("task", row["task"].lower(), row, known=self.tasks, new=self.new_tasks, make=self.declare_task)
         if task.benchmark != benchmark:
             raise BadInput(f"task {task.key!r} is of the benchmark {task.benchmark!r}, not {benchmark!r}")
-        metric = self.metric(row["metric"])
-        if metric is None:
+        if row["metric"] not in self.metrics:
             raise UnknownKey("metric", row["metric"], self.metrics)
-        self.add(row, model=model, task=task, metric=metric)
+        self.add(row, model=model, task=task, metric=self.metrics[row["metric"]])
 
     def find(
         self,
@@ -132,10 +131,6 @@ class _ScoresReader:
                     f"{value[:60]!r}; leave {column} empty, or choose another key for another {noun}"
                 )
 
-    def metric(self, key: str) -> Metric | None:
-        """The metric of that key in the catalogue or in this file."""
-        return self.metrics.get(key) or self.new_metrics.get(key)
-
     def declare_model(self, key: str, row: dict[str, str]) -> Model:
         """A new model."""
         if row["model_kind"] not in KINDS:
@@ -156,12 +151,11 @@ class _ScoresReader:
             better = "less" if higher else "more"
             raise BadInput(f"higher_is_better is {row['higher_is_better']}, but of {row['metric']} {better} is better")
         name = row["metric"]
-        metric = self.metric(name)
-        if metric is None:
-            metric = Metric(
+        if name not in self.metrics:
+            self.metrics[name] = self.new_metrics[name] = Metric(
                 key=_checked_key(name), title=name, higher_is_better=higher, lower=None, upper=None, unit=""
             )
-            self.new_metrics[name] = metric
+        metric = self.metrics[name]
         if metric.higher_is_better != higher:
             better = "more" if metric.higher_is_better else "less"
             raise BadInput(f"higher_is_better is {row['higher_is_better']}, but of {name} {better} is better")

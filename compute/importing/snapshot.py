@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -146,47 +145,25 @@ def read(folder: Path, *, catalog: Catalog) -> Loaded:
     return Loaded(name=NAME, date=about.date, tables={name: table for name, table in tables.items() if len(table)})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Changes:
-    """How one snapshot differs from an earlier one, in the scores that are shown."""
-
-    added: tuple[str, ...]  # models
-    removed: tuple[str, ...]
-    new: int  # scores of models that both have
-    gone: int
-    moved: tuple[str, ...]  # a line a score that changed by more than MOVED
-    changed: int  # scores that changed at all
-
-    def lines(self) -> list[str]:
-        """As Markdown, for a person who decides."""
-        counts = f"{self.new:,} new scores of known models, {self.gone:,} gone, {self.changed:,} changed"
-        return [
-            *(f"- new model: {name}" for name in self.added),
-            *(f"- model gone: {name}" for name in self.removed),
-            f"- {counts}, {len(self.moved):,} of them by more than {MOVED:g} points",
-            *(f"    - {line}" for line in self.moved),
-        ]
-
-
-def changes(before: pd.DataFrame, after: pd.DataFrame, *, metrics: Iterable[Metric]) -> Changes:
-    """Compares the shown scores of two snapshots' rows."""
+def changes(before: pd.DataFrame, after: pd.DataFrame, *, metrics: Iterable[Metric]) -> list[str]:
+    """How the shown scores of two snapshots' rows differ, as Markdown for a person who decides; a line a score that
+    changed by more than MOVED."""
     cell = ["folder", "task", "subset", "metric"]
     scale = {metric.key: metric.scale for metric in metrics}
     old, new = (frame[frame["main"]].set_index(cell)["value"] for frame in (before, after))
-    folders = [set(values.index.get_level_values("folder")) for values in (old, new)]
+    were, are = (set(values.index.get_level_values("folder")) for values in (old, new))
     both = pd.concat({"old": old, "new": new}, axis=1).dropna()
-    moved = both[both["old"] != both["new"]]
-    points = [(value["new"] - value["old"]) * scale.get(key[3], 1.0) for key, value in moved.iterrows()]
-    known = folders[0] & folders[1]
-    return Changes(
-        added=tuple(sorted(folders[1] - folders[0])),
-        removed=tuple(sorted(folders[0] - folders[1])),
-        new=sum(key[0] in known for key in new.index.difference(old.index)),
-        gone=sum(key[0] in known for key in old.index.difference(new.index)),
-        changed=len(moved),
-        moved=tuple(
-            f"{key[0]}, {key[1]}, {key[2]}, {key[3]}: {change:+.2f}"
-            for key, change in zip(moved.index, points, strict=True)
-            if abs(change) > MOVED
-        ),
+    changed = both[both["old"] != both["new"]]
+    points = {key: (value["new"] - value["old"]) * scale.get(key[3], 1.0) for key, value in changed.iterrows()}
+    moved = [f"    - {', '.join(key)}: {change:+.2f}" for key, change in points.items() if abs(change) > MOVED]
+    added, gone = (
+        sum(key[0] in were & are for key in first.index.difference(second.index))
+        for first, second in ((new, old), (old, new))
     )
+    return [
+        *(f"- new model: {name}" for name in sorted(are - were)),
+        *(f"- model gone: {name}" for name in sorted(were - are)),
+        f"- {added:,} new scores of known models, {gone:,} gone, {len(changed):,} changed, {len(moved):,} of them by "
+        f"more than {MOVED:g} points",
+        *moved,
+    ]

@@ -97,7 +97,7 @@ def check(settings: RunSettings, *, most: int = 5000) -> DataCheck:
             except LikenessError as error:
                 problem = str(error)
     elif own.manifest_of_pairs(data):
-        raise BadInput(f"{data} is a manifest of pairs, which is shown by likeness pairs show {data}")
+        raise BadInput(f"{data} is a manifest of pairs, which is shown by likeness pairs show {shlex.quote(str(data))}")
     else:
         part = own.read(data, shape=settings.shape, columns=settings.columns, images=images, source=source)
         title = part.title

@@ -20,7 +20,7 @@ from compute.models.own import checkpoints, wrapping
 from compute.models.own.objects import placement
 from compute.models.own.own_model import FROM_SESSION, ModelSource
 from compute.progress import Progress
-from compute.types import BadInput, CannotDo, NotHere, suggestion
+from compute.types import BadInput, CannotDo, NotHere, counted, suggestion
 from compute.versions import naming_packages
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def evaluate(
             storage.push(settings.results)
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
     if failed:
-        first = f"{plan.counted(len(failed), 'run')} of {len(outcomes)} failed, the first because: {failed[0].reason}"
+        first = f"{counted(len(failed), 'run')} of {len(outcomes)} failed, the first because: {failed[0].reason}"
         _warn(". ".join([first, *results_table.traced(failed)]))
     return Evaluation(plan=planned, outcomes=tuple(outcomes), catalog=space.catalog, results=settings.results)
 
@@ -207,7 +207,7 @@ def _executed(planned: Plan, bench: workspace.Bench, workers: RayCluster | None)
     except KeyboardInterrupt:
         made = sum(outcome.state == "made" for outcome in ended)
         raise KeyboardInterrupt(
-            f"{made} of {plan.counted(missing, 'run')} made and stored in {bench.settings.results}, encoded items too. "
+            f"{made} of {counted(missing, 'run')} made and stored in {bench.settings.results}, encoded items too. "
             "The same call makes the others"
         ) from None
 

@@ -62,10 +62,9 @@ def has_decimal_comma(columns: Iterable[pd.Series], *, separator: bool | None = 
 
 def read_numbers(column: pd.Series, *, comma: bool | None = False) -> Numbers:
     """A column as numbers; `comma` as `has_decimal_comma` says of its table."""
-    n = len(column)
-    nothing = np.full(n, np.nan)
     if _is_numeric(column):
-        return Numbers(values=column.to_numpy(float, na_value=np.nan), errors=nothing, percent=np.zeros(n, bool))
+        values = column.to_numpy(float, na_value=np.nan)
+        return Numbers(values=values, errors=np.full_like(values, np.nan), percent=np.zeros(len(values), bool))
     texts = column.astype("str").str.strip().fillna("")
     codes, distinct = pd.factorize(texts)
     plain = np.full(len(distinct), np.nan) if comma else pd.to_numeric(distinct.astype(object), errors="coerce")
@@ -73,8 +72,6 @@ def read_numbers(column: pd.Series, *, comma: bool | None = False) -> Numbers:
         (value, np.nan, "") if value == value else _cell(text, comma)
         for text, value in zip(distinct, plain.tolist(), strict=True)
     ]
-    if not n:
-        return Numbers(values=nothing, errors=nothing, percent=np.zeros(0, bool))
     values, errors = (np.array([cell[at] for cell in read], float)[codes] for at in (0, 1))
     percent = np.array(["%" in text for text in distinct], bool)[codes]
     problems = np.array([cell[2] for cell in read], object)[codes]

@@ -17,7 +17,7 @@ from PIL import Image
 
 from compute.content import decoding
 from compute.content.items import content_key
-from compute.types import BadInput, Model
+from compute.types import BadInput, Model, counted
 
 LARGEST_IMAGE = 8_000_000  # bytes
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
@@ -88,10 +88,10 @@ def text(words: str, *, name: str) -> Input:
     unix, notes = words.replace("\r\n", "\n").replace("\r", "\n"), []
     plain = "".join(sign for sign in unix if sign in "\t\n" or unicodedata.category(sign) != "Cc")
     if len(plain) < len(unix):
-        notes.append(f"{_count(len(unix) - len(plain), 'control character')} removed")
+        notes.append(f"{counted(len(unix) - len(plain), 'control character')} removed")
     sound = plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # joins pairs, replaces halves
     if broken := sound.count("\ufffd") - plain.count("\ufffd"):
-        notes.append(f"{_count(broken, 'broken character')} replaced")
+        notes.append(f"{counted(broken, 'broken character')} replaced")
     if all(unicodedata.category(sign)[0] == "Z" or unicodedata.category(sign) in ("Cc", "Cf") for sign in sound):
         raise BadInput(f"{name} is empty. Write something in it, or remove it")
     if len(sound) > LONG:
@@ -172,7 +172,3 @@ def _decoded(image: Image.Image) -> tuple[Image.Image, str]:
     plain = plain.copy() if plain is image else plain  # without the file behind it
     plain.info.clear()  # nor its EXIF, which may say where it was taken
     return plain, "; ".join(notes)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from compute.sharing.shared_files import CARD, as_card
-from compute.types import BadInput, LikenessError, NotHere
+from compute.types import BadInput, LikenessError, NotHere, first_line
 
 MESSAGE = "Add evaluation results computed with Likeness"
 
@@ -79,4 +79,4 @@ def propose(files: Mapping[str, bytes], *, repo: str, parent: str, description: 
 
 
 def _reason(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).partition("\n")[0].rstrip(".")
+    return first_line(error).rstrip(".")

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from compute.engine.plan import counted
 from compute.io.files import replacing
 from compute.sharing import eval_results, model_card, mteb_results
 from compute.sharing.computed_runs import SharedRuns
-from compute.types import BadInput, Metric
+from compute.types import BadInput, Metric, counted
 
 CARD = "README.md"
 MTEB_FOLDER = "mteb"

@@ -69,4 +69,5 @@ def _loader(task: Task) -> ModuleType:
             f"Task {task.key!r} has no loader for its procedure {task.procedure!r}: add a row to PROCEDURES in "
             f"compute/tasks/{task.benchmark}, which has: {', '.join(LOADERS[task.benchmark].PROCEDURES)}"
         )
-    return LOADERS[task.benchmark]
+    of_pairs = task.benchmark in pairbench.OWN and task.procedure in pairbench.PROCEDURES
+    return pairbench if of_pairs else LOADERS[task.benchmark]

@@ -19,7 +19,7 @@ from cachetools import LRUCache
 
 from compute.content.items import Column, content_key
 from compute.tasks.source import command, stored_keys
-from compute.types import BadInput, NotHere
+from compute.types import BadInput, NotHere, first_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,7 +47,7 @@ class Table:
             return [pq.ParquetFile(path) for path in self.files]
         except (pa.ArrowInvalid, OSError) as error:
             raise BadInput(
-                f"{self.title}: a Parquet file is damaged or half-fetched ({str(error).strip().splitlines()[0]}). "
+                f"{self.title}: a Parquet file is damaged or half-fetched ({first_line(error)}). "
                 "Fetch the data set again"
             ) from error
 

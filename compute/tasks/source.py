@@ -21,12 +21,12 @@ CARD = "README.md"
 class Need:
     """What a task takes: which data set, how many bytes, how many contents to encode; None: not known."""
 
-    repo: str  # empty: made at run time, nothing to fetch
-    revision: str
-    bytes: int | None  # counted where the files are downloaded, else estimated
-    present: bool
-    images: int | None  # distinct images to encode, as far as is known without reading; training items too
-    texts: int | None
+    repo: str = ""  # empty: made at run time, nothing to fetch
+    revision: str = ""
+    bytes: int | None = 0  # counted where the files are downloaded, else estimated
+    present: bool = True
+    images: int | None = None  # distinct images to encode, as far as is known without reading; training items too
+    texts: int | None = None
     parts: Mapping[str, int] = field(default_factory=dict)  # part of the data set -> bytes: tasks share them
     rough: bool = False  # the bytes follow from the number and size of images alone: no size is published
     shared: str = ""  # tasks with the same name here show the same items

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -41,6 +42,6 @@ def address(database: Path, key: str, *, path: Path) -> str:
     if key not in known:
         raise BadInput(
             f"No model has run on {path.name} yet, so that its board would be empty. Run some first: "
-            f"likeness run --suite {path} --models tiny"
+            f"likeness run --suite {shlex.quote(str(path))} --models tiny"
         )
     return f"board?suite={key}"

@@ -20,6 +20,7 @@ Filters:
     kind|model_kind, kind|model_kind(count=2)      a kind of models in words
     title|hint                                     the words behind a short name
     data|webp                                      bytes of a picture as the address of an <img>
+    key|shell                                      a word of a command, quoted where it needs be
 Functions: interval(low, high, digits=1, scale=100). Tests: `is blank` (None, NaN, ""), `is synthetic` (a benchmark).
 Extension: `{% do rows.append(...) %}`.
 
@@ -29,6 +30,7 @@ The markup goes into the *value* of a `gr.HTML`, or through `page.static_html`: 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -74,6 +76,7 @@ ENVIRONMENT.filters |= {
     "hint": labels.hint,
     "model_kind": labels.model_kind,
     "webp": formatting.webp,
+    "shell": shlex.quote,
 }
 ENVIRONMENT.tests |= {"blank": formatting.blank, "synthetic": labels.is_synthetic}
 ENVIRONMENT.globals |= {

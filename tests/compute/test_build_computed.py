@@ -80,6 +80,16 @@ def test_a_run_is_in_the_tables_with_its_folder_as_source(made, tmp_path: Path) 
     assert json.loads(settings) == kept.run.settings and main
 
 
+def test_the_name_of_a_results_folder_is_no_pattern(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paths, "COMPUTED", tmp_path / "computed")
+    keep(tmp_path / "r1x" / "item=9", count=5)  # which the other's name matches
+    keep(tmp_path / "r[12]*" / "item=9")
+    report = build.build(tmp_path / "own.duckdb", results=tmp_path / "r[12]*" / "item=9")
+    with store.connect(report.path) as connection:
+        rows = connection.execute("SELECT item FROM items ORDER BY item").fetchall()
+    assert (rows, report.problems) == ([("item 0",), ("item 1",), ("item 2",)], ())
+
+
 def test_after_a_run_only_what_rests_on_runs_is_made_again(
     made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,7 +35,7 @@ from compute.io.files import is_inside, read_record, short, validated, write_tex
 from compute.tasks.own import shapes
 from compute.tasks.own.hub import PREFIX as HUB
 from compute.tasks.source import OwnFile
-from compute.types import Suite, Task
+from compute.types import Suite, Task, first_line
 
 VERSION, FOLDER = 2, "suites"
 KEY = re.compile(r"[a-z0-9][a-z0-9.-]{0,79}")
@@ -203,7 +203,7 @@ def read_all(paths: list[Path], read: Callable[[Path], Any], *, noun: str, remed
         try:
             rows.append(read(path))
         except (OSError, ValueError) as error:
-            reason = str(error).strip().partition("\n")[0]
+            reason = first_line(error)
             problems.append(f"The {noun} {path.name} is skipped ({reason}): {remedy}")
     return rows, problems
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,8 +12,8 @@ import numpy as np
 from compute.content import items
 from compute.content.items import Column
 from compute.io.tables import read_lines, read_table
-from compute.tasks.generators.sources import PROMPT_COLUMNS, ImageSet, some, stem
-from compute.types import BadInput
+from compute.tasks.generators.sources import PROMPT_COLUMNS, ImageSet, repeated, some, stem
+from compute.types import BadInput, shortened
 
 REFERENCE = "reference"  # the reference's name among the sets
 IMAGE_COLUMNS = ("image", "file_name", "file", "id", "key", "name")
@@ -31,10 +31,10 @@ class Prompts:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Says how many prompts repeat: their images count as independent, which they are not quite."""
-        extra = [text for text, count in Counter(self.texts).items() if count > 1]
+        extra = repeated(self.texts)
         if not extra:
             return ()
-        short = (repr(text if len(text) <= 40 else f"{text[:39]}…") for text in extra)
+        short = (repr(shortened(text, 40)) for text in extra)
         return (f"{self.title}: {some(short, noun='prompt')} used more than once; every image counts as its own pair",)
 
 
@@ -123,9 +123,8 @@ def checked(*, title: str, ids: Sequence[str], texts: Sequence[object], ordered:
     """Raises BadInput for ids that repeat and for prompts that are empty or not text."""
     if not ids:
         raise BadInput(f"{title} holds no prompt")
-    repeated = [key for key, count in Counter(ids).items() if count > 1]
-    if repeated:
-        raise BadInput(f"{title}: {some(repeated, noun='image')} listed more than once. Leave one row for each")
+    if twice := repeated(ids):
+        raise BadInput(f"{title}: {some(twice, noun='image')} listed more than once. Leave one row for each")
     clean = []
     for at, (key, text) in enumerate(zip(ids, texts, strict=True), start=1):
         if not isinstance(text, str) or not text.strip():

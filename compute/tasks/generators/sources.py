@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 
 from compute.content import decoding
 from compute.content.items import Column, content_key
-from compute.io.images import SUCH_AS, endings, image_files, is_image_name
+from compute.io.images import SUCH_AS, ImageFiles, endings, image_files, is_image_name
 from compute.io.tables import check_unpacked
 from compute.tasks import parquet
 from compute.tasks.generators import tars
@@ -64,38 +65,40 @@ def opened(name: str, where: str | Path, *, source: Source, skip_bad: bool = Fal
     if text.startswith("hf:"):
         return _from_hub(name, text, source=source, skip_bad=skip_bad)
     path = Path(where)
-    if path.is_dir():
-        found = image_files(path)
-        if files := sorted(found.names, key=natural):
-            return scanned(
-                name,
-                ids=[stem(file) for file in files],
-                read=lambda at: _content(path / files[at]),
-                label=lambda at: f"{path.name}/{files[at]}",
-                skip_bad=skip_bad,
-                notes=found.notes(path),
-            )
-        if shards := sorted(path.glob("*.tar")):
-            return from_tars(name, shards, skip_bad=skip_bad)
-        if tables := sorted(path.rglob("*.parquet")):
-            return from_table(name, parquet.Table(tuple(tables), path.name), skip_bad=skip_bad)
-        raise BadInput(
-            f"{path} holds no image ({SUCH_AS}), no .tar of WebDataset and no Parquet. {' '.join(found.notes(path))}"
-        )
     if not path.exists():
         raise BadInput(f"There is no {path}: give a folder of images, a .tar of WebDataset, Parquet, or {HUB}ORG/NAME")
-    if path.suffix == ".tar":
-        return from_tars(name, [path], skip_bad=skip_bad)
-    if path.suffix == ".parquet":
-        return from_table(name, parquet.Table((path,), path.name), skip_bad=skip_bad)
-    raise BadInput(f"{path.name} is neither a folder, a .tar of WebDataset nor a Parquet table")
+    found = image_files(path) if path.is_dir() else ImageFiles(names=(), unused=(path.name,))
+    if files := sorted(found.names, key=natural):
+        return scanned(
+            name,
+            ids=[stem(file) for file in files],
+            read=lambda at: _content(path / files[at]),
+            label=lambda at: f"{path.name}/{files[at]}",
+            skip_bad=skip_bad,
+            notes=found.notes(path),
+        )
+    shards, tables = (
+        [file for file in (path, *sorted(path.rglob(f"*{end}"))) if file.suffix == end and file.is_file()]
+        for end in (".tar", ".parquet")
+    )
+    if shards:
+        return from_tars(name, shards, skip_bad=skip_bad)
+    if tables:
+        return from_table(name, parquet.Table(tuple(tables), path.name), skip_bad=skip_bad)
+    raise BadInput(
+        f"{path} holds no image ({SUCH_AS}), no .tar of WebDataset and no Parquet. {' '.join(found.notes(path))}"
+    )
 
 
 def from_tars(name: str, shards: Sequence[Path], *, skip_bad: bool = False) -> ImageSet:
     """The samples of WebDataset shards, with the prompts that they store. Raises BadInput, BadItem."""
-    samples = tars.samples(list(shards), suffixes=endings())
+    samples, unused = tars.samples(list(shards), suffixes=endings())
+    notes = [
+        f"{name}: {some(unused, noun='image')} not used: in WebDataset a name ends at its first dot, and what follows "
+        "is the member's kind. Write a dash for the other dots"
+    ] * bool(unused)
     if not samples:
-        raise BadInput(f"{name}: the shards hold no image ({SUCH_AS})")
+        raise BadInput(" ".join([f"{name}: the shards hold no image ({SUCH_AS}).", *notes]))
     members = [sample.image for sample in samples]
     texts = [sample.prompt for sample in samples]
     if any(texts) and None in texts:
@@ -110,6 +113,7 @@ def from_tars(name: str, shards: Sequence[Path], *, skip_bad: bool = False) -> I
         label=lambda at: f"{members[at].shard.name}, {samples[at].name}",
         prompts=texts if any(texts) else None,
         skip_bad=skip_bad,
+        notes=notes,
     )
 
 
@@ -240,10 +244,9 @@ def scanned(
     `label` names an image in messages; `notes` go before the set's own warnings. Raises BadItem for an image that
     cannot be read, which `skip_bad` skips, and BadInput for ids that repeat or a set without images.
     """
-    repeated = [key for key, count in Counter(ids).items() if count > 1]
-    if repeated:
+    if twice := repeated(ids):
         raise BadInput(
-            f"{name}: {some(repeated, noun='name')} used by several images (the ending of a file is not a part of its "
+            f"{name}: {some(twice, noun='name')} used by several images (the ending of a file is not a part of its "
             "name). Rename or remove the extra files"
         )
     keys, good, bad = [], [], []
@@ -311,6 +314,11 @@ def _header(data: bytes) -> tuple[tuple[int, int], str]:
     return image.size, kind
 
 
+def repeated(names: Iterable[str]) -> list[str]:
+    """Those that are there more than once, each once."""
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
 def some(names: Iterable[str], *, noun: str) -> str:
     """`2 images (a, b)`; `9 images (a, b, c and 6 more)`."""
     names = list(names)
@@ -320,6 +328,6 @@ def some(names: Iterable[str], *, noun: str) -> str:
 
 
 def stem(name: str) -> str:
-    """A path without the ending of an image file: `a/0001.png` -> `a/0001`, `v1.5` stays."""
-    name = name.replace("\\", "/").removeprefix("./")
+    """A path without the ending of an image file: `a/0001.png` -> `a/0001`, `v1.5` stays; of Unicode's forms one."""
+    name = normalize("NFC", name.replace("\\", "/").removeprefix("./"))
     return name[: -len(PurePosixPath(name).suffix)] if is_image_name(name) else name

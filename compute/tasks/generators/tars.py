@@ -46,21 +46,23 @@ class TarSample:
     prompt: str | None = None
 
 
-def samples(shards: list[Path], *, suffixes: tuple[str, ...]) -> list[TarSample]:
-    """The samples that have an image, in the order of the shards.
+def samples(shards: list[Path], *, suffixes: tuple[str, ...]) -> tuple[list[TarSample], list[str]]:
+    """The samples that have an image, in the order of the shards; and the images that are none for a dot in their name.
 
     Links, devices and folders in a shard are ignored. Raises BadInput for a file that is not a plain tar, two images of
     one key, and a key that two shards have.
     """
     known: dict[str, TarSample] = {}
+    unused = []
     for shard in shards:
         own: dict[str, TarSample] = {}
         for info in _members(shard):
-            _add(own, info, shard=shard, suffixes=suffixes)
+            if not _add(own, info, shard=shard, suffixes=suffixes):
+                unused.append(info.name)
         for key in own.keys() & known.keys():
             raise BadInput(f"{shard.name}: the key {key!r} is in another shard too. Give every sample its own key")
         known |= own
-    return [sample for sample in known.values() if sample.image is not None]
+    return [sample for sample in known.values() if sample.image is not None], unused
 
 
 def _members(shard: Path) -> Iterator[tarfile.TarInfo]:
@@ -76,11 +78,12 @@ def _members(shard: Path) -> Iterator[tarfile.TarInfo]:
         ) from error
 
 
-def _add(own: dict[str, TarSample], info: tarfile.TarInfo, *, shard: Path, suffixes: tuple[str, ...]) -> None:
+def _add(own: dict[str, TarSample], info: tarfile.TarInfo, *, shard: Path, suffixes: tuple[str, ...]) -> bool:
+    """Adds a member to its sample. Returns False for an image whose name has further dots."""
     path = PurePosixPath(info.name)
     base, _, ending = path.name.partition(".")
-    if not base:
-        return
+    if not base:  # hidden
+        return True
     key = (path.parent / base).as_posix().removeprefix("./")
     sample = own.setdefault(key, TarSample(key=key))
     ending = ending.lower()
@@ -92,6 +95,7 @@ def _add(own: dict[str, TarSample], info: tarfile.TarInfo, *, shard: Path, suffi
         text = _prompt(TarMember(shard, info.offset_data, info.size).read(), ending, f"{shard.name}, {info.name}")
         if text is not None and (sample.prompt is None or ending != RECORD):
             sample.prompt = text
+    return f".{ending}" in suffixes or not path.name.lower().endswith(suffixes)
 
 
 def _prompt(data: bytes, ending: str, name: str) -> str | None:

@@ -108,5 +108,4 @@ def identity(task: Task, *, source: Source) -> dict[str, Any]:
 
 def needs(task: Task, *, source: Source) -> Need:
     """Nothing to fetch; of pairs how many comparisons and questions they take."""
-    asked = pairbench.asked(task) if task.key in PAIRS else {}
-    return Need(repo="", revision="", bytes=0, present=True, images=None, texts=None, **asked)
+    return Need(**(pairbench.asked(task) if task.key in PAIRS else {}))

@@ -15,14 +15,12 @@ from compute.tasks.pairbench import manifest
 from compute.tasks.source import Need, OwnFile, Source
 from compute.types import BadInput, NotHere, Task, printable
 
-PAIRS = pairbench.PROCEDURES  # of manifests of pairs, which PairBench's own loader reads
-PROCEDURES = tuple(dict.fromkeys((*(shape.procedure for shape in SHAPES), *PAIRS)))
+# The last of manifests of pairs, which PairBench's own loader reads.
+PROCEDURES = (*dict.fromkeys(shape.procedure for shape in SHAPES), *pairbench.PROCEDURES)
 
 
 def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str, Data]:
     """A task's items. Raises NotHere for data that is gone or has changed, and BadInput."""
-    if task.procedure in PAIRS:
-        return dict(pairbench.load(task, source=source, options=options))
     return opened(task, source=source).items()
 
 
@@ -33,27 +31,14 @@ def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
     """The version of what reads the file; its content is the task's revision. Raises NotHere where it has changed."""
-    if task.procedure in PAIRS:
-        return pairbench.identity(task, source=source)
     opened(task, source=source)
     return {"loader": VERSION}
 
 
 def needs(task: Task, *, source: Source) -> Need:
     """What the task's items take, all of them here."""
-    if task.procedure in PAIRS:
-        return pairbench.needs(task, source=source)
     facts = opened(task, source=source).facts
-    return Need(
-        repo="",
-        revision="",
-        bytes=0,
-        present=True,
-        images=None,
-        texts=None,
-        comparisons=facts.comparisons,
-        questions=facts.questions,
-    )
+    return Need(comparisons=facts.comparisons, questions=facts.questions)
 
 
 def opened(task: Task, *, source: Source) -> OwnData:
@@ -106,16 +91,3 @@ def manifest_of_pairs(data: Path | str) -> bool:
         return manifest.HEADING in (pq.read_schema(path).metadata or {})
     except (pa.ArrowException, OSError):
         return False
-
-
-__all__ = (
-    "PROCEDURES",
-    "OwnData",
-    "identity",
-    "load",
-    "manifest_of_pairs",
-    "needs",
-    "opened",
-    "options_of",
-    "read",
-)

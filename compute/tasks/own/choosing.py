@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from compute.tasks.data import Choices, OddOneOut, take
-from compute.tasks.own.facts import OwnFacts, modalities, number_of
-from compute.tasks.own.rows import OwnContent, OwnRows
+from compute.tasks.own.rows import OwnContent, OwnFacts, OwnRows, modalities
+from compute.types import counted
 
 
 def choices(rows: OwnRows) -> OwnFacts:
@@ -30,7 +30,7 @@ def odd(rows: OwnRows) -> OwnFacts:
         chance=1 / k,
         n_items=len(rows),
         modalities=("image",),
-        counts=f"{number_of(len(rows), 'row')} of {k} images",
+        counts=f"{counted(len(rows), 'row')} of {k} images",
         comparisons=len(rows) * k * (k - 1),  # both orders of every pair
         questions=len(rows),
         items=lambda: OddOneOut(
@@ -122,7 +122,7 @@ def _facts(
         chance=1 / k,
         n_items=n,
         modalities=modalities((reference.modality, kind)),
-        counts=f"{number_of(n, 'question')} of {k} alternatives{more}",
+        counts=f"{counted(n, 'question')} of {k} alternatives{more}",
         notes=notes,
         comparisons=n * k,
         questions=n,

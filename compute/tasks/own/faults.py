@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -71,4 +72,4 @@ def sentence(title: str, listed: list[RowFault] | tuple[RowFault, ...], count: i
     if count == 1:
         return str(listed[0])
     more = f", the first {SHOWN}" if count > SHOWN else ""
-    return f"{title} has {count:,} faults{more}: {first} All of them: likeness task check {title}"
+    return f"{title} has {count:,} faults{more}: {first} All of them: likeness task check {shlex.quote(title)}"

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from compute.tasks.data import Mixed, Retrieval, renumbered
-from compute.tasks.own.facts import OwnFacts, modalities, number_of
-from compute.tasks.own.rows import OwnContent, OwnRows
-from compute.types import shortened
+from compute.tasks.own.rows import OwnContent, OwnFacts, OwnRows, modalities
+from compute.types import counted, shortened
 
 CORPUS, QUERIES, QRELS = "corpus", "queries", "qrels"
 QUERY, DOCUMENT, SCORE = "query-id", "corpus-id", "score"
@@ -43,9 +42,9 @@ def retrieval(tables: Mapping[str, OwnRows]) -> OwnFacts:
         modalities=modalities(
             part.modality for side in sides for part in side.values() if (part.positions() >= 0).any()
         ),
-        counts=f"{number_of(len(judged), 'query')}, {number_of(len(documents), 'document')} and "
-        f"{number_of(len(qrels), 'judgement')}",
-        notes=f"Skipped: {number_of(left, 'query')} without a judgement." if left else "",
+        counts=f"{counted(len(judged), 'query')}, {counted(len(documents), 'document')} and "
+        f"{counted(len(qrels), 'judgement')}",
+        notes=f"Skipped: {counted(left, 'query')} without a judgement." if left else "",
         items=lambda: Retrieval(
             queries=_mixed(queries, sides[0]).take(judged),
             documents=_mixed(documents, sides[1]),

@@ -9,9 +9,9 @@ import numpy as np
 
 from compute.content import items
 from compute.tasks.data import Clusters, Labelled, Probe, ZeroShot, take
-from compute.tasks.own.facts import OwnFacts, modalities, number_of
-from compute.tasks.own.rows import OwnContent, OwnRows
+from compute.tasks.own.rows import OwnContent, OwnFacts, OwnRows, modalities
 from compute.tasks.own.table import SPLIT
+from compute.types import counted
 
 PROMPTS = {"image": "a photo of a {}.", "text": "{}"}  # of a class, where the file has no prompts
 TRAIN, TEST = "train", "test"
@@ -42,7 +42,7 @@ class _OwnClasses:
 
     @property
     def counts(self) -> str:
-        return f"{number_of(len(self.labels), self.content.modality)} of {number_of(len(self.names), 'class')}"
+        return f"{counted(len(self.labels), self.content.modality)} of {counted(len(self.names), 'class')}"
 
     @property
     def chance(self) -> float | None:
@@ -117,7 +117,7 @@ def probe(rows: OwnRows) -> OwnFacts:
 
     def are(wanted: Callable[[str], bool]) -> np.ndarray:
         """(n,) bool: the rows whose split, in lower case, is wanted."""
-        return np.append([wanted(value.strip().lower()) for value in splits.listed()], False).astype(bool)[splits.codes]
+        return splits.rows([wanted(value.strip().lower()) for value in splits.listed()])
 
     rows.fault(
         SPLIT,
@@ -152,6 +152,6 @@ def probe(rows: OwnRows) -> OwnFacts:
         modalities=(classes.content.modality,),
         counts=f"{test.sum():,} {classes.content.modality}s of {len(classes.names):,} classes, {train.sum():,} for "
         "training",
-        notes=f"Skipped: {number_of(left, 'row')} of other splits." if left else "",
+        notes=f"Skipped: {counted(left, 'row')} of other splits." if left else "",
         items=items,
     )

@@ -12,11 +12,9 @@ import numpy as np
 
 from compute.content.items import content_key
 from compute.tasks.data import Data
-from compute.tasks.own import hub, layout, naming
-from compute.tasks.own.facts import OwnFacts
+from compute.tasks.own import hub, layout, shapes
 from compute.tasks.own.faults import Faults, RowFault, sentence
-from compute.tasks.own.rows import OwnRows
-from compute.tasks.own.shapes import TaskShape
+from compute.tasks.own.rows import OwnFacts, OwnRows
 from compute.tasks.source import OwnFile, Source
 from compute.types import BadInput
 
@@ -27,7 +25,7 @@ VERSION = 1  # of what is made of a file: raise it when any item changes
 class OwnData:
     """Data of one task, read and checked. With problems there are neither facts nor items."""
 
-    shape: TaskShape
+    shape: shapes.TaskShape
     title: str  # of the file or folder
     path: Path | None  # None: of the hub
     hub: str = ""  # `hub:org/name@commit`
@@ -114,7 +112,7 @@ def read(
     source = source or Source()
     given = dict(columns or {})
     faults = Faults()
-    chosen = naming.shape_named(shape) if shape else None
+    chosen = shapes.shape_named(shape) if shape else None
     path, hub_name = None, ""
     named = images = tuple(Path(folder).absolute() for folder in images)
     if hub.is_named(data):
@@ -133,14 +131,14 @@ def read(
         title = path.name or str(path)
         chosen, tables = layout.read(path, chosen, faults)
     if chosen is None:
-        chosen = naming.shape_of(tables[""].columns, given, title=title)
+        chosen = shapes.shape_of(tables[""].columns, given, title=title)
     ignored: tuple[str, ...] = ()
     rows = {}
     for name, table in tables.items():
-        names, free = naming.resolved(
+        names, free = shapes.resolved(
             chosen.columns[name],
             table.columns,
-            naming.of_table(given, name, tuple(tables)),
+            shapes.of_table(given, name, tuple(tables)),
             shape=chosen.key,
             title=table.title,
         )

@@ -1,4 +1,5 @@
-"""A user's table seen through the columns of its shape: each column is checked whole, then made into items.
+"""A user's table seen through the columns of its shape: each column is checked whole, then made into items, and what
+follows from it for the task.
 
 Images by path are relative to the manifest's folder, or to a folder that the user names. A path may lead into these
 folders alone: a manifest may come from anyone. Links are judged by where they lead.
@@ -9,17 +10,19 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 import numpy as np
 
 from compute.content.items import Column, content_key, unreadable
-from compute.io.images import SUCH_AS, endings
+from compute.io.images import SUCH_AS, endings, is_image_name
 from compute.io.numbers import has_decimal_comma, read_numbers
+from compute.tasks.data import Data
 from compute.tasks.own.faults import LISTED, Faults
 from compute.tasks.own.table import OwnTable
 from compute.tasks.pairbench.sources import MAX_FILE
@@ -30,7 +33,9 @@ from compute.types import shortened, suggestion
 if TYPE_CHECKING:
     import pyarrow as pa
 
+MODALITIES = ("image", "text")  # in the order in which a task lists them
 OUTSIDE = "leads out of the manifest's folder: move the images there, or name the folder they are in with --images"
+FIRST = 100  # values without the form of a path: where none of them is a file, the others are not looked for
 MOST_NAMES = 2000  # files of a folder that a suggestion is looked for among
 
 
@@ -72,7 +77,7 @@ def located(names: Sequence[str], *, folders: Sequence[Path]) -> LocatedFiles:
     for at, name in enumerate(names):
         path, problem, status = "", "is not a path", None
         for root in roots if "\0" not in name else ():
-            path = os.path.normpath(os.path.join(root, name))
+            path = os.path.normpath(spelled(root, name))
             status, problem = None, OUTSIDE
             if path.startswith(inside) and os.path.realpath(path).startswith(allowed):
                 status, problem = _status(path)
@@ -97,8 +102,6 @@ def _status(path: str) -> tuple[os.stat_result | None, str]:
         return None, f"cannot be read ({error.strerror})"
     if not stat.S_ISREG(status.st_mode):
         return status, "is not a file"
-    if not status.st_size:
-        return status, "is empty"
     return status, f"has more than {MAX_FILE >> 20} MB" if status.st_size > MAX_FILE else ""
 
 
@@ -109,16 +112,16 @@ def _nearest(path: str) -> str:
     return f".{near}" if near else ""
 
 
-def are_image_names(names: pa.LargeStringArray) -> np.ndarray:
-    """(n,) bool: whether each text is the name of an image's file, by its end."""
-    import pyarrow.compute as pc
-
-    ends = "|".join(map(re.escape, endings()))
-    return np.asarray(pc.match_substring_regex(names, f"(?i)({ends})$"), dtype=bool)
-
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+def spelled(folder: str, name: str) -> str:
+    """The path of a file in a folder as the disk has it: `\\` may stand for `/`, `é` be one character or two."""
+    path = os.path.join(folder, name)
+    if name.isascii() and "\\" not in name or os.path.lexists(path):
+        return path
+    at = os.sep if os.path.isabs(name) else folder
+    for part in filter(None, name.replace("\\", "/").split("/")):
+        forms = [os.path.join(at, form) for form in (part, *(normalize(kind, part) for kind in ("NFC", "NFD")))]
+        at = next(filter(os.path.lexists, forms), forms[0])
+    return at
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +135,10 @@ class Codes:
         """A row's text, empty where it has none."""
         code = int(self.codes[row])
         return "" if code < 0 else self.distinct[code].as_py()
+
+    def rows(self, distinct: Sequence[bool] | np.ndarray) -> np.ndarray:
+        """(n,) bool: the rows whose distinct value has True here."""
+        return np.append(np.asarray(distinct, dtype=bool), False)[self.codes]
 
     def listed(self) -> list[str]:
         """The distinct values."""
@@ -233,11 +240,8 @@ class OwnRows:
         return name in self.columns
 
     def numbered(self, name: str) -> tuple[str, ...]:
-        """The shape's columns name_1, name_2, ... that are there, without a gap."""
-        out: list[str] = []
-        while self.has(f"{name}_{len(out) + 1}"):
-            out.append(f"{name}_{len(out) + 1}")
-        return tuple(out)
+        """The shape's columns name_1, name_2, ... that are there."""
+        return tuple(column for column in self.columns if re.fullmatch(rf"{name}_\d+", column))
 
     def fault(self, name: str, wrong: np.ndarray, what: Callable[[int], str]) -> None:
         """Faults of the rows where `wrong` is true; `what(i)` is the end of the sentence after the column's name."""
@@ -289,8 +293,11 @@ class OwnRows:
     def content(self, name: str, *, only: str = "", required: bool = True) -> OwnContent:
         """A column of images or texts; `only` one of these. Images by path, or bytes inside Parquet.
 
-        A column whose values mostly end as names of images do is of images. Empty rows are faults where `required`.
+        A column is of images whose values mostly are paths: of a file that is there, by an image's ending, or by their
+        form. Empty rows are faults where `required`.
         """
+        import pyarrow.compute as pc
+
         column, title = self.columns[name], self.table.title
         if column in self.table.stored:
             if only == "text":
@@ -300,35 +307,40 @@ class OwnRows:
             self.images[name] = OwnContent(modality="image", name=column, title=title, stored=stored)
             return self.images[name]
         codes = self.texts(name, required=required)
-        named = are_image_names(codes.distinct) | (column in self.table.paths)
-        images = bool(len(named)) and np.dot(named, codes.counts) * 2 > codes.counts.sum()
+        listed, ends = codes.listed(), "|".join(map(re.escape, endings()))
+        pattern = f"(?i)({ends})$" if only == "text" else rf"(?i)({ends})([?#]\S*)?$|^\S*[/\\]\S*$"
+        named = np.asarray(pc.match_substring_regex(codes.distinct, pattern), dtype=bool) | (column in self.table.paths)
+        there: list[bool] = []
+        for text, is_path in zip(listed, named.tolist(), strict=True):
+            looked = is_path or len(there) < FIRST or True in there[:FIRST]
+            there.append(looked and any(os.path.isfile(spelled(str(root), text)) for root in self.folders))
+        named |= np.array(there, dtype=bool)
+        images = np.dot(named, codes.counts) * 2 > codes.counts.sum()
         if images and only == "text":
             self.whole(f"{column} holds paths of images, and texts are needed")
         if not images and only != "image":
+            self.fault(
+                name,
+                codes.rows([here and is_image_name(text) for here, text in zip(there, listed, strict=True)]),
+                lambda at: f"is {shortened(codes.at(at))!r}, the file of an image, and most others are texts",
+            )
             return OwnContent(modality="text", name=column, title=title, codes=codes)
-        located = self._located(name, codes, named)
-        self.images[name] = OwnContent(modality="image", name=column, title=title, codes=codes, located=located)
-        return self.images[name]
-
-    def _located(self, name: str, codes: Codes, named: np.ndarray) -> LocatedFiles:
         self.fault(
             name,
-            np.append(~named, False)[codes.codes] & (codes.codes >= 0),
+            codes.rows(~named),
             lambda at: f"is {shortened(codes.at(at))!r}, no image: a file's name ends in {SUCH_AS}",
         )
         found = located(
-            [text if is_image else "\0" for text, is_image in zip(codes.listed(), named.tolist(), strict=True)],
+            [text if is_named else "\0" for text, is_named in zip(listed, named.tolist(), strict=True)],
             folders=self.folders,
         )
-        wrong = np.zeros(len(named) + 1, dtype=bool)
-        wrong[list(found.problems)] = True
-        wrong[:-1] &= named
         self.fault(
             name,
-            wrong[codes.codes] & (codes.codes >= 0),
+            codes.rows([at in found.problems and bool(named[at]) for at in range(len(listed))]),
             lambda at: f"{shortened(codes.at(at))} {found.problems[int(codes.codes[at])]}",
         )
-        return found
+        self.images[name] = OwnContent(modality="image", name=column, title=title, codes=codes, located=found)
+        return self.images[name]
 
     def joined_texts(self, names: Sequence[str]) -> OwnContent:
         """Columns of texts as one, with a space between; a row may have none."""
@@ -396,3 +408,25 @@ def _classes(values: pa.ChunkedArray, names: tuple[str, ...]) -> pa.Array:
     known = (codes >= 0) & (codes < len(names))
     array = pa.array([*names, None], pa.large_string())
     return array.take(pa.array(np.where(known, codes, len(names))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnFacts:
+    """What a task's row says of its items, and the items."""
+
+    category: str
+    metrics: tuple[str, ...]  # the first is the headline
+    chance: float | None  # value of the headline by guessing
+    n_items: int  # that are scored
+    modalities: tuple[str, ...]
+    counts: str  # in words: "120 questions of 3 alternatives"
+    items: Callable[[], Data] = field(repr=False)  # of rows without a fault
+    notes: str = ""
+    comparisons: int | None = None  # pairs that a model without vectors compares
+    questions: int | None = None  # that a judge is asked
+
+
+def modalities(kinds: Iterable[str]) -> tuple[str, ...]:
+    """The modalities once each, in their order."""
+    present = set(kinds)
+    return tuple(kind for kind in MODALITIES if kind in present)

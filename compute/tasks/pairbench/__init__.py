@@ -44,8 +44,7 @@ def identity(task: Task, *, source: Source) -> dict[str, Any]:
 def needs(task: Task, *, source: Source) -> Need:
     """What a task takes; how many images are shown is not known before its pairs are read."""
     if task.benchmark in OWN:
-        present = _manifest(task, source).is_file()
-        return Need(repo="", revision="", bytes=0, present=present, images=None, texts=None, **asked(task))
+        return Need(present=_manifest(task, source).is_file(), **asked(task))
     part = hub.part_of(task)
     repo, folder = hub.repo_of(part, source=source, revision=task.revision)
     size = weight(folder) if folder else hub.SIZES.get(part.config)
@@ -54,8 +53,6 @@ def needs(task: Task, *, source: Source) -> Need:
         revision=task.revision,
         bytes=size,
         present=folder is not None,
-        images=None,
-        texts=None,
         parts={part.config: size} if size else {},
         **asked(task),
     )

@@ -22,7 +22,7 @@ from compute.tasks.pairbench import sources
 from compute.tasks.pairbench.pixels import RESIZE
 from compute.tasks.pairbench.splits import SPLITS
 from compute.tasks.perturb import PERTURBATIONS
-from compute.types import BadInput
+from compute.types import BadInput, first_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -139,9 +139,7 @@ def read(path: Path) -> Manifest:
         check_unpacked(path, pq.read_schema(path).names, most_bytes=MOST_BYTES)
         table = pq.read_table(path)
     except (pa.ArrowException, OSError) as error:
-        raise BadInput(
-            f"{path.name} is not a Parquet file, or a damaged one ({_first_line(error)}). {AGAIN}"
-        ) from error
+        raise BadInput(f"{path.name} is not a Parquet file, or a damaged one ({first_line(error)}). {AGAIN}") from error
     heading = (table.schema.metadata or {}).get(HEADING)
     if heading is None:
         raise BadInput(f"{path.name} is a Parquet file but not a manifest of pairs. {AGAIN}")
@@ -194,7 +192,7 @@ def _about(heading: bytes, *, title: str) -> dict[str, Any]:
     try:
         return validated(parse_json(heading.decode(), name="the heading"), Heading).model_dump()
     except ValueError as error:
-        raise BadInput(f"{title}: its heading is damaged ({_first_line(error)}). {AGAIN}") from error
+        raise BadInput(f"{title}: its heading is damaged ({first_line(error)}). {AGAIN}") from error
 
 
 def _typed(table: pa.Table, *, title: str) -> pa.Table:
@@ -207,7 +205,7 @@ def _typed(table: pa.Table, *, title: str) -> pa.Table:
             values = table.column(column.name).cast(column.type).combine_chunks()
         except pa.ArrowException as error:
             raise BadInput(
-                f"{title}: its column {column.name!r} does not belong to pairs ({_first_line(error)}). {AGAIN}"
+                f"{title}: its column {column.name!r} does not belong to pairs ({first_line(error)}). {AGAIN}"
             ) from error
         if values.null_count or (pa.types.is_list(column.type) and values.flatten().null_count):
             raise BadInput(f"{title}: its column {column.name!r} has empty cells. {AGAIN}")
@@ -230,7 +228,3 @@ def _problem(pair: Pair) -> str:
     if SPLITS[pair.split].second == "text":
         return "" if pair.text and not pair.second else "no text, or a second image next to it"
     return "" if pair.second and not pair.text else "no second image, or a text next to it"
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]

@@ -162,9 +162,12 @@ def test_cut_and_flipped_files_never_raise_anything_else() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
-@pytest.mark.parametrize("size", [(8000, 8001)])
-def test_the_limit_is_read_from_the_header(size: tuple[int, int]) -> None:
-    with pytest.raises(BadInput, match="more than 64 megapixels"):
+@pytest.mark.parametrize(
+    ("size", "words"), [((8000, 8001), "more than 64 megapixels"), ((1, 200_000), "1,000 times"), ((1001, 1), "times")]
+)
+def test_the_limits_are_read_from_the_header(size: tuple[int, int], words: str) -> None:
+    assert opened(png_header(1000, 1)).size == (1000, 1)
+    with pytest.raises(BadInput, match=words):
         opened(png_header(*size))
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from compute.database import store
+from compute.io.tables import check_unpacked
 from compute.paths import ROOT
 from compute.types import DatabaseError, Run, Score
 
@@ -228,6 +229,29 @@ def test_a_reader_keeps_its_database_while_another_replaces_it(tmp_path: Path) -
     assert [one.name for one in tmp_path.iterdir()] == ["small.duckdb"]
 
 
+@pytest.mark.parametrize(
+    "error", [RuntimeError("Query interrupted"), duckdb.InterruptException("x"), duckdb.Error("KeyboardInterrupt\nAt")]
+)
+def test_an_interrupted_build_damages_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    path, items = tmp_path / "a.duckdb", tmp_path / "items.parquet"
+    store.write(path, frames=frames(), version="old")
+    store.write_parquet(items, frame=pd.DataFrame({"item": ["a"]}))
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(store, "_check_sizes", interrupted)
+    for work in (
+        lambda: store.write(path, frames=frames(), items=[("r", items)], most_items=1),
+        lambda: store.read_parquet(items),
+    ):
+        with pytest.raises(KeyboardInterrupt):
+            work()
+    assert store.recorded(path, "version") == "old" and len(list(tmp_path.iterdir())) == 2
+
+
 def test_the_app_cannot_write(database: Path) -> None:
     with store.connect(database) as connection, pytest.raises(duckdb.Error):
         connection.execute("DELETE FROM scores")
@@ -255,6 +279,12 @@ def test_parquet_gives_back_what_was_written(tmp_path: Path) -> None:
     path = tmp_path / "it's.parquet"
     store.write_parquet(path, frame=frame)
     pd.testing.assert_frame_equal(store.read_parquet(path), frame, check_dtype=False)
+    for name in ("a1", "a[12]", "a*", "a?", "name=x/a"):  # none is a pattern, and a folder's name no column
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        store.write_parquet(tmp_path / f"{name}.parquet", frame=frame.assign(name=name))
+    for name in ("a1", "a[12]", "a*", "a?", "name=x/a"):
+        check_unpacked(tmp_path / f"{name}.parquet", ["name"], most_bytes=100)
+        assert set(store.read_parquet(tmp_path / f"{name}.parquet")["name"]) == {name}
     assert store.parquet_bytes(frame)[:4] == b"PAR1"
     path.write_bytes(b"PAR1 and nothing else")
     with pytest.raises(DatabaseError, match=r"it's\.parquet"):

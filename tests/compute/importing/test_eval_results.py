@@ -166,6 +166,9 @@ def test_files_of_the_hubs_cache_are_links_that_are_read(tmp_path: Path, catalog
     os.symlink(Path("../../../blobs/abc"), folder / "x.yaml")
     imported = read_eval_results(folder.parent, model="Org/New", source="Org/New @ c", catalog=catalog)
     assert imported.problems == () and imported.runs[0].source == "Org/New @ c"
+    os.mkfifo(folder / "pipe.yaml")  # which is not waited for
+    imported = read_eval_results(folder.parent, model="Org/New", source="Org/New @ c", catalog=catalog)
+    assert [problem.path for problem in imported.problems] == ["pipe.yaml"] and imported.runs
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,9 @@ def result(name: str, *rows: dict[str, Any], split: str = "test", version: str =
 def put(root: Path, name: str, content: Any, *, model: str = "Org__Some-Model", revision: str = NEW) -> Path:
     path = root / "results" / model / revision / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
+    if callable(content):
+        content(path)
+        return path
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     return path
 
@@ -187,6 +191,25 @@ def test_splits_and_averages(tmp_path: Path, catalog: Catalog) -> None:
     }
 
 
+def test_one_of_two_splits_is_no_score_of_the_task(tmp_path: Path, catalog: Catalog) -> None:
+    name = "STSBenchmarkMultilingualVisualSTS"
+    put(tmp_path, name, {**result(name), "scores": {"dev": [entry(0.3, subset="de")]}})
+    put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.7)))
+    imported = read_mteb_results(tmp_path, catalog=catalog)
+    assert [run.task for run in imported.runs] == ["mieb/cifar10"]
+    assert "splits dev" in imported.problems[0].reason and "scored on test" in imported.problems[0].reason
+
+
+def test_results_in_no_revisions_folder_are_named(tmp_path: Path, catalog: Catalog) -> None:
+    put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.7)))
+    for stray in ("", "Org__Some-Model"):
+        put(tmp_path, "VOC2007", result("VOC2007", entry(0.6)), model=stray, revision="")
+    put(tmp_path, "notes", "{}", revision="")
+    imported = read_mteb_results(tmp_path, catalog=catalog)
+    assert [problem.path for problem in imported.problems] == ["VOC2007.json", "Org__Some-Model/VOC2007.json"]
+    assert [run.task for run in imported.runs] == ["mieb/cifar10"]
+
+
 def test_newest_revision_is_primary_and_the_others_fill_its_gaps(tmp_path: Path, catalog: Catalog) -> None:
     put(tmp_path, "model_meta", {**META, "revision": OLD, "embed_dim": 256}, revision=OLD)
     put(tmp_path, "model_meta", META)
@@ -231,6 +254,7 @@ DAMAGED: dict[str, tuple[Any, str]] = {
     "empty split": ({"scores": {"test": []}}, "no scores"),
     "row is text": ({"scores": {"test": ["0.5"]}}, "test"),
     "other split only": ({"scores": {"train": [entry(0.5)]}}, "splits"),
+    "a pipe": (os.mkfifo, "regular"),
     "NaN": ('{"scores": {"test": [{"main_score": NaN}]}}', "main_score"),
     "huge integer": (f'{{"scores": {{"test": [{{"main_score": 1{"0" * 400}}}]}}}}', "main_score"),
     "text for a number": ({"scores": {"test": [entry("0.5")]}}, "main_score"),

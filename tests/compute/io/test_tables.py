@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path
 
 import openpyxl
@@ -154,7 +155,12 @@ def test_what_is_no_table_is_a_sentence(tmp_path: Path) -> None:
         with pytest.raises(BadInput, match=f"{name}.*{words}") as caught:
             read_table(tmp_path / name)
         assert "\n" not in str(caught.value)
-    for path in (tmp_path, tmp_path / "none.csv"):
+    pipes = [tmp_path / "pipe.csv", tmp_path / "pipe.parquet"]
+    for path in pipes:
+        os.mkfifo(path)
+        with pytest.raises(BadInput, match="regular"):
+            tables.check_unpacked(path, [], most_bytes=1)
+    for path in (tmp_path, tmp_path / "none.csv", *pipes):
         with pytest.raises(BadInput, match=path.name):
             read_table(path)
 

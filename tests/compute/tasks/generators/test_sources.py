@@ -47,11 +47,11 @@ def opened(name: str, where: Path | str, **options: bool) -> ImageSet:
 
 
 def test_a_folder_pairs_with_a_table_of_prompts_whatever_the_ending(tmp_path: Path) -> None:
-    reference = opened("reference", folder(tmp_path / "real", ["a/1.png", "a/2.png", "a/3.png"]))
-    mine = opened("mine", folder(tmp_path / "mine", ["a/3.jpg", "a/1.webp", "a/2.png"], first=10))
-    (tmp_path / "p.csv").write_text('Image,Prompt\na/1.png,"one, two"\na/2.jpg,second\na/3,third\n')
+    reference = opened("reference", folder(tmp_path / "real", ["a/1.png", "a/2.png", "a/\u00e9.png"]))
+    mine = opened("mine", folder(tmp_path / "mine", ["a/e\u0301.jpg", "a/1.webp", "a/2.png"], first=10))
+    (tmp_path / "p.csv").write_text('Image,Prompt\na/1.png,"one, two"\na/2.jpg,second\na/e\u0301,third\n')
     sets = pairing.pair(reference=reference, generated=[mine], prompts=prompts_of(tmp_path / "p.csv"))
-    assert sets.ids == ("a/1", "a/2", "a/3") and sets.texts == ("one, two", "second", "third")
+    assert sets.ids == ("a/1", "a/2", "a/\u00e9") and sets.texts == ("one, two", "second", "third")
     assert [part.ids for part in sets.sets] == [sets.ids, sets.ids] and sets.warnings == ()
     assert sets.generated[0].images.name(0) == "mine/a/1.webp"
     assert Image.open(io.BytesIO(sets.reference.images.read(2))).size == (20, 16)
@@ -115,6 +115,10 @@ def test_webdataset_shards_pair_by_their_prompts_and_are_never_unpacked(tmp_path
         tmp_path / "2.tar", {"8.png": png(picture(4)), "8.txt": b"a cow", "9.png": png(picture(5)), "9.txt": b"a dog"}
     )
     sets = pairing.pair(reference=real, generated=[sources.from_tars("mine", [other])], prompts=None)
+    assert "1 image (b.seg.png) not used" in real.warnings[0] and "first dot" in real.warnings[0]
+    with pytest.raises(BadInput, match=r"no image .*cfg7\.3\.png"):
+        opened("mine", tar(tmp_path / "3.tar", {f"cfg7.{at}.png": png(picture(at)) for at in (3, 4)}))
+    (tmp_path / "3.tar").unlink()
     assert sets.texts == ("a dog", "a cow") and sets.generated[0].images.read(0) == png(picture(5))
     assert "mine: 1 prompt (b) without an image" in sets.warnings
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.tar", "1.tar", "2.tar"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -35,7 +36,10 @@ BY_ROW = (
     ("reference", "0.PNG", "Did you mean '0.png'?"),
     ("reference", "other/0.png", "does not exist"),
     ("reference", "0.txt", "no image"),
-    ("reference", "empty.png", "is empty"),
+    ("reference", "0.png?width=64", "does not exist. Did you mean '0.png'?"),
+    ("reference", "images/0", "does not exist"),
+    ("reference", "./pipe", "is not a file"),
+    ("reference", "https://a.org/0.png?b", "does not exist"),
     ("reference", "folder.png", "is not a file"),
     ("alternative_2", "  ", "alternative_2 is empty"),
     ("name", "a", "as in row 1"),
@@ -51,7 +55,7 @@ BY_ROW = (
 
 def test_a_fault_of_a_row_is_named_with_its_row(folder: Path) -> None:
     picture(folder.parent / "secret.png", colour="red", seed=1)
-    (folder / "empty.png").touch()
+    os.mkfifo(folder / "pipe")
     (folder / "folder.png").mkdir()
     for name, value, reason in BY_ROW:
         data = read(write(folder / "questions.csv", CHOICES, [GOOD, changed(name, value), changed("name", "c")]))
@@ -114,6 +118,12 @@ TABLES = (
     (("first", "second", "score"), [("a", "b", 3), ("a", "c", 4)], "three pairs"),
     (("first", "second", "score"), [("a", "b", 3), ("a", "c", "4"), ("a", "d", "x")], "row 3: score is 'x'"),
     (("first", "second", "score"), [("a", "b", 3), ("a", "c", 4), ("a", "d", "inf")], "row 3: score is 'inf'"),
+    (("item", "label"), [("images/0", "a"), ("images/1", "b")], "images/0 does not exist"),
+    (
+        ("item", "label"),
+        [("a cat", "a"), ("0.png", "b"), ("a dog", "b")],
+        "row 2: item is '0.png', the file of an image",
+    ),
     (("member_1", "member_2", "member_3", "odd"), [("a", "b", "c", 1)], "row 1: member_1 is 'a'"),
     (("image", "caption"), [("0.png", "a")], "1 image and 1 caption"),
     (("image", "label", "prompt"), [("0.png", "a", "x"), ("1.png", "b", "y"), ("2.png", "a", "z")], "row 3: prompt"),
@@ -143,6 +153,17 @@ def test_votes(folder: Path) -> None:
     assert list(found) == [1] and "votes_1 is '-1'" in found[1]
     assert "more votes" in error(write(folder / "tied.csv", header, [("a", "0.png", "1.png", 2, 2)]))
     assert "votes for 3" in error(write(folder / "v3.csv", (*header, "votes_3"), [("a", "0.png", "1.png", 2, 1, 1)]))
+
+
+def test_a_column_may_be_mapped_by_its_other_name_and_beside_a_base_name(folder: Path) -> None:
+    header = ("id", "left_vote", "right_vote", "votes", "ref_path", "left_path", "right_path", "prompt")
+    path = write(folder / "data.csv", header, [(1, 0.0, 1.0, 7, "0.png", "1.png", "2.png", "a dog")])
+    given = {"alternative_1": "left_path", "alternative_2": "right_path", "votes_1": "left_vote"}
+    for name in ("prompt", "reference", "ref"):
+        data = of(path, columns={name: "ref_path", **given, "votes_2": "right_vote"})
+        assert data.shape.key == "votes" and data.ignored == ("votes", "prompt")
+        assert data.items()["default"].answer.tolist() == [1]
+    assert "no column 'votes'" in error(path, shape="votes", columns={**given, "votes": "right_vote"})
 
 
 def test_retrieval(folder: Path) -> None:
@@ -228,9 +249,11 @@ def test_links_are_judged_by_where_they_lead(folder: Path, tmp_path: Path) -> No
 
 
 def test_an_image_that_cannot_be_decoded_is_named_by_row(folder: Path) -> None:
-    (folder / "broken.png").write_bytes(b"no image at all")
-    data = of(write(folder / "labels.csv", ("image", "label"), [("0.png", "a"), ("broken.png", "b")]))
-    assert "labels.csv, row 2, image broken.png" in data.items()["default"].test.items.name(1)
+    for name, content in (("broken.png", b"no image at all"), ("notes.txt", b"a note"), ("empty.png", b"")):
+        (folder / name).write_bytes(content)
+        data = of(write(folder / "labels.csv", ("image", "label"), [("0.png", "a"), (name, "b")]))
+        items = data.items()["default"].test.items
+        assert f"labels.csv, row 2, image {name}" in items.name(1) and items.read(1) == content
 
 
 def test_images_in_parquet(folder: Path, tmp_path: Path) -> None:

@@ -94,6 +94,26 @@ def test_retrieval_in_beirs_layout(tmp_path: Path) -> None:
     assert made.documents.text.read(made.documents.text_at[3]) == "red a circle"
 
 
+@pytest.mark.parametrize(
+    ("file", "cell"),
+    [
+        ("images/0001", "images/0001"),
+        ("plain", "plain"),
+        ("train/0.png", "train\\0.png"),
+        ("0.png?width=64", "0.png?width=64"),
+        ("b\u00e4r/\u00e9.png", "ba\u0308r/e\u0301.png"),
+        ("ba\u0308r/\u00e9", "b\u00e4r\\e\u0301"),
+    ],
+)
+def test_a_cell_that_names_a_file_is_that_file(tmp_path: Path, file: str, cell: str) -> None:
+    names = [picture(tmp_path / f"{colour}.png", colour=colour, seed=1) for colour in ("red", "blue")]
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / names[0]).rename(tmp_path / file)
+    data = of(write(tmp_path / "m.csv", ("item", "label"), [(cell, "a"), (names[1], "b")]))
+    assert data.facts.counts == "2 images of 2 classes"
+    assert data.items()["default"].test.items.read(0) == (tmp_path / file).read_bytes()
+
+
 def test_folders_of_images_by_class(tmp_path: Path) -> None:
     for split, count in (("train", 2), ("test", 3)):
         for at, name in enumerate(("few_shapes", "many_shapes")):

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from compute.paths import DOCS
-from compute.tasks.own import layout, naming, shapes
+from compute.tasks.own import layout, shapes
 from compute.tasks.own.shapes import SHAPES
 
 ROWS = re.findall(r"^\| `([a-z-]+)` \|.*\| (`.*`) \|$", (DOCS / "your-data.md").read_text(encoding="utf-8"), re.M)
@@ -21,9 +21,9 @@ def test_the_example_has_the_columns_of_its_shape() -> None:
             continue
         header, *rows = csv.reader(EXAMPLES[shape.key])
         assert len(rows) == 2 and {len(row) for row in rows} == {len(header)}
-        chosen, free = naming.resolved(shape.columns[""], tuple(header), {}, shape=shape.key, title="example")
+        chosen, free = shapes.resolved(shape.columns[""], tuple(header), {}, shape=shape.key, title="example")
         assert free == () and set(chosen.values()) == set(header)
-        told = naming.shape_of(tuple(header), {}, title="example")
+        told = shapes.shape_of(tuple(header), {}, title="example")
         assert told is shape or (shape is shapes.CLUSTERING and told is shapes.CLASSIFICATION)
 
 

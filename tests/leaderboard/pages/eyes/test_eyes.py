@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
+from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -170,6 +171,8 @@ def test_a_report_ranks_models_and_hands_out_the_votes(client: Callable[..., Tes
     answer = client().post("/eyes/report", json=body(judged(count=23))).json()
     assert "SSIM agrees" in answer["html"] and "likeness run" in answer["html"] and "--tune" not in answer["html"]
     assert "<b>hostile" not in answer["html"] and "<i>note" not in answer["html"]
+    other = client().post("/eyes/report", json=body(judged(count=23, choice=1))).json()
+    assert "--models '<b>hostile</b>'" in unescape(other["html"])  # quoted, as a shell would run it
     head, *rows = answer["manifest"].splitlines()
     assert head.startswith("name,prompt,alternative_1") and all(row.endswith(",1,0") for row in rows)
 
