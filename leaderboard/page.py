@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import gradio as gr
@@ -14,7 +14,7 @@ from compute.eyes.folder import StudyFolder
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.memo import shared
-from leaderboard.data.payload import compressed
+from leaderboard.data.payload import compressed, serving
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.hub_data import HubData
 from leaderboard.html.components import scripted
@@ -41,6 +41,8 @@ class Site:
     live: Live  # what visitors try
     data: HubData | None = None  # the data set of the hub that the database comes from
     study: StudyFolder | None = None  # the host's own, which the page Your eyes asks about
+    study_key: str = ""  # without which visitors do not get it; empty: nobody else reaches the app
+    ahead: list[Callable[[], Any]] = field(default_factory=list)  # what is made before the first visitor needs it
 
     def guard(self, answer: Handler) -> Handler:
         """A route's handler whose errors are sentences, and whose answer comes from one file of the database."""
@@ -51,7 +53,10 @@ class Site:
 
         key: the query parameter that `make` is called with, if there is one.
         """
-        return Route(f"/data/{name}", self.guard(compressed(self.db, make, key=key)))
+        packed = compressed(self.db, make)
+        if not key:
+            self.ahead.append(packed)
+        return Route(f"/data/{name}", self.guard(serving(self.db, packed, key=key)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,8 @@
 
 The agreement of a model is the share of the uniformly drawn questions in which it picks what the rater chose; "cannot
 tell" is skipped and counted, an exact tie of the model is worth half. Two models are compared where they pick
-differently, over all questions that were asked, each weighted by one over its probability of being asked. Several raters of one question count as one question.
+differently, over all questions that were asked, each weighted by one over its probability of being asked. Several
+raters of one question count as one.
 
 Models are compared after LOOKS judgments only, and a verdict stays until the next: a rater may look after every answer
 and stop at any. All pairs and looks share one error of ALPHA. The signs of the questions are flipped at random, the

@@ -179,9 +179,13 @@ def encode(data: dict[str, Any]) -> bytes:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
-def compressed(db: Database, make: Callable[..., dict[str, Any]], *, key: str = "") -> Handler:
-    """A route's answer from `make`, called with the query parameter `key` if there is one; raises what it raises."""
-    packed = memoised(lambda *keys: compress(encode(make(*keys))), most=256, of=db)
+def compressed(db: Database, make: Callable[..., dict[str, Any]]) -> Callable[..., bytes]:
+    """`make` as compressed JSON, made once a database file and key."""
+    return memoised(lambda *keys: compress(encode(make(*keys))), most=256, of=db)
+
+
+def serving(db: Database, packed: Callable[..., bytes], *, key: str = "") -> Handler:
+    """A route's answer from `packed`, called with the query parameter `key` if there is one; raises what it raises."""
 
     def answer(request: Request) -> Response:
         content = packed(*([request.query_params.get(key, "")[:200]] if key else []))
