@@ -124,13 +124,12 @@ class Gate:
         self.running[client] -= 1
         if not self.running[client]:
             del self.running[client]  # nothing is stored on who has left
-        free = [place for place in self._queued if self._is_free(place[0]) and not place[1].done()]
-        if free:
-            place = min(free, key=lambda place: place[0] == client)  # the first of another client, where there is one
+        # Everyone's first, then everyone's second; this client's behind those of others.
+        waiting = sorted(self._queued, key=lambda place: place[0] == client)
+        self._queued = in_turn(waiting, of=lambda place: place[0])
+        place = next((place for place in self._queued if self._is_free(place[0]) and not place[1].done()), None)
+        if place:
             self._queued.remove(place)
-            # The others of this client wait behind everyone's first.
-            self._queued.sort(key=lambda other: other[0] == place[0])
-            self._queued = in_turn(self._queued, of=lambda other: other[0])
             self.running[place[0]] += 1
             place[1].set_result(None)
 
@@ -146,8 +145,7 @@ def gates() -> dict[str, Gate]:
         "compute": Gate(2, waiting=200),
         "tool": Gate(2, waiting=30),
         # Once the body is there, until the answer begins: who sends or reads slowly takes nobody's turn.
-        "compute of all": Gate(2, waiting=200, total=COMPUTING),
-        "tool of all": Gate(2, waiting=30, total=COMPUTING),
+        **{f"{kind} of all": Gate(2, waiting=200, total=COMPUTING) for kind in ("compute", "tool")},
         "query": Gate(1, waiting=2, total=QUERIES, queue=8),
         "download": Gate(4, waiting=12, total=60),
         "stream": Gate(200),

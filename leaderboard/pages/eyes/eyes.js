@@ -188,8 +188,8 @@ class Eyes {
       this.resume(new Visit({ ...facts, judgments: [...facts.judgments, ...unsent], unsent }));
       this.deliver();
     } catch (error) {
-      if (error.status === 404) this.resume(Visit.stored());
-      this.say(`${error.message}. Reload the page to try again.`.replace('..', '.'));
+      if (error.status === 404) this.resume(Visit.stored()); // not for this visitor, who has one of their own
+      else this.say(`${error.message} Reload the page to try again.`);
     }
   }
 
