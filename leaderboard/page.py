@@ -14,7 +14,7 @@ from compute.eyes.folder import StudyFolder
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.memo import shared
-from leaderboard.data.payload import compressed, serving
+from leaderboard.data.payload import compressed
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.hub_data import HubData
 from leaderboard.html.components import scripted
@@ -48,15 +48,14 @@ class Site:
         """A route's handler whose errors are sentences, and whose answer comes from one file of the database."""
         return guarded(answer, snapshot=self.db.snapshot)
 
-    def table(self, name: str, make: Callable[..., dict[str, Any]], *, key: str = "") -> Route:
-        """The route `/data/<name>` of a table, made and compressed once a database file.
+    def packed(self, make: Callable[..., dict[str, Any]], *, key: str = "") -> Handler:
+        """A route's handler that answers with what is made and compressed once a database file, ahead of the first
+        visitor unless it takes a `key`: the query parameter that `make` is called with."""
+        return self.guard(compressed(self.db, make, key=key, ahead=self.ahead))
 
-        key: the query parameter that `make` is called with, if there is one.
-        """
-        packed = compressed(self.db, make)
-        if not key:
-            self.ahead.append(packed)
-        return Route(f"/data/{name}", self.guard(serving(self.db, packed, key=key)))
+    def table(self, name: str, make: Callable[..., dict[str, Any]], *, key: str = "") -> Route:
+        """The route `/data/<name>` of a table, as `packed`."""
+        return Route(f"/data/{name}", self.packed(make, key=key))
 
 
 @dataclass(frozen=True, kw_only=True)
