@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import gradio as gr
@@ -41,17 +41,21 @@ class Site:
     live: Live  # what visitors try
     data: HubData | None = None  # the data set of the hub that the database comes from
     study: StudyFolder | None = None  # the host's own, which the page Your eyes asks about
+    study_key: str = ""  # without which visitors do not get it; empty: nobody else reaches the app
+    ahead: list[Callable[[], Any]] = field(default_factory=list)  # what is made before the first visitor needs it
 
     def guard(self, answer: Handler) -> Handler:
         """A route's handler whose errors are sentences, and whose answer comes from one file of the database."""
         return guarded(answer, snapshot=self.db.snapshot)
 
-    def table(self, name: str, make: Callable[..., dict[str, Any]], *, key: str = "") -> Route:
-        """The route `/data/<name>` of a table, made and compressed once a database file.
+    def packed(self, make: Callable[..., dict[str, Any]], *, key: str = "") -> Handler:
+        """A route's handler that answers with what is made and compressed once a database file, ahead of the first
+        visitor unless it takes a `key`: the query parameter that `make` is called with."""
+        return self.guard(compressed(self.db, make, key=key, ahead=self.ahead))
 
-        key: the query parameter that `make` is called with, if there is one.
-        """
-        return Route(f"/data/{name}", self.guard(compressed(self.db, make, key=key)))
+    def table(self, name: str, make: Callable[..., dict[str, Any]], *, key: str = "") -> Route:
+        """The route `/data/<name>` of a table, as `packed`."""
+        return Route(f"/data/{name}", self.packed(make, key=key))
 
 
 @dataclass(frozen=True, kw_only=True)

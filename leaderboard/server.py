@@ -69,12 +69,14 @@ def build(
     opens_on: str = "",
     own_models: Sequence[Model] = (),
     study: StudyFolder | None = None,
+    study_key: str = "",
 ) -> tuple[gr.Blocks, dict[str, Any]]:
     """The app and what `launch` needs to serve it; a rebuild, and `data`, renew its database while it runs.
 
     `source` is the database's file, or the database where the caller closes it, after the app. `opens_on` is the
     address of the page that a visitor who opens the app comes to, in place of the front page: `board?suite=...`.
-    `own_models` are the host's own, which visitors can try besides the catalogue's. `study`: what /eyes asks about.
+    `own_models` are the host's own, which visitors can try besides the catalogue's. `study`: what /eyes asks
+    about, with `study_key` only those whose address has it.
 
     Without `access` it answers under any host, and no other site may frame it.
 
@@ -86,7 +88,14 @@ def build(
     with StatelessBlocks(title=SITE, analytics_enabled=False) as blocks:
         first, *others = VIEWS
         site = Site(
-            db=db, suite_cache=suite_cache, blocks=blocks, assets=static.address(), live=live, data=data, study=study
+            db=db,
+            suite_cache=suite_cache,
+            blocks=blocks,
+            assets=static.address(),
+            live=live,
+            data=data,
+            study=study,
+            study_key=study_key,
         )
         first.draw(site)
         endpoints.add(suite_cache, live)
@@ -113,9 +122,9 @@ def build(
     )
     if data:
         data.renew(db)
-    db.after_swap = partial(_make, suite_cache)
+    db.after_swap = partial(_make, site)
     RebuiltData(db).start()
-    Thread(target=_warm, args=(suite_cache,), daemon=False).start()  # not cut off within a library's own code at exit
+    Thread(target=_warm, args=(site,), daemon=False).start()  # not cut off within a library's own code at exit
     launch = {
         "theme": theme(),
         "css": look,
@@ -186,18 +195,18 @@ def routes(site: Site) -> list[Route]:
     ]
 
 
-def _warm(suite_cache: SuiteCache) -> None:
+def _warm(site: Site) -> None:
     """Makes what the first visitors need, while nobody waits; what fails fails again when it is needed."""
     time.sleep(WARM_AFTER)
-    if not suite_cache.db.is_closed:
+    if not site.db.is_closed:
         POOL.start()
-        _make(suite_cache)
+        _make(site)
 
 
-def _make(suite_cache: SuiteCache) -> None:
-    ahead = [partial(suite_cache.board, suite) for suite in suite_queries.suites(suite_cache.db)["key"]]
-    for make in (*ahead, suite_cache.languages, static.warm):
-        if suite_cache.db.is_closed or not main_thread().is_alive():  # the app or the program ends
+def _make(site: Site) -> None:
+    boards = [partial(site.suite_cache.board, suite) for suite in suite_queries.suites(site.db)["key"]]
+    for make in (*boards, *site.ahead, site.suite_cache.languages, static.warm):
+        if site.db.is_closed or not main_thread().is_alive():  # the app or the program ends
             return
         try:
             make()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shlex
 import sys
 from functools import partial
@@ -44,13 +45,17 @@ def start(chosen: Options) -> None:
                 raise BadInput(
                     f"{chosen.eyes} has no questions yet. Make them: likeness eyes {shlex.quote(str(chosen.eyes))}"
                 )
+            study_key = "" if chosen.access.is_local else secrets.token_urlsafe(16)
+            if study and study_key:
+                _tell([f"The study of {chosen.eyes} is at /eyes?key={study_key} alone: whoever has the key answers it"])
             blocks, launch = server.build(
                 fetched or chosen.database,
                 data=data,
                 access=chosen.access,
-                opens_on="eyes" if study else opens_on,
+                opens_on="eyes" if study and not study_key else opens_on,
                 own_models=models,
                 study=study,
+                study_key=study_key,
             )
         server.serve(blocks, launch | chosen.launch)
     except (LikenessError, OSError) as error:  # Gradio's own for a port that is taken

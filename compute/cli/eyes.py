@@ -155,6 +155,8 @@ def _lines(report: EyesReport) -> list[str]:
     lines = [report.lead, "", *("  ".join(cells).rstrip() for cells in padded(rows)), ""]
     raters = f" by {len(report.raters)} raters" if len(report.raters) > 1 else ""
     lines.append(f"{report.judgments} judgments{raters}, of which {report.cannot_tell} cannot tell.")
+    if report.models:
+        lines.append(report.rests_on)
     if report.consistency.n:
         share = report.consistency
         ceiling = (

@@ -9,8 +9,9 @@ underestimated where models disagree. All of it follows from the seed, by digest
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
@@ -92,31 +93,31 @@ def order(study: Study, *, seed: int) -> Iterator[AskedQuestion]:
             block = []
 
 
-def drawn(study: Study, *, seed: int, answered: set[int], elsewhere: bool = False) -> Drawn:
-    """What a rater was asked up to the last of the `answered` questions in the order of the seed.
+def drawn(study: Study, asked: Iterable[AskedQuestion], *, seed: int, answered: set[int]) -> Drawn:
+    """What a rater was asked up to the last of the `answered` questions in `asked`, the order of the seed.
 
-    Where they were asked elsewhere, they are taken for a uniform draw from the pool.
+    `asked` is empty where they were asked elsewhere: they are taken for a uniform draw from the pool.
     """
-    count = len(study.questions)
-    last, missing = None, set() if elsewhere else set(answered)
-    for each in order(study, seed=seed):
-        if not missing:
-            break
+    count, missing, last = len(study.questions), set(answered), None
+    for each in asked:
         if each.question in missing:
             missing.discard(each.question)
             last = each
+            if not missing:
+                break
     if last is None:
         uniform = np.isin(np.arange(count), list(answered))
         return Drawn(uniform=uniform, probability=np.full(count, max(len(answered), 1) / max(count, 1)))
     uniform = np.zeros(count, bool)
-    uniform[shuffled(count, seed, UNIFORM)[: last.uniform]] = True
+    uniform[list(shuffled(count, seed, UNIFORM)[: last.uniform])] = True
     left = (1 - last.uniform / count) * (1 - last.walked / count * np.asarray(study.chance or [0.0] * count))
     return Drawn(uniform=uniform, probability=1 - left)
 
 
-def shuffled(count: int, seed: int, draw: str) -> list[int]:
+@lru_cache(128)
+def shuffled(count: int, seed: int, draw: str) -> tuple[int, ...]:
     """The numbers below `count` in an order of the seed and draw."""
-    return sorted(range(count), key=lambda question: share(seed, draw, question))
+    return tuple(sorted(range(count), key=lambda question: share(seed, draw, question)))
 
 
 def share(*of: object) -> float:

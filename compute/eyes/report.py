@@ -2,10 +2,14 @@
 
 The agreement of a model is the share of the uniformly drawn questions in which it picks what the rater chose; "cannot
 tell" is skipped and counted, an exact tie of the model is worth half. Two models are compared where they pick
-differently, over all questions that were asked, each weighted by one over its probability of being asked. Whether the
-difference is significant is tested for all pairs together: the signs of the questions are flipped at random, and each
-pair is compared with the largest statistic of all pairs (Westfall and Young 1993). Several raters of one question count
-as one question.
+differently, over all questions that were asked, each weighted by one over its probability of being asked. Several
+raters of one question count as one.
+
+Models are compared after LOOKS judgments only, and a verdict stays until the next: a rater may look after every answer
+and stop at any. All pairs and looks share one error of ALPHA. The signs of the questions are flipped at random, the
+same signs at every look, and each pair's statistic is compared with the largest of all pairs (Westfall and Young 1993).
+Each look spends an equal part of ALPHA (Lan and DeMets 1983): it takes out so many of the random paths, those that are
+largest there, and a pair is significant where the rater's own path would be among them.
 """
 
 from __future__ import annotations
@@ -25,8 +29,36 @@ from compute.eyes import asking
 from compute.eyes.study import NO_PICK, Judgment, Study, standing
 from compute.types import BadInput, Undefined
 
-FIRST_REPORT = 20  # judgments
+# Judgments after which models are compared, about a fifth apart, besides all of a study's.
+LOOKS = (
+    20,
+    25,
+    30,
+    36,
+    43,
+    50,
+    60,
+    72,
+    86,
+    100,
+    120,
+    145,
+    175,
+    210,
+    250,
+    300,
+    350,
+    400,
+    480,
+    580,
+    700,
+    850,
+    1000,
+    3000,
+)
+FIRST_REPORT = LOOKS[0]
 FLIPS, SEED = 1999, 20261127
+NEAR = 1e-9  # statistics that differ by less are equal
 MOST_MISTAKES = 12
 FARTHEST = 1000  # further questions: beyond that two models are as good as equal
 
@@ -74,13 +106,8 @@ class PairOfModels:
     second: str
     sided: float
     n: int  # questions on which they differ
-    p: float  # for all pairs together
-    more: int | None  # further questions of this mix that would make it significant with 80% power; None: over FARTHEST
-
-    @property
-    def is_significant(self) -> bool:
-        """Whether it is at 5% among all pairs."""
-        return self.p <= ALPHA
+    is_significant: bool  # at 5% over all pairs and looks
+    more: int | None  # further questions until a look that would find it with 80% power; None: over FARTHEST
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +124,8 @@ class EyesReport:
     """All that is said about one study's judgments."""
 
     judgments: int  # new questions that were answered, "cannot tell" included
+    compared: int  # those of them that the classes and pairs rest on
+    next_look: int | None  # judgments after which models are compared again
     cannot_tell: int
     raters: tuple[str, ...]
     models: tuple[ModelAgreement, ...]  # the highest agreement first
@@ -128,6 +157,15 @@ class EyesReport:
         named = ", ".join(near[:3]) + (f" and {len(near) - 3} more" if len(near) > 3 else "")
         return f"{share}. It is not significantly better than {named}."
 
+    @property
+    def rests_on(self) -> str:
+        """What classes rest on, and what intervals promise, in two sentences."""
+        following = f" and are renewed after {self.next_look:,}" if self.next_look else ""
+        return (
+            f"Classes rest on the first {self.compared:,} judgments{following}; they hold for all models together and "
+            "however often you look. Each interval holds for its model alone, at one look."
+        )
+
 
 def report(study: Study, judgments: Sequence[Judgment]) -> EyesReport:
     """The report on a study's judgments. Raises BadInput before FIRST_REPORT of them, or all of a smaller study."""
@@ -139,10 +177,15 @@ def report(study: Study, judgments: Sequence[Judgment]) -> EyesReport:
     raters = tuple(dict.fromkeys(each.rater for each in counted))
     titles = list(study.models.values())
     picks = np.array([study.picks[key] for key in study.models], dtype=int).reshape(len(titles), len(study.questions))
-    worth, uniform, weight = _worth(study, new, picks)
+    asked = {seed: list(asking.order(study, seed=seed)) for seed in {each.seed for each in new}}
+    worth, uniform, _ = _worth(study, new, picks, asked)
     shares = [Share.of(row[uniform]) for row in worth]
     order = sorted(range(len(titles)), key=lambda at: (-np.nan_to_num(shares[at].value, nan=-1.0), titles[at]))
-    pairs, better = _pairs(worth[order], weight, titles=[titles[at] for at in order], picks=picks[order])
+    looks = sorted({*LOOKS, len(study.questions)})
+    reached = [look for look in looks if look <= len(new)]
+    compared = [_worth(study, new[:look], picks[order], asked)[::2] for look in reached]
+    named = [titles[at] for at in order]
+    pairs, better = _pairs(compared, looks=looks, judgments=len(new), titles=named, picks=picks[order])
     letters = class_letters(better)
     keys = list(study.models)
     consistency = _consistency(counted)
@@ -151,6 +194,8 @@ def report(study: Study, judgments: Sequence[Judgment]) -> EyesReport:
         answers[each.question][each.rater] = each.choice
     return EyesReport(
         judgments=len(new),
+        compared=reached[-1],
+        next_look=next((look for look in looks if look > len(new)), None),
         cannot_tell=sum(each.choice is None for each in new),
         raters=raters,
         models=tuple(
@@ -162,16 +207,19 @@ def report(study: Study, judgments: Sequence[Judgment]) -> EyesReport:
         ceiling=(1 + math.sqrt(2 * consistency.value - 1)) / 2 if consistency.value >= 0.5 else None,
         left=Share.of([float(each.choice == each.left) for each in counted if each.choice is not None]),
         alpha=krippendorff_alpha([list(own.values()) for own in answers.values()]),
-        mistakes=_mistakes(new, picks[order[:3]], titles=[titles[at] for at in order[:3]]),
+        mistakes=_mistakes(new, picks[order[:3]], titles=named[:3]),
         notes=tuple(study.notes),
     )
 
 
-def _worth(study: Study, new: Sequence[Judgment], picks: np.ndarray) -> tuple[Floats, Bools, Floats]:
+def _worth(
+    study: Study, new: Sequence[Judgment], picks: np.ndarray, asked: Mapping[int, Sequence[asking.AskedQuestion]]
+) -> tuple[Floats, Bools, Floats]:
     """How far each model agrees on each question [models, questions], NaN where nobody chose; which questions were
     drawn uniformly; and one over the probability that a question was asked, 0 where nobody chose.
 
-    Of several raters the mean counts, of a uniform question over those who were asked it uniformly.
+    Of several raters the mean counts, of a uniform question over those who were asked it uniformly. `asked`: the
+    orders by seed.
     """
     count = len(study.questions)
     of_rater: dict[tuple[str, int], list[Judgment]] = defaultdict(list)
@@ -180,8 +228,8 @@ def _worth(study: Study, new: Sequence[Judgment], picks: np.ndarray) -> tuple[Fl
     spared = np.ones(count)
     chosen: dict[bool, list[list[int]]] = {is_uniform: [[] for _ in range(count)] for is_uniform in (True, False)}
     for (_, seed), own in of_rater.items():
-        elsewhere = any(each.draw == asking.GIVEN for each in own)
-        drawn = asking.drawn(study, seed=seed, answered={each.question for each in own}, elsewhere=elsewhere)
+        order = () if any(each.draw == asking.GIVEN for each in own) else asked[seed]
+        drawn = asking.drawn(study, order, seed=seed, answered={each.question for each in own})
         spared *= 1 - drawn.probability
         for each in own:
             if each.choice is not None:
@@ -197,47 +245,67 @@ def _worth(study: Study, new: Sequence[Judgment], picks: np.ndarray) -> tuple[Fl
 
 
 def _pairs(
-    worth: Floats, weight: Floats, *, titles: Sequence[str], picks: np.ndarray
+    compared: Sequence[tuple[Floats, Floats]],
+    *,
+    looks: Sequence[int],
+    judgments: int,
+    titles: Sequence[str],
+    picks: np.ndarray,
 ) -> tuple[list[PairOfModels], Bools]:
-    """Every pair where the rater's answers differ between its models, and which model is significantly better."""
+    """Every pair where the rater's answers differ between its models, and which model is significantly better, by the
+    last look; `compared`: the models' worth and the questions' weights at each look until now, as of `_worth`."""
     count = len(titles)
     better = np.zeros((count, count), bool)
+    worth, weight = compared[-1]
     asked = np.flatnonzero(weight > 0)
-    first, second = np.triu_indices(count, 1)
-    if not len(first) or not len(asked):
+    if count < 2 or not len(asked):
         return [], better
-    gaps = (worth[first][:, asked] - worth[second][:, asked]) * weight[asked]  # (pairs, questions)
-    spread = np.sqrt((gaps**2).sum(axis=1))
-    known = spread > 0
-    z = np.divide(gaps.sum(axis=1), spread, out=np.zeros(len(gaps)), where=known)
-    flips = np.random.default_rng(SEED).choice([-1.0, 1.0], size=(FLIPS, len(asked)))
-    largest = np.abs(np.divide(gaps @ flips.T, spread[:, None], where=known[:, None], out=np.zeros((len(gaps), FLIPS))))
-    largest = largest.max(axis=0)
-    bound = float(np.quantile(largest, 1 - ALPHA))
+    z, bound = lead_and_bound([np.nan_to_num(worth) * weight for worth, weight in compared], looks=len(looks))
     out = []
-    for at, (one, other) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
-        p = (1 + int((largest >= abs(z[at]) - 1e-9).sum())) / (1 + FLIPS)
-        ahead, behind = (one, other) if z[at] >= 0 else (other, one)
-        better[ahead, behind] = known[at] and p <= ALPHA
-        differ = picks[one, asked] != picks[other, asked]
-        weights = weight[asked][differ]
-        sided = (worth[ahead, asked][differ] - worth[behind, asked][differ] + 1) / 2
+    for one, other in zip(*np.triu_indices(count, 1), strict=True):
+        ahead, behind = (one, other) if z[one, other] >= 0 else (other, one)
+        better[ahead, behind] = z[ahead, behind] > bound
+        differ = asked[picks[one, asked] != picks[other, asked]]
+        sided = (worth[ahead, differ] - worth[behind, differ] + 1) / 2
         try:
             # The square of chance alone is 1: what is left is the difference's.
-            more = more_items(len(asked), z=math.sqrt(max(float(z[at]) ** 2 - 1, 0)), bound=bound)
+            look = looks[len(compared) - 1]
+            wanted = look + more_items(look, z=math.sqrt(max(float(z[one, other]) ** 2 - 1, 0)), bound=bound)
+            more = max(0, next((each for each in looks if each >= wanted), math.inf) - judgments)
         except Undefined:
-            more = FARTHEST + 1
+            more = math.inf
         out.append(
             PairOfModels(
                 first=titles[ahead],
                 second=titles[behind],
-                sided=float((weights * sided).sum() / weights.sum()) if differ.any() else math.nan,
-                n=int(differ.sum()),
-                p=p if known[at] else 1.0,
-                more=None if more > FARTHEST else more,
+                sided=float(np.average(sided, weights=weight[differ])) if len(differ) else math.nan,
+                n=len(differ),
+                is_significant=bool(better[ahead, behind]),
+                more=None if more > FARTHEST else int(more),
             )
         )
     return out, better
+
+
+def lead_and_bound(parts: Sequence[Floats], *, looks: int) -> tuple[Floats, float]:
+    """How many standard errors each model is ahead of each other at the last look [models, models], and the bound that
+    a difference exceeds on at most ALPHA of all studies of equal models, at any of `looks`, the first of which are
+    in `parts` [models, questions]: a question's part of each model's sum, 0 until it is asked."""
+    signs = np.random.default_rng(SEED).integers(2, size=(parts[0].shape[1], FLIPS), dtype=np.int8) * 2.0 - 1
+    first, second = np.triu_indices(len(parts[0]), 1)
+    left = np.ones(FLIPS, bool)  # random paths that no look has taken out
+    for look, part in enumerate(parts, 1):
+        spread = np.sqrt(((part[first] - part[second]) ** 2).sum(axis=1))
+        scale = np.divide(1, spread, out=np.zeros(len(spread)), where=spread > 0)
+        sums = part @ signs
+        drawn = np.abs((sums[first] - sums[second]) * scale[:, None]).max(axis=0)
+        taken = int(ALPHA * look / looks * (FLIPS + 1)) - int((~left).sum())
+        largest = np.sort(drawn[left])[::-1]
+        left &= drawn <= largest[taken] + NEAR
+    z = np.zeros((len(part), len(part)))
+    total = part.sum(axis=1)
+    z[first, second] = (total[first] - total[second]) * scale
+    return z - z.T, float(largest[taken - 1]) + NEAR
 
 
 def _consistency(counted: Sequence[Judgment]) -> Share:

@@ -19,6 +19,7 @@ ASKS: dict[Kind, str] = {
 }
 MOST_QUESTIONS, MOST_CONTENTS, MOST_MODELS, MOST_JUDGMENTS, MOST_RATERS = 1_000, 3_000, 40, 10_000, 40
 MOST_NOTES = 100
+MOST_VALUES = 250_000  # of a file: more than a study can hold; a list of numbers alone would take seconds
 LONGEST_NAME, LONGEST_TEXT = 60, 1_000  # characters of a rater's name, and of a file's name or a text
 TUNES_FROM = 200  # answered questions that a model is tuned to
 NO_PICK = -1  # an exact tie, or no answer
@@ -99,6 +100,9 @@ def parsed(content: Any, *, name: str) -> StudyFile:
     """A file's or a request's JSON, as text, bytes or objects. Raises BadInput."""
     try:
         if isinstance(content, str | bytes):
+            content = content.encode("utf-8", "replace") if isinstance(content, str) else content
+            if sum(map(content.count, (b"[", b"{", b","))) > MOST_VALUES:
+                raise BadInput(f"{name} is not a study of this app: it holds more than {MOST_VALUES:,} values")
             return StudyFile.model_validate_json(content)
         return StudyFile.model_validate(content)
     except ValidationError as error:

@@ -11,7 +11,6 @@ from starlette.routing import Route
 from compute.types import BadInput
 from leaderboard.api import records
 from leaderboard.data import model_queries
-from leaderboard.data.payload import compressed
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import model_url, rank_range
 from leaderboard.html.templates import render
@@ -37,7 +36,7 @@ def routes(site: Site) -> list[Route]:
         return respond(request, content, media="text/html; charset=utf-8", etag=etag)
 
     return [
-        Route("/models.json", site.guard(compressed(site.db, lambda: listed(site.suite_cache)))),
+        Route("/models.json", site.packed(lambda: listed(site.suite_cache))),
         Route("/embed/board", site.guard(board)),
     ]
 

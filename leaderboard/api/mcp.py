@@ -23,6 +23,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send
 
+from compute.types import shortened
 from compute.versions import install_command
 from leaderboard.web.errors import explain
 from leaderboard.web.visitors import address
@@ -46,6 +47,7 @@ FACTS = """\
 FIELD = re.compile(r"^    (\w+) \((\w+)\): (.+(?:\n      .+)*)", re.MULTILINE)  # of a record, under Returns
 PACKAGE = "mcp"
 PATH = "/gradio_api/mcp"  # where clients of Gradio's servers look
+LONGEST_ERROR = 300  # characters
 ABSENT = f"MCP is not installed on this server. Its host can install it: {install_command(PACKAGE)}"
 
 
@@ -157,7 +159,10 @@ def _server(blocks: gr.Blocks) -> Any:
 
             async def calls(request: Any) -> Any:
                 result = await gradio_calls(request)
-                if not result.root.isError:
+                if result.root.isError:
+                    for part in result.root.content:  # it repeats what was sent
+                        part.text = shortened(part.text, LONGEST_ERROR)
+                else:
                     content = orjson.loads(result.root.content[0].text)
                     result.root.structuredContent = content if isinstance(content, dict) else {"result": content}
                 return result

@@ -179,9 +179,14 @@ def encode(data: dict[str, Any]) -> bytes:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
-def compressed(db: Database, make: Callable[..., dict[str, Any]], *, key: str = "") -> Handler:
-    """A route's answer from `make`, called with the query parameter `key` if there is one; raises what it raises."""
+def compressed(
+    db: Database, make: Callable[..., dict[str, Any]], *, ahead: list[Callable[[], Any]], key: str = ""
+) -> Handler:
+    """A route's answer from `make`, called with the query parameter `key` if there is one; raises what it raises.
+    Without a key, what makes it is added to `ahead`."""
     packed = memoised(lambda *keys: compress(encode(make(*keys))), most=256, of=db)
+    if not key:
+        ahead.append(packed)
 
     def answer(request: Request) -> Response:
         content = packed(*([request.query_params.get(key, "")[:200]] if key else []))

@@ -32,6 +32,7 @@ class Access:
     hosts: frozenset[str] | None = None
     named: frozenset[str] = frozenset()
     frame_hosts: tuple[str, ...] = ()
+    is_local: bool = False  # only this machine reaches it: it listens on loopback, and no proxy is configured
 
 
 def access(
@@ -62,6 +63,7 @@ def access(
         hosts=own | named if checked else None,
         named=named,
         frame_hosts=(*([HUB] if hub else ()), *_listed(frame_hosts)),
+        is_local=is_loopback(listens_on) and not (hub or listed or root_path),
     )
 
 

@@ -14,11 +14,11 @@ import logging
 import random
 import re
 from collections import ChainMap, Counter
-from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 from fastapi import HTTPException
@@ -35,13 +35,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from leaderboard.web.errors import FAILED
 from leaderboard.web.responses import refusal
-from leaderboard.web.visitors import visitor
+from leaderboard.web.visitors import in_turn, visitor
 
 if TYPE_CHECKING:
     from gradio.data_classes import PredictBodyInternal
     from gradio.server_messages import EventMessage
 
-T = TypeVar("T")
 Lifespan = Callable[[App], AbstractAsyncContextManager[Any]]
 UNIT = 1_000_000  # bytes of a body: a request takes a unit of the queue for each
 RETRY = {"retry-after": "5"}
@@ -65,19 +64,6 @@ class QueueLimits:
     session: int = 8  # a page has five at the very most: a comparison, a curve, patches, a table, a download
     address: int = 64  # a class of 30 behind one address has two each
     total: int = 256
-
-
-def in_turn(waiting: Sequence[T], *, of: Callable[[T], Hashable]) -> list[T]:
-    """Everyone's first request, then everyone's second, and so on; otherwise the order stays.
-
-    Applied at each arrival, it serves all in rotation: a newcomer waits for at most one request of each other visitor.
-    """
-    own: Counter[Hashable] = Counter()
-    rounds = []
-    for each in waiting:
-        rounds.append(own[of(each)])
-        own[of(each)] += 1
-    return [waiting[index] for index in sorted(range(len(waiting)), key=rounds.__getitem__)]
 
 
 class FairQueue(Queue):

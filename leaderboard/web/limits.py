@@ -24,7 +24,7 @@ from compute.live.batch import LARGEST_FILE
 from compute.live.inputs import LARGEST_IMAGE, LONGEST
 from leaderboard.web.access import FORWARDED, Access, first_of, host_name
 from leaderboard.web.responses import refusal
-from leaderboard.web.visitors import visitor
+from leaderboard.web.visitors import in_turn, visitor
 
 # Searched anywhere in a path, since a proxy's root path may come first. Gradio's routes that write what they are sent
 # to disk or read a path they are given, and the number of this start: the pages need none of them.
@@ -43,6 +43,7 @@ OWN = frozenset({"same-origin", "none"})  # Sec-Fetch-Site; none: the visitor ty
 
 PATIENCE = 30.0  # seconds that a request waits for its turn
 QUERIES = 2  # of the database at a time
+COMPUTING = 3  # requests that compute, of all visitors at a time, two of one
 LARGEST_EVENT = 24_000_000  # bytes: two images of 8 MB in base64, or nine of the longest texts
 # Bytes of a body by path; of any other LARGEST_OTHER: Gradio's own page sends an event's name, or less.
 LARGEST = (
@@ -123,9 +124,11 @@ class Gate:
         self.running[client] -= 1
         if not self.running[client]:
             del self.running[client]  # nothing is stored on who has left
-        free = [place for place in self._queued if self._is_free(place[0]) and not place[1].done()]
-        if free:
-            place = min(free, key=lambda place: place[0] == client)  # the first of another client, where there is one
+        # Everyone's first, then everyone's second; this client's behind those of others.
+        waiting = sorted(self._queued, key=lambda place: place[0] == client)
+        self._queued = in_turn(waiting, of=lambda place: place[0])
+        place = next((place for place in self._queued if self._is_free(place[0]) and not place[1].done()), None)
+        if place:
             self._queued.remove(place)
             self.running[place[0]] += 1
             place[1].set_result(None)
@@ -141,6 +144,8 @@ def gates() -> dict[str, Gate]:
         "page": Gate(32, waiting=600),
         "compute": Gate(2, waiting=200),
         "tool": Gate(2, waiting=30),
+        # Once the body is there, until the answer begins: who sends or reads slowly takes nobody's turn.
+        **{f"{kind} of all": Gate(2, waiting=200, total=COMPUTING) for kind in ("compute", "tool")},
         "query": Gate(1, waiting=2, total=QUERIES, queue=8),
         "download": Gate(4, waiting=12, total=60),
         "stream": Gate(200),
@@ -180,8 +185,9 @@ class ClientLimits:
         method, path, client = scope["method"], scope["path"], visitor(Request(scope))
         try:
             scope = self._admitted(scope)
-            async with AsyncExitStack() as stack:
-                turn = self.gates[kind_of(method, path)].turn(client)
+            async with AsyncExitStack() as stack, AsyncExitStack() as computing:
+                kind = kind_of(method, path)
+                turn = self.gates[kind].turn(client)
                 if is_event := EVENT.search(path) is not None:  # its large body is not received before its turn
                     await stack.enter_async_context(turn)
                 if method in ("POST", "PUT", "PATCH"):
@@ -189,8 +195,16 @@ class ClientLimits:
                     receive = await stack.enter_async_context(self._received(Request(scope, receive), client))
                 if not is_event:
                     await stack.enter_async_context(turn)
+                if f"{kind} of all" in self.gates:
+                    await computing.enter_async_context(self.gates[f"{kind} of all"].turn(client))
+                answered = paced(send, transport)
+
+                async def begun(message: Message) -> None:
+                    await computing.aclose()
+                    await answered(message)
+
                 if transport is None or not transport.is_closing():
-                    await self.app(scope, receive, paced(send, transport))
+                    await self.app(scope, receive, begun)
         except ClientDisconnect:
             return
         except Refused as error:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 from hashlib import blake2b
+from os.path import isfile
 from pathlib import Path
 from threading import Condition
 
@@ -72,7 +73,7 @@ def routes() -> list[Route]:
 
 async def _file(request: Request, *, folder: Path, suffix: str = "") -> Response:
     path = folder / f"{Path(request.path_params['name']).name}{suffix}"
-    if path.suffix not in TYPES or not path.is_file():
+    if path.suffix not in TYPES or not isfile(path):  # a name that is too long for a file too
         return Response("Not found", status_code=404)
     if folder == GRADIO and path.match(FIGURES) and WHOLE not in request.query_params:
         module = AFTER_PAINT.format(name=path.name, whole=WHOLE).encode()

@@ -1,4 +1,4 @@
-"""Who sends a request, and how often a visitor may: a token bucket for each."""
+"""Who sends a request, whose turn is next, and how often a visitor may: a token bucket for each."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import ipaddress
 import os
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
 
 from starlette.requests import Request
 
+T = TypeVar("T")
 MOST_VISITORS = 20_000  # remembered; one who was away for long starts with a full bucket
 
 
@@ -34,6 +36,19 @@ class Rate:
             if len(self._buckets) > MOST_VISITORS:
                 self._buckets.popitem(last=False)
             return wait
+
+
+def in_turn(waiting: Sequence[T], *, of: Callable[[T], Hashable]) -> list[T]:
+    """Everyone's first request, then everyone's second, and so on; otherwise the order stays.
+
+    Applied at each arrival, it serves all in rotation: a newcomer waits for at most one request of each other visitor.
+    """
+    own: Counter[Hashable] = Counter()
+    rounds = []
+    for each in waiting:
+        rounds.append(own[of(each)])
+        own[of(each)] += 1
+    return [waiting[index] for index in sorted(range(len(waiting)), key=rounds.__getitem__)]
 
 
 def visitor(request: Request) -> str:

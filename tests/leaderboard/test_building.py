@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 
 from leaderboard import server
 from leaderboard.data import board_table
@@ -30,3 +32,23 @@ def test_pages_read_what_they_show_only_when_they_are_opened(database: Path, mon
     finally:
         db.close()
     assert made == []
+
+
+def test_lists_are_made_ahead_of_the_first_visitor_after_a_swap(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "Thread", lambda **options: type("Never", (), {"start": lambda self: None})())
+    for name in ("board", "languages"):
+        monkeypatch.setattr(server.SuiteCache, name, lambda *args: None)
+    monkeypatch.setattr(server.static, "warm", lambda: None)
+    db = Database(database)
+    try:
+        _, launch = server.build(db)
+        db.after_swap()
+        monkeypatch.delattr(db._now, "_connection")
+        monkeypatch.setattr(db._now, "ask", None)
+        client = TestClient(Starlette(routes=launch["app_kwargs"]["routes"][1:]), raise_server_exceptions=False)
+        assert {client.get(f"/data/{name}").status_code for name in ("tasks", "models", "search")} == {200}
+    finally:
+        monkeypatch.undo()
+        db.close()

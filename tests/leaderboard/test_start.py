@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -27,3 +30,24 @@ def test_what_was_said_of_the_models_stands_before_the_error_that_ends_it(
     told = capsys.readouterr()
     assert (ended.value.code, told.out) == (1, "Warning: a record is left out\n")
     assert told.err == "Error: ./mine is not a checkpoint\n"
+
+
+@pytest.mark.parametrize(("host", "keyed"), [("127.0.0.1", False), ("0.0.0.0", True)])
+def test_a_study_on_a_reachable_address_has_a_key_that_the_host_is_told(
+    host: str, keyed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from leaderboard import server
+
+    monkeypatch.delenv("LIKENESS_DATA", raising=False)
+    monkeypatch.delenv("LIKENESS_HOSTS", raising=False)
+    monkeypatch.setattr(accelerator, "claim", lambda: None)
+    monkeypatch.setattr(start, "tune_malloc", lambda: None)
+    monkeypatch.setattr(start, "bring_up_to_date", lambda path, report: False)
+    monkeypatch.setattr(start.StudyFolder, "opened", lambda path: SimpleNamespace(study="questions"))
+    built: dict[str, Any] = {}
+    monkeypatch.setattr(server, "build", lambda path, **given: (built.update(given), {}))
+    monkeypatch.setattr(server, "serve", lambda blocks, launch: None)
+    start.start(options.read(["--host", host, "--eyes", str(tmp_path)], program="python app.py"))
+    told, key = capsys.readouterr().out, built["study_key"]
+    assert (bool(key), built["opens_on"]) == (keyed, "" if keyed else "eyes")
+    assert (f"/eyes?key={key} " in told) == keyed

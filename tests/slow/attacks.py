@@ -33,6 +33,7 @@ from pathlib import Path
 
 import duckdb
 
+from leaderboard.web.gradio_app import UNREADABLE
 from tests.compute.live import hostile
 from tests.slow.visitor import Answer, Visitor
 
@@ -143,7 +144,7 @@ def fill_queue(port: int, *, events: int, size: int = 0) -> list[Answer]:
 def ask_with_giant_keys(port: int) -> list[Answer]:
     visitor, long = Visitor(port, ATTACKER), "k" * 20_000_000
     return [
-        visitor.call("leaderboard", long, 5, "", "", "", ""),
+        visitor.call("leaderboard", long, *RANK[1:]),
         visitor.call("score_pair", f"example:{long}", "a dog", MODEL),
         visitor.call("score_pair", "a" * 100_000, "a\u0315\u0300" * 33_000, MODEL),
         visitor.get(f"/data/board/{'k' * 60_000}"),
@@ -225,7 +226,7 @@ def connect_idly(port: int, *, connections: int = 1000) -> list[Answer]:
 
 # ---- what computes, many requests of one address, and both slots of the queries
 
-RANK = ["mieb", 1000, "", "", "", ""]
+RANK = ["mieb", 1000, "", "", "", "", 0, False]
 HEAVY = (
     "/judges",
     "/config",
@@ -263,6 +264,31 @@ def get_at_once(port: int, *, path: str, requests: int = 400, times: int = 3) ->
             with link, contextlib.suppress(OSError):
                 answers.append(Answer(what=path, status=int(link.recv(15)[9:12] or 0), seconds=0))
     return answers
+
+
+def send_studies(port: int, *, addresses: int = 10, each: int = 4) -> list[Answer]:
+    """Ten addresses have the largest studies opened and reported on, and send lists of numbers in their place."""
+    count, picks = 1000, [at % 2 for at in range(1000)]
+    models = {f"m{number}": "A model" for number in range(40)}
+    study = {"kind": "quality", "contents": ["a", "b"], "questions": [(-1, 0, 1)] * count, "models": models}
+    facts = {"time": "", "draw": "uniform", "left": 0}
+    judgments = [
+        facts | {"order": at, "question": at % count, "choice": at % 7 % 2, "seed": at // 300, "rater": "me"}
+        for at in range(9000)
+    ]
+    whole = json.dumps({"study": study | {"picks": dict.fromkeys(models, picks)}, "judgments": judgments}).encode()
+
+    def client(number: int) -> list[Answer]:
+        visitor = Visitor(port, f"127.0.3.{number + 1}")
+        paths = itertools.islice(itertools.cycle(["/eyes/report", "/eyes/order?seed=1"]), each)
+        answers = [visitor.request("POST", path, body=whole) for path in paths]
+        assert {answer.status for answer in answers} <= {200, 503}, "neither answered nor asked to wait"
+        refused = visitor.request("POST", "/eyes/order?seed=1", body=b"[" + b"1," * 1_950_000 + b"1]")
+        assert refused.status in (400, 503), refused.status
+        return [answer for answer in answers if answer.status != 503]
+
+    with ThreadPoolExecutor(addresses) as pool:
+        return [answer for answers in pool.map(client, range(addresses)) for answer in answers]
 
 
 def hold_queries(port: int, *, seconds: float = 20) -> list[Answer]:
@@ -406,6 +432,7 @@ ATTACKS: dict[str, Callable[[int], list[Answer]]] = {
     "functions and tools": run_functions,
     **{f"400 at once: {path}": partial(get_at_once, path=path) for path in HEAVY},
     "300 forwarded names": get_under_many_names,
+    "largest studies of ten addresses": send_studies,
     "models that are ready, twice": ask_ready_twice,
     "two addresses hold the queries": hold_queries,
     "thin pictures, deaf queries": send_thin,
@@ -447,8 +474,12 @@ def attacked(server: Server, attack: Callable[[int], list[Answer]]) -> tuple[str
         beside = looked(server.port, query=query, until=running.done)
     during, problems = waited(beside), []
     try:
-        failed = sorted({a.status for a in running.result() if a.status == 0 or a.status >= 500})
+        answers = running.result()
+        failed = sorted({a.status for a in answers if a.status == 0 or a.status >= 500})
         problems += [f"answered with {failed}"] * bool(failed)
+        problems += ["sent what is not read"] * any(
+            a.sentence == UNREADABLE or b'"isError":true' in a.body for a in answers
+        )
     except AssertionError as error:
         problems.append(str(error) or "not refused")
     if refused := [answer for answer in beside if answer.status != 200]:

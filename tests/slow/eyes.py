@@ -21,14 +21,14 @@ from compute.arrays import Bools, Floats, Ints
 from compute.catalog import shipped
 from compute.eyes import asking, photographs
 from compute.eyes.making import StudyMaking
-from compute.eyes.report import report
+from compute.eyes.report import LOOKS as MODELS_COMPARED
+from compute.eyes.report import EyesReport, report
 from compute.eyes.study import Judgment, Study
 from compute.live import pool as live_pool
 from tests.compute.eyes.studies import judgment
 
 QUESTIONS, SIZES = 400, (40, 80, 160)
-LOOKS = (*range(40, 161, 20),)  # at a report, until one is wrong
-STEPS = (*range(30, 100, 10), *range(100, 460, 20))  # until a report finds it
+LOOKS = (*range(24, 121, 2),)  # at a report, until one is wrong
 REAL = ("colour-histogram", "perceptual-hash", "psnr", "ssim", "ms-ssim", "tiny")  # models without a download
 FOLLOWED = "ms-ssim"
 MODELS = (0.9, 0.85, 0.8, 0.75, 0.75, 0.7, 0.6)  # right answers over the pool, exactly
@@ -159,32 +159,41 @@ def headline(seed: int, rater: Rater) -> dict[int, tuple[Floats, Bools, Floats]]
     return out
 
 
+def looked(pool: Pool, judgments: Sequence[Judgment], sizes: Sequence[int]) -> Iterator[tuple[int, EyesReport]]:
+    """The reports after so many judgments, those alone whose models are compared anew."""
+    compared = 0
+    for size in sizes:
+        new = sum(each.draw != asking.REPEAT for each in judgments[:size])
+        if compared < (compared := max((look for look in MODELS_COMPARED if look <= new), default=0)):
+            yield size, report(pool.study, judgments[:size])
+
+
 def mistaken(seed: int, models: Sequence[float]) -> dict[int, bool]:
-    """By number of judgments: whether equal models are called different: any of them, or the twins of MODELS."""
+    """By number of judgments: whether equal models are called different: any of them, or the twins of MODELS; 0: at
+    any of LOOKS."""
     draw = np.random.default_rng(seed)
     pool = made(draw, models=models)
-    judgments = judged(pool, Rater(accuracy=0.85, level=True), draw, count=max(LOOKS))
+    judgments = judged(pool, Rater(accuracy=0.85, level=True), draw, count=max(SIZES))
     equal = set(TWINS) if models == MODELS else set(pool.study.models)
-    return {
-        size: any(
-            {pair.first, pair.second} <= equal and pair.is_significant
-            for pair in report(pool.study, judgments[:size]).pairs
-        )
-        for size in LOOKS
+
+    def differ(found: EyesReport) -> bool:
+        return any({pair.first, pair.second} <= equal and pair.is_significant for pair in found.pairs)
+
+    return {size: differ(report(pool.study, judgments[:size])) for size in SIZES} | {
+        0: any(differ(found) for _, found in looked(pool, judgments, LOOKS))
     }
 
 
 def needed(seed: int, rater: Rater, first: str, others: Sequence[str], *, pool: Pool | None, uniform: bool) -> float:
     """After how many judgments the first model is significantly better than the others, and first where these are all;
-    inf: not in STEPS. `uniform`: without the draw where models disagree."""
+    inf: not in the whole pool. `uniform`: without the draw where models disagree."""
     draw = np.random.default_rng(seed)
     pool = pool or made(draw)
     if uniform:
         pool = replace(pool, study=pool.study.model_copy(update={"chance": [0.0] * len(pool.study.questions)}))
-    judgments, titles = judged(pool, rater, draw, count=max(STEPS)), pool.study.models
+    judgments, titles = judged(pool, rater, draw, count=2 * QUESTIONS), pool.study.models
     beaten = {titles[key] for key in others}
-    for size in STEPS:
-        found = report(pool.study, judgments[:size])
+    for size, found in looked(pool, judgments, range(1, len(judgments) + 1)):
         won = {pair.second for pair in found.pairs if pair.first == titles[first] and pair.is_significant}
         if won >= beaten and (len(others) == 1 or found.models[0].key == first):
             return size
@@ -247,10 +256,7 @@ def rows(each: Callable[[Callable], list]) -> Iterator[str]:
     yield from table("called different", *(f"{size} judgments" for size in SIZES), f"at any of {len(LOOKS)} looks")
     for name, accuracies in {"any two of 7 equal models": (0.75,) * 7, "2 equal of 7 models": MODELS}.items():
         found = each(partial(mistaken, models=accuracies))
-        shares = [np.mean([run[size] for run in found]) for size in SIZES] + [
-            np.mean([any(run.values()) for run in found])
-        ]
-        yield line(name, *(f"{share:.1%}" for share in shares))
+        yield line(name, *(f"{np.mean([run[size] for run in found]):.1%}" for size in (*SIZES, 0)))
     yield ""
     yield from table("until this is significant", "half where models disagree", "all uniform")
     photos = real()

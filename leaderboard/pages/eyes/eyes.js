@@ -9,6 +9,8 @@ import { Start } from './start.js';
 import { random, Visit } from './visit.js';
 
 const AGAIN = 2000; // ms until answers are sent once more
+const key = new URLSearchParams(location.search).get('key'); // of the host's study
+const own = (path, query = {}) => `eyes/${path}?${new URLSearchParams({ ...query, ...(key && { key }) })}`;
 const press = (text, act, attributes = {}) => button(text, act, { class: 'ey-button', ...attributes });
 
 /** Mounts the page into `root`. `trigger(name, data)` reaches Python, whose answers come back through `made`. */
@@ -84,8 +86,7 @@ class Eyes {
   /** A saved study: to go on with, as a further rater, or as further judgments of the study at hand. */
   async open(file, rater = '') {
     try {
-      const query = new URLSearchParams({ rater, seed: random() });
-      const facts = await getJson(this.server.url(`eyes/order?${query}`), { method: 'POST', body: await file.text() });
+      const facts = await getJson(this.server.url(own('order', { rater, seed: random() })), { method: 'POST', body: await file.text() });
       if (this.root.dataset.screen !== 'answer') this.resume(new Visit(facts));
       else if (facts.key !== this.visit.key) this.say('That file has other questions than this study: only judgments of the same questions can be added.');
       else {
@@ -165,7 +166,7 @@ class Eyes {
     if (facts.turn !== this.turn || this.root.dataset.screen !== 'making') return;
     if (facts.state === 'running') {
       this.tell(`${facts.what} …`, facts.share);
-      if (facts.file) setTimeout(() => facts.turn === this.turn && this.next(facts.file), AGAIN);
+      if (facts.waits) setTimeout(() => facts.turn === this.turn && this.next(facts.file), AGAIN);
       else this.next();
       return;
     }
@@ -181,13 +182,14 @@ class Eyes {
 
   async openFolder() {
     try {
-      const facts = await this.server.get('eyes/study');
+      const facts = await this.server.get(own('study'));
       const left = Visit.stored();
       const unsent = left?.key === facts.key ? left.unsent : [];
       this.resume(new Visit({ ...facts, judgments: [...facts.judgments, ...unsent], unsent }));
       this.deliver();
     } catch (error) {
-      this.say(`${error.message} Reload the page to try again.`);
+      if (error.status === 404) this.resume(Visit.stored()); // not for this visitor, who has one of their own
+      else this.say(`${error.message} Reload the page to try again.`);
     }
   }
 
@@ -198,7 +200,7 @@ class Eyes {
     this.sending = true;
     while (visit.unsent.length && this.root.isConnected) {
       try {
-        await getJson(this.server.url('eyes/judgment'), { method: 'POST', body: JSON.stringify(visit.unsent[0]), patience: 20_000 });
+        await getJson(this.server.url(own('judgment')), { method: 'POST', body: JSON.stringify(visit.unsent[0]), patience: 20_000 });
         visit.unsent.shift();
         if (this.visit === visit) visit.store();
         this.say('');
@@ -219,7 +221,7 @@ class Eyes {
   address(at) {
     const { visit, files, urls } = this;
     const name = visit.study.contents[at];
-    if (visit.source !== 'upload') return this.server.url(`eyes/${visit.source}/image?${new URLSearchParams({ name })}`);
+    if (visit.source !== 'upload') return this.server.url(own(`${visit.source}/image`, { name }));
     const file = files.get(name); // another study's file may have the same name
     if (!urls.has(file)) urls.set(file, URL.createObjectURL(file));
     return urls.get(file);
@@ -249,7 +251,7 @@ class Eyes {
     const { study, judgments, source } = this.visit;
     try {
       const body = JSON.stringify({ study, judgments });
-      const { html, manifest } = await getJson(this.server.url(`eyes/report?source=${source}`), { method: 'POST', body });
+      const { html, manifest } = await getJson(this.server.url(own('report', { source })), { method: 'POST', body });
       const parsed = new DOMParser().parseFromString(html, 'text/html'); // a template's own, every value in it escaped
       parsed.querySelectorAll('[data-image]').forEach((place) => {
         if (source !== 'upload' || this.files.has(study.contents[place.dataset.image])) place.append(el('img', { alt: place.dataset.alt, src: this.address(Number(place.dataset.image)) }));
@@ -274,12 +276,12 @@ class Eyes {
     press.disabled = true;
     output.hidden = false;
     let facts = { running: true };
-    let query = `?${new URLSearchParams({ model: press.dataset.tune })}`;
+    let query = { model: press.dataset.tune };
     try {
       while (facts.running && output.isConnected) {
-        facts = await getJson(this.server.url(`eyes/tune${query}`), { method: 'POST' });
+        facts = await getJson(this.server.url(own('tune', query)), { method: 'POST' });
         output.textContent = facts.lines.join('\n') || 'Tuning starts …';
-        query = '';
+        query = {};
         if (facts.running) await new Promise((resolve) => { setTimeout(resolve, AGAIN); });
       }
     } catch (error) {

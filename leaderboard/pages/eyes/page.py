@@ -21,14 +21,16 @@ SENTENCE = "Compare images for five minutes, and see which model agrees with you
 def draw(site: Site) -> None:
     """The page is one script's. Its event `make` is a turn each: {session, source, kind, seed, file, turn}."""
     heading(title=TITLE, sentence=SENTENCE, copy=False, inline=True)
-    has_folder = str(site.study is not None).lower()
+    folder = str(site.study is not None).lower()
+    if site.study_key:
+        folder += " && new URLSearchParams(location.search).has('key')"
     studies = Studies(site.live)
     eyes = scripted(
         site.assets,
         script="pages/eyes/eyes.js",
         css_class="likeness-eyes",
         events=("make",),
-        run=f"const view = module.mount(target, {{ trigger: fire, root, folder: {has_folder} }});"
+        run=f"const view = module.mount(target, {{ trigger: fire, root, folder: {folder} }});"
         " watch('value', () => { if (props.value) view.made(JSON.parse(props.value)); });",
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from hmac import compare_digest
 
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
@@ -11,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from compute.eyes import exchange, photographs
+from compute.eyes.folder import StudyFolder
 from compute.eyes.report import report
 from compute.eyes.study import LONGEST_NAME, TUNES_FROM, Judgment, Study, StudyFile, parsed
 from compute.rounding import rounded
@@ -32,11 +34,15 @@ TYPES = {
 
 def routes(site: Site) -> list[Route]:
     """All of them."""
-    folder = site.study
-    tuning = TuningProcess(folder) if folder else None
+    tuning = TuningProcess(site.study) if site.study else None
+
+    def own(request: Request) -> StudyFolder | None:
+        """The host's study, for those who may see it."""
+        key = request.query_params.get("key", "")
+        return site.study if compare_digest(key.encode(), site.study_key.encode()) or not site.study_key else None
 
     def stored(request: Request) -> Response:
-        if folder is None:
+        if (folder := own(request)) is None:
             return refusal(NO_FOLDER, 404)
         by, judgments = folder.settings, folder.judgments()
         return JSONResponse(opened(folder.study, source=FOLDER, rater=by.rater, seed=by.seed, judgments=judgments))
@@ -46,7 +52,7 @@ def routes(site: Site) -> list[Route]:
         try:
             if request.path_params["source"] == PHOTOGRAPHS:
                 return Response(photographs.image(name), media_type="image/webp", headers=HOUR)
-            if folder is None or name not in folder.study.contents:
+            if (folder := own(request)) is None or name not in folder.study.contents:
                 return refusal("The study has no such image", 404, cache=CHECK)
             content = folder.image(name)
             return Response(content, media_type=TYPES.get(content[:4], "image/jpeg"), headers=HOUR)
@@ -54,7 +60,7 @@ def routes(site: Site) -> list[Route]:
             return refusal(str(error), 404, cache=CHECK)
 
     def judge(request: Request, body: bytes) -> Response:
-        if folder is None:
+        if (folder := own(request)) is None:
             return refusal(NO_FOLDER, 404)
         try:
             folder.add(Judgment.model_validate_json(body))
@@ -65,25 +71,25 @@ def routes(site: Site) -> list[Route]:
     def order(request: Request, body: bytes) -> Response:
         given, query = parsed(body, name="The file"), request.query_params
         rater = query.get("rater", "")[:LONGEST_NAME] or (given.judgments[-1].rater if given.judgments else "me")
-        own = [each.seed for each in given.judgments if each.rater == rater and each.draw != "given"]
+        seeds = [each.seed for each in given.judgments if each.rater == rater and each.draw != "given"]
         seed = query.get("seed", "")[:16]
-        if not own and not seed.isdecimal():
+        if not seeds and not seed.isdecimal():
             raise BadInput("The request is not one of this page. Reload it and try again")
         source = PHOTOGRAPHS if _shows_photographs(given.study) else UPLOAD
-        if folder and folder.study.key == given.study.key:
+        if (folder := own(request)) and folder.study.key == given.study.key:
             source = FOLDER
         made = opened(
-            given.study, source=source, seed=own[-1] if own else int(seed), rater=rater, judgments=given.judgments
+            given.study, source=source, seed=seeds[-1] if seeds else int(seed), rater=rater, judgments=given.judgments
         )
         return JSONResponse(made)
 
     def answer(request: Request, body: bytes) -> Response:
         source = request.query_params.get("source", "")
         given = parsed(body, name="The file")
-        return JSONResponse(answered(given, source=source, tuned=tunable(given.study) if folder else ()))
+        return JSONResponse(answered(given, source=source, tuned=tunable(given.study) if own(request) else ()))
 
     def tune(request: Request, body: bytes) -> Response:
-        if tuning is None:
+        if tuning is None or own(request) is None:
             return refusal(NO_FOLDER, 404)
         if key := request.query_params.get("model", ""):
             tuning.start(key)

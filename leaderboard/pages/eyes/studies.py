@@ -23,10 +23,10 @@ from compute.live.batch import LARGEST_TABLE
 from compute.live.decoder import POOL
 from compute.training.examples import QUALITY_PROMPT
 from compute.types import BadInput, Model
-from leaderboard.live.live import MOST_MODELS, Live
+from leaderboard.live.live import MOST_MODELS, Live, sender
 
 TURN = 2.0  # seconds of work before it is the others' turn
-MOST_MADE, IDLE = 8, 120.0  # visitors' own studies at a time; seconds without a turn until another may take its place
+MOST_MADE, IDLE = 8, 15.0  # visitors' own studies at a time; seconds without a turn until one gives its place away
 MOST_PROMPTS = 200
 KEY = ("eyes", "study")  # among the session's results
 PHOTOGRAPHS, FOLDER, UPLOAD = "photographs", "folder", "upload"
@@ -34,24 +34,24 @@ ALTERNATIVES = ("alternative_1", "alternative_2")
 
 
 class TimedMaking:
-    """One study that is being made, in turns; `making` is None where another took its place."""
+    """One study that is being made, in turns, for a sender; empty: for everyone."""
 
-    def __init__(self, making: StudyMaking) -> None:
-        self.making: StudyMaking | None = making
+    def __init__(self, making: StudyMaking, *, sender: str = "") -> None:
+        self.making, self.sender = making, sender
         self.used, self.step = time.monotonic(), MakingStep(0.0, "Reading the images")
         self._steps = making.steps()
 
     @property
     def nbytes(self) -> int:
         """Bytes in memory, about."""
-        return self.making.nbytes if self.making else 0
+        return self.making.nbytes
 
     def turn(self) -> None:
         """Works for TURN seconds, or until the study is there."""
-        self.used = began = time.monotonic()
+        began = time.monotonic()
         for step in self._steps:
-            self.step = step
-            if time.monotonic() - began >= TURN:
+            self.step, self.used = step, time.monotonic()
+            if self.used - began >= TURN:
                 return
 
 
@@ -83,34 +83,38 @@ class Studies:
     def _turn_own(self, payload: dict[str, Any], request: Any, *, kind: Kind, seed: int) -> dict[str, Any]:
         session, file = str(payload.get("session", "")), payload.get("file")
         results = self._live.uploads.results(session)
-        if file and not self._has_room():
-            what = f"Waiting: the studies of {MOST_MADE} other visitors are being made"
-            return {"state": "running", "share": 0.0, "what": what, "file": file}  # which the page sends again
+        timed = results.get(KEY)
+        if what := self._waits(timed, sender(request)):
+            # The page asks again, with the file where it was not read yet.
+            return {"state": "running", "share": 0.0, "what": what, "waits": True, "file": file or ""}
         if file:
             self._live.admit(request)
-            results[KEY] = self._begun(uploaded(self._live.uploads.file(session, str(file)), kind=kind))
-            self._own.add(results[KEY])
-        timed = results.get(KEY)
-        if timed is None or timed.making is None:
+            materials = uploaded(self._live.uploads.file(session, str(file)), kind=kind)
+            timed = results[KEY] = self._begun(materials, sender=sender(request))
+            self._own.add(timed)
+        if timed is None:
             raise BadInput("The images are no longer available. Add them again")
         timed.turn()
         if timed.making.study:
             del results[KEY]
         return self._facts(timed, source=UPLOAD, seed=seed)
 
-    def _has_room(self) -> bool:
-        """Whether a further study of a visitor's may be made; one that nobody waits for makes room."""
-        making = [each for each in self._own if each.making]
-        if len(making) >= MOST_MADE:
-            oldest = min(making, key=lambda each: each.used)
-            if time.monotonic() - oldest.used < IDLE:
-                return False
-            oldest.making = None
-        return True
+    def _waits(self, timed: TimedMaking | None, sender: str) -> str:
+        """Why a session's study, None for its first, is not made now; empty where it is.
 
-    def _begun(self, materials: Materials) -> TimedMaking:
-        models = self._models(materials.kind)
-        return TimedMaking(StudyMaking(materials=materials, models=models, run=self._live.run))
+        A sender has one place, and a study that got no turn for IDLE seconds has none until there is room again.
+        """
+        since = time.monotonic() - IDLE
+        made = [each for each in self._own if each is not timed and each.used > since and not each.making.study]
+        if any(each.sender == sender for each in made):
+            return "Waiting: another study from your address is being made"
+        if (timed is None or timed.used <= since) and len(made) >= MOST_MADE:
+            return f"Waiting: {len(made)} studies of other visitors are being made"
+        return ""
+
+    def _begun(self, materials: Materials, *, sender: str = "") -> TimedMaking:
+        making = StudyMaking(materials=materials, models=self._models(materials.kind), run=self._live.run)
+        return TimedMaking(making, sender=sender)
 
     def _models(self, kind: Kind) -> list[Model]:
         """Those that are asked first, are ready here and cost nobody anything."""

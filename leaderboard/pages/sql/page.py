@@ -18,7 +18,7 @@ from compute.paths import DOCS
 from compute.types import BadInput
 from leaderboard.data import schema_queries
 from leaderboard.data.database import Database
-from leaderboard.data.payload import compressed, encode
+from leaderboard.data.payload import encode
 from leaderboard.data.visitor_queries import LONGEST_CELL, LONGEST_SQL, MOST_ROWS, SECONDS
 from leaderboard.html.components import scripted
 from leaderboard.page import Site, View, citations, heading
@@ -42,7 +42,7 @@ def draw(site: Site) -> None:
 
 def routes(site: Site) -> list[Route]:
     """The description of the database, and the queries."""
-    description = site.guard(compressed(site.db, lambda: described(site.db)))
+    description = site.packed(lambda: described(site.db))
 
     async def answer(request: Request) -> Response:
         if request.method != "POST":  # whatever its address says

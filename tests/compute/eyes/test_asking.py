@@ -55,7 +55,7 @@ def test_the_probability_of_a_question_is_the_share_of_raters_who_are_asked_it(a
     was_asked, uniform, probability = np.zeros((3, seeds, 80))
     for seed in range(seeds):
         answered = {each.question for each in islice(asking.order(of, seed=seed), asked)}
-        drawn = asking.drawn(of, seed=seed, answered=answered)
+        drawn = asking.drawn(of, asking.order(of, seed=seed), seed=seed, answered=answered)
         was_asked[seed, list(answered)] = 1
         uniform[seed], probability[seed] = drawn.uniform, drawn.probability
         assert set(np.flatnonzero(drawn.uniform)) <= answered

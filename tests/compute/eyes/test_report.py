@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from compute.eyes.report import FIRST_REPORT, EyesReport, krippendorff_alpha, report
+from compute.eyes.report import FIRST_REPORT, EyesReport, krippendorff_alpha, lead_and_bound, report
 from compute.eyes.study import MOST_RATERS, NO_PICK, Judgment, Study, parsed
 from compute.types import BadInput
 from tests.compute.eyes.studies import judgments, study
@@ -39,9 +39,9 @@ def test_a_rater_who_answers_as_one_model_does(three: Study) -> None:
     ]
     assert {each.agreement.n for each in answer.models} <= set(range(27, 54))
     assert [(pair.first, pair.second, pair.n, pair.more) for pair in answer.pairs] == [
-        ("RIGHT", "TIED", 54, 0),
-        ("RIGHT", "NEVER", 54, 0),
-        ("TIED", "NEVER", 54, 0),
+        ("RIGHT", "TIED", 50, 0),
+        ("RIGHT", "NEVER", 50, 0),
+        ("TIED", "NEVER", 50, 0),
     ]
     assert [pair.sided for pair in answer.pairs] == pytest.approx([0.75, 1, 0.75])
     assert all(pair.is_significant for pair in answer.pairs)
@@ -69,10 +69,32 @@ def test_a_rater_without_a_preference_separates_no_models() -> None:
     assert "B" in answer.lead and "A" in answer.lead
 
 
+def test_models_are_compared_at_looks_and_the_verdict_stays_until_the_next(three: Study) -> None:
+    answers = [found(three, TRUTH, count=count) for count in (55, 56, 65)]
+    assert [(each.judgments, each.compared, each.next_look) for each in answers] == [
+        (50, 50, 60),
+        (51, 50, 60),
+        (59, 50, 60),
+    ]
+    assert answers[0].pairs[0] == answers[1].pairs[0] == answers[2].pairs[0]
+    assert "60" in answers[0].rests_on
+
+
+def test_a_rater_may_look_at_any_time_and_stop() -> None:
+    """Seven equal models, 100 raters, of whom a test at each look alone would fail 18."""
+    draw, wrong, looks = np.random.default_rng(8), 0, (20, 40, 80, 160, 320)
+    for _ in range(100):
+        agrees = draw.integers(2, size=(7, looks[-1]))
+        parts = [np.where(np.arange(looks[-1]) < look, agrees, 0) for look in looks]
+        ahead = [lead_and_bound(parts[: at + 1], looks=len(looks)) for at in range(len(looks))]
+        wrong += any(z.max() > bound for z, bound in ahead)
+    assert 0 < wrong <= 6
+
+
 def test_models_with_the_same_picks_are_not_compared_and_a_study_without_models_is_read() -> None:
     answer = found(study({"a": TRUTH, "b": TRUTH}), TRUTH)
     (pair,) = answer.pairs
-    assert (pair.n, pair.p, pair.more) == (0, 1, None) and np.isnan(pair.sided)
+    assert (pair.n, pair.is_significant, pair.more) == (0, False, None) and np.isnan(pair.sided)
     bare = study({"a": TRUTH}).model_copy(update={"models": {}, "picks": {}})
     answer = found(bare, TRUTH)
     assert answer.models == answer.pairs == () and answer.judgments == 54 and answer.lead

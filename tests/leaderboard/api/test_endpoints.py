@@ -121,6 +121,14 @@ def tool(app) -> Callable[..., Any]:
     return call
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"suite": "x" * 60_000}, {"suite": "mieb", "limit": "x" * 60_000}, {"x" * 60_000: 1}]
+)
+def test_a_tool_s_error_repeats_a_few_words_of_what_was_sent(tool: Callable[..., Any], wrong: dict[str, Any]) -> None:
+    failed, text = tool("leaderboard", **wrong)
+    assert failed and len(text) <= 300
+
+
 async def _session(app: gr.Blocks, ask: Callable[..., Any], http: httpx.AsyncClient | None = None) -> Any:
     from mcp import ClientSession
     from mcp.client.streamable_http import streamable_http_client

@@ -10,12 +10,13 @@ from leaderboard.web.access import LOOPBACK, access, host_name, is_loopback
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.3.2.1", "localhost", "::1", "[::1]"])
 def test_on_loopback_only_its_own_names(address: str) -> None:
-    assert is_loopback(address) and access(listens_on=address).hosts == LOOPBACK | {host_name(address)}
+    assert is_loopback(address) and access(listens_on=address).is_local
+    assert access(listens_on=address).hosts == LOOPBACK | {host_name(address)}
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "::", "192.168.1.4", "board.example.org"])
 def test_elsewhere_any_name_unless_some_are_listed(address: str) -> None:
-    assert access(listens_on=address).hosts is None
+    assert access(listens_on=address).hosts is None and not access(listens_on=address).is_local
     hosts = access(listens_on=address, hosts="Board.example.org").hosts
     assert hosts | {address} == LOOPBACK | {"board.example.org", address}
 
@@ -28,6 +29,8 @@ def test_the_address_it_listens_on_is_answered(address: str, answers: bool) -> N
 
 def test_a_proxys_whole_address_names_its_host() -> None:
     assert access(listens_on="127.0.0.1", root_path="https://Board.example.org/likeness").named == {"board.example.org"}
+    for proxy in ({"root_path": "/likeness"}, {"hosts": "board.example.org"}, {"hub": True}):
+        assert not access(listens_on="127.0.0.1", **proxy).is_local
     assert access(listens_on="127.0.0.1", root_path="/likeness").hosts == LOOPBACK
 
 

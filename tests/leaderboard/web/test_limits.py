@@ -242,6 +242,41 @@ def test_what_computes_runs_twice_at_a_time_for_one_address(monkeypatch: pytest.
     assert most == {"192.0.2.1": 2, "192.0.2.2": 1}
 
 
+READING = 100.0  # seconds
+
+
+def test_what_computes_has_one_bound_for_all_which_who_sends_or_reads_slowly_does_not_take() -> None:
+    """Ten senders of two requests each, of a second; others wait for none of them, or for one of each sender."""
+    running, most, clocks = 0, 0, []
+
+    async def work(scope: Scope, receive: Receive, send: Send) -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(1)
+        running -= 1
+        await Response()(scope, receive, send)
+        await asyncio.sleep(READING)
+
+    async def attack() -> None:
+        limited = ClientLimits(work)
+        senders = [f"192.0.2.{number}" for number in range(10)]
+        slow = [request([(4.0, b"x")], path="/eyes/report", sender=each) for each in senders * 2]
+        tasks = [asyncio.create_task(sent_to(limited, each)) for each in slow]
+        for begins, most_seconds in ((1, 1), (3.5, 5)):
+            await asyncio.sleep(begins)
+            other = sent_to(limited, request([b"{}"], path="/eyes/order", sender=f"192.0.3.{most_seconds}"))
+            tasks.append(asyncio.create_task(other))
+            clocks.append((asyncio.get_running_loop().time(), most_seconds))
+        answers = await asyncio.gather(*tasks)
+        assert {status for status, _ in answers} == {200}
+        for (_, ended), (began, most_seconds) in zip(answers[-2:], clocks, strict=True):
+            assert ended - began - READING <= most_seconds
+
+    run(attack())
+    assert most == limits.COMPUTING
+
+
 # ---- bodies
 
 

@@ -46,6 +46,7 @@ def test_the_typeface_is_served_as_it_is_and_costs_under_40_kb(client: TestClien
         "face/fonts/LICENSE.txt",
         "pages/try_it/page.py",
         "js/nothing.js",
+        f"js/{'a' * 300}.js",
         "js/..%2fpages%2fboard%2fboard.js",
     ],
 )

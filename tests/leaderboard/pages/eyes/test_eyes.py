@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from compute.eyes.folder import EyesSettings, StudyFolder
-from compute.eyes.study import Judgment, Study
+from compute.eyes.study import MOST_VALUES, Judgment, Study
 from compute.training.examples import QUALITY_PROMPT
 from compute.types import BadInput
 from leaderboard.live.live import Live
@@ -55,8 +55,8 @@ def body(judgments: list[dict[str, Any]]) -> dict[str, Any]:
 
 @pytest.fixture
 def client() -> Callable[..., TestClient]:
-    def made(folder: StudyFolder | None = None) -> TestClient:
-        site = SimpleNamespace(study=folder, guard=partial(guarded, snapshot=nullcontext))
+    def made(folder: StudyFolder | None = None, key: str = "") -> TestClient:
+        site = SimpleNamespace(study=folder, study_key=key, guard=partial(guarded, snapshot=nullcontext))
         return TestClient(Starlette(routes=routes.routes(site)), raise_server_exceptions=False)
 
     return made
@@ -112,25 +112,29 @@ def test_a_request_that_no_page_sends_is_refused(live: Live, wrong: dict[str, An
         studies.Studies(live).turn(payload(**wrong), None)
 
 
-def test_so_many_studies_at_a_time_and_one_that_was_left_makes_room(
+def test_a_sender_has_one_study_made_at_a_time_and_one_that_is_not_fed_waits(
     live: Live, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(studies, "TURN", 0.0)
+    monkeypatch.setattr(studies, "sender", lambda request: request)
     making = studies.Studies(live)
 
-    def begin(number: int) -> Any:
+    def turn(number: int, address: str, *, is_first: bool = False) -> str:
         session = f"{number:032x}"
-        wish = payload(session=session, file=live.uploads.add_file(session, packed(IMAGES)))
-        facts = making.turn(wish, None)
-        return live.uploads.results(session).get(studies.KEY), facts.get("file") == wish["file"]
+        file = live.uploads.add_file(session, packed(IMAGES)) if is_first else ""
+        facts = making.turn(payload(session=session, file=file), address)
+        return facts["what"] if facts.get("waits") else ""
 
-    begun = [begin(number)[0] for number in range(studies.MOST_MADE)]
-    assert begin(100) == (None, True)  # it waits, and sends its file again
-    begun[3].used -= studies.IDLE
-    assert begin(100)[0] is not None
-    assert [each.making is None for each in begun] == [at == 3 for at in range(studies.MOST_MADE)]
-    with pytest.raises(BadInput, match="Add them again"):
-        making.turn(payload(session=f"{3:032x}"), None)
+    assert turn(1, "a", is_first=True) == ""
+    assert "your address" in turn(2, "a", is_first=True)
+    for number in range(3, 2 + studies.MOST_MADE):
+        assert turn(number, f"other {number}", is_first=True) == ""
+    assert str(studies.MOST_MADE) in turn(50, "b", is_first=True)
+    live.uploads.results(f"{1:032x}")[studies.KEY].used -= studies.IDLE
+    assert turn(50, "b", is_first=True) == ""
+    assert str(studies.MOST_MADE) in turn(1, "a")  # its images are still there
+    live.uploads.results(f"{50:032x}")[studies.KEY].used -= studies.IDLE
+    assert turn(1, "a") == ""
 
 
 PAIR = "alternative_1,alternative_2"
@@ -180,7 +184,14 @@ def test_a_report_ranks_models_and_hands_out_the_votes(client: Callable[..., Tes
 @pytest.mark.parametrize("path", ["report", "order?seed=1", "judgment"])
 @pytest.mark.parametrize(
     "sent",
-    [b"{", b"[" * 100_000, b"\xff", b'{"study": {"kind": "image"}}', json.dumps(body(judged(count=5))).encode()],
+    [
+        b"{",
+        b"[" * 100_000,
+        b"[" + b"1," * MOST_VALUES + b"1]",
+        b"\xff",
+        b'{"study": {"kind": "image"}}',
+        json.dumps(body(judged(count=5))).encode(),
+    ],
 )
 def test_what_is_not_enough_or_not_of_this_page_gets_a_sentence(
     client: Callable[..., TestClient], tmp_path: Path, path: str, sent: bytes
@@ -223,6 +234,26 @@ def test_a_folder_s_study_is_asked_about_and_its_answers_are_on_disk(
     (answer,) = judged(count=1, rater="ann", seed=3)
     assert app.post("/eyes/judgment", json=answer).json() == {"stored": 1}
     assert study.judgments() == [Judgment(**answer)] and len(app.get("/eyes/study").json()["judgments"]) == 1
+
+
+def test_the_host_s_study_is_nobody_s_without_its_key(client: Callable[..., TestClient], tmp_path: Path) -> None:
+    study = folder(tmp_path)
+    app, key = client(study, "secret"), {"key": "secret"}
+    (answer,) = judged(count=1, rater="ann", seed=3)
+    for wrong in ({}, {"key": ""}, {"key": "é"}, {"key": "secre"}):
+        refused = [
+            app.get("/eyes/study", params=wrong),
+            app.get("/eyes/folder/image", params={"name": "red.png"} | wrong),
+            app.post("/eyes/judgment", json=answer, params=wrong),
+            app.post("/eyes/tune", params={"model": "tiny"} | wrong),
+        ]
+        assert [each.status_code for each in refused] == [404] * 4 and study.judgments() == []
+        opened = app.post("/eyes/order", params={"seed": 1} | wrong, json=body([])).json()
+        assert opened["source"] == "upload"
+    assert app.get("/eyes/study", params=key).json()["rater"] == "ann"
+    assert app.post("/eyes/judgment", json=answer, params=key).json() == {"stored": 1}
+    assert app.get("/eyes/folder/image", params={"name": "red.png"} | key).content == IMAGES["red.png"]
+    assert app.post("/eyes/order", params={"seed": 1} | key, json=body([])).json()["source"] == "folder"
 
 
 def test_without_a_folder_there_is_none(client: Callable[..., TestClient]) -> None:
