@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from compute.analysis.intervals import bias_note
+from compute.analysis.ranking import Ranking
+from compute.analysis.ranks.means import UNRANKED
 from compute.analysis.ranks.variance import listed
 from compute.analysis.table import ScoreTable
+from compute.types import ORIGINS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +38,30 @@ class RankedModel:
     of_tasks: int  # that count
     reason: str = ""
     notes: tuple[str, ...] = ()  # what to know of how the rows compare, in sentences
+
+    @classmethod
+    def first(cls, ranking: Ranking, *, notes: Sequence[str] = ()) -> RankedModel:
+        """The row of the first model of a ranking; `notes` are added to it."""
+        table, ranked = ranking.table, ranking.rank != UNRANKED
+        ends = {name: float(getattr(ranking, name)[0]) for name in ("mean", "mean_low", "mean_high")}
+        places = {name: int(getattr(ranking, name)[0]) for name in ("rank", "rank_low", "rank_high")}
+        others = Counter(origin for origin, has in zip(table.origins[1:], ranked[1:], strict=True) if has)
+        return cls(
+            model=table.models[0],
+            of_suite=table.name,
+            **{name: None if place == UNRANKED else place for name, place in places.items()},
+            of=int(ranked.sum()),
+            others={origin: others[origin] for origin in ORIGINS if others[origin]} if len(ranked) > 1 else None,
+            tie_class=ranking.classes[0],
+            better=tuple(table.models[other] for other in np.flatnonzero(ranking.better[:, 0])),
+            worse=tuple(table.models[other] for other in np.flatnonzero(ranking.better[0])),
+            **{name: None if np.isnan(end) else end for name, end in ends.items()},
+            mean_bias=float(ranking.excess[0]),
+            tasks=int(ranking.scored[0]),
+            of_tasks=int(table.counted.sum()),
+            reason=ranking.why[0].removeprefix("Not ranked: ") or ranking.unknown[0],
+            notes=tuple(notes),
+        )
 
     @classmethod
     def unknown(

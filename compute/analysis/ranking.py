@@ -17,7 +17,6 @@ easy ones. One that lacks fewer is ranked by its mean as if it had all (`means.a
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,7 +26,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compute.analysis.ranked_model import RankedModel
 from compute.analysis.ranks import means, resampled, variance
 from compute.analysis.ranks.friedman import FRIEDMAN_NEMENYI, WILCOXON_HOLM, PairTest, pair_test
 from compute.analysis.ranks.means import BORDA, CATEGORY_MEAN, UNRANKED
@@ -37,7 +35,7 @@ from compute.analysis.table import WHOLE, ScoreTable
 from compute.arrays import Bools, Floats, Ints
 from compute.pages.shown import WIDTH, Cell, Mark, ShownTable, ShowsItself, axis_of, positions
 from compute.rounding import decimals, printed_decimals, rounded
-from compute.types import ORIGINS, BadInput, argument, printable
+from compute.types import BadInput, argument, printable
 
 SLACK = 1e-9  # of a share of tasks, which is a quotient
 INTERVALS, CRITICAL_DIFFERENCE = "intervals", "critical-difference"  # figures of a ranking
@@ -212,31 +210,6 @@ class Ranking(ShowsItself):
         """The models best first, then those without a rank; equal ranks by name."""
         last = np.where(self.rank == UNRANKED, len(self.rank) + 1, self.rank)
         return np.lexsort((np.array(self.table.models), last))
-
-    def row(self, at: int = 0, *, notes: Sequence[str] = ()) -> RankedModel:
-        """One model's row in plain values; `notes` are added to it."""
-        table, others = self.table, np.delete(np.arange(len(self.rank)), at)
-        ranked = Counter(table.origins[other] for other in others if self.rank[other] != UNRANKED)
-        return RankedModel(
-            model=table.models[at],
-            of_suite=table.name,
-            rank=_whole(self.rank[at]),
-            rank_low=_whole(self.rank_low[at]),
-            rank_high=_whole(self.rank_high[at]),
-            of=int((self.rank != UNRANKED).sum()),
-            others={origin: ranked[origin] for origin in ORIGINS if ranked[origin]} if len(others) else None,
-            tie_class=self.classes[at],
-            better=tuple(table.models[other] for other in np.flatnonzero(self.better[:, at])),
-            worse=tuple(table.models[other] for other in np.flatnonzero(self.better[at])),
-            mean=_number(self.mean[at]),
-            mean_low=_number(self.mean_low[at]),
-            mean_high=_number(self.mean_high[at]),
-            mean_bias=float(self.excess[at]),
-            tasks=int(self.scored[at]),
-            of_tasks=int(table.counted.sum()),
-            reason=self.why[at].removeprefix("Not ranked: ") or self.unknown[at],
-            notes=tuple(notes),
-        )
 
     def pair(self, a: int, b: int) -> tuple[str, ...]:
         """What the table as a whole says of two of several models, as a sentence; empty where it says nothing."""
@@ -587,14 +560,6 @@ def _why(ranking: Ranking, enough: Bools) -> tuple[str, ...]:
         else:
             sentences.append(f"Not ranked: no score in one of the categories that count; of {need} tasks {known}")
     return tuple(sentences)
-
-
-def _whole(rank: int) -> int | None:
-    return None if rank == UNRANKED else int(rank)
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
 
 
 def _ranks(values: Ints) -> pd.Series:

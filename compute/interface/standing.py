@@ -20,7 +20,7 @@ def mean_of(mine: ScoreTable) -> RankedModel:
     """The mean of the one model of a table, by its rule."""
     if reason := _no_mean(mine):
         return RankedModel.unknown(mine, reason=reason, others=None)
-    row = Ranking.of(mine).row(0)
+    row = RankedModel.first(Ranking.of(mine))
     return replace(row, reason="") if row.mean_low is not None else row
 
 
@@ -52,8 +52,8 @@ def rank_of(
             f", but {listed(instead)} ones: {' or '.join(f'rank({name!r})' for name in instead)}" if instead else ""
         )
         reason = f"{mine.name} has no {which}scores of other models{remedy}"
-        return replace(Ranking.of(mine).row(0), rank=None, of=0, others={}, tie_class="", reason=reason)
-    return Ranking.of(mine.beside(others.rows(rows))).row(0, notes=[str(comparable)])
+        return replace(RankedModel.first(Ranking.of(mine)), rank=None, of=0, others={}, tie_class="", reason=reason)
+    return RankedModel.first(Ranking.of(mine.beside(others.rows(rows))), notes=[str(comparable)])
 
 
 def _no_mean(table: ScoreTable) -> str:

@@ -95,7 +95,7 @@ def found_in(root: Path, database: Path) -> RankedModel:
     runs, catalog = shared(root), shipped()
     scores = {run.task.key: run.headline for run in runs.runs}
     mine = of_scores(catalog.suite("unisim-core"), {runs.model.key: scores}, tasks=catalog.tasks, metrics=BY_KEY)
-    return Ranking.of(mine.beside(published(database, "unisim-core")["unisim-core"])).row(0)
+    return RankedModel.first(Ranking.of(mine.beside(published(database, "unisim-core")["unisim-core"])))
 
 
 def test_a_whole_suite_has_a_mean_and_a_rank_in_the_card(database: Path, tmp_path: Path) -> None:
