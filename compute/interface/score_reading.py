@@ -56,7 +56,7 @@ DESCRIPTION = re.compile(
     r"|link)(?:[ _](?:m|b|mb|gb))?(?:\s*[(\[].*)?|zero[- _]?shot|seed|epochs?|batch[ _]size|lr|learning[ _]rate|votes",
     re.IGNORECASE,
 )
-ERROR_OF = re.compile(r"(.+?)(?:[ _](?:stderr|std_err|std|se|sem)|\s*±|\s*\((?:stderr|std|se|sem|±)\))", re.IGNORECASE)
+ERROR_OF = re.compile(r"(.+?)(?:[ _](?:stderr|std_err|std|se|sem)|(?<!\s)\s*(?:±|\((?:stderr|std|se|sem|±)\)))", re.I)
 # Names of columns whose rows are tasks, and of models: gte-large, e5-mistral-7b, org/name.
 # Measures of which lower is better: abbreviations as any word of a task's name (WER en, coco (FID)), the others as its
 # last word or before a unit (val_loss, error rate).
@@ -65,7 +65,7 @@ LOWER = (*ABBREVIATIONS, "loss", "err", "error", "latency", "perplexity", "ppl",
 IS_LOWER = re.compile(
     rf".*?\b(?:{'|'.join(ABBREVIATIONS)})\b.*"
     rf"|(?:.*[ _./-])?(?:{'|'.join(LOWER)})(?:[ _-](?:rate|ms|s|\d+k?))?(?:\s*[(\[].*)?(?:\s*[↑↓▲▼])?",
-    re.IGNORECASE,
+    re.IGNORECASE | re.DOTALL,
 )
 SAYS_LOWER, SAYS_HIGHER = (
     re.compile(rf"[{signs}]|\b{word}[ _]is[ _]better\b", re.IGNORECASE)
@@ -74,7 +74,7 @@ SAYS_LOWER, SAYS_HIGHER = (
 SUMMARY_ROWS = frozenset(("mean", "average", "avg", "median", "std", "stdev", "min", "max", "total"))  # of models
 OF_TASKS = re.compile(r"(?:tasks?|datasets?|benchmarks?|scenarios?|metrics?|tests?|subsets?)", re.IGNORECASE)
 OF_A_MODEL = re.compile(
-    r".+[-_ /](?:v?\d+(?:\.\d+)*[bm]?|base|large|small|xl|instruct|mini|turbo|v\d.*)\b.*|.+/.+", re.I
+    r".+[-_ /](?:v?\d+(?:\.\d+)*[bm]?|base|large|small|xl|instruct|mini|turbo|v\d.*)\b.*|.+/.+", re.I | re.S
 )
 
 
