@@ -141,8 +141,10 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
 
 def test_a_model_of_a_new_family_a_metric_and_a_task(copy: Copy) -> None:
     """A model: one row; its family: one file, one row. A metric: one function, one row. A task: one row."""
-    row = "example/brightness,Brightness,Example,metric,,brightness,,,compare,,,,image,,,,,,"
-    copy.append("assets/catalog/models.csv", row)
+    heading = (copy.root / "assets/catalog/models.csv").open(encoding="utf-8").readline().strip().split(",")
+    row = {"key": "example/brightness", "title": "Brightness", "kind": "metric", "adapter": "brightness"}
+    row |= {"abilities": "compare", "modalities": "image"}
+    copy.append("assets/catalog/models.csv", ",".join(row.get(column, "") for column in heading))
     copy.write("compute/models/metrics/brightness.py", FAMILY)
     copy.insert(
         "compute/models/registry.py",
