@@ -89,7 +89,7 @@ RUN_MOMENTS = (
 )
 BUILD_MOMENTS = (
     ("move", 1),
-    ("table", 7),
+    ("table", 2),
     ("draft", 2_000_000),
 )
 APP_MOMENTS = (
@@ -294,7 +294,7 @@ def _port(folder: Path) -> int | None:
 
 
 def _answers(port: int | None) -> bool:
-    with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
+    with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port or 0}/", timeout=60) as answer:
         return answer.status == 200
     return False
 
