@@ -16,7 +16,7 @@ from compute.arrays import Bools, Floats
 from compute.types import BadInput
 
 NO_NUMBER = frozenset(("", "-", "–", "—", "na", "n/a", "nan", "none", "null", "<na>"))
-PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE)
+PLAIN = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE)
 # Thousands in groups, before decimals with a point and with a comma.
 GROUPED = {
     False: re.compile(r"[+-]?[1-9]\d{0,2}(?:(?P<gap>[,'’\s])\d{3})(?:(?P=gap)\d{3})*(?:\.\d*)?"),
@@ -24,7 +24,7 @@ GROUPED = {
 }
 EITHER = re.compile(r"[+-]?[1-9]\d{0,2}[,.]\d{3}")  # 1,204 and 1.204: thousands or decimals
 # A value and its error: 88.1 ± 0.4, 70.1 (0.3), 70.1 (±3); 70.1 (3) may be a rank.
-ERROR = re.compile(r"(.+?)\s*(?:(?:±|\+/-)\s*([^()]+)|\(\s*(?:(?:±|\+/-)\s*([^()]+)|(\d*[.,]\d+\s*%?))\s*\))")
+ERROR = re.compile(r"(.+?)(?<!\s)\s*(?:(?:±|\+/-)([^()]+)|\(\s*(?:(?:±|\+/-)([^()]++)|(\d*[.,]\d+\s*+%?)\s*)\))")
 
 
 @dataclass(frozen=True, kw_only=True)

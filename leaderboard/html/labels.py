@@ -21,7 +21,7 @@ SIGNS = (
 ORIGIN_TITLES = {"published": "Paper", "imported": "Public results", "computed": "Computed here"}
 ORIGIN_CHOICES = [("Most complete", USUAL), *((title, key) for key, title in ORIGIN_TITLES.items()), ("All", ALL)]
 GROUPS = {"vidore": "Documents", "cfred": "Generators"}  # tabs of the board that are not called as their benchmark
-SYNTHETIC_MARK = re.compile(r"\s*\(synthetic\)", re.IGNORECASE)
+SYNTHETIC_MARK = re.compile(r"(?<!\s)\s*\(synthetic\)", re.IGNORECASE)
 SYNTHETIC_NOTE = (
     "Synthetic: every item is generated from a fixed seed. These scores show that the pipeline works, and "
     "compare models on such drawings only."

@@ -1,4 +1,4 @@
 """Tests that take minutes: attacks, kills, clusters, object stores, installations, simulations, long trainings.
 
-`.ci/run` leaves them out; `python -m pytest tests/slow` runs them.
+`.ci/run` imports them and the programs beside them; `python -m pytest tests/slow` runs them.
 """

@@ -7,6 +7,7 @@ with nothing tidied up. Others are seen from outside: a draft appears, or the ap
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import re
@@ -20,9 +21,11 @@ import time
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
+from PIL import Image
 
 from compute import paths
 from compute.database import store
@@ -86,7 +89,7 @@ RUN_MOMENTS = (
 )
 BUILD_MOMENTS = (
     ("move", 1),
-    ("table", 7),
+    ("table", 2),
     ("draft", 2_000_000),
 )
 APP_MOMENTS = (
@@ -291,7 +294,7 @@ def _port(folder: Path) -> int | None:
 
 
 def _answers(port: int | None) -> bool:
-    with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
+    with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port or 0}/", timeout=60) as answer:
         return answer.status == 200
     return False
 
@@ -305,11 +308,12 @@ def _disturbing(what: str, port: int):
             request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data=data, headers=headers)
             urllib.request.urlopen(request, timeout=60).read()
 
-    picture = b'--b\r\nContent-Disposition: form-data; name="files"; filename="a.png"\r\n\r\n\x89PNG\r\n\r\n--b--\r\n'
+    picture = io.BytesIO()
+    Image.new("RGB", (1000, 1000)).save(picture, "png")
+    upload = partial(ask, "/live/input", picture.getvalue(), **{"X-Likeness-Session": "0" * 32})
     calls: list[Callable[[], None]] = {
-        "export": [lambda: ask("/export/everything?format=csv")] * 3,
-        "upload": [lambda: ask("/gradio_api/upload", picture, **{"Content-Type": "multipart/form-data; boundary=b"})]
-        * 3,
+        "export": [partial(ask, "/export/everything?format=csv")] * 3,
+        "upload": [upload] * 3,
     }.get(what, [])
     awaited(lambda: _answers(port))
     for call in calls:
@@ -317,7 +321,7 @@ def _disturbing(what: str, port: int):
     with contextlib.ExitStack() as stack:
         if what == "half a request":
             client = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
-            client.sendall(b"POST /gradio_api/upload HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nhalf")
+            client.sendall(b"POST /live/input HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nhalf")
         yield
 
 

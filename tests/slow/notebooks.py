@@ -12,9 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import plotly
-from nbclient import NotebookClient
 from playwright.sync_api import sync_playwright
 
 from tests.browser.conftest import ARGUMENTS
@@ -30,6 +28,9 @@ DRAW = """async figure => {
 
 def executed(path: Path, home: Path) -> Any:
     """A notebook with its outputs, with this checkout's packages and a results folder of its own."""
+    import nbformat  # of tests/slow/requirements.txt, as the next; collecting tests goes without
+    from nbclient import NotebookClient
+
     named = {"LIKENESS_HOME": str(home), "PYTHONPATH": str(ROOT), "PLOTLY_RENDERER": "plotly_mimetype"}
     environment = os.environ | named
     subprocess.run(

@@ -77,7 +77,7 @@ def app(*words: str, log: Path, place: dict[str, str]) -> Iterator[str]:
             stderr=subprocess.STDOUT,
         )
     try:
-        for _ in range(600):
+        for _ in range(6000):
             if address := re.search(r"http://127\.0\.0\.1:\d+", log.read_text()):
                 yield f"{address[0]}/"
                 break
@@ -85,7 +85,7 @@ def app(*words: str, log: Path, place: dict[str, str]) -> Iterator[str]:
                 pytest.fail(f"app.py ended with {process.returncode}: {log.read_text()[-2000:]}")
             time.sleep(0.1)
         else:
-            pytest.fail(f"app.py did not answer within a minute: {log.read_text()[-2000:]}")
+            pytest.fail(f"app.py did not answer within ten minutes: {log.read_text()[-2000:]}")
     finally:
         ended = process.poll()
         process.terminate()

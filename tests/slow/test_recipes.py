@@ -54,7 +54,6 @@ def draw(site: Site) -> None:
 
 CENSUS = View(key="census", title="Census", draw=draw)
 '''
-TASK = "mini/image-choice,Nearest image,mini,Img-2AFC,drawn-scenes,,test,default,choice"
 SCORES = """
 import duckdb, json, sys
 query = "SELECT metric, value FROM leaderboard_scores WHERE model = 'example/brightness'"
@@ -141,8 +140,10 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
 
 def test_a_model_of_a_new_family_a_metric_and_a_task(copy: Copy) -> None:
     """A model: one row; its family: one file, one row. A metric: one function, one row. A task: one row."""
-    row = "example/brightness,Brightness,Example,metric,,brightness,,,compare,,,,image,,,,,,"
-    copy.append("assets/catalog/models.csv", row)
+    heading = (copy.root / "assets/catalog/models.csv").open(encoding="utf-8").readline().strip().split(",")
+    row = {"key": "example/brightness", "title": "Brightness", "kind": "metric", "adapter": "brightness"}
+    row |= {"abilities": "compare", "modalities": "image"}
+    copy.append("assets/catalog/models.csv", ",".join(row.get(column, "") for column in heading))
     copy.write("compute/models/metrics/brightness.py", FAMILY)
     copy.insert(
         "compute/models/registry.py",
@@ -159,7 +160,9 @@ def test_a_model_of_a_new_family_a_metric_and_a_task(copy: Copy) -> None:
         '        key="error_rate", title="Errors", higher_is_better=False, compute=error_rate, inputs=("accuracy",)\n'
         "    ),\n",
     )
-    copy.replace("assets/catalog/tasks.csv", f"{TASK},accuracy,", f"{TASK},accuracy;error_rate,")
+    tasks = (copy.root / "assets/catalog/tasks.csv").read_text(encoding="utf-8")
+    task = re.search("^mini/image-choice,.*,choice,accuracy", tasks, re.MULTILINE)[0]
+    copy.insert("assets/catalog/tasks.csv", task, ";error_rate")
     assert "example/brightness" in copy.python("-m", "compute", "list", "models")
     command = ("run", "--suite", "mini", "--models", "example/brightness", "--tasks", "mini/image-choice")
     printed = copy.python("-m", "compute", *command, "--device", "cpu")

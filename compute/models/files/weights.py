@@ -84,7 +84,7 @@ class RequiredFiles:
         """The groups without a file among `names`, in words; every part of a split checkpoint must be there."""
         missing = [" or ".join(group[:2]) for group in self.groups if not _first(names, group)]
         for name in _first(names, self.weights):
-            if split := re.fullmatch(r"(.*-)(\d+)-of-(\d+)(\..+)", name):
+            if split := re.fullmatch(r"(?s)(.*-)(\d+)-of-(\d+)(\..+)", name):
                 before, number, total, after = split.groups()
                 parts = (f"{before}{part:0{len(number)}}-of-{total}{after}" for part in range(1, int(total) + 1))
                 missing += [part for part in parts if part not in names]

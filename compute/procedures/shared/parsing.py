@@ -21,16 +21,16 @@ _MARKS = str.maketrans("", "", '*_`"“”«»#$')
 
 # What may stand before an option in a line that is nothing but an answer.
 _LEAD = (
-    r"((?:(?:so|thus|hence|therefore),?\s+)?"
-    r"(?:(?:the|my)\s+)?(?:(?:correct|right|final|best)\s+)?(?:answer|option|choice)?(?:\s+(?:is|would be))?"
-    r"\s*[:=-]?\s*(?:option\s+|choice\s+)?)"
+    r"((?:(?:so|thus|hence|therefore),?\s++)?"
+    r"(?:(?:the|my)\s++)?(?:(?:correct|right|final|best)\s++)?(?:answer|option|choice)?(?:\s+(?:is|would be))?"
+    r"\s*+(?:[:=-]\s*+)?(?:(?:option|choice)\s++)?)"
 )
 _LETTER = r"(\(\s*[A-Za-z]\s*\)|\[{1,2}\s*[A-Za-z]\s*\]{1,2}|(?<![A-Za-z])[A-Za-z](?![A-Za-z]))"
-_ANSWER = re.compile(rf"{_LEAD}{_LETTER}\s*[.:,)-]?\s*([A-Za-z]+\s+\d+)?\s*[.!]?", re.IGNORECASE)
+_ANSWER = re.compile(rf"{_LEAD}{_LETTER}\s*+[.:,)-]?\s*+([A-Za-z]+\s+\d+)?\s*+[.!]?", re.IGNORECASE)
 _LABEL = re.compile(rf"{_LEAD}([A-Za-z]+\s+\d+)\s*[.!]?", re.IGNORECASE)
 # An answer and its explanation in one line; a sentence about the letter is read as a sentence.
 _HEAD = re.compile(
-    rf"((?i:{_LEAD})(?:\([A-H]\)|[A-H][.)])(?:\s+[A-Za-z]+\s+\d+)?)[.,:;]?\s+"
+    rf"((?i:{_LEAD})(?:\([A-H]\)|[A-H][.)])(?:\s+[A-Za-z]+\s+\d+)?)[.,:;]?\s++"
     r"((?:because|since|as|due|it|its|the|this)\b.+|(?![A-Za-z]+\s+\d)[^a-z].+)"
 )
 
@@ -64,7 +64,7 @@ _CHOOSES = re.compile(
 _DOUBT = re.compile(
     r"\b(?:not?|nor|neither|none|never|both|either|or|cannot|can['’]?t|unable|sorry|unclear|unsure|uncertain|maybe|perhaps|"
     r"possibly|might|impossible|difficult|hard to|equal(?:ly)?|same|tie|identical|less|least|worse|worst|lower|lowest|"
-    r"poor\w*|except|but|while|whereas|although|though|however|rather than|instead|incorrect|wrong)\b|\w+n['’]t\b",
+    r"poor\w*|except|but|while|whereas|although|though|however|rather than|instead|incorrect|wrong)\b|\wn['’]t\b",
     re.IGNORECASE,
 )
 # Those of them that an explanation after a clear answer has only when it takes the answer back.

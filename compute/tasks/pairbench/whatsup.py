@@ -35,8 +35,8 @@ RELATIONS = (
     "in",
 )
 CAPTION = re.compile(
-    rf"(?:(?:an?|the)\s+)?(?P<first>.+?)\s+(?:is\s+)?(?P<relation>{'|'.join(RELATIONS)})\s+(?:(?:an?|the)\s+)?(?P<second>.+)",
-    re.IGNORECASE,
+    rf"(?:(?:an?|the)\s++)?(?P<first>.+?)(?<!\s)\s++(?:is\s++)?(?P<relation>{'|'.join(RELATIONS)})\s++(?:(?:an?|the)\s+)?(?P<second>.+)",
+    re.IGNORECASE | re.DOTALL,
 )
 IMAGE, CAPTIONS, SIDES = (
     ("image", "image_path", "file_name", "path"),

@@ -143,6 +143,14 @@ def test_a_wrong_cell_is_named(folder: Path) -> None:
         (folder / name).write_bytes(whole)
 
 
+def test_the_row_that_contributing_shows_is_read(folder: Path) -> None:
+    row = re.search(r"```csv\n(.+\n)```", (paths.ROOT / "CONTRIBUTING.md").read_text("utf-8"))[1]
+    with (folder / "models.csv").open("a", encoding="utf-8") as file:
+        file.write(row)
+    model = catalogs.load(folder).models[-1]
+    assert (model.key, model.embed_dim, model.image_size, model.license) == ("my-org/my-clip", 512, 224, "mit")
+
+
 def test_every_mieb_task_has_items_of_its_own(folder: Path) -> None:
     with_cell(folder, "mieb_tasks.csv", "hf_dataset_path", "")
     with pytest.raises(BadInput, match="mieb_tasks.csv, row 1, column 'dataset'"):
