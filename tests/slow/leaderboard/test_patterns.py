@@ -19,7 +19,6 @@ import pytest
 
 import compute
 import leaderboard
-from compute.live import answers
 from compute.live.inputs import longest_run
 from compute.procedures.shared import parsing, ratings
 from compute.types import slug
@@ -36,7 +35,6 @@ OWN = ("leaderboard.face.heads", "leaderboard.search.index", "leaderboard.web.pa
 READERS: dict[str, Callable[[str], object]] = {
     "answer": lambda text: parsing.read(text, ["(A) Image 1", "(B) Image 2"]),
     "rating": lambda text: ratings.read(text, lenient=True),
-    "visitor's rating": answers.read_rating,
     "marks": longest_run,
     "name": lambda text: slug(text, default="name"),
     "sentence": redact_paths,
