@@ -189,7 +189,7 @@ def rows(trials: int) -> Iterator[str]:
         yield f"| {name} | {shares.wrong:.1%} | {shares.holds:.1%} | {shares.small:.2%} |"
     yield f"\n| boards | equal: false | close: false | apart: found | apart: interval holds |\n| --- |{' --- |' * 4}"
     for shape in SHAPES:
-        for kind in (*KINDS, *(CLUSTERS if len(SHAPES[shape][1]) > 1 else ())):
+        for kind in (*KINDS, *(CLUSTERS if sum(SHAPES[shape][1]) > 100 else ())):
             same, close, apart = (
                 simulate(partial(made, shape=shape, kind=kind, spread=spread), trials=trials)
                 for spread in (0.0, CLOSE, APART)
