@@ -14,10 +14,10 @@ ARENA_MAX, MMAP_THRESHOLD = -8, -3  # of mallopt, as malloc.h has them
 LARGE_BLOCK = 1_000_000  # bytes from which a block has its own mapping
 
 
-def resident(pid: int | str = "self") -> int:
+def resident() -> int:
     """Bytes of memory of a process, this one by default; 0 where the system does not say."""
     try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError, ValueError):
         return 0
 

@@ -43,7 +43,7 @@ class Reference:
     separation: float | None  # as `separation` has it, of the scores themselves; None of single images
     source: str  # the tasks whose items were scored, or what else they are
     synthetic: bool  # a program drew the items
-    domain: str  # what kind of input it speaks for, one of calibration.files.DOMAINS
+    domain: str  # what kind of input it speaks for: drawn, photographs, sentences or tasks
     scenes: int  # whole scenes behind the pairs or images: those of one scene are not independent
 
     def __post_init__(self) -> None:

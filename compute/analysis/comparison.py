@@ -134,7 +134,7 @@ def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = Non
     names, blocks = (*table.categories, ""), table.blocks
     gap = x[0] - x[1]
     half = Z95 * np.hypot(*errors)
-    columns = np.sort(np.concatenate([block.columns for block in blocks]))
+    columns = np.flatnonzero(table.counted)
     shared = columns[~np.isnan(gap[columns])]
     reason = "" if len(shared) else "no shared task"
     try:
@@ -145,13 +145,9 @@ def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = Non
     if not reason:
         parts, weights = set_parts(gap, blocks, table.clusters)
         difference = float(parts.sum())
-        printed = (
-            []
-            if stands_in is None
-            else np.unique(table.codes[shared][np.append(stands_in, False)[table.codes[shared]]])
-        )
-        if len(printed):
-            reason = PRINTED_MEANS.format(listed([names[code] for code in printed]))
+        printed = [names[code] for code in np.unique(table.codes[shared]) if stands_in is not None and stands_in[code]]
+        if printed:
+            reason = PRINTED_MEANS.format(listed(printed))
         elif len(parts) >= FEWEST_SETS:
             test = of_pair(parts, weights)
             reason = SAME if math.isnan(test.low) else ""

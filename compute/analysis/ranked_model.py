@@ -64,9 +64,7 @@ class RankedModel:
         )
 
     @classmethod
-    def unknown(
-        cls, table: ScoreTable, *, reason: str, others: Mapping[str, int] | None, notes: Sequence[str] = ()
-    ) -> RankedModel:
+    def unknown(cls, table: ScoreTable, *, reason: str, others: Mapping[str, int] | None) -> RankedModel:
         """The row of the first model of a table where it has neither rank nor mean, and why."""
         names = ("rank", "rank_low", "rank_high", "mean", "mean_low", "mean_high")
         return cls(
@@ -82,7 +80,6 @@ class RankedModel:
             tasks=int((~np.isnan(table.values[:1, table.counted])).sum()),
             of_tasks=int(table.counted.sum()),
             reason=reason,
-            notes=tuple(notes),
         )
 
     def __str__(self) -> str:

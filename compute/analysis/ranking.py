@@ -91,15 +91,10 @@ class Ranking(ShowsItself):
         )
         covered = (~np.isnan(scores[:, used])).sum(axis=1) / max(int(used.sum()), 1)
         enough = covered >= table.least - SLACK
-        nothing, unranked = np.full(models, np.nan), np.full(models, UNRANKED)
         found = cls(
             table=table,
-            rank=unranked.copy(),
-            rank_low=unranked.copy(),
-            rank_high=unranked.copy(),
-            mean=nothing,
-            mean_low=nothing.copy(),
-            mean_high=nothing.copy(),
+            **{name: np.full(models, UNRANKED) for name in ("rank", "rank_low", "rank_high")},
+            **{name: np.full(models, np.nan) for name in ("mean", "mean_low", "mean_high")},
             excess=np.zeros(models),
             better=np.zeros((models, models), bool),
             decided=np.zeros((models, models), bool),
@@ -129,7 +124,7 @@ class Ranking(ShowsItself):
             if np.ptp(found.resampled, axis=0).any():
                 found.mean_low[:], found.mean_high[:] = np.quantile(found.resampled, (0.025, 0.975), axis=0)
         else:
-            found = _by_mean(found, enough, groups)
+            found = _by_mean(found, enough, groups, tested=bool(test))
         found = replace(found, why=_why(found, enough))
         return _tested(found, test) if test else found
 
@@ -217,7 +212,8 @@ class Ranking(ShowsItself):
             return ()
         better = [self.table.models[x] for x, y in ((a, b), (b, a)) if self.better[x, y]]
         said = f"{better[0]} is significantly better" if better else "no significant difference"
-        return (f"Among all pairs of these {(self.rank != UNRANKED).sum()} models: {said}.",)
+        items = " on items of these tasks" * self.on_items
+        return (f"Among all pairs of these {(self.rank != UNRANKED).sum()} models: {said}{items}.",)
 
     @property
     def about(self) -> str:
@@ -268,14 +264,18 @@ class Ranking(ShowsItself):
                 f"In brackets: a category has {FEW} tasks or fewer, and the interval covers at least 95%, usually more."
             )
         if self.fixed and not np.isnan(self.mean_low).all():
-            notes.append(
-                f"Intervals of means are about the one task of {listed(self.fixed)} alone; ranges of ranks are not."
-            )
+            others = "" if self.on_items else "; ranges of ranks are not"
+            notes.append(f"Intervals of means are about the one task of {listed(self.fixed)} alone{others}.")
         if self.partial.any():
             those = _shown([models[row] for row in np.flatnonzero(self.partial)])
             notes.append(
-                f"Ranked without a score on some tasks, which may be the harder ones: {those}. Ranks and intervals "
-                "are of their mean as if they had all (after `of`), and pairs are compared on the tasks of both."
+                f"Ranked without a score on some tasks, which may be the harder ones: {those}."
+                + (
+                    ""
+                    if self.table.aggregate == BORDA
+                    else " Their ranks and intervals are of the mean as if they had all (after `of`), and pairs are "
+                    "compared on the tasks of both."
+                )
             )
         for reason in dict.fromkeys(filter(None, self.unknown)):
             rows = [row for row, own in enumerate(self.unknown) if own == reason]
@@ -329,18 +329,23 @@ class Ranking(ShowsItself):
         if len(rows) < 2:
             return " ".join(map(printable, (f"{len(rows)} of {len(models)} models have a rank.", *self.notes[1:])))
         first, second, unit = rows[0], rows[1], " points" if self.table.aggregate == BORDA else ""
-        gap = rounded(abs(self.mean[first] - self.mean[second]), digits)
+        gap = rounded(abs(np.diff((self.mean - self.excess)[rows[:2]])[0]), digits)
+        as_if = self.partial.any() and self.table.aggregate != BORDA
+        shown = self.mean - self.excess * as_if
         ends = [rounded(end, digits) for end in (self.mean_low[first], self.mean_high[first]) if not np.isnan(end)]
         level = "at least 95%" if self.few[first] else "95%"
         interval = f" ({level} interval {' to '.join(ends)})" if ends else ""
         ties, rule = self.rank[second] == 1, self.about.partition(":")[0]
         sentences = [
             f"{models[first]} {'shares first place among' if ties else 'leads'} {len(rows):,} models by {rule}: "
-            f"{rounded(self.mean[first], digits)}{unit}{interval}, "
+            f"{rounded(shown[first], digits)}{unit}{interval}, "
             + (f"equal to {models[second]}." if ties else f"{gap}{unit} ahead of {models[second]}."),
         ]
+        if as_if:
+            sentences.append("Some scores are missing, and means are as if every model had all.")
         suites = self._turned_suites
-        if np.ptp(suites, axis=0).any() and not self.partial.any():
+        sure = self.table.aggregate == BORDA or (self.rank_low[first] != UNRANKED and not self.on_items)
+        if sure and np.ptp(suites, axis=0).any() and not self.partial.any():
             share = np.nanmean(suites[:, 0] >= np.nanmax(suites, axis=1))
             sentences.append(f"It is first in {share:.0%} of {len(suites):,} suites resampled from these tasks.")
         if (self.rank_low[rows] == UNRANKED).all():
@@ -348,14 +353,18 @@ class Ranking(ShowsItself):
                 " ".join([*sentences, f"Which models differ significantly is not known: {self.unknown[first]}."])
             )
         close = int(self.rank_high[first]) - 1
-        others = "one other model is" if close == 1 else f"{f'{close:,}' if close else 'no'} other models are"
         sentences.append(
             f"The lead over {models[second]} is {'' if self.better[first, second] else 'not '}significant"
             f"{' on items of these tasks' * self.on_items}{' with all pairs tested together' * (len(rows) > 2)}."
         )
         if len(rows) == 2:
             return printable(" ".join(sentences))
-        sentences.append(f"{others[0].upper()}{others[1:]} not significantly worse than the leader.")
+        others = "One other model is" if close == 1 else f"{close:,} other models are"
+        sentences.append(
+            f"{others} not significantly worse than the leader."
+            if close
+            else "Every other model is significantly worse than the leader."
+        )
         last = max(self.classes, key=lambda name: (len(name), name))
         near, every = int(self.better[rows[:-1], rows[1:]].sum()), int(self.better.sum())
         sentences.append(
@@ -454,17 +463,16 @@ class Ranking(ShowsItself):
         return largest if beyond else None
 
 
-def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints]) -> Ranking:
+def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints], *, tested: bool) -> Ranking:
     """The ranking by means of the models with `enough` tasks, each of `groups` (row numbers) by itself."""
     table = found.table
-    names, blocks, counted = (*table.categories, ""), table.blocks, table.counted
+    blocks, counted = table.blocks, table.counted
     higher = means.shared_direction(
         columns=np.flatnonzero(counted), higher=table.higher, scales=table.scales, tasks=len(counted)
     )
     lowest, highest = table.lower[counted].min(), table.upper[counted].max()  # no mean lies beyond its metrics' bounds
     mean = np.where(enough, means.mean_of_blocks(found.scores, blocks), np.nan)
     sets = int(counted.sum()) if table.clusters is None else len(np.unique(table.clusters[counted]))
-    printed = np.column_stack([found.stands_in, np.zeros(len(mean), bool)])
     unknown, classes, fixed = list(found.unknown), list(found.classes), ()
     for group in groups:
         rows = group[~np.isnan(mean[group])]
@@ -477,10 +485,10 @@ def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints]) -> Ranking:
             stderr=table.stderr[rows],
             categories=table.codes,
             parts=blocks,
-            printed=printed[rows],
+            printed=found.stands_in[rows],
             clusters=table.clusters,
         )
-        fixed = tuple(names[part.category] for part in parts if part.tasks == 1)
+        fixed = tuple(table.categories[part.category] for part in parts if part.tasks == 1)
         if not len(rows):
             continue
         own, dof = variance.of_means(parts)
@@ -488,7 +496,7 @@ def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints]) -> Ranking:
         found.mean_low[rows] = np.clip(centre - half, lowest, highest)
         found.mean_high[rows] = np.clip(centre + half, lowest, highest)
         found.few[rows] = variance.known_rows(parts) & (variance.fewest_tasks(parts) <= FEW)
-        known = ~(lost := printed[rows][:, [part.category for part in parts]].any(axis=1))
+        known = ~(lost := found.stands_in[rows][:, [part.category for part in parts]].any(axis=1))
         if sets < FEWEST_SETS:
             each = zip(table.stderr[rows], ~np.isnan(fair), strict=True)
             errors = np.array([item_error(stderr, there, blocks, table.clusters) for stderr, there in each])
@@ -503,11 +511,14 @@ def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints]) -> Ranking:
             )
         place = found.rank[rows]
         _decide(found, rows, better & (place[:, None] < place), known=known, classes=classes)
-        no_range = ALONE if len(rows) < 2 else TOO_FEW.format(sets, FEWEST_SETS)
-        for at, reason in enumerate(variance.unknown_because(parts, names=names)):
-            reasons = "" if known[at] or lost[at] else no_range, reason or (variance.ALIKE if np.isnan(own[at]) else "")
+        no_range = TOO_FEW.format(sets, FEWEST_SETS) if sets < FEWEST_SETS and len(rows) > 1 else ALONE
+        for at, reason in enumerate(variance.unknown_because(parts, names=table.categories)):
+            reasons = (
+                "" if known[at] or lost[at] or tested else no_range,
+                reason or (variance.ALIKE if np.isnan(own[at]) else ""),
+            )
             unknown[rows[at]] = "; ".join(filter(None, reasons))
-    few = sets < FEWEST_SETS and bool(found.decided.any())
+    few = sets < FEWEST_SETS and bool(found.decided.any()) and not tested
     return replace(found, mean=mean, classes=tuple(classes), fixed=fixed, unknown=tuple(unknown), on_items=few)
 
 

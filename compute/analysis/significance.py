@@ -39,7 +39,7 @@ FLIPS, FEWEST_FLIPS = 9_999, 39  # the level is exact where flips + 1 is a multi
 WORK = 1_000_000  # flips x pairs of a board, beyond which there are fewer flips
 EQUAL = 1e-9  # within which two statistics are the same
 SEED = 20261126
-TOO_FEW = "there are too few tasks: {} independent ones, and no two models can differ significantly on fewer than {}"
+TOO_FEW = "there are too few tasks ({} independent), and no two models can differ significantly on fewer than {}"
 SAME = "the difference is the same everywhere, so its spread is not known"
 
 
@@ -53,7 +53,7 @@ def decisions(*, scores: Floats, blocks: Sequence[Block], clusters: Ints | None,
     models = len(scores)
     whole = np.argsort(np.isnan(scores[:, _columns(blocks)]).any(axis=1), kind="stable")  # complete rows first
     parts = _SetParts(scores[whole], blocks, clusters)
-    if models < 2 or parts.sets < FEWEST_SETS:
+    if models < 2:
         return np.zeros((models, models), bool)
     signs = _signs(parts.sets, _flips(models))
     total, squares = np.zeros((models, models)), np.zeros((models, models))  # above the diagonal
@@ -61,7 +61,7 @@ def decisions(*, scores: Floats, blocks: Sequence[Block], clusters: Ints | None,
         total[row, row + 1 :], squares[row, row + 1 :] = parts.differences(row)
     # Flips leave it as it is, which is all that a scale needs. The constant keeps pairs that hardly vary from ruling.
     scale = np.sqrt(squares + np.median(squares[np.triu_indices(models, 1)]) / 2)
-    sums = parts.sums(signs)
+    sums = parts.own @ signs.T  # of complete models, with flipped signs: [models, flips]
     found = _step_down(total, scale, len(signs), lambda row, flips: parts.drawn(row, signs[flips], sums[:, flips]))
     return _turned(found, total if higher else -total, whole)
 
@@ -119,7 +119,7 @@ class DifferenceTest(NamedTuple):
     """What is known of one difference by itself."""
 
     p: float  # two-sided
-    low: float  # of the 95% interval; NaN where the parts are all in proportion to their weights, or too few
+    low: float  # of the 95% interval; NaN where the parts are all in proportion to their weights
     high: float
 
 
@@ -141,7 +141,10 @@ def of_pair(parts: Floats, weights: Floats) -> DifferenceTest:
     rarest = int(ALPHA * (len(signs) + 1))
     if not rarest or high[-1] - low[0] <= EQUAL * np.abs(ends).max(initial=0, where=~np.isnan(ends)):
         return DifferenceTest(p, np.nan, np.nan)
-    return DifferenceTest(p, float(low[rarest - 1]), float(high[-rarest]))
+    low, high = (
+        0.0 if abs(end) <= EQUAL * max(high[-1], -low[0]) else float(end) for end in (low[rarest - 1], high[-rarest])
+    )
+    return DifferenceTest(p, low, high)
 
 
 def set_parts(gap: Floats, blocks: Sequence[Block], clusters: Ints | None) -> tuple[Floats, Floats]:
@@ -213,10 +216,6 @@ class _SetParts:
         parts = np.nan_to_num(parts)
         return parts.sum(axis=1), np.einsum("ij,ij->i", parts, parts)
 
-    def sums(self, signs: Floats) -> Floats:
-        """The means of complete models with flipped signs: [models, flips]."""
-        return self.own @ signs.T
-
     def drawn(self, row: int, signs: Floats, sums: Floats) -> Floats:
         """The differences of the row from those after it with flipped signs: [models, flips]."""
         of_whole = sums[row : row + 1] - sums[row + 1 :] if row < self.whole else sums[:0]
@@ -255,9 +254,9 @@ def letter(index: int) -> str:
     return name
 
 
-def holm(p: ArrayLike, *, alpha: float = ALPHA) -> Bools:
-    """Which hypotheses Holm's step-down method rejects at family-wise error `alpha`: bool [n]; never NaN."""
-    return holm_adjusted(p) <= alpha
+def holm(p: ArrayLike) -> Bools:
+    """Which hypotheses Holm's step-down method rejects at family-wise error ALPHA: bool [n]; never NaN."""
+    return holm_adjusted(p) <= ALPHA
 
 
 def holm_adjusted(p: ArrayLike) -> Floats:

@@ -25,7 +25,6 @@ from compute.types import BadInput, first_line
 FOLDER = "calibrations"
 ALONE = tuple(question for question in QUESTIONS if question != "reference")  # about single images
 PAIRINGS = (*PAIRS, *ALONE)
-DOMAINS = ("drawn", "photographs", "sentences", "tasks")  # where the items come from; tasks are a suite's or own data
 REGION = "domain-"  # begins the name of a domain's own file
 
 

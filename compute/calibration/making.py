@@ -56,7 +56,7 @@ class CalibrationOutcome:
 class CalibrationSample:
     """Sampled pairs and images of one domain, and what it takes to sample them again."""
 
-    domain: str  # one of files.DOMAINS
+    domain: str  # drawn, photographs, sentences, or tasks: of a suite or own data
     samples: Mapping[str, Sequence[PairSample]]  # by pairing
     wholes: Mapping[str, Column]  # by modality, one item of each scene
     tasks: Mapping[str, Mapping[str, Any]]  # where the items come from, by key: data and revisions, or versions

@@ -151,17 +151,16 @@ def _cells(
             )
 
 
-def averages(catalog: Catalog, *, folder: Path = PUBLISHED) -> tuple[Average, ...]:
+def averages(catalog: Catalog) -> tuple[Average, ...]:
     """The printed category means that averages.csv names; parts of one category join, weighted by their tasks."""
     aliases = {(alias.benchmark, alias.printed): alias.model for alias in catalog.aliases}
-    tables = read_csv(folder / "tables.csv", columns=("key", "benchmark", "source")).set_index("key")
+    tables = read_csv(PUBLISHED / "tables.csv", columns=("key", "benchmark", "source")).set_index("key")
     parts: dict[tuple[str, str, str], list[tuple[float, int, str, str]]] = {}
     required: dict[tuple[str, str], int] = {}
     for rule in read_csv(
-        folder / "averages.csv", columns=("table", "column", "group", "suites", "category", "tasks")
+        PUBLISHED / "averages.csv", columns=("table", "column", "group", "suites", "category", "tasks")
     ).to_dict("records"):
-        frame = published_table(rule["table"], folder=folder)
-
+        frame = published_table(rule["table"])
         if rule["group"]:
             frame = frame[frame["group"] == rule["group"]]
         about = tables.loc[rule["table"]]
@@ -193,7 +192,7 @@ def averages(catalog: Catalog, *, folder: Path = PUBLISHED) -> tuple[Average, ..
 
 @cache
 def _table(key: str, folder: Path) -> pd.DataFrame:
-    return read_csv(folder / f"{key}.csv", columns=("model",))
+    return read_csv(PUBLISHED / f"{key}.csv", columns=("model",))
 
 
 def published_table(key: str, *, folder: Path = PUBLISHED) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from compute.cli.models import Models, named_models
-from compute.cli.workspace import Build, Data, Offline, Results, names, rebuild, warn
+from compute.cli.workspace import Build, Data, Names, Offline, Results, names, rebuild, warn
 from compute.engine.workspace import catalog_with_own, workbench
 from compute.types import BadInput
 
@@ -19,7 +19,7 @@ def calibrate(
         typer.Option(help="Kinds of input that need no download, comma-separated: drawn, photographs, sentences."),
     ] = ("drawn", "photographs", "sentences"),
     tasks: Annotated[
-        list[str] | None,
+        Names,
         typer.Option(help="Tasks whose items are paired instead, comma-separated; their domain is called tasks."),
     ] = None,
     pairs: Annotated[

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from compute import paths
-from compute.cli.workspace import Device, Offline, names, warn
+from compute.cli.workspace import Device, Names, Offline, names, warn
 from compute.types import BadInput, argument, unknown
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def eyes(
         ),
     ] = None,
     models: Annotated[
-        list[str] | None,
+        Names,
         typer.Option(help="Models to compare with, as of likeness run; default: those that are ready."),
     ] = None,
     rater: Annotated[str, typer.Option(help="Who answers; default: me.")] = "",
@@ -60,7 +60,7 @@ def eyes(
     ] = "",
     to: Annotated[Path | None, typer.Option(help="With --tune: the folder of the tuned model.")] = None,
     option: Annotated[
-        list[str] | None,
+        Names,
         typer.Option(help="With --tune: a value of the plan as in likeness train, such as samples=8000; repeatable."),
     ] = None,
     device: Device = "",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compute.cli.workspace import BatchSize, Build, Data, Device, Offline, Results, rebuild
+from compute.cli.workspace import BatchSize, Build, Data, Device, Names, Offline, Results, rebuild
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def frechet(
     generated: Annotated[
         list[str], typer.Option(metavar="NAME=DIR", help=f"A generator's images: NAME and {SOURCES}. Repeatable.")
     ],
-    more: Annotated[list[str] | None, typer.Argument(metavar="[NAME=DIR]...", help="More generators.")] = None,
+    more: Annotated[Names, typer.Argument(metavar="[NAME=DIR]...", help="More generators.")] = None,
     prompts: Annotated[
         Path | None,
         typer.Option(
@@ -60,9 +60,7 @@ def frechet(
             "--prompts those of the prompts.",
         ),
     ] = False,
-    metrics: Annotated[
-        list[str] | None, typer.Option(help="Only these metrics, comma-separated, e.g. fid,cfred.")
-    ] = None,
+    metrics: Annotated[Names, typer.Option(help="Only these metrics, comma-separated, e.g. fid,cfred.")] = None,
     output: Annotated[str, typer.Option("--format", help="How the table is printed: text, csv or json.")] = "text",
     name: Annotated[str, typer.Option(help="Name of the suite; default: that of the prompts or the reference.")] = "",
     device: Device = "",

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from compute.cli.workspace import Database, Origin, names, suite_scores
+from compute.cli.workspace import Database, Names, Origin, names, suite_scores
 
 
 def lite(
@@ -16,7 +16,7 @@ def lite(
     origin: Origin = "usual",
     thresholds: Annotated[str, typer.Option(help="Mean correlations above which tasks are dropped.")] = "0.5,0.45",
     method: Annotated[str, typer.Option(help="Correlation of tasks: spearman, pearson or kendall.")] = "spearman",
-    exclude: Annotated[list[str] | None, typer.Option(help="Task keys never to choose, comma-separated.")] = None,
+    exclude: Annotated[Names, typer.Option(help="Task keys never to choose, comma-separated.")] = None,
     database: Database = None,
 ):
     """Selects a smaller suite that ranks models like the full one, after MIEB section 6.3."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from compute.cli.workspace import Names
 from compute.types import BadInput, printable
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ Models = Annotated[
 ModelName = Annotated[str, typer.Option("--model-name", help="Name of your model; default: its folder, id or file.")]
 Family = Annotated[str, typer.Option(help="The family that loads your own checkpoint, if its files do not say.")]
 ModelOptions = Annotated[
-    list[str] | None,
+    Names,
     typer.Option(
         "--model-option", help="name=value of that family, such as pooling=cls or base=org/name@revision; repeatable."
     ),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compute.cli.workspace import Data, Offline, names
+from compute.cli.workspace import Data, Names, Offline, names
 from compute.engine.workspace import check_writable, stay_offline
 from compute.types import BadInput
 
@@ -35,7 +35,7 @@ def make(
         typer.Option(help="A table of images, captions, relations and objects, in the layout of What's Up or as CSV."),
     ] = None,
     splits: Annotated[
-        list[str] | None,
+        Names,
         typer.Option(help="Comma-separated: cj, r, gb, ps, et; with --whatsup also sp, sp-cj ... sp-et and sp-text."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seeds all random choices.", min=0)] = 0,

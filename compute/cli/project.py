@@ -13,6 +13,7 @@ from compute.cli.workspace import (
     Build,
     Data,
     Database,
+    Names,
     Offline,
     Origin,
     Results,
@@ -28,9 +29,7 @@ from compute.types import BadInput
 
 
 def project(
-    suites: Annotated[
-        list[str] | None, typer.Option(help="Suites of one map, comma-separated; empty: every shipped map.")
-    ] = None,
+    suites: Annotated[Names, typer.Option(help="Suites of one map, comma-separated; empty: every shipped map.")] = None,
     noun: Annotated[str, typer.Option(help="tasks or models.")] = "tasks",
     origin: Origin = "usual",
     seed: Annotated[int, typer.Option(help="Of UMAP; the same seed gives the same map.")] = 0,

@@ -10,7 +10,7 @@ import typer
 
 from compute import paths
 from compute.cli import workspace
-from compute.cli.workspace import build
+from compute.cli.workspace import Names, build
 from compute.engine.workspace import catalog_with_own
 from compute.io.files import temporary_folder
 from compute.types import BadInput, counted
@@ -70,7 +70,7 @@ def results(
     ] = None,
     repo: Annotated[str, typer.Option(help="Instead: the model's repository, ORG/NAME, as a pull request.")] = "",
     results: workspace.Results = None,
-    suite: Annotated[list[str] | None, typer.Option(help="Only runs of these suites, comma-separated.")] = None,
+    suite: Annotated[Names, typer.Option(help="Only runs of these suites, comma-separated.")] = None,
     synthetic: Annotated[
         bool, typer.Option("--synthetic", help="Show runs of synthetic suites in the card, marked.")
     ] = False,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from compute.cli.workspace import names
+from compute.cli.workspace import Names, names
 from compute.types import BadInput
 
 
@@ -20,23 +20,17 @@ def rank(
         ),
     ],
     model: Annotated[str, typer.Option(help="The column of models, where it is not named model.")] = "",
-    only: Annotated[
-        list[str] | None, typer.Option(help="The tasks to rank by, comma-separated; without it all.")
-    ] = None,
-    ignore: Annotated[list[str] | None, typer.Option(help="Columns or tasks to omit, comma-separated.")] = None,
+    only: Annotated[Names, typer.Option(help="The tasks to rank by, comma-separated; without it all.")] = None,
+    ignore: Annotated[Names, typer.Option(help="Columns or tasks to omit, comma-separated.")] = None,
     category: Annotated[
-        list[str] | None, typer.Option(help="A category and its tasks: NAME=TASK,TASK. Give it once for each.")
+        Names, typer.Option(help="A category and its tasks: NAME=TASK,TASK. Give it once for each.")
     ] = None,
     group: Annotated[
-        list[str] | None,
+        Names,
         typer.Option(help="Tasks that share their data, which intervals count as one: NAME=TASK,TASK, once for each."),
     ] = None,
-    weight: Annotated[
-        list[str] | None, typer.Option(help="The weight of a category or task: NAME=NUMBER; others have 1.")
-    ] = None,
-    lower_is_better: Annotated[
-        list[str] | None, typer.Option(help="Tasks of which lower is better, comma-separated.")
-    ] = None,
+    weight: Annotated[Names, typer.Option(help="The weight of a category or task: NAME=NUMBER; others have 1.")] = None,
+    lower_is_better: Annotated[Names, typer.Option(help="Tasks of which lower is better, comma-separated.")] = None,
     aggregate: Annotated[
         str,
         typer.Option(
@@ -90,7 +84,7 @@ def rank(
         typer.echo(f"Wrote {html}")
 
 
-def _pairs(texts: list[str] | None, form: str) -> list[tuple[str, str]]:
+def _pairs(texts: Names, form: str) -> list[tuple[str, str]]:
     """`NAME=VALUE` as name and value, each name once. A name may hold `=`, a value may not."""
     pairs: list[tuple[str, str]] = []
     for text in texts or []:

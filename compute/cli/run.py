@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from compute.cli.models import Family, ModelName, ModelOptions, made_models, named_models
-from compute.cli.workspace import Build, names, rebuild, warn, with_run_settings
+from compute.cli.workspace import Build, Names, names, rebuild, warn, with_run_settings
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ class RunCommand(TyperCommand):
 def run(
     context: typer.Context,
     suite: Annotated[
-        list[str] | None,
+        Names,
         typer.Option(
             help="Which suite: likeness list suites; or your suite.toml. Without it: --data of "
             "your own. With --dry-run several, comma-separated."
         ),
     ] = None,
     models: Annotated[
-        list[str] | None,
+        Names,
         typer.Option(
             help="Models, comma-separated: keys (likeness list models), folders of checkpoints (./name), "
             "hub:org/name@revision, judges by their names at LIKENESS_ENDPOINT (endpoint:NAME), or "
@@ -47,7 +47,7 @@ def run(
     model_name: ModelName = "",
     family: Family = "",
     model_option: ModelOptions = None,
-    tasks: Annotated[list[str] | None, typer.Option(help="Only these tasks of the suite, comma-separated.")] = None,
+    tasks: Annotated[Names, typer.Option(help="Only these tasks of the suite, comma-separated.")] = None,
     build: Build = True,
     settings: RunSettings = None,
 ):

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from compute.cli.workspace import Data, Offline, names, shipped_file
+from compute.cli.workspace import Data, Names, Offline, names, shipped_file
 from compute.paths import ASSETS
 from compute.training import plan as plans
 from compute.types import BadInput
@@ -41,13 +41,13 @@ def train(
         Path | None, typer.Option("--out", "--to", help="Folder to write to; of tiny by default its own.")
     ] = None,
     tasks: Annotated[
-        list[str] | None,
+        Names,
         typer.Option(
             help="With --base: only these, comma-separated: image-choice, image-for-text, text-for-image, quality."
         ),
     ] = None,
     datasets: Annotated[
-        list[str] | None,
+        Names,
         typer.Option(
             help="With --suite unisim: the data sets of a task, image-for-text=hpdv2,magicbrush; repeatable. Default: "
             "all."
@@ -57,7 +57,7 @@ def train(
     steps: Annotated[int | None, typer.Option(help="Training steps; default: the recipe's.", min=1)] = None,
     seed: Annotated[int, typer.Option(help="Seeds what is drawn, its order, and initial weights.", min=0)] = 0,
     option: Annotated[
-        list[str] | None,
+        Names,
         typer.Option(
             help="With --base, a value of the plan as name=value, such as learning_rate=1e-4 or tune=full; repeatable. "
             f"There are: {', '.join(field.name for field in fields(plans.TuningPlan) if field.name != 'seed')}."

@@ -29,8 +29,9 @@ DataOrFile = Annotated[
         "(likeness pairs make)."
     ),
 ]
+Names = list[str] | None  # of an option that may be repeated
 Shape = Annotated[str, typer.Option(help="The shape of your data; default: judged by their columns.")]
-Columns = Annotated[list[str] | None, typer.Option(help="Which column is which of the shape's: image=img,label=class.")]
+Columns = Annotated[Names, typer.Option(help="Which column is which of the shape's: image=img,label=class.")]
 Images = Annotated[
     list[Path] | None,
     typer.Option(
@@ -116,7 +117,7 @@ def run_settings(
         typer.Option("--skip-bad-items", help="Skip items that cannot be used; coverage is shown with the score."),
     ] = False,
     options: Annotated[
-        list[str] | None,
+        Names,
         typer.Option("--option", help="name=value, such as quality=clip-iqa; repeatable: likeness list options."),
     ] = None,
     results: Results = None,

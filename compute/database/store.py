@@ -275,9 +275,7 @@ def _fill_at_once(
     connection.execute(sql, [list(map(literal_path, paths)), *values])
 
 
-def _check_sizes(
-    connection: duckdb.DuckDBPyConnection, paths: Iterable[str | Path], *, most_rows: int = MAX_ROWS
-) -> None:
+def _check_sizes(connection: duckdb.DuckDBPyConnection, paths: Iterable[str | Path], *, most_rows: int) -> None:
     """Raises BadInput for a file that would unpack to more than any sound one."""
     for _, rows, size, chunk in connection.execute(PARQUET_SIZES, [list(map(literal_path, paths))]).fetchall():
         if rows > most_rows or size > MAX_UNPACKED or chunk > MAX_CHUNK:

@@ -6,11 +6,9 @@ Credits and licences are those of compute/live/examples.py.
 from __future__ import annotations
 
 import io
-import tomllib
 from collections.abc import Callable
 from functools import lru_cache, partial
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 from PIL import Image
@@ -18,13 +16,14 @@ from PIL import Image
 from compute.content.items import content_key
 from compute.eyes.making import Materials
 from compute.eyes.study import Kind
+from compute.io.files import words_beside
 from compute.live.inputs import Input
 from compute.tasks.drawing.distortions import distort
 from compute.tasks.drawing.render import photo_path
 from compute.tasks.perturb import PERTURBATIONS, perturb
 from compute.types import BadInput
 
-MADE_OF = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+MADE_OF = words_beside(__file__)
 CHANGED, DAMAGES, OTHERS, PROMPTS, PHOTOGRAPHS = MADE_OF.values()
 MOST = 240  # questions
 SEED = 20261127

@@ -161,16 +161,13 @@ class Pass:
         )
 
 
-def plan(
-    cache: EmbeddingCache, wanted: DistinctItems, missing: np.ndarray, *, by_length: bool, size: int | None = None
-) -> list[PlannedShard]:
+def plan(cache: EmbeddingCache, wanted: DistinctItems, missing: np.ndarray, *, by_length: bool) -> list[PlannedShard]:
     """The missing items (n,) bool of `wanted` as shards of `size` items, by default SHARD.
 
     The shards of an unfinished pass come first, as they were cut then. What is new follows in the order in which it is
     met, which is the order that a data set's files are read in; texts by length, the longest first, so that a batch
     that is too large for the device shows at once.
     """
-    size = size or SHARD
     keys, cuts = cache.plan()
     at = wanted.at(keys)
     pending = (at >= 0) & missing[at] if len(at) else np.zeros(0, dtype=bool)
@@ -183,7 +180,7 @@ def plan(
     old = [PlannedShard(keys=keys[start:end], pending=pending[start:end]) for start, end in pairwise(cuts.tolist())]
     return [shard for shard in old if shard.pending.any()] + [
         PlannedShard(keys=wanted.keys[part], pending=np.ones(len(part), dtype=bool))
-        for part in np.split(new, range(size, len(new), size))
+        for part in np.split(new, range(SHARD, len(new), SHARD))
         if len(part)
     ]
 

@@ -18,6 +18,7 @@ import shutil
 import stat
 import tempfile
 import threading
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -352,3 +353,8 @@ def is_inside(path: Path, root: Path) -> bool:
 def short(value: Any) -> str:
     """A value as an error shows it: one line of at most 60 characters."""
     return ascii(value)[:60] if not isinstance(value, list | dict) else f"a {type(value).__name__}"
+
+
+def words_beside(module: str) -> dict[str, Any]:
+    """The table in the .toml of a module's name, next to its `__file__`."""
+    return tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))

@@ -31,7 +31,7 @@ import pandas as pd
 from rich.cells import cell_len
 
 from compute.io.numbers import Numbers, has_decimal_comma, read_numbers
-from compute.types import BadInput, shortened
+from compute.types import BadInput, first_line, shortened
 
 TEXTS, JSONS, PARQUET, EXCEL = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), ".parquet", ".xlsx"
 ENDINGS = (".csv", ".tsv", *JSONS, PARQUET, EXCEL, ".csv.gz", ".tsv.gz", ".jsonl.gz")  # of tables; text may be any
@@ -437,7 +437,7 @@ def _parquet(path: Path, title: str, columns: Collection[str], *, most_bytes: in
             _check_unpacked(table, quoted, title, most_bytes=most_bytes)
             frame = table.project(", ".join(quoted)).df()
     except duckdb.Error as error:
-        raise BadInput(f"{title} is not a Parquet file, or a damaged one ({_first_line(error)})") from error
+        raise BadInput(f"{title} is not a Parquet file, or a damaged one ({first_line(error)})") from error
     return TableFile(title=title, frame=frame, stored=stored)
 
 
@@ -459,7 +459,7 @@ def check_unpacked(path: Path, columns: Iterable[str], *, most_bytes: int) -> No
             table = connection.read_parquet(literal_path(path), hive_partitioning=False)
             _check_unpacked(table, map(_quoted, columns), path.name, most_bytes=most_bytes)
     except duckdb.Error as error:
-        raise BadInput(f"{path.name} is not a Parquet file, or a damaged one ({_first_line(error)})") from error
+        raise BadInput(f"{path.name} is not a Parquet file, or a damaged one ({first_line(error)})") from error
 
 
 def _check_unpacked(table: duckdb.DuckDBPyRelation, columns: Iterable[str], title: str, *, most_bytes: int) -> None:
@@ -475,10 +475,6 @@ def _check_unpacked(table: duckdb.DuckDBPyRelation, columns: Iterable[str], titl
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
 
 
 def padded(rows: Sequence[Sequence[str]]) -> list[list[str]]:

@@ -29,7 +29,7 @@ range raise BadInput.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -252,23 +252,14 @@ def resampled(
     quantity: Quantity,
     parts: Sequence[Ratings],
     *,
-    pools: Sequence[str] | None = None,
     draws: int = resampling.DRAWS,
-    seed: int = 0,
 ) -> ResampledParts:
-    """The figure of every part, resampled over sources; parts that share sources move together.
-
-    `pools` names the collection of sources of each part (None: one for all); collections are drawn one by one.
-    """
-    pools = ["" for _ in parts] if pools is None else list(pools)
-    whole, drawn = np.full(len(parts), np.nan), np.full((draws, len(parts)), np.nan)
-    bias, count = np.full(len(parts), np.nan), 0
-    for order, pool in enumerate(dict.fromkeys(pools)):
-        members = [index for index, name in enumerate(pools) if name == pool and len(parts[index])]
-        if not members:
-            continue
+    """The figure of every part, resampled over sources; parts that share sources move together."""
+    whole, bias = np.full((2, len(parts)), np.nan)
+    drawn, sources = np.full((draws, len(parts)), np.nan), 0
+    if members := [index for index, part in enumerate(parts) if len(part)]:
         sums, sources = source_sums(quantity, [parts[index] for index in members])
-        totals = resampling.totals(np.hstack(sums), draws=draws, seed=seed + order)
+        totals = resampling.totals(np.hstack(sums), draws=draws)
         ends = np.cumsum([each.shape[1] for each in sums])[:-1]
         for index, each, counts in zip(members, sums, np.split(totals, ends, axis=1), strict=True):
             whole[index] = quantity.value(each.sum(axis=0))
@@ -279,8 +270,7 @@ def resampled(
             else:
                 unrelated = quantity.unrelated(parts[index])
                 bias[index] = resampling.finite_bias(whole[index], unrelated=unrelated, left_out=left_out)
-        count += sources
-    return ResampledParts(whole=whole, drawn=drawn, bias=bias, sources=count)
+    return ResampledParts(whole=whole, drawn=drawn, bias=bias, sources=sources)
 
 
 def source_sums(quantity: Quantity, parts: Sequence[Ratings]) -> tuple[list[Floats], int]:
@@ -324,15 +314,13 @@ def relax_sym(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None 
     return _single(_relax_sym(epsilon), Ratings.of(forward=forward, reverse=reverse, sources=sources))
 
 
-def relax_sym_curve(
-    forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None = None, epsilons: Iterable[float] = range(SCALE)
-) -> tuple[Figure, ...]:
+def relax_sym_curve(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None = None) -> tuple[Figure, ...]:
     """ε-RelaxSym for every ε, which never falls; its last value is the share of pairs with two valid answers.
 
     Source: PairBench Figure 7.
     """
     ratings = Ratings.of(forward=forward, reverse=reverse, sources=sources)
-    return tuple(_single(_relax_sym(epsilon), ratings) for epsilon in epsilons)
+    return tuple(_single(_relax_sym(epsilon), ratings) for epsilon in range(SCALE))
 
 
 def smoothness(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None = None) -> Figure:
@@ -423,9 +411,7 @@ def mean(quantity: Quantity, evidence: Mapping[str, pd.DataFrame]) -> Figure:
     return _figure(quantity, resampled(quantity, parts).mean(), n=sum(map(len, parts)))
 
 
-def table_1(
-    evidence: Mapping[str, Mapping[str, pd.DataFrame]], *, pools: Mapping[str, str] | None = None
-) -> dict[str, Figure | Undefined]:
+def table_1(evidence: Mapping[str, Mapping[str, pd.DataFrame]]) -> dict[str, Figure | Undefined]:
     """A judge's row of Table 1 from its evidence by split and condition: metric -> figure, or why there is none.
 
     MMScore, 1-RelaxSym and Smoothness are plain means over splits and conditions, Controllability the mean of the
@@ -438,9 +424,8 @@ def table_1(
         parts = [ratings for conditions in evidence.values() for ratings in _conditions(conditions)]
     except Undefined as error:
         return dict.fromkeys((*AVERAGED, "controllability"), error)
-    collections = [("" if pools is None else pools[split]) for split in evidence for _ in CONDITIONS]
     n = sum(map(len, parts))
-    scores = {key: resampled(quantity, parts, pools=collections) for key, quantity in AVERAGED.items()}
+    scores = {key: resampled(quantity, parts) for key, quantity in AVERAGED.items()}
     makers: dict[str, Callable[[], Figure]] = {
         key: partial(_figure, quantity, scores[key].mean(), n=n) for key, quantity in AVERAGED.items()
     }

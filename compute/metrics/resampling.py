@@ -89,10 +89,10 @@ def finite_bias(whole: float, *, unrelated: ArrayLike, left_out: Floats) -> floa
     return float(values.mean()) if whole <= np.quantile(values, 0.95) else jackknife_bias(whole, left_out)
 
 
-def shuffled(labels: Ints, *, source: Ints, times: int = SHUFFLES, seed: int = 0) -> Iterator[Ints]:
+def shuffled(labels: Ints, *, source: Ints, times: int = SHUFFLES) -> Iterator[Ints]:
     """`times` permutations of `labels` (n,): among the rows of each source, and whole sources of as many rows among
     one another, so that what the rows of a source share stays together."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
     order, sizes = np.argsort(source, kind="stable"), np.bincount(source)[source]
     blocks = [order[sizes[order] == size].reshape(-1, size) for size in np.unique(sizes)]
     for _ in range(times):
@@ -116,7 +116,7 @@ def totals(sums: Floats, *, draws: int = DRAWS, seed: int = 0) -> Floats:
     return out
 
 
-def ratio(*, top: ArrayLike, bottom: ArrayLike, sources: ArrayLike | None, draws: int = DRAWS) -> Resampled:
+def ratio(*, top: ArrayLike, bottom: ArrayLike, sources: ArrayLike | None) -> Resampled:
     """The sum of `top` over the sum of `bottom`, both (n,), with the rows of a source drawn together.
 
     NaN where `bottom` sums to 0. Raises BadInput for different lengths.
@@ -130,7 +130,7 @@ def ratio(*, top: ArrayLike, bottom: ArrayLike, sources: ArrayLike | None, draws
     whole = _quotient(sums.sum(axis=0))
     return Resampled(
         whole=float(whole),
-        drawn=_quotient(totals(sums, draws=draws)) if count else np.full(draws, np.nan),
+        drawn=_quotient(totals(sums)) if count else np.full(DRAWS, np.nan),
         bias=jackknife_bias(float(whole), _quotient(sums.sum(axis=0) - sums)),
         sources=count,
     )

@@ -51,7 +51,6 @@ class Evidence:
         worth: np.ndarray | None = None,
         figures: Mapping[str, np.ndarray] | None = None,
         settings: dict[str, Any] | None = None,
-        unasked: int = 0,
     ) -> Evidence:
         """From columns of one row an item: `figures` by metric; `worth` is what `correct` follows from.
 
@@ -67,7 +66,7 @@ class Evidence:
             **(figures or {}),
             "detail": pd.Series(detail, dtype=object),
         }
-        return cls(items=pd.DataFrame(columns), settings=settings or {}, unasked=unasked)
+        return cls(items=pd.DataFrame(columns), settings=settings or {})
 
     @classmethod
     def of_picks(

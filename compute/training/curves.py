@@ -44,7 +44,7 @@ class TaskChange:
 def changes(*, before: Measurement, after: Measurement) -> list[TaskChange]:
     """The average of each side, followed by its tasks. Both measurements are of the same items.
 
-    A task's interval is that of a paired t test over its items. An average's joins those of its tasks, which show
+    A task's interval inverts the test of its items' flipped signs. An average's joins those of its tasks, which show
     different items, as independent: the half width is the root of the sum of squares of theirs, each times its weight.
     A task without a change on any item adds nothing to it; another without an interval, or no change at all, leaves
     none.

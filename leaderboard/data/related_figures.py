@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
 
 from compute.analysis.intervals import score_interval
+from compute.io.files import words_beside
 from compute.types import ORIGINS
 from leaderboard.data import suite_queries
 from leaderboard.data.board_table import SuiteColumn
@@ -44,7 +43,7 @@ class RelatedColumn:
         return column.task == self.task and self.metric in ("", column.metric)
 
 
-_FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
+_FILE = words_beside(__file__)
 COLUMNS = {name: RelatedColumn(**facts) for name, facts in _FILE["columns"].items()}
 QUESTIONS = {key: tuple(COLUMNS[name] for name in names) for key, names in _FILE["questions"].items()}
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from compute.analysis.intervals import Z95
+from compute.io.files import words_beside
 from compute.types import BadInput, unknown
 from leaderboard.data import suite_queries
 from leaderboard.data.board_table import BoardTable
@@ -51,7 +50,7 @@ class ModelUse:
         return frozenset(column.task for column in table.columns if column.ranked and column.group in own)
 
 
-_FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_FILE = words_beside(__file__)
 NEEDS = {
     key: ModelUse(**{name: fact if isinstance(fact, str) else tuple(fact) for name, fact in use.items()})
     for key, use in _FILE.items()

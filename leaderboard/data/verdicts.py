@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from compute.analysis.ranks.variance import listed
 from compute.analysis.significance import ALPHA
+from compute.types import counted
 from leaderboard.data.comparison import ComparedLine, ComparedRows, ComparedValue, PairedTest
 from leaderboard.html.formatting import NOTHING, blank, number
 
@@ -18,16 +19,13 @@ def ahead(found: ComparedRows) -> str:
 
     Of two rows each by name, of several each against the first. Empty for a task, and where no noise is known.
     """
-    lines, one, many = [category.line for category in found.categories if category.line], "category", "categories"
+    lines, noun = [category.line for category in found.categories if category.line], "category"
     if len(lines) < 2:
-        lines, one, many = [task for category in found.categories for task in category.tasks], "task", "tasks"
-
-    def counted(count: int) -> str:
-        return f"{count} {one if count == 1 else many}"
+        lines, noun = [task for category in found.categories for task in category.tasks], "task"
 
     def where(at: int, *readings: str) -> str:
         titles = [line.title for line in lines if line.tests[at].reading in readings]
-        return listed(titles) if len(titles) <= MOST_NAMED else counted(len(titles))
+        return listed(titles) if len(titles) <= MOST_NAMED else counted(len(titles), noun)
 
     first, *others = found.names
     if found.line.kind == "task" or not any(where(at, "better", "worse", "same") for at in range(len(others))):
@@ -49,8 +47,8 @@ def ahead(found: ComparedRows) -> str:
     rest = []
     for words, readings in (("not significant", ("same",)), ("of unknown significance", ("unknown", "none"))):
         if count := sum(line.tests[0].reading in readings for line in lines):
-            rest.append(f"{words} in {count if rest else counted(count)}")
-    sentence = ", ".join(parts) or f"Neither is significantly ahead in a {one}"
+            rest.append(f"{words} in {count if rest else counted(count, noun)}")
+    sentence = ", ".join(parts) or f"Neither is significantly ahead in a {noun}"
     return f"{sentence}{'; the difference is ' * bool(rest)}{', '.join(rest)}."
 
 
@@ -126,7 +124,7 @@ def _of_two(line: ComparedLine, first: str, second: str, test: PairedTest) -> st
     if test.reading == "unknown":
         return f"{pair}; whether by chance is unknown, because {test.why}."
     if test.reading == "same" and test.p <= ALPHA:
-        return f"{pair} ({certainty}): significant for this pair by itself only, not among all pairs of the board."
+        return f"{pair} ({certainty}): significant for this pair by itself only."
     if test.reading == "same":
         return f"{pair}{', not a significant difference' if test.difference else ''} ({certainty})."
     return f"{second} is significantly {test.reading} than {first} in {where}: {gap} ({certainty})."
@@ -136,19 +134,24 @@ def _of_several(line: ComparedLine, first: str) -> str:
     sentences = {
         "better": "{} {is} significantly better",
         "worse": "{} {is} significantly worse",
+        "alone": "{} {differs} significantly by itself only",
         "same": "{} {does} not differ significantly",
         "unknown": "it is unknown whether {} {differs}",
         "none": "{} cannot be compared",
     }
     one = {"is": "is", "does": "does", "differs": "differs"}
     many = {"is": "are", "does": "do", "differs": "differ"}
+
+    def kind(test: PairedTest) -> str:
+        return "alone" if test.reading == "same" and test.p <= ALPHA else test.reading
+
     parts = []
     for key, sentence in sentences.items():
-        named = [test.name for test in line.tests if test.reading == key]
+        named = [test.name for test in line.tests if kind(test) == key]
         if named:
             words = sentence.format(listed(named), **(one if len(named) == 1 else many))
-            partial = [test.name for test in line.tests if test.reading == key and test.only]
-            reasons = {test.why for test in line.tests if test.reading == key}
+            partial = [test.name for test in line.tests if kind(test) == key and test.only]
+            reasons = {test.why for test in line.tests if kind(test) == key}
             because = {"unknown": ", because {}", "none": " ({})"}.get(key, "") if len(reasons) == 1 else ""
             scope = f" ({listed(partial)} over fewer categories)" if partial else ""
             parts.append(words + scope + because.format(*reasons))

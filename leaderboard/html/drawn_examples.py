@@ -7,16 +7,15 @@ set is shown.
 from __future__ import annotations
 
 import io
-import tomllib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 from PIL import Image
 
+from compute.io.files import words_beside
 from compute.tasks.drawing import distortions, render
 from compute.tasks.drawing.scenes import Background, Scene, Thing
 from leaderboard.html.labels import is_synthetic
@@ -117,6 +116,6 @@ def _example(*, tiles: list[dict[str, Any]], categories: Iterable[str] = (), **f
     return DrawnExample(categories=tuple(categories), tiles=tuple(shown), **facts)
 
 
-_FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_FILE = words_beside(__file__)
 SCENES = {name: scene(**facts) for name, facts in _FILE["scenes"].items()}
 EXAMPLES = tuple(_example(**facts) for facts in _FILE["examples"])

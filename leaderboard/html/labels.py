@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable
-from pathlib import Path
 
 import pandas as pd
 
 from compute.analysis.table import ALL, USUAL
 from compute.catalog.own import suite as own_suite
+from compute.io.files import words_beside
 
 TRAINED, SUSPECT, DISPUTED = 1, 2, 4  # bits of a figure's marks
 SIGNS = (
@@ -27,7 +26,7 @@ SYNTHETIC_NOTE = (
     "compare models on such drawings only."
 )
 
-_WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_WORDS: dict[str, dict[str, str]] = words_beside(__file__)
 MODEL_KINDS, KIND_NOTES, CONDITIONS, ABBREVIATIONS, SHORT, FAMILIES, SETTINGS, MAP_COLOURS = _WORDS.values()
 PART = re.compile(r"[^\s,:;()/+]+")
 

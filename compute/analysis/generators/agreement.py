@@ -31,7 +31,6 @@ DRAWS = 2000  # of the bootstrap
 FEWEST = 6  # generators that a bootstrap and a verdict need
 SIGNIFICANT, REVERSED = "significant", "significant, reversed"
 NOT_SIGNIFICANT, TOO_FEW = "not significant", "too few generators"
-ALPHA = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +142,7 @@ def verdicts(agreements: Sequence[Agreement]) -> tuple[str, ...]:
     Significant is a permutation p below ALPHA with Holm's correction over all the metrics; below FEWEST generators
     nothing is, whatever p says.
     """
-    sure = holm([agreement.p for agreement in agreements], alpha=ALPHA) if agreements else []
+    sure = holm([agreement.p for agreement in agreements]) if agreements else []
     return tuple(
         TOO_FEW
         if agreement.generators < FEWEST
@@ -201,7 +200,7 @@ def differences(
             low, high = np.nanquantile(drawn[a] - drawn[b], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
             estimate = Estimate(value=gap, low=float(low), high=float(high))
         tested.append((a, b, estimate, p))
-    sure = holm([p for *_, p in tested], alpha=ALPHA) if tested else []
+    sure = holm([p for *_, p in tested]) if tested else []
     return tuple(
         MetricDifference(
             first=a,

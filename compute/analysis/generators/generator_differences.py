@@ -71,7 +71,7 @@ def generator_differences(
     first, second = np.triu_indices(len(value), 1)
     tested = np.isfinite(p[first, second])
     first, second = first[tested], second[tested]
-    proven = holm(p[first, second], alpha=1 - LEVEL) if len(first) else np.zeros(0, bool)
+    proven = holm(p[first, second]) if len(first) else np.zeros(0, bool)
     better = np.zeros(p.shape, bool)
     for one, other in zip(first[proven], second[proven], strict=True):
         ahead = (value[one] > value[other]) == higher

@@ -57,7 +57,7 @@ class CategoryVariance:
     category: int
     tasks: int  # that count
     scored: Ints | Floats  # [rows], those with a score; of clusters how many equal ones they are worth
-    deviations: Floats  # [rows, tasks or clusters], whose squares sum to v
+    v: Floats  # [rows]
     state: Ints  # [rows], KNOWN or why not
 
     @property
@@ -65,9 +65,7 @@ class CategoryVariance:
         """What v is multiplied by in the sum's degrees of freedom [rows]: its upper limit over itself."""
         from scipy.special import chdtri  # slow to import: not at start
 
-        dof = np.unique(self.dof)
-        limit = np.where(np.isinf(dof), 1.0, dof / chdtri(np.where(np.isinf(dof), 1.0, dof), UPPER))
-        return limit[np.searchsorted(dof, self.dof)]
+        return np.ones(len(self.dof)) if self.tasks == 1 else self.dof / chdtri(self.dof, UPPER)
 
     @property
     def dof(self) -> Floats:
@@ -120,9 +118,9 @@ def _one_category(
     count = scored.sum(axis=1)
     if tasks == 1:
         # Of tasks that share their data the errors are taken as wholly dependent.
-        noise = np.where(scored, weights * np.where(stderr > 0, stderr, np.nan), 0.0).sum(axis=1, keepdims=True)
-        known, lacking = (count == 0) | (noise[:, 0] > 0), NO_ERROR if x.shape[1] == 1 else ONE_CLUSTER
-        count, deviations = np.minimum(count, 1), noise
+        noise = np.where(scored, weights * np.where(stderr > 0, stderr, np.nan), 0.0).sum(axis=1)
+        known, lacking = (count == 0) | (noise > 0), NO_ERROR if x.shape[1] == 1 else ONE_CLUSTER
+        count, v = np.minimum(count, 1), noise**2
     else:
         mean = np.where(scored, x, 0.0).sum(axis=1) / np.maximum(count, 1)
         scale = np.sqrt((weights**2).sum(axis=1) / np.maximum(count - 1, 1))
@@ -141,20 +139,20 @@ def _one_category(
             rest = np.maximum(1 - size / of_tasks[:, None], 1 / x.shape[1])
             apart = apart @ member / rest
             count = np.divide((size**2).sum(axis=1) ** 2, (size**4).sum(axis=1), out=np.zeros(len(x)), where=count > 0)
-        deviations = apart * scale[:, None]
+        v = ((apart * scale[:, None]) ** 2).sum(axis=1)
     state = np.where(printed, PRINTED, np.where(known, KNOWN, lacking))
     return CategoryVariance(
         category=category,
         tasks=tasks,
         scored=count,
-        deviations=np.where(state[:, None] == KNOWN, deviations, 0.0),
+        v=np.where(state == KNOWN, v, 0.0),
         state=state,
     )
 
 
 def of_means(parts: Sequence[CategoryVariance]) -> tuple[Floats, Floats]:
     """Variance of every row's mean and its degrees of freedom: two [rows]; NaN where unknown, or where it is 0."""
-    each = np.stack([(part.deviations**2).sum(axis=1) for part in parts])
+    each = np.stack([part.v for part in parts])
     total = each.sum(axis=0)
     upper = each * [part.weight for part in parts]
     squares = sum(v**2 / part.dof for v, part in zip(upper, parts, strict=True))
@@ -170,25 +168,18 @@ def known_rows(parts: Sequence[CategoryVariance]) -> Bools:
 
 def fewest_tasks(parts: Sequence[CategoryVariance]) -> Floats:
     """The least number of scores that the spread of a category is taken from: [rows]; inf where none is."""
-    least = np.full(len(parts[0].scored), np.inf)
-    for part in parts:
-        if part.tasks > 1:
-            least = np.minimum(least, np.where(part.scored > 0, part.scored, np.inf))
-    return least
+    return np.min([np.where((part.tasks > 1) & (part.scored > 0), part.scored, np.inf) for part in parts], axis=0)
 
 
 def unknown_because(parts: Sequence[CategoryVariance], *, names: Sequence[str]) -> tuple[str, ...]:
     """Why each row's variance is not known, in words, empty where it is. names: a word for each category."""
     states = np.stack([part.state for part in parts], axis=1)
-    words: dict[tuple[int, ...], str] = {}
-    for row in set(map(tuple, states.tolist())):
-        because = []
-        for state, sentence in WHY_UNKNOWN.items():
-            which = [names[part.category] for part, own in zip(parts, row, strict=True) if own == state]
-            if which:
-                because.append(sentence.format(listed(which)))
-        words[row] = "; ".join(because)
-    return tuple(words[tuple(row)] for row in states.tolist())
+    words = []
+    for row in states.tolist():
+        which = {own: [names[part.category] for part, one in zip(parts, row, strict=True) if one == own] for own in row}
+        because = [text.format(listed(which[state])) for state, text in WHY_UNKNOWN.items() if state in which]
+        words.append("; ".join(because))
+    return tuple(words)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -133,7 +133,7 @@ def view_frame(
 
     `ranked_by` is the rule of the mean, `suite_rank` the rank by the suite's own rule (`suite_ranked`, else `ranked`);
     `coverage` the share of the tasks with a score, `covered` that with the tasks for which a printed mean stands in.
-    `few_tasks` says that the intervals rest on few tasks, `interval_unknown` why there is none and no class.
+    `few_tasks` says that the mean's interval rests on few tasks, `interval_unknown` why it or the class is missing.
     `trained` says whether the model saw any data set of the suite in training: yes, no, or unknown where nobody states
     its training data. `synthetic` says whether a program drew the items. `trained_on_tasks`, `suspect_columns` and
     `disputed_columns` list those of a row's columns, `;` between: the model was trained on the data set, a remark

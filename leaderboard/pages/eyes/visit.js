@@ -95,7 +95,7 @@ export class Visit {
     this.#keep([...added, ...changed]);
     const raters = [...new Set(judgments.map(({ rater }) => rater))];
     const more = [[same, 'were here already'], [older, 'are older than the answers here']].filter(([rows]) => rows.length).map(([rows, words]) => `; ${rows.length} ${words}`);
-    return `${added.length} judgments added by ${raters.slice(0, 5).join(', ')}${raters.length > 5 ? ` and ${raters.length - 5} more` : ''}, ${changed.length} changed; sides and raters are the study’s, 0 repeat a question of their rater${more.join('')}.`;
+    return `${added.length} judgments added by ${raters.slice(0, 5).join(', ')}${raters.length > 5 ? ` and ${raters.length - 5} more` : ''}, ${changed.length} changed; sides and raters are the study’s${more.join('')}.`;
   }
 
   #add(facts) {

@@ -145,7 +145,7 @@ class JudgeComparison:
         significant = [f"{first} and {second}" for first, second, pair in self.agreements if pair["significant"]]
         if not significant:
             return "No two metrics are significantly correlated, so a good score in one says nothing about another."
-        return f"Significantly correlated: {'; '.join(significant)}."
+        return f"Significantly correlated, each pair by itself: {'; '.join(significant)}."
 
     @property
     def untestable(self) -> str:
@@ -199,11 +199,9 @@ def compare(db: Database, *, suite: str, splits: str, pairs: pd.DataFrame, board
         leads=tuple(
             filter(
                 None,
-                (lead(complete, metric=metric, board=boards(metric, frozenset(keys))) for metric in METRICS),
+                (lead(complete, metric=metric, board=boards(metric, frozenset(keys))) for metric in METRICS if keys),
             )
-        )
-        if keys
-        else (),
+        ),
         correlation=correlate(scores=table, method="spearman"),
     )
 
@@ -236,7 +234,8 @@ def _row(scores: pd.DataFrame, *, tasks: Sequence[str], aggregate: set[str], evi
     why: dict[str, str] = {}
     for metric in METRICS:
         printed = scores[scores["task"].isin(aggregate) & (scores["metric"] == metric)]
-        figure = _mean(conditions, own, metric=metric, splits=splits) if splits == len(tasks) or printed.empty else None
+        of_splits = printed.empty or (metric == METRICS[0] and splits == len(tasks))  # the board's mean
+        figure = _mean(conditions, own, metric=metric, splits=splits) if of_splits else None
         if figure is None and len(printed):
             values[metric] = Value(value=float(printed["value"].iloc[0]))
         elif figure is None:
@@ -312,7 +311,7 @@ def lead(rows: Sequence[JudgeRow], *, metric: str, board: Ranking | None) -> Lea
     at = {pair: row for row, pair in enumerate(pairs)}
     first, *rest = (at.get((row.model, row.origin)) for row in (leaders[0], *others))
     verdict, rivals, why = UNKNOWN, [], "only means over the splits are printed"
-    if first is not None and None not in rest:
+    if rest and first is not None and None not in rest:
         if board.decided[first, rest].all():
             rivals = [other.title for other, row in zip(others, rest, strict=True) if not board.better[first, row]]
             verdict = NOT_SIGNIFICANT if rivals or len(leaders) > 1 else SIGNIFICANT

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
+from compute.io.files import words_beside
+
+WORDS = words_beside(__file__)
 EXPLAINED: dict[str, str] = WORDS.pop("items")  # what right, wrong and margin mean
 # A benchmark that draws after others, or continues one, is run as they are.
 LIKE = {

@@ -96,7 +96,7 @@ def measure(answer: Answer) -> str:
     return "cosine" if answer.unit == "cosine" else "score"
 
 
-def spread(values: Sequence[float], *, width: float, low: float = 0.0, high: float = 100.0) -> list[float]:
+def spread(values: Sequence[float], *, width: float) -> list[float]:
     """Centres for labels of one width, in the values' order, none overlapping and all within [low, high].
 
     The smallest sum of squared shifts: isotonic regression of the values less the width of the labels before them.
@@ -107,5 +107,5 @@ def spread(values: Sequence[float], *, width: float, low: float = 0.0, high: flo
     room = width * np.arange(len(values))
     free = isotonic_regression(np.asarray(values)[order] - room).x
     centres = np.empty(len(values))
-    centres[order] = np.clip(free, low + width / 2, high - width / 2 - room[-1]) + room
+    centres[order] = np.clip(free, width / 2, 100 - width / 2 - room[-1]) + room
     return centres.tolist()

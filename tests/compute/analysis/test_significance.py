@@ -218,7 +218,7 @@ def test_holm_against_statsmodels():
     rng = np.random.default_rng(0)
     p = rng.random(rng.integers(1, 30)) ** rng.integers(1, 6)
     p[rng.random(len(p)) < 0.2] = p[0]
-    assert_array_equal(holm(p, alpha=0.05), multipletests(p, alpha=0.05, method="holm")[0])
+    assert_array_equal(holm(p), multipletests(p, alpha=0.05, method="holm")[0])
 
 
 def test_a_board_counts_tasks_that_share_their_data_once():

@@ -45,7 +45,7 @@ def check_task(task: Task) -> None:
     )
     assert task.n_items is None or task.n_items > 0
     together = [other for other in CATALOGUE.tasks if other.cluster and other.cluster == task.cluster]
-    assert len(together) != 1 and {other.category for other in together} <= {task.category}
+    assert len(together) != 1 and len({other.benchmark for other in together}) <= 1
     metric = CATALOGUE.metric(task.metrics[0])
     if task.chance is not None:
         assert 0 <= task.chance < 1 and metric.lower is not None and metric.lower <= task.chance

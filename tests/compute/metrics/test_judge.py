@@ -181,8 +181,7 @@ def test_the_conditions_of_a_task_share_their_sources() -> None:
 def test_table_1_is_the_plain_mean_over_splits_and_conditions() -> None:
     rng = np.random.default_rng(9)
     evidence = {split: judges.noisy(rng, sources=size) for split, size in (("a", 30), ("b", 60), ("c", 30))}
-    pools = {"a": "COCO", "b": "WU", "c": "COCO"}
-    row = judge.table_1(evidence, pools=pools)
+    row = judge.table_1(evidence)
     for key, column in (("mmscore", judge.MMSCORE), ("relax_sym", judge.RELAX_SYM), ("smoothness", judge.SMOOTHNESS)):
         parts = [judge.mean(column, conditions).value for conditions in evidence.values()]
         figure = row[key]
