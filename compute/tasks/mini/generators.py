@@ -37,6 +37,11 @@ def scene(row: int, purpose: str) -> Scene:
     return prompts.drawn(all_prompts()[row], lots(f"generators {purpose}", row))
 
 
+def reference_image(row: int) -> Pixels:
+    """(64, 64, 3): the reference of a prompt."""
+    return draw(scene(row, "reference"))
+
+
 def clean_image(row: int) -> Pixels:
     """(64, 64, 3): the image of a prompt by the generator without a fault."""
     return draw(scene(row, "clean"))
