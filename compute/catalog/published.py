@@ -192,7 +192,7 @@ def averages(catalog: Catalog) -> tuple[Average, ...]:
 
 @cache
 def _table(key: str, folder: Path) -> pd.DataFrame:
-    return read_csv(PUBLISHED / f"{key}.csv", columns=("model",))
+    return read_csv(folder / f"{key}.csv", columns=("model",))
 
 
 def published_table(key: str, *, folder: Path = PUBLISHED) -> pd.DataFrame:

@@ -177,8 +177,12 @@ def simulate(make: Callable[[np.random.Generator], Board], *, trials: int, seed:
         better, true = Ranking.of(table).better, board.truth[:, None] > board.truth
         pair, gap = compared(table, 0, 1), board.truth[0] - board.truth[1]
         found = better[true].mean() if true.any() else np.nan
-        rows.append(((better & ~true).any(), found, pair.low <= gap <= pair.high, pair.p < 0.001))
-    return Shares(*np.mean(rows, axis=0))
+        holds = np.nan if np.isnan(pair.low) else pair.low <= gap <= pair.high  # of too few shared tasks there is none
+        rows.append(((better & ~true).any(), found, holds, pair.p < 0.001))
+    known = np.array(rows, float)
+    return Shares(
+        *(float(column[~np.isnan(column)].mean()) if (~np.isnan(column)).any() else np.nan for column in known.T)
+    )
 
 
 def rows(trials: int) -> Iterator[str]:

@@ -12,6 +12,7 @@ REFUSED = {  # read, and not for every commercial use; a new one is read before 
     "cc-by-nc-sa-4.0",
     "chameleon-research-license",
     "flux-1-dev-non-commercial-license",
+    "openmdw-1.1",
     "playground-v2dot5-community",
     "stabilityai-ai-community",
     "tongyi-qianwen-research",

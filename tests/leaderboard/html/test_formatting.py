@@ -51,7 +51,7 @@ MAY_STAY = {
     "pages/try_it/patches.py": 1,  # colours
     "pages/map/figures.py": 1,  # geometry
     "pages/generators/page.html": 2,  # ranks
-    "pages/generators/backbones.html": 2,  # strength of a colour, a limit of the code's own
+    "pages/generators/backbones.html": 1,  # strength of a colour
     "pages/compare/dumbbells.py": 1,  # digits of a tick
     "pages/map/page.html": 1,  # a setting
 }
