@@ -111,7 +111,7 @@ def test_two_models_side_by_side(user: User) -> None:
     user.type(user.page.get_by_label("First model"), "SigLIP SO400M/14 384 px")
     user.type(user.page.get_by_label("Second model"), "EVA02-CLIP bigE/14+")
     user.page.wait_for_url("**/compare?**")
-    user.reads(r"SigLIP SO400M/14 384 px is (significantly )?ahead in .+ EVA02-CLIP bigE/14\+ in .+ not significant")
+    user.reads(r"SigLIP SO400M/14 384 px is (significantly )?ahead in .+ not significant")
 
 
 def test_two_models_of_which_one_is_misspelt(user: User) -> None:
@@ -120,7 +120,7 @@ def test_two_models_of_which_one_is_misspelt(user: User) -> None:
     user.reads("Did you mean 'SigLIP SO400M/14 384 px'")
     name = "SigLIP SO400M/14 384"
     user.type(user.page.get_by_label("Models (type to search"), name, option=name)
-    user.reads(r"EVA02-CLIP bigE/14\+ is (significantly )?ahead in")
+    user.reads(r"SigLIP SO400M/14 384 px is (significantly )?ahead in")
 
 
 def test_where_a_value_comes_from(user: User) -> None:
@@ -168,7 +168,7 @@ def test_the_most_symmetric_judge(user: User) -> None:
     """That the paper prints neither intervals nor answers is why a significance is not known."""
     user.page_of("Insights", "Judges")
     user.reads(r"is the most symmetric: 1-RelaxSym [\d.]+%; next is .+ with [\d.]+%")
-    user.reads(r"no intervals and no single answers: .+ is unknown")
+    user.reads(r"no intervals and no single answers.+ is unknown")
 
 
 def test_a_claim_that_fails_and_its_report(user: User) -> None:

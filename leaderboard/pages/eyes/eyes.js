@@ -10,7 +10,7 @@ import { random, Visit } from './visit.js';
 
 const AGAIN = 2000; // ms until answers are sent once more
 const key = new URLSearchParams(location.search).get('key'); // of the host's study
-const own = (path, query = {}) => `eyes/${path}?${new URLSearchParams({ ...query, ...(key && { key }) })}`;
+const own = (path, query = {}) => `eyes/${path}?${new URLSearchParams({ ...query, ...(key && { key }) })}`.replace(/\?$/, '');
 const press = (text, act, attributes = {}) => button(text, act, { class: 'ey-button', ...attributes });
 
 /** Mounts the page into `root`. `trigger(name, data)` reaches Python, whose answers come back through `made`. */
