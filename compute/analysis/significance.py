@@ -158,8 +158,7 @@ def set_parts(gap: Floats, blocks: Sequence[Block], clusters: Ints | None) -> tu
         own = np.where(np.isnan(gap[block.columns]), 0.0, block.task_weights)
         weights[block.columns] = block.share / total * own / own.sum()
     used = weights > 0
-    member = np.flatnonzero(used) if clusters is None else np.unique(clusters[used], return_inverse=True)[1]
-    member = np.unique(member, return_inverse=True)[1]
+    member = np.unique((np.arange(len(gap)) if clusters is None else clusters)[used], return_inverse=True)[1]
     return np.bincount(member, gap[used] * weights[used]), np.bincount(member, weights[used])
 
 
