@@ -61,7 +61,7 @@ def decisions(*, scores: Floats, blocks: Sequence[Block], clusters: Ints | None,
         total[row, row + 1 :], squares[row, row + 1 :] = parts.differences(row)
     # Flips leave it as it is, which is all that a scale needs. The constant keeps pairs that hardly vary from ruling.
     scale = np.sqrt(squares + np.median(squares[np.triu_indices(models, 1)]) / 2)
-    sums = parts.own @ signs.T  # of complete models, with flipped signs: [models, flips]
+    sums = _flipped(signs, parts.own.T).T  # of complete models, with flipped signs: [models, flips]
     found = _step_down(total, scale, len(signs), lambda row, flips: parts.drawn(row, signs[flips], sums[:, flips]))
     return _turned(found, total if higher else -total, whole)
 
@@ -133,7 +133,8 @@ def of_pair(parts: Floats, weights: Floats) -> DifferenceTest:
     order = np.lexsort((weights, parts, -np.abs(parts)))  # their order decides nothing
     parts, weights = (np.bincount(np.arange(len(order)) % MOST_SETS, values[order]) for values in (parts, weights))
     signs = _signs(len(parts), FLIPS)
-    total, weight, moved, held = parts.sum(), weights.sum(), signs @ parts, signs @ weights
+    total, weight = parts.sum(), weights.sum()
+    moved, held = _flipped(signs, np.stack([parts, weights], axis=1)).T
     p = (1 + int((np.abs(moved) >= abs(total) - EQUAL * np.abs(parts).sum()).sum())) / (len(signs) + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         ends = np.array([(total - moved) / (weight - held), (total + moved) / (weight + held)])
@@ -215,22 +216,27 @@ class _SetParts:
         parts = np.nan_to_num(parts)
         return parts.sum(axis=1), np.einsum("ij,ij->i", parts, parts)
 
-    def drawn(self, row: int, signs: Floats, sums: Floats) -> Floats:
+    def drawn(self, row: int, signs: Ints, sums: Floats) -> Floats:
         """The differences of the row from those after it with flipped signs: [models, flips]."""
         of_whole = sums[row : row + 1] - sums[row + 1 :] if row < self.whole else sums[:0]
         if self.whole == len(self.x):
             return of_whole
-        return np.concatenate([of_whole, np.nan_to_num(self._incomplete(row)) @ signs.T])
+        return np.concatenate([of_whole, _flipped(signs, np.nan_to_num(self._incomplete(row)).T).T])
 
 
-def _signs(n: int, most: int) -> Floats:
+def _flipped(signs: Ints, parts: Floats) -> Floats:
+    """Sums of `parts` [n, m] with flipped signs: [flips, m]. In blocks: numpy makes numbers of 8 bytes of the signs."""
+    return np.concatenate([signs[at : at + 1000] @ parts for at in range(0, len(signs), 1000)])
+
+
+def _signs(n: int, most: int) -> Ints:
     """Patterns of n signs [flips, n], but the one that changes nothing: all where there are no more than `most`.
 
     A pattern and its opposite are one.
     """
     if 2 ** (n - 1) - 1 <= most:
-        return 1.0 - 2.0 * (np.arange(1, 2 ** (n - 1))[:, None] >> np.arange(n) & 1)
-    return np.random.default_rng(SEED).integers(0, 2, (most, n), np.int8) * 2.0 - 1.0
+        return (1 - 2 * (np.arange(1, 2 ** (n - 1))[:, None] >> np.arange(n) & 1)).astype(np.int8)
+    return np.random.default_rng(SEED).integers(0, 2, (most, n), np.int8) * np.int8(2) - np.int8(1)
 
 
 def class_letters(better: Bools) -> list[str]:

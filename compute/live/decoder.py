@@ -18,9 +18,11 @@ import subprocess
 import sys
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
+from pathlib import Path
 from typing import BinaryIO
 
 from compute import bare_process, processes
@@ -29,6 +31,11 @@ from compute.live import inputs
 from compute.live.inputs import Input
 from compute.paths import IMPORTED_FROM
 from compute.types import BadInput
+
+try:
+    import fcntl
+except ImportError:  # no POSIX system
+    fcntl = None  # type: ignore[assignment]
 
 WORKERS = 2
 MEMORY = 300_000_000  # bytes of address space of a worker beyond what it has at rest
@@ -194,13 +201,13 @@ def main() -> None:
     target = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints is not a reply
     _prepare()
-    bare_process.confine(memory=MEMORY, seconds=SECONDS)
-    with suppress(EOFError, BrokenPipeError):
+    with Path(__file__).open("rb") as lock, suppress(EOFError, BrokenPipeError):
+        bare_process.confine(memory=MEMORY, seconds=SECONDS)
         _send(target, READY)
         while True:
             name, data = (_receive(sys.stdin.buffer) for _ in range(2))
             bare_process.allow(SECONDS)
-            _send(target, *_reply(data, name.decode(errors="replace")))
+            _send(target, *_reply(data, name.decode(errors="replace"), partial(_locked, lock)))
             del data
             processes.return_freed()
 
@@ -216,9 +223,21 @@ def _prepare() -> None:
     inputs.thumbnail(Image.new("RGB", (8, 8)))
 
 
-def _reply(data: bytes, name: str) -> tuple[bytes, bytes, bytes, bytes]:
+@contextmanager
+def _locked(file: BinaryIO) -> Iterator[None]:
+    """Waits until no other worker is in this block, so that large images take the memory of one."""
+    if fcntl:
+        fcntl.flock(file, fcntl.LOCK_EX)
     try:
-        image = inputs.image(data, name=name)
+        yield
+    finally:
+        if fcntl:
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _reply(data: bytes, name: str, alone: Callable[[], AbstractContextManager[None]]) -> tuple[bytes, ...]:
+    try:
+        image = inputs.image(data, name=name, alone=alone)
         content = image.content
         return content.width.to_bytes(4), image.note.encode()[:SHORT], content.tobytes(), inputs.thumbnail(content)
     except BadInput as error:

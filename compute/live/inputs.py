@@ -10,8 +10,10 @@ import io
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 from PIL import Image
 
@@ -56,14 +58,17 @@ class Input:
         return png(self.content)
 
 
-def image(data: bytes, *, name: str) -> Input:
+def image(data: bytes, *, name: str, alone: Callable[[], AbstractContextManager[Any]] = nullcontext) -> Input:
     """The bytes of one image file as an input. Raises BadInput.
 
-    What visitors send is decoded elsewhere: this runs in the workers of `compute.live.decoder`.
+    alone: entered while a large image is decoded. What visitors send is decoded elsewhere: this runs in the workers of
+    `compute.live.decoder`.
     """
     most = OF_WEBP if data[8:12] == b"WEBP" else MEGAPIXELS
     try:
-        content, note = _decoded(decoding.opened(data, megapixels=most, formats=FORMATS))
+        opened = decoding.opened(data, megapixels=most, formats=FORMATS)
+        with alone() if opened.width * opened.height > decoding.LARGE else nullcontext():
+            content, note = _decoded(opened)
     except (BadInput, MemoryError) as error:
         if MemoryError in (type(error), type(error.__cause__)):
             raise BadInput(f"{name} takes too much memory to read. Reduce it and add it again") from error

@@ -131,7 +131,8 @@ def test_a_worker_inherits_nothing_and_can_open_nothing(monkeypatch: pytest.Monk
     process = Path(f"/proc/{pid}")
     assert b"a-secret" not in (process / "environ").read_bytes()
     opened = sorted(os.readlink(link) for link in (process / "fd").iterdir())
-    assert opened[:2] == ["/dev/null", "/dev/null"] and all("pipe:" in name for name in opened[2:]) and len(opened) == 4
+    assert opened[:2] == ["/dev/null", "/dev/null"] and opened[2].endswith("decoder.py") and len(opened) == 5
+    assert all("pipe:" in name for name in opened[3:])
     bounds = {line[:26].strip(): line[26:].split()[:2] for line in (process / "limits").read_text().splitlines()}
     assert bounds["Max open files"] == bounds["Max file size"] == bounds["Max core file size"] == ["0", "0"]
     size = int((process / "statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
