@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -183,6 +184,12 @@ def is_identified(row: Model) -> bool:
     )
 
 
+def no_gpu() -> bool:
+    """Whether the system certainly has no GPU for torch, whose import takes seconds: Linux without a driver's file."""
+    files = (path for name in ("nv*", "kfd", "dxg") for path in Path("/dev").glob(name))
+    return sys.platform == "linux" and next(files, None) is None
+
+
 def hardware(device: str = "", dtype: str = "") -> Hardware:
     """The given device and precision; by default CUDA in bfloat16 (float16 where it has none), else the CPU in float32.
 
@@ -193,8 +200,8 @@ def hardware(device: str = "", dtype: str = "") -> Hardware:
     dtype = DTYPES.get(dtype, dtype)
     if dtype not in ("", *DTYPES.values()):
         raise BadInput(f"No precision {dtype!r}. There are: {', '.join(DTYPES.values())}")
-    if device == "cpu":
-        return Hardware(device=device, dtype=dtype or "float32")
+    if device == "cpu" or (not device and no_gpu()):
+        return Hardware(device="cpu", dtype=dtype or "float32")
     if importlib.util.find_spec("torch") is None:  # metrics on pixels need none
         if device:
             raise NotHere(f"The device {device!r} needs torch, which is not installed: {versions.install_command()}")
