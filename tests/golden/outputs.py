@@ -119,13 +119,19 @@ def runs() -> Table:
 
 def frechet() -> Table:
     """Distances of two sets of 24 images to a reference of 24, by the bundled encoder."""
+    frame = distances()[["generator", "metric", "backbone", "value", "n", "low", "high", "stderr", "limit"]]
+    return [list(frame.columns), *([text(value) for value in row] for row in frame.itertuples(index=False))]
+
+
+def distances(count: int = 24) -> Any:
+    """The table behind it, as a frame, of `count` images a set."""
     import compute
 
     def images(seed: int, shift: float) -> list[Image.Image]:
         random = np.random.default_rng(seed)
         y, x = np.mgrid[0:64, 0:64] / 64
         found = []
-        for _ in range(24):
+        for _ in range(count):
             colour, wave, phase = random.random(3), random.uniform(2, 9, 2), random.uniform(0, 6)
             grey = 0.5 + 0.5 * np.sin(wave[0] * x + wave[1] * y + phase)
             pixels = np.clip(grey[..., None] * colour + shift * random.random((64, 64, 3)), 0, 1)
@@ -135,7 +141,7 @@ def frechet() -> Table:
     prompts = [
         f"a {colour} {what}"
         for colour in ("red", "blue", "green", "grey")
-        for what in ("wave", "field", "sky", "stone", "sea", "fire")
+        for what in ("wave", "field", "sky", "stone", "sea", "fire", "leaf", "rose", "sand", "snow")[: count // 4]
     ]
     with tempfile.TemporaryDirectory() as folder:
         table = compute.frechet(
@@ -145,8 +151,7 @@ def frechet() -> Table:
             backbones="tiny",
             features=Path(folder),
         )
-    frame = table.frame()[["generator", "metric", "backbone", "value", "n", "low", "high", "stderr", "limit"]]
-    return [list(frame.columns), *([text(value) for value in row] for row in frame.itertuples(index=False))]
+    return table.frame()
 
 
 def rank(path: Path) -> Table:

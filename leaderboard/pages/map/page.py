@@ -139,7 +139,7 @@ def chart(
         "near": [
             [
                 [at[o.key], *(None if np.isnan(each) else float(rounded(each, 2)) for each in (o.distance, o.r))]
-                for o in near[key]
+                for o in near.get(key, ())  # none of a model whose scores the data no longer rank
             ]
             for key in facts["key"]
         ],
