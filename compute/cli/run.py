@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from compute.cli.models import Family, ModelName, ModelOptions, made_models, named_models
+from compute.cli.models import Family, ModelName, ModelOptions, named_models
 from compute.cli.workspace import Build, Names, names, rebuild, warn, with_run_settings
 from compute.types import BadInput
 
@@ -40,8 +40,7 @@ def run(
         Names,
         typer.Option(
             help="Models, comma-separated: keys (likeness list models), folders of checkpoints (./name), "
-            "hub:org/name@revision, judges by their names at LIKENESS_ENDPOINT (endpoint:NAME), or "
-            "my_file.py:make_model, whose code is run."
+            "hub:org/name@revision, or judges by their names at LIKENESS_ENDPOINT (endpoint:NAME)."
         ),
     ] = None,
     model_name: ModelName = "",
@@ -58,7 +57,6 @@ def run(
     from compute.engine.named_models import joined, keyed, record_named
     from compute.engine.run import execute
     from compute.models import hardware_for
-    from compute.models.own import factories
 
     suites = tuple(suite) if suite and all(map(is_suite_file, suite)) else names(suite)
     if len(suites) > 1 and not settings.dry_run:
@@ -66,38 +64,26 @@ def run(
     crews = hardware = None
     if settings.engine == "ray" and not settings.dry_run:
         crews, hardware = context.with_resource(ray_cluster.opened(settings))
-    texts = list(dict.fromkeys(names(models)))
-    files = [text for text in texts if factories.is_factory(text)]
-    made = made_models(files, settings, name=model_name)
-    if len(texts) == len(files) == 1:
-        hardware = made[files[0]][1]
     space = workspace.opened(
         settings, suite=suites[0] if suites else "", hardware=hardware, warn=warn, notice=typer.echo
     )
     space.catalog.suite(space.suite)  # before a model is recorded
-    keys = {}
-    for text, (model, _) in made.items():
-        space, row = space.with_model(model, source=factories.source(text))
-        keys[text] = row.key
-    others = [text for text in texts if text not in made]
-    keyed_models = []
-    if others or not made:
-        named = named_models(
-            others,
-            space.catalog,
-            name="" if made else model_name,
-            family=family,
-            options=model_option or (),
-            offline=settings.offline or settings.dry_run,
-        )
-        keyed_models = [keyed(model, results=settings.results) for model in named]
-        keys |= {text: model.row.key for text, model in zip(others, keyed_models, strict=True)}
+    named = named_models(
+        list(dict.fromkeys(names(models))),
+        space.catalog,
+        name=model_name,
+        family=family,
+        options=model_option or (),
+        offline=settings.offline or settings.dry_run,
+    )
+    keyed_models = [keyed(model, results=settings.results) for model in named]
+    keys = [model.row.key for model in keyed_models]
     catalog, bench = joined(space.catalog, keyed_models), space.bench
     plans = [
         plan.make(
             catalog,
             suite=key,
-            models=[keys[text] for text in texts],
+            models=keys,
             tasks=names(tasks),
             bench=bench,
             shipped=paths.COMPUTED,
@@ -112,7 +98,7 @@ def run(
     where = f"{usual.device}, a Ray cluster," if settings.engine == "ray" else usual.device
     for line in (*plan.lines(planned), f"On {where} in {', '.join(dtypes)}{stored}", *plan.reasons(planned)):
         typer.echo(line)
-    if not {job.model.key for job in planned.jobs} & set(keys.values()):
+    if not {job.model.key for job in planned.jobs} & set(keys):
         typer.echo("None of these models can be run on any of these tasks: nothing was changed", err=True)
         raise typer.Exit(1)
     if settings.dry_run:
@@ -120,7 +106,7 @@ def run(
         for line in estimate_lines.lines(planned, *counted, results=storage.location(settings.results)):
             typer.echo(line)
         return
-    plan.check_possible(planned, models=set(keys.values()))
+    plan.check_possible(planned, models=set(keys))
     for model in keyed_models:
         record_named(model, results=settings.results)
     outcomes = execute(
