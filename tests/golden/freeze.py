@@ -34,13 +34,12 @@ from unittest.mock import patch
 import duckdb
 import httpx
 import numpy as np
-
-from tests.golden import outputs
+from PIL import Image
 
 HERE = Path(__file__).parent / "freeze"
 EXACT, COMPUTED = 1e-12, 1e-5  # relative
 DIGITS = 13  # that a stored number has
-SECTIONS = ("pages", "payloads", "database", "answers", "generators", "python")
+SECTIONS = ("pages", "payloads", "database", "answers", "generators", "tables", "python")
 FORMS = ("csv", "parquet", "json", "markdown", "latex", "bibtex")
 DIGESTED = {  # what a row is counted by, and its content
     "items": ("run, subset", "(item, expected, answer, correct, value, detail)"),
@@ -52,6 +51,11 @@ PLAIN = (str, int, float, bool, type(None))
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 Documents = dict[str, Any]
 
+# Tasks of the drawn suites that the two smallest models run in a second or two each.
+RUNS = {
+    "mini": ("mini/image-choice", "mini/odd-one-out", "mini/alternatives", "mini/instances", "mini/shapes"),
+    "mini-pairs": ("mini/pairs-r",),
+}
 # What every page is opened with, besides nothing.
 QUERIES = {
     "choose": (
@@ -373,10 +377,40 @@ def python() -> Documents:
     }
 
 
+def tables() -> Documents:
+    """The rankings of tables that people have."""
+    import compute
+
+    files = sorted((HERE.parent / "tables").glob("*.csv"))
+    return {path.stem: compute.rank(path).frame().to_dict("list") for path in files}
+
+
 def generators() -> Documents:
-    """Distances, intervals and limits of three sets of images by the bundled encoder, each with its prompts."""
-    frame = outputs.distances(40)
-    return {row.pop("metric") + " " + row.pop("generator"): row for row in frame.to_dict("records")}
+    """Distances, intervals and limits of two sets of 40 images by the bundled encoder, each with its prompts."""
+    import compute
+
+    def images(seed: int, shift: float) -> list[Image.Image]:
+        random = np.random.default_rng(seed)
+        y, x = np.mgrid[0:64, 0:64] / 64
+        found = []
+        for _ in prompts:
+            colour, wave, phase = random.random(3), random.uniform(2, 9, 2), random.uniform(0, 6)
+            grey = 0.5 + 0.5 * np.sin(wave[0] * x + wave[1] * y + phase)
+            pixels = np.clip(grey[..., None] * colour + shift * random.random((64, 64, 3)), 0, 1)
+            found.append(Image.fromarray((pixels * 255).astype(np.uint8)))
+        return found
+
+    things = ("wave", "field", "sky", "stone", "sea", "fire", "leaf", "rose", "sand", "snow")
+    prompts = [f"a {colour} {thing}" for colour in ("red", "blue", "green", "grey") for thing in things]
+    with tempfile.TemporaryDirectory() as folder:
+        table = compute.frechet(
+            reference=images(0, 0.0),
+            generated={"near": images(1, 0.05), "far": images(2, 0.6)},
+            prompts=prompts,
+            backbones="tiny",
+            features=Path(folder),
+        )
+    return {row.pop("metric") + " " + row.pop("generator"): row for row in table.frame().to_dict("records")}
 
 
 # ---- the databases
@@ -395,7 +429,7 @@ def computed(folder: Path) -> Path:
 
     from compute.__main__ import app
 
-    for suite, tasks in outputs.RUNS.items():
+    for suite, tasks in RUNS.items():
         words = ["run", "--suite", suite, "--tasks", ",".join(tasks), "--models", "tiny,ssim", "--offline", "--again"]
         result = CliRunner().invoke(app, [*words, "--results", str(folder / "results")])
         assert result.exit_code in (0, 1), result.output  # 1: ssim cannot run a task of texts
@@ -466,7 +500,7 @@ def plain(found: Any, *, hidden: Sequence[str] = ()) -> Any:
     return json.loads(text)
 
 
-OWN: dict[str, Callable[[], Documents]] = {"python": python, "generators": generators}
+OWN: dict[str, Callable[[], Documents]] = {"python": python, "generators": generators, "tables": tables}
 
 
 def rounded(value: Any) -> Any:
