@@ -107,6 +107,12 @@ def test_an_interval_moved_by_the_formula_does_not_count_as_reproduced(listed: l
     ]
 
 
+def test_correlations_that_run_the_wrong_way_are_named(listed: list[Claim]) -> None:
+    wrong = [claim.claim for claim in listed if ", the wrong way." in claim.note]
+    metrics = ["CLIPScore", "MPS", "FID", "FD-DINOv2", "CLIPScore", "CMMD"]
+    assert [claim.removeprefix("ρ² of ").partition(" with ")[0] for claim in wrong] == metrics
+
+
 def test_public_files_that_are_not_here_leave_their_claim_open(monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setattr(paths, "IMPORTED", tmp_path)
     (claim,) = (claim for claim in all_claims() if claim.key == "mieb-public-files")
