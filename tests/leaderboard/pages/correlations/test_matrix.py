@@ -13,7 +13,6 @@ from scipy import stats
 
 from compute import claims
 from compute.types import BadInput
-from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.correlations import matrix as correlation_matrix
@@ -36,7 +35,7 @@ def matrices(suite_cache: SuiteCache) -> Callable[[CorrelationQuery], Correlatio
 
 @pytest.fixture(scope="module")
 def parameters(suite_cache: SuiteCache):
-    return correlation_query.parameters(suites=suite_queries.suites(suite_cache.db)["key"])
+    return correlation_query.parameters(suites=suite_cache.db.query("suites")["key"])
 
 
 @pytest.mark.parametrize(
