@@ -21,7 +21,7 @@ import pandas as pd
 from compute.analysis.table import shown
 from compute.io.column_names import MAIN, SUM, has_role, higher_is_better
 from compute.io.files import parse_json
-from compute.io.forms import FormField, Form
+from compute.io.forms import Form, FormField
 from compute.io.numbers import NO_NUMBER, read_numbers
 from compute.io.tables import is_table, read_lines, read_table
 from compute.types import BadInput
