@@ -23,10 +23,12 @@ from compute.types import BadInput, shortened, suggestion
 MOST = 8  # columns of one name with a number
 NEAR = 0.8  # likeness of an unknown column to a known one from which it is taken for a slip
 NAMED = 10  # bad cells that an error names
-TEXT, NUMBER, COUNT, SHARE = "text", "number", "count", "share"  # kinds of cells; a share: 0.8 or 80%
+# Kinds of cells. TEXT is never empty, BLANK may be; SHARE is 0.8 or 80%.
+TEXT, BLANK, NUMBER, COUNT, WHOLE, SHARE = "text", "blank", "number", "count", "whole", "share"
 WRONG: dict[str, tuple[Callable[[Floats], np.ndarray], str]] = {  # numbers that are no such kind, and why
     NUMBER: (lambda values: ~np.isfinite(values), "is not a finite number"),
     COUNT: (lambda values: ~(np.isfinite(values) & (values >= 0)), "is not a count: it is negative, or not a number"),
+    WHOLE: (lambda values: ~(np.floor(values) == values) | (values < 0), "is not a whole number from 0"),
     SHARE: (lambda values: ~((values >= 0) & (values <= 1)), "is not a share, from 0 to 1 or from 0% to 100%"),
 }
 
@@ -148,8 +150,7 @@ def fitting(forms: Sequence[Form], present: Sequence[str], *, title: str) -> For
 def read(source: Path | TableFile, forms: Sequence[Form]) -> tuple[str, pd.DataFrame, tuple[str, ...]]:
     """The key of the first form that a table fits, its columns under the form's names, and notes on how it was read.
 
-    Texts are stripped; numbers are floats, NaN where an optional column is empty. Raises BadInput, which for cells
-    names every bad row.
+    Texts are stripped, numbers are floats. Raises BadInput, which for cells names every bad row.
     """
     names = {name for form in forms for field in form.fields for name in (*field.names(), *field.aliases)}
     table = source if isinstance(source, TableFile) else read_table(source, columns=names)
@@ -173,13 +174,14 @@ def _cells(cells: pd.Series, field: FormField, *, comma: bool | None) -> tuple[p
     """The cells of a column by the field's kind, and what is wrong with some: row -> the end of a sentence."""
     texts = cells.astype("str").fillna("").str.strip()
     empty = (texts == "").to_numpy()
-    if field.kind == TEXT:
-        return texts, dict.fromkeys(np.flatnonzero(empty & (not field.optional)).tolist(), "is empty")
+    if field.kind in (TEXT, BLANK):
+        rows = np.flatnonzero(empty).tolist() if field.kind == TEXT and not field.optional else []
+        return texts, dict.fromkeys(rows, "is empty")
     read = read_numbers(cells, comma=has_decimal_comma([cells], separator=comma))
     values = read.values
     if field.kind == SHARE:
         values = np.where(read.percent, values / 100, values)
         values = values / 100 if np.nanmax(values, initial=0) > 1 else values  # percent without the sign, throughout
     is_wrong, why = WRONG[field.kind]
-    wrong = is_wrong(values) & ~(empty & field.optional)
-    return pd.Series(values, index=cells.index), dict.fromkeys(np.flatnonzero(wrong).tolist(), why) | read.wrong
+    wrong = dict.fromkeys(np.flatnonzero(is_wrong(values)).tolist(), why) | read.wrong
+    return pd.Series(values, index=cells.index), wrong
