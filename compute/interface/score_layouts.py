@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 from unicodedata import normalize
@@ -23,10 +23,11 @@ from compute.io.column_names import MAIN, SUM, has_role, higher_is_better
 from compute.io.files import parse_json
 from compute.io.forms import Form, FormField
 from compute.io.numbers import NO_NUMBER, read_numbers
-from compute.io.tables import is_table, read_lines, read_table
+from compute.io.tables import TableFile, is_table, read_lines, read_table
 from compute.types import BadInput
 
 MODELS = ("model", "method", "models", "model_name", "arch")
+SCORES = "scores"  # the title of a table without a file
 LONG = Form(
     "long",
     (
@@ -65,51 +66,42 @@ class Framed(Protocol):
 TableOfScores = pd.DataFrame | str | Path | Framed | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Layout:
-    """Scores as a frame whose columns have names."""
-
-    frame: pd.DataFrame
-    comma: bool | None = None  # whether decimals have a comma, as far as a file tells
-    notes: tuple[str, ...] = ()
-    groups: Mapping[str, str] | None = None  # of a table with two rows of headings: the group of each task
-
-
-def opened(scores: TableOfScores) -> Layout:
+def opened(scores: TableOfScores) -> TableFile:
     """The frame behind what somebody brings. Raises BadInput."""
     match scores:
         case pd.DataFrame():
-            return Layout(frame=scores)
+            return TableFile(title=SCORES, frame=scores)
         case str() | Path():
             return _of_path(Path(scores))
         case Mapping() | list():
-            return Layout(frame=_of_object(scores, "scores"))
+            return TableFile(title=SCORES, frame=_of_object(scores, SCORES))
     for method in ("to_dataframe", "to_pandas"):
         if hasattr(scores, method):
-            return Layout(frame=getattr(scores, method)())
+            return TableFile(title=SCORES, frame=getattr(scores, method)())
     raise BadInput(
         f"scores is a {type(scores).__name__}; give a frame of pandas or polars, a dictionary of columns, the path of "
         "a table, or mteb's results"
     )
 
 
-def laid_out(scores: TableOfScores, *, model: str, transpose: bool) -> Layout:
-    """`opened`, with models as rows, columns under their names, and known layouts as a long table. Raises BadInput."""
+def laid_out(scores: TableOfScores, *, model: str, transpose: bool) -> tuple[TableFile, dict[str, str]]:
+    """`opened`, with columns under their names and known layouts as a long table; and the group of each task, of a
+    table with two rows of headings. Raises BadInput."""
     given = opened(scores)
     if transpose:
-        return replace(given, frame=named(given.frame))
+        return replace(given, frame=named(given.frame)), {}
     frame, groups = _grouped(named(given.frame))
     frame, nameless = _without_nameless(named(frame), model=model)
     if model not in MTEB_TASK:
         frame = _of_mteb(frame)
     frame, notes = _known(frame)
-    return replace(given, frame=frame, notes=(*given.notes, *nameless, *notes), groups=groups)
+    return replace(given, frame=frame, notes=(*given.notes, *nameless, *notes)), groups
 
 
 # ---- what is given, as frames
 
 
-def _of_path(path: Path) -> Layout:
+def _of_path(path: Path) -> TableFile:
     if not path.is_dir():
         return _of_file(path)
     files = [
@@ -130,17 +122,19 @@ def _of_path(path: Path) -> Layout:
     ]
     notes = dict.fromkeys(note for one in read for note in one.notes)
     said = f"Read: {len(files):,} files of {path.name}, such as {files[0].relative_to(path)}."
-    return Layout(frame=pd.concat(frames, ignore_index=True), comma=read[0].comma, notes=(said, *notes))
+    return TableFile(
+        title=SCORES, frame=pd.concat(frames, ignore_index=True), comma=read[0].comma, notes=(said, *notes)
+    )
 
 
-def _of_file(path: Path, name: str = "") -> Layout:
+def _of_file(path: Path, name: str = "") -> TableFile:
     """A file; `name` is the model of one that names none."""
     if path.suffix.lower() == ".json":
         try:
             content = parse_json("\n".join(read_lines(path)), name=path.name)
         except ValueError as error:
             raise BadInput(f"{path.name} cannot be read as JSON ({error})") from error
-        return Layout(frame=_of_object(content, path.name, model=name or path.stem))
+        return TableFile(title=SCORES, frame=_of_object(content, path.name, model=name or path.stem))
     if path.suffix.lower() == ".md":
         return _of_markdown(path)
     file = read_table(path, repeated=True)
@@ -148,7 +142,7 @@ def _of_file(path: Path, name: str = "") -> Layout:
     for column in frame.columns[frame.dtypes.map(pd.api.types.is_object_dtype)]:  # of objects, in JSON
         inner = pd.json_normalize([cell if isinstance(cell, Mapping) else {} for cell in frame[column]])
         frame = frame.drop(columns=column).join(inner[[key for key in inner if key not in frame]])
-    return Layout(frame=frame, comma=file.comma, notes=file.notes)
+    return replace(file, frame=frame)
 
 
 def _of_object(content: Any, title: str, *, model: str = "") -> pd.DataFrame:
@@ -199,7 +193,7 @@ def _scored(measures: Mapping[str, Any] | None) -> list[str]:
     ]
 
 
-def _of_markdown(path: Path) -> Layout:
+def _of_markdown(path: Path) -> TableFile:
     """The first table of a text, or all of lm-evaluation-harness, each under the line that names its model."""
     lines, frames, above, at = read_lines(path), [], "", 0
     while at < len(lines):
@@ -220,7 +214,7 @@ def _of_markdown(path: Path) -> Layout:
     alike = [frame for frame in frames if [*frame] == [*frames[0]] and not LM_EVAL.missing([*frame])]
     if not alike:
         said = f"{path.name}: only the first of {len(frames)} tables is read."
-        return Layout(frame=frames[0], notes=(said,) * (len(frames) > 1))
+        return TableFile(title=SCORES, frame=frames[0], notes=(said,) * (len(frames) > 1))
     table = pd.concat(alike, ignore_index=True)
     at = LM_EVAL.columns([*table])
     tasks = table[at["task"]].replace("", np.nan).ffill()
@@ -230,7 +224,7 @@ def _of_markdown(path: Path) -> Layout:
     rows["stderr"] = table.get("Stderr", "")
     rows["way"] = [False if "↓" in row else True if "↑" in row else None for row in table.to_numpy().tolist()]
     is_part = tasks.str.match(r"-\s").to_numpy(bool) | (rows["metric"] == "alias").to_numpy(bool)
-    return Layout(frame=rows[~is_part].reset_index(drop=True))
+    return TableFile(title=SCORES, frame=rows[~is_part].reset_index(drop=True))
 
 
 def _in_markdown(line: str) -> list[str]:

@@ -77,8 +77,8 @@ class ScoreReading:
 
         Raises BadInput in one sentence that names the row, the column and what to do; of cells, all that are wrong.
         """
-        layout = laid_out(scores, model=self.model, transpose=self.transpose)
-        frame, label, group_of = layout.frame, self.model, layout.groups or {}
+        file, group_of = laid_out(scores, model=self.model, transpose=self.transpose)
+        frame, label = file.frame, self.model
         if self.transpose:
             first = label or frame.columns[0]
             check_names([first], frame.columns, what=argument("model"))
@@ -97,7 +97,7 @@ class ScoreReading:
                 raise BadInput(
                     f"Two columns are named {shortened(name)!r}. Rename one, or omit both ({argument('ignore')})"
                 )
-        values, errors, behind = read_cells(cells.tasks, cells.rows, comma=layout.comma)
+        values, errors, behind = read_cells(cells.tasks, cells.rows, comma=file.comma)
         models, groups = pd.factorize(np.array(cells.rows, object))[::-1]
         notes = [*cells.notes, *errors_said([roles["value"]] if roles and behind else behind, cells.errors)]
         if len(models) < len(cells.rows):
@@ -121,7 +121,7 @@ class ScoreReading:
             notes.append(
                 f"Counted as tasks: {shown(perhaps)}. Omit them ({argument('ignore')}) if they sum up the others."
             )
-        table = replace(table, notes=(*notes, *layout.notes))
+        table = replace(table, notes=(*notes, *file.notes))
         table = directed(table, lower=self.lower_is_better, told="higher_is_better" in roles)
         if self.categories:
             table = categorised(table, members(self.categories, table.tasks, noun="category"), order=self.categories)

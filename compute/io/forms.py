@@ -137,14 +137,20 @@ class Form(NamedTuple):
 def fitting(forms: Sequence[Form], present: Sequence[str], *, title: str) -> Form:
     """The first form that a table with these columns fits. Raises BadInput with the nearest and what it lacks."""
     missing = {form.key: form.missing(present) for form in forms}
-    near = min(forms, key=lambda form: len(missing[form.key]) / max(len(form.required), 1))
+    near = min(forms, key=lambda form: len(missing[form.key]) / len(form.required))
     if lacks := missing[near.key]:
+        kinds = [
+            ", ".join(f"{field.name} ({', '.join(field.aliases)})" if field.aliases else field.name for field in needed)
+            for needed in ([field for field in form.fields if not field.optional] for form in forms)
+        ]
         raise BadInput(
             f"{title} has no column {lacks[0]!r}.{suggestion(lacks[0], present)} It has: "
-            f"{', '.join(map(shortened, map(str, present)))}. It may have: "
-            f"{'; or '.join(', '.join(form.required) for form in forms)}"
+            f"{', '.join(map(shortened, present))}. It needs {'; or '.join(kinds)}"
         )
-    return next(form for form in forms if not missing[form.key])
+    form, names = next(form for form in forms if not missing[form.key]), [name.strip().lower() for name in present]
+    if twice := [own for own in form.columns(present).values() if names.count(own.strip().lower()) > 1]:
+        raise BadInput(f"{title} has two columns {twice[0]!r}. Rename one of them")
+    return form
 
 
 def read(source: Path | TableFile, forms: Sequence[Form]) -> tuple[str, pd.DataFrame, tuple[str, ...]]:
