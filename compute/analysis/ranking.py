@@ -380,7 +380,7 @@ class Ranking(ShowsItself):
     def shown_table(self) -> ShownTable:
         """The ranked models, best first, with what counts and what is excluded above, and the other notes below."""
         digits, table = self.digits(), self.table
-        counted = shown(table.tasks[at] for at in np.flatnonzero(table.counted))
+        counted = shown(table.titles[at] for at in np.flatnonzero(table.counted))
         return ShownTable(
             heads=("rank", "95% range", "class", "model", "mean", "95% interval", "tasks"),
             rows=[

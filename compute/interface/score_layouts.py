@@ -41,7 +41,7 @@ LONG = Form(
     ),
 )
 LM_EVAL = Form(
-    "lm-eval", (FormField("task", ("tasks",)), FormField("version"), FormField("metric"), FormField("value"))
+    "lm-eval", (FormField("tasks", ("task",)), FormField("version"), FormField("metric"), FormField("value"))
 )
 OPENCOMPASS = Form("OpenCompass", tuple(map(FormField, ("dataset", "version", "metric", "mode"))))
 MEASURES = Form("measures", (FormField("model", MODELS[1:]), FormField("dataset", ("task",))))
@@ -50,7 +50,7 @@ OF_WANDB = ("state", "notes", "user", "tags", "created", "runtime", "sweep", "_s
 MTEB_TASK = ("task_name", "split", "subset")  # the columns that name a task in mteb's frames, one or more of them
 NAMELESS = re.compile(r"(?:Unnamed: \d+(?:_level_\d+)?)?")  # pandas' names of columns without one
 RULE = re.compile(r"[\s|:-]*-[\s|:-]*")  # below the heading of a table in Markdown
-CELL = re.compile(r"(?<!\\)\|")
+CELL, EDGES = re.compile(r"(?<!\\)\|"), re.compile(r"^\||(?<!\\)\|$")
 MARKS = re.compile(r"\*\*|__(?=\S.*__)|(?<=\S)__|<br ?/?>|</?(?:b|u|strong)>|`|!?\[(?=[^\]]*\]\()|\]\([^)]*\)")
 OF_MODEL = re.compile(r"""(?:pretrained|model|model_name|model_path)=["']?([^,"')\s]+)""")
 
@@ -194,44 +194,52 @@ def _scored(measures: Mapping[str, Any] | None) -> list[str]:
 
 
 def _of_markdown(path: Path) -> TableFile:
-    """The first table of a text, or all of lm-evaluation-harness, each under the line that names its model."""
-    lines, frames, above, at = read_lines(path), [], "", 0
-    while at < len(lines):
-        if not (CELL.search(lines[at]) and at + 1 < len(lines) and RULE.fullmatch(lines[at + 1])):
-            above, at = lines[at].strip(" #*:") or above, at + 1
-            continue
-        names, rows, at = _in_markdown(lines[at]), [], at + 2
-        while at < len(lines) and CELL.search(lines[at]):
-            rows.append([*_in_markdown(lines[at]), *[""] * len(names)][: len(names)])
-            at += 1
-        frame = pd.DataFrame(rows, columns=names, dtype="str")
-        if not LM_EVAL.missing(names):
-            named = OF_MODEL.search(above)
-            frame = frame.assign(model=named[1] if named else above or path.stem)
-        frames += [frame] if len(rows) and names[0].lower() != "groups" else []
-    if not frames:
+    """The first table of a text, or all of lm-evaluation-harness, each of the model that the line above names."""
+    tables = [(above, frame) for above, frame in _tables(read_lines(path)) if len(frame)]
+    if not tables:
         raise BadInput(f"{path.name} has no table in Markdown")
-    alike = [frame for frame in frames if [*frame] == [*frames[0]] and not LM_EVAL.missing([*frame])]
-    if not alike:
-        said = f"{path.name}: only the first of {len(frames)} tables is read."
-        return TableFile(title=SCORES, frame=frames[0], notes=(said,) * (len(frames) > 1))
-    table = pd.concat(alike, ignore_index=True)
+    if LM_EVAL.missing([*tables[0][1]]):
+        said = f"{path.name}: only the first of {len(tables)} tables is read."
+        return TableFile(title=path.name, frame=tables[0][1], notes=(said,) * (len(tables) > 1))
+    measures = [
+        _of_harness(frame, found[1] if (found := OF_MODEL.search(above)) else above or path.stem)
+        for above, frame in tables
+        if not LM_EVAL.missing([*frame])
+    ]
+    return TableFile(title=path.name, frame=pd.concat(measures, ignore_index=True))
+
+
+def _tables(lines: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The tables of a text, each with the line above it that is not of one."""
+    above, rows = "", []
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+        if RULE.fullmatch(after) and CELL.search(line) or rows and CELL.search(line):
+            rows.append(line)
+            continue
+        if rows:
+            yield above, _in_markdown(rows)
+        above, rows = line.strip(" #*:") or above, []
+    if rows:
+        yield above, _in_markdown(rows)
+
+
+def _of_harness(table: pd.DataFrame, model: str) -> pd.DataFrame:
+    """A row a measure of a task; a task is named once, and parts of a group begin with a dash."""
     at = LM_EVAL.columns([*table])
-    tasks = table[at["task"]].replace("", np.nan).ffill()
-    rows = pd.DataFrame({"model": table["model"], "task": tasks, "value": table[at["value"]]})
-    filters = table.get("Filter", pd.Series("none", table.index)).where(lambda name: ~name.isin(("", "none")), "")
-    rows["metric"] = (table[at["metric"]] + "," + filters).str.rstrip(",")
-    rows["stderr"] = table.get("Stderr", "")
-    rows["way"] = [False if "↓" in row else True if "↑" in row else None for row in table.to_numpy().tolist()]
-    is_part = tasks.str.match(r"-\s").to_numpy(bool) | (rows["metric"] == "alias").to_numpy(bool)
-    return TableFile(title=SCORES, frame=rows[~is_part].reset_index(drop=True))
+    tasks, metrics = table[at["tasks"]].replace("", np.nan).ffill(), table[at["metric"]]
+    filters = table.get("Filter", pd.Series("", table.index)).replace("none", "")
+    ways = [False if "↓" in row else True if "↑" in row else None for row in table.to_numpy().tolist()]
+    rows = pd.DataFrame({"model": model, "task": tasks, "value": table[at["value"]], "way": ways})
+    rows = rows.assign(metric=(metrics + "," + filters).str.rstrip(","), stderr=table.get("Stderr", ""))
+    return rows[~tasks.str.startswith("- ") & (metrics != "alias")]
 
 
-def _in_markdown(line: str) -> list[str]:
-    """The cells of a row, without marks of bold type, links and code."""
-    text = line.strip()
-    text = text[text.startswith("|") : len(text) - (text.endswith("|") and not text.endswith(r"\|"))]
-    return [plain(cell.replace(r"\|", "|")) for cell in CELL.split(text)]
+def _in_markdown(lines: Sequence[str]) -> pd.DataFrame:
+    """The lines of a table as a frame, without marks of bold type, links and code."""
+    head, _, *rows = [
+        [plain(cell.replace(r"\|", "|")) for cell in CELL.split(EDGES.sub("", line.strip()))] for line in lines
+    ]
+    return pd.DataFrame([[*row, *[""] * len(head)][: len(head)] for row in rows], columns=head, dtype="str")
 
 
 def plain(cell: str) -> str:
@@ -246,7 +254,7 @@ def _known(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """A frame in a known layout as a long or a wide one, and how it was read."""
     names = list(frame.columns)
     if {"model", "task", "metric", "value", "way"} <= {*names}:
-        return _one_a_task(frame, kept=["model"])
+        return _main_measures(frame, kept=["model"])
     if not OPENCOMPASS.missing(names):
         return _of_opencompass(frame, OPENCOMPASS.columns(names))
     if not WANDB.missing(names):
@@ -263,7 +271,7 @@ def _known(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         if measures and frame[model].duplicated().any() and not pd.api.types.is_numeric_dtype(frame[task]):
             others = [name for name in names if name not in measures and name.lower() not in (task.lower(), "task")]
             long = frame.melt([*others, task], measures, var_name="metric")
-            return _one_a_task(long.rename(columns={task: "task"}), kept=others)
+            return _main_measures(long.rename(columns={task: "task"}), kept=others)
     return frame, []
 
 
@@ -277,11 +285,11 @@ def _of_opencompass(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[pd
     whole = [name for name in frame[dataset][means] if any(name in other for other in frame[dataset] if other != name)]
     frame = frame[~(means & frame[dataset].isin(whole))]
     long = frame.melt([dataset, metric], models, var_name="model").rename(columns={dataset: "task", metric: "metric"})
-    long, notes = _one_a_task(long, kept=["model"])
+    long, notes = _main_measures(long, kept=["model"])
     return long, [*notes, *[f"Skipped, as means of others: {shown(whole)}."] * bool(whole)]
 
 
-def _one_a_task(frame: pd.DataFrame, *, kept: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+def _main_measures(frame: pd.DataFrame, *, kept: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
     """The main measure of every task, as a long table with the columns `kept`, and a note of the others."""
     texts = frame["value"].astype("str").fillna("").str.strip().str.lower()
     frame = frame[~texts.isin(NO_NUMBER)]
