@@ -21,6 +21,7 @@ from compute.io.numbers import Numbers, has_decimal_comma, read_numbers
 from compute.types import BadInput, argument, shortened
 
 NAMED = 10  # bad cells that an error names
+FEW = 20  # cells that are looked at before the whole column
 
 
 class TaskCells(NamedTuple):
@@ -71,9 +72,9 @@ def mean_over_seeds(values: Floats, errors: Floats, groups: Ints) -> tuple[Float
 
 def is_text(column: pd.Series) -> bool:
     """Whether a column has cells and none of them is a number."""
-    read = read_numbers(column)
-    filled = np.isfinite(read.values).any() or not len(read.wrong)
-    return not filled and not has_decimal_comma([column])
+    if any(np.isfinite(read_numbers(cells).values).any() for cells in (column.head(FEW), column)):
+        return False
+    return bool(read_numbers(column).wrong) and not has_decimal_comma([column])
 
 
 @dataclass(kw_only=True)

@@ -104,13 +104,9 @@ def laid_out(scores: TableOfScores, *, model: str, transpose: bool) -> tuple[Tab
 def _of_path(path: Path) -> TableFile:
     if not path.is_dir():
         return _of_file(path)
-    files = [
-        file
-        for file in sorted(path.rglob("*"))
-        if file.is_file()
-        and (is_table(file) or file.suffix in (".json", ".md"))
-        and not file.name.startswith("samples")
-    ]
+    every = [file for file in sorted(path.rglob("[!.]*")) if file.is_file() and not file.name.startswith("samples_")]
+    files = [file for file in every if is_table(file) or file.suffix == ".json"]
+    files = files or [file for file in every if file.suffix == ".md"]
     if not files:
         raise BadInput(f"{path} holds no table: no file ends in .csv, .json, .jsonl, .md or another ending of tables")
     bases = [file.stem for file in files]
@@ -150,7 +146,8 @@ def _of_object(content: Any, title: str, *, model: str = "") -> pd.DataFrame:
     try:
         if isinstance(content, Mapping) and isinstance(content.get("results"), Mapping):
             return pd.DataFrame(_of_lm_eval(content, model))
-        if isinstance(content, Mapping) and content and all(isinstance(one, Mapping) for one in content.values()):
+        by_model = isinstance(content, Mapping) and "model" not in LONG.columns(list(content))
+        if by_model and content and all(isinstance(one, Mapping) for one in content.values()):
             return pd.DataFrame.from_dict(content, orient="index").rename_axis("model").reset_index()
         frame = pd.DataFrame(content)
     except (ValueError, TypeError, AttributeError) as error:
