@@ -14,7 +14,7 @@ from compute.content.items import Column
 from compute.io import forms
 from compute.io.forms import Form, FormField
 from compute.io.tables import read_lines
-from compute.tasks.generators.sources import PROMPT_COLUMNS, ImageSet, repeated, some, stem
+from compute.tasks.generators.sources import PROMPT, ImageSet, repeated, some, stem
 from compute.types import BadInput, shortened
 
 REFERENCE = "reference"  # the reference's name among the sets
@@ -22,7 +22,7 @@ PROMPTS = Form(
     "prompts",
     (
         FormField("image", ("file_name", "file", "id", "key", "name")),
-        FormField(PROMPT_COLUMNS[0], PROMPT_COLUMNS[1:]),
+        PROMPT,
     ),
 )
 
