@@ -15,8 +15,9 @@ def rank(
     scores: Annotated[
         Path,
         typer.Argument(
-            help="CSV, TSV, Excel, JSON Lines or Parquet: a row a model and a column a task, or the columns model, "
-            "task, value and optionally stderr, n, category, higher_is_better."
+            help="CSV, TSV, Excel, JSON, JSON Lines, Parquet or Markdown: a row a model and a column a task, or the "
+            "columns model, task, value and optionally stderr, n, category, higher_is_better; or a folder, a file a "
+            "model."
         ),
     ],
     model: Annotated[str, typer.Option(help="The column of models, where it is not named model.")] = "",

@@ -11,7 +11,9 @@ from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.friedman import TESTS
 from compute.analysis.ranks.means import BORDA, CATEGORY_MEAN, TASK_MEAN
 from compute.analysis.table import shown
-from compute.interface.score_reading import ScoreReading, TableOfScores, check_scales, far_apart
+from compute.interface.score_checks import check_scales, far_apart
+from compute.interface.score_layouts import TableOfScores
+from compute.interface.score_reading import ScoreReading
 from compute.types import BadInput, argument
 
 RULES = (CATEGORY_MEAN, TASK_MEAN, BORDA)
@@ -36,10 +38,11 @@ def rank(
 ) -> Ranking:
     """Ranks the models of any table of scores, with the intervals and tie classes of the board.
 
-    scores: a frame or a file (CSV, TSV, Excel, JSON Lines, Parquet), a row a model and a column a task, or long with
-    the columns model, task, value [, stderr, n, category, higher_is_better] (`score_reading`); or mteb's
+    scores: a frame of pandas or polars, a dictionary, or a file (CSV, TSV, Excel, JSON, JSON Lines, Parquet, Markdown)
+    or folder of files, a row a model and a column a task, or long with the columns model, task, value [, stderr, n,
+    category, higher_is_better] (`score_reading`); what other programs write is known (`score_layouts`), such as mteb's
     `BenchmarkResults` and its frames, of which the mean over subsets and splits counts. model, only, ignore,
-    categories, lower_is_better, shares, transpose: how to read it (`ScoreReading` there). weights: by category or task,
+    categories, lower_is_better, shares, transpose: how to read it (`ScoreReading`). weights: by category or task,
     others 1. groups: names of groups and their tasks, which share their data: each group counts as one task in the
     intervals, not in the mean. aggregate: `category-mean`, the mean of category means; `task-mean`; or `borda`, points
     for every model beaten on a task, for tasks of different directions or unit, with intervals from a plain bootstrap
