@@ -10,6 +10,7 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from compute.tasks.data import Matches, Sentences
 from compute.tasks.own import choosing, finding, labelled
@@ -107,6 +108,7 @@ class TaskShape:
     columns: Mapping[str, tuple[ShapeColumn, ...]]
     facts: Callable[..., OwnFacts | None]  # of the rows, of several tables by name; adds their faults, None with some
     told: bool = True  # whether a file with its columns is taken for it unless told otherwise
+    by: str = ""  # an optional column without which it is not
 
 
 _NAME = ShapeColumn("name", required=False, aliases=("id",))
@@ -193,8 +195,9 @@ PROBE = TaskShape(
     key="probe",
     title="Linear probe",
     procedure="probe",
-    columns={"": (_NAME, _ITEM, _LABEL, ShapeColumn(SPLIT))},
+    columns={"": (_NAME, _ITEM, _LABEL, ShapeColumn(SPLIT, required=False))},
     facts=labelled.probe,
+    by=SPLIT,
 )
 CLASSIFICATION = TaskShape(
     key="classification",
@@ -211,9 +214,17 @@ CLUSTERING = TaskShape(
     facts=labelled.clusters,
     told=False,
 )
+NEIGHBOURS = TaskShape(
+    key="neighbours",
+    title="Nearest neighbours",
+    procedure="neighbours",
+    columns={"": (_NAME, _ITEM, _LABEL)},
+    facts=partial(labelled.clusters, category="Nearest Neighbours", metric="accuracy"),
+    told=False,
+)
 
 # In the order in which a file's columns are compared with theirs.
-SHAPES = (CHOICES, VOTES, ODD_ONE_OUT, RATED_PAIRS, PROBE, CLASSIFICATION, CLUSTERING, MATCHING, RETRIEVAL)
+SHAPES = (CHOICES, VOTES, ODD_ONE_OUT, RATED_PAIRS, PROBE, CLASSIFICATION, CLUSTERING, NEIGHBOURS, MATCHING, RETRIEVAL)
 KEYS = tuple(shape.key for shape in SHAPES)
 NEAR = 0.8  # likeness of an unknown column to a known one from which it is taken for a slip
 
@@ -233,9 +244,16 @@ def shape_of(present: tuple[str, ...], given: Mapping[str, str], *, title: str) 
     alone = [shape for shape in SHAPES if set(shape.columns) == {""}]
     missing = {shape.key: _missing(shape.columns[""], present, given) for shape in alone}
     for shape in alone:
-        if shape.told and not missing[shape.key]:
+        if (
+            shape.told
+            and not missing[shape.key]
+            and (not shape.by or shape.by in _chosen(shape.columns[""], present, given))
+        ):
             return shape
-    near = min(alone, key=lambda shape: (len(missing[shape.key]) / len(_required(shape.columns[""])), not shape.told))
+    near = min(
+        alone,
+        key=lambda shape: (len(missing[shape.key]) / len(_required(shape.columns[""])), (not shape.told, shape.by)),
+    )
     lacks = missing[near.key]
     if len(lacks) == len(_required(near.columns[""])):
         raise BadInput(
