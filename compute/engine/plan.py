@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from compute.procedures.evidence import Procedure
 
 # Packages that decide a procedure's numbers, besides those that the model's adapter names.
-PACKAGES = {"probe": ("torch", "scikit-learn"), "clustering": ("scikit-learn",)}
+PACKAGES = {"probe": ("torch", "scikit-learn"), "clustering": ("scikit-learn",), "neighbours": ("scikit-learn",)}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,8 +16,7 @@ from tests.compute.procedures.known import Known, shown
 from tests.compute.procedures.test_clustering import made
 
 
-def test_the_majority_of_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(neighbours, "SCORES", 7000)  # several blocks
+def test_the_majority_of_scikit_learn() -> None:
     subject, data, vectors = made(n=120, classes=12)
     found = neighbours.run(subject, data, {}).items
     labels, classes = data.test.labels, np.array(data.test.classes)
