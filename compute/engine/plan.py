@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from compute.procedures.evidence import Procedure
 
 # Packages that decide a procedure's numbers, besides those that the model's adapter names.
-PACKAGES = {"probe": ("torch", "scikit-learn"), "clustering": ("scikit-learn",)}
+PACKAGES = {"probe": ("torch", "scikit-learn"), "clustering": ("scikit-learn",), "neighbours": ("scikit-learn",)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,7 +231,10 @@ def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str
         return f"the model has {abilities.LATE}"
     missing = sorted(set(task.modalities) - set(row.modalities)) if row.modalities else []
     if missing:
-        return f"the task shows {' and '.join(missing)}, the model takes {' and '.join(row.modalities)} only"
+        way = ". Without texts: --shape neighbours or --shape probe, in Python shape="
+        return f"the task shows {' and '.join(missing)}, the model takes {' and '.join(row.modalities)} only" + (
+            way if task.procedure == "zero_shot" and task.benchmark.startswith("own") else ""
+        )
     able = set(row.abilities)
     if not any(need <= able for need in procedure.needs):
         required = " or ".join(sorted(" with ".join(sorted(need)) for need in procedure.needs))

@@ -55,6 +55,8 @@ def identity(
     """
     model, modules, used = given.model, modules_of(given.model), set(packages)
     code = {"model": model, "preprocess": given.preprocess, "tokenizer": given.tokenizer, **parts}
+    if lost := [name for module in modules for name, tensor in _tensors(module).items() if tensor.is_meta]:
+        raise BadInput(f"{given.of}: {lost[0]} has no values (device meta). Load the checkpoint's weights first")
     try:
         if version:
             content: Any = [_weights(module) for module in modules]
@@ -67,8 +69,6 @@ def identity(
             f"{given.of} cannot be identified: it is or holds {error}. Name what the results belong to, "
             'version="...", and change it whenever the model changes'
         ) from error
-    except LookupError as error:
-        raise BadInput(f"{given.of}: {error.args[0]} has no values (device meta). Load its weights first") from error
     text = json.dumps([content, dict(settings), version], sort_keys=True, default=str)
     installed = versions.installed(sorted(used)).items()
     return {
@@ -106,10 +106,7 @@ def _tensors(module: torch.nn.Module) -> dict[str, torch.Tensor]:
 
 
 def _weights(module: torch.nn.Module) -> dict[str, str]:
-    tensors = _tensors(module)
-    if lost := next((name for name, tensor in tensors.items() if tensor.is_meta), ""):
-        raise LookupError(lost)
-    return {name: tensor_digest(tensor) for name, tensor in tensors.items()}
+    return {name: tensor_digest(tensor) for name, tensor in _tensors(module).items()}
 
 
 def _described(value: Any, used: set[str], inside: tuple[int, ...] = ()) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from compute.models.encoders import open_clip as library
+from compute.models.encoders import timm_vision
 from compute.models.own import mteb_encoder, transformers_model
 from compute.models.own.objects import (
     MESSAGES,
@@ -141,7 +142,8 @@ def _module(given: Given) -> OwnEncoder:
     config = timm.data.resolve_model_data_config(model)
     preprocess = timm.data.create_transform(**config, is_training=False)
     encoder = encoder_of(given._replace(preprocess=preprocess), image=model, text=None)
-    encoder.parts, encoder.settings["image"] = {"preprocess": preprocess}, "timm's transform, of the model's own"
+    encoder.parts = {"preprocess": preprocess}
+    encoder.settings["image"] = {name: config[name] for name in timm_vision.SHOWN if name in config}
     if classes := getattr(model, "num_classes", 0):
         encoder.remark = (
             f"{given.of} gives its scores of {classes} classes, which are compared as its vector. For the pooled "

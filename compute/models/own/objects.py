@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from compute.models.encoders.towers import Towers
 
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-TRANSFORM, TOKENS = "the caller's transform, stacked", "the caller's tokens, stacked"
 MESSAGES = {
     "messages": "OpenAI's chat form, one message of the user",
     "images": f"data URLs; PNG where they are not upright RGB in PNG, JPEG or WebP; decoding {decoding.VERSION}",
@@ -174,14 +172,18 @@ class OwnJudge:
 def encoder_of(given: Given, *, image: Callable[..., Any] | None, text: Callable[..., Any] | None) -> OwnEncoder:
     """The encoder of two functions: `image` gets a list of PIL images, or with `preprocess` the batch that its outputs
     are stacked to; `text` a list of texts, or with `tokenizer` the batch of their tokens."""
-    preprocess, tokenizer = given.preprocess, given.tokenizer
-    settings, sides = {}, {}
-    if image is not None:
-        settings["image"] = "PIL images" if preprocess is None else TRANSFORM
-        sides["image"] = _side(image, preprocess, given.hardware)
-    if text is not None:
-        settings["text"] = "texts" if tokenizer is None else TOKENS
-        sides["text"] = _side(text, None if tokenizer is None else tokens_of(tokenizer), given.hardware)
+    preprocess, tokenizer, settings, sides = given.preprocess, given.tokenizer, {}, {}
+    for modality, function, ready, items, made in (
+        ("image", image, preprocess, "PIL images", "the caller's transform, stacked"),
+        ("text", text, None if tokenizer is None else tokens_of(tokenizer), "texts", "the caller's tokens, stacked"),
+    ):
+        if function is not None:
+            settings[modality] = items if ready is None else made
+            sides[modality] = (
+                Side(run=partial(_of_list, function))
+                if ready is None
+                else Side(run=partial(_of_batch, function, given.hardware), ready=ready)
+            )
     return OwnEncoder(name=given.of, sides=sides, settings=settings)
 
 
@@ -256,16 +258,9 @@ def modules_of(model: Any) -> list[Any]:
 
 
 def weight_of(model: Any) -> torch.Tensor | None:
-    """A floating-point weight of the precision that most numbers of the first module with any have; else None."""
-    for module in modules_of(model):
-        weights = [weight for weight in module.parameters() if weight.is_floating_point()]
-        sizes: Counter[torch.dtype] = Counter()
-        for weight in weights:
-            sizes[weight.dtype] += weight.numel()
-        if weights:
-            usual = sizes.most_common(1)[0][0]
-            return next(weight for weight in weights if weight.dtype == usual)
-    return None
+    """The largest floating-point weight, which tells where a model is and in what precision; None where none is."""
+    weights = (weight for module in modules_of(model) for weight in module.parameters() if weight.is_floating_point())
+    return max(weights, key=lambda weight: weight.numel(), default=None)
 
 
 def inputs_of(function: Callable[..., Any]) -> int | None:
@@ -280,14 +275,13 @@ def inputs_of(function: Callable[..., Any]) -> int | None:
     return sum(parameter.kind in POSITIONAL and parameter.default is parameter.empty for parameter in parameters)
 
 
-def _side(function: Callable[..., Any], ready: Callable[[Any], Any] | None, hardware: Hardware) -> Side:
-    """A modality that a function embeds: lists of the items, or batches of what `ready` makes of each."""
+def _of_list(function: Callable[..., Any], items: Sequence[Any]) -> Any:
+    return function(list(items))
 
-    def run(items: Sequence[Any]) -> Any:
-        batch = stacked(items, hardware=hardware)
-        return function(**batch) if isinstance(batch, Mapping) else function(batch)
 
-    return Side(run=lambda items: function(list(items))) if ready is None else Side(run=run, ready=ready)
+def _of_batch(function: Callable[..., Any], hardware: Hardware, items: Sequence[Any]) -> Any:
+    batch = stacked(items, hardware=hardware)
+    return function(**batch) if isinstance(batch, Mapping) else function(batch)
 
 
 def _prepared(preprocess: Callable[[Any], Any], item: Any) -> Any:

@@ -29,15 +29,11 @@ TEXTS = ("two small dogs under the old red table near the water", "a red photo o
 
 
 def images() -> list[Image.Image]:
-    """Coloured slopes with noise, RGB, of different shapes: the same ones every time, the largest first."""
-    from PIL import Image
+    """Coloured slopes, RGB, of different shapes: the largest first."""
+    from PIL import Image, ImageOps
 
-    made, rng = [], np.random.default_rng(0)
-    for width, height in ((90, 70), (40, 65), (55, 50)):
-        slope = np.linspace(0, 150, width)[None, :, None] * np.linspace(0.3, 1, height)[:, None, None]
-        pixels = slope * rng.uniform(0.4, 1, 3) + rng.integers(0, 100, (height, width, 3))
-        made.append(Image.fromarray(pixels.astype(np.uint8)))
-    return made
+    ends = {(90, 70): ("navy", "orange"), (40, 65): ("white", "green"), (55, 50): ("black", "pink")}
+    return [ImageOps.colorize(Image.linear_gradient("L").resize(size), *colours) for size, colours in ends.items()]
 
 
 def vectors(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from compute.io.forms import Form, FormField
 from compute.tasks.data import Matches, Sentences
@@ -86,6 +87,7 @@ class TaskShape:
     forms: Mapping[str, Form]
     facts: Callable[..., OwnFacts | None]  # of the rows, of several tables by name; adds their faults, None with some
     told: bool = True  # whether a file with its columns is taken for it unless told otherwise
+    by: str = ""  # an optional column without which it is not
 
 
 _NAME = FormField("name", optional=True, aliases=("id",))
@@ -184,8 +186,9 @@ PROBE = TaskShape(
     key="probe",
     title="Linear probe",
     procedure="probe",
-    forms={"": Form("probe", (_NAME, _ITEM, _LABEL, FormField(SPLIT)))},
+    forms={"": Form("probe", (_NAME, _ITEM, _LABEL, FormField(SPLIT, optional=True)))},
     facts=labelled.probe,
+    by=SPLIT,
 )
 CLASSIFICATION = TaskShape(
     key="classification",
@@ -202,9 +205,17 @@ CLUSTERING = TaskShape(
     facts=labelled.clusters,
     told=False,
 )
+NEIGHBOURS = TaskShape(
+    key="neighbours",
+    title="Nearest neighbours",
+    procedure="neighbours",
+    forms={"": Form("neighbours", (_NAME, _ITEM, _LABEL))},
+    facts=partial(labelled.clusters, category="Nearest Neighbours", metric="accuracy"),
+    told=False,
+)
 
 # In the order in which a file's columns are compared with theirs.
-SHAPES = (CHOICES, VOTES, ODD_ONE_OUT, RATED_PAIRS, PROBE, CLASSIFICATION, CLUSTERING, MATCHING, RETRIEVAL)
+SHAPES = (CHOICES, VOTES, ODD_ONE_OUT, RATED_PAIRS, PROBE, CLASSIFICATION, CLUSTERING, NEIGHBOURS, MATCHING, RETRIEVAL)
 KEYS = tuple(shape.key for shape in SHAPES)
 
 
@@ -223,9 +234,16 @@ def shape_of(present: tuple[str, ...], given: Mapping[str, str], *, title: str) 
     alone = [shape for shape in SHAPES if "" in shape.forms]
     missing = {shape.key: shape.forms[""].missing(present, given) for shape in alone}
     for shape in alone:
-        if shape.told and not missing[shape.key]:
+        if (
+            shape.told
+            and not missing[shape.key]
+            and (not shape.by or shape.by in shape.forms[""].columns(present, given))
+        ):
             return shape
-    near = min(alone, key=lambda shape: (len(missing[shape.key]) / len(shape.forms[""].required), not shape.told))
+    near = min(
+        alone,
+        key=lambda shape: (len(missing[shape.key]) / len(shape.forms[""].required), (not shape.told, shape.by)),
+    )
     lacks = missing[near.key]
     if len(lacks) == len(near.forms[""].required):
         raise BadInput(

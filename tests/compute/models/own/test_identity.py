@@ -71,6 +71,28 @@ def test_preprocessing_counts_by_what_it_does():
     assert digest(model, preprocess=first) != digest(model, preprocess=second)
 
 
+def test_plain_settings_of_a_packages_parts_and_its_version_count():
+    digests = {digest(torch.nn.Sequential(Flat(), torch.nn.LayerNorm(6, eps, False))) for eps in (1e-5, 1e-5, 0.1)}
+    assert len(digests) == 2
+    own = wrapped(Flat(), preprocess=compose())
+    assert "torchvision" in own.identity(own.row, hardware=None)["packages"]
+
+
+def test_settings_count_beside_a_version():
+    given = transforms.Compose([transforms.Resize((32, 32)), transforms.ToTensor()])
+    first, second = (digest(small_open_clip(), preprocess=each, version="1") for each in (None, given))
+    assert first != second
+
+
+def test_how_a_tokenizer_was_used_before_does_not_count(tmp_path):
+    model, (_, tokens) = loaded(checkpoints.clip(tmp_path / "model")), parts_of(tmp_path / "model")
+    found = []
+    for length in (5, 9):
+        tokens(["a dog"], padding="max_length", max_length=length)
+        found.append(digest(model, preprocess=None, processor=tokens))
+    assert found[0] == found[1]
+
+
 def test_a_prompt_counts(tmp_path):
     model, digests = sentence_transformer(tmp_path), set()
     for prompts in ({"query": "a blue "}, {"query": "a red "}):

@@ -266,6 +266,15 @@ def test_late_interaction_of_texts_and_images(tmp_path: Path) -> None:
     for modality, items, encode in (("image", IMAGES, late.encode_document), ("text", TEXTS, late.encode_query)):
         for found, wanted in zip(embedded(own, modality, items), encode(items), strict=True):
             np.testing.assert_allclose(found, wanted, atol=1e-5)
+    calls: list[str] = []
+    for name in ("encode_query", "encode_document"):  # which here give the same
+        made = getattr(late, name)
+        setattr(late, name, lambda items, name=name, made=made, **given: calls.append(name) or made(items, **given))
+    own = versioned(late)
+    for modality, items, name in (("image", IMAGES, "encode_document"), ("text", TEXTS, "encode_query")):
+        calls.clear()
+        embedded(own, modality, items)
+        assert set(calls) == {name}
 
 
 def test_late_interaction_in_an_array_loses_its_padding() -> None:
