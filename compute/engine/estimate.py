@@ -12,7 +12,7 @@ from compute import tasks
 from compute.content.items import Column
 from compute.content.messages import Question, Reply
 from compute.engine import measure
-from compute.engine.plan import Job, Plan, by_comparison
+from compute.engine.plan import Job, Plan
 from compute.engine.workspace import Bench
 from compute.features import encoding
 from compute.features.subject import ABILITY, pairs_of
@@ -254,7 +254,7 @@ def _not_read(shown: Sequence[TaskEstimate], kind: str) -> int:
 
 def _encodes(job: Job) -> bool:
     """Whether the run encodes items, instead of comparing them or asking about them."""
-    return makes_vectors(job.model) and not by_comparison(job.model, job.task)
+    return makes_vectors(job.model) and not job.by_comparison
 
 
 class Asked:
