@@ -24,7 +24,7 @@ from compute.cli.listing import show
 from compute.cli.lite import lite
 from compute.cli.project import project
 from compute.cli.rank import rank
-from compute.cli.run import RunCommand, run
+from compute.cli.run import run
 from compute.cli.train import train
 from compute.progress import working
 from compute.types import ON_COMMAND_LINE, BadInput, LikenessError
@@ -117,7 +117,7 @@ for command in (
     project,
     answers,
 ):
-    app.command(cls=RunCommand if command is run else None)(command)
+    app.command()(command)
 app.command("list")(show)
 app.add_typer(importing, name="import")
 app.add_typer(pairing, name="pairs")

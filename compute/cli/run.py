@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperCommand
 
 from compute.cli.models import Family, ModelName, ModelOptions, named_models
 from compute.cli.workspace import Build, Names, names, rebuild, warn, with_run_settings
@@ -13,17 +12,6 @@ from compute.types import BadInput
 
 if TYPE_CHECKING:
     from compute.engine.settings import RunSettings
-
-
-class RunCommand(TyperCommand):
-    """`--dry-run --estimate` without a rate is what `--dry-run` does by itself: it measures."""
-
-    def parse_args(self, context: Any, args: list[str]) -> list[str]:
-        """typer has no option whose value is optional."""
-        if "--dry-run" in args:
-            followed = zip(args, [*args[1:], "--"], strict=True)
-            args = [word for word, after in followed if word != "--estimate" or not after.startswith("--")]
-        return super().parse_args(context, args)
 
 
 @with_run_settings
@@ -53,7 +41,7 @@ def run(
     """Computes the missing scores of models on a suite, rebuilds the database and prints the scores."""
     from compute import paths, storage
     from compute.catalog.own.suite import is_suite_file
-    from compute.engine import estimate, estimate_lines, measure, plan, ray_cluster, results_table, workspace
+    from compute.engine import estimate, estimate_lines, plan, ray_cluster, results_table, workspace
     from compute.engine.named_models import joined, keyed, record_named
     from compute.engine.run import execute
     from compute.models import hardware_for
@@ -102,7 +90,7 @@ def run(
         typer.echo("None of these models can be run on any of these tasks: nothing was changed", err=True)
         raise typer.Exit(1)
     if settings.dry_run:
-        counted = estimate.estimate(planned, bench=bench, seconds=measure.SECONDS)
+        counted = estimate.estimate(planned, bench=bench)
         for line in estimate_lines.lines(planned, *counted, results=storage.location(settings.results)):
             typer.echo(line)
         return

@@ -126,8 +126,7 @@ def run_settings(
         bool,
         typer.Option(
             "--dry-run",
-            help="Print what would be downloaded, encoded, compared and stored, and how long it takes: models whose "
-            "weights are here are measured for 10 s.",
+            help="Print what would be downloaded, encoded, compared and stored, and with --estimate how long it takes.",
         ),
     ] = False,
     rate: Annotated[
@@ -135,8 +134,7 @@ def run_settings(
         typer.Option(
             "--estimate",
             metavar="RATE",
-            help="With --dry-run: items a second of models that cannot be measured here; without a number as without "
-            "this option.",
+            help="With --dry-run: items a second that the models are taken to do.",
             min=0.001,
         ),
     ] = None,

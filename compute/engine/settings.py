@@ -61,7 +61,7 @@ class RunSettings(BaseModel):
     thumbnails: int = Field(200, ge=0)  # for how many items a task pictures are stored
     progress: bool = True  # bars are drawn where somebody watches
     dry_run: bool = False  # nothing is written or fetched
-    rate: float | None = Field(None, gt=0)  # items a second of models that a dry run cannot measure
+    rate: float | None = Field(None, gt=0)  # items a second, for the time that a dry run tells
 
     def __init__(self, **values: Any) -> None:
         try:
