@@ -21,7 +21,7 @@ import pandas as pd
 from compute.analysis.table import WHOLE, ScoreTable, shown
 from compute.interface.score_cells import TaskCells, errors_said, is_text, mean_over_seeds, read_cells
 from compute.interface.score_checks import categorised, check_names, check_units, clustered, directed, members
-from compute.interface.score_layouts import LONG, MODELS, TableOfScores, laid_out, named, plain, texts
+from compute.interface.score_layouts import LONG, MODELS, TableOfScores, laid_out, named, opened, plain, texts
 from compute.io.column_names import (
     COMPLEMENT,
     ERROR,
@@ -77,7 +77,8 @@ class ScoreReading:
 
         Raises BadInput in one sentence that names the row, the column and what to do; of cells, all that are wrong.
         """
-        file, group_of = laid_out(scores, model=self.model, transpose=self.transpose)
+        given = opened(scores)
+        file, group_of = laid_out(given, model=self.model, transpose=self.transpose)
         frame, label = file.frame, self.model
         if self.transpose:
             first = label or frame.columns[0]
@@ -91,7 +92,8 @@ class ScoreReading:
         if self.shares and "n" not in roles:
             raise BadInput("Shares need the number of answers behind each: a long table with the column n")
         label = _model_column(frame, label)
-        cells = _long(self, frame, label, roles) if roles else _wide(self, frame, label)
+        names = [*map(str, given.frame.columns), *frame.columns]
+        cells = _long(self, frame, label, roles, names) if roles else _wide(self, frame, label, names)
         for name in (label, *cells.used):
             if name in shared:
                 raise BadInput(
@@ -187,9 +189,9 @@ class _Cells:
     notes: list[str]
 
 
-def _wide(reading: ScoreReading, frame: pd.DataFrame, label: str) -> _Cells:
-    """A row a model, a column a task."""
-    check_names(reading.ignore, frame.columns, what=argument("ignore"))
+def _wide(reading: ScoreReading, frame: pd.DataFrame, label: str, known: Sequence[str]) -> _Cells:
+    """A row a model, a column a task; `known` are the names that may be ignored."""
+    check_names(reading.ignore, known, what=argument("ignore"))
     check_names(reading.only, [name for name in frame.columns if name != label], what=argument("only"))
     models = _filled(frame, label, "model")
     sums = models.map(lambda name: has_role(name, ROW)).to_numpy(bool)
@@ -217,8 +219,10 @@ def _wide(reading: ScoreReading, frame: pd.DataFrame, label: str) -> _Cells:
     )
 
 
-def _long(reading: ScoreReading, frame: pd.DataFrame, label: str, roles: Mapping[str, str]) -> _Cells:
-    """A row a score; `roles` as in `_roles`."""
+def _long(
+    reading: ScoreReading, frame: pd.DataFrame, label: str, roles: Mapping[str, str], known: Sequence[str]
+) -> _Cells:
+    """A row a score; `roles` as in `_roles`, `known` as in `_wide`."""
     tasks, metric = _named_by_metric(frame, roles["task"], ignore=reading.ignore)
     taken = {label, metric, *roles.values()}
     extra = [name for name in frame.columns if name not in taken and name not in reading.ignore]
@@ -240,7 +244,7 @@ def _long(reading: ScoreReading, frame: pd.DataFrame, label: str, roles: Mapping
         )
     names = list(dict.fromkeys(tasks))
     check_names(reading.only, names, what=argument("only"))
-    check_names(reading.ignore, (*frame.columns, *names), what=argument("ignore"))
+    check_names(reading.ignore, (*known, *names), what=argument("ignore"))
     names, skipped = reading._chosen(names)
     keys = models if not seed else models + "\0" + texts(frame[seed])
     at, rows = pd.factorize(keys)

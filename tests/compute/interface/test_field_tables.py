@@ -228,5 +228,6 @@ def test_errors_are_those_of_the_chosen_measure_and_of_seeds(tmp_path: Path) -> 
     (tmp_path / "x.csv").write_text(WANDB)
     table = compute.rank(tmp_path / "x.csv").table
     np.testing.assert_allclose(table.stderr, [[0.02, 0.02], [0.01, 0.01]])
+    assert compute.rank(tmp_path / "x.csv", ignore=["Runtime", "val/acc"]).table.tasks == ("val/recall@1",)
     (tmp_path / "x.md").write_text(LM_EVAL.format("a", 0.1, 0.2) + LM_EVAL.format("b", 0.1, 0.3))
     assert compute.rank(tmp_path / "x.md").table.stderr.tolist() == [[0.01, 0.004]] * 2
