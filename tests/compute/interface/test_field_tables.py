@@ -106,7 +106,7 @@ WANDB = """"Name","State","Notes","User","Tags","Created","Runtime","Sweep","mod
 "run-b-2","finished","-","me","","2024-05-01T13:00:00.000Z","9100","","clip-l","1","0.001","0.72","0.52"
 """
 BOLD = """Method,ImageNet,COCO,Flickr
-ours,**0.58**,<b>0.61</b>,\\textbf{0.70}
+**ours**,**0.58**,<b>0.61</b>,\\textbf{0.70}
 theirs,0.57,0.60,**0.69**
 """
 MTEB = """Rank (Borda),Model,Zero-shot,Memory Usage (MB),Parameters,Embedding Dimensions,Mean (Task),STS,Clustering
