@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.table import WHOLE, ScoreTable, shown
-from compute.interface.score_cells import TaskCells, errors_said, is_text, mean_over_seeds, read_cells
+from compute.interface.score_cells import TaskCells, is_text, mean_over_seeds, read_cells
 from compute.interface.score_checks import categorised, check_names, check_units, clustered, directed, members
 from compute.interface.score_layouts import LONG, MODELS, TableOfScores, laid_out, named, opened, plain, texts
 from compute.io.column_names import (
@@ -101,7 +101,14 @@ class ScoreReading:
                 )
         values, errors, behind = read_cells(cells.tasks, cells.rows, comma=file.comma)
         models, groups = pd.factorize(np.array(cells.rows, object))[::-1]
-        notes = [*cells.notes, *errors_said([roles["value"]] if roles and behind else behind, cells.errors)]
+        notes = list(cells.notes)
+        if cells.second:
+            notes.append(f"Models are named by {label!r} and {cells.second!r}, as rows repeat the first.")
+        if cells.errors:
+            notes.append(f"Read as standard errors: the columns {shown(cells.errors)}.")
+        if behind:
+            where = shown([roles["value"]] if roles else behind)
+            notes.append(f"Read as standard errors: what stands behind ± or in parentheses in {where}.")
         if len(models) < len(cells.rows):
             values, errors = mean_over_seeds(values, errors, groups)
             most = np.bincount(groups).max()
@@ -184,6 +191,7 @@ class _Cells:
     tasks: list[TaskCells]
     used: list[str]  # columns that are read
     errors: list[str]  # columns that are taken for standard errors without being called so
+    second: str  # the column whose names tell models apart, beside the first
     seed: str  # the column that tells rows of a model apart
     about: dict[str, object]  # what a long table says of its tasks, as fields of ScoreTable
     notes: list[str]
@@ -201,8 +209,6 @@ def _wide(reading: ScoreReading, frame: pd.DataFrame, label: str, known: Sequenc
         frame, models = frame[~sums], models[~sums]
     columns = [name for name in frame.columns if name != label and name not in reading.ignore]
     rows, second, seed = _told_apart(models, frame[columns])
-    if second:
-        notes.append(f"Models are named by {label!r} and {second!r}, as rows repeat the first.")
     columns = [name for name in columns if name not in (second, seed)]
     errors = {name: of for name, of in errors_among(columns).items() if name not in reading.named}
     tasks, skipped = reading._chosen([name for name in columns if name not in errors], frame)
@@ -213,6 +219,7 @@ def _wide(reading: ScoreReading, frame: pd.DataFrame, label: str, known: Sequenc
         tasks=[TaskCells(task, at, frame[task], frame[of_task[task]] if task in of_task else None) for task in tasks],
         used=[*tasks, *of_task.values()],
         errors=[name for name in of_task.values() if not name.lower().endswith("stderr")],
+        second=second,
         seed=seed,
         about={},
         notes=[*skipped, *notes],
@@ -234,8 +241,6 @@ def _long(
                 f"A long table has no column {shortened(name)!r}.{near} Rename it, or omit it ({argument('ignore')})"
             )
     notes = [f"Columns that are not used: {shown(extra)}."] if extra else []
-    if second:
-        notes.append(f"Models are named by {label!r} and {second!r}, as rows repeat the first.")
     if any(role != roles[role].lower() for role in ("task", "value")):
         notes.append(f"Read as a long table: task is {roles['task']!r}, value is {roles['value']!r}.")
     if "n" in roles and "stderr" not in roles and not reading.shares:
@@ -270,6 +275,7 @@ def _long(
         tasks=cells,
         used=[*filter(None, (metric, *roles.values()))],
         errors=[],
+        second=second,
         seed=seed,
         about={
             "categories": listed,
