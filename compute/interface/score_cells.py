@@ -15,7 +15,7 @@ import pandas as pd
 
 from compute.analysis.intervals import sampling_errors
 from compute.analysis.ranks.means import binomial_stderr
-from compute.analysis.table import LARGEST, shown
+from compute.analysis.table import LARGEST
 from compute.arrays import Floats, Ints
 from compute.io.numbers import Numbers, has_decimal_comma, read_numbers
 from compute.types import BadInput, argument, shortened
@@ -123,9 +123,3 @@ class BadCells:
                 f"{'. '.join(self.found[:NAMED])}.{more} Leave a cell empty where there is no score, or the column out "
                 f"({argument('ignore')})"
             )
-
-
-def errors_said(behind: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """What was taken for standard errors without being called so."""
-    said = {"the columns": columns, "what stands behind ± or in parentheses in": behind}
-    return [f"Read as standard errors: {what} {shown(names)}." for what, names in said.items() if names]

@@ -84,10 +84,9 @@ def opened(scores: TableOfScores) -> TableFile:
     )
 
 
-def laid_out(scores: TableOfScores, *, model: str, transpose: bool) -> tuple[TableFile, dict[str, str]]:
-    """`opened`, with columns under their names and known layouts as a long table; and the group of each task, of a
-    table with two rows of headings. Raises BadInput."""
-    given = opened(scores)
+def laid_out(given: TableFile, *, model: str, transpose: bool) -> tuple[TableFile, dict[str, str]]:
+    """What was `opened` with columns under their names and known layouts as a long table; and the group of each task,
+    of a table with two rows of headings. Raises BadInput."""
     if transpose:
         return replace(given, frame=named(given.frame)), {}
     frame, groups = _grouped(named(given.frame))
@@ -276,9 +275,8 @@ def _of_opencompass(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[pd
     """A row a data set and measure, a column a model; rows without a score are headings."""
     dataset, metric = columns["dataset"], columns["metric"]
     models = [name for name in frame if name not in columns.values()]
-    texts = frame[models].astype("str").apply(lambda cells: cells.str.strip().str.lower())
-    frame = frame[~texts.isin(NO_NUMBER).all(axis=1)]
-    means = frame[metric].map(lambda name: has_role(name.replace("naive", ""), SUM))
+    frame = frame[~frame[models].apply(lambda cells: texts(cells).str.lower().isin(NO_NUMBER)).all(axis=1)]
+    means = texts(frame[metric]).map(lambda name: has_role(name.replace("naive", ""), SUM))
     whole = [name for name in frame[dataset][means] if any(name in other for other in frame[dataset] if other != name)]
     frame = frame[~(means & frame[dataset].isin(whole))]
     long = frame.melt([dataset, metric], models, var_name="model").rename(columns={dataset: "task", metric: "metric"})
@@ -288,8 +286,7 @@ def _of_opencompass(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[pd
 
 def _main_measures(frame: pd.DataFrame, *, kept: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
     """The main measure of every task, as a long table with the columns `kept`, and a note of the others."""
-    texts = frame["value"].astype("str").fillna("").str.strip().str.lower()
-    frame = frame[~texts.isin(NO_NUMBER)]
+    frame = frame[~texts(frame["value"]).str.lower().isin(NO_NUMBER)]
     chosen: dict[str, str] = {}
     way: dict[str, bool | None] = {}
     for task, rows in frame.groupby("task", sort=False):

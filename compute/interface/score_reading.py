@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.table import WHOLE, ScoreTable, shown
-from compute.interface.score_cells import TaskCells, errors_said, is_text, mean_over_seeds, read_cells
+from compute.interface.score_cells import TaskCells, is_text, mean_over_seeds, read_cells
 from compute.interface.score_checks import categorised, check_names, check_units, clustered, directed, members
-from compute.interface.score_layouts import LONG, MODELS, TableOfScores, laid_out, named, plain, texts
+from compute.interface.score_layouts import LONG, MODELS, TableOfScores, laid_out, named, opened, plain, texts
 from compute.io.column_names import (
     COMPLEMENT,
     ERROR,
@@ -77,7 +77,8 @@ class ScoreReading:
 
         Raises BadInput in one sentence that names the row, the column and what to do; of cells, all that are wrong.
         """
-        file, group_of = laid_out(scores, model=self.model, transpose=self.transpose)
+        given = opened(scores)
+        file, group_of = laid_out(given, model=self.model, transpose=self.transpose)
         frame, label = file.frame, self.model
         if self.transpose:
             first = label or frame.columns[0]
@@ -91,7 +92,8 @@ class ScoreReading:
         if self.shares and "n" not in roles:
             raise BadInput("Shares need the number of answers behind each: a long table with the column n")
         label = _model_column(frame, label)
-        cells = _long(self, frame, label, roles) if roles else _wide(self, frame, label)
+        names = [*map(str, given.frame.columns), *frame.columns]
+        cells = _long(self, frame, label, roles, names) if roles else _wide(self, frame, label, names)
         for name in (label, *cells.used):
             if name in shared:
                 raise BadInput(
@@ -99,7 +101,14 @@ class ScoreReading:
                 )
         values, errors, behind = read_cells(cells.tasks, cells.rows, comma=file.comma)
         models, groups = pd.factorize(np.array(cells.rows, object))[::-1]
-        notes = [*cells.notes, *errors_said([roles["value"]] if roles and behind else behind, cells.errors)]
+        notes = list(cells.notes)
+        if cells.second:
+            notes.append(f"Models are named by {label!r} and {cells.second!r}, as rows repeat the first.")
+        if cells.errors:
+            notes.append(f"Read as standard errors: the columns {shown(cells.errors)}.")
+        if behind:
+            where = shown([roles["value"]] if roles else behind)
+            notes.append(f"Read as standard errors: what stands behind ± or in parentheses in {where}.")
         if len(models) < len(cells.rows):
             values, errors = mean_over_seeds(values, errors, groups)
             most = np.bincount(groups).max()
@@ -182,14 +191,15 @@ class _Cells:
     tasks: list[TaskCells]
     used: list[str]  # columns that are read
     errors: list[str]  # columns that are taken for standard errors without being called so
+    second: str  # the column whose names tell models apart, beside the first
     seed: str  # the column that tells rows of a model apart
     about: dict[str, object]  # what a long table says of its tasks, as fields of ScoreTable
     notes: list[str]
 
 
-def _wide(reading: ScoreReading, frame: pd.DataFrame, label: str) -> _Cells:
-    """A row a model, a column a task."""
-    check_names(reading.ignore, frame.columns, what=argument("ignore"))
+def _wide(reading: ScoreReading, frame: pd.DataFrame, label: str, known: Sequence[str]) -> _Cells:
+    """A row a model, a column a task; `known` are the names that may be ignored."""
+    check_names(reading.ignore, known, what=argument("ignore"))
     check_names(reading.only, [name for name in frame.columns if name != label], what=argument("only"))
     models = _filled(frame, label, "model")
     sums = models.map(lambda name: has_role(name, ROW)).to_numpy(bool)
@@ -199,8 +209,6 @@ def _wide(reading: ScoreReading, frame: pd.DataFrame, label: str) -> _Cells:
         frame, models = frame[~sums], models[~sums]
     columns = [name for name in frame.columns if name != label and name not in reading.ignore]
     rows, second, seed = _told_apart(models, frame[columns])
-    if second:
-        notes.append(f"Models are named by {label!r} and {second!r}, as rows repeat the first.")
     columns = [name for name in columns if name not in (second, seed)]
     errors = {name: of for name, of in errors_among(columns).items() if name not in reading.named}
     tasks, skipped = reading._chosen([name for name in columns if name not in errors], frame)
@@ -211,14 +219,17 @@ def _wide(reading: ScoreReading, frame: pd.DataFrame, label: str) -> _Cells:
         tasks=[TaskCells(task, at, frame[task], frame[of_task[task]] if task in of_task else None) for task in tasks],
         used=[*tasks, *of_task.values()],
         errors=[name for name in of_task.values() if not name.lower().endswith("stderr")],
+        second=second,
         seed=seed,
         about={},
         notes=[*skipped, *notes],
     )
 
 
-def _long(reading: ScoreReading, frame: pd.DataFrame, label: str, roles: Mapping[str, str]) -> _Cells:
-    """A row a score; `roles` as in `_roles`."""
+def _long(
+    reading: ScoreReading, frame: pd.DataFrame, label: str, roles: Mapping[str, str], known: Sequence[str]
+) -> _Cells:
+    """A row a score; `roles` as in `_roles`, `known` as in `_wide`."""
     tasks, metric = _named_by_metric(frame, roles["task"], ignore=reading.ignore)
     taken = {label, metric, *roles.values()}
     extra = [name for name in frame.columns if name not in taken and name not in reading.ignore]
@@ -230,8 +241,6 @@ def _long(reading: ScoreReading, frame: pd.DataFrame, label: str, roles: Mapping
                 f"A long table has no column {shortened(name)!r}.{near} Rename it, or omit it ({argument('ignore')})"
             )
     notes = [f"Columns that are not used: {shown(extra)}."] if extra else []
-    if second:
-        notes.append(f"Models are named by {label!r} and {second!r}, as rows repeat the first.")
     if any(role != roles[role].lower() for role in ("task", "value")):
         notes.append(f"Read as a long table: task is {roles['task']!r}, value is {roles['value']!r}.")
     if "n" in roles and "stderr" not in roles and not reading.shares:
@@ -240,7 +249,7 @@ def _long(reading: ScoreReading, frame: pd.DataFrame, label: str, roles: Mapping
         )
     names = list(dict.fromkeys(tasks))
     check_names(reading.only, names, what=argument("only"))
-    check_names(reading.ignore, (*frame.columns, *names), what=argument("ignore"))
+    check_names(reading.ignore, (*known, *names), what=argument("ignore"))
     names, skipped = reading._chosen(names)
     keys = models if not seed else models + "\0" + texts(frame[seed])
     at, rows = pd.factorize(keys)
@@ -266,6 +275,7 @@ def _long(reading: ScoreReading, frame: pd.DataFrame, label: str, roles: Mapping
         tasks=cells,
         used=[*filter(None, (metric, *roles.values()))],
         errors=[],
+        second=second,
         seed=seed,
         about={
             "categories": listed,

@@ -106,7 +106,7 @@ WANDB = """"Name","State","Notes","User","Tags","Created","Runtime","Sweep","mod
 "run-b-2","finished","-","me","","2024-05-01T13:00:00.000Z","9100","","clip-l","1","0.001","0.72","0.52"
 """
 BOLD = """Method,ImageNet,COCO,Flickr
-ours,**0.58**,<b>0.61</b>,\\textbf{0.70}
+**ours**,**0.58**,<b>0.61</b>,\\textbf{0.70}
 theirs,0.57,0.60,**0.69**
 """
 MTEB = """Rank (Borda),Model,Zero-shot,Memory Usage (MB),Parameters,Embedding Dimensions,Mean (Task),STS,Clustering
@@ -228,5 +228,6 @@ def test_errors_are_those_of_the_chosen_measure_and_of_seeds(tmp_path: Path) -> 
     (tmp_path / "x.csv").write_text(WANDB)
     table = compute.rank(tmp_path / "x.csv").table
     np.testing.assert_allclose(table.stderr, [[0.02, 0.02], [0.01, 0.01]])
+    assert compute.rank(tmp_path / "x.csv", ignore=["Runtime", "val/acc"]).table.tasks == ("val/recall@1",)
     (tmp_path / "x.md").write_text(LM_EVAL.format("a", 0.1, 0.2) + LM_EVAL.format("b", 0.1, 0.3))
     assert compute.rank(tmp_path / "x.md").table.stderr.tolist() == [[0.01, 0.004]] * 2
