@@ -25,6 +25,7 @@ def harness(model: str, arc: float, mmlu: float, perplexity: float) -> str:
             "results": {
                 "arc_easy": {"alias": "arc_easy", "acc,none": arc, "acc_stderr,none": 0.01, "acc_norm,none": 0.01},
                 "lambada": {"perplexity,none": perplexity, "perplexity_stderr,none": "N/A", "acc,none": arc / 2},
+                "custom": {"oddity,none": arc},
                 "mmlu": {"acc,none": mmlu, "acc_stderr,none": 0.004, "alias": "mmlu"},
                 "gsm8k": {"exact_match,strict-match": mmlu / 2, "exact_match,flexible-extract": 0.5},
                 **parts,
@@ -126,8 +127,8 @@ FILES: dict[str, tuple[dict[str, str], str, str, float, str]] = {
             "b__y/results_2024.json": harness("b/y", 0.70, 0.50, 20.0),
         },
         "b/y a/x",
-        "arc_easy|lambada|mmlu|gsm8k",
-        (0.7 + 0.35 + 0.5 + 0.25) / 4,
+        "arc_easy|lambada|custom|mmlu|gsm8k",
+        (0.7 + 0.35 + 0.7 + 0.5 + 0.25) / 5,
         "Not used: acc_norm",
     ),
     "lm-eval Markdown": (
@@ -229,5 +230,7 @@ def test_errors_are_those_of_the_chosen_measure_and_of_seeds(tmp_path: Path) -> 
     table = compute.rank(tmp_path / "x.csv").table
     np.testing.assert_allclose(table.stderr, [[0.02, 0.02], [0.01, 0.01]])
     assert compute.rank(tmp_path / "x.csv", ignore=["Runtime", "val/acc"]).table.tasks == ("val/recall@1",)
+    (tmp_path / "x.csv").write_text(OPENCOMPASS.replace("gen,20.0", "gen,-"))
+    assert np.isnan(compute.rank(tmp_path / "x.csv", coverage=0.5).table.values).sum() == 1
     (tmp_path / "x.md").write_text(LM_EVAL.format("a", 0.1, 0.2) + LM_EVAL.format("b", 0.1, 0.3))
     assert compute.rank(tmp_path / "x.md").table.stderr.tolist() == [[0.01, 0.004]] * 2

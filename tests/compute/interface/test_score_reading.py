@@ -303,6 +303,7 @@ READ = (
     (",R,R,C\nmodel,en,de,cats\nx,1,2,3\n", "x", "en|de|cats", [1, 2, 3], "Categories.*R, C"),
     ("model,R,,C,\n,en,Average,en,Average\nx,1,2,3,4\n", "x", "en (R)|en (C)", [1, 3], "Categories"),
     (",R,R\n,en,de\nmodel,,\nx,1,2\n", "x", "en|de", [1, 2], "Categories"),
+    ("model,dataset,FID,KID\nx,LAION,1,2\ny,COCO,2,3\n", "x|y", "FID|KID", [1, 2], r"dataset \(text"),
     ("Rank,System,a\n1,x,1\n2,y,2\n", "x|y", "a", [1], "Skipped: Rank"),
     ("model,a\nx,1\nMean,2\n", "x", "a", [1], "not models.*Mean"),
     ("model,R@1,R@10,x\na,1,2,3\n", "a", "R@1|R@10|x", [1, 2, 3], "cutoff.*R@1, R@10"),

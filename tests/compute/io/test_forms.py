@@ -45,6 +45,15 @@ def test_the_first_form_that_fits(text: str, key: str, columns: dict[str, list],
         np.testing.assert_array_equal(frame[name], values)
 
 
+def test_numbered_columns_have_no_gap_and_an_end() -> None:
+    form = Form("many", (FormField("side", least=2),))
+    whole = [f"side_{at}" for at in range(1, 10)]
+    assert len(form.resolved(whole[:8], {}, title="x")[0]) == 8
+    for columns in (whole, [*whole[:2], "side_4"]):
+        with pytest.raises(BadInput, match="number"):
+            form.resolved(columns, {}, title="x")
+
+
 @pytest.mark.parametrize(("text", "words"), FAULTS)
 def test_every_fault_is_named(text: str, words: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text(text)
