@@ -113,12 +113,8 @@ class ScoreReading:
             values, errors = mean_over_seeds(values, errors, groups)
             most = np.bincount(groups).max()
             notes.append(f"Means over up to {most} seeds ({cells.seed!r}); standard errors are by their spread.")
-        table = replace(
-            ScoreTable(
-                models=tuple(models), tasks=tuple(one.task for one in cells.tasks), values=values, stderr=errors
-            ),
-            **cells.about,
-        )
+        tasks = tuple(one.task for one in cells.tasks)
+        table = ScoreTable(models=tuple(models), tasks=tasks, values=values, stderr=errors, **cells.about)
         check_units(table, named=self.named)
         if not table.tasks:
             raise BadInput("The table has no tasks: it needs a column of scores besides the column of models")

@@ -351,7 +351,7 @@ def test_tables_of_pairs_are_scored_and_a_row_that_fails_says_why(tray: Callable
     assert second["tiny score"] == "" and "none.png" in second["problem"]
     assert page.locator(f"{BATCH} img").count() == 0 and page.evaluate("window.harmed") is None
     add(page, b"left,right\na,b\n", "wrong.csv")
-    page.locator(f"{BATCH} [role=status]", has_text="needs a heading with the columns first and second").wait_for()
+    page.locator(f"{BATCH} [role=status]", has_text="It needs first, second").wait_for()
 
 
 def test_others_are_answered_while_a_table_is_at_work_and_a_cancel_keeps_what_is_done(

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import compute
 from compute.analysis.table import WHOLE, ScoreTable, position
 from compute.interface.score_reading import ScoreReading
 from compute.types import BadInput
@@ -374,3 +375,13 @@ def test_a_fact_weighs_where_an_option_names_it() -> None:
     assert beside.tasks == ("acc_mean", "f") and beside.stderr[:, 0].tolist() == [0.2, 0.3]
     alone = ScoreReading().table(pd.DataFrame({"model": ["x", "y"], "acc_std": [0.2, 0.3], "f": [1, 2]}))
     assert alone.tasks == ("f",) and "acc_std" in alone.notes[0]
+
+
+def test_the_categories_of_a_long_table_weigh_alike() -> None:
+    rows = [
+        (model, task, value + at / 10, category)
+        for at, model in enumerate("ab")
+        for task, value, category in (("s", 0.1, "A"), ("t", 0.3, "A"), ("u", 0.5, "B"), ("v", 0.6, "C"))
+    ]
+    ranked = compute.rank(pd.DataFrame(rows, columns=["model", "task", "value", "category"])).frame()
+    assert dict(zip(ranked["model"], ranked["mean"], strict=True)) == pytest.approx({"a": 1.3 / 3, "b": 1.6 / 3})
