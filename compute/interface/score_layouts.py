@@ -51,7 +51,8 @@ MTEB_TASK = ("task_name", "split", "subset")  # the columns that name a task in 
 NAMELESS = re.compile(r"(?:Unnamed: \d+(?:_level_\d+)?)?")  # pandas' names of columns without one
 RULE = re.compile(r"[\s|:-]*-[\s|:-]*")  # below the heading of a table in Markdown
 CELL, EDGES = re.compile(r"(?<!\\)\|"), re.compile(r"^\||(?<!\\)\|$")
-MARKS = re.compile(r"\*\*|__(?=\S.*__)|(?<=\S)__|<br ?/?>|</?(?:b|u|strong)>|`|!?\[(?=[^\]]*\]\()|\]\([^)]*\)")
+STRONG = re.compile(r"(?<!\w)__(\S|\S.*?\S)__(?!\w)")  # not inside a name: org__model
+MARKS = re.compile(r"\*\*|<br ?/?>|</?(?:b|u|strong)>|`|!?\[(?=[^\]]*\]\()|\]\([^)]*\)")
 OF_MODEL = re.compile(r"""(?:pretrained|model|model_name|model_path)=["']?([^,"')\s]+)""")
 
 
@@ -240,7 +241,7 @@ def _in_markdown(lines: Sequence[str]) -> pd.DataFrame:
 
 def plain(cell: str) -> str:
     """A cell without marks of Markdown."""
-    return MARKS.sub("", cell).strip()
+    return STRONG.sub(r"\1", MARKS.sub("", cell)).strip()
 
 
 # ---- known layouts

@@ -356,7 +356,7 @@ def _told_apart(
     if seed:
         on["seed"] = texts(others[seed])
         bare = [
-            re.sub(rf"[-_ /.]*(?:seed|s)[-_ =]?{re.escape(own)}$", "", name) or name
+            re.sub(rf"[-_ /.]+(?:seed|s)[-_ =]?{re.escape(own)}$", "", name) or name
             for name, own in zip(names, on["seed"], strict=True)
         ]
         on["model"] = names = pd.Series(bare, index=names.index)

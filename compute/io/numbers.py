@@ -23,7 +23,10 @@ GROUPED = {
     True: re.compile(r"[+-]?[1-9]\d{0,2}(?:(?P<gap>[.'’\s])\d{3})(?:(?P=gap)\d{3})*(?:,\d*)?"),
 }
 EITHER = re.compile(r"[+-]?[1-9]\d{0,2}[,.]\d{3}")  # 1,204 and 1.204: thousands or decimals
-BOLD = re.compile(r"\*\*|__|</?(?:b|u|strong)>|\\(?:textbf|underline)\{|(?<=\d)\}", re.IGNORECASE)  # of the best score
+# Marks of the best score; not between digits.
+BOLD = re.compile(
+    r"(?<!\w)(?:\*\*|__)|(?:\*\*|__)(?!\w)|</?(?:b|u|strong)>|\\(?:textbf|underline)\{|(?<=\d)\}", re.IGNORECASE
+)
 # A value and its error: 88.1 ± 0.4, 70.1 (0.3), 70.1 (±3); 70.1 (3) may be a rank.
 ERROR = re.compile(r"(.+?)(?<!\s)\s*(?:(?:±|\+/-)([^()]+)|\(\s*(?:(?:±|\+/-)([^()]++)|(\d*[.,]\d+\s*+%?)\s*)\))")
 

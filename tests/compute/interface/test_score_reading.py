@@ -167,6 +167,8 @@ FAULTS = (
     ("model,a\nx,1\ny,2\nx,3\n", ("Rows 1 and 3", "'x'")),
     ("model,task,value\nx,t,1\ny,t,2\nx,t,1\n", ("Rows 1 and 3", "'x' on 't'")),
     ("model,a\nx,1\n,2\n", ("Row 2",)),
+    ("model,a\nx,1__0\ny,2\n", ("Row 1 ('x')", "1__0")),
+    ("model,a\nx,1**0\ny,2\n", ("Row 1 ('x')", "1**0")),
     ("model,task,value\nx,t,1\ny,,2\n", ("Row 2",)),
     ("model\nx\ny\n", ("no tasks",)),
     ("model,a,a\nx,1,2\n", ("'a'",)),
@@ -385,3 +387,16 @@ def test_the_categories_of_a_long_table_weigh_alike() -> None:
     ]
     ranked = compute.rank(pd.DataFrame(rows, columns=["model", "task", "value", "category"])).frame()
     assert dict(zip(ranked["model"], ranked["mean"], strict=True)) == pytest.approx({"a": 1.3 / 3, "b": 1.6 / 3})
+
+
+def test_marks_of_bold_type_go_and_names_stay() -> None:
+    frame = pd.DataFrame({"model": ["org__a", "orga", "**b**", "__c__"], "mmlu__law": ["__1__", "2", "**3**", "4"]})
+    table = ScoreReading().table(frame)
+    assert table.models == ("org__a", "orga", "b", "c") and table.tasks == ("mmlu__law",)
+    assert table.values[:, 0].tolist() == [1, 2, 3, 4]
+
+
+def test_a_seed_is_told_from_the_end_of_a_name() -> None:
+    frame = pd.DataFrame({"model": ["a-seed1", "a-seed2", "vits1", "vits2"], "seed": [1, 2, 1, 2], "t": [1, 3, 5, 7]})
+    table = ScoreReading().table(frame)
+    assert table.models == ("a", "vits1", "vits2") and table.values[:, 0].tolist() == [2, 5, 7]
