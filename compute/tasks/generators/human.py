@@ -19,6 +19,7 @@ TIES = ("tie", "tie (bothbad)", "both", "equal", "neither")
 GENERATOR, VOTES = FormField("generator", ("model", "name")), FormField("votes", ("count",), COUNT)
 RANK = FormField("rank", (), NUMBER)
 LEFT, RIGHT = FormField("first", ("model_a", "left")), FormField("second", ("model_b", "right"))
+SIDES = {name: field for field in (LEFT, RIGHT) for name in (field.name, *field.aliases)}
 FORMS = (
     Form("won", (FormField("winner", ("chosen",)), FormField("loser", ("rejected",)), VOTES._replace(optional=True))),
     Form("chosen", (LEFT, RIGHT, FormField("choice", ("winner", "vote")))),
@@ -76,13 +77,14 @@ def read(path: Path) -> HumanTable:
         said = row.get("choice", first)
         if first == second:
             raise BadInput(f"{path.name}, row {at}: {first!r} is compared with itself")
-        if said.lower() in TIES:
+        side = {first: LEFT, second: RIGHT}.get(said) or SIDES.get(said.lower())  # a name comes before a side's
+        if side is LEFT:
+            pairs[first, second] += row.get("votes", 1.0)
+        elif side is RIGHT:
+            pairs[second, first] += 1
+        elif said.lower() in TIES:
             pairs[first, second] += 0.5
             pairs[second, first] += 0.5
-        elif said in (first, LEFT.name, *LEFT.aliases):
-            pairs[first, second] += row.get("votes", 1.0)
-        elif said in (second, RIGHT.name, *RIGHT.aliases):
-            pairs[second, first] += 1
         else:
             raise BadInput(f"{path.name}, row {at}: the choice {said!r} is not one of {first!r}, {second!r}, tie")
     return _voted(pairs, path.name, notes)

@@ -36,9 +36,12 @@ def test_votes_of_every_form_make_the_same_table(tmp_path: Path) -> None:
         ("winner,loser,votes", "a,b,2.5", "b,a,0.5"),
         ("first,second,choice", "a,b,a", "b,a,second", "a,b,tie"),
         ("model_a,model_b,winner", "a,b,model_a", "b,a,model_b", "a,b,tie (bothbad)"),
+        ("Left,Right,Choice", "a,b,Left", "b,a,Right", "a,b,Tie"),
     ):
         table = human.read(written(tmp_path, *lines))
         assert table.names == ("a", "b") and (table.wins == expected).all()
+    table = human.read(written(tmp_path, "first,second,choice", "right,left,left", "right,left,tie"))
+    assert table.names == ("left", "right") and table.wins.tolist() == [[0, 1.5], [0.5, 0]], "a name, not a side"
     lines = ("prompt,generator,votes", "p,a,2", "p,b,1", "p,c,0", "q,a,1", "q,b,0")
     table = human.read(written(tmp_path, *lines))
     assert table.wins.tolist() == [[0, 3, 2], [1, 0, 1], [0, 0, 0]] and "as if all were shown" in table.notes[0]
