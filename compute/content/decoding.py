@@ -41,10 +41,12 @@ DEEP_GREY = ("I;16", "I;16L", "I;16B", "I;16N", "I")  # "I" has 32 bits; PNG and
 _one_large = threading.Lock()
 
 
-def lock(image: Image.Image) -> AbstractContextManager[Any]:
-    """Around work on an image's pixels: waits for another thread's large image where this one is large too."""
+def lock(
+    image: Image.Image, alone: Callable[[], AbstractContextManager[Any]] = lambda: _one_large
+) -> AbstractContextManager[Any]:
+    """Around work on an image's pixels: `alone` where it is large, which waits for another thread's large image."""
     large = image.width * image.height > LARGE or max(image.size) > STRIP * min(image.size)
-    return _one_large if large else nullcontext()
+    return alone() if large else nullcontext()
 
 
 def picture(content: bytes | Callable[[], Image.Image]) -> Image.Image:

@@ -20,7 +20,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -202,12 +202,13 @@ def main() -> None:
     os.dup2(2, 1)  # whatever a library prints is not a reply
     _prepare()
     with Path(__file__).open("rb") as lock, suppress(EOFError, BrokenPipeError):
+        alone = partial(_locked, lock) if fcntl else nullcontext
         bare_process.confine(memory=MEMORY, seconds=SECONDS)
         _send(target, READY)
         while True:
             name, data = (_receive(sys.stdin.buffer) for _ in range(2))
             bare_process.allow(SECONDS)
-            _send(target, *_reply(data, name.decode(errors="replace"), partial(_locked, lock)))
+            _send(target, *_reply(data, name.decode(errors="replace"), alone))
             del data
             processes.return_freed()
 
@@ -226,13 +227,11 @@ def _prepare() -> None:
 @contextmanager
 def _locked(file: BinaryIO) -> Iterator[None]:
     """Waits until no other worker is in this block, so that large images take the memory of one."""
-    if fcntl:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    fcntl.flock(file, fcntl.LOCK_EX)
     try:
         yield
     finally:
-        if fcntl:
-            fcntl.flock(file, fcntl.LOCK_UN)
+        fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def _reply(data: bytes, name: str, alone: Callable[[], AbstractContextManager[None]]) -> tuple[bytes, ...]:

@@ -67,7 +67,7 @@ def image(data: bytes, *, name: str, alone: Callable[[], AbstractContextManager[
     most = OF_WEBP if data[8:12] == b"WEBP" else MEGAPIXELS
     try:
         opened = decoding.opened(data, megapixels=most, formats=FORMATS)
-        with alone() if opened.width * opened.height > decoding.LARGE else nullcontext():
+        with decoding.lock(opened, alone):
             content, note = _decoded(opened)
     except (BadInput, MemoryError) as error:
         if MemoryError in (type(error), type(error.__cause__)):
