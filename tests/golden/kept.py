@@ -32,6 +32,7 @@ from compute import paths, versions
 from compute.__main__ import app
 from compute.calibration import making
 from tests.golden import freeze
+from tests.golden.site import site as opened
 
 HERE = Path(__file__).parent / "kept"
 EXPECTED = HERE / "expected.json"
@@ -120,7 +121,7 @@ def percentiles(folder: Path) -> dict[str, Any]:
     first, other = (
         f"data:image/png;base64,{base64.b64encode((folder / name).read_bytes()).decode()}" for name in SCENES
     )
-    with freeze.site(database) as site:
+    with opened(database) as site:
         for what, second in (("the same", first), ("another", other), ("text", (folder / "scene.txt").read_text())):
             (rows,) = site.call("score_pair", first=first, second=second, models=["tiny", "ssim"])
             found |= {f"{row['model']}, {what}": [row[key] for key in parts] for row in rows if not row["problem"]}
