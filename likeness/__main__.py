@@ -26,13 +26,14 @@ def main() -> None:
 
 def _commands() -> str:
     """Every command with what it does, one line each."""
+    from typer import Context
     from typer.main import get_command
 
-    from compute.__main__ import app
+    from compute.__main__ import COMMANDS, app
 
-    lines = (
-        f"  {name:20}  {command.get_short_help_str(90)}" for name, command in sorted(get_command(app).commands.items())
-    )
+    group = get_command(app)
+    context = Context(group)
+    lines = (f"  {name:20}  {group.get_command(context, name).get_short_help_str(90)}" for name in sorted(COMMANDS))
     return "\n".join(("commands, each with its own --help:", *lines))
 
 

@@ -9,13 +9,9 @@ import typer
 
 
 def answers(
-    drop_invalid: Annotated[
-        bool,
-        typer.Option(
-            "--drop-invalid", help="Drop the invalid ones, so that they are asked again. Not while a run asks."
-        ),
-    ] = False,
-):
+    *,
+    drop_invalid: Annotated[bool, "Drop the invalid ones, so that they are asked again. Not while a run asks."] = False,
+) -> None:
     """Counts judges' stored answers and the invalid ones: empty ones, which providers gave for failures,
     and those that were cut or lack a score or option."""
     from compute.io.files import write_text

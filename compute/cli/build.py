@@ -7,13 +7,22 @@ from typing import Annotated
 
 import typer
 
+from compute import storage
 from compute.cli import workspace
 
 
 def build(
-    path: Annotated[Path | None, typer.Option(help="Where to write; default: the app's database.")] = None,
-    results: workspace.ReadResults = None,
-):
+    *,
+    path: Annotated[Path | None, "Where to write; default: the app's database."] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(
+            parser=storage.opened,
+            metavar="PATH or URL",
+            help="The results to show: a folder or an address; default: the app's.",
+        ),
+    ] = None,
+) -> None:
     """Builds the database from the published tables, the catalogue, the imports and the run folders."""
     report = workspace.build(path, results=results)
     for line in report.unshown:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,8 @@ import typer
 
 from compute import paths
 from compute.cli import workspace
+from compute.cli.command import grouped
+from compute.engine.settings import DataFolder, Offline
 from compute.engine.workspace import catalog_with_own, check_writable, stay_offline
 from compute.types import BadInput, counted, slug
 
@@ -17,31 +20,24 @@ if TYPE_CHECKING:
     from compute.importing import Imported
 
 
-Name = Annotated[str, typer.Option("--name", help="Name of the collection; default: its source and a digest.")]
-Replace = Annotated[
-    bool,
-    typer.Option(
-        "--replace", help="Remove earlier imports of the same source, and the collection --name; else both stay."
-    ),
-]
+Name = Annotated[str, "Name of the collection; default: its source and a digest."]
+Replace = Annotated[bool, "Remove earlier imports of the same source, and the collection --name; else both stay."]
 
 
 def mteb_results(
-    path: Annotated[Path | None, typer.Argument(help="A copy of the results repository; default: download it.")] = None,
-    revision: Annotated[str, typer.Option(help="Commit or branch to download, or that PATH is of.")] = "main",
+    path: Annotated[Path | None, "A copy of the results repository; default: download it."] = None,
+    *,
+    revision: Annotated[str, "Commit or branch to download, or that PATH is of."] = "main",
     name: Name = "",
     replace: Replace = False,
     build: workspace.Build = True,
     ship: Annotated[
         bool,
-        typer.Option(
-            "--ship",
-            help="Write assets/imported, which every build reads, instead of a collection; prints what changes. Needs "
-            "the commit and, of a PATH, the date.",
-        ),
+        "Write assets/imported, which every build reads, instead of a collection; prints what changes. Needs "
+        "the commit and, of a PATH, the date.",
     ] = False,
-    date: Annotated[str, typer.Option(help="The date of PATH's commit, YYYY-MM-DD.")] = "",
-):
+    date: Annotated[str, "The date of PATH's commit, YYYY-MM-DD."] = "",
+) -> None:
     """Result files of the public MTEB results repository: results/<org>__<model>/<revision>/<Task>.json."""
     from compute.catalog import shipped
     from compute.importing import fetch_mteb_results, read_mteb_results
@@ -56,11 +52,12 @@ def mteb_results(
 
 
 def scores(
-    path: Annotated[Path, typer.Argument(help="A CSV: benchmark, model, task, metric, value, ...")],
+    path: Annotated[Path, "A CSV: benchmark, model, task, metric, value, ..."],
+    *,
     name: Name = "",
     replace: Replace = False,
     build: workspace.Build = True,
-):
+) -> None:
     """Any table of scores. A model or task that is not in the catalogue must be declared in the file."""
     from compute.importing import read_scores_csv
 
@@ -76,19 +73,17 @@ def scores(
 
 
 def eval_results(
-    where: Annotated[
-        str, typer.Argument(help="A model's repository as ORG/NAME, or a folder or file of .eval_results.")
-    ],
+    where: Annotated[str, "A model's repository as ORG/NAME, or a folder or file of .eval_results."],
+    *,
     model: Annotated[
-        str,
-        typer.Option(help="Whose results a folder or file holds: ORG/NAME or a model key. Of a repository, its own."),
+        str, "Whose results a folder or file holds: ORG/NAME or a model key. Of a repository, its own."
     ] = "",
-    revision: Annotated[str, typer.Option(help="Of the repository: a commit, branch or tag.")] = "main",
+    revision: Annotated[str, "Of the repository: a commit, branch or tag."] = "main",
     name: Name = "",
     replace: Replace = False,
     build: workspace.Build = True,
-    offline: workspace.Offline = False,
-):
+    offline: Offline = False,
+) -> None:
     """Results in the hub's form, `.eval_results/*.yaml`: those with a task of the catalogue and a clear unit."""
     from compute.catalog import hub_tasks, known
     from compute.importing import fetch_eval_results, read_eval_results
@@ -110,19 +105,16 @@ def eval_results(
 
 
 def parti_prompts(
-    out: Annotated[Path, typer.Option(help="The table to write, a Parquet file.")],
+    *,
+    out: Annotated[Path, "The table to write, a Parquet file."],
     generators: Annotated[
-        list[str] | None,
-        typer.Option(help="Data sets of diffusers-parti-prompts, comma-separated; default: the arena's four."),
-    ] = None,
-    votes: Annotated[
-        list[Path] | None,
-        typer.Option(help="Votes: generator, prompt or its row, perhaps votes. Repeatable."),
-    ] = None,
-    revision: Annotated[str, typer.Option(help="Of the data sets: a commit; default: the newest.")] = "",
-    data: workspace.Data = None,
-    offline: workspace.Offline = False,
-):
+        Sequence[str], "Data sets of diffusers-parti-prompts, comma-separated; default: the arena's four."
+    ] = (),
+    votes: Annotated[list[Path], "Votes: generator, prompt or its row, perhaps votes. Repeatable."] = (),
+    revision: Annotated[str, "Of the data sets: a commit; default: the newest."] = "",
+    data: DataFolder = None,
+    offline: Offline = False,
+) -> None:
     """Parti-Prompts' published generations and votes, as one table: prompt, generator, image, votes.
 
     `frechet --human` takes it as votes. The layout of the votes is assumed, as none is documented.
@@ -138,11 +130,11 @@ def parti_prompts(
         stay_offline()
     source = Source(root=data, offline=offline)
     tables = {}
-    for name in workspace.names(generators) or parti.GENERATORS:
+    for name in generators or parti.GENERATORS:
         repo = f"{parti.ORGANISATION}/{name}"
         typer.echo(f"Reading {repo}", err=True)
         tables[name] = parquet.table(source.folder(repo, revision=revision), repo=repo, split="train")
-    made = parti.write(out, generations=tables, votes=tuple(votes or ()))
+    made = parti.write(out, generations=tables, votes=tuple(votes))
     for note in made.notes:
         typer.echo(f"Warning: {note}", err=True)
     if not votes:
@@ -212,3 +204,7 @@ def _ship(imported: Imported, *, commit: str, date: str) -> None:
         typer.echo(line)
     if imported.problems:
         raise typer.Exit(1)
+
+
+TITLE = "Imports scores that others measured, marked as imported."
+group = grouped(mteb_results, scores, eval_results, parti_prompts, help=TITLE)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from annotated_types import Ge
 
-from compute.cli.workspace import Data, Names, Offline, names
+from compute.cli.command import grouped
+from compute.engine.settings import DataFolder, Offline
 from compute.engine.workspace import check_writable, stay_offline
 from compute.types import BadInput
 
@@ -21,31 +24,25 @@ _SYNTHETIC = {True: "yes, a program drew them", False: "no", None: "not known"}
 
 
 def make(
-    out: Annotated[Path, typer.Option(help="The manifest to write, a Parquet file.")],
-    images: Annotated[
-        Path | None, typer.Option(help="A folder of images, or a Parquet file with a column of images.")
-    ] = None,
-    hub: Annotated[str, typer.Option(help="A data set of the Hub with a column of images, in place of --images.")] = "",
-    revision: Annotated[str, typer.Option(help="Of the Hub's data set: a commit.")] = "",
-    config: Annotated[str, typer.Option(help="Of the Hub's data set.")] = "default",
-    split: Annotated[str, typer.Option(help="Of the Hub's data set.")] = "train",
-    column: Annotated[str, typer.Option(help="Of the Parquet file or the data set; default: image.")] = "",
+    *,
+    out: Annotated[Path, "The manifest to write, a Parquet file."],
+    images: Annotated[Path | None, "A folder of images, or a Parquet file with a column of images."] = None,
+    hub: Annotated[str, "A data set of the Hub with a column of images, in place of --images."] = "",
+    revision: Annotated[str, "Of the Hub's data set: a commit."] = "",
+    config: Annotated[str, "Of the Hub's data set."] = "default",
+    split: Annotated[str, "Of the Hub's data set."] = "train",
+    column: Annotated[str, "Of the Parquet file or the data set; default: image."] = "",
     whatsup: Annotated[
-        Path | None,
-        typer.Option(help="A table of images, captions, relations and objects, in the layout of What's Up or as CSV."),
+        Path | None, "A table of images, captions, relations and objects, in the layout of What's Up or as CSV."
     ] = None,
     splits: Annotated[
-        Names,
-        typer.Option(help="Comma-separated: cj, r, gb, ps, et; with --whatsup also sp, sp-cj ... sp-et and sp-text."),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seeds all random choices.", min=0)] = 0,
-    count: Annotated[int, typer.Option(help="Take this many images at random; 0: all.", min=0)] = 0,
-    applications: Annotated[
-        int, typer.Option(help="Random applications of the transformation, averaged for encoders.", min=1)
-    ] = 5,
+        Sequence[str], "Comma-separated: cj, r, gb, ps, et; with --whatsup also sp, sp-cj ... sp-et and sp-text."
+    ] = (),
+    seed: Annotated[int, "Seeds all random choices.", Ge(0)] = 0,
+    count: Annotated[int, "Take this many images at random; 0: all.", Ge(0)] = 0,
+    applications: Annotated[int, "Random applications of the transformation, averaged for encoders.", Ge(1)] = 5,
     second_counterpart: Annotated[
-        bool,
-        typer.Option(help="A second image or caption of the same objects: the fourth pair that Table 8 counts."),
+        bool, "A second image or caption of the same objects: the fourth pair that Table 8 counts."
     ] = True,
     synthetic: Annotated[
         bool | None,
@@ -55,16 +52,11 @@ def make(
             "say so, it is not known.",
         ),
     ] = None,
-    store_images: Annotated[
-        bool,
-        typer.Option("--store-images", help="Write the images next to the manifest; else they are made when read."),
-    ] = False,
-    skip_bad_items: Annotated[
-        bool, typer.Option("--skip-bad-items", help="Skip images that cannot be read or paired.")
-    ] = False,
-    data: Data = None,
+    store_images: Annotated[bool, "Write the images next to the manifest; else they are made when read."] = False,
+    skip_bad: Annotated[bool, "Skip images that cannot be read or paired."] = False,
+    data: DataFolder = None,
     offline: Offline = False,
-):
+) -> None:
     """Makes pairs: for each image an identical, a transformed and an irrelevant one in every split.
 
     The manifest holds every random choice; the images are made from their sources when they are read.
@@ -79,7 +71,7 @@ def make(
         raise BadInput(
             "Name the images: either --images, a folder or a Parquet file, or --hub, or a table by --whatsup"
         )
-    chosen = named(names(splits)) or (SPATIAL_SPLITS if whatsup else IMAGE_SPLITS)
+    chosen = named(splits) or (SPATIAL_SPLITS if whatsup else IMAGE_SPLITS)
     if out.suffix != ".parquet":
         raise BadInput(f"{out.name}: a manifest of pairs ends in .parquet")
     check_writable(out.absolute().parent)
@@ -112,7 +104,7 @@ def make(
         second_counterpart=second_counterpart,
         synthetic=synthetic,
         store_images=store_images,
-        skip_bad=skip_bad_items,
+        skip_bad=skip_bad,
         report=lambda line: typer.echo(line, err=True),
         progress=Progress(),
     )
@@ -123,7 +115,9 @@ def make(
     typer.echo(f"Rate them: likeness run --suite pairbench --data {shlex.quote(str(out))} --models tiny,ssim")
 
 
-def show(file: Annotated[Path, typer.Argument(help="A manifest of pairs.")]):
+def show(
+    file: Annotated[Path, "A manifest of pairs."],
+) -> None:
     """Shows what a manifest holds: pairs by split and type, what they were made from, and what is odd about them."""
     from compute.metrics.judge_diagnostics import template_name
     from compute.tasks.pairbench import manifest as manifests
@@ -195,3 +189,6 @@ def _oddities(manifest: Manifest) -> list[str]:
 
 def _some(values: list[str]) -> str:
     return ", ".join(values[:3]) + " ..." * (len(values) > 3)
+
+
+group = grouped(make, show, help="Makes pairs for judges from images (PairBench), and shows them.")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
-from compute.cli.models import Family, ModelName, ModelOptions, made_models, named_models
-from compute.cli.workspace import Build, Names, names, rebuild, warn, with_run_settings
+from compute.cli.command import as_command
+from compute.cli.models import made_models, named_models
+from compute.cli.workspace import Build, Results, rebuild, warn
+from compute.engine.settings import RunSettings
+from compute.options import names, taking
 from compute.types import BadInput
-
-if TYPE_CHECKING:
-    from compute.engine.settings import RunSettings
 
 
 class RunCommand(TyperCommand):
@@ -26,31 +27,40 @@ class RunCommand(TyperCommand):
         return super().parse_args(context, args)
 
 
-@with_run_settings
+@taking(RunSettings)
 def run(
     context: typer.Context,
+    *,
     suite: Annotated[
-        Names,
-        typer.Option(
-            help="Which suite: likeness list suites; or your suite.toml. Without it: --data of "
-            "your own. With --dry-run several, comma-separated."
-        ),
-    ] = None,
+        list[str],
+        "Which suite: likeness list suites; or your suite.toml. Without it: --data of your own. With --dry-run "
+        "several, comma-separated.",
+    ] = (),
     models: Annotated[
-        Names,
+        Sequence[str],
+        "Models, comma-separated: keys (likeness list models), folders of checkpoints (./name), hub:org/name@revision, "
+        "judges by their names at LIKENESS_ENDPOINT (endpoint:NAME), or my_file.py:make_model, whose code is run.",
+    ] = (),
+    model_name: Annotated[str, "Name of your model; default: its folder, id or file."] = "",
+    family: Annotated[str, "The family that loads your own checkpoint, if its files do not say."] = "",
+    model_option: Annotated[
+        list[str], "name=value of that family, such as pooling=cls or base=org/name@revision; repeatable."
+    ] = (),
+    tasks: Annotated[Sequence[str], "Only these tasks of the suite, comma-separated."] = (),
+    build: Build = True,
+    results: Results = None,
+    rate: Annotated[
+        float | None,
         typer.Option(
-            help="Models, comma-separated: keys (likeness list models), folders of checkpoints (./name), "
-            "hub:org/name@revision, judges by their names at LIKENESS_ENDPOINT (endpoint:NAME), or "
-            "my_file.py:make_model, whose code is run."
+            "--estimate",
+            metavar="RATE",
+            help="With --dry-run: items a second of models that cannot be measured here; without a number as without "
+            "this option.",
+            min=0.001,
         ),
     ] = None,
-    model_name: ModelName = "",
-    family: Family = "",
-    model_option: ModelOptions = None,
-    tasks: Annotated[Names, typer.Option(help="Only these tasks of the suite, comma-separated.")] = None,
-    build: Build = True,
-    settings: RunSettings = None,
-):
+    **given: Any,
+) -> None:
     """Computes the missing scores of models on a suite, rebuilds the database and prints the scores."""
     from compute import paths, storage
     from compute.catalog.own.suite import is_suite_file
@@ -60,13 +70,14 @@ def run(
     from compute.models import hardware_for
     from compute.models.own import factories
 
+    settings = RunSettings(results=results, rate=rate, **given)
     suites = tuple(suite) if suite and all(map(is_suite_file, suite)) else names(suite)
     if len(suites) > 1 and not settings.dry_run:
         raise BadInput(f"A run is of one suite, not of {', '.join(suites)}: several are estimated at once by --dry-run")
     crews = hardware = None
     if settings.engine == "ray" and not settings.dry_run:
         crews, hardware = context.with_resource(ray_cluster.opened(settings))
-    texts = list(dict.fromkeys(names(models)))
+    texts = list(dict.fromkeys(models))
     files = [text for text in texts if factories.is_factory(text)]
     made = made_models(files, settings, name=model_name)
     if len(texts) == len(files) == 1:
@@ -87,7 +98,7 @@ def run(
             space.catalog,
             name="" if made else model_name,
             family=family,
-            options=model_option or (),
+            options=model_option,
             offline=settings.offline or settings.dry_run,
         )
         keyed_models = [keyed(model, results=settings.results) for model in named]
@@ -98,7 +109,7 @@ def run(
             catalog,
             suite=key,
             models=[keys[text] for text in texts],
-            tasks=names(tasks),
+            tasks=tasks,
             bench=bench,
             shipped=paths.COMPUTED,
         )
@@ -132,3 +143,7 @@ def run(
         rebuild(settings.results, wanted=build)
     if any(outcome.state == "failed" for outcome in outcomes):
         raise typer.Exit(1)
+
+
+group = typer.Typer(add_completion=False)
+group.command(cls=RunCommand)(as_command(run))

@@ -1,0 +1,148 @@
+"""The command of a function: its arguments and options are the function's parameters."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+
+import typer
+from annotated_types import Ge
+from typer.models import ParameterInfo
+
+from compute.options import names
+from compute.types import BadInput, option
+
+KINDS = (str, int, float, bool, Path, Literal, Sequence, list, tuple, Mapping)
+
+
+class Taken(NamedTuple):
+    """A parameter as typer takes it, and what makes the function's value of what typer gives."""
+
+    parameter: inspect.Parameter
+    read: Callable[[Any], Any]
+
+
+def as_command(function: Callable[..., Any]) -> Callable[..., None]:
+    """The function as typer takes it: a command that prints the result, and writes the page where it has `save_html`.
+
+    Keyword-only parameters become options, others arguments, and the text in an annotation their help. A `Sequence` is
+    comma-separated, a `list` is not, a `Mapping` has a NAME=VALUE each: all may be repeated, and add up. What typer
+    describes is passed on as it is; what no command can take stays at its default.
+    """
+    signature = inspect.signature(function, eval_str=True)
+    sources = [signature, inspect.signature(_page, eval_str=True)][
+        : 1 + hasattr(signature.return_annotation, "save_html")
+    ]
+    taken = {one.name: each for source in sources for one in source.parameters.values() if (each := _taken(one))}
+
+    def command(**given: Any) -> None:
+        values = {name: taken[name].read(value) for name, value in given.items()}
+        html, title = values.pop("html", None), values.pop("title", "")
+        result = function(**values)
+        for line in result if isinstance(result, Iterator) else () if result is None else (result,):
+            typer.echo(str(line))
+        if html is not None:
+            result.save_html(html, title=title or Path(next(iter(values.values()))).stem)
+            typer.echo(f"Wrote {html}")
+
+    parts = (inspect.getdoc(function) or "").split("\n\n")
+    command.__name__, command.__doc__ = function.__name__, "\n\n".join(part for part in parts if "Raises " not in part)
+    command.__signature__ = inspect.Signature([each.parameter for each in taken.values()])
+    command.__annotations__ = {name: each.parameter.annotation for name, each in taken.items()}
+    return command
+
+
+def grouped(*functions: Callable[..., Any], help: str) -> typer.Typer:
+    """Commands under one word."""
+    app = typer.Typer(add_completion=False, no_args_is_help=True, callback=lambda: None, help=help)
+    for function in functions:
+        app.command()(as_command(function))
+    return app
+
+
+def _page(
+    *,
+    html: Annotated[Path | None, "Also write the board to this file, which needs no network."] = None,
+    title: Annotated[str, "The heading of that file; default: the table's name."] = "",
+) -> None:
+    """The options of a command whose result has a page."""
+
+
+def _taken(one: inspect.Parameter) -> Taken | None:
+    """How a command takes a parameter; None where it cannot."""
+    members, about = _parts(one.annotation)
+    if typer.Context in members or any(isinstance(each, ParameterInfo) for each in about):
+        return Taken(one, _same)
+    member = next((each for each in members if (get_origin(each) or each) in KINDS), None)
+    if member is None:
+        return None
+    kind, parts, default = get_origin(member) or member, get_args(member), one.default
+    name, read = option(one.name), _same
+    if kind is Literal:
+        kind = str
+    elif parts and parts[0] is float:
+        read = partial(_numbers, count=len(parts) if kind is tuple else 0, name=name)
+        kind, default = str, ",".join(f"{number:g}" for number in default or ())
+    elif parts:
+        if kind is Mapping:
+            read = partial(mapping, kind=parts[1], name=name, several=parts[1] is str)
+        elif kind is Sequence:
+            read = names
+        kind, default = list[parts[0]], default or None
+    flag = f"{name}/--no-{name[2:]}" if default is True else name
+    info = (typer.Option if one.kind is one.KEYWORD_ONLY else typer.Argument)(
+        *[flag] * (one.kind is one.KEYWORD_ONLY),
+        help=next((each for each in about if isinstance(each, str)), None),
+        min=next((each.ge for each in about if isinstance(each, Ge)), None),
+    )
+    annotation = Annotated[kind | None if default is None else kind, info]
+    return Taken(
+        one.replace(annotation=annotation, default=default), lambda value: read(value or ()) if parts else value
+    )
+
+
+def _parts(annotation: Any) -> tuple[list[Any], list[Any]]:
+    """The kinds that an annotation allows, and what stands next to them."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        members, about = _parts(parts[0])
+        return members, [*about, *parts[1:]]
+    if origin not in (Union, UnionType):
+        return [annotation], []
+    found = [_parts(part) for part in parts]
+    return [kind for kinds, _ in found for kind in kinds], [each for _, about in found for each in about]
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def mapping(texts: Sequence[str], *, kind: Any, name: str, several: bool = False) -> dict[str, Any]:
+    """`NAME=VALUE` as a mapping; with `several`, comma-separated. A value that is a text may hold `=`, else a name may.
+
+    Raises BadInput.
+    """
+    found: dict[str, Any] = {}
+    for text in names(texts) if several else texts:
+        key, _, value = map(str.strip, (text.partition if kind is str else text.rpartition)("="))
+        if not (key and value):
+            raise BadInput(f"Write {name} NAME=VALUE; got {text!r}")
+        if key in found:
+            raise BadInput(f"{key!r} is named twice. Write it once: {name} {key}=...")
+        found[key] = value if kind is str else _numbers(value, count=1, name=name)[0] if kind is float else names(value)
+    return found
+
+
+def _numbers(text: str, *, count: int, name: str) -> tuple[float, ...]:
+    """Comma-separated numbers: none, or `count` where it is not 0."""
+    try:
+        numbers = tuple(map(float, names(text)))
+    except ValueError as error:
+        raise BadInput(f"{name} takes numbers such as 0.5; got {text!r}") from error
+    if numbers and count and len(numbers) != count:
+        raise BadInput(f"{name} takes {count} numbers, comma-separated; got {text!r}")
+    return numbers
