@@ -17,9 +17,9 @@ def parameters(source: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     return dict(inspect.signature(source, eval_str=True).parameters)
 
 
-def names(given: Sequence[str] | str) -> tuple[str, ...]:
+def names(given: Sequence[str] | str | None) -> tuple[str, ...]:
     """The names in a comma-separated text, or in several."""
-    texts = [given] if isinstance(given, str) else given
+    texts = [given] if isinstance(given, str) else given or ()
     return tuple(name for text in texts for part in text.split(",") if (name := part.strip()))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -22,12 +23,11 @@ def build(
             help="The results to show: a folder or an address; default: the app's.",
         ),
     ] = None,
-) -> None:
+) -> Iterator[str]:
     """Builds the database from the published tables, the catalogue, the imports and the run folders."""
     report = workspace.build(path, results=results)
-    for line in report.unshown:
-        typer.echo(line)
-    typer.echo(
+    yield from report.unshown
+    yield (
         f"{report.path.name}: {report.models} models, {report.tasks} tasks, {report.runs} runs, "
         f"{report.scores} scores, {report.claims} claims in {report.seconds:.1f} s"
     )

@@ -7,23 +7,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
 from annotated_types import Ge
 from typer.models import ParameterInfo
 
-from compute.options import names
+from compute.options import names, parameters
 from compute.types import BadInput, option
 
 KINDS = (str, int, float, bool, Path, Literal, Sequence, list, tuple, Mapping)
-
-
-class Taken(NamedTuple):
-    """A parameter as typer takes it, and what makes the function's value of what typer gives."""
-
-    parameter: inspect.Parameter
-    read: Callable[[Any], Any]
 
 
 def as_command(function: Callable[..., Any]) -> Callable[..., None]:
@@ -34,14 +27,13 @@ def as_command(function: Callable[..., Any]) -> Callable[..., None]:
     describes is passed on as it is; what no command can take stays at its default.
     """
     signature = inspect.signature(function, eval_str=True)
-    sources = [signature, inspect.signature(_page, eval_str=True)][
-        : 1 + hasattr(signature.return_annotation, "save_html")
-    ]
-    taken = {one.name: each for source in sources for one in source.parameters.values() if (each := _taken(one))}
+    pages = parameters(_page) if hasattr(signature.return_annotation, "save_html") else {}
+    read: dict[str, Callable[[Any], Any]] = {}
+    taken = [each for one in (*signature.parameters.values(), *pages.values()) if (each := _taken(one, read))]
 
     def command(**given: Any) -> None:
-        values = {name: taken[name].read(value) for name, value in given.items()}
-        html, title = values.pop("html", None), values.pop("title", "")
+        values = {name: read[name](value) if name in read else value for name, value in given.items()}
+        html, title = (values.pop(name, None) for name in ("html", "title"))
         result = function(**values)
         for line in result if isinstance(result, Iterator) else () if result is None else (result,):
             typer.echo(str(line))
@@ -51,8 +43,8 @@ def as_command(function: Callable[..., Any]) -> Callable[..., None]:
 
     parts = (inspect.getdoc(function) or "").split("\n\n")
     command.__name__, command.__doc__ = function.__name__, "\n\n".join(part for part in parts if "Raises " not in part)
-    command.__signature__ = inspect.Signature([each.parameter for each in taken.values()])
-    command.__annotations__ = {name: each.parameter.annotation for name, each in taken.items()}
+    command.__signature__ = inspect.Signature(taken)
+    command.__annotations__ = {one.name: one.annotation for one in taken}
     return command
 
 
@@ -72,62 +64,52 @@ def _page(
     """The options of a command whose result has a page."""
 
 
-def _taken(one: inspect.Parameter) -> Taken | None:
-    """How a command takes a parameter; None where it cannot."""
-    members, about = _parts(one.annotation)
-    if typer.Context in members or any(isinstance(each, ParameterInfo) for each in about):
-        return Taken(one, _same)
-    member = next((each for each in members if (get_origin(each) or each) in KINDS), None)
+def _taken(one: inspect.Parameter, read: dict[str, Callable[[Any], Any]]) -> inspect.Parameter | None:
+    """A parameter as typer takes it, and in `read` what makes its value of texts; None where no command can take it."""
+    about = list(_parts(one.annotation))
+    if any(each is typer.Context or isinstance(each, ParameterInfo) for each in about):
+        return one
+    member = next((each for each in about if (get_origin(each) or each) in KINDS), None)
     if member is None:
         return None
-    kind, parts, default = get_origin(member) or member, get_args(member), one.default
-    name, read = option(one.name), _same
+    kind, parts, default, name = get_origin(member) or member, get_args(member), one.default, option(one.name)
     if kind is Literal:
         kind = str
-    elif parts and parts[0] is float:
-        read = partial(_numbers, count=len(parts) if kind is tuple else 0, name=name)
+    elif float in parts[:1]:
+        read[one.name] = partial(_numbers, count=len(parts) if kind is tuple else 0, name=name)
         kind, default = str, ",".join(f"{number:g}" for number in default or ())
     elif parts:
+        read[one.name] = lambda texts: texts or ()
         if kind is Mapping:
-            read = partial(mapping, kind=parts[1], name=name, several=parts[1] is str)
+            read[one.name] = partial(mapping, kind=parts[1], name=name, several=parts[1] is str)
         elif kind is Sequence:
-            read = names
+            read[one.name] = names
         kind, default = list[parts[0]], default or None
+    described = {
+        "help": next((each for each in about if isinstance(each, str)), None),
+        "min": next((each.ge for each in about if isinstance(each, Ge)), None),
+    }
     flag = f"{name}/--no-{name[2:]}" if default is True else name
-    info = (typer.Option if one.kind is one.KEYWORD_ONLY else typer.Argument)(
-        *[flag] * (one.kind is one.KEYWORD_ONLY),
-        help=next((each for each in about if isinstance(each, str)), None),
-        min=next((each.ge for each in about if isinstance(each, Ge)), None),
-    )
-    annotation = Annotated[kind | None if default is None else kind, info]
-    return Taken(
-        one.replace(annotation=annotation, default=default), lambda value: read(value or ()) if parts else value
-    )
+    info = typer.Option(flag, **described) if one.kind is one.KEYWORD_ONLY else typer.Argument(**described)
+    return one.replace(annotation=Annotated[kind | None if default is None else kind, info], default=default)
 
 
-def _parts(annotation: Any) -> tuple[list[Any], list[Any]]:
-    """The kinds that an annotation allows, and what stands next to them."""
-    origin, parts = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        members, about = _parts(parts[0])
-        return members, [*about, *parts[1:]]
-    if origin not in (Union, UnionType):
-        return [annotation], []
-    found = [_parts(part) for part in parts]
-    return [kind for kinds, _ in found for kind in kinds], [each for _, about in found for each in about]
+def _parts(annotation: Any) -> Iterator[Any]:
+    """The kinds that an annotation allows, and what it says of them."""
+    if get_origin(annotation) in (Annotated, Union, UnionType):
+        for part in get_args(annotation):
+            yield from _parts(part)
+    else:
+        yield annotation
 
 
-def _same(value: Any) -> Any:
-    return value
-
-
-def mapping(texts: Sequence[str], *, kind: Any, name: str, several: bool = False) -> dict[str, Any]:
+def mapping(texts: Sequence[str] | None, *, kind: Any, name: str, several: bool = False) -> dict[str, Any]:
     """`NAME=VALUE` as a mapping; with `several`, comma-separated. A value that is a text may hold `=`, else a name may.
 
     Raises BadInput.
     """
     found: dict[str, Any] = {}
-    for text in names(texts) if several else texts:
+    for text in names(texts) if several else texts or ():
         key, _, value = map(str.strip, (text.partition if kind is str else text.rpartition)("="))
         if not (key and value):
             raise BadInput(f"Write {name} NAME=VALUE; got {text!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -52,7 +52,7 @@ def eyes(
     device: Device = "",
     offline: Offline = False,
     port: Annotated[int | None, "Of the app; default: the first free one from 7860."] = None,
-) -> None:
+) -> Iterator[str]:
     """Asks you about two images at a time, and shows which models answer as you do."""
     if bool(tune) != bool(to):
         raise BadInput("Tuning takes a model and a folder: --tune MODEL --to FOLDER")
@@ -100,7 +100,7 @@ def eyes(
         folder.change(rater=rater)
     if folder.study is None:
         study = local.make(folder, warn=warn)
-        typer.echo(f"{folder.path}: {len(study.questions)} questions, {len(study.models)} models")
+        yield f"{folder.path}: {len(study.questions)} questions, {len(study.models)} models"
         for note in study.notes[:NOTES]:
             warn(note)
         if len(study.notes) > NOTES:
@@ -109,19 +109,17 @@ def eyes(
         known = exchange.ImageNames(folder.images())
         incoming = [exchange.read(path, known, left=left) for path in add]
     for path, each in zip(add, incoming, strict=True):
-        typer.echo(f"{path.name}: {folder.merge(each)}")
+        yield f"{path.name}: {folder.merge(each)}"
     if report:
         from compute.eyes.report import report as judged
 
-        for line in _lines(judged(folder.study, folder.judgments())):
-            typer.echo(line)
+        yield from _lines(judged(folder.study, folder.judgments()))
     if tune:
         from compute.eyes import tuning
         from compute.interface.train import model_row
 
         row = model_row(tune, offline=offline)
-        for line in tuning.tune(folder, row, out=to, options=option, device=device, report=typer.echo).lines:
-            typer.echo(line)
+        yield from tuning.tune(folder, row, out=to, options=option, device=device, report=typer.echo).lines
     if not (add or report or tune):
         start = ["-m", paths.PACKAGE.rpartition(".")[0]] if paths.IS_INSTALLED else [str(paths.ROOT / "app.py")]
         words = [*(["--port", str(port)] if port else []), *(["--offline"] if offline else [])]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from typing import Annotated
-
-import typer
 
 from compute.cli.models import Models, named_models
 from compute.cli.workspace import warn
@@ -17,7 +16,7 @@ def fetch(
     models: Models,
     room: Annotated[int, "Bytes of memory the loaded model may use; 0: unlimited."] = 0,
     lines: Annotated[bool, "Print the bytes downloaded, and their total."] = False,
-) -> None:
+) -> Iterator[str]:
     """Downloads models' weights at the pinned revision into the hub's cache; existing files stay.
 
     A model too large for the memory or the disk is refused.
@@ -29,7 +28,7 @@ def fetch(
         if not adapters.is_downloaded(row):
             _bring(row, room=room, lines=lines)
         folder = adapters.fetch(row)
-        typer.echo(f"{row.key}: {folder or 'no weights to fetch'}")
+        yield f"{row.key}: {folder or 'no weights to fetch'}"
 
 
 def _bring(row: Model, *, room: int, lines: bool) -> None:

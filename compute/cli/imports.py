@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -114,7 +114,7 @@ def parti_prompts(
     revision: Annotated[str, "Of the data sets: a commit; default: the newest."] = "",
     data: DataFolder = None,
     offline: Offline = False,
-) -> None:
+) -> Iterator[str]:
     """Parti-Prompts' published generations and votes, as one table: prompt, generator, image, votes.
 
     `frechet --human` takes it as votes. The layout of the votes is assumed, as none is documented.
@@ -139,9 +139,7 @@ def parti_prompts(
         typer.echo(f"Warning: {note}", err=True)
     if not votes:
         typer.echo("Warning: without --votes the column of votes is empty", err=True)
-    typer.echo(
-        f"{out}: {made.rows:,} images of {made.prompts:,} prompts by {len(tables)} generators, {made.votes:,} votes"
-    )
+    yield f"{out}: {made.rows:,} images of {made.prompts:,} prompts by {len(tables)} generators, {made.votes:,} votes"
 
 
 def _report(imported: Imported, *, what: str) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from annotated_types import Ge
 
 from compute.cli.workspace import Results
@@ -29,7 +29,7 @@ def instructions(
     data: DataFolder = None,
     offline: Offline = False,
     results: Results = None,
-) -> None:
+) -> Iterator[str]:
     """Writes UniSim's training examples as conversations in LLaVA's layout; the tuning is left to existing trainers.
 
     Nothing is written where an evaluated image is among them.
@@ -68,7 +68,5 @@ def instructions(
         leaks=evaluated.sentence(are_drawn=False),
         progress=progress,
     )
-    typer.echo(record["leaks"])
-    typer.echo(
-        f"{folder / record['file']}: {sum(record['counts'].values()):,} conversations, {record['images']:,} images"
-    )
+    yield record["leaks"]
+    yield f"{folder / record['file']}: {sum(record['counts'].values()):,} conversations, {record['images']:,} images"

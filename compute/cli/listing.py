@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from compute import models
 from compute.cli.workspace import Results, warn
 from compute.engine.workspace import catalog_with_own
@@ -29,7 +27,7 @@ def listing(
     runnable: Annotated[bool, "Only models that run on this machine without a download."] = False,
     missing: Annotated[bool, "Only those that do not, each with the reason."] = False,
     results: Results = None,
-) -> None:
+) -> Iterator[str]:
     """Prints the catalogue, one line a row, with your own models and the suites of your data."""
     catalog = catalog_with_own(results, warn=warn)
     if noun == "models" and not suite:
@@ -38,8 +36,7 @@ def listing(
         raise BadInput(f"--family, --runnable and --missing choose among models, not among {noun}")
     else:
         chosen = lines(catalog, noun=noun, suite=suite)
-    for line in chosen:
-        typer.echo(line)
+    yield from chosen
 
 
 def lines(catalog: Catalog, *, noun: str, suite: str = "") -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -56,7 +56,7 @@ def make(
     skip_bad: Annotated[bool, "Skip images that cannot be read or paired."] = False,
     data: DataFolder = None,
     offline: Offline = False,
-) -> None:
+) -> Iterator[str]:
     """Makes pairs: for each image an identical, a transformed and an irrelevant one in every split.
 
     The manifest holds every random choice; the images are made from their sources when they are read.
@@ -108,16 +108,16 @@ def make(
         report=lambda line: typer.echo(line, err=True),
         progress=Progress(),
     )
-    typer.echo(f"{out}: {len(manifest.pairs):,} pairs of {manifest.items:,} images, seed {seed}")
+    yield f"{out}: {len(manifest.pairs):,} pairs of {manifest.items:,} images, seed {seed}"
     if synthetic is None:
-        typer.echo("Whether the images are synthetic is not recorded: set --synthetic or --not-synthetic")
+        yield "Whether the images are synthetic is not recorded: set --synthetic or --not-synthetic"
     _say_counts(manifest.counts())
-    typer.echo(f"Rate them: likeness run --suite pairbench --data {shlex.quote(str(out))} --models tiny,ssim")
+    yield f"Rate them: likeness run --suite pairbench --data {shlex.quote(str(out))} --models tiny,ssim"
 
 
 def show(
     file: Annotated[Path, "A manifest of pairs."],
-) -> None:
+) -> Iterator[str]:
     """Shows what a manifest holds: pairs by split and type, what they were made from, and what is odd about them."""
     from compute.metrics.judge_diagnostics import template_name
     from compute.tasks.pairbench import manifest as manifests
@@ -126,26 +126,23 @@ def show(
 
     manifest = manifests.read(file)
     about = manifest.about
-    typer.echo(f"{file.name}: version {about['version']}, {len(manifest.pairs):,} pairs of {manifest.items:,} images")
-    typer.echo(f"Made from {about['sources'].get('path') or about['sources'].get('repo')}, seed {about['seed']}")
-    typer.echo(f"Synthetic images: {_SYNTHETIC[manifest.synthetic]}")
+    yield f"{file.name}: version {about['version']}, {len(manifest.pairs):,} pairs of {manifest.items:,} images"
+    yield f"Made from {about['sources'].get('path') or about['sources'].get('repo')}, seed {about['seed']}"
+    yield f"Synthetic images: {_SYNTHETIC[manifest.synthetic]}"
     _say_counts(manifest.counts())
     templates = Counter(pair.template for pair in manifest.pairs)
-    typer.echo(
-        "Prompt templates: " + ", ".join(f"{template_name(key)}: {templates[key]:,}" for key in sorted(templates))
-    )
-    for note in about["notes"]:
-        typer.echo(note)
+    yield "Prompt templates: " + ", ".join(f"{template_name(key)}: {templates[key]:,}" for key in sorted(templates))
+    yield from about["notes"]
     for line in _oddities(manifest):
-        typer.echo(f"Odd: {line}")
+        yield f"Odd: {line}"
     verdict = pairs.check_pixels(manifest, pairs.maker_of(manifest))
     recorded = sum(bool(pair.pixels) for pair in manifest.pairs)
     what = "are the same here" if verdict == "same" else "differ here by rounding alone"
     if recorded:
-        typer.echo(f"The pixels of {recorded} recorded images {what}")
+        yield f"The pixels of {recorded} recorded images {what}"
     possible = SPLITS if set(manifest.splits) & {split.key for split in SPATIAL_SPLITS} else SHORT
     missing = [key for key in possible if key not in manifest.splits]
-    typer.echo(f"Splits it does not have: {', '.join(missing)}" if missing else "It has every split of such images")
+    yield f"Splits it does not have: {', '.join(missing)}" if missing else "It has every split of such images"
 
 
 def _say_counts(counts: dict[str, Counter[str]]) -> None:

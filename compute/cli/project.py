@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -45,7 +45,7 @@ def project(
     offline: Offline = False,
     results: Results = None,
     build: Build = True,
-) -> None:
+) -> Iterator[str]:
     """Computes the maps that the app shows: of tasks and models (UMAP, HDBSCAN), or of one task's images (UMAP)."""
     from compute.analysis.maps import suites as maps
     from compute.engine import image_maps
@@ -71,8 +71,7 @@ def project(
             min_dist=min_dist,
             progress=_stage,
         )
-        for line in image_maps.lines(written):
-            typer.echo(line)
+        yield from image_maps.lines(written)
         rebuild(root, wanted=build)
         return
     to = to or ("-" if suites else str(shipped_file(paths.PROJECTIONS, option="--to")))
@@ -97,9 +96,8 @@ def project(
     target = Path(to)
     target.parent.mkdir(parents=True, exist_ok=True)
     write_text(target, frame.to_csv(index=False, lineterminator="\n"))
-    for line in maps.lines(frame):
-        typer.echo(line)
-    typer.echo(f"{target.name} written; likeness build puts it into the database")
+    yield from maps.lines(frame)
+    yield f"{target.name} written; likeness build puts it into the database"
 
 
 def _stage(text: str) -> None:

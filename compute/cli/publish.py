@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,7 +31,7 @@ def publish(
     private: Annotated[bool, "Make a new data set private."] = False,
     tag: Annotated[str, "Name of the snapshot; default: v and the scores' version, if it is still free."] = "",
     database: Annotated[Path | None, "Default: the app's, built first if it is out of date."] = None,
-) -> None:
+) -> Iterator[str]:
     """Uploads the database, its main tables as Parquet, and a card that describes them; `results`: of one model."""
     from compute.database import publish
 
@@ -52,14 +52,14 @@ def publish(
         folder = to or draft
         rows = publish.write(folder, database=path, of=of)
         for file, count in rows.items():
-            typer.echo(f"{file}.parquet: {count:,} rows")
+            yield f"{file}.parquet: {count:,} rows"
         if to:
-            typer.echo(f"Written to {folder}")
+            yield f"Written to {folder}"
             return
         address = publish.upload(folder, repo=repo, private=private, tag=tag)
     if not tag:
-        typer.echo(f"v{of.version} names an earlier snapshot: to make this one citable too, publish it with --tag NAME")
-    typer.echo(address)
+        yield f"v{of.version} names an earlier snapshot: to make this one citable too, publish it with --tag NAME"
+    yield address
 
 
 def results(
@@ -74,7 +74,7 @@ def results(
     source: Annotated[str, "Address that results name as their source; default: the model's page on the hub."] = "",
     dry_run: Annotated[bool, "Show what would be written or sent, and stop."] = False,
     database: workspace.Database = None,
-) -> None:
+) -> Iterator[str]:
     """Gives a model's computed results back: .eval_results for the hub, a section of its card, and mteb's files."""
     from compute.catalog.hub_tasks import HUB_ID
     from compute.sharing import computed_runs, pull_request, shared_files
@@ -111,13 +111,13 @@ def results(
     )
     _show(files, to_hub=bool(repo))
     if dry_run:
-        typer.echo("Nothing was written or sent: --dry-run")
+        yield "Nothing was written or sent: --dry-run"
     elif repo:
         description = "\n".join(("Made by `likeness publish results`.", *(f"- {note}" for note in files.notes)))
-        typer.echo(pull_request.propose(files.repository, repo=repo, parent=commit, description=description))
+        yield pull_request.propose(files.repository, repo=repo, parent=commit, description=description)
     else:
         shared_files.write(files, folder=to)
-        typer.echo(f"Written to {to}")
+        yield f"Written to {to}"
 
 
 def _database(path: Path | None) -> Path:

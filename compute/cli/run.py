@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -60,7 +60,7 @@ def run(
         ),
     ] = None,
     **given: Any,
-) -> None:
+) -> Iterator[str]:
     """Computes the missing scores of models on a suite, rebuilds the database and prints the scores."""
     from compute import paths, storage
     from compute.catalog.own.suite import is_suite_file
@@ -121,15 +121,13 @@ def run(
     dtypes = [usual.dtype, *(f"{key} in {dtype}" for key, dtype in precise.items() if dtype != usual.dtype)]
     stored = "" if settings.store_dtype == "float32" else f", vectors stored as {settings.store_dtype}"
     where = f"{usual.device}, a Ray cluster," if settings.engine == "ray" else usual.device
-    for line in (*plan.lines(planned), f"On {where} in {', '.join(dtypes)}{stored}", *plan.reasons(planned)):
-        typer.echo(line)
+    yield from (*plan.lines(planned), f"On {where} in {', '.join(dtypes)}{stored}", *plan.reasons(planned))
     if not {job.model.key for job in planned.jobs} & set(keys.values()):
         typer.echo("None of these models can be run on any of these tasks: nothing was changed", err=True)
         raise typer.Exit(1)
     if settings.dry_run:
         counted = estimate.estimate(planned, bench=bench, seconds=measure.SECONDS)
-        for line in estimate_lines.lines(planned, *counted, results=storage.location(settings.results)):
-            typer.echo(line)
+        yield from estimate_lines.lines(planned, *counted, results=storage.location(settings.results))
         return
     plan.check_possible(planned, models=set(keys.values()))
     for model in keyed_models:
@@ -137,8 +135,7 @@ def run(
     outcomes = execute(
         planned, bench=bench, report=typer.echo, workers=crews, ended=lambda outcome: storage.push(settings.results)
     )
-    for line in results_table.lines(planned, outcomes, catalog=catalog):
-        typer.echo(line)
+    yield from results_table.lines(planned, outcomes, catalog=catalog)
     if any(outcome.stored for outcome in outcomes):
         rebuild(settings.results, wanted=build)
     if any(outcome.state == "failed" for outcome in outcomes):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -23,7 +24,7 @@ def check(
     decode: Annotated[int, "Of more images, decode and compare this many at random; 0: all.", Ge(0)] = 5000,
     offline: Offline = False,
     results: Results = None,
-) -> None:
+) -> Iterator[str]:
     """Reports how your data were read, and what is wrong with them.
 
     Exit code 1 if they cannot be run as they are.
@@ -32,8 +33,7 @@ def check(
         data=data, data_name=name, shape=shape, columns=columns, images=images, results=results, offline=offline
     )
     checked = data_check.check(settings, most=decode)
-    for line in data_check.lines(checked):
-        typer.echo(line)
+    yield from data_check.lines(checked)
     if not checked.runs:
         raise typer.Exit(1)
 

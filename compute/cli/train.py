@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -38,7 +39,7 @@ def train(
     steps: Annotated[int | None, "Training steps; default: the recipe's.", Ge(1)] = None,
     seed: Annotated[int, "Seeds what is drawn, its order, and initial weights.", Ge(0)] = 0,
     **how: Any,
-) -> None:
+) -> Iterator[str]:
     """Tunes a dual encoder by UniSim's recipe (--base), or trains the bundled model (tiny); a stopped run resumes."""
     if bool(model) == bool(base):
         raise BadInput("Name what to train: tiny, or --base MODEL --out FOLDER to tune a dual encoder")
@@ -60,10 +61,10 @@ def train(
     elif tuned.best not in (None, tuned.steps):
         best = f"; the weights are of step {tuned.best}, the best"
     loss = tuned.losses[-1]["total"]
-    typer.echo(f"{tuned.folder}: {tuned.steps} steps in {tuned.seconds:.0f} s, loss {loss:.4f}{best}")
+    yield f"{tuned.folder}: {tuned.steps} steps in {tuned.seconds:.0f} s, loss {loss:.4f}{best}"
     folder = shlex.quote(named_models.of_path(tuned.folder))
     loaded = " ".join(filter(None, (folder, option_words(tuned.model_options))))
-    typer.echo(f"Its scores: likeness run --suite {suite_to_run(suite)} --models {loaded}")
+    yield f"Its scores: likeness run --suite {suite_to_run(suite)} --models {loaded}"
 
 
 def _train_tiny(context: typer.Context, model: str, *, steps: int | None, seed: int, out: Path | None) -> None:

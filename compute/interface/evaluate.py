@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @naming_packages()
-@taking(RunSettings, without=("dry_run", "rate"))
+@taking(RunSettings, without=("baselines", "dry_run", "rate"))
 def evaluate(
     model: Any,
     *,
