@@ -21,6 +21,7 @@ from compute.engine.workspace import workbench
 from compute.io.files import temporary_folder
 from compute.options import names, taking
 from compute.tasks.generators import human as ratings
+from compute.tasks.source import Source
 from compute.types import BadInput, counted
 
 
@@ -66,6 +67,7 @@ def frechet(
     human, backbones = how.pop("human"), how.pop("backbones")
     settings = RunSettings(results=results, dtype=dtype, **how)
     bench, catalog, file = workbench(settings, data=settings.data), known(), prompts or Path(reference)
+    source = Source.keeping(settings.results, root=settings.data, offline=settings.offline)
     made_of = {"name": name or file.stem, "file": file, "results": settings.results}
     named = mapping([*generated, *(more or ())], kind=str, name="--generated")
     report = partial(typer.echo, err=True)
@@ -82,7 +84,9 @@ def frechet(
         )
         if features is None:
             with temporary_folder() as spool:
-                sets = interface.paired(reference, named, prompts, settings=settings, spool=spool, report=report)
+                sets = interface.paired(
+                    reference, named, prompts, bench=bench, source=source, spool=spool, report=report
+                )
                 chosen = grids.choose(backbones, catalog=catalog)
                 features = grids.encode(sets, chosen=chosen, catalog=catalog, bench=bench, report=report)
         for role, keys in grids.paper_backbones(catalog).items():
@@ -100,7 +104,7 @@ def frechet(
         raise BadInput(f"{reference} is saved already: --save-reference goes with the images themselves")
     chosen = choices.choose(backbones, metrics=metrics, catalog=catalog)
     result = interface.compared(
-        reference, named, prompts, chosen=chosen, bench=bench, intervals=intervals, report=report
+        reference, named, prompts, chosen=chosen, bench=bench, source=source, intervals=intervals, report=report
     )
     table = result.table(rated)
     warnings = [f"Warning: {line}" for line in table.warnings] if format == "csv" else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,29 +14,71 @@ from compute.cli import workspace
 from compute.cli.command import grouped
 from compute.engine.settings import DataFolder, Offline
 from compute.engine.workspace import catalog_with_own, check_writable, stay_offline
+from compute.importing import Imported
+from compute.options import taking
 from compute.types import BadInput, counted, slug
 
-if TYPE_CHECKING:
-    from compute.importing import Imported
+
+def _report(imported: Imported, *, what: str) -> None:
+    """Prints what was not read."""
+    for problem in imported.problems:
+        typer.echo(f"Skipped: {problem}", err=True)
+    if imported.skipped:
+        outside = counted(len(imported.skipped), what)
+        typer.echo(f"{outside} for tasks outside the catalogue, such as {imported.skipped[0].path}")
 
 
-Name = Annotated[str, "Name of the collection; default: its source and a digest."]
-Replace = Annotated[bool, "Remove earlier imports of the same source, and the collection --name; else both stay."]
+def _store(
+    imported: Imported,
+    *,
+    kind: str,
+    source: str,
+    what: str = "file",
+    name: Annotated[str, "Name of the collection; default: its source and a digest."] = "",
+    replace: Annotated[
+        bool, "Remove earlier imports of the same source, and the collection --name; else both stay."
+    ] = False,
+    build: workspace.Build = True,
+) -> None:
+    """Stores an import, rebuilds the database if wanted, and exits with code 1 where files had to be skipped."""
+    from compute.importing import collection
+
+    if name and not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,79}", name):
+        raise BadInput(f"--name is {name[:80]!r}; use small letters, digits and . _ -")
+    _report(imported, what=what)
+    folder = paths.RESULTS / "imported"
+    target = collection.save(imported, folder=folder, name=name, kind=kind, source=source, replace=replace)
+    for other in collection.of_source(source, folder=folder):
+        if other != target and replace:
+            collection.remove(other)
+            typer.echo(f"Replaced: {other.name}, an earlier import of the same source")
+        elif other != target:
+            typer.echo(f"{other.name} is of the same source and stays. To replace earlier imports of it: --replace")
+    typer.echo(
+        f"{target.name}: {counted(len(imported.scores), 'score')} of "
+        f"{counted(len({run.model for run in imported.runs}), 'model')} imported, "
+        f"{counted(len(imported.problems), what)} skipped"
+    )
+    workspace.rebuild(paths.RESULTS, wanted=build)
+    if imported.problems:
+        raise typer.Exit(1)
 
 
+storing = taking(_store, without=("imported", "kind", "source", "what"))
+
+
+@storing
 def mteb_results(
     path: Annotated[Path | None, "A copy of the results repository; default: download it."] = None,
     *,
     revision: Annotated[str, "Commit or branch to download, or that PATH is of."] = "main",
-    name: Name = "",
-    replace: Replace = False,
-    build: workspace.Build = True,
     ship: Annotated[
         bool,
         "Write assets/imported, which every build reads, instead of a collection; prints what changes. Needs "
         "the commit and, of a PATH, the date.",
     ] = False,
     date: Annotated[str, "The date of PATH's commit, YYYY-MM-DD."] = "",
+    **how: Any,
 ) -> None:
     """Result files of the public MTEB results repository: results/<org>__<model>/<revision>/<Task>.json."""
     from compute.catalog import shipped
@@ -48,15 +90,13 @@ def mteb_results(
         _ship(imported, commit=revision if path else folder.name, date=date)
     else:
         source = str(folder.absolute()) if path else "mteb/results"
-        _store(imported, kind="mteb-results", source=source, name=name, replace=replace, build=build)
+        _store(imported, kind="mteb-results", source=source, **how)
 
 
+@storing
 def scores(
     path: Annotated[Path, "A CSV: benchmark, model, task, metric, value, ..."],
-    *,
-    name: Name = "",
-    replace: Replace = False,
-    build: workspace.Build = True,
+    **how: Any,
 ) -> None:
     """Any table of scores. A model or task that is not in the catalogue must be declared in the file."""
     from compute.importing import read_scores_csv
@@ -66,12 +106,11 @@ def scores(
         read_scores_csv(path, catalog=catalog),
         kind=f"scores-{slug(path.stem, default='table', marks='')}",
         source=str(path.absolute()),
-        name=name,
-        replace=replace,
-        build=build,
+        **how,
     )
 
 
+@storing
 def eval_results(
     where: Annotated[str, "A model's repository as ORG/NAME, or a folder or file of .eval_results."],
     *,
@@ -79,10 +118,8 @@ def eval_results(
         str, "Whose results a folder or file holds: ORG/NAME or a model key. Of a repository, its own."
     ] = "",
     revision: Annotated[str, "Of the repository: a commit, branch or tag."] = "main",
-    name: Name = "",
-    replace: Replace = False,
-    build: workspace.Build = True,
     offline: Offline = False,
+    **how: Any,
 ) -> None:
     """Results in the hub's form, `.eval_results/*.yaml`: those with a task of the catalogue and a clear unit."""
     from compute.catalog import hub_tasks, known
@@ -101,7 +138,7 @@ def eval_results(
         raise BadInput(f"{where} has no score that can be read. The lines above say why; nothing was changed")
     of = re.sub(r"[^a-z0-9._-]+", "--", model.lower())[:60]
     where = str(path.absolute()) if not source else where
-    _store(imported, kind=f"eval-results-{of}", source=where, name=name, replace=replace, build=build, what="figure")
+    _store(imported, kind=f"eval-results-{of}", source=where, **how, what="figure")
 
 
 def parti_prompts(
@@ -140,43 +177,6 @@ def parti_prompts(
     if not votes:
         typer.echo("Warning: without --votes the column of votes is empty", err=True)
     yield f"{out}: {made.rows:,} images of {made.prompts:,} prompts by {len(tables)} generators, {made.votes:,} votes"
-
-
-def _report(imported: Imported, *, what: str) -> None:
-    """Prints what was not read."""
-
-    for problem in imported.problems:
-        typer.echo(f"Skipped: {problem}", err=True)
-    if imported.skipped:
-        outside = counted(len(imported.skipped), what)
-        typer.echo(f"{outside} for tasks outside the catalogue, such as {imported.skipped[0].path}")
-
-
-def _store(
-    imported: Imported, *, kind: str, source: str, name: str, replace: bool, build: bool, what: str = "file"
-) -> None:
-    """Stores an import, rebuilds the database if wanted, and exits with code 1 where files had to be skipped."""
-    from compute.importing import collection
-
-    if name and not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,79}", name):
-        raise BadInput(f"--name is {name[:80]!r}; use small letters, digits and . _ -")
-    _report(imported, what=what)
-    folder = paths.RESULTS / "imported"
-    target = collection.save(imported, folder=folder, name=name, kind=kind, source=source, replace=replace)
-    for other in collection.of_source(source, folder=folder):
-        if other != target and replace:
-            collection.remove(other)
-            typer.echo(f"Replaced: {other.name}, an earlier import of the same source")
-        elif other != target:
-            typer.echo(f"{other.name} is of the same source and stays. To replace earlier imports of it: --replace")
-    typer.echo(
-        f"{target.name}: {counted(len(imported.scores), 'score')} of "
-        f"{counted(len({run.model for run in imported.runs}), 'model')} imported, "
-        f"{counted(len(imported.problems), what)} skipped"
-    )
-    workspace.rebuild(paths.RESULTS, wanted=build)
-    if imported.problems:
-        raise typer.Exit(1)
 
 
 def _ship(imported: Imported, *, commit: str, date: str) -> None:

@@ -96,11 +96,15 @@ def frechet(
         return table if rated is None else table.beside(rated, scores={})
     if any(arrays) or condition is not None:
         raise BadInput("Features, arrays (n, d), and images cannot be mixed; `condition` goes with features")
-    settings = RunSettings(data=data, device=device, batch_size=batch_size, skip_bad=skip_bad, offline=offline)
+    settings = RunSettings(
+        results=features, data=data, device=device, batch_size=batch_size, skip_bad=skip_bad, offline=offline
+    )
+    source = Source(root=data, offline=offline)
     chosen = choose(backbones, metrics=metrics, catalog=known())
     with as_before():
         bench = workbench(settings, data=data, features=features)
-        return compared(reference, generated, prompts, chosen=chosen, bench=bench, intervals=intervals).table(rated)
+        made = compared(reference, generated, prompts, chosen=chosen, bench=bench, source=source, intervals=intervals)
+    return made.table(rated)
 
 
 def compared(
@@ -110,6 +114,7 @@ def compared(
     *,
     chosen: Backbones,
     bench: Bench,
+    source: Source,
     intervals: bool,
     report: Report = lambda line: None,
 ) -> GeneratorComparison:
@@ -117,7 +122,7 @@ def compared(
     saved = store.opened(reference, chosen=chosen) if is_saved(reference) else {}
     with temporary_folder() as spool:
         return comparison.compare(
-            paired(reference, generated, prompts, settings=bench.settings, spool=spool, report=report),
+            paired(reference, generated, prompts, bench=bench, source=source, spool=spool, report=report),
             chosen=chosen,
             catalog=known(),
             bench=bench,
@@ -132,19 +137,20 @@ def paired(
     generated: Mapping[str, Images],
     prompts: Any,
     *,
-    settings: RunSettings,
+    bench: Bench,
+    source: Source,
     spool: Path,
     report: Report,
 ) -> PromptedSets:
     """The sets brought together; a saved reference has no images. Images that have no file go to `spool`."""
-    source = Source.keeping(settings.results, root=settings.data, offline=settings.offline)
+    skip_bad = bench.settings.skip_bad
 
     def opened(name: str, images: Images) -> ImageSet:
         if isinstance(images, str | Path):
             report(f"Reading {name}: {images}")
-            return sources.opened(name, images, source=source, skip_bad=settings.skip_bad)
+            return sources.opened(name, images, source=source, skip_bad=skip_bad)
         folder = spool / str(len(list(spool.iterdir())))
-        return sources.from_images(name, images, spool=folder, skip_bad=settings.skip_bad)
+        return sources.from_images(name, images, spool=folder, skip_bad=skip_bad)
 
     return pairing.pair(
         reference=None if is_saved(reference) else opened(REFERENCE, reference),
