@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,6 +18,7 @@ import compute
 from compute.analysis.lite import smaller
 from compute.analysis.maps.suites import COLUMNS
 from compute.cli.command import as_command
+from compute.cli.run import run
 from compute.cli.workspace import suite_scores
 from compute.engine.settings import RunSettings
 from compute.options import taking
@@ -123,15 +125,8 @@ def test_parameters_are_taken_over_unless_a_function_has_them_itself() -> None:
 
 def test_run_and_evaluate_have_the_same_options() -> None:
     fields, own = set(RunSettings.model_fields), {"baselines", "dry_run", "rate"}
-    run = {one.name for one in typer.main.get_command(command("run")).params}
-    assert fields <= run and fields - own <= set(inspect.signature(compute.evaluate).parameters)
-    assert not own & set(inspect.signature(compute.evaluate).parameters)
-
-
-def command(name: str) -> typer.Typer:
-    from importlib import import_module
-
-    return import_module(f"compute.cli.{name}").group
+    call = set(inspect.signature(compute.evaluate).parameters)
+    assert fields <= set(inspect.signature(run).parameters) and call & fields == fields - own
 
 
 @pytest.fixture
@@ -141,44 +136,33 @@ def scores(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("name", "words", "values"),
-    [
-        ("rank", ["--only", ",".join(TASKS), "--bounds", "0,1"], {"only": TASKS, "bounds": (0, 1)}),
-        (
-            "rank",
-            ["--ignore", "license", "--ignore", "fid b", "--category", f"R={','.join(TASKS)}", "--category", "F=fid a"]
-            + ["--weight", "F=0", "--lower-is-better", "fid a"],
-            {"ignore": ["license", "fid b"], "categories": {"R": TASKS, "F": ["fid a"]}, "weights": {"F": 0}}
-            | {"lower_is_better": ["fid a"]},
-        ),
-        (
-            "rank",
-            ["--ignore", "license", "--lower-is-better", "fid a,fid b", "--aggregate", "borda"]
-            + ["--test", "friedman-nemenyi", "--coverage", "0.5"],
-            {"ignore": ["license"], "lower_is_better": ["fid a", "fid b"], "aggregate": "borda"}
-            | {"test": "friedman-nemenyi", "coverage": 0.5},
-        ),
-        ("correlate", ["--only", ",".join(TASKS), "--minimum", "3"], {"only": TASKS, "minimum": 3}),
-    ],
-)
-def test_a_command_prints_what_the_call_gives(
-    name: str, words: list[str], values: dict[str, Any], scores: Path
-) -> None:
-    result = likeness(name, scores, *words)
+SAME = [  # the words of a command, and the arguments of the call
+    ("rank {} --only '{t}' --bounds 0,1", {"only": TASKS, "bounds": (0, 1)}),
+    (
+        "rank {} --ignore license --ignore 'fid b' --category 'R={t}' --category 'F=fid a' --weight F=0 "
+        "--lower-is-better 'fid a'",
+        {"ignore": ["license", "fid b"], "categories": {"R": TASKS, "F": ["fid a"]}, "weights": {"F": 0}}
+        | {"lower_is_better": ["fid a"]},
+    ),
+    (
+        "rank {} --ignore license --lower-is-better 'fid a,fid b' --aggregate borda --test friedman-nemenyi "
+        "--coverage 0.5",
+        {"ignore": ["license"], "lower_is_better": ["fid a", "fid b"], "aggregate": "borda"}
+        | {"test": "friedman-nemenyi", "coverage": 0.5},
+    ),
+    ("correlate {} --only '{t}' --minimum 3", {"only": TASKS, "minimum": 3}),
+    ("compare clip dino --scores {} --only '{t}'", {"a": "clip", "b": "dino", "only": TASKS}),
+]
+
+
+@pytest.mark.parametrize(("words", "values"), SAME)
+def test_a_command_prints_what_the_call_gives(words: str, values: dict[str, Any], scores: Path) -> None:
+    name, *rest = shlex.split(words.format(scores, t=",".join(TASKS)))
+    result = likeness(name, *rest)
     told = ON_COMMAND_LINE.set(True)
-    expected = str(getattr(compute, name)(scores, **values))
+    expected = str(getattr(compute, name)(scores=scores, **values))
     ON_COMMAND_LINE.reset(told)
     assert result.exit_code == 0 and result.stdout == f"{expected}\n", result.output
-
-
-def test_two_models_compared(scores: Path) -> None:
-    result = likeness("compare", "clip", "dino", "--scores", scores, "--only", ",".join(TASKS))
-    told = ON_COMMAND_LINE.set(True)
-    expected = str(compute.compare("clip", "dino", scores=scores, only=TASKS))
-    ON_COMMAND_LINE.reset(told)
-    assert result.stdout == f"{expected}\n", result.output
-    assert_refused(likeness("compare", "clip", "dino"), BadInput, "--scores")
 
 
 def test_the_page_of_a_ranking(scores: Path, tmp_path: Path) -> None:
@@ -200,6 +184,7 @@ def test_faults_of_a_table_are_one_line(scores: Path, tmp_path: Path) -> None:
     ):
         assert_refused(likeness("rank", scores, *options), BadInput, word)
     assert_refused(likeness("rank", tmp_path / "absent.csv"), BadInput, "absent.csv")
+    assert_refused(likeness("compare", "clip", "dino"), BadInput, "--scores")
 
 
 def test_lite_lists_the_chosen_tasks(database: Path) -> None:
