@@ -13,12 +13,12 @@ Taker = TypeVar("Taker", bound=Callable[..., Any])
 
 
 def parameters(source: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """The parameters of a function or class by name, with evaluated annotations."""
+    """Returns the parameters of a function or class by name, with evaluated annotations."""
     return dict(inspect.signature(source, eval_str=True).parameters)
 
 
 def names(given: Sequence[str] | str | None) -> tuple[str, ...]:
-    """The names in a comma-separated text, or in several."""
+    """Returns the names in a comma-separated text, or in several."""
     texts = [given] if isinstance(given, str) else given or ()
     return tuple(name for text in texts for part in text.split(",") if (name := part.strip()))
 

@@ -128,7 +128,7 @@ OPTIONS = {  # arguments whose option is called otherwise: one that is repeated 
 
 
 def option(name: str) -> str:
-    """The option of an argument: `--only`."""
+    """Returns the option of an argument: `--only`."""
     return f"--{OPTIONS.get(name, name).replace('_', '-')}"
 
 

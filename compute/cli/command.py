@@ -20,11 +20,11 @@ KINDS = (str, int, float, bool, Path, Literal, Sequence, list, tuple, Mapping)
 
 
 def as_command(function: Callable[..., Any]) -> Callable[..., None]:
-    """The function as typer takes it: a command that prints the result, and writes the page where it has `save_html`.
+    """Makes the command of a function, for typer: it prints the result, and writes the page of one with `save_html`.
 
-    Keyword-only parameters become options, others arguments, and the text in an annotation their help. A `Sequence` is
-    comma-separated, a `list` is not, a `Mapping` has a NAME=VALUE each: all may be repeated, and add up. What typer
-    describes is passed on as it is; what no command can take stays at its default.
+    Keyword-only parameters become options, others arguments; the text in an annotation is their help. A `Sequence` is
+    comma-separated, a `list` is not, a `Mapping` is given as NAME=VALUE; each may be repeated, and adds up. Parameters
+    that typer describes are passed on unchanged. Those that no command can take stay at their defaults.
     """
     signature = inspect.signature(function, eval_str=True)
     pages = parameters(_page) if hasattr(signature.return_annotation, "save_html") else {}
@@ -49,7 +49,7 @@ def as_command(function: Callable[..., Any]) -> Callable[..., None]:
 
 
 def grouped(*functions: Callable[..., Any], help: str) -> typer.Typer:
-    """Commands under one word."""
+    """Puts the commands of functions under one word."""
     app = typer.Typer(add_completion=False, no_args_is_help=True, callback=lambda: None, help=help)
     for function in functions:
         app.command()(as_command(function))
@@ -61,11 +61,11 @@ def _page(
     html: Annotated[Path | None, "Also write the board to this file, which needs no network."] = None,
     title: Annotated[str, "The heading of that file; default: the table's name."] = "",
 ) -> None:
-    """The options of a command whose result has a page."""
+    """Holds the options of a command whose result has a page."""
 
 
 def _taken(one: inspect.Parameter, read: dict[str, Callable[[Any], Any]]) -> inspect.Parameter | None:
-    """A parameter as typer takes it, and in `read` what makes its value of texts; None where no command can take it."""
+    """Describes a parameter for typer, and puts in `read` what makes its value of texts; None if no command can take it."""
     about = list(_parts(one.annotation))
     if any(each is typer.Context or isinstance(each, ParameterInfo) for each in about):
         return one
@@ -95,7 +95,7 @@ def _taken(one: inspect.Parameter, read: dict[str, Callable[[Any], Any]]) -> ins
 
 
 def _parts(annotation: Any) -> Iterator[Any]:
-    """The kinds that an annotation allows, and what it says of them."""
+    """Yields the kinds that an annotation allows, and what it says of them."""
     if get_origin(annotation) in (Annotated, Union, UnionType):
         for part in get_args(annotation):
             yield from _parts(part)
@@ -104,7 +104,7 @@ def _parts(annotation: Any) -> Iterator[Any]:
 
 
 def mapping(texts: Sequence[str] | None, *, kind: Any, name: str, several: bool = False) -> dict[str, Any]:
-    """`NAME=VALUE` as a mapping; with `several`, comma-separated. A value that is a text may hold `=`, else a name may.
+    """Reads `NAME=VALUE`; with `several`, comma-separated. A value that is a text may hold `=`, else a name may.
 
     Raises BadInput.
     """
@@ -120,7 +120,7 @@ def mapping(texts: Sequence[str] | None, *, kind: Any, name: str, several: bool 
 
 
 def _numbers(text: str, *, count: int, name: str) -> tuple[float, ...]:
-    """Comma-separated numbers: none, or `count` where it is not 0."""
+    """Reads comma-separated numbers: none, or `count` if it is not 0. Raises BadInput."""
     try:
         numbers = tuple(map(float, names(text)))
     except ValueError as error:

@@ -118,7 +118,7 @@ def compared(
     intervals: bool,
     report: Report = lambda line: None,
 ) -> GeneratorComparison:
-    """The comparison that `frechet` and the command show, ready to be stored."""
+    """Compares the sets, for `frechet` and the command, which stores the result."""
     saved = store.opened(reference, chosen=chosen) if is_saved(reference) else {}
     with temporary_folder() as spool:
         return comparison.compare(
@@ -142,7 +142,7 @@ def paired(
     spool: Path,
     report: Report,
 ) -> PromptedSets:
-    """The sets brought together; a saved reference has no images. Images that have no file go to `spool`."""
+    """Brings the sets together; a saved reference has no images. Images without a file go to `spool`."""
     skip_bad = bench.settings.skip_bad
 
     def opened(name: str, images: Images) -> ImageSet:
@@ -160,7 +160,7 @@ def paired(
 
 
 def is_saved(reference: Any) -> bool:
-    """Whether statistics stand for the reference's images."""
+    """Tells whether statistics stand for the reference's images."""
     by_name = isinstance(reference, str | Path) and Path(reference).suffix == store.SUFFIX
     return by_name or isinstance(reference, SavedReference)
 
