@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Sequence
+from functools import wraps
 from typing import Any, TypeVar
 
 Taker = TypeVar("Taker", bound=Callable[..., Any])
@@ -26,18 +27,25 @@ def names(given: Sequence[str] | str | None) -> tuple[str, ...]:
 def taking(source: Callable[..., Any], *, without: Collection[str] = ()) -> Callable[[Taker], Taker]:
     """Gives a function the parameters of `source`, a function or class, as keywords in place of its last one, `**rest`.
 
-    Parameters that the function has itself, and those `without`, are not added.
+    Parameters that the function has itself, and those `without`, are not added; any other keyword is a TypeError.
     """
 
-    def shown(function: Taker) -> Taker:
+    def extended(function: Taker) -> Taker:
         signature = inspect.signature(function, eval_str=True)
         *own, _ = signature.parameters.values()
         left = parameters(source).keys() - {*without, *(one.name for one in own)}
         added = [one.replace(kind=one.KEYWORD_ONLY) for name, one in parameters(source).items() if name in left]
-        function.__signature__ = signature.replace(parameters=[*own, *added])
-        function.__annotations__ = {one.name: one.annotation for one in (*own, *added)} | {
+        signature = signature.replace(parameters=[*own, *added])
+
+        @wraps(function)
+        def call(*values: Any, **named: Any) -> Any:
+            signature.bind(*values, **named)
+            return function(*values, **named)
+
+        call.__signature__ = signature
+        call.__annotations__ = {name: one.annotation for name, one in signature.parameters.items()} | {
             "return": signature.return_annotation
         }
-        return function
+        return call
 
-    return shown
+    return extended

@@ -65,7 +65,7 @@ def _page(
 
 
 def _taken(one: inspect.Parameter, read: dict[str, Callable[[Any], Any]]) -> inspect.Parameter | None:
-    """Describes a parameter for typer, and puts in `read` what makes its value of texts; None if no command can take it."""
+    """Describes a parameter for typer, and puts what reads its texts in `read`; None if no command can take it."""
     about = list(_parts(one.annotation))
     if any(each is typer.Context or isinstance(each, ParameterInfo) for each in about):
         return one

@@ -121,6 +121,9 @@ def test_parameters_are_taken_over_unless_a_function_has_them_itself() -> None:
     parameters = inspect.signature(other).parameters
     assert list(parameters) == ["names", *list(USUAL)[2:-1]] and parameters["names"].default == 3
     assert set(other.__annotations__) == {*parameters, "return"}
+    for name in ("frame", "nmaes"):
+        with pytest.raises(TypeError, match=name):
+            other(**{name: 1})
 
 
 def test_run_and_evaluate_have_the_same_options() -> None:
