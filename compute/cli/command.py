@@ -76,7 +76,7 @@ def _taken(one: inspect.Parameter, read: dict[str, Callable[[Any], Any]]) -> ins
     if kind is Literal:
         kind = str
     elif float in parts[:1]:
-        read[one.name] = partial(_numbers, count=len(parts) if kind is tuple else 0, name=name)
+        read[one.name] = lambda text: tuple(_number(each, name=name) for each in names(text))
         kind, default = str, ",".join(f"{number:g}" for number in default or ())
     elif parts:
         read[one.name] = lambda texts: texts or ()
@@ -115,16 +115,13 @@ def mapping(texts: Sequence[str] | None, *, kind: Any, name: str, several: bool 
             raise BadInput(f"Write {name} NAME=VALUE; got {text!r}")
         if key in found:
             raise BadInput(f"{key!r} is named twice. Write it once: {name} {key}=...")
-        found[key] = value if kind is str else _numbers(value, count=1, name=name)[0] if kind is float else names(value)
+        found[key] = value if kind is str else _number(value, name=name) if kind is float else names(value)
     return found
 
 
-def _numbers(text: str, *, count: int, name: str) -> tuple[float, ...]:
-    """Reads comma-separated numbers: none, or `count` if it is not 0. Raises BadInput."""
+def _number(text: str, *, name: str) -> float:
+    """Reads a number. Raises BadInput."""
     try:
-        numbers = tuple(map(float, names(text)))
+        return float(text)
     except ValueError as error:
         raise BadInput(f"{name} takes numbers such as 0.5; got {text!r}") from error
-    if numbers and count and len(numbers) != count:
-        raise BadInput(f"{name} takes {count} numbers, comma-separated; got {text!r}")
-    return numbers

@@ -46,11 +46,9 @@ def rank(
         raise BadInput(f"No test {test!r}. Use one of {', '.join(TESTS)}, or none for the board's own")
     if not 0 < coverage <= 1:
         raise BadInput(f"{argument('coverage')} is a share of the tasks above 0 and at most 1, got {coverage:g}")
-    limits = (float(bounds[0]), float(bounds[1])) if bounds else (-np.inf, np.inf)
-    if not limits[0] < limits[1]:
-        raise BadInput(
-            f"{argument('bounds')} are the least and the largest possible mean, got {limits[0]:g} and {limits[1]:g}"
-        )
+    limits = tuple(map(float, bounds or (-np.inf, np.inf)))
+    if len(limits) != 2 or not limits[0] < limits[1]:
+        raise BadInput(f"{argument('bounds')} are the least and the largest possible mean, got {bounds}")
     table, weights = ScoreReading(**reading).table(scores), reading.get("weights") or {}
     if len(table.models) < 2:
         many = "1 model" if table.models else "no models"
