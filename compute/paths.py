@@ -17,6 +17,7 @@ DOCS = ROOT / "docs"
 CATALOG = ASSETS / "catalog"
 SENTENCES = ASSETS / "calibration" / "sentences.csv"
 PUBLISHED = ASSETS / "published"
+CLAIMS = PUBLISHED / "claims"
 IMPORTED = ASSETS / "imported"  # public results of others: python -m compute import mteb-results --ship
 COMPUTED = ASSETS / "computed"  # shipped run folders
 PROJECTIONS = COMPUTED / "projections.csv"

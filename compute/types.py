@@ -13,9 +13,9 @@ from typing import Any
 KINDS = ("encoder", "metric", "mllm", "generator", "distribution")
 ABILITIES = ("embed_image", "embed_text", "compare", "choose", "score_pair", "generate")
 ORIGINS = ("published", "imported", "computed")  # the first that a model has is shown where only one can be
-# Of claims, in the order shown; `compute.claims.verdict` says when each is given.
+# Of claims, in the order shown; `compute.claims` says when each is given.
 VERDICTS = ("conflict", "tables differ", "not significant", "rounding", "cannot be recomputed", "reproduces")
-SEVERITIES = ("headline", "table", "detail")  # of claims, the weightiest first: see compute/claims/verdict.py
+SEVERITIES = ("headline", "table", "detail")  # of claims, the weightiest first: see compute/claims.py
 # Their n_items counts frames of videos, and frames of one video are near copies: no number of independent items.
 OF_FRAMES = ("mieb/ucf101", "mieb/ucf101zeroshot")
 TIES_SHOWN = 0.01  # share of items decided by exact ties above which it is shown next to the score

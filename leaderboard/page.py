@@ -11,7 +11,6 @@ import gradio as gr
 from starlette.routing import Route
 
 from compute.eyes.folder import StudyFolder
-from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.memo import shared
 from leaderboard.data.payload import compressed
@@ -95,7 +94,7 @@ def heading(*, title: str, sentence: str, cite: str = "", copy: bool = True, inl
 
 def citations(site: Site) -> str:
     """BibTeX of the papers."""
-    return "\n\n".join(filter(None, suite_queries.benchmarks(site.db)["bibtex"]))
+    return "\n\n".join(filter(None, site.db.query("benchmarks")["bibtex"]))
 
 
 # The tab has the title that the page was sent with, as long as the address names the same view; then the page's own.

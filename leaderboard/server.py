@@ -23,7 +23,6 @@ from compute.paths import DATABASE
 from compute.processes import return_freed_regularly
 from compute.types import Model
 from leaderboard.api import backlinks, endpoints, mcp
-from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.face import bar
@@ -204,7 +203,7 @@ def _warm(site: Site) -> None:
 
 
 def _make(site: Site) -> None:
-    boards = [partial(site.suite_cache.board, suite) for suite in suite_queries.suites(site.db)["key"]]
+    boards = [partial(site.suite_cache.board, suite) for suite in site.db.query("suites")["key"]]
     for make in (*boards, *site.ahead, site.suite_cache.languages, static.warm):
         if site.db.is_closed or not main_thread().is_alive():  # the app or the program ends
             return

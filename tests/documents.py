@@ -1,5 +1,5 @@
-"""Runs what the documentation shows. Blocks marked `bash` and `python` run here; `sh` and `py` need weights, a network
-or a server. A block with a title is written as the file of that name first."""
+"""Runs what the documentation shows. Blocks marked `bash` and `python` run here; `sh` and `py` need weights, a network,
+a server or minutes. A block with a title is written as the file of that name first."""
 
 from __future__ import annotations
 
@@ -39,6 +39,6 @@ def run(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
             words = shlex.split(line, comments=True)
             place = ["--results", str(folder / "results")] if words[0] in ("run", "frechet") else []
             result = CliRunner().invoke(app, [*words, *place])
-            assert result.exit_code == 0, f"{line}\n{result.output[-2000:]}"
+            assert result.exit_code == 0, f"{line}\n{result.output[-2000:]}{result.exception!r}"
             count += 1
     return count

@@ -31,7 +31,7 @@ from compute.analysis.ranks.friedman import FRIEDMAN_NEMENYI, WILCOXON_HOLM, Pai
 from compute.analysis.ranks.means import BORDA, CATEGORY_MEAN, UNRANKED
 from compute.analysis.ranks.variance import FEW, listed
 from compute.analysis.significance import FEWEST_SETS, TOO_FEW, class_letters, decisions, decisions_on_items, item_error
-from compute.analysis.table import WHOLE, ScoreTable
+from compute.analysis.table import WHOLE, ScoreTable, shown
 from compute.arrays import Bools, Floats, Ints
 from compute.pages.shown import WIDTH, Cell, Mark, ShownTable, ShowsItself, axis_of, positions
 from compute.rounding import decimals, printed_decimals, rounded
@@ -378,8 +378,9 @@ class Ranking(ShowsItself):
         return decimals(self.mean)
 
     def shown_table(self) -> ShownTable:
-        """The ranked models, best first, with what was excluded above and the other notes below."""
-        digits, read = self.digits(), self.table.notes  # exclusions come first
+        """The ranked models, best first, with what counts and what is excluded above, and the other notes below."""
+        digits, table = self.digits(), self.table
+        counted = shown(table.titles[at] for at in np.flatnonzero(table.counted))
         return ShownTable(
             heads=("rank", "95% range", "class", "model", "mean", "95% interval", "tasks"),
             rows=[
@@ -394,8 +395,8 @@ class Ranking(ShowsItself):
                 )
                 for row in self._ranked
             ],
-            above=read,
-            below=[note for note in self.notes if note not in read],
+            above=(f"{self.lead[0]} Counted: {counted}.", *table.notes),  # exclusions come first
+            below=[note for note in self.notes if note not in self.lead],
         )
 
     def plot(self, kind: str = INTERVALS) -> Any:

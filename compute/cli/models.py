@@ -13,9 +13,6 @@ from compute.types import BadInput, printable
 if TYPE_CHECKING:
     from compute.catalog import Catalog
     from compute.engine.named_models import NamedModel
-    from compute.engine.settings import RunSettings
-    from compute.models.adapter import Hardware
-    from compute.models.own.own_model import OwnModel
 
 Models = Annotated[
     Sequence[str],
@@ -40,12 +37,9 @@ def named_models(
     """
     from compute.catalog.own import models as own_models
     from compute.engine import named_models
-    from compute.models.own import factories
 
     if not texts:
         raise BadInput("No model is named. List them: likeness list models")
-    if file := next(filter(factories.is_factory, texts), None):
-        raise BadInput(f"{file} is code, which only likeness run takes: the other commands need a checkpoint")
     known = {row.key: row for row in catalog.models}
     for row in (known[text] for text in dict.fromkeys(texts) if text in known):
         for folder in own_models.folders(row):
@@ -59,30 +53,6 @@ def named_models(
     for model in models:
         if model.remark:
             typer.echo(model.remark, err=True)
-    return models
-
-
-def made_models(texts: Sequence[str], settings: RunSettings, *, name: str = "") -> dict[str, tuple[OwnModel, Hardware]]:
-    """The models that functions in the user's own files make, by their texts, each with where it runs.
-
-    This runs the files: only what was typed in a command comes here. Raises NotHere, BadInput.
-    """
-    from compute.models.own import factories, wrapping
-    from compute.models.own.objects import placement
-
-    if name and len(texts) > 1:
-        raise BadInput("--model-name is for one model, and several files are named. Run them one after another")
-    models = {}
-    for text in texts:
-        model, keywords = factories.made(text)
-        hardware = placement.hardware_of(
-            model, device=settings.device, dtype=settings.dtype, attention=settings.attn_implementation
-        )
-        named = {"name": name or keywords.pop("name", "") or factories.title(text)}
-        made = wrapping.wrap(model, **{**keywords, **named}, hardware=hardware, batch_size=settings.batch_size)
-        if made.remark:
-            typer.echo(f"Warning: {made.remark}", err=True)
-        models[text] = made, hardware
     return models
 
 

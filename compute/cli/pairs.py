@@ -52,14 +52,13 @@ def make(
             "say so, it is not known.",
         ),
     ] = None,
-    store_images: Annotated[bool, "Write the images next to the manifest; else they are made when read."] = False,
     skip_bad: Annotated[bool, "Skip images that cannot be read or paired."] = False,
     data: DataFolder = None,
     offline: Offline = False,
 ) -> Iterator[str]:
     """Makes pairs: for each image an identical, a transformed and an irrelevant one in every split.
 
-    The manifest holds every random choice; the images are made from their sources when they are read.
+    The manifest holds every random choice, and a file next to it the images: move both together.
     """
     from compute.progress import Progress
     from compute.tasks.pairbench import making, sources
@@ -103,7 +102,6 @@ def make(
         applications=applications,
         second_counterpart=second_counterpart,
         synthetic=synthetic,
-        store_images=store_images,
         skip_bad=skip_bad,
         report=lambda line: typer.echo(line, err=True),
         progress=Progress(),
@@ -121,7 +119,7 @@ def show(
     """Shows what a manifest holds: pairs by split and type, what they were made from, and what is odd about them."""
     from compute.metrics.judge_diagnostics import template_name
     from compute.tasks.pairbench import manifest as manifests
-    from compute.tasks.pairbench import pairs
+    from compute.tasks.pairbench import stored
     from compute.tasks.pairbench.splits import SHORT, SPATIAL_SPLITS, SPLITS
 
     manifest = manifests.read(file)
@@ -135,11 +133,8 @@ def show(
     yield from about["notes"]
     for line in _oddities(manifest):
         yield f"Odd: {line}"
-    verdict = pairs.check_pixels(manifest, pairs.maker_of(manifest))
-    recorded = sum(bool(pair.pixels) for pair in manifest.pairs)
-    what = "are the same here" if verdict == "same" else "differ here by rounding alone"
-    if recorded:
-        yield f"The pixels of {recorded} recorded images {what}"
+    stored.opened(manifest)
+    yield f"All {len(stored.shown(manifest.pairs)):,} images are in {about['stored']}"
     possible = SPLITS if set(manifest.splits) & {split.key for split in SPATIAL_SPLITS} else SHORT
     missing = [key for key in possible if key not in manifest.splits]
     yield f"Splits it does not have: {', '.join(missing)}" if missing else "It has every split of such images"

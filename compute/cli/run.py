@@ -6,25 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
-from compute.cli.command import as_command
-from compute.cli.models import made_models, named_models
+from compute.cli.models import Models, named_models
 from compute.cli.workspace import Build, Results, rebuild, warn
 from compute.engine.settings import RunSettings
 from compute.options import names, taking
 from compute.types import BadInput
-
-
-class RunCommand(TyperCommand):
-    """`--dry-run --estimate` without a rate is what `--dry-run` does by itself: it measures."""
-
-    def parse_args(self, context: Any, args: list[str]) -> list[str]:
-        """typer has no option whose value is optional."""
-        if "--dry-run" in args:
-            followed = zip(args, [*args[1:], "--"], strict=True)
-            args = [word for word, after in followed if word != "--estimate" or not after.startswith("--")]
-        return super().parse_args(context, args)
 
 
 @taking(RunSettings)
@@ -36,12 +23,8 @@ def run(
         "Which suite: likeness list suites; or your suite.toml. Without it: --data of your own. With --dry-run "
         "several, comma-separated.",
     ] = (),
-    models: Annotated[
-        Sequence[str],
-        "Models, comma-separated: keys (likeness list models), folders of checkpoints (./name), hub:org/name@revision, "
-        "judges by their names at LIKENESS_ENDPOINT (endpoint:NAME), or my_file.py:make_model, whose code is run.",
-    ] = (),
-    model_name: Annotated[str, "Name of your model; default: its folder, id or file."] = "",
+    models: Models = (),
+    model_name: Annotated[str, "Name of your model; default: its folder or id."] = "",
     family: Annotated[str, "The family that loads your own checkpoint, if its files do not say."] = "",
     model_option: Annotated[
         list[str], "name=value of that family, such as pooling=cls or base=org/name@revision; repeatable."
@@ -54,8 +37,7 @@ def run(
         typer.Option(
             "--estimate",
             metavar="RATE",
-            help="With --dry-run: items a second of models that cannot be measured here; without a number as without "
-            "this option.",
+            help="With --dry-run: items a second that the models are taken to do.",
             min=0.001,
         ),
     ] = None,
@@ -64,11 +46,10 @@ def run(
     """Computes the missing scores of models on a suite, rebuilds the database and prints the scores."""
     from compute import paths, storage
     from compute.catalog.own.suite import is_suite_file
-    from compute.engine import estimate, estimate_lines, measure, plan, ray_cluster, results_table, workspace
+    from compute.engine import estimate, estimate_lines, plan, ray_cluster, results_table, workspace
     from compute.engine.named_models import joined, keyed, record_named
     from compute.engine.run import execute
     from compute.models import hardware_for
-    from compute.models.own import factories
 
     settings = RunSettings(results=results, rate=rate, **given)
     suites = tuple(suite) if suite and all(map(is_suite_file, suite)) else names(suite)
@@ -77,38 +58,26 @@ def run(
     crews = hardware = None
     if settings.engine == "ray" and not settings.dry_run:
         crews, hardware = context.with_resource(ray_cluster.opened(settings))
-    texts = list(dict.fromkeys(models))
-    files = [text for text in texts if factories.is_factory(text)]
-    made = made_models(files, settings, name=model_name)
-    if len(texts) == len(files) == 1:
-        hardware = made[files[0]][1]
     space = workspace.opened(
         settings, suite=suites[0] if suites else "", hardware=hardware, warn=warn, notice=typer.echo
     )
     space.catalog.suite(space.suite)  # before a model is recorded
-    keys = {}
-    for text, (model, _) in made.items():
-        space, row = space.with_model(model, source=factories.source(text))
-        keys[text] = row.key
-    others = [text for text in texts if text not in made]
-    keyed_models = []
-    if others or not made:
-        named = named_models(
-            others,
-            space.catalog,
-            name="" if made else model_name,
-            family=family,
-            options=model_option,
-            offline=settings.offline or settings.dry_run,
-        )
-        keyed_models = [keyed(model, results=settings.results) for model in named]
-        keys |= {text: model.row.key for text, model in zip(others, keyed_models, strict=True)}
+    named = named_models(
+        list(dict.fromkeys(models)),
+        space.catalog,
+        name=model_name,
+        family=family,
+        options=model_option,
+        offline=settings.offline or settings.dry_run,
+    )
+    keyed_models = [keyed(model, results=settings.results) for model in named]
+    keys = [model.row.key for model in keyed_models]
     catalog, bench = joined(space.catalog, keyed_models), space.bench
     plans = [
         plan.make(
             catalog,
             suite=key,
-            models=[keys[text] for text in texts],
+            models=keys,
             tasks=tasks,
             bench=bench,
             shipped=paths.COMPUTED,
@@ -122,14 +91,14 @@ def run(
     stored = "" if settings.store_dtype == "float32" else f", vectors stored as {settings.store_dtype}"
     where = f"{usual.device}, a Ray cluster," if settings.engine == "ray" else usual.device
     yield from (*plan.lines(planned), f"On {where} in {', '.join(dtypes)}{stored}", *plan.reasons(planned))
-    if not {job.model.key for job in planned.jobs} & set(keys.values()):
+    if not {job.model.key for job in planned.jobs} & set(keys):
         typer.echo("None of these models can be run on any of these tasks: nothing was changed", err=True)
         raise typer.Exit(1)
     if settings.dry_run:
-        counted = estimate.estimate(planned, bench=bench, seconds=measure.SECONDS)
+        counted = estimate.estimate(planned, bench=bench)
         yield from estimate_lines.lines(planned, *counted, results=storage.location(settings.results))
         return
-    plan.check_possible(planned, models=set(keys.values()))
+    plan.check_possible(planned, models=set(keys))
     for model in keyed_models:
         record_named(model, results=settings.results)
     outcomes = execute(
@@ -140,7 +109,3 @@ def run(
         rebuild(settings.results, wanted=build)
     if any(outcome.state == "failed" for outcome in outcomes):
         raise typer.Exit(1)
-
-
-group = typer.Typer(add_completion=False)
-group.command(cls=RunCommand)(as_command(run))

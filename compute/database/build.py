@@ -21,6 +21,7 @@ from compute.catalog.catalog import MODEL_KEY
 from compute.catalog.own import models as own_models
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
+from compute.claims import all_claims
 from compute.database import store
 from compute.database.store import frame
 from compute.engine import image_maps, run_folders, thumbnails, variants
@@ -36,6 +37,7 @@ from compute.types import BadInput, DatabaseError, Model, NotHere, first_line
 
 UNLISTED = "It is in no catalogue: this is what its runs say of it. To run it again, name it as before"
 PROJECTION = ("kind", "key", "x", "y", "cluster", "settings")
+SOURCES = (".csv", ".json", ".sql", ".toml")
 MAX_SOURCE = 256 << 20  # bytes of one source; maps of images have 2 to 4 MB
 
 
@@ -75,7 +77,7 @@ def _fixed_sources(results: Path) -> list[Path]:
     folders = (paths.PUBLISHED, paths.CATALOG, paths.COMPUTED)
     return [
         *paths.IMPORTED.glob("*"),
-        *(path for folder in folders for path in folder.rglob("*") if path.suffix in (".csv", ".json")),
+        *(path for folder in folders for path in folder.rglob("*") if path.suffix in SOURCES),
         *([paths.USER_MODELS] if paths.USER_MODELS.is_file() else ()),
         *(paths.ROOT / "compute").rglob("*.py"),
         data_version.CHANGELOG,
@@ -312,13 +314,6 @@ def notes(catalog: Catalog) -> pd.DataFrame:
         if name in model.options
     ]
     return pd.DataFrame(rows).drop_duplicates()
-
-
-def all_claims() -> list:
-    """Every claim of the four papers, recomputed now."""
-    from compute.claims import cfred, mieb, pairbench, unisim
-
-    return [claim for paper in (unisim, pairbench, mieb, cfred) for claim in paper.claims()]
 
 
 def add_imports(frames: dict[str, pd.DataFrame], *, catalog: Catalog, folder: Path) -> tuple[list[str], list[str]]:

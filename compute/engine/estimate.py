@@ -11,12 +11,9 @@ import numpy as np
 from compute import tasks
 from compute.content.items import Column
 from compute.content.messages import Question, Reply
-from compute.engine import measure
-from compute.engine.plan import Job, Plan, by_comparison
+from compute.engine.plan import Job, Plan
 from compute.engine.workspace import Bench
-from compute.features import encoding
 from compute.features.subject import ABILITY, pairs_of
-from compute.models import abilities, endpoint_variable
 from compute.models.loading import size_of_weights
 from compute.procedures import probe
 from compute.tasks.data import Data, Probe
@@ -72,9 +69,7 @@ class ModelEstimate:
     runs: int
     bytes_each: int = 4  # of a stored number
 
-    rates: Mapping[str, float] = field(default_factory=dict)  # a second, by kind; empty: neither measured nor given
-    measured: bool = False  # on this machine
-    problem: str = ""  # why it could not be measured
+    rate: float | None = None  # items, comparisons or answers a second, where it is given
 
     @property
     def embeds(self) -> bool:
@@ -95,9 +90,9 @@ class ModelEstimate:
     @property
     def seconds(self) -> float | None:
         """How long encoding, comparing and answering takes; None without a rate."""
-        if not set(self.work) <= set(self.rates):
-            return None
-        return sum(count / self.rates[kind] for kind, count in self.work.items())
+        if self.rate is None:
+            return None if self.work else 0
+        return sum(self.work.values()) / self.rate
 
     @property
     def vectors(self) -> int | None:
@@ -139,21 +134,15 @@ def makes_vectors(row: Model) -> bool:
     return bool({"embed_image", "embed_text"} & set(row.abilities))
 
 
-def estimate(plan: Plan, *, bench: Bench, seconds: float = 0.0) -> tuple[list[TaskEstimate], list[ModelEstimate]]:
-    """Each task with a run to make, and each model with one.
-
-    A model whose weights are here is measured for `seconds`, where that is more than 0; the others are taken to do
-    as many items, comparisons or answers a second as the settings' `rate`, where it is given.
-    """
+def estimate(plan: Plan, *, bench: Bench) -> tuple[list[TaskEstimate], list[ModelEstimate]]:
+    """Each task with a run to make, and each model with one; how long it takes follows from the settings' `rate`."""
     first = {job.task.key: job for job in reversed(plan.missing)}
     data = {task.key: _data(first[task.key], bench) for task in plan.tasks if task.key in first}
     work = []
     for row in plan.models:
         jobs = [job for job in plan.of(row) if job.stored is None]
         if jobs:
-            tallies = _tallies(row, jobs, data)
-            work.append(_timed(_work(row, jobs, data, bench, tallies), jobs, data, bench, tallies, seconds))
-            encoding.release()
+            work.append(_work(row, jobs, data, bench))
     return list(data.values()), work
 
 
@@ -183,7 +172,6 @@ def _work(
     jobs: Sequence[Job],
     data: Mapping[str, TaskEstimate],
     bench: Bench,
-    tallies: Sequence[Asked],
 ) -> ModelEstimate:
     """Everything once, whatever number of tasks shows it: by content where the items were read, else by what the
     catalogue says of tasks that show the same."""
@@ -205,6 +193,7 @@ def _work(
         known = [[task.counts.get(kind) for kind in kinds if kind != "pair"] for task in apart if not task.exact]
         unknown = sum(all(count is None for count in counts) for counts in known)
     if asking:
+        tallies = _tallies(row, jobs, data)
         keys = _keys([column for each in tallies for column in each.pairs], "comparison")
         comparisons = len(keys) - _stored(row, "comparison", keys, bench)
         questions = sum(len(each.questions) for each in tallies)
@@ -226,6 +215,7 @@ def _work(
         exact=all(task.exact for task in shown),
         unknown=unknown,
         runs=len(jobs),
+        rate=bench.settings.rate,
     )
 
 
@@ -254,7 +244,7 @@ def _not_read(shown: Sequence[TaskEstimate], kind: str) -> int:
 
 def _encodes(job: Job) -> bool:
     """Whether the run encodes items, instead of comparing them or asking about them."""
-    return makes_vectors(job.model) and not by_comparison(job.model, job.task)
+    return makes_vectors(job.model) and not job.by_comparison
 
 
 class Asked:
@@ -301,37 +291,6 @@ def _tallies(row: Model, jobs: Sequence[Job], data: Mapping[str, TaskEstimate]) 
                     job.procedure.run(asked, part, job.options)
                 tallies.append(asked)
     return tallies
-
-
-def _timed(
-    model: ModelEstimate,
-    jobs: Sequence[Job],
-    data: Mapping[str, TaskEstimate],
-    bench: Bench,
-    tallies: Sequence[Asked],
-    seconds: float,
-) -> ModelEstimate:
-    """The same with how fast the model is: measured on its own items, or on drawn ones where none of them are here."""
-    row = model.model
-    given = {} if bench.settings.rate is None else dict.fromkeys(model.work, bench.settings.rate)
-    if not seconds or not model.work or endpoint_variable(row) or not model.present:
-        return replace(model, rates=given)
-    columns = _columns([job for job in jobs if _encodes(job)], data)
-    compared = [pair for each in tallies for pair in each.compared]
-    questions = [question for each in tallies for question in each.questions]
-    there = {column.modality for column in columns if len(column)} | ({"comparison"} if compared else set())
-    columns += measure.drawn(kind for kind in model.encoded if model.encoded[kind] and kind not in there)
-    if model.comparisons and not compared:
-        takes = ("image-image", "image-text", "image")
-        compared = measure.drawn_pairs(next(pairing for pairing in takes if abilities.compares(row, pairing)))
-    encoded_columns = [column for column in columns if model.encoded.get(column.modality)]
-    try:
-        measured_rates = measure.rates(
-            bench.subject(row), columns=encoded_columns, compared=compared, questions=questions, seconds=seconds
-        )
-    except Exception as error:  # the loading library may raise anything: a time is not worth a failure
-        return replace(model, rates=given, problem=" ".join(str(error).split())[:200])
-    return replace(model, rates={**given, **measured_rates}, measured=bool(measured_rates))
 
 
 def _stored(row: Model, kind: str, keys: np.ndarray, bench: Bench) -> int:

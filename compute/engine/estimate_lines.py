@@ -106,19 +106,8 @@ def _time(one: ModelEstimate) -> str:
     if not one.work:
         return "nothing to do"
     if one.seconds is None:
-        away = (
-            "it is asked elsewhere"
-            if endpoint_variable(one.model)
-            else ""
-            if one.present
-            else "its weights are not here"
-        )
-        why = one.problem or away or "it was not measured"
-        return f"unknown: {why}. --estimate takes a rate in items a second"
-    rates = ", ".join(
-        f"{rounded(rate, 1 if rate >= 1 else 3)} {kind}s a second" for kind in one.work for rate in (one.rates[kind],)
-    )
-    return f"about {duration(one.seconds)}: {rates}, {'measured here' if one.measured else 'as given'}"
+        return "unknown: --estimate takes a rate in items a second"
+    return f"about {duration(one.seconds)} at {rounded(one.rate, 1 if one.rate >= 1 else 3)} items a second, as given"
 
 
 def _fetch(one: TaskEstimate) -> str:

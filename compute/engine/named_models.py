@@ -149,6 +149,11 @@ def _served(name: str, overrides: Overrides) -> NamedModel:
 
 
 def _checkpoint(text: str, catalog: Catalog, overrides: Overrides, *, offline: bool, alone: bool) -> NamedModel:
+    if text.endswith(".py") or ".py:" in text:
+        raise BadInput(
+            f"{text} is code, which is not run: hand over what it makes in Python, compute.evaluate(model, ...), or "
+            "save the model, and name its folder"
+        )
     if text.startswith(ENDPOINT):
         return _served(text.removeprefix(ENDPOINT), overrides)
     if text.startswith(checkpoints.HUB):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from compute.procedures.evidence import Procedure
 
 # Packages that decide a procedure's numbers, besides those that the model's adapter names.
-PACKAGES = {"probe": ("torch", "scikit-learn"), "clustering": ("scikit-learn",)}
+PACKAGES = {"probe": ("torch", "scikit-learn"), "clustering": ("scikit-learn",), "neighbours": ("scikit-learn",)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +38,8 @@ class Job:
     variant: str  # options that are not the default, `quality=clip-iqa`; empty: none
     settings: Mapping[str, Any]  # all that decides the scores and is known beforehand
     fingerprint: str  # of the settings; empty with a problem
+    by_comparison: bool  # the model answers by its own comparison, and needs no vector of the task's items
+    in_words: bool  # the model answers in words: it has neither vectors nor a comparison for the task
     stored: StoredRun | None = None  # the complete run, where there is one
     problem: str = ""  # why the settings are not known: the weights are not here
 
@@ -231,7 +233,10 @@ def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str
         return f"the model has {abilities.LATE}"
     missing = sorted(set(task.modalities) - set(row.modalities)) if row.modalities else []
     if missing:
-        return f"the task shows {' and '.join(missing)}, the model takes {' and '.join(row.modalities)} only"
+        way = ". Without texts: --shape neighbours or --shape probe, in Python shape="
+        return f"the task shows {' and '.join(missing)}, the model takes {' and '.join(row.modalities)} only" + (
+            way if task.procedure == "zero_shot" and task.benchmark.startswith("own") else ""
+        )
     able = set(row.abilities)
     if not any(need <= able for need in procedure.needs):
         required = " or ".join(sorted(" with ".join(sorted(need)) for need in procedure.needs))
@@ -254,18 +259,6 @@ def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str
     return ""
 
 
-def by_comparison(row: Model, task: Task) -> bool:
-    """Whether the model answers the task by its own comparison, and needs no vector of the task's items."""
-    pairing = "image-text" if is_quality(task) else abilities.pairing_of(task.modalities[0], task.modalities[-1])
-    return "compare" in row.abilities and not abilities.embeds(row, pairing)
-
-
-def in_words(row: Model, task: Task) -> bool:
-    """Whether the model answers the task in words: it can, and has neither vectors nor a comparison for it."""
-    pairing = abilities.pairing_of(task.modalities[0], task.modalities[-1])
-    return "choose" in row.abilities and not abilities.scores(row, pairing)
-
-
 def is_quality(task: Task) -> bool:
     """Whether the task asks which image has more of a quality, without a reference (UniSim-Bench IQA and PAA)."""
     return task.procedure == "choice" and task.category in QUALITY_CATEGORIES and task.benchmark in QUALITY_BENCHMARKS
@@ -277,7 +270,11 @@ def _jobs(
     """One job, or one for each variant that the benchmark compares."""
     procedure, (of_procedure, of_task) = bench.procedures[task.procedure], _allowed(task, bench)
     usual = defaults(row, {**of_task, **of_procedure})
-    words = in_words(row, task)
+    pairing = abilities.pairing_of(task.modalities[0], task.modalities[-1])
+    by_comparison = "compare" in row.abilities and not abilities.embeds(
+        row, "image-text" if is_quality(task) else pairing
+    )
+    words = "choose" in row.abilities and not abilities.scores(row, pairing)
     applies = {"reader": words, **dict.fromkeys(VARIANTS, is_quality(task))}
     own = {name: value for name, value in overrides.items() if name in usual and applies.get(name, True)}
     prompted = abilities.scores(row, "image-text")
@@ -324,6 +321,8 @@ def _jobs(
                 task_options=of_items,
                 variant=variant,
                 settings=settings,
+                by_comparison=by_comparison,
+                in_words=words,
                 problem=problem,
                 fingerprint="" if problem else run_folders.fingerprint({**settings, "keys": [row.key, task.key]}),
             )

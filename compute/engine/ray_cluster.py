@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from compute import storage
 from compute.engine import run
-from compute.engine.plan import Job, by_comparison
+from compute.engine.plan import Job
 from compute.engine.run import Encoding, Execution, Outcome
 from compute.engine.settings import RunSettings
 from compute.engine.workspace import Bench
@@ -322,7 +322,7 @@ class Worker:
                 [
                     column
                     for job in self._assignment.jobs
-                    if not by_comparison(job.model, job.task)
+                    if not job.by_comparison
                     for column in run.prepared_columns(job, self._bench.load(job.task, job.task_options))
                     if column.modality == modality and len(column)
                 ]

@@ -20,7 +20,7 @@ import pandas as pd
 from compute import tasks, versions
 from compute.content.items import Column
 from compute.engine import run_folders, scoring, thumbnails
-from compute.engine.plan import Job, Plan, by_comparison, in_words
+from compute.engine.plan import Job, Plan
 from compute.engine.run_folders import StoredRun
 from compute.engine.workspace import Bench
 from compute.features import encoding as encoding_pipeline
@@ -228,7 +228,7 @@ def _prepared(
         try:
             sides: dict[bool, list[Any]] = {False: [], True: []}
             for job in left:
-                sides[by_comparison(job.model, job.task)] += columns[id(job)]
+                sides[job.by_comparison] += columns[id(job)]
             subject.prepare(sides[False], compared=sides[True], encoders=encoders)
             break
         except BadItem as error:
@@ -344,8 +344,7 @@ def _evidence(
     With `skip_bad` bad items are dropped first, and those that only the procedure meets when it does.
     """
     columns = prepared_columns(job, whole)
-    compared = by_comparison(job.model, job.task)
-    subject.prepare([] if compared else columns, compared=columns if compared else [])
+    subject.prepare([] if job.by_comparison else columns, compared=columns if job.by_comparison else [])
     while True:
         bad = set(subject.bad) if skip_bad else set()
         data = {subset: tasks.without(part, bad) if bad else part for subset, part in whole.items()}
@@ -361,7 +360,7 @@ def prepared_columns(job: Job, whole: Mapping[str, Data]) -> list[Column]:
     """What is prepared of a task's items: of an image with its text, where the model embeds both as one, neither by
     itself. Random applications are for vectors alone: a judge in words is not shown them, and a model that compares
     reads each in its turn, as making an image may take longer than comparing it."""
-    encoded = not (in_words(job.model, job.task) or by_comparison(job.model, job.task))
+    encoded = not (job.in_words or job.by_comparison)
     return tasks.every_column(whole, joint=job.options.get("fusion") == "joint", variants=encoded)
 
 

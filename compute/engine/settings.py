@@ -103,10 +103,9 @@ class RunSettings(BaseModel):
     progress: Annotated[bool, "Draw progress bars where somebody watches."] = True
     dry_run: Annotated[
         bool,
-        "Print what would be downloaded, encoded, compared and stored, and how long it takes: models whose weights are "
-        "here are measured for 10 s.",
+        "Print what would be downloaded, encoded, compared and stored, and with --estimate how long it takes.",
     ] = False
-    rate: Annotated[float | None, Ge(0.001)] = None  # items a second of models that a dry run cannot measure
+    rate: Annotated[float | None, Ge(0.001)] = None  # items a second, for the time that a dry run tells
 
     def __init__(self, **values: Any) -> None:
         try:

@@ -33,7 +33,9 @@ from compute.eyes.study import (
     parsed,
     standing,
 )
+from compute.io import forms
 from compute.io.files import parse_json
+from compute.io.forms import BLANK, Form, FormField
 from compute.io.images import is_image_name
 from compute.io.tables import is_table, read_lines, read_table
 from compute.training.examples import QUALITY_PROMPT
@@ -63,6 +65,7 @@ ADDRESS = re.compile(r"^[\w+.-]+://[^/?#]*|[?#].*")  # what is not the path
 UPLOADED = re.compile(r"[0-9a-f]{8}-(?=.)")  # what Label Studio writes before a file's name
 LARGEST = 64 << 20  # bytes of a JSON
 ELSEWHERE = 2**53 - 1  # the seed of answers that were given elsewhere; no order is drawn by it
+PROMPTS = Form("prompts", (FormField("prompt", ("text", "caption"), BLANK),))
 NAMED = 5  # faults, and raters, that are printed
 
 Question = tuple[str, str, str]  # reference, text or "", and two images
@@ -213,11 +216,7 @@ def questions(path: Path, names: ImageNames) -> JudgmentFile:
 
 def prompts(path: Path) -> list[str]:
     """Texts, one a line, or a table's column `prompt`. Raises BadInput."""
-    if is_table(path):
-        table = read_table(path)
-        texts = [str(text or "") for text in table.frame[table.column(("prompt", "text", "caption"), what="prompts")]]
-    else:
-        texts = read_lines(path)
+    texts = forms.read(path, [PROMPTS])[1]["prompt"] if is_table(path) else read_lines(path)
     kept = list(dict.fromkeys(text.strip() for text in texts if text.strip()))
     if long := next((text for text in kept if len(text) > LONGEST_TEXT), ""):
         raise BadInput(f"{path.name}: {shortened(long)!r} has more than {LONGEST_TEXT:,} characters. Shorten it")

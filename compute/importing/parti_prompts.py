@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from compute.content import decoding
+from compute.io import forms
 from compute.io.files import replacing
-from compute.io.tables import read_table
+from compute.io.forms import BLANK, WHOLE, Form, FormField
 from compute.tasks import parquet
 from compute.tasks.generators.sources import repeated, some
 from compute.types import BadInput
@@ -25,9 +26,13 @@ ORGANISATION = "diffusers-parti-prompts"
 GENERATORS = ("sd-v1-5", "sd-v2.1", "if-v-1.0", "karlo-v1")  # of the arena that the paper's Table 2 rests on
 PROMPT, IMAGES, SEED = "Prompt", "images", "seed"
 ABOUT = ("Category", "Challenge", "Note")
-CHOSEN = ("result", "selected", "choice", "winner", "model", "generator", "model_name")
-COUNTS = ("votes", "count", "num_votes")
-POSITIONS = ("id", "index", "question", "question_id", "prompt_id", "row")
+CHOSEN = FormField("result", ("selected", "choice", "winner", "model", "generator", "model_name"), BLANK)
+COUNTS = FormField("votes", ("count", "num_votes"), WHOLE, optional=True)
+POSITIONS = FormField("id", ("index", "question", "question_id", "prompt_id", "row"), WHOLE)
+FORMS = (
+    Form("by text", (FormField("prompt", kind=BLANK), CHOSEN, COUNTS)),
+    Form("by row", (POSITIONS, CHOSEN, COUNTS)),
+)
 BLOCK = 200  # rows of images in memory
 
 
@@ -103,23 +108,12 @@ def read_votes(path: Path, *, prompts: Sequence[str]) -> Iterator[tuple[str, str
     `prompt`, or by its row among `prompts` in a column of POSITIONS; it is empty for a row that there is not. Raises
     BadInput naming the columns there are.
     """
-    table = read_table(path)
-    rows = table.rows()
-    generator = table.column(CHOSEN, what="generators chosen")
-    count, prompt, position = map(table.named, (COUNTS, (PROMPT.lower(),), POSITIONS))
-    if not prompt and not position:
-        raise BadInput(
-            f"{path.name} has no column of prompts (prompt, or its row as {', '.join(POSITIONS)}); it has: "
-            f"{', '.join(map(str, rows[0]))}"
-        )
-    for number, row in enumerate(rows, start=1):
-        where = f"{path.name}, row {number}"
-        if prompt:
-            text = str(row[prompt]).strip()
-        else:
-            at = _integer(row[position], f"{where}: {position}")
-            text = prompts[at] if at < len(prompts) else ""
-        yield str(row[generator]).strip(), text, _integer(row[count], f"{where}: {count}") if count else 1
+    key, frame, _ = forms.read(path, FORMS)
+    if key == "by row":
+        at = frame["id"].astype(int)
+        frame["prompt"] = [prompts[row] if row < len(prompts) else "" for row in at]
+    counts = frame["votes"].astype(int) if "votes" in frame else [1] * len(frame)
+    yield from zip(frame["result"], frame["prompt"], counts, strict=True)
 
 
 def _prompts(name: str, table: parquet.Table) -> list[str]:
@@ -176,13 +170,3 @@ def _image(data: Any, name: str) -> bytes:
     except BadInput as error:
         raise BadInput(f"{name}: {error}") from error
     return data
-
-
-def _integer(value: Any, name: str) -> int:
-    try:
-        number = int(str(value).strip())
-    except ValueError:
-        raise BadInput(f"{name} is not a whole number: {str(value)[:40]!r}") from None
-    if number < 0:
-        raise BadInput(f"{name} is negative: {number}")
-    return number

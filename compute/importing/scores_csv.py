@@ -9,7 +9,9 @@ from typing import TypeVar
 
 from compute.catalog import Catalog
 from compute.importing.figures import Imported, fingerprint, outside
+from compute.io import forms
 from compute.io.column_names import higher_is_better
+from compute.io.forms import Form, FormField
 from compute.io.numbers import number
 from compute.io.tables import read_table
 from compute.types import KINDS, BadInput, LikenessError, Metric, Model, Run, Score, Task, UnknownKey, unknown
@@ -21,6 +23,13 @@ DECLARING = {
     "model": ("model_title", "model_kind"),
     "task": ("task_title", "task_category", "higher_is_better"),
 }
+SCORES = Form(
+    "scores",
+    (
+        *map(FormField, REQUIRED),
+        *(FormField(name, optional=True) for name in (*OPTIONAL, *DECLARING["model"], *DECLARING["task"])),
+    ),
+)
 KEY = re.compile(r"[a-z0-9][a-z0-9._/+-]{0,119}")
 TRUTHS = {"true": True, "false": False}
 
@@ -37,16 +46,14 @@ def read_scores_csv(path: Path, *, catalog: Catalog) -> Imported:
     row (from 1, below the heading) and what next.
     """
     table = read_table(path)
-    frame = table.frame.astype("str").fillna("").rename(columns=str.strip)
-    known = (*REQUIRED, *OPTIONAL, *DECLARING["model"], *DECLARING["task"])
-    if others := [column for column in frame if column not in known]:
+    known = [field.name for field in SCORES.fields]
+    if others := [column for column in table.frame if column.strip().lower() not in known]:
         raise BadInput(f"{path.name}: {unknown('column', others[0], known, listed=True)}")
-    if missing := [column for column in REQUIRED if column not in frame]:
-        raise BadInput(f"{path.name}: the column {missing[0]!r} is missing; required are {', '.join(REQUIRED)}")
+    _, frame, _ = forms.read(table, [SCORES])
     reader = _ScoresReader(catalog=catalog, name=path.name)
-    for row, cells in enumerate(table.rows() and frame.to_dict("records"), start=1):
+    for row, cells in enumerate(frame.to_dict("records"), start=1):
         try:
-            reader.read({name: cell.strip() for name, cell in cells.items()})
+            reader.read(cells)
         except LikenessError as error:
             raise BadInput(f"{path.name}, row {row}: {error}") from error
     return Imported(
@@ -76,8 +83,6 @@ class _ScoresReader:
 
     def read(self, row: dict[str, str]) -> None:
         """Adds one row. Raises BadInput with the reason alone."""
-        if empty := [column for column in REQUIRED if not row[column]]:
-            raise BadInput(f"{empty[0]} is empty; fill it in")
         benchmark = row["benchmark"]
         if benchmark not in self.benchmarks:
             raise BadInput(unknown("benchmark", benchmark, self.benchmarks, listed=True))

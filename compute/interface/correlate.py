@@ -11,7 +11,8 @@ import pandas as pd
 
 from compute.analysis import correlation as correlations
 from compute.analysis.correlation import Correlation
-from compute.interface.score_reading import ScoreReading, TableOfScores
+from compute.interface.score_layouts import TableOfScores
+from compute.interface.score_reading import ScoreReading
 from compute.options import taking
 from compute.pages.shown import MOST, Cell, ShownTable, ShowsItself
 from compute.rounding import rounded

@@ -17,7 +17,6 @@ from compute.engine.run import Outcome, execute
 from compute.engine.settings import RunSettings
 from compute.interface.evaluated import Evaluation
 from compute.models.own import checkpoints, wrapping
-from compute.models.own.objects import placement
 from compute.models.own.own_model import FROM_SESSION, ModelSource
 from compute.options import taking
 from compute.progress import Progress
@@ -84,7 +83,7 @@ def evaluate(
             if needless := [argument for argument in of_object if argument != "version"]:
                 raise BadInput(f"{needless[0]}= is for objects in memory: a model that is named has its own. Omit it")
         else:
-            hardware = placement.hardware_of(
+            hardware = wrapping.hardware_of(
                 model, device=settings.device, dtype=settings.dtype, attention=settings.attn_implementation
             )
         suite = str(suite) or ("" if settings.data is not None else _suite_of(tasks, settings.results))

@@ -14,7 +14,9 @@ from compute.analysis.lite.selection import Fidelity
 from compute.analysis.lite.smaller import HeldOut, LostTask, Smaller
 from compute.analysis.ranks.means import CATEGORY_MEAN, TASK_MEAN
 from compute.analysis.table import WHOLE, ScoreTable
-from compute.interface.score_reading import ScoreReading, TableOfScores, check_scales
+from compute.interface.score_checks import check_scales
+from compute.interface.score_layouts import TableOfScores
+from compute.interface.score_reading import ScoreReading
 from compute.options import taking
 from compute.pages.curves import curves
 from compute.pages.shown import ShownTable, ShowsItself

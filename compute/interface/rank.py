@@ -11,7 +11,9 @@ from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.friedman import TESTS
 from compute.analysis.ranks.means import BORDA, CATEGORY_MEAN, TASK_MEAN
 from compute.analysis.table import shown
-from compute.interface.score_reading import ScoreReading, TableOfScores, check_scales, far_apart
+from compute.interface.score_checks import check_scales, far_apart
+from compute.interface.score_layouts import TableOfScores
+from compute.interface.score_reading import ScoreReading
 from compute.options import taking
 from compute.types import BadInput, argument
 
@@ -34,11 +36,12 @@ def rank(
 ) -> Ranking:
     """Ranks any table of scores: ranks and means with 95% intervals, and tie classes, as on the board.
 
-    `scores` may also be a frame, or mteb's `BenchmarkResults` and its frames, of which the mean over subsets and splits
-    counts; the arguments from `model` on say how to read it (`ScoreReading`). Each of `groups` counts as one task in
-    the intervals, not in the mean. `borda` gives points for every model beaten on a task, with intervals from a plain
-    bootstrap over tasks. The tests of `compute.analysis.ranks.friedman` count every task alike. Intervals keep to
-    `bounds`. Source of the statistics: `compute.analysis.ranking`. Raises BadInput in one sentence.
+    `scores` may also be a frame of pandas or polars, a dictionary, or what other programs write (`score_layouts`), such
+    as mteb's `BenchmarkResults` and its frames, of which the mean over subsets and splits counts; the arguments from
+    `model` on say how to read it (`ScoreReading`). Each of `groups` counts as one task in the intervals, not in the
+    mean. `borda` gives points for every model beaten on a task, with intervals from a plain bootstrap over tasks. The
+    tests of `compute.analysis.ranks.friedman` count every task alike. Intervals keep to `bounds`. Source of the
+    statistics: `compute.analysis.ranking`. Raises BadInput in one sentence.
     """
     if aggregate not in RULES:
         raise BadInput(f"No rule {aggregate!r}. Use one of {', '.join(RULES)}")

@@ -2,49 +2,50 @@
 
 Wide: a row a model, a column a task; a column `<task>_stderr` holds the standard errors of `<task>`.
 Long: a row a score, in the columns `model`, `task`, `value`, and optionally `stderr`, `n`, `category`,
-`higher_is_better`.
+`higher_is_better` (the form LONG); other programs' names stand for them, and a `metric` tells tasks apart.
 
-What mteb gives is read as it is: a `BenchmarkResults`, and its frames, wide with a row a task or long. Names say which
-columns describe the models, which sum up others, and where lower is better (`compute.io.column_names`); notes say so.
+`score_layouts` reads what programs write. Names say which columns describe the models, which sum up others, and where
+lower is better (`compute.io.column_names`); columns of text are skipped; rows that differ in a seed are averaged. Notes
+say so.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
 
-from compute.analysis.table import ScoreTable, shown
-from compute.interface import score_cells, score_frame
-from compute.interface.score_frame import check_names
-from compute.io.column_names import DOWN, LOWER, PERHAPS_SUM, UP, has_role, higher_is_better
-from compute.io.tables import read_table
-from compute.types import BadInput, argument, shortened
+from compute.analysis.table import WHOLE, ScoreTable, shown
+from compute.interface.score_cells import TaskCells, is_text, mean_over_seeds, read_cells
+from compute.interface.score_checks import categorised, check_names, check_units, clustered, directed, members
+from compute.interface.score_layouts import LONG, MODELS, TableOfScores, laid_out, named, opened, plain, texts
+from compute.io.column_names import (
+    COMPLEMENT,
+    ERROR,
+    FACT,
+    PERHAPS_SUM,
+    ROW,
+    SEED,
+    SUM,
+    TASKS,
+    errors_among,
+    has_role,
+    higher_is_better,
+)
+from compute.types import BadInput, argument, shortened, suggestion
 
-MIXED = 10.0  # times the largest score up to 1 of a column that its least one above 1 is where units may be mixed
-APART = 20.0  # times the median score of the next task that one's is, from which on they have no mean
 MOST_MODELS = 5000  # every two are compared: beyond this the comparisons take more than 2 GB
-CUTOFF = re.compile(r"(?:@|_at_)\d+")  # recall@1, ndcg_at_10
-
-
-class Framed(Protocol):
-    """What turns itself into a frame, such as mteb's `BenchmarkResults`."""
-
-    def to_dataframe(self) -> pd.DataFrame:
-        """Its scores."""
-        ...
-
-
-TableOfScores = Annotated[
-    pd.DataFrame | Path | str | Framed,
-    "CSV, TSV, Excel, JSON Lines or Parquet: a row a model and a column a task, or the columns model, task, value and "
-    "optionally stderr, n, category, higher_is_better.",
-]
+TRUTHS = {"true": True, "yes": True, "1": True, "1.0": True, "false": False, "no": False, "0": False, "0.0": False}
+NO_TASKS = {SUM: "sums of others", FACT: "facts of the models", ERROR: "standard errors of no column"}
+OPTIONAL = [field.name for field in LONG.fields if field.optional]
+# Names of models: gte-large, e5-mistral-7b, org/name.
+OF_A_MODEL = re.compile(
+    r".+[-_ /](?:v?\d+(?:\.\d+)*[bm]?|base|large|small|xl|instruct|mini|turbo|v\d.*)\b.*|.+/.+", re.I | re.S
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,31 +83,53 @@ class ScoreReading:
         return frozenset((*self.only, *self.lower_is_better, *members, *(self.weights or ())))
 
     def table(self, scores: TableOfScores) -> ScoreTable:
-        """A frame, or a file (`compute.io.tables`), as arrays.
+        """What `score_layouts` reads, as arrays.
 
         Raises BadInput in one sentence that names the row, the column and what to do; of cells, all that are wrong.
         """
-        frame, comma, notes = _opened(scores)
-        frame, group_of = (frame, {}) if self.transpose else score_frame.grouped(score_frame.named(frame))
-        frame, nameless = score_frame.without_nameless(score_frame.named(frame), model=self.model)
-        model = self.model
+        given = opened(scores)
+        file, group_of = laid_out(given, model=self.model, transpose=self.transpose)
+        frame, label = file.frame, self.model
         if self.transpose:
-            first = model or frame.columns[0]
+            first = label or frame.columns[0]
             check_names([first], frame.columns, what=argument("model"))
-            frame, model = score_frame.named(frame.set_index(first).T.rename_axis("model")), ""
-        elif model not in score_frame.MTEB_TASK:
-            frame = score_frame.of_mteb(frame)
+            frame, label = named(frame.set_index(first).T.rename_axis("model")), ""
         if not len(frame):
             raise BadInput("The table has no rows below its heading. Add one for every model")
-        shared = set(frame.columns[frame.columns.duplicated()])
+        shared = {*frame.columns[frame.columns.duplicated()]}
         frame = frame.loc[:, ~frame.columns.duplicated()].reset_index(drop=True)
-        roles = score_cells.roles_of(frame, model=model, ignore=self.ignore)
+        roles = self._roles(frame)
         if self.shares and "n" not in roles:
             raise BadInput("Shares need the number of answers behind each: a long table with the column n")
-        how = {"model": model, "only": self.only, "ignore": self.ignore, "spoken": self.named}
-        how |= {"comma": comma, "shared": shared}
-        table = score_cells.long(frame, roles, shares=self.shares, **how) if roles else score_cells.wide(frame, **how)
-        _check_units(table, named=self.named)
+        label = _model_column(frame, label)
+        names = [*map(str, given.frame.columns), *frame.columns]
+        cells = _long(self, frame, label, roles, names) if roles else _wide(self, frame, label, names)
+        for name in (label, *cells.used):
+            if name in shared:
+                raise BadInput(
+                    f"Two columns are named {shortened(name)!r}. Rename one, or omit both ({argument('ignore')})"
+                )
+        values, errors, behind = read_cells(cells.tasks, cells.rows, comma=file.comma)
+        models, groups = pd.factorize(np.array(cells.rows, object))[::-1]
+        notes = list(cells.notes)
+        if cells.second:
+            notes.append(f"Models are named by {label!r} and {cells.second!r}, as rows repeat the first.")
+        if cells.errors:
+            notes.append(f"Read as standard errors: the columns {shown(cells.errors)}.")
+        if behind:
+            where = shown([roles["value"]] if roles else behind)
+            notes.append(f"Read as standard errors: what stands behind ± or in parentheses in {where}.")
+        if len(models) < len(cells.rows):
+            values, errors = mean_over_seeds(values, errors, groups)
+            most = np.bincount(groups).max()
+            notes.append(f"Means over up to {most} seeds ({cells.seed!r}); standard errors are by their spread.")
+        table = replace(
+            ScoreTable(
+                models=tuple(models), tasks=tuple(one.task for one in cells.tasks), values=values, stderr=errors
+            ),
+            **cells.about,
+        )
+        check_units(table, named=self.named)
         if not table.tasks:
             raise BadInput("The table has no tasks: it needs a column of scores besides the column of models")
         if len(table.models) > MOST_MODELS:
@@ -114,133 +137,251 @@ class ScoreReading:
                 f"The table has {len(table.models):,} models; at most {MOST_MODELS:,} can be compared. Choose some"
             )
         if perhaps := [task for task in table.tasks if has_role(task, PERHAPS_SUM)]:
-            said = f"Counted as tasks: {shown(perhaps)}. Omit them ({argument('ignore')}) if they sum up the others."
-            notes = (*notes, said)
-        table = replace(table, notes=(*table.notes, *notes, *nameless))
-        table = _directed(table, lower=self.lower_is_better, told="higher_is_better" in roles)
+            notes.append(
+                f"Counted as tasks: {shown(perhaps)}. Omit them ({argument('ignore')}) if they sum up the others."
+            )
+        table = replace(table, notes=(*notes, *file.notes))
+        table = directed(table, lower=self.lower_is_better, told="higher_is_better" in roles)
         if self.categories:
-            of_task = _members(self.categories, table.tasks, noun="category")
-            table = _categorised(table, of_task, order=self.categories)
+            table = categorised(table, members(self.categories, table.tasks, noun="category"), order=self.categories)
         elif group_of:
             of_task = {task: group_of.get(task, task) for task in table.tasks}
-            table = _categorised(table, of_task, order=dict.fromkeys(of_task.values()))
+            table = categorised(table, of_task, order=dict.fromkeys(of_task.values()))
             said = f"Categories, by the first of two rows of headings: {shown(table.categories)}."
             table = replace(table, notes=(*table.notes, said))
-        return _clustered(table, self.groups or {})
+        return clustered(table, self.groups or {})
 
-
-def _opened(scores: TableOfScores) -> tuple[pd.DataFrame, bool | None, tuple[str, ...]]:
-    """The frame, whether its decimals have a comma as far as its file tells, and notes. Raises BadInput."""
-    if hasattr(scores, "to_dataframe"):
-        return scores.to_dataframe(), None, ()
-    if isinstance(scores, pd.DataFrame):
-        return scores, None, ()
-    if not isinstance(scores, str | Path):
-        raise BadInput(
-            f"scores is a {type(scores).__name__}; give a pandas.DataFrame, such as pandas.DataFrame(scores) "
-            "of columns, the path of a table, or mteb's results"
-        )
-    file = read_table(Path(scores), repeated=True)
-    return file.frame, file.comma, file.notes
-
-
-def _directed(table: ScoreTable, *, lower: Sequence[str], told: bool) -> ScoreTable:
-    """The table with the direction of every task: as the table says (`told`), an option, or the task's name, which is
-    noted; and a note of tasks of which nothing says it. Raises BadInput where two of these differ."""
-    check_names(lower, table.tasks, what=argument("lower_is_better"))
-    named = set() if told else {task for task in table.tasks if has_role(task, DOWN) or has_role(task, LOWER)}
-    for task in () if told else table.tasks:
-        if has_role(task, UP) and task in {*named, *lower}:
-            other = argument("lower_is_better") if task in lower else "its name says lower too"
-            raise BadInput(f"Is higher or lower better on {shortened(task)!r}? ↑ says higher, {other}. Rename it")
-    said = [task for task in table.tasks if task in named and task not in lower]
-    unknown = [task for task in table.tasks if not told and task not in lower and higher_is_better(task) is None]
-    notes = list(table.notes)
-    if said:
-        notes.append(f"Lower is better, by their names: {shown(said)}. Where higher is, rename the column.")
-    if unknown:
-        about = f"Higher is assumed to be better on {shown(unknown, 3)}"
-        notes.append(f"{about}: name those where lower is ({argument('lower_is_better')}).")
-    return replace(table, higher=table.higher & ~np.isin(table.tasks, [*said, *lower]), notes=tuple(notes))
-
-
-def _clustered(table: ScoreTable, groups: Mapping[str, Sequence[str]]) -> ScoreTable:
-    """The table with the tasks that share their data: those of a group, and those whose names differ in a cutoff
-    alone, which is noted."""
-    group = _members(groups, table.tasks, noun="group")
-    keys = [f"group {group[task]}" if task in group else CUTOFF.sub("@", task) for task in table.tasks]
-    if len(set(keys)) == len(keys):
-        return table
-    codes = pd.factorize(np.array(keys))[0]
-    alike = [task for task, key in zip(table.tasks, keys, strict=True) if task not in group and keys.count(key) > 1]
-    note = (
-        f"Tasks whose names differ in a cutoff alone share their data, and intervals count them as one: {shown(alike)}."
-    )
-    return replace(table, clusters=codes, notes=(*table.notes, *[note] * bool(alike)))
-
-
-def _check_units(table: ScoreTable, *, named: Collection[str]) -> None:
-    """Raises BadInput for a task whose scores seem to be shares and percent, such as 0.936 and 91."""
-    for column, task in enumerate(table.tasks):
-        values = table.values[:, column]
-        values = values[~np.isnan(values) & (values != 0)]
-        small, large = values[values <= 1], values[values > 1]
-        if task in named or not len(small) or not len(large) or small.min() < 0 or large.max() > 100:
-            continue
-        if (
-            large.min() >= MIXED * small.max()
-            and small.min() / 2 <= large.min() / 100
-            and large.max() / 100 <= 2 * small.max()
-        ):
+    def _roles(self, frame: pd.DataFrame) -> dict[str, str]:
+        """Of a long table, which column has which role; nothing for a wide one. Raises BadInput."""
+        exact = {name.lower(): name for name in reversed(frame.columns)}
+        present = [name for name in frame.columns if name not in self.ignore]
+        roles = LONG.columns(present, {"model": self.model} if self.model else {})
+        if {"task", "value"} <= exact.keys():
+            return {**roles, "task": exact["task"], "value": exact["value"]}
+        if "task" in roles and roles["task"].lower() != "task" and pd.api.types.is_numeric_dtype(frame[roles["task"]]):
+            del roles["task"]
+        lacks = [name for name in LONG.required if name not in roles]
+        if not lacks:
+            return roles
+        has = {"task": "value", "value": "task"}.get(lacks[0] if len(lacks) == 1 else "", "")
+        if has and roles[has].lower() == has and len(present) > 2:
             raise BadInput(
-                f"The column {shortened(task)!r} has scores such as {small[0]:g} and {large[0]:g}: are they shares and "
-                f"percent? Write one unit. If they have one unit, say so by naming it: {argument('weights', {task: 1})}"
+                f"The table has a column {roles[has]!r} but none named {lacks[0]!r}; it has: {shown(present)}. "
+                f"A long table has the columns {', '.join(LONG.required)}; of a wide one, leave {roles[has]!r} out "
+                f"({argument('ignore')})"
             )
+        return {}
+
+    def _chosen(self, names: Sequence[str], frame: pd.DataFrame | None = None) -> tuple[list[str], list[str]]:
+        """The tasks among names of columns, as options and the names themselves tell, and a note of what is skipped by
+        its name or, of a `frame`, as text: nothing that an option names, and not all."""
+        tasks = [name for name in names if name not in self.ignore and (not self.only or name in self.only)]
+        skipped: dict[str, list[str]] = {}
+        complements = errors_among(tasks, COMPLEMENT)
+        for name in tasks:
+            if name in self.named:
+                continue
+            why = next((why for role, why in NO_TASKS.items() if has_role(name, role)), "")
+            why = f"1 - {complements[name]}" if name in complements else why
+            if why := why or ("text" if frame is not None and is_text(frame[name]) else ""):
+                skipped.setdefault(why, []).append(name)
+        gone = {name for those in skipped.values() for name in those}
+        if not gone or len(gone) == len(tasks):
+            return tasks, []
+        why = ", ".join(f"{shown(those)} ({why})" for why, those in skipped.items())
+        note = f"Skipped: {why}. To count one, rename it, or list the tasks ({argument('only')})."
+        return [name for name in tasks if name not in gone], [note]
 
 
-def check_scales(table: ScoreTable, *, told: Collection[str]) -> None:
-    """Raises BadInput where a mean would follow one task alone, whose scores are far above all others, and no option
-    has `told` that they share a unit."""
-    task = far_apart(table)
-    if task and task not in told:
-        raise BadInput(
-            f"Scores on {shortened(task)!r} are over {APART:g} times those on every other task: a mean would follow it "
-            f"alone. If it is a fact of the models, omit it ({argument('ignore')}); else rank by Borda points. If all "
-            f"share a unit, say so by naming it: {argument('weights', {task: 1})}"
+@dataclass(frozen=True, kw_only=True)
+class _Cells:
+    """A table's cells by task."""
+
+    rows: list[str]  # the model of each
+    tasks: list[TaskCells]
+    used: list[str]  # columns that are read
+    errors: list[str]  # columns that are taken for standard errors without being called so
+    second: str  # the column whose names tell models apart, beside the first
+    seed: str  # the column that tells rows of a model apart
+    about: dict[str, object]  # what a long table says of its tasks, as fields of ScoreTable
+    notes: list[str]
+
+
+def _wide(reading: ScoreReading, frame: pd.DataFrame, label: str, known: Sequence[str]) -> _Cells:
+    """A row a model, a column a task; `known` are the names that may be ignored."""
+    check_names(reading.ignore, known, what=argument("ignore"))
+    check_names(reading.only, [name for name in frame.columns if name != label], what=argument("only"))
+    models = _filled(frame, label, "model")
+    sums = models.map(lambda name: has_role(name, ROW)).to_numpy(bool)
+    notes = []
+    if sums.any() and not sums.all():
+        notes = [f"Rows that are not models, by their names: {shown(models[sums])}."]
+        frame, models = frame[~sums], models[~sums]
+    columns = [name for name in frame.columns if name != label and name not in reading.ignore]
+    rows, second, seed = _told_apart(models, frame[columns])
+    columns = [name for name in columns if name not in (second, seed)]
+    errors = {name: of for name, of in errors_among(columns).items() if name not in reading.named}
+    tasks, skipped = reading._chosen([name for name in columns if name not in errors], frame)
+    of_task = {of: name for name, of in errors.items() if of in tasks}
+    at = np.arange(len(frame))
+    return _Cells(
+        rows=rows.tolist(),
+        tasks=[TaskCells(task, at, frame[task], frame[of_task[task]] if task in of_task else None) for task in tasks],
+        used=[*tasks, *of_task.values()],
+        errors=[name for name in of_task.values() if not name.lower().endswith("stderr")],
+        second=second,
+        seed=seed,
+        about={},
+        notes=[*skipped, *notes],
+    )
+
+
+def _long(
+    reading: ScoreReading, frame: pd.DataFrame, label: str, roles: Mapping[str, str], known: Sequence[str]
+) -> _Cells:
+    """A row a score; `roles` as in `_roles`, `known` as in `_wide`."""
+    tasks, metric = _named_by_metric(frame, roles["task"], ignore=reading.ignore)
+    taken = {label, metric, *roles.values()}
+    extra = [name for name in frame.columns if name not in taken and name not in reading.ignore]
+    models, second, seed = _told_apart(_filled(frame, label, "model"), frame[extra], tasks=tasks)
+    extra = [name for name in extra if name not in (second, seed)]
+    for name in extra:
+        if near := suggestion(name, [role for role in OPTIONAL if role not in roles]):
+            raise BadInput(
+                f"A long table has no column {shortened(name)!r}.{near} Rename it, or omit it ({argument('ignore')})"
+            )
+    notes = [f"Columns that are not used: {shown(extra)}."] if extra else []
+    if any(role != roles[role].lower() for role in ("task", "value")):
+        notes.append(f"Read as a long table: task is {roles['task']!r}, value is {roles['value']!r}.")
+    if "n" in roles and "stderr" not in roles and not reading.shares:
+        notes.append(
+            "The column n alone does not give a standard error: say so where values are shares of n correct answers"
         )
+    names = list(dict.fromkeys(tasks))
+    check_names(reading.only, names, what=argument("only"))
+    check_names(reading.ignore, (*known, *names), what=argument("ignore"))
+    names, skipped = reading._chosen(names)
+    keys = models if not seed else models + "\0" + texts(frame[seed])
+    at, rows = pd.factorize(keys)
+    cells = []
+    for task, here in frame.groupby(pd.Categorical(tasks, categories=names), observed=True, sort=True):
+        stderr, n = (here[roles[role]] if role in roles else None for role in ("stderr", "n"))
+        cells.append(TaskCells(task, at[here.index], here[roles["value"]], stderr, n if reading.shares else None))
+    said = {
+        role: _one_a_task(texts(frame[roles[role]])[tasks.isin(names)], tasks)
+        for role in ("category", "higher_is_better")
+        if role in roles
+    }
+    categories = said.get("category", dict.fromkeys(names, WHOLE))
+    if unnamed := [task for task, name in categories.items() if not name]:
+        raise BadInput(f"The task {shortened(unnamed[0])!r} has no category, others have one. Name it in every row")
+    ways = said.get("higher_is_better", dict.fromkeys(names, "true"))
+    for task, truth in ways.items():
+        if truth.lower() not in TRUTHS:
+            raise BadInput(f"higher_is_better of {shortened(task)!r} is {truth!r}; write true or false")
+    listed = tuple(dict.fromkeys(categories.values()))
+    return _Cells(
+        rows=[row.partition("\0")[0] for row in rows],
+        tasks=cells,
+        used=[*filter(None, (metric, *roles.values()))],
+        errors=[],
+        second=second,
+        seed=seed,
+        about={
+            "categories": listed,
+            "codes": np.array([listed.index(categories[one.task]) for one in cells], np.int64),
+            "higher": np.array([TRUTHS[ways[one.task].lower()] for one in cells], bool),
+        },
+        notes=[*skipped, *notes],
+    )
 
 
-def far_apart(table: ScoreTable) -> str:
-    """The task whose median score is over APART times that of every other one; empty where there is none, and where
-    all may be shares, or percent."""
-    sizes = pd.DataFrame(np.abs(table.values[:, table.counted])).replace(0.0, np.nan)
-    medians, most = sizes.median(), sizes.max()
-    first = medians.argmax() if medians.notna().sum() > 1 else 0
-    others = medians.drop(first), most.drop(first)
-    if not medians[first] > APART * others[0].max() or most[first] <= 1 or others[1].max() > 1 and most[first] <= 100:
-        return ""
-    return table.tasks[np.flatnonzero(table.counted)[first]]
+def _named_by_metric(frame: pd.DataFrame, task: str, *, ignore: Sequence[str]) -> tuple[pd.Series, str]:
+    """The tasks, each with its metric where a task has several or one has the direction; and the column of metrics."""
+    names = _filled(frame, task, "task")
+    metric = next((name for name in frame.columns if name.lower() == "metric" and name not in ignore), "")
+    if not metric:
+        return names, ""
+    metrics = texts(frame[metric])
+    if metrics.groupby(names).nunique().max() > 1 or any(higher_is_better(one) is False for one in metrics.unique()):
+        return names + " (" + metrics + ")", metric
+    return names, ""
 
 
-def _members(named: Mapping[str, Sequence[str]], known: Collection[str], *, noun: str) -> dict[str, str]:
-    """The category or group that each named task is in. Raises BadInput for a task in two."""
-    of_task: dict[str, str] = {}
-    for name, tasks in named.items():
-        if isinstance(tasks, str) or not tasks:
-            raise BadInput(f"The {noun} {name!r} needs a list of tasks, got {tasks!r}")
-        check_names(tasks, known, what=f"{noun} {name}")
-        for task in tasks:
-            first = of_task.setdefault(task, str(name))
-            if first != str(name):
-                raise BadInput(f"The task {task!r} is in the {noun} {first!r} and in {name!r}. Choose one")
-    return of_task
+def _one_a_task(cells: pd.Series, tasks: pd.Series) -> dict[str, str]:
+    """What a column says of every task. Raises BadInput where two rows of a task differ."""
+    tasks = tasks[cells.index]
+    differ = cells != cells.groupby(tasks).transform("first")
+    if differ.any():
+        row = differ.idxmax()
+        before = (tasks == tasks[row]).idxmax()
+        raise BadInput(
+            f"Rows {before + 1} and {row + 1} disagree on {shortened(tasks[row])!r}: column {cells.name!r} is "
+            f"{cells[before]!r} and {cells[row]!r}. Write the same in both"
+        )
+    return dict(zip(tasks, cells, strict=True))
 
 
-def _categorised(table: ScoreTable, of_task: Mapping[str, str], *, order: Iterable[str]) -> ScoreTable:
-    """The table with the category of every task, in this order. Raises BadInput for a task without one."""
-    categories = tuple(map(str, order))
-    for task in table.tasks:
-        if task not in of_task:
-            raise BadInput(f"The task {task!r} is in no category. Add it to one, or omit it ({argument('ignore')})")
-    codes = np.array([categories.index(of_task[task]) for task in table.tasks], np.int64)
-    return replace(table, categories=categories, codes=codes, weights=None, printed=None)
+def _model_column(frame: pd.DataFrame, model: str) -> str:
+    """The column that names the models: `model`, one of MODELS, or the first of text. Raises BadInput."""
+    has = f"The table has the columns {shown(frame.columns)}"
+    if model:
+        if model not in frame.columns:
+            raise BadInput(f"No column {model!r} of models.{suggestion(model, frame.columns)} {has}")
+        return model
+    known = {name.lower(): name for name in reversed(frame.columns)}
+    if name := next((known[name] for name in MODELS if name in known), ""):
+        return name
+    first = next((name for name in frame.columns if not has_role(name, SUM)), frame.columns[0])
+    if pd.to_numeric(frame[first].astype(object), errors="coerce").notna().any():
+        raise BadInput(
+            f"Which column names the models? Name it 'model', or say which it is ({argument('model')}). {has}"
+        )
+    rows, others = texts(frame[first]), [name for name in frame.columns if name != first]
+    models = [sum(OF_A_MODEL.fullmatch(name) is not None for name in names) for names in (rows, others)]
+    if has_role(first, TASKS) or (models[1] > len(others) / 2 and models[0] <= len(rows) / 3):
+        raise BadInput(
+            f"The table looks transposed: its rows seem to be tasks ({shown(rows, 2)}), its columns models "
+            f"({shown(others, 2)}). If so, read it with {argument('transpose', True)}; if {first!r} names the models, "
+            f"with {argument('model', first)}"
+        )
+    return first
+
+
+def _filled(frame: pd.DataFrame, column: str, noun: str) -> pd.Series:
+    """The texts of a column that names the models, or tasks. Raises BadInput for an empty one."""
+    names = texts(frame[column]).map(plain)
+    empty = np.flatnonzero(names == "")
+    if len(empty):
+        raise BadInput(f"Row {empty[0] + 1} has no {noun} in the column {column!r}. Name it, or remove the row")
+    return names
+
+
+def _told_apart(
+    names: pd.Series, others: pd.DataFrame, *, tasks: pd.Series | None = None
+) -> tuple[pd.Series, str, str]:
+    """The models' names, with those of a second column where rows repeat and it tells them apart: the first one of text
+    that does, else empty; and the column of seeds, else empty.
+
+    Names that end in their seed are without it. Raises BadInput, naming two rows that are the same.
+    """
+    on = pd.DataFrame({"model": names, "task": "" if tasks is None else tasks})
+    seed = next((name for name in others.columns if has_role(name, SEED)), "")
+    if seed:
+        on["seed"] = texts(others[seed])
+        bare = [
+            re.sub(rf"[-_ /.]*(?:seed|s)[-_ =]?{re.escape(own)}$", "", name) or name
+            for name, own in zip(names, on["seed"], strict=True)
+        ]
+        on["model"] = names = pd.Series(bare, index=names.index)
+    if not on.duplicated().any():
+        return names, "", seed
+    for column in others.columns:
+        second = texts(others[column])
+        both = (names + " " + second).str.strip()
+        if pd.to_numeric(second, errors="coerce").isna().all() and not on.assign(model=both).duplicated().any():
+            return both, column, seed
+    model, task = on[on.duplicated(keep=False)].iloc[0][["model", "task"]]
+    first, second = on.index[(on["model"] == model) & (on["task"] == task)][:2]
+    where = f" on {shortened(task)!r}" if task else ""
+    raise BadInput(f"Rows {first + 1} and {second + 1} are both {shortened(model)!r}{where}. Leave one, or rename it")

@@ -19,9 +19,10 @@ import pandas as pd
 from compute.io.tables import read_csv
 from compute.paths import CATALOG
 
-FACT, SUM, PERHAPS_SUM, ERROR = "fact", "sum", "perhaps a sum", "error"
+FACT, SUM, PERHAPS_SUM, ERROR, COMPLEMENT = "fact", "sum", "perhaps a sum", "error", "complement"
 LOWER, HIGHER, DOWN, UP = "lower", "higher", "down", "up"  # the last two: arrows, and `lower is better`
 ROW, TASKS, FILLER = "row", "tasks", "filler"  # a row that sums up the models; a column whose rows are tasks
+SEED, MAIN = "seed", "main"  # a column whose rows repeat a model; the measure that a task is known by
 WORD = re.compile(r"[^\W\d_]+|\d+|[#@±↓▼↑▲]")
 ASIDE = re.compile(r"(?<=.)[(\[].*")
 PLACES = {  # as patterns, {0}: the phrase, {1}: a filler
@@ -67,11 +68,12 @@ def higher_is_better(name: str) -> bool | None:
     return True if has_role(name, HIGHER) or has_role(name, UP) else None
 
 
-def errors_among(columns: Sequence[str]) -> dict[str, str]:
-    """The columns that hold another one's standard errors, and that one: `acc_stderr,none` and `acc,none`."""
+def errors_among(columns: Sequence[str], role: str = ERROR) -> dict[str, str]:
+    """The columns that hold another one's standard errors, or its COMPLEMENT, and that one: `acc_stderr,none` and
+    `acc,none`."""
     known = {words_of(column): column for column in columns}
     rows, found = _rows(), {}
-    for row in rows[rows["role"] == ERROR].itertuples(index=False):
+    for row in rows[rows["role"] == role].itertuples(index=False):
         for words, name in known.items():
             before, phrase, after = f" {words} ".partition(f" {row.name} ")
             at_edge = not after.strip() or row.match == "edge" and not before.strip()

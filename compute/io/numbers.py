@@ -23,6 +23,7 @@ GROUPED = {
     True: re.compile(r"[+-]?[1-9]\d{0,2}(?:(?P<gap>[.'’\s])\d{3})(?:(?P=gap)\d{3})*(?:,\d*)?"),
 }
 EITHER = re.compile(r"[+-]?[1-9]\d{0,2}[,.]\d{3}")  # 1,204 and 1.204: thousands or decimals
+BOLD = re.compile(r"\*\*|__|</?(?:b|u|strong)>|\\(?:textbf|underline)\{|(?<=\d)\}", re.IGNORECASE)  # of the best score
 # A value and its error: 88.1 ± 0.4, 70.1 (0.3), 70.1 (±3); 70.1 (3) may be a rank.
 ERROR = re.compile(r"(.+?)(?<!\s)\s*(?:(?:±|\+/-)([^()]+)|\(\s*(?:(?:±|\+/-)([^()]++)|(\d*[.,]\d+\s*+%?)\s*)\))")
 
@@ -99,7 +100,8 @@ def _is_numeric(column: pd.Series) -> bool:
 
 def _parts(text: str) -> list[str]:
     """The numbers of a cell: the value, and its error where it has one."""
-    found = ERROR.fullmatch(text.strip())
+    text = BOLD.sub("", text).strip()
+    found = ERROR.fullmatch(text)
     parts = [part for part in found.groups() if part] if found else [text]
     return [part.replace("−", "-").rstrip("% ").strip() for part in parts]
 

@@ -26,11 +26,9 @@ from pathlib import Path
 from typing import IO, Any
 
 import duckdb
-import numpy as np
 import pandas as pd
 from rich.cells import cell_len
 
-from compute.io.numbers import Numbers, has_decimal_comma, read_numbers
 from compute.types import BadInput, first_line, shortened
 
 TEXTS, JSONS, PARQUET, EXCEL = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), ".parquet", ".xlsx"
@@ -64,30 +62,6 @@ class TableFile:
         if not len(self.frame):
             raise BadInput(f"{self.title} has no rows")
         return self.frame.astype(object).where(self.frame.notna(), None).to_dict("records")
-
-    def named(self, names: Iterable[str]) -> str:
-        """The column with the first of these names that any has, in any case of letters; empty where none has."""
-        known = {str(column).lower(): column for column in reversed(self.frame.columns)}
-        return next((known[name] for name in names if name in known), "")
-
-    def column(self, names: Collection[str], *, what: str) -> str:
-        """As `named`. Raises BadInput naming what there is."""
-        if column := self.named(names):
-            return column
-        raise BadInput(
-            f"{self.title} has no column of {what} ({', '.join(names)}); it has: {', '.join(map(str, self.frame))}"
-        )
-
-    def numbers(self, column: str) -> Numbers:
-        """A column of finite numbers. Raises BadInput naming every cell that is none."""
-        cells = self.frame[column]
-        read = read_numbers(cells, comma=has_decimal_comma([cells], separator=self.comma))
-        wrong = dict.fromkeys(np.flatnonzero(~np.isfinite(read.values)).tolist(), "is not a finite number") | read.wrong
-        if wrong:
-            listed = [f"row {row + 1:,}: {shortened(str(cells[row]))!r} {wrong[row]}" for row in sorted(wrong)[:NAMED]]
-            more = f". And {len(wrong) - NAMED:,} cells more" if len(wrong) > NAMED else ""
-            raise BadInput(f"{self.title}, column {column!r}, {'; '.join(listed)}{more}")
-        return read
 
 
 def is_table(name: str | Path) -> bool:

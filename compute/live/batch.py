@@ -11,6 +11,7 @@ from operator import attrgetter
 
 from cachetools import LRUCache
 
+from compute.io.forms import Form, FormField, fitting
 from compute.io.tables import read_table
 from compute.live import examples, inputs
 from compute.live.archive import LONGEST_NAME, Archive
@@ -24,7 +25,7 @@ LARGEST_TABLE = 8_000_000  # bytes of the table in it
 ROWS = 200
 PREVIEW = 200  # characters of a cell that messages and results repeat
 DECODED = 48_000_000  # bytes of decoded images in memory for the next rows; one takes 16 MB at most
-REQUIRED, OPTIONAL = ("first", "second"), ("name",)
+PAIRS = Form("pairs", (FormField("first"), FormField("second"), FormField("name", optional=True)))
 EXAMPLE = re.compile(r"example:([\w-]+)", re.IGNORECASE)
 IMAGE = re.compile(r"(?is).+\.(png|jpe?g|jfif|webp|gif|bmp|tiff?|avif|hei[cf]|jxl|jp2|svg|ico|psd)")
 ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
@@ -118,15 +119,8 @@ def read(data: bytes) -> Batch:
 
 def _rows(data: bytes) -> list[PairRow]:
     file = read_table(data, name="The table", ending=".csv", uneven=True, most_bytes=LARGEST_TABLE, most_rows=ROWS)
-    columns = [str(column).lower() for column in file.frame]
-    for column in (*REQUIRED, *OPTIONAL):
-        if columns.count(column) > 1:
-            raise BadInput(f"The column {column} appears twice in the heading. Keep one of them")
-        if column in REQUIRED and column not in columns:
-            raise BadInput(
-                "The table needs a heading with the columns first and second, and may have the column name. Its first "
-                f"line reads {', '.join(columns)[:80]!r}"
-            )
+    fitting([PAIRS], list(file.frame), title="The table")
+    columns = [column.lower() for column in file.frame]
     uneven, whole = dict(file.uneven), iter(file.frame.to_numpy().tolist())
     count = len(uneven) + len(file.frame)
     if not count:
@@ -139,13 +133,13 @@ def _rows(data: bytes) -> list[PairRow]:
 def _row(number: int, cells: list[str], columns: list[str]) -> PairRow:
     cells = [cell.strip() for cell in cells]
     by_column = dict(zip(columns, cells, strict=False))
-    first, second = (by_column.get(column, "") for column in REQUIRED)
+    first, second = (by_column.get(column, "") for column in PAIRS.required)
     problem = ""
     if any(cells[len(columns) :]):
         problem = (
             f"It has {len(cells)} cells, the heading {len(columns)}. Put a text that contains the separator in quotes"
         )
-    for column, cell in zip(REQUIRED, (first, second), strict=True):
+    for column, cell in zip(PAIRS.required, (first, second), strict=True):
         if not cell:
             problem = problem or f"The cell in the column {column} is empty. Write a text or name an image"
     # One character more than is shown, so that a shortened name is marked.

@@ -182,7 +182,7 @@ def availability(row: Model, *, network: Callable[[], bool], room: int) -> Avail
     """The row's state on this machine; `room` is the memory for models in bytes."""
     family = models.ADAPTERS.get(row.adapter)
     if family is None:
-        why = models.abilities.not_computable(row)
+        why = models.abilities.not_computable(row) or "an object of a script: only that script can ask it"
         return _impossible(reason="published", why=why[0].upper() + why[1:])
     missing = [
         package

@@ -8,6 +8,7 @@ from compute.procedures.evidence import Procedure
 from compute.procedures.judging import PROCEDURE as JUDGING
 from compute.procedures.matching import PROCEDURE as MATCHING
 from compute.procedures.multiple_choice import PROCEDURE as MULTIPLE_CHOICE
+from compute.procedures.neighbours import PROCEDURE as NEIGHBOURS
 from compute.procedures.odd_one_out import PROCEDURE as ODD_ONE_OUT
 from compute.procedures.probe import PROCEDURE as PROBE
 from compute.procedures.retrieval import PROCEDURE as RETRIEVAL
@@ -22,6 +23,7 @@ PROCEDURES: tuple[Procedure, ...] = (
     PROBE,
     ZERO_SHOT,
     CLUSTERING,
+    NEIGHBOURS,
     STS,
     MATCHING,
     MULTIPLE_CHOICE,

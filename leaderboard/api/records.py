@@ -14,7 +14,7 @@ import numpy as np
 from compute.analysis.table import USUAL
 from compute.rounding import rounded
 from compute.types import ORIGINS, BadInput, fit_of, shortened, unknown, words_of
-from leaderboard.data import model_queries, payload, suite_queries, task_queries
+from leaderboard.data import model_queries, payload
 from leaderboard.data.board_table import TRAINED, SuiteColumn, origins_in_order
 from leaderboard.data.comparison import ComparedLine, common_ground, compare, rows_of
 from leaderboard.data.mean_rule import suite_rule
@@ -67,7 +67,7 @@ def suites(suite_cache: SuiteCache) -> list[Record]:
             "paper": row.url or "",
             "synthetic": labels.is_synthetic(row.benchmark),
         }
-        for row in suite_queries.suites(suite_cache.db).itertuples()
+        for row in suite_cache.db.query("suites").itertuples()
     ]
 
 
@@ -129,7 +129,7 @@ def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
         if table.category_columns
         else table.scores.values[:, [table.columns.index(column) for column in columns]]
     )
-    frame = task_queries.sources(suite_cache.db, tasks=sorted({column.task for column in table.columns}))
+    frame = suite_cache.db.query("sources", tasks=sorted({column.task for column in table.columns}))
     sources = {row: list(group["source"]) for row, group in frame.groupby(["model", "origin"])}
     trained = (table.marks & TRAINED) > 0
     out = []

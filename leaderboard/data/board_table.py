@@ -220,15 +220,15 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
 
     Raises UnknownKey for a suite that is not there, and as `ScopeChoices.check` does.
     """
-    known = suite_queries.suites(db).set_index("key", drop=False)
+    known = db.query("suites").set_index("key", drop=False)
     if suite not in known.index:
         raise UnknownKey("suite", suite, known.index)
     about = known.loc[suite]
-    tasks = suite_queries.suite_tasks(db, suite=suite)
+    tasks = db.query("suite_tasks", suite=suite)
     metrics = suite_queries.metrics(db)
     is_human = about["aggregate"] == "human"
-    spoken = languages.parts(suite_queries.scored_subsets(db, suite=suite))
-    choices = scope_choices(tasks, suite_queries.subset_metrics(db, suite=suite), human=is_human, parts=spoken)
+    spoken = languages.parts(db.query("scored_subsets", suite=suite))
+    choices = scope_choices(tasks, db.query("subset_metrics", suite=suite), human=is_human, parts=spoken)
     choices.check(scope)
     parts = None
     if scope.language:
@@ -249,7 +249,7 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
         shown = {(column.task, column.metric) for column in columns}
         long = long[[key in shown for key in zip(long.task, long.metric, strict=True)]]
     facts = _facts(columns)
-    averages = suite_queries.averages(db, suite=suite)
+    averages = db.query("averages", suite=suite)
     if scope:  # papers print means of whole tasks
         averages = averages.iloc[:0]
     scores = of_long(about, columns=facts, long=long, averages=averages)
@@ -257,7 +257,7 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
     alone = len(scores.categories) == 1 and 1 < len(columns) <= FEW_TASKS  # its mean is the suite's: tasks say more
     columns = tuple(replace(column, default=column.default or alone) for column in columns)
     reasons, missing = _reasons(db, suite, rows, columns)
-    trained = set(suite_queries.trained_on(db, suite=suite).itertuples(index=False, name=None))
+    trained = set(db.query("trained_on", suite=suite).itertuples(index=False, name=None))
     own = is_own(about["benchmark"])
     return BoardTable(
         scores=replace(scores, reasons=reasons, missing=missing),
@@ -289,10 +289,10 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
 
 def language_rankings(db: Database, *, suite: str) -> dict[str, Ranking]:
     """The models of a suite by each of its languages alone, as the board opens with the language chosen, by code."""
-    about = suite_queries.suites(db).set_index("key", drop=False).loc[suite]
-    tasks, metrics = suite_queries.suite_tasks(db, suite=suite), suite_queries.metrics(db)
+    about = db.query("suites").set_index("key", drop=False).loc[suite]
+    tasks, metrics = db.query("suite_tasks", suite=suite), suite_queries.metrics(db)
     rankings = {}
-    for code, parts in languages.parts(suite_queries.scored_subsets(db, suite=suite)).groupby("language"):
+    for code, parts in languages.parts(db.query("scored_subsets", suite=suite)).groupby("language"):
         long = suite_queries.part_values(db, parts=parts)
         columns = _columns(tasks[tasks["key"].isin(parts["task"])], metrics, long, human=False, ranked_by="")
         scores = of_long(about, columns=_facts(columns), long=long)
@@ -399,8 +399,8 @@ def _marks(
     trained: set[tuple[str, str]],  # models and tasks
     means: set[str],  # the tasks that stand for the paper's means of others
 ) -> np.ndarray:
-    disputed = set(suite_queries.disagreements(db, suite=suite).itertuples(index=False, name=None))
-    remarks = suite_queries.notes(db, suite=suite)
+    disputed = set(db.query("disagreements", suite=suite).itertuples(index=False, name=None))
+    remarks = db.query("notes", suite=suite)
     suspect = set(zip(remarks.model, remarks.task, remarks.metric, strict=True))
     marks = np.zeros(values.shape, int)
     for r, (model, origin) in enumerate(rows):
@@ -420,7 +420,7 @@ def _reasons(
     db: Database, suite: str, rows: Sequence[tuple[str, str]], columns: tuple[SuiteColumn, ...]
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Why cells are empty: what the paper's table leaves blank, else that the source has no such run."""
-    gaps = {(gap.model, gap.task): gap.reason for gap in suite_queries.gaps(db, suite=suite).itertuples()}
+    gaps = {(gap.model, gap.task): gap.reason for gap in db.query("gaps", suite=suite).itertuples()}
     blank_at = {
         (r, c): gaps.get((model, column.task))
         for r, (model, origin) in enumerate(rows)

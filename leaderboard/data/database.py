@@ -24,6 +24,10 @@ from leaderboard.data.private_folder import private_folder
 MEMORY_MB, THREADS = 256, 2  # of DuckDB for one file; what needs more goes to its private folder for a while
 VECTORS = 1  # of DuckDB, 2,048 rows each: what is read at once of an answer in parts
 COPIED_AT_ONCE = 1 << 20  # bytes
+# By name, each with its comment.
+QUERIES = dict(
+    part.split("\n", 1) for part in Path(__file__).with_name("queries.sql").read_text("utf-8").split("-- name: ")[1:]
+)
 log = logging.getLogger(__name__)
 
 
@@ -47,8 +51,8 @@ class OpenDatabase:
             raise
         self._local = threading.local()
 
-    def ask(self, sql: str, values: list | None = None) -> pd.DataFrame:
-        """The answer to one SELECT with `values` for its question marks."""
+    def ask(self, sql: str, values: list | dict[str, Any] | None = None) -> pd.DataFrame:
+        """The answer to one SELECT with `values` for its question marks, or by name for its parameters."""
         if not hasattr(self._local, "cursor"):
             self._local.cursor = self._connection.cursor()
         cursor: duckdb.DuckDBPyConnection = self._local.cursor
@@ -174,10 +178,14 @@ class Database:
             if last:
                 self._end(opening)
 
-    def ask(self, sql: str, values: list | None = None) -> pd.DataFrame:
-        """The answer to one SELECT with `values` for its question marks."""
+    def ask(self, sql: str, values: list | dict[str, Any] | None = None) -> pd.DataFrame:
+        """The answer to one SELECT, as `OpenDatabase.ask` gives it."""
         with self.snapshot() as opening:
             return opening.ask(sql, values)
+
+    def query(self, name: str, /, **values: Any) -> pd.DataFrame:
+        """The answer to the statement of queries.sql that has this name, with `values` for its parameters."""
+        return self.ask(QUERIES[name], values)
 
     def swap(self, path: Path, *, check: Callable[[Database], None] = lambda database: None) -> None:
         """Reads `path` from now on; the file before it is closed after the last request that reads it.

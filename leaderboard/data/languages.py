@@ -63,7 +63,7 @@ def languages_of(subset: str, *, subsets: Collection[str], languages: Collection
 def parts(scored: pd.DataFrame) -> pd.DataFrame:
     """What counts for each language of a suite: language, task, source, subset; `source` is the task with the score.
 
-    scored: as `suite_queries.scored_subsets` has it. Another task of the same sentences replaces
+    scored: as the query `scored_subsets` has it. Another task of the same sentences replaces
     one of the suite, in the subsets that both have: result files give an aggregate's languages under its parts.
     """
     rows = [

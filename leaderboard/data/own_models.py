@@ -43,7 +43,7 @@ def _note(options: str | None) -> dict[str, Any] | None:
 
 def _command(note: Mapping[str, Any], *, title: str, suite: str) -> str:
     source, name = note["source"], str(note.get("name", ""))
-    if source == FROM_SESSION:
+    if source in (FROM_FILE, FROM_SESSION):
         called = MARK.sub("", title)
         named = "" if called == name else f", name={json.dumps(called, ensure_ascii=False)}"
         others = "".join(f", {argument}=..." for argument in note.get("arguments", ()))
@@ -54,6 +54,5 @@ def _command(note: Mapping[str, Any], *, title: str, suite: str) -> str:
         FROM_FOLDER: (f"FOLDER/{name}", "  # FOLDER: the one that holds it"),
         FROM_HUB: (f"hub:{name}", ""),
         FROM_ENDPOINT: (f"endpoint:{served}", f"  # LIKENESS_ENDPOINT at {host}"),
-        FROM_FILE: (name, "  # in the folder that holds it"),
     }[source]
     return f"likeness run --suite {suite} --models {shlex.quote(named)}{where}"

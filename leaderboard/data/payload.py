@@ -54,7 +54,7 @@ def board(db: Database, table: BoardTable, ranked: Ranking | None) -> dict[str, 
                 "synthetic": labels.is_synthetic(row.benchmark),
                 "own": labels.is_own(row.benchmark),
             }
-            for row in suite_queries.suites(db).itertuples()
+            for row in db.query("suites").itertuples()
         ],
         "presets": [
             {"key": name, "title": name[:1].upper() + name[1:], "weights": weights}

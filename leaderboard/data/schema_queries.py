@@ -5,17 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pandas as pd
-
 from compute.types import nearest
 from leaderboard.data import sandbox
 from leaderboard.data.database import Database
-
-
-def columns(db: Database) -> pd.DataFrame:
-    """Every column of every table and view in its order: table_name, column_name, data_type."""
-    return db.ask("""SELECT table_name, column_name, data_type FROM duckdb_columns()
-                     WHERE NOT internal ORDER BY table_name, column_index""")
 
 
 def answer(db: Database, sql: str) -> dict[str, Any]:

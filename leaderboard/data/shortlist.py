@@ -12,7 +12,6 @@ import pandas as pd
 from compute.analysis.intervals import Z95
 from compute.io.files import words_beside
 from compute.types import BadInput, unknown
-from leaderboard.data import suite_queries
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.comparison import ComparedLine, PairedTest, mean_difference
 from leaderboard.data.database import Database
@@ -254,7 +253,7 @@ def _on_items(db: Database, table: BoardTable, tasks: Collection[str], means: np
     columns = [column for column in table.columns if column.task in tasks]
     if len(columns) != 1 or not columns[0].n or (columns[0].lower, columns[0].upper) != (0.0, 1.0):
         return ""
-    about = suite_queries.suite_tasks(db, suite=table.suite["key"]).set_index("key").loc[columns[0].task]
+    about = db.query("suite_tasks", suite=table.suite["key"]).set_index("key").loc[columns[0].task]
     parts = len(about["subsets"]) if table.scope.language else 1
     n, gap = columns[0].n / parts, abs(means[0] - means[1])
     half = Z95 * np.sqrt((means * (1 - means)).sum() / n)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from compute.analysis.ranking import Ranking
-from leaderboard.data import board_table, payload, suite_queries
+from leaderboard.data import board_table, payload
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.database import Database
 from leaderboard.data.languages import MULTILINGUAL
@@ -32,7 +32,7 @@ class SuiteCache:
     @shared
     def suites(self) -> dict[str, tuple[str, str]]:
         """The title and the benchmark's key of each suite, by the suite's key."""
-        return {row.key: (row.title, row.benchmark) for row in suite_queries.suites(self.db).itertuples()}
+        return {row.key: (row.title, row.benchmark) for row in self.db.query("suites").itertuples()}
 
     @shared
     def languages(self) -> dict[str, Ranking]:

@@ -21,7 +21,6 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from compute.types import shortened
-from leaderboard.data import model_queries, suite_queries, task_queries
 from leaderboard.html.templates import render
 from leaderboard.page import SITE, Site, View
 from leaderboard.web.access import Access, public_root
@@ -112,9 +111,9 @@ class Face:
     def _listed(self) -> Iterator[str]:
         yield from (view.key for view in self.views.values() if view.listed)
         for key, about, frame in (
-            ("board", "suite", suite_queries.suites(self.site.db)),
-            ("model", "", model_queries.catalogue(self.site.db)),
-            ("task", "", task_queries.listed_tasks(self.site.db)),
+            ("board", "suite", self.site.db.query("suites")),
+            ("model", "", self.site.db.query("catalogue")),
+            ("task", "", self.site.db.query("listed_tasks")),
         ):
             yield from (address(key, thing, about=about) for thing in frame["key"])
 

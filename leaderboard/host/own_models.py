@@ -30,9 +30,6 @@ def record(
     from compute.models.own import checkpoints
     from compute.models.own.own_model import ADAPTER
 
-    # What reads such a file is not imported: nothing of the app may reach it.
-    if file := next((text for text in texts if text.endswith(".py") or ".py:" in text), None):
-        raise BadInput(f"{file} is code, which the app does not run: save the model, and name the folder")
     catalog = catalog_with_own(results, warn=lambda problem: report(f"Warning: {problem}"))
     try:
         chosen = named(texts, catalog=catalog, offline=offline)

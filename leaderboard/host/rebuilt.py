@@ -77,10 +77,10 @@ def check_contents(db: Database) -> None:
     from compute.catalog import shipped
 
     try:
-        benchmarks = set(suite_queries.benchmarks(db)["key"])
+        benchmarks = set(db.query("benchmarks")["key"])
         counts = {
-            "suites": len(suite_queries.suites(db)),
-            **suite_queries.counts(db).iloc[0],
+            "suites": len(db.query("suites")),
+            **db.query("counts").iloc[0],
         }
         suite_queries.claim_counts(db)
     except Exception as error:  # of DuckDB: a missing table, a block that cannot be read

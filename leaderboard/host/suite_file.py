@@ -9,7 +9,6 @@ from pathlib import Path
 
 from compute import paths
 from compute.types import BadInput
-from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 
 
@@ -38,7 +37,7 @@ def record(
 def address(database: Path, key: str, *, path: Path) -> str:
     """The address of the suite's board, below the app's. Raises BadInput for a suite that has nothing to show yet."""
     with closing(Database(database)) as opened:
-        known = set(suite_queries.suites(opened)["key"])
+        known = set(opened.query("suites")["key"])
     if key not in known:
         raise BadInput(
             f"No model has run on {path.name} yet, so that its board would be empty. Run some first: "

@@ -30,7 +30,6 @@ from compute.live.subject import LiveSubject, PatchMap
 from compute.models import abilities
 from compute.tasks.data import CONDITIONS
 from compute.types import BadInput, Model, NotHere
-from leaderboard.data import model_queries
 from leaderboard.data.memo import shared
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.accelerator import on_gpu
@@ -366,8 +365,8 @@ class Live:
 @shared
 def calibrations(suite_cache: SuiteCache) -> Calibrations:
     """Every model's distributions and their domains."""
-    rows = model_queries.calibrations(suite_cache.db).to_dict("records")
-    records = model_queries.calibration_domains(suite_cache.db)["record"]
+    rows = suite_cache.db.query("calibrations").to_dict("records")
+    records = suite_cache.db.query("calibration_domains")["record"]
     return Calibrations(
         references=tuple(Reference(**row) for row in rows),
         domains=tuple(restored(json.loads(record)) for record in records),

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 
 from compute.types import SEVERITIES
-from leaderboard.data import model_queries, suite_queries, task_queries
+from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.board_table import BoardTable, SuiteColumn
 from leaderboard.data.database import Database
 from leaderboard.data.languages import MULTILINGUAL, name_of, spellings_of
@@ -61,7 +61,7 @@ def index(suite_cache: SuiteCache, *, pages: Sequence[tuple[str, str]]) -> dict[
 
 
 def _models(db: Database) -> Iterator[Entry]:
-    spellings = model_queries.spellings(db).groupby("model")["printed"].agg(list).to_dict()
+    spellings = db.query("spellings").groupby("model")["printed"].agg(list).to_dict()
     for row in model_queries.models(db).to_dict("records"):
         title, key = row["title"], row["key"]
         note = ", ".join(filter(None, (row["organisation"], model_kind(row["kind"]))))
@@ -77,7 +77,7 @@ def _models(db: Database) -> Iterator[Entry]:
 
 
 def _suites(db: Database) -> Iterator[Entry]:
-    for row in suite_queries.suites(db).to_dict("records"):
+    for row in db.query("suites").to_dict("records"):
         note = f"{row['tasks']} {'task' if row['tasks'] == 1 else 'tasks'} on the board"
         yield [SUITE, row["title"], note, row["key"], f"{row['benchmark_title']} {row['paper']}", 1]
 
@@ -85,7 +85,7 @@ def _suites(db: Database) -> Iterator[Entry]:
 def _metrics(suite_cache: SuiteCache) -> Iterator[Entry]:
     """The metrics that some suite shows, each with the address where its scores can be compared."""
     metrics = suite_queries.metrics(suite_cache.db)
-    suites = [suite_cache.table(key) for key in suite_queries.suites(suite_cache.db)["key"]]
+    suites = [suite_cache.table(key) for key in suite_cache.db.query("suites")["key"]]
     addresses: dict[str, str] = {}
     for table in sorted(suites, key=lambda table: is_synthetic(table.suite["benchmark"])):
         for key, columns in _columns(table).items():
@@ -154,7 +154,7 @@ def _languages(suite_cache: SuiteCache) -> Iterator[Entry]:
 
 
 def _tasks(db: Database) -> Iterator[Entry]:
-    for row in task_queries.tasks(db).to_dict("records"):
+    for row in db.query("tasks").to_dict("records"):
         note = ", ".join(filter(None, (row["benchmark_title"], row["category"])))
         if is_synthetic(row["benchmark"]) and "synthetic" not in note:
             note = f"{note} (synthetic)"
@@ -163,6 +163,6 @@ def _tasks(db: Database) -> Iterator[Entry]:
 
 
 def _claims(db: Database) -> Iterator[Entry]:
-    for row in suite_queries.claims(db).to_dict("records"):
+    for row in db.query("claims").to_dict("records"):
         note = f"{row['paper']}, {row['where']}: {row['verdict']}"
         yield [CLAIM, row["claim"], note, row["key"], "", int(row["severity"] == SEVERITIES[0])]

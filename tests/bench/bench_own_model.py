@@ -29,8 +29,7 @@ import numpy as np
 from PIL import Image
 
 import compute
-from compute.models.own.objects.placement import hardware_of
-from compute.models.own.wrapping import wrap
+from compute.models.own.wrapping import hardware_of, wrap
 
 OVER = 0.05
 BATCH = 32

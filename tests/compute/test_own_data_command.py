@@ -108,3 +108,19 @@ def test_columns_shape_and_images_are_named(folder: Path, tmp_path: Path) -> Non
 
 def test_neither_suite_nor_data() -> None:
     assert "Name a suite with --suite" in refused("--models", "tiny")
+
+
+def test_a_model_of_images_alone_is_shown_the_way_and_scored_on_a_folder_of_classes(tmp_path: Path) -> None:
+    for kind in ("few", "many"):
+        for at in range(4):
+            picture(
+                tmp_path / "photos" / kind / f"{at}.png", colour=COLOURS[at], seed=at, shapes=2 + 4 * (kind == "many")
+            )
+    run = partial(
+        command, "--data", tmp_path / "photos", "--models", "colour-histogram", "--results", tmp_path / "results"
+    )
+    skipped = run()
+    assert skipped.exit_code == 1 and "--shape neighbours" in skipped.stdout, skipped.output
+    for shape, count in (("neighbours", 8), ("probe", 4)):
+        made = run("--shape", shape)
+        assert made.exit_code == 0 and f"{shape} | Accuracy | {count} | " in made.stdout, made.output

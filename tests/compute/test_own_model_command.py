@@ -51,7 +51,7 @@ def test_a_folder_is_run_recorded_and_shown(run: Command, world: World, checkpoi
     """And its files are watched: under the old key only the recorded ones are run, other ones are another model."""
     planned = run(checkpoint, "--dry-run")
     assert planned.exit_code == 0 and "own/my-model" in planned.output, planned.output
-    assert not (world.folder / "results").exists()
+    assert own_models.recorded(world.folder / "results") == ([], [])
     result = run(f"{checkpoint},small/dim")
     assert result.exit_code == 0 and "as recorded" not in result.output, result.output
     assert "My Model is read as clip (config.json: model_type 'clip')" in result.output
@@ -158,38 +158,9 @@ def with_endpoints(bench: workspace.Bench) -> workspace.Bench:
     return replace(bench, subject=subject)
 
 
-MODEL = """
-import numpy as np
-
-class Mine:
-    def encode_image(self, images):
-        return np.stack([np.asarray(image.resize((4, 4)), dtype=np.float32).ravel() for image in images])
-
-def make_model():
-    return Mine(), {"version": "4"}
-"""
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "my_file.py"
-    path.write_text(MODEL)
-    return path
-
-
-def test_a_function_in_a_file_makes_a_model(run: Command, world: World, file: Path) -> None:
-    result = run(f"small/dim,{file}:make_model")
-    assert result.exit_code == 0, result.output
-    ((row,), _) = own_models.recorded(world.folder / "results")
-    assert (row.key, row.adapter, row.abilities) == ("own/my_file", "own", ("embed_image",))
-    assert own_models.source_of(row).name == "my_file.py:make_model"
-    assert {key for key, _, _ in shown(world)} == {"own/my_file", "small/dim"}
-    file.write_text(MODEL.replace('"4"', '"5"'))
-    assert "own/my_file-" in run(f"{file}:make_model", "--dry-run").output
-
-
-def test_a_file_whose_function_fails_is_one_line_and_nothing_is_made(run: Command, world: World, file: Path) -> None:
-    assert_refused(run(f"{file}:make_mdel"), BadInput, "'make_model'")
-    assert not (world.folder / "results").exists()
-    for command in ("fetch", "calibrate"):
-        assert_refused(likeness(command, "--models", f"{file}:make_model"), BadInput, "is code")
+def test_a_file_of_code_is_not_run(run: Command, world: World, tmp_path: Path) -> None:
+    (tmp_path / "my_file.py").write_text("raise SystemExit('run')")
+    for text in (f"{tmp_path}/my_file.py:make_model", f"{tmp_path}/my_file.py"):
+        assert_refused(run(text), BadInput, "compute.evaluate")
+        assert_refused(likeness("fetch", "--models", text), BadInput, "is code")
+    assert own_models.recorded(world.folder / "results") == ([], [])

@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from compute.catalog.own import suite_making, suite_records
-from compute.tasks.data import RatedPairs
 from compute.tasks.pairbench import manifest, pairs
 from tests.compute.commands import error_line, likeness
 from tests.compute.tasks.pairbench.images import folder_of
@@ -33,42 +32,28 @@ def test_a_folder_becomes_a_manifest_that_can_be_shown(tmp_path):
     shown = command("show", out)
     assert shown.exit_code == 0, shown.output
     assert "version 1, 30 pairs of 5 images" in shown.stdout and "Made from images, seed 3" in shown.stdout
-    assert (
-        "Odd: 5 images are few" in shown.stdout and "The pixels of 4 recorded images are the same here" in shown.stdout
-    )
+    # 5 images, their 95% once for both splits, and in each a transformed and an irrelevant one.
+    assert "Odd: 5 images are few" in shown.stdout and "All 30 images are in pairs-images.parquet" in shown.stdout
     assert "Splits it does not have: cj, ps, et" in shown.stdout.splitlines()  # none that needs a table of relations
     named = re.search(r"^Prompt templates: (.*)$", shown.stdout, re.MULTILINE)[1]
     assert {name.partition(":")[0] for name in named.split(", ")} <= {"V1", "V2", "V3", "V4", "V5"}
     assert manifest.read(out).about["seed"] == 3
 
 
-def test_a_parquet_a_sample_of_it_and_its_images_stored_beside(tmp_path):
-    folder = folder_of(tmp_path / "images", 8)
+def test_a_sample_of_a_parquet_file_with_its_images_stored_beside(tmp_path):
+    folder, out = folder_of(tmp_path / "images", 8), tmp_path / "some.parquet"
     rows = [{"label": path.name, "picture": {"bytes": path.read_bytes(), "path": ""}} for path in folder.iterdir()]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "images.parquet")
-    made = {}
-    for name, more in (("plain", ()), ("stored", ("--store-images",))):
-        made[name] = tmp_path / f"{name}.parquet"
-        options = ("--images", tmp_path / "images.parquet", "--count", 5, "--splits", "et", *more)
-        ended = command("make", *options, "--out", made[name])
-        assert ended.exit_code == 0 and "15 pairs of 5 images" in ended.stdout, ended.output
-    before = pairs.load(made["plain"], split="et")["invariant"]
-
-    def contents(data: RatedPairs) -> list[bytes]:
-        return [column.read(row) for column in (data.first, data.second, data.second_variants[2]) for row in range(15)]
-
-    shown = contents(before)
-    (tmp_path / "images.parquet").unlink()  # what is stored needs no source any more
-    after = pairs.load(made["stored"], split="et")["invariant"]
-    assert contents(after) == shown
-    assert (after.second.keys == before.second.keys).all()
-    stored = tmp_path / "stored-images.parquet"
+    made = command("make", "--images", tmp_path / "images.parquet", "--count", 5, "--splits", "et", "--out", out)
+    assert made.exit_code == 0 and "15 pairs of 5 images" in made.output
+    (tmp_path / "images.parquet").unlink()
+    part = pairs.load(out, split="et")["invariant"]
+    assert all(column.read(row) for column in (part.first, part.second, part.second_variants[2]) for row in range(15))
+    stored = tmp_path / "some-images.parquet"
     assert pq.read_metadata(stored).num_rows == 5 + 15
-    assert command("show", made["stored"]).exit_code == 0
+    assert command("show", out).exit_code == 0
     stored.unlink()
-    assert "stored-images.parquet, the images of the pairs, is no longer next to the manifest" in refused(
-        "show", made["stored"]
-    )
+    assert "some-images.parquet, the images of the pairs, is no longer next to the manifest" in refused("show", out)
 
 
 def test_what_cannot_be_done_is_refused_in_one_line(tmp_path):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from compute.database import store
-from leaderboard.data import item_queries, model_queries, scores, task_queries
+from leaderboard.data import scores
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.board import provenance
@@ -50,11 +50,11 @@ def own(frame) -> dict:  # type: ignore[no-untyped-def]
 
 def test_tables_of_scores(shown: Shown) -> None:
     ends = pytest.approx([100 * shown.low, 100 * shown.high])
-    of_model = model_queries.model_scores(shown.db, model=MODEL)
-    of_task = task_queries.task_scores(shown.db, task=TASK)
+    of_model = shown.db.query("model_scores", model=MODEL)
+    of_task = shown.db.query("task_scores", task=TASK)
     assert scores.shown_interval(own(of_model[of_model["task"] == TASK])) == ends
     assert scores.shown_interval(own(of_task[of_task["model"] == MODEL])) == ends
-    assert scores.shown_interval(own(item_queries.run_scores(shown.db, key=shown.run))) == ends
+    assert scores.shown_interval(own(shown.db.query("run_scores", key=shown.run))) == ends
 
 
 def test_the_board_and_the_task_page(shown: Shown) -> None:

@@ -163,6 +163,7 @@ class Shares(NamedTuple):
     found: float  # of the true differences; NaN where there are none
     holds: float  # intervals of the difference of two models that hold it
     small: float  # p of two models, one pair a board, below 0.001
+    spread: float  # of `found` between boards: its standard deviation
 
 
 def simulate(make: Callable[[np.random.Generator], Board], *, trials: int, seed: int = 1) -> Shares:
@@ -179,9 +180,10 @@ def simulate(make: Callable[[np.random.Generator], Board], *, trials: int, seed:
         found = better[true].mean() if true.any() else np.nan
         holds = np.nan if np.isnan(pair.low) else pair.low <= gap <= pair.high  # of too few shared tasks there is none
         rows.append(((better & ~true).any(), found, holds, pair.p < 0.001))
-    known = np.array(rows, float)
+    known = [column[~np.isnan(column)] for column in np.array(rows, float).T]
     return Shares(
-        *(float(column[~np.isnan(column)].mean()) if (~np.isnan(column)).any() else np.nan for column in known.T)
+        *(float(column.mean()) if column.size else np.nan for column in known),
+        spread=float(known[1].std()) if known[1].size else np.nan,
     )
 
 

@@ -8,7 +8,9 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,20 +21,26 @@ NOBODY = 65534
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable  # that other users can run
 
 
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder that other users can enter, as they can the system's for temporary files, but not pytest's."""
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o755)
+        yield Path(name)
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
-def test_the_steps_of_the_dockerfile_end_in_a_healthy_app(tmp_path: Path) -> None:
+def test_the_steps_of_the_dockerfile_end_in_a_healthy_app(place: Path) -> None:
     text = (ROOT / "Dockerfile").read_text()
     assert len(text.splitlines()) < 25
     steps = [line.split(" ", 1) for line in text.splitlines() if line and line[0] != "#"]
-    source, home = tmp_path / "source", tmp_path / "home"
+    source, home = place / "source", place / "home"
     shutil.copytree(ROOT, source, ignore=SKIPPED)
     home.mkdir()
-    subprocess.run([PYTHON, "-m", "venv", tmp_path / "venv"], check=True)
-    for folder in (*tmp_path.parents[:3], tmp_path):
-        folder.chmod(0o755)
+    subprocess.run([PYTHON, "-m", "venv", place / "venv"], check=True)
     os.chown(home, NOBODY, NOBODY)
-    env = {"PATH": f"{tmp_path}/venv/bin:{os.environ['PATH']}"}
-    how: dict = {"env": env, "cwd": tmp_path}
+    env = {"PATH": f"{place}/venv/bin:{os.environ['PATH']}"}
+    how: dict = {"env": env, "cwd": place}
 
     def here(command: str) -> str:
         command = re.sub(r"^--mount=\S+ ", "", command).replace("/source", str(source))

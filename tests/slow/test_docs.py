@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -11,9 +12,12 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from compute.eyes.folder import StudyFolder
+from compute.eyes.study import StudyFile
 from compute.tasks.mini import generators as drawn
 from leaderboard.html.docs_page import NAMES
 from tests import documents
+from tests.compute.eyes.test_command import answered
 from tests.compute.models import checkpoints
 from tests.compute.models.own.test_checkpoints import sentences
 from tests.compute.tasks.own.drawn import pictures, write
@@ -72,9 +76,24 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             Image.fromarray(image(row)).save(root / name / f"{row:03}.png")
     rows = [f'{row:03}.png,"{prompt.text}"' for row, prompt in enumerate(drawn.all_prompts()[:COUNT])]
     (root / "prompts.csv").write_text("\n".join(["image,prompt", *rows]) + "\n")
+    fields = ("reference", "alternative_1", "alternative_2")
+    asked = [[f"{(row + step) % COUNT:03}.png" for step in (0, 1, 5)] for row in range(COUNT)]
+    write(root / "judged.csv", (*fields, "choice"), [(*names, 1 + at % 2) for at, names in enumerate(asked)])
+    result = [{"type": "pairwise", "value": {"selected": "left"}}]
+    tasks = [{"data": dict(zip(fields, names, strict=True)), "annotations": [{"result": result}]} for names in asked]
+    (root / "export.json").write_text(json.dumps(tasks))
     return root
+
+
+def answers(program: str, words: list[str]) -> None:
+    """In place of the app on a study: somebody answers, and saves the study."""
+    path = Path(words[words.index("--eyes") + 1])
+    answered(path, by="tiny", count=40)
+    study = StudyFolder.opened(path, writes=False)
+    Path("ann.json").write_text(StudyFile(study=study.study, judgments=study.judgments()).model_dump_json())
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_runs_as_it_stands(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "execv", answers)
     documents.run(documents.ROOT / "docs" / f"{name}.md", folder, monkeypatch)

@@ -49,7 +49,7 @@ from leaderboard.page import Site, View, heading, static_html
 
 def draw(site: Site) -> None:
     heading(title="Census", sentence="How many models there are.")
-    static_html(render("pages/census/page.html", models=len(model_queries.listed_models(site.db))))
+    static_html(render("pages/census/page.html", models=len(site.db.query("listed_models"))))
 
 
 CENSUS = View(key="census", title="Census", draw=draw)

@@ -1,39 +1,45 @@
-"""An object in memory as a model: recognised by its type, checked once on a few images and texts, and identified."""
+"""An object in memory as a model: recognised by its type, identified, and checked once on a few images and texts."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from types import ModuleType
 from typing import Any
 
+from compute.models import loading
 from compute.models.adapter import Hardware
+from compute.models.judges.answer_log import AnswerLog
 from compute.models.own import probing
 from compute.models.own.identity import identity
-from compute.models.own.objects import (
-    distance,
-    judge,
-    methods,
-    mteb_encoder,
-    open_clip_model,
-    sentence_transformer,
-    torch_module,
-    transformers_model,
-)
-from compute.models.own.objects.placement import modules_of
-from compute.models.own.objects.wrapped import Arguments, inputs_of
+from compute.models.own.kinds import COMPARER, KINDS
+from compute.models.own.objects import Given, OwnComparer, OwnEncoder, OwnJudge, modules_of, weight_of
 from compute.models.own.own_model import ADAPTER, OwnModel, key_of
 from compute.types import BadInput, Model, shortened
 
-# Every kind of object, the more special before the more general.
-KINDS: tuple[ModuleType, ...] = (
-    sentence_transformer,
-    mteb_encoder,
-    open_clip_model,
-    transformers_model,
-    methods,
-    torch_module,
-    judge,
-)
+
+def hardware_of(model: Any, *, device: str = "", dtype: str = "", attention: str = "") -> Hardware:
+    """The device and precision of an object's parameters; those of `compute.models.hardware` where it has none.
+
+    Raises BadInput where another device, precision or attention is named than the object's: nothing is moved, and to
+    change it is the caller's to do.
+    """
+    dtype, of = loading.DTYPES.get(dtype, dtype), type(model).__name__
+    if attention:
+        configs = [getattr(part, "config", None) for module in modules_of(model) for part in module.modules()]
+        has = next(filter(None, (getattr(config, "_attn_implementation", "") for config in configs)), "none to choose")
+        if has != attention:
+            raise BadInput(
+                f"{of} has attn_implementation {has!r}, not {attention!r}: load it with "
+                f"attn_implementation={attention!r}, or omit it"
+            )
+    weight = weight_of(model)
+    if weight is None:
+        return replace(loading.hardware(device, dtype), dtype=dtype or "float32", chosen=True)
+    own = Hardware(device=str(weight.device).removesuffix(":0"), dtype=str(weight.dtype).removeprefix("torch."))
+    if device and device.removesuffix(":0") != own.device:
+        raise BadInput(f"{of} is on {own.device}, not on {device}: model.to({device!r}), or omit device")
+    if dtype and dtype != own.dtype:
+        raise BadInput(f"{of} is in {own.dtype}, not in {dtype}: model.to(torch.{dtype}), or omit dtype")
+    return own
 
 
 def wrap(
@@ -53,21 +59,15 @@ def wrap(
     `name`: what its key is made of, by default its class or function. `version`: for an object whose content does not
     identify it, such as a function; it then decides with the weights whose results these are. `preprocess`: from an RGB
     PIL image to a tensor, called in several threads. `tokenizer`: from texts to tokens. `processor`: that of a
-    transformers model. `higher_is_better`: of a function `distance(a, b)`. `hardware`: as `placement.hardware_of` gives
-    it; nothing is moved. `batch_size`: the most items that the model is given at once.
+    transformers model. `higher_is_better`: of a function `distance(a, b)`. `hardware`: as `hardware_of` gives it.
+    `batch_size`: the most items that the model is given at once.
 
     Raises BadInput with the remedy: for an object of no known kind, for arguments that it needs or does not take, for
     one that fails its check, and for one that needs a version.
     """
     of = shortened(str(getattr(model, "__name__", "") or type(model).__name__))
-    given = {
-        "preprocess": preprocess,
-        "tokenizer": tokenizer,
-        "processor": processor,
-        "higher_is_better": higher_is_better,
-    }
-    # A metric of torch is a module too: only its argument tells that it compares two images.
-    kind = distance if higher_is_better is not None else next((kind for kind in KINDS if kind.matches(model)), None)
+    given = Given(model, of, hardware, preprocess, tokenizer, processor, higher_is_better)
+    kind = COMPARER if higher_is_better is not None else next((kind for kind in KINDS if kind.matches(model)), None)
     if kind is None:
         raise BadInput(
             f"{of} is not a model that can be evaluated. There are: an open_clip model, a transformers model, a "
@@ -75,40 +75,53 @@ def wrap(
             "torch.nn.Module with preprocess=, a function distance(a, b) with higher_is_better=, or a judge "
             "ask(messages) -> text"
         )
-    if kind in (torch_module, judge) and inputs_of(getattr(model, "forward", model)) == 2:
-        raise BadInput(
-            f"{of} takes two inputs, as a metric does: set the direction, higher_is_better=False for a distance, "
-            "True for a similarity"
-        )
-    for argument, value in given.items():
-        if value is not None and argument not in kind.TAKES:
-            raise BadInput(f"{of} is {kind.KIND}, which takes no {argument}=. Omit it")
-    wrapped = kind.wrap(Arguments(model=model, of=of, hardware=hardware, **given))
+    for argument in ("preprocess", "tokenizer", "processor"):
+        if getattr(given, argument) is not None and argument not in kind.takes:
+            raise BadInput(f"{of} is {kind.title}, which takes no {argument}=. Omit it")
+    read, modules = kind.read(given), modules_of(model)
     # Before the model is run: some modules change an attribute as they run.
-    known = identity(wrapped, kind=kind.KIND, of=of, version=version)
-    modules = modules_of(model)
-    count = sum(weight.numel() for module in modules for weight in module.parameters())
+    known = identity(
+        given,
+        parts=getattr(read, "parts", {}),
+        settings=read.settings,
+        kind=kind.title,
+        packages={*kind.packages, *(("torch",) if kind is COMPARER and preprocess is not None else ())},
+        version=version,
+    )
     row = Model(
         key=key_of(name or of),
         title=name or of,
-        kind="metric" if "compare" in wrapped.abilities else "mllm" if "choose" in wrapped.abilities else "encoder",
         adapter=ADAPTER,
-        abilities=wrapped.abilities,
-        modalities=wrapped.modalities,
-        late_interaction=wrapped.late_interaction or None,
-        parameters_m=round(count / 1e6, 6) if count else None,
+        parameters_m=round(sum(weight.numel() for part in modules for weight in part.parameters()) / 1e6, 6) or None,
     )
-    checked = probing.check(wrapped, row=row, digest=known["digest"], of=of, modules=modules, batch_size=batch_size)
-    if checked.modalities != wrapped.modalities:
-        abilities = tuple(f"embed_{modality}" for modality in checked.modalities)
-        row = replace(row, modalities=checked.modalities, abilities=abilities)
+    if any(part.training and hasattr(part, "running_mean") for module in modules for part in module.modules()):
+        raise BadInput(f"{of} would normalise each batch by itself and change as it runs: call .eval() on it first")
+    remark = ""
+    if isinstance(read, OwnEncoder):
+        vectors, remark = probing.vectors(read, advice=kind.advice, hardware=hardware, most=batch_size)
+        row = replace(
+            row,
+            kind="encoder",
+            abilities=tuple(f"embed_{modality}" for modality in vectors),
+            modalities=tuple(vectors),
+            late_interaction=read.late_interaction or None,
+            embed_dim=next(iter(vectors.values())).shape[1],
+        )
+    elif isinstance(read, OwnComparer):
+        probing.settle(read, advice=kind.advice, most=batch_size)
+        row = replace(row, kind="metric", abilities=("compare",), modalities=("image",))
+    else:
+        row = replace(row, kind="mllm", abilities=("choose",), modalities=("image", "text"))
+
+    def load(row: Model, *, hardware: Hardware) -> OwnEncoder | OwnComparer | OwnJudge:
+        if isinstance(read, OwnJudge):
+            return replace(read, answers=AnswerLog(row, settings={"digest": known["digest"], **read.settings}))
+        return read
+
+    if isinstance(read, OwnJudge):
+        probing.ask(load(row, hardware=hardware), of=of)
     # What has no parameters may run anywhere: neither device nor precision is known, nor decides anything.
     known["device"], known["dtype"] = (hardware.device.split(":")[0], hardware.dtype) if modules else ("", "")
     if hardware.attention:
         known["attn_implementation"] = hardware.attention
-    return OwnModel(
-        row=replace(row, embed_dim=checked.length),
-        load=lambda row, *, hardware: wrapped.make(row, known["digest"]),
-        identity=lambda row, *, hardware: dict(known),
-        remark=checked.remark,
-    )
+    return OwnModel(row=row, load=load, identity=lambda row, *, hardware: dict(known), remark=remark)

@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from compute.arrays import Floats
-from compute.io.tables import TableFile, read_table
+from compute.io import forms
+from compute.io.forms import COUNT, NUMBER, SHARE, Form, FormField
 from compute.types import BadInput
 
-NAMES = ("generator", "model", "name")
-RATES, RATINGS, RANKS = ("rate", "human_rate", "win_rate", "preference"), ("elo", "rating", "score"), ("rank",)
-WINNERS, LOSERS, COUNTS = ("winner", "chosen"), ("loser", "rejected"), ("votes", "count")
-FIRST, SECOND, CHOICES = ("first", "model_a", "left"), ("second", "model_b", "right"), ("choice", "winner", "vote")
-TIES = ("tie", "both", "equal", "neither")
-PROMPTS = ("prompt",)
+TIES = ("tie", "tie (bothbad)", "both", "equal", "neither")
+GENERATOR, VOTES = FormField("generator", ("model", "name")), FormField("votes", ("count",), COUNT)
+RANK = FormField("rank", (), NUMBER)
+LEFT, RIGHT = FormField("first", ("model_a", "left")), FormField("second", ("model_b", "right"))
+FORMS = (
+    Form("won", (FormField("winner", ("chosen",)), FormField("loser", ("rejected",)), VOTES._replace(optional=True))),
+    Form("chosen", (LEFT, RIGHT, FormField("choice", ("winner", "vote")))),
+    Form("per prompt", (FormField("prompt"), GENERATOR, VOTES)),
+    Form(
+        "human_rate",
+        (
+            GENERATOR,
+            FormField("rate", ("human_rate", "win_rate", "preference"), SHARE),
+            RANK._replace(optional=True),
+        ),
+    ),
+    Form("elo", (GENERATOR, FormField("elo", ("rating", "score"), NUMBER), RANK._replace(optional=True))),
+    Form("human_rank", (GENERATOR, RANK)),
+)
 HUMAN_METRICS = ("human_rate", "elo", "human_rank")
 
 
@@ -50,93 +65,59 @@ def read(path: Path) -> HumanTable:
 
     Raises BadInput naming the file, the row and what is wrong.
     """
-    wanted = {*NAMES, *RATES, *RATINGS, *RANKS, *WINNERS, *LOSERS, *COUNTS, *FIRST, *SECOND, *CHOICES, *PROMPTS}
-    table = read_table(path, columns=wanted)
-    table.rows()  # there must be some
-    if table.named(LOSERS):
-        return _won(table)
-    if table.named(FIRST) and table.named(SECOND):
-        return _chosen(table)
-    if table.named(PROMPTS) and table.named(COUNTS):
-        return _per_prompt(table)
-    return _rated(table)
-
-
-def _rated(table: TableFile) -> HumanTable:
-    title = table.title
-    names = _texts(table, NAMES, what="generators")
-    rate, rating, rank = (table.named(names) for names in (RATES, RATINGS, RANKS))
-    column = rate or rating or rank
-    if not column:
-        raise BadInput(f"{title} has no rate, rating or rank; it has: {', '.join(map(str, table.frame))}")
-    for at, name in enumerate(names):
-        if name in names[:at]:
-            raise BadInput(f"{title}, row {at + 1}: duplicate generator {name!r}. Leave one row of each")
-    read = table.numbers(column)
-    values = np.where(read.percent & (column == rate), read.values / 100, read.values)
-    if column == rate and values.max() > 1:  # percent without the sign, throughout
-        values = values / 100
-    if column == rate and not ((values >= 0) & (values <= 1)).all():
-        raise BadInput(f"{title}: {rate} is a share of votes, from 0 to 1 or from 0% to 100%")
-    return HumanTable(
-        title=title,
-        metric="human_rate" if column == rate else "elo" if column == rating else "human_rank",
-        names=tuple(names),
-        values=dict(zip(names, values.tolist(), strict=True)),
-        ranks=dict(zip(names, table.numbers(rank).values.tolist(), strict=True)) if rank else None,
-    )
-
-
-def _won(table: TableFile) -> HumanTable:
+    key, frame, notes = forms.read(path, FORMS)
+    if key in HUMAN_METRICS:
+        return _rated(path.name, key, frame, notes)
     pairs: dict[tuple[str, str], float] = defaultdict(float)
-    winners, losers = _texts(table, WINNERS, what="winners"), _texts(table, LOSERS, what="losers")
-    for at, (first, second, count) in enumerate(zip(winners, losers, _counts(table), strict=True), start=1):
+    if key == "per prompt":
+        notes = (*notes, _per_prompt(frame, pairs, title=path.name))
+    for at, row in enumerate(frame.to_dict("records") if key != "per prompt" else (), start=1):
+        first, second = (row["winner"], row["loser"]) if key == "won" else (row["first"], row["second"])
+        said = row.get("choice", first)
         if first == second:
-            raise BadInput(f"{table.title}, row {at}: {first!r} is compared with itself")
-        pairs[first, second] += count
-    return _voted(pairs, table.title)
-
-
-def _chosen(table: TableFile) -> HumanTable:
-    left, right = (table.column(names, what="names") for names in (FIRST, SECOND))
-    columns = (_texts(table, [name], what="names") for name in (left, right))
-    pairs: dict[tuple[str, str], float] = defaultdict(float)
-    for at, (first, second, said) in enumerate(
-        zip(*columns, _texts(table, CHOICES, what="choices"), strict=True), start=1
-    ):
-        if first == second:
-            raise BadInput(f"{table.title}, row {at}: {first!r} is compared with itself")
+            raise BadInput(f"{path.name}, row {at}: {first!r} is compared with itself")
         if said.lower() in TIES:
             pairs[first, second] += 0.5
             pairs[second, first] += 0.5
-        elif said in (first, left, "first"):
-            pairs[first, second] += 1
-        elif said in (second, right, "second"):
+        elif said in (first, LEFT.name, *LEFT.aliases):
+            pairs[first, second] += row.get("votes", 1.0)
+        elif said in (second, RIGHT.name, *RIGHT.aliases):
             pairs[second, first] += 1
         else:
-            raise BadInput(f"{table.title}, row {at}: the choice {said!r} is not one of {first!r}, {second!r}, tie")
-    return _voted(pairs, table.title)
+            raise BadInput(f"{path.name}, row {at}: the choice {said!r} is not one of {first!r}, {second!r}, tie")
+    return _voted(pairs, path.name, notes)
 
 
-def _per_prompt(table: TableFile) -> HumanTable:
-    names, prompts = _texts(table, NAMES, what="generators"), _texts(table, PROMPTS, what="prompts")
-    shown: dict[str, dict[str, float]] = defaultdict(dict)
-    for name, text, votes in zip(names, prompts, _counts(table), strict=True):
-        shown[text][name] = shown[text].get(name, 0.0) + votes
-    pairs: dict[tuple[str, str], float] = defaultdict(float)
-    for votes in shown.values():
+def _rated(title: str, metric: str, frame: pd.DataFrame, notes: tuple[str, ...]) -> HumanTable:
+    names = frame["generator"].tolist()
+    if (twice := frame["generator"].duplicated()).any():
+        row = int(twice.argmax())
+        raise BadInput(f"{title}, row {row + 1}: duplicate generator {names[row]!r}. Leave one row of each")
+    values = frame[{"human_rate": "rate", "elo": "elo", "human_rank": "rank"}[metric]].tolist()
+    return HumanTable(
+        title=title,
+        metric=metric,
+        names=tuple(names),
+        values=dict(zip(names, values, strict=True)),
+        ranks=dict(zip(names, frame["rank"].tolist(), strict=True)) if "rank" in frame else None,
+        notes=notes,
+    )
+
+
+def _per_prompt(frame: pd.DataFrame, pairs: dict[tuple[str, str], float], *, title: str) -> str:
+    """Counts votes as ones over all others of a prompt, which the returned note says."""
+    for _, shown in frame.groupby("prompt", sort=False):
+        votes = shown.groupby("generator", sort=False)["votes"].sum()
         for first, won in votes.items():
-            for second in votes:
-                if first != second:
-                    pairs[first, second] += won
-    note = (
-        f"{table.title}: every vote is taken as one over all other generators of its prompt, as if all were shown; its "
+            for second in votes.index.drop(first):
+                pairs[first, second] += won
+    return (
+        f"{title}: every vote is taken as one over all other generators of its prompt, as if all were shown; its "
         "comparisons depend on each other, so the intervals of the strengths are too narrow"
     )
-    return _voted(pairs, table.title, notes=(note,))
 
 
-def _voted(pairs: Mapping[tuple[str, str], float], title: str, notes: tuple[str, ...] = ()) -> HumanTable:
+def _voted(pairs: Mapping[tuple[str, str], float], title: str, notes: tuple[str, ...]) -> HumanTable:
     names = sorted({name for pair in pairs for name in pair})
     if len(names) < 2:
         raise BadInput(f"{title} does not compare two generators")
@@ -145,21 +126,3 @@ def _voted(pairs: Mapping[tuple[str, str], float], title: str, notes: tuple[str,
     for (first, second), count in pairs.items():
         wins[rows[first], rows[second]] = count
     return HumanTable(title=title, metric="elo", names=tuple(names), values={}, wins=wins, notes=notes)
-
-
-def _texts(table: TableFile, names: Collection[str], *, what: str) -> list[str]:
-    """A column of names. Raises BadInput where there is none."""
-    column = table.frame[table.column(names, what=what)]
-    return column.astype("str").fillna("").str.strip().tolist()
-
-
-def _counts(table: TableFile) -> list[float]:
-    """Votes by row, one each where they are not counted. Raises BadInput."""
-    column = table.named(COUNTS)
-    if not column:
-        return [1.0] * len(table.frame)
-    counts = table.numbers(column).values
-    if (counts < 0).any():
-        row = int((counts < 0).argmax())
-        raise BadInput(f"{table.title}, row {row + 1}: {column} is negative: {counts[row]:g}")
-    return counts.tolist()

@@ -11,12 +11,20 @@ import numpy as np
 
 from compute.content import items
 from compute.content.items import Column
-from compute.io.tables import read_lines, read_table
-from compute.tasks.generators.sources import PROMPT_COLUMNS, ImageSet, repeated, some, stem
+from compute.io import forms
+from compute.io.forms import Form, FormField
+from compute.io.tables import read_lines
+from compute.tasks.generators.sources import PROMPT, ImageSet, repeated, some, stem
 from compute.types import BadInput, shortened
 
 REFERENCE = "reference"  # the reference's name among the sets
-IMAGE_COLUMNS = ("image", "file_name", "file", "id", "key", "name")
+PROMPTS = Form(
+    "prompts",
+    (
+        FormField("image", ("file_name", "file", "id", "key", "name")),
+        PROMPT,
+    ),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +100,7 @@ class PromptedSets:
 def read_prompts(path: Path) -> Prompts:
     """The prompts in a file: a table (`compute.io.tables`) of images and prompts, or a text, a prompt a line.
 
-    A table has a column of IMAGE_COLUMNS and one of PROMPT_COLUMNS, in any case of letters; an image goes by its path
+    A table has the form PROMPTS; an image goes by its path
     within its folder without the ending. The lines of a .txt go with the images in the order of their names. Raises
     BadInput for a missing file or column, and for an empty prompt, with its row.
     """
@@ -100,10 +108,8 @@ def read_prompts(path: Path) -> Prompts:
         lines = read_lines(path)
         ids = [f"line {row}" for row in range(1, len(lines) + 1)]
         return checked(title=path.name, ids=ids, texts=lines, ordered=True)
-    table = read_table(path)
-    rows = table.rows()
-    image, prompt = table.column(IMAGE_COLUMNS, what="images"), table.column(PROMPT_COLUMNS, what="prompts")
-    return checked(title=path.name, ids=[stem(str(row[image])) for row in rows], texts=[row[prompt] for row in rows])
+    _, frame, _ = forms.read(path, [PROMPTS])
+    return checked(title=path.name, ids=[stem(name) for name in frame["image"]], texts=frame["prompt"].tolist())
 
 
 def prompts_of(prompts: str | Path | Sequence[str] | Mapping[str, str] | None) -> Prompts | None:

@@ -17,6 +17,7 @@ import numpy as np
 
 from compute.content import decoding
 from compute.content.items import Column, content_key
+from compute.io.forms import Form, FormField, fitting
 from compute.io.images import SUCH_AS, ImageFiles, endings, image_files, is_image_name
 from compute.io.tables import check_unpacked
 from compute.tasks import parquet
@@ -27,9 +28,15 @@ from compute.types import BadInput, BadItem
 NAMED = 3  # items that a sentence names; the rest is counted
 TRANSPARENT = ("RGBA", "LA", "PA", "RGBa", "La")
 GREY = ("1", "L", *decoding.DEEP_GREY)
-PROMPT_COLUMNS = ("prompt", "caption", "text")
-IMAGE_COLUMNS = ("image", "images", "img", "picture")
-ID_COLUMNS = ("id", "key", "file_name", "image_id")
+PROMPT = FormField("prompt", ("caption", "text"))
+IMAGES = Form(
+    "images",
+    (
+        FormField("image", ("images", "img", "picture")),
+        PROMPT._replace(optional=True),
+        FormField("id", ("key", "file_name", "image_id"), optional=True),
+    ),
+)
 HUB = "hf://datasets/"
 MOST_TEXT = 1 << 30  # bytes of the prompts and ids of one Parquet file
 ADDRESS = re.compile(
@@ -119,11 +126,8 @@ def from_tars(name: str, shards: Sequence[Path], *, skip_bad: bool = False) -> I
 
 def from_table(name: str, table: parquet.Table, *, skip_bad: bool = False) -> ImageSet:
     """A table with a column of images, and of ids or prompts where it has them. Raises BadInput, BadItem."""
-    image, prompt, key = (_column(table, names) for names in (IMAGE_COLUMNS, PROMPT_COLUMNS, ID_COLUMNS))
-    if not image:
-        raise BadInput(
-            f"{table.title} has no column of images ({', '.join(IMAGE_COLUMNS)}); it has: {', '.join(table.columns)}"
-        )
+    columns = fitting([IMAGES], table.columns, title=table.title).columns(table.columns)
+    image, prompt, key = (columns.get(field.name, "") for field in IMAGES.fields)
     for file in table.files:
         check_unpacked(file, filter(None, (prompt, key)), most_bytes=MOST_TEXT)
     rows = table.rows(image)
@@ -190,11 +194,6 @@ def _content(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror or error}") from error
-
-
-def _column(table: parquet.Table, names: Sequence[str]) -> str:
-    known = {column.lower(): column for column in reversed(table.columns)}
-    return next((known[name] for name in names if name in known), "")
 
 
 def _texts(table: parquet.Table, column: str) -> list[str]:

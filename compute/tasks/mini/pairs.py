@@ -28,8 +28,7 @@ def rated(split: str) -> dict[str, RatedPairs]:
     kind = "spatial" if SPLITS[split].spatial else "scenes"
     images, items = _items(kind)
     drawn = list(making.draw(items, splits=[SPLITS[split]]))
-    maker = ImageMaker(source=lambda name, key: images.read(name))
-    return pairs.rated(drawn, maker=maker, title="mini-pairs")
+    return pairs.rated(drawn, maker=ImageMaker(images.unchanged), title="mini-pairs")
 
 
 @cache

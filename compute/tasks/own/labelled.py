@@ -1,4 +1,5 @@
-"""Items with a class each: given the class of the nearest prompt, classified by a probe, or grouped."""
+"""Items with a class each: given the class of the nearest prompt, or of their neighbours, classified by a probe, or
+grouped."""
 
 from __future__ import annotations
 
@@ -96,13 +97,13 @@ def _prompts(rows: OwnRows, classes: _OwnClasses) -> list[str]:
     return [codes.at(int(first[at])) for at in range(len(classes.names))]
 
 
-def clusters(rows: OwnRows) -> OwnFacts:
-    """Items to be grouped."""
+def clusters(rows: OwnRows, *, category: str = "Clustering", metric: str = "nmi") -> OwnFacts:
+    """Items to be grouped; or each to be given the class of its neighbours, by accuracy."""
     classes = _OwnClasses.of(rows)
     return OwnFacts(
-        category="Clustering",
-        metrics=("nmi",),
-        chance=None,
+        category=category,
+        metrics=(metric,),
+        chance=classes.chance if metric == "accuracy" else None,
         n_items=len(rows),
         modalities=(classes.content.modality,),
         counts=classes.counts,
@@ -111,8 +112,12 @@ def clusters(rows: OwnRows) -> OwnFacts:
 
 
 def probe(rows: OwnRows) -> OwnFacts:
-    """Items whose class a probe tells, trained on the rows of the split `train`."""
+    """Items whose class a probe tells, trained on the rows of the split `train`; of data without splits on half of each
+    class, drawn once."""
     classes = _OwnClasses.of(rows)
+    if not rows.has(SPLIT):
+        train = _half(classes.labels)
+        return _probe(classes, train, ~train, notes="A probe is trained on half of each class, drawn once.")
     splits = rows.texts(SPLIT)
 
     def are(wanted: Callable[[str], bool]) -> np.ndarray:
@@ -139,7 +144,20 @@ def probe(rows: OwnRows) -> OwnFacts:
             lambda at: f"is {classes.names[labels[at]]!r}, a class that no row of the split {TRAIN} has",
         )
     left = int(len(rows) - train.sum() - test.sum())
+    return _probe(classes, train, test, notes=f"Skipped: {counted(left, 'row')} of other splits." if left else "")
 
+
+def _half(labels: np.ndarray) -> np.ndarray:
+    """(n,) bool: every other item of each class in a shuffled order that is the same every time, the first included."""
+    order = np.random.RandomState(42).permutation(len(labels))
+    order = order[np.argsort(labels[order], kind="stable")]
+    starts = np.flatnonzero(np.diff(labels[order], prepend=-2))
+    half = np.zeros(len(labels), dtype=bool)
+    half[order] = (np.arange(len(labels)) - np.repeat(starts, np.diff(starts, append=len(labels)))) % 2 == 0
+    return half
+
+
+def _probe(classes: _OwnClasses, train: np.ndarray, test: np.ndarray, *, notes: str) -> OwnFacts:
     def items() -> Probe:
         whole = classes.items()
         return Probe(train=take(whole, np.flatnonzero(train)), test=take(whole, np.flatnonzero(test)))
@@ -152,6 +170,6 @@ def probe(rows: OwnRows) -> OwnFacts:
         modalities=(classes.content.modality,),
         counts=f"{test.sum():,} {classes.content.modality}s of {len(classes.names):,} classes, {train.sum():,} for "
         "training",
-        notes=f"Skipped: {counted(left, 'row')} of other splits." if left else "",
+        notes=notes,
         items=items,
     )

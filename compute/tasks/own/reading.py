@@ -135,13 +135,8 @@ def read(
     ignored: tuple[str, ...] = ()
     rows = {}
     for name, table in tables.items():
-        names, free = shapes.resolved(
-            chosen.columns[name],
-            table.columns,
-            shapes.of_table(given, name, tuple(tables)),
-            shape=chosen.key,
-            title=table.title,
-        )
+        told = shapes.of_table(given, name, tuple(tables))
+        names, free = chosen.forms[name].resolved(table.columns, told, title=table.title)
         ignored += free
         folders = [folder for folder in (*images, table.folder) if folder is not None]
         rows[name] = OwnRows(table=table, columns=names, faults=faults, folders=folders, cache=source.cache)

@@ -6,16 +6,16 @@ row here and in docs/your-data.md, and a function that checks the rows and says 
 
 from __future__ import annotations
 
-import difflib
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
+from compute.io.forms import Form, FormField
 from compute.tasks.data import Matches, Sentences
 from compute.tasks.own import choosing, finding, labelled
 from compute.tasks.own.rows import OwnFacts, OwnRows, modalities
 from compute.tasks.own.table import SPLIT
-from compute.types import BadInput, counted, shortened, suggestion, unknown
+from compute.types import BadInput, counted, shortened, unknown
 
 IMAGES, CAPTIONS = "image", "caption"
 
@@ -77,60 +77,44 @@ def matches(rows: OwnRows) -> OwnFacts:
     )
 
 
-MOST = 8  # columns of one name with a number
-
-
-@dataclass(frozen=True)
-class ShapeColumn:
-    """A column of a shape; `least` above 0: columns name_1, name_2, ... of which there are `least` to `most`."""
-
-    name: str
-    required: bool = True
-    least: int = 0
-    most: int = MOST
-    aliases: tuple[str, ...] = ()  # names that files have for it; of numbered columns for the first
-
-    def names(self, *, required: bool = False) -> tuple[str, ...]:
-        """The names it can have; the required ones alone."""
-        if not self.least:
-            return (self.name,) if self.required or not required else ()
-        return tuple(f"{self.name}_{at}" for at in range(1, (self.least if required else self.most) + 1))
-
-
 @dataclass(frozen=True, kw_only=True)
 class TaskShape:
-    """One shape. `columns` are those of each of its tables: one without a name, or several by their file's name."""
+    """One shape. `forms` are those of its tables: one without a name, or several by their file's name."""
 
     key: str
     title: str
     procedure: str
-    columns: Mapping[str, tuple[ShapeColumn, ...]]
+    forms: Mapping[str, Form]
     facts: Callable[..., OwnFacts | None]  # of the rows, of several tables by name; adds their faults, None with some
     told: bool = True  # whether a file with its columns is taken for it unless told otherwise
+    by: str = ""  # an optional column without which it is not
 
 
-_NAME = ShapeColumn("name", required=False, aliases=("id",))
-_ITEM = ShapeColumn("item", aliases=("image", "img", "file_name", "text"))
-_LABEL = ShapeColumn("label", aliases=("class",))
-_ALTERNATIVES = ShapeColumn("alternative", least=2)
+_NAME = FormField("name", optional=True, aliases=("id",))
+_ITEM = FormField("item", aliases=("image", "img", "file_name", "text"))
+_LABEL = FormField("label", aliases=("class",))
+_ALTERNATIVES = FormField("alternative", least=2)
 
 CHOICES = TaskShape(
     key="choices",
     title="Choices",
     procedure="choice",
-    columns={"": (_NAME, ShapeColumn("reference", aliases=("ref",)), _ALTERNATIVES, ShapeColumn("answer"))},
+    forms={"": Form("choices", (_NAME, FormField("reference", aliases=("ref",)), _ALTERNATIVES, FormField("answer")))},
     facts=choosing.choices,
 )
 VOTES = TaskShape(
     key="votes",
     title="Preference votes",
     procedure="choice",
-    columns={
-        "": (
-            _NAME,
-            ShapeColumn("prompt", aliases=("caption", "reference", "ref")),
-            _ALTERNATIVES,
-            ShapeColumn("votes", least=2),
+    forms={
+        "": Form(
+            "votes",
+            (
+                _NAME,
+                FormField("prompt", aliases=("caption", "reference", "ref")),
+                _ALTERNATIVES,
+                FormField("votes", least=2),
+            ),
         )
     },
     facts=choosing.votes,
@@ -139,19 +123,22 @@ ODD_ONE_OUT = TaskShape(
     key="odd-one-out",
     title="Odd one out",
     procedure="odd_one_out",
-    columns={"": (_NAME, ShapeColumn("member", least=3), ShapeColumn("odd"))},
+    forms={"": Form("odd-one-out", (_NAME, FormField("member", least=3), FormField("odd")))},
     facts=choosing.odd,
 )
 RATED_PAIRS = TaskShape(
     key="rated-pairs",
     title="Rated pairs",
     procedure="sts",
-    columns={
-        "": (
-            _NAME,
-            ShapeColumn("first", aliases=("sentence1",)),
-            ShapeColumn("second", aliases=("sentence2",)),
-            ShapeColumn("score", aliases=("rating",)),
+    forms={
+        "": Form(
+            "rated-pairs",
+            (
+                _NAME,
+                FormField("first", aliases=("sentence1",)),
+                FormField("second", aliases=("sentence2",)),
+                FormField("score", aliases=("rating",)),
+            ),
         )
     },
     facts=rated,
@@ -160,31 +147,37 @@ MATCHING = TaskShape(
     key="matching",
     title="Image-text matching",
     procedure="matching",
-    columns={
-        "": (
-            _NAME,
-            ShapeColumn(IMAGES, least=1, aliases=("image",)),
-            ShapeColumn(CAPTIONS, least=1, aliases=("caption",)),
+    forms={
+        "": Form(
+            "matching",
+            (
+                _NAME,
+                FormField(IMAGES, least=1, aliases=("image",)),
+                FormField(CAPTIONS, least=1, aliases=("caption",)),
+            ),
         )
     },
     facts=matches,
 )
 _CONTENT = (
-    ShapeColumn("id", aliases=("_id",)),
-    ShapeColumn("text", required=False),
-    ShapeColumn("image", required=False),
+    FormField("id", aliases=("_id",)),
+    FormField("text", optional=True),
+    FormField("image", optional=True),
 )
 RETRIEVAL = TaskShape(
     key="retrieval",
     title="Retrieval",
     procedure="retrieval",
-    columns={
-        finding.QUERIES: _CONTENT,
-        finding.CORPUS: (*_CONTENT, ShapeColumn("title", required=False)),
-        finding.QRELS: (
-            ShapeColumn(finding.QUERY, aliases=("query_id",)),
-            ShapeColumn(finding.DOCUMENT, aliases=("corpus_id", "doc-id", "doc_id")),
-            ShapeColumn(finding.SCORE, aliases=("relevance",)),
+    forms={
+        finding.QUERIES: Form("retrieval", _CONTENT),
+        finding.CORPUS: Form("retrieval", (*_CONTENT, FormField("title", optional=True))),
+        finding.QRELS: Form(
+            "retrieval",
+            (
+                FormField(finding.QUERY, aliases=("query_id",)),
+                FormField(finding.DOCUMENT, aliases=("corpus_id", "doc-id", "doc_id")),
+                FormField(finding.SCORE, aliases=("relevance",)),
+            ),
         ),
     },
     facts=finding.retrieval,
@@ -193,29 +186,37 @@ PROBE = TaskShape(
     key="probe",
     title="Linear probe",
     procedure="probe",
-    columns={"": (_NAME, _ITEM, _LABEL, ShapeColumn(SPLIT))},
+    forms={"": Form("probe", (_NAME, _ITEM, _LABEL, FormField(SPLIT, optional=True)))},
     facts=labelled.probe,
+    by=SPLIT,
 )
 CLASSIFICATION = TaskShape(
     key="classification",
     title="Zero-shot classification",
     procedure="zero_shot",
-    columns={"": (_NAME, _ITEM, _LABEL, ShapeColumn("prompt", required=False))},
+    forms={"": Form("classification", (_NAME, _ITEM, _LABEL, FormField("prompt", optional=True)))},
     facts=labelled.zero_shot,
 )
 CLUSTERING = TaskShape(
     key="clustering",
     title="Clustering",
     procedure="clustering",
-    columns={"": (_NAME, _ITEM, _LABEL)},
+    forms={"": Form("clustering", (_NAME, _ITEM, _LABEL))},
     facts=labelled.clusters,
+    told=False,
+)
+NEIGHBOURS = TaskShape(
+    key="neighbours",
+    title="Nearest neighbours",
+    procedure="neighbours",
+    forms={"": Form("neighbours", (_NAME, _ITEM, _LABEL))},
+    facts=partial(labelled.clusters, category="Nearest Neighbours", metric="accuracy"),
     told=False,
 )
 
 # In the order in which a file's columns are compared with theirs.
-SHAPES = (CHOICES, VOTES, ODD_ONE_OUT, RATED_PAIRS, PROBE, CLASSIFICATION, CLUSTERING, MATCHING, RETRIEVAL)
+SHAPES = (CHOICES, VOTES, ODD_ONE_OUT, RATED_PAIRS, PROBE, CLASSIFICATION, CLUSTERING, NEIGHBOURS, MATCHING, RETRIEVAL)
 KEYS = tuple(shape.key for shape in SHAPES)
-NEAR = 0.8  # likeness of an unknown column to a known one from which it is taken for a slip
 
 
 def shape_named(key: str) -> TaskShape:
@@ -230,14 +231,21 @@ def shape_of(present: tuple[str, ...], given: Mapping[str, str], *, title: str) 
 
     Raises BadInput with the nearest shape and what it lacks.
     """
-    alone = [shape for shape in SHAPES if set(shape.columns) == {""}]
-    missing = {shape.key: _missing(shape.columns[""], present, given) for shape in alone}
+    alone = [shape for shape in SHAPES if "" in shape.forms]
+    missing = {shape.key: shape.forms[""].missing(present, given) for shape in alone}
     for shape in alone:
-        if shape.told and not missing[shape.key]:
+        if (
+            shape.told
+            and not missing[shape.key]
+            and (not shape.by or shape.by in shape.forms[""].columns(present, given))
+        ):
             return shape
-    near = min(alone, key=lambda shape: (len(missing[shape.key]) / len(_required(shape.columns[""])), not shape.told))
+    near = min(
+        alone,
+        key=lambda shape: (len(missing[shape.key]) / len(shape.forms[""].required), (not shape.told, shape.by)),
+    )
     lacks = missing[near.key]
-    if len(lacks) == len(_required(near.columns[""])):
+    if len(lacks) == len(near.forms[""].required):
         raise BadInput(
             f"{title} has no shape's columns: {', '.join(map(shortened, present))}. Say which is which, such as "
             f"--columns item={present[0]},label=NAME. docs/your-data.md lists the shapes ({', '.join(KEYS)}) "
@@ -247,61 +255,6 @@ def shape_of(present: tuple[str, ...], given: Mapping[str, str], *, title: str) 
         f"{title} has no shape's columns: {', '.join(map(shortened, present))}. Nearest is {near.key}, which also "
         f"needs {', '.join(lacks)}. Rename columns, or say which is which: --columns {lacks[0]}=NAME"
     )
-
-
-def resolved(
-    columns: tuple[ShapeColumn, ...], present: tuple[str, ...], given: Mapping[str, str], *, shape: str, title: str
-) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The shape's names -> the file's columns, and the file's columns that nothing is read from.
-
-    Raises BadInput for a missing column, a column that is nearly a known one, and names that are none.
-    """
-    known = [name for column in columns for name in column.names()]
-    aliases = [alias for column in columns for alias in column.aliases]
-    for name, own in given.items():
-        if name not in (*known, *aliases):
-            near = suggestion(name, known)
-            raise BadInput(f"{shape} has no column {shortened(name)!r}.{near} It has: {_listed(columns)}")
-        if own not in present:
-            raise BadInput(
-                f"{title} has no column {shortened(own)!r}.{suggestion(own, present)} It has: {', '.join(present)}"
-            )
-    chosen = _chosen(columns, present, given)
-    if missing := _missing(columns, present, given):
-        near = suggestion(missing[0], [name for name in present if name not in chosen.values()])
-        raise BadInput(
-            f"{title} has no column {missing[0]!r}, which {shape} needs.{near} It has: {', '.join(present)}. "
-            f"Rename one, or name it: --columns {missing[0]}=NAME"
-        )
-    free = tuple(name for name in present if name not in chosen.values())
-    _check_numbers(columns, chosen, present, title=title)
-    absent, bases = [name for name in known if name not in chosen], {column.name for column in columns}
-    for name in free:
-        nearest = difflib.get_close_matches(name.lower(), absent, n=1, cutoff=NEAR)
-        if nearest and name.lower() not in bases:
-            raise BadInput(
-                f"{title} has a column {name!r}, which {shape} does not know. Did you mean {nearest[0]!r}? "
-                f"Columns that are not read may have any name that is not so near to one of: {_listed(columns)}"
-            )
-    return chosen, free
-
-
-def _check_numbers(
-    columns: tuple[ShapeColumn, ...], chosen: Mapping[str, str], present: tuple[str, ...], *, title: str
-) -> None:
-    """Raises BadInput for numbered columns with a gap, or above the most there can be."""
-    for column in columns:
-        if not column.least:
-            continue
-        there = [name in chosen for name in column.names()]
-        if False in there and True in there[there.index(False) :]:
-            gap = column.names()[there.index(False)]
-            raise BadInput(
-                f"{title} has no column {gap!r}, but a later one: number {column.name}_1, {column.name}_2, ..."
-            )
-        beyond = [name for name in present if re.fullmatch(rf"{column.name}_\d+", name.strip().lower())]
-        if extra := [name for name in beyond if name not in chosen.values()]:
-            raise BadInput(f"{title} has a column {extra[0]!r}: there are at most {column.most}, numbered from 1")
 
 
 def of_table(given: Mapping[str, str], table: str, every: tuple[str, ...]) -> dict[str, str]:
@@ -314,30 +267,3 @@ def of_table(given: Mapping[str, str], table: str, every: tuple[str, ...]) -> di
                 f"Columns are of {', '.join(every)}: write {every[0]}.{name}=NAME, not {shortened(name)}=NAME"
             )
     return {name.partition(".")[2]: own for name, own in given.items() if name.partition(".")[0] == table}
-
-
-def _chosen(columns: Iterable[ShapeColumn], present: tuple[str, ...], given: Mapping[str, str]) -> dict[str, str]:
-    free = {name.strip().lower(): name for name in reversed(present) if name not in given.values()}
-    chosen = {}
-    for column in columns:
-        for at, name in enumerate(column.names()):
-            spellings = (name, *(column.aliases if at == 0 else ()))
-            own = next((names[each] for names in (given, free) for each in spellings if each in names), None)
-            if own is not None:
-                chosen[name] = own
-    return chosen
-
-
-def _missing(columns: tuple[ShapeColumn, ...], present: tuple[str, ...], given: Mapping[str, str]) -> list[str]:
-    chosen = _chosen(columns, present, given)
-    return [name for name in _required(columns) if name not in chosen]
-
-
-def _required(columns: tuple[ShapeColumn, ...]) -> list[str]:
-    return [name for column in columns for name in column.names(required=True)]
-
-
-def _listed(columns: Iterable[ShapeColumn]) -> str:
-    return ", ".join(
-        f"{column.name}_1 to {column.name}_{column.most}" if column.least else column.name for column in columns
-    )

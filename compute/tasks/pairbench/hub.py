@@ -25,7 +25,7 @@ from compute.tasks import parquet
 from compute.tasks.data import RatedPairs
 from compute.tasks.pairbench import making, pairs
 from compute.tasks.pairbench.manifest import Pair
-from compute.tasks.pairbench.pixels import SHARE, ImageMaker
+from compute.tasks.pairbench.pixels import SHARE, ImageMaker, MadeImage
 from compute.tasks.pairbench.splits import SPLITS, Split
 from compute.tasks.source import CARD, Source
 from compute.types import BadInput, NotHere, Task
@@ -123,12 +123,12 @@ def load(task: Task, *, source: Source) -> dict[str, RatedPairs]:
             second_seeds=seeds,
         )
 
-    def read(name: str, _: bytes) -> bytes:
-        column, row = name.rsplit(" ", 1)
-        return columns[column].read(int(row))
+    def read(made: MadeImage) -> bytes | None:
+        column, row = made.name.rsplit(" ", 1)
+        return None if made.changes else columns[column].read(int(row))
 
     drawn = [pair(row, name, kind) for row in range(len(table)) for name, kind in seconds.items()]
-    return pairs.rated(drawn, maker=ImageMaker(source=read), title=table.title)
+    return pairs.rated(drawn, maker=ImageMaker(read), title=table.title)
 
 
 def _columns(table: parquet.Table, *, listed: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -12,7 +12,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +22,17 @@ from compute.content.items import content_key
 from compute.progress import Progress
 from compute.tasks.pairbench import stored
 from compute.tasks.pairbench.manifest import TEMPLATES, Manifest, Pair, write
-from compute.tasks.pairbench.pixels import PACKAGES, RESIZE, SHARE, Change, ImageMaker, MadeImage, digest, thumbnail
-from compute.tasks.pairbench.sources import SourceImages, checked_read, portable
+from compute.tasks.pairbench.pixels import RESIZE, SHARE, ImageMaker
+from compute.tasks.pairbench.sources import SourceImages
 from compute.tasks.pairbench.splits import Split
 from compute.tasks.pairbench.whatsup import Shows
 from compute.tasks.perturb import VERSION as PERTURB_VERSION
 from compute.types import BadInput, BadItem
-from compute.versions import installed
 
 VERSION = 1  # raise it when other pairs are drawn from the same seed
 STRENGTHS = (0.3, 1.0)  # of the transformations; the paper gives none
 APPLICATIONS = 5  # k of section 4.2.2
 SMALLEST = 16  # pixels a side of a source: at 95% of it every metric can still compare
-CHECKED = 2  # transformed pairs of a split whose pixels are recorded
 
 # The table counts 3 new images an item where a transformation is added to the position: one for each second side but
 # the identical one. In the other data sets, where there are three pairs, it counts 2.
@@ -214,19 +211,6 @@ def _caption(item: SourceItem, kind: str, draws: np.random.Generator) -> str:
     return captions[item.relation]
 
 
-def sides_of(pair: Pair) -> tuple[MadeImage, MadeImage | None]:
-    """How each side of a pair is made; None for a text."""
-    first = MadeImage(name=pair.first, source=pair.first_key.encode())
-    if not pair.second:
-        return first, None
-    second = MadeImage(name=pair.second, source=pair.second_key.encode())
-    if pair.change:
-        # A resize is not random: its key does not depend on the pair's seed, so that all splits share its image.
-        own = 0 if pair.change == RESIZE else pair.seed
-        second = second.then(Change(kind=pair.change, strength=pair.strength, seed=own))
-    return first, second
-
-
 def make(
     images: SourceImages,
     *,
@@ -238,16 +222,14 @@ def make(
     applications: int = APPLICATIONS,
     second_counterpart: bool = True,
     synthetic: bool | None = None,
-    store_images: bool = False,
     skip_bad: bool = False,
     report: Callable[[str], None] = lambda line: None,
     progress: Progress | None = None,
 ) -> Manifest:
-    """Draws pairs from `count` images at random (0: from all) and writes their manifest.
+    """Draws pairs from `count` images at random (0: from all), and writes their manifest and their images next to it.
 
     `synthetic` says whether a program drew the images; None: not known. With `skip_bad` items that cannot be used are
-    skipped and reported. With `store_images` the images are written next to the manifest. Raises BadInput,
-    BadItem, CannotWrite.
+    skipped and reported. Raises BadInput, BadItem, CannotWrite.
     """
     progress = progress or Progress()
     if count and count < len(images.names):
@@ -276,11 +258,9 @@ def make(
     )
     if not drawn:
         raise BadInput(f"{images.title}: no image has the partners that pairs need")
-    maker = ImageMaker(source=lambda name, key: checked_read(images, name, key))
-    drawn = with_checks(drawn, maker)
     hashes = np.stack([item.hashes for item in items])
     about: dict[str, Any] = {
-        "sources": portable(images.about, near=out.parent),
+        "sources": images.about,
         "synthetic": synthetic,
         "seed": seed,
         "items": len(items),
@@ -298,29 +278,9 @@ def make(
             for other in np.flatnonzero(near_copies.near(item.hashes, hashes[at + 1 :])).tolist()
         ],
         "versions": {"drawing": VERSION, "perturb": PERTURB_VERSION, "near_copies": near_copies.VERSION},
-        "packages": installed(PACKAGES),
+        "stored": f"{out.stem}-images.parquet",
     }
-    if store_images:
-        about["stored"] = f"{out.stem}-images.parquet"
-        made = {image.key: image for pair in drawn for image in sides_of(pair) if image}
-        with progress.bar("Writing images", total=len(made), unit="image") as done:
-
-            def file(image: MadeImage) -> bytes:
-                done(1)
-                return maker.file(image)
-
-            stored.write(out.with_name(about["stored"]), ((key, partial(file, image)) for key, image in made.items()))
+    maker = ImageMaker(images.unchanged)
+    with progress.bar("Writing images", total=len(stored.shown(drawn)), unit="image") as done:
+        stored.write(out.with_name(about["stored"]), drawn, maker=maker, done=done)
     return write(out, drawn, about=about)
-
-
-def with_checks(pairs: Sequence[Pair], maker: ImageMaker) -> list[Pair]:
-    """The pairs, some of every split with a digest of their second image's pixels as they come out here."""
-    left: dict[str, int] = {}
-    out = []
-    for pair in pairs:
-        if pair.type == "transformed" and pair.change and left.setdefault(pair.split, CHECKED):
-            left[pair.split] -= 1
-            image = maker.image(sides_of(pair)[1])
-            pair = replace(pair, pixels=digest(image), thumbnail=thumbnail(image))
-        out.append(pair)
-    return out

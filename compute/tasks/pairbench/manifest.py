@@ -1,31 +1,27 @@
 """The manifest of a set of pairs: every random choice written down, so that the same pairs can be made anywhere.
 
-A Parquet file with a row a pair, without order: a judge rates both. The images themselves are made when they are read.
+A Parquet file with a row a pair, without order: a judge rates both. Another one next to it has the images (stored.py).
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from compute.content.items import content_key
-from compute.io.files import parse_json, replacing, short, validated
+from compute.io.files import parse_json, replacing, validated
 from compute.io.tables import check_unpacked
 from compute.tasks.data import PAIR_TYPES
-from compute.tasks.pairbench import sources
-from compute.tasks.pairbench.pixels import RESIZE
+from compute.tasks.pairbench.pixels import RESIZE, Change, MadeImage
 from compute.tasks.pairbench.splits import SPLITS
 from compute.tasks.perturb import PERTURBATIONS
 from compute.types import BadInput, first_line
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 VERSION = 1  # raise it when a column changes its name or meaning
 TEMPLATES = 5  # prompt templates of each kind of pair (Appendix C.1)
@@ -34,35 +30,60 @@ MOST_BYTES = 1 << 30  # of a manifest's texts
 AGAIN = "Make the pairs again: likeness pairs make"
 
 
+def one_of(known: Collection[str]) -> AfterValidator:
+    """Returns what refuses a text that is not known."""
+
+    def checked(text: str) -> str:
+        if text not in known:
+            raise ValueError("it is unknown")
+        return text
+
+    return AfterValidator(checked)
+
+
+Strength = Annotated[float, Field(ge=0, le=1)]
+Seed = Annotated[int, Field(ge=0)]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Pair:
     """One pair. Seeds and strengths are those of `perturb`."""
 
-    split: str  # key of SPLITS
+    split: Annotated[str, one_of(SPLITS)]
     item: str  # the source item
-    type: str  # one of PAIR_TYPES
+    type: Annotated[str, one_of(PAIR_TYPES)]
     first: str  # an image's name, shown as it is
     first_key: str  # content keys of the source files
     second: str = ""  # an image's name; empty for a text
     second_key: str = ""
     text: str = ""  # the second side, where that is a text
-    change: str = ""  # of the second image: resize, or a key of PERTURBATIONS
-    strength: float = 0.0  # of a resize the share of each side
-    seed: int = 0  # everything random about the pair is drawn from it
-    template: int = 0  # 0..4: which prompt template
+    change: Annotated[str, one_of(("", RESIZE, *PERTURBATIONS))] = ""  # of the second image
+    strength: Strength = 0.0  # of a resize the share of each side
+    seed: Seed = 0  # everything random about the pair is drawn from it
+    template: Annotated[int, Field(ge=0, lt=TEMPLATES)] = 0  # which prompt template
     # Random applications of the split's transformation to each side, for models without a prompt (section 4.2.2).
-    first_strengths: tuple[float, ...] = ()
-    first_seeds: tuple[int, ...] = ()
-    second_strengths: tuple[float, ...] = ()
-    second_seeds: tuple[int, ...] = ()
-    # Of some pairs, what the second image came out as where they were made.
-    pixels: str = ""  # a digest
-    thumbnail: bytes = b""  # of a few pixels: tells another rounding from another image
+    first_strengths: tuple[Strength, ...] = ()
+    first_seeds: tuple[Seed, ...] = ()
+    second_strengths: tuple[Strength, ...] = ()
+    second_seeds: tuple[Seed, ...] = ()
 
     @property
     def name(self) -> str:
         """Unique within the split."""
         return f"{self.item}/{self.type}"
+
+    @property
+    def sides(self) -> tuple[MadeImage, MadeImage | None]:
+        """How each side is made; None for a text."""
+        first = MadeImage(name=self.first, source=self.first_key.encode())
+        if not self.second:
+            return first, None
+        second = MadeImage(name=self.second, source=self.second_key.encode())
+        if self.change:
+            # A resize is not random: its key does not depend on the pair's seed, so that all splits share its image.
+            own = 0 if self.change == RESIZE else self.seed
+            second = second.then(Change(kind=self.change, strength=self.strength, seed=own))
+        return first, second
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,27 +120,13 @@ class Manifest:
         return {split: Counter(pair.type for pair in self.pairs if pair.split == split) for split in self.splits}
 
 
-def _schema() -> pa.Schema:
-    import pyarrow as pa
-
-    kinds = {
-        "str": pa.string(),
-        "float": pa.float64(),
-        "int": pa.int64(),
-        "bytes": pa.binary(),
-        "tuple[float, ...]": pa.list_(pa.float64()),
-        "tuple[int, ...]": pa.list_(pa.int64()),
-    }
-    return pa.schema([(column.name, kinds[str(column.type)]) for column in fields(Pair)])
-
-
 def write(path: Path, pairs: Sequence[Pair], *, about: Mapping[str, Any]) -> Manifest:
     """Writes a manifest, whole or not at all, and reads it again. Raises CannotWrite."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     heading = json.dumps({"version": VERSION, **about}, sort_keys=True)
-    table = pa.Table.from_pylist([asdict(pair) for pair in pairs], schema=_schema())
+    table = pa.Table.from_pylist([asdict(pair) for pair in pairs])
     with replacing(path) as draft:
         pq.write_table(table.replace_schema_metadata({HEADING: heading.encode()}), draft, compression="zstd")
     return read(path)
@@ -143,88 +150,42 @@ def read(path: Path) -> Manifest:
     heading = (table.schema.metadata or {}).get(HEADING)
     if heading is None:
         raise BadInput(f"{path.name} is a Parquet file but not a manifest of pairs. {AGAIN}")
-    about = _about(heading, title=path.name)
-    if missing := [name for name in _schema().names if name not in table.column_names]:
-        raise BadInput(f"{path.name} has no column {missing[0]!r}. {AGAIN}")
-    pairs = tuple(
-        Pair(**{name: tuple(value) if isinstance(value, list) else value for name, value in row.items()})
-        for row in _typed(table, title=path.name).to_pylist()
-    )
-    if not pairs:
-        raise BadInput(f"{path.name} holds no pair. {AGAIN}")
-    for pair in pairs:
-        if problem := _problem(pair):
-            raise BadInput(f"{path.name}: pair {short(pair.name)} has {problem}. {AGAIN}")
-    (name, often), *_ = Counter((pair.split, pair.name) for pair in pairs).most_common(1)
-    if often > 1:
-        raise BadInput(f"{path.name}: split {name[0]} has the pair {name[1]!r} twice. {AGAIN}")
-    return Manifest(pairs=pairs, about=about, path=path, digest=content_key(path.read_bytes()).decode())
+    try:
+        written = validated(
+            parse_json(heading.decode(), name="the heading") | {"pairs": table.to_pylist()}, ManifestFile
+        )
+    except (ValueError, TypeError) as error:  # also of JSON that is no object
+        raise BadInput(f"{path.name}: its heading or a row is damaged ({first_line(error)}). {AGAIN}") from error
+    about = written.model_dump(exclude={"pairs"})
+    return Manifest(pairs=written.pairs, about=about, path=path, digest=content_key(path.read_bytes()).decode())
 
 
-class Heading(BaseModel):
-    """What a file's metadata says of its pairs; it may say more."""
+class ManifestFile(BaseModel):
+    """What a file holds: its pairs, and what its metadata says of them, which may be more."""
 
-    model_config = ConfigDict(extra="allow", strict=True)
+    model_config = ConfigDict(extra="allow")
 
     version: Annotated[int, Field(ge=VERSION, le=VERSION)]
-    sources: dict[str, Any]
+    sources: dict[str, str]
     seed: int = 0
     left_out: list[str] = []
     notes: list[str] = []
     near_copies: list[list[str]] = []
     second_counterpart: bool = False
-    packages: dict[str, str] = {}
     synthetic: bool | None = None
     stored: Annotated[str, Field(pattern="^[^/\\\\]*$")] = ""  # a file next to the manifest
+    pairs: Annotated[tuple[Pair, ...], Field(min_length=1)]
 
-    @field_validator("sources")
-    @classmethod
-    def found_again(cls, value: dict[str, Any]) -> dict[str, Any]:
-        """A source has a kind, and what that kind needs to be opened."""
-        for name in ("kind", *sources.FIELDS.get(str(value.get("kind")), ())):
-            if not isinstance(value.get(name), str):
-                raise ValueError(f"the sources do not say their {name}")
-        return value
-
-
-def _about(heading: bytes, *, title: str) -> dict[str, Any]:
-    """The heading, with what it may omit. Raises BadInput."""
-    try:
-        return validated(parse_json(heading.decode(), name="the heading"), Heading).model_dump()
-    except ValueError as error:
-        raise BadInput(f"{title}: its heading is damaged ({first_line(error)}). {AGAIN}") from error
-
-
-def _typed(table: pa.Table, *, title: str) -> pa.Table:
-    """The columns of a pair, each with its type and without an empty cell. Raises BadInput."""
-    import pyarrow as pa
-
-    columns = []
-    for column in _schema():
-        try:
-            values = table.column(column.name).cast(column.type).combine_chunks()
-        except pa.ArrowException as error:
-            raise BadInput(
-                f"{title}: its column {column.name!r} does not belong to pairs ({first_line(error)}). {AGAIN}"
-            ) from error
-        if values.null_count or (pa.types.is_list(column.type) and values.flatten().null_count):
-            raise BadInput(f"{title}: its column {column.name!r} has empty cells. {AGAIN}")
-        columns.append(values)
-    return pa.table(columns, schema=_schema())
-
-
-def _problem(pair: Pair) -> str:
-    """What no pair can have; empty where all is well."""
-    for name, known in (("split", SPLITS), ("type", PAIR_TYPES), ("change", ("", RESIZE, *PERTURBATIONS))):
-        if (value := getattr(pair, name)) not in known:
-            return f"the {name} {short(value)}, which is unknown"
-    if not 0 <= pair.template < TEMPLATES:
-        return f"the template {pair.template}, of 0 to {TEMPLATES - 1}"
-    strengths, seeds = (*pair.first_strengths, *pair.second_strengths), (*pair.first_seeds, *pair.second_seeds)
-    if len(strengths) != len(seeds) or not all(0 <= each <= 1 for each in (pair.strength, *strengths)):
-        return "strengths that are not one a seed, each from 0 to 1"
-    if min(pair.seed, *seeds, 0) < 0:
-        return "a seed below 0"
-    if SPLITS[pair.split].second == "text":
-        return "" if pair.text and not pair.second else "no text, or a second image next to it"
-    return "" if pair.second and not pair.text else "no second image, or a text next to it"
+    @model_validator(mode="after")
+    def as_drawn(self) -> ManifestFile:
+        """Raises ValueError for pairs that cannot have been drawn."""
+        for pair in self.pairs:
+            if len(pair.first_strengths + pair.second_strengths) != len(pair.first_seeds + pair.second_seeds):
+                raise ValueError(f"{pair.name} has strengths that are not one a seed")
+            is_text = SPLITS[pair.split].second == "text"
+            if bool(pair.text) != is_text or bool(pair.second) == is_text:
+                raise ValueError(f"{pair.name} has no second side, or one that is not of its split {pair.split}")
+        (name, often), *_ = Counter((pair.split, pair.name) for pair in self.pairs).most_common(1)
+        if often > 1:
+            raise ValueError(f"split {name[0]} has the pair {name[1]!r} twice")
+        return self

@@ -110,8 +110,6 @@ if TYPE_CHECKING:
 
 RESIZE = "resize"
 SHARE = 0.95  # of each side, in the identical pair; the paper says 95% of the size and not how it is resized
-PACKAGES = ("numpy", "pillow", "scipy", "torch", "torchvision")  # what makes the pixels
-THUMBNAIL = 16  # pixels a side
 RECENT = 64 << 20  # bytes of images that stay in memory
 
 
@@ -158,20 +156,14 @@ class MadeImage:
 class ImageMaker(MadeOnce["Image.Image"]):
     """Makes images, each once for all models, splits and threads that read it, as far as there is room.
 
-    `source(name, key)` gives a source file's bytes, `stored(key)` those of a made image, or None; neither is called by
-    two threads at once. With `folder`, what was made stays in a nameless file there, which ends with the process.
-    `made` counts what was decoded or changed.
+    `read(image)` gives the file of one that need not be made, else None; no two threads call it at once. With
+    `folder`, what was made stays in a nameless file there, which ends with the process. `made` counts what was decoded
+    or changed.
     """
 
-    def __init__(
-        self,
-        *,
-        source: Callable[[str, bytes], bytes],
-        stored: Callable[[bytes], bytes | None] = lambda key: None,
-        folder: Path | None = None,
-    ) -> None:
+    def __init__(self, read: Callable[[MadeImage], bytes | None], *, folder: Path | None = None) -> None:
         super().__init__()
-        self._source, self._stored = source, stored
+        self._existing = read
         self._recent: dict[bytes, Image.Image] = {}  # the pairs of an item share them
         self._file = TemporaryFile(folder) if folder else None
         self._reading = threading.Lock()
@@ -224,13 +216,10 @@ class ImageMaker(MadeOnce["Image.Image"]):
     def _read(self, made: MadeImage) -> bytes | None:
         """The file of an image that need not be made."""
         with self._reading:
-            data = self._stored(made.key)
-            if data is None and not made.changes:
-                try:
-                    data = self._source(made.name, made.source)
-                except OSError as error:
-                    raise unreadable(made.name, error) from error
-        return data
+            try:
+                return self._existing(made)
+            except OSError as error:
+                raise unreadable(made.name, error) from error
 
 
 def png(image: Image.Image) -> bytes:
@@ -238,21 +227,3 @@ def png(image: Image.Image) -> bytes:
     file = io.BytesIO()
     image.save(file, "PNG", compress_level=1)
     return file.getvalue()
-
-
-def digest(image: Image.Image) -> str:
-    """A digest of size and pixels."""
-    return content_key(repr(image.size).encode() + image.tobytes()).decode()
-
-
-def thumbnail(image: Image.Image) -> bytes:
-    """(THUMBNAIL, THUMBNAIL, 3) mean colours."""
-    from PIL import Image as Images
-
-    return image.resize((THUMBNAIL, THUMBNAIL), Images.Resampling.BOX).tobytes()
-
-
-def same_but_for_rounding(image: Image.Image, of: bytes) -> bool:
-    """Whether the image's mean colours are those of a stored thumbnail, within a level of 256."""
-    own, other = (np.frombuffer(data, dtype=np.uint8).astype(int) for data in (thumbnail(image), of))
-    return own.shape == other.shape and int(np.abs(own - other).max(initial=0)) <= 1

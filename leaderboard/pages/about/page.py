@@ -12,7 +12,7 @@ from compute import bare_process
 from compute.analysis.correlation import Leftover, leftover
 from compute.analysis.ranks.variance import FEW
 from compute.analysis.table import USUAL
-from leaderboard.data import model_queries, suite_queries
+from leaderboard.data import suite_queries
 from leaderboard.data.memo import memoised
 from leaderboard.html.labels import ABBREVIATIONS, is_own
 from leaderboard.html.templates import render
@@ -41,7 +41,7 @@ def draw(site: Site) -> None:
 
 def body(site: Site) -> Markup:
     """The whole page."""
-    sizes = suite_queries.benchmark_sizes(site.db)
+    sizes = site.db.query("benchmark_sizes")
     metrics = suite_queries.metrics(site.db)
     return render(
         "pages/about/page.html",
@@ -51,14 +51,14 @@ def body(site: Site) -> Markup:
         benchmarks=sizes[~sizes["key"].map(is_own)],
         years=suite_queries.years(site.db),
         mieb=cells(site, "mieb"),
-        facts=model_queries.differing_facts(site.db),
-        origins=suite_queries.origins(site.db),
+        facts=site.db.query("differing_facts"),
+        origins=site.db.query("origins"),
         abbreviations=ABBREVIATIONS.items(),
         metrics=metrics[~metrics["key"].str.endswith("_rank")],
         bibtex=citations(site),
         fetched=bool(site.data and site.data.path == site.db.path),
         built=datetime.fromtimestamp(site.db.copy.stat().st_mtime, tz=UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        counts=suite_queries.counts(site.db).iloc[0],
+        counts=site.db.query("counts").iloc[0],
         claims=suite_queries.claim_counts(site.db),
         data_version=suite_queries.data_version(site.db),
         packages=", ".join(f"{name} {version(name)}" for name in PACKAGES),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from leaderboard.data import payload, suite_queries
+from leaderboard.data import payload
 from leaderboard.data.leaders import leading
 from leaderboard.html.components import scripted
 from leaderboard.html.labels import ORIGIN_TITLES
@@ -34,7 +34,7 @@ def draw(site: Site) -> None:
 
 def plain(site: Site, suite: str) -> Markup:
     """The best ranked models of a suite, or of the one that the board opens on, for readers without scripts."""
-    suites = {row.key: row for row in suite_queries.suites(site.db).itertuples()}
+    suites = {row.key: row for row in site.db.query("suites").itertuples()}
     table = site.suite_cache.table(suite if suite in suites else HOME)
     rows = leading(table, site.suite_cache.ranked(table.suite["key"]))
     return render(

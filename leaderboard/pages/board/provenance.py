@@ -13,7 +13,7 @@ from compute.analysis.ranking import Ranking
 from compute.importing.snapshot import SOURCE
 from compute.rounding import rounded
 from compute.types import BadInput
-from leaderboard.data import suite_queries, task_queries
+from leaderboard.data import suite_queries
 from leaderboard.data.board_table import SUSPECT, TRAINED, BoardTable, SuiteColumn
 from leaderboard.data.database import Database
 from leaderboard.data.scores import answered, interval
@@ -38,10 +38,10 @@ def cell(db: Database, table: BoardTable, ranked: Ranking | None, *, row_id: str
     sources = [
         {**_source(score, column, limits=limits), "url": _address(db, score.source, score.file, score.commit)}
         for source in sorted(parts.keys() or {column.task})
-        for score in task_queries.cell(db, model=row.model, task=source).itertuples()
+        for score in db.query("cell", model=row.model, task=source).itertuples()
         if score.metric == column.metric and score.subset in parts.get(source, {score.subset})
     ]
-    notes = task_queries.cell_notes(db, model=row.model, task=column.task, metric=column.metric)
+    notes = db.query("cell_notes", model=row.model, task=column.task, metric=column.metric)["note"].tolist()
     if table.marks[position, index] & TRAINED:
         notes.insert(0, "The model was trained on this data set, so the score says little about new data.")
     label = "No score" if math.isnan(table.scores.values[position, index]) else "Shown"
@@ -126,7 +126,7 @@ def _address(db: Database, source: str, file: str = "", commit: str = "") -> str
     """Where a source can be read: a public result file at its commit, or the paper with the table; else empty."""
     if commit:
         return f"{SOURCE}/blob/{commit}/results/{quote(file)}"
-    papers = suite_queries.benchmarks(db)
+    papers = db.query("benchmarks")
     return next((row.url for row in papers.itertuples() if source.lower().startswith(row.key)), "") or ""
 
 

@@ -32,7 +32,7 @@ def claims(db: Database) -> dict[str, Any]:
     `tables` lists them once for each text that names some, under `paper|text`; the text is where a claim stands, or the
     formula that recomputes it.
     """
-    frame = suite_queries.claims(db).fillna("")
+    frame = db.query("claims").fillna("")
     frame["turn"] = frame["verdict"].map(VERDICTS.index)
     frame["weight"] = frame["severity"].map(SEVERITIES.index)
     frame = frame.sort_values(["turn", "weight", "paper"], kind="stable")
@@ -62,5 +62,5 @@ def _sources(db: Database) -> Sources:
     from compute.paths import PUBLISHED
 
     tables = read_csv(PUBLISHED / "tables.csv", columns=("key", "source"))
-    suites = suite_queries.suites_of_sources(db).set_index("source")["suite"].to_dict()
+    suites = db.query("suites_of_sources").set_index("source")["suite"].to_dict()
     return {row.source: row._asdict() | {"suite": suites.get(row.source, "")} for row in tables.itertuples(index=False)}

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from compute.analysis.ranks.variance import listed
 from compute.analysis.table import ALL
 from compute.types import ORIGINS, BadInput
-from leaderboard.data import model_queries, suite_queries, verdicts
+from leaderboard.data import model_queries, verdicts
 from leaderboard.data.comparison import MOST, ComparedCategory, ComparedRows, common_ground, compare, rows_of
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.mean_rule import choice
@@ -47,8 +47,8 @@ def draw(site: Site) -> None:
     """The choice of models, suite and origin, and the result below."""
     heading(title="Compare", sentence=SENTENCE, cite=citations(site))
     lists = {
-        "models": lambda: [(row.title, row.key) for row in model_queries.listed_models(site.db).itertuples()],
-        "suite": lambda: [("With most shared tasks", ""), *suite_choices(suite_queries.suites(site.db))],
+        "models": lambda: [(row.title, row.key) for row in site.db.query("listed_models").itertuples()],
+        "suite": lambda: [("With most shared tasks", ""), *suite_choices(site.db.query("suites"))],
     }
     models, suites = (lists[name]() for name in ("models", "suite"))
     origins = [("With most shared tasks", ""), *((title, key) for key, title in ORIGIN_TITLES.items())]

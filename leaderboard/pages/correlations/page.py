@@ -15,7 +15,6 @@ from compute.analysis.figures.heatmap import WIDTHS, WRITTEN, group_colours, hea
 from compute.analysis.figures.style import PALETTE, SYMBOLS, label_sides, plain
 from compute.analysis.table import USUAL
 from compute.types import unknown
-from leaderboard.data import suite_queries
 from leaderboard.html.components import figure_bridge, lazy_tables
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import ORIGIN_CHOICES, SIGNS, explained, explained_signs, is_synthetic, suite_choices
@@ -62,7 +61,7 @@ def draw(site: Site) -> None:
     """The most and least similar pairs, the matrix, its controls, and the opened pair below."""
 
     def listed() -> list[tuple[str, str]]:
-        return suite_choices(suite_queries.suites(site.db))
+        return suite_choices(site.db.query("suites"))
 
     suites = listed()
     known = parameters(suites=[key for _, key in suites])

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from compute.rounding import clean
-from leaderboard.data import payload, suite_queries
+from leaderboard.data import payload
 from leaderboard.data.csv_files import csv_bytes
 from leaderboard.data.memo import memoised
 from leaderboard.page import Site
@@ -27,7 +27,7 @@ def routes(site: Site) -> list[Route]:
     """The routes; both take the page's own query string."""
     suite_cache, db = site.suite_cache, site.db
     parameters = memoised(
-        lambda: correlation_query.parameters(suites=suite_queries.suites(db)["key"]),
+        lambda: correlation_query.parameters(suites=db.query("suites")["key"]),
         of=db,
     )
 

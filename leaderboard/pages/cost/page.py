@@ -7,7 +7,6 @@ from typing import Any
 import gradio as gr
 
 from compute.rounding import size
-from leaderboard.data import model_queries
 from leaderboard.data.memo import memoised
 from leaderboard.html.labels import suite_choices
 from leaderboard.html.templates import macro, macros
@@ -26,7 +25,7 @@ MEAN = ("The suite's mean", "")
 def draw(site: Site) -> None:
     """The answer, the picture, its controls, the table, the notes and the calculator."""
     suite_fronts, texts = SuiteFronts(site.suite_cache), macros("pages/cost/page.html")
-    times = memoised(lambda: model_queries.image_times(site.db), of=site.db)
+    times = memoised(lambda: site.db.query("image_times"), of=site.db)
     lists = {"suite": lambda: suite_choices(suite_fronts.suites())}
     heading(title="Size & cost", sentence=SENTENCE, cite=citations(site))
     message = message_box()

@@ -15,7 +15,7 @@ from compute.analysis.pareto import OFF, ON, UNKNOWN
 from compute.analysis.ranking import Ranking
 from compute.catalog import shipped
 from compute.types import BadInput
-from leaderboard.data import fronts, suite_queries
+from leaderboard.data import fronts
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.fronts import AGE, DIMENSION, MEMORY, SIZE
 from leaderboard.data.leaders import ranked_rows
@@ -158,7 +158,7 @@ class SuiteFronts:
 
     def suites(self) -> pd.DataFrame:
         """The suites to choose from: those that have a mean."""
-        every = suite_queries.suites(self.suite_cache.db)
+        every = self.suite_cache.db.query("suites")
         return every[(every["aggregate"] != "human") & (every["tasks"] > 0)]
 
     def get(self, query: CostQuery) -> SuiteFront:

@@ -16,6 +16,8 @@ from weakref import WeakSet
 from compute.eyes import asking, photographs
 from compute.eyes.making import MODES, MOST, MakingStep, Materials, StudyMaking
 from compute.eyes.study import ASKS, LONGEST_TEXT, MOST_QUESTIONS, Judgment, Kind, Study
+from compute.io import forms
+from compute.io.forms import BLANK, Form, FormField
 from compute.io.tables import read_table
 from compute.live import inputs
 from compute.live.archive import TABLES, Archive
@@ -31,6 +33,13 @@ MOST_PROMPTS = 200
 KEY = ("eyes", "study")  # among the session's results
 PHOTOGRAPHS, FOLDER, UPLOAD = "photographs", "folder", "upload"
 ALTERNATIVES = ("alternative_1", "alternative_2")
+FORMS = (
+    Form(
+        "questions",
+        (FormField("reference", ("prompt",), optional=True), *(FormField(name, kind=BLANK) for name in ALTERNATIVES)),
+    ),
+    Form("prompts", (FormField("prompt", kind=BLANK),)),
+)
 
 
 class TimedMaking:
@@ -164,15 +173,13 @@ def uploaded(data: bytes, *, kind: Kind) -> Materials:
         most_bytes=LARGEST_TABLE,
         most_rows=MOST_QUESTIONS,
     )
-    first, second = map(file.named, zip(ALTERNATIVES))
-    shown = file.named(("reference", "prompt"))
-    if not first or not second:
-        column = file.column(("prompt",), what="prompts, nor alternative_1 and alternative_2")
-        prompts = list(dict.fromkeys(filter(None, (str(row[column] or "").strip() for row in file.rows()))))
+    key, frame, _ = forms.read(file, FORMS)
+    if key == "prompts":
+        prompts = list(dict.fromkeys(filter(None, frame["prompt"])))
         return Materials(kind="text", images=images, prompts=prompts[:MOST_PROMPTS])
-    questions = [
-        tuple(_named(archive, path, row.get(column)) for column in (shown, first, second)) for row in file.rows()
-    ]
+    shown = frame.get("reference", [""] * len(frame))
+    cells = zip(shown, *(frame[name] for name in ALTERNATIVES), strict=True)
+    questions = [tuple(_named(archive, path, cell) for cell in row) for row in cells]
     asked = {question[0] for question in questions}
     if asked <= {"", QUALITY_PROMPT}:
         questions = [("", one, two) for _, one, two in questions]

@@ -14,8 +14,9 @@ from compute.analysis.generators.agreement import FEWEST
 from compute.analysis.generators.backbone_effects import BackboneEffects
 from compute.arrays import Floats
 from compute.engine.generators.backbones import JOIN, subset
+from compute.tasks.generators.human import HUMAN_METRICS
 from compute.types import Undefined
-from leaderboard.data import generator_queries, model_queries
+from leaderboard.data import model_queries
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
 from leaderboard.html.labels import choice_title
@@ -62,8 +63,8 @@ def draw(site: Site) -> None:
 
 def choices(db: Database) -> list[tuple[str, str]]:
     """Suites to choose from, (title, key): those of three or more rated generators under several pairs of backbones."""
-    cells = generator_queries.pairs(db)
-    rated = set(generator_queries.ratings(db)["suite"])
+    cells = db.query("generator_pairs")
+    rated = set(db.query("generator_ratings", metrics=list(HUMAN_METRICS))["suite"])
     return [
         (choice_title(part["title"].iloc[0], part["benchmark"].iloc[0]), str(key))
         for key, part in cells[cells["suite"].isin(rated)].groupby("suite", sort=False)
@@ -73,9 +74,8 @@ def choices(db: Database) -> list[tuple[str, str]]:
 
 def load(db: Database, *, suite: str) -> BackboneSet | None:
     """The agreement on a suite of `choices`; None where none is defined."""
-    cells, ratings = (
-        frame[frame["suite"] == suite] for frame in (generator_queries.pairs(db), generator_queries.ratings(db))
-    )
+    frames = (db.query("generator_pairs"), db.query("generator_ratings", metrics=list(HUMAN_METRICS)))
+    cells, ratings = (frame[frame["suite"] == suite] for frame in frames)
     if cells.empty or ratings.empty:
         return None
     metric = ratings["metric"].iloc[0]
@@ -90,7 +90,7 @@ def load(db: Database, *, suite: str) -> BackboneSet | None:
     images, texts = tuple(np.array(images)[rows].tolist()), tuple(np.array(texts)[columns].tolist())
     if not images or not texts:
         return None
-    known = metric == generator_queries.STRENGTH
+    known = metric == "strength"
     try:
         values, draws = backbone_effects.people_agreement(
             distances=wide[[subset(image, text) for image in images for text in texts]].to_numpy(float),

@@ -19,7 +19,7 @@ from compute.engine.generators.backbones import JOIN
 from compute.metrics.distribution.intervals import FEWEST_BLOCKS
 from compute.tasks.generators.human import HUMAN_METRICS
 from compute.types import WHOLE, BadInput, Undefined
-from leaderboard.data import generator_queries, suite_queries
+from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.memo import shared
 from leaderboard.html.labels import plain_title
@@ -198,7 +198,7 @@ def load(db: Database) -> dict[str, ComputedSet]:
     """Every computed set in the database by its suite's key, in the order of the suites."""
     metrics = suite_queries.metrics(db)
     sets = {}
-    for row in generator_queries.sets(db).itertuples():
+    for row in db.query("generator_sets").itertuples():
         if row.suite in sets:
             continue
         made = _read(db, row, metrics=metrics)
@@ -208,14 +208,14 @@ def load(db: Database) -> dict[str, ComputedSet]:
 
 
 def _read(db: Database, row: Any, *, metrics: Any) -> ComputedSet:
-    runs = generator_queries.runs(db, task=row.task)
+    runs = db.query("generator_runs", task=row.task)
     settings = [json.loads(text) for text in runs["settings"]]
     generators = tuple(
         ComputedGenerator(key=run.model, title=plain_title(run.title, row.benchmark)) for run in runs.itertuples()
     )
     at = {key: index for index, key in enumerate(runs["id"])}
     values: dict[tuple[str, str], Floats] = {}
-    for score in generator_queries.scores(db, task=row.task).itertuples():
+    for score in db.query("generator_scores", task=row.task).itertuples():
         if (score.subset == WHOLE) == (score.metric in HUMAN_METRICS):
             values.setdefault((score.metric, score.subset), np.full(len(at), math.nan))[at[score.run]] = score.value
     listed = list(row.metrics)

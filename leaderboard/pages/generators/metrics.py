@@ -8,7 +8,6 @@ import numpy as np
 
 from compute.analysis.generators.agreement import REVERSED, SIGNIFICANT, TOO_FEW, Agreement, agree, verdicts
 from compute.types import BadInput
-from leaderboard.data import task_queries
 from leaderboard.data.board_table import BoardTable, SuiteColumn
 from leaderboard.data.database import Database
 from leaderboard.data.memo import shared
@@ -146,9 +145,9 @@ def compare_metrics(db: Database, table: BoardTable) -> MetricComparison:
         )
         for key in keys
     ]
-    rows = task_queries.printed_agreement(db, task=people.task)
+    rows = db.query("printed_agreement", task=people.task)
     printed = {(row.model, row.metric): row.printed for row in rows.itertuples()}
-    trained_on_set = set(task_queries.trained_models(db, task=people.task)["model"])
+    trained_on_set = set(db.query("trained_models", task=people.task)["model"])
     return MetricComparison(
         table=table,
         people=people,

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from leaderboard.data import suite_queries, task_queries
+from leaderboard.data import suite_queries
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import SUSPECT, choice_title
 from leaderboard.html.templates import macro, render
@@ -38,7 +38,7 @@ def draw(site: Site) -> None:
     heading(
         title="Generators",
         sentence=SENTENCE,
-        cite=suite_queries.benchmark(site.db, key="cfred").iloc[0]["bibtex"],
+        cite=site.db.query("benchmark", key="cfred").iloc[0]["bibtex"],
     )
     titles = suite_queries.metrics(site.db)["title"]
     listed = [(titles[key], key) for key in METRIC_MODELS]
@@ -149,7 +149,7 @@ def page(site: Site, comparisons: Callable[[str], MetricComparison], *, chosen: 
         generators=[
             (index, models[index], titles[index]) for index in np.argsort(comparison.human_ranks, kind="stable")
         ],
-        notes=task_queries.task_notes(site.db, task=comparison.people.task),
+        notes=site.db.query("task_notes", task=comparison.people.task),
     )
     return (
         answer(comparisons) + head,

@@ -15,7 +15,6 @@ from compute.analysis.ranking import Ranking
 from compute.metrics import judge, registry
 from compute.metrics.judge import CONDITIONS, METRICS
 from compute.types import Undefined
-from leaderboard.data import judge_queries
 from leaderboard.data.database import Database
 
 TITLES = {metric.key: metric.title for metric in registry.METRICS if metric.key in METRICS}
@@ -167,14 +166,14 @@ def compare(db: Database, *, suite: str, splits: str, pairs: pd.DataFrame, board
     A metric of a judge is the mean over the splits, as Table 1 has it and the board shows, or the printed mean where
     the splits are not printed. Rows of another origin than the fullest are shown but no lead is between origins.
     """
-    tasks = judge_queries.tasks(db, suite=suite)
+    tasks = db.query("judged_tasks", suite=suite)
     compared = tasks[tasks["ranked"]]
     if splits == IMAGES:
         compared = compared[compared["images"]]
-    scores = judge_queries.scores(db, suite=suite)
+    scores = db.query("judged_scores", suite=suite)
     keys = tuple(compared["key"])
     aggregate = set(tasks["key"][~tasks["ranked"]]) if splits == ALL else set()
-    runs = judge_queries.runs(db, suite=suite)
+    runs = db.query("judged_runs", suite=suite)
     whole = set(runs["model"][runs["stored"] == runs["total"]]) - set(runs["model"][runs["stored"] != runs["total"]])
     judged = pairs[pairs["task"].isin(keys)].groupby("model", sort=False, observed=True)
     evidence = {str(model): by_split(own) for model, own in judged}

@@ -87,7 +87,7 @@ class Diagnosis:
 def diagnose(db: Database, *, suite: str, model: str, pairs: pd.DataFrame, runs: pd.DataFrame) -> Diagnosis | None:
     """A judge on all splits of a suite; None without stored pairs.
 
-    `pairs` is the suite's evidence, `runs` what `judge_queries.runs` gives.
+    `pairs` is the suite's evidence, `runs` what the query `judged_runs` gives.
     """
     own = pairs[pairs["model"] == model]
     own_runs = runs[(runs["model"] == model) & runs["task"].isin(own["task"].unique())]
@@ -173,7 +173,7 @@ def flips(db: Database, *, suite: str, model: str, tasks: list[str]) -> list[Fli
     """The pairs whose orders are farthest apart of those that a page can open, with all their pictures; others where
     none has."""
     pictures = judge_queries.pictured(db, suite=suite)
-    found = judge_queries.flips(db, suite=suite, model=model, tasks=tasks, most=LOOKED_THROUGH)
+    found = db.query("flips", suite=suite, model=model, tasks=tasks, most=LOOKED_THROUGH)
     rows = [(row, json.loads(row.detail)) for row in found.itertuples()]
     whole = [
         (row, detail)

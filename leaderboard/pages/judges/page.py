@@ -12,7 +12,7 @@ import pandas as pd
 
 from compute.analysis.ranking import Ranking
 from compute.metrics.judge import CONDITIONS
-from leaderboard.data import judge_queries, model_queries, suite_queries
+from leaderboard.data import judge_queries, suite_queries
 from leaderboard.data.memo import memoised, shared
 from leaderboard.data.scope import WHOLE, Scope
 from leaderboard.html.labels import suite_choices
@@ -67,7 +67,7 @@ class Judging:
         db = site.db
         self.db = db
         self.pairs = memoised(lambda suite: judge_queries.ratings(db, suite=suite), most=4, of=db)
-        self.scores = memoised(lambda suite: judge_queries.scores(db, suite=suite), most=8, of=db)
+        self.scores = memoised(lambda suite: db.query("judged_scores", suite=suite), most=8, of=db)
         self.compare = memoised(
             lambda suite, splits: compare(
                 db,
@@ -81,7 +81,7 @@ class Judging:
         )
         self.diagnose = memoised(
             lambda suite, model: diagnosis.diagnose(
-                db, suite=suite, model=model, pairs=self.pairs(suite), runs=judge_queries.runs(db, suite=suite)
+                db, suite=suite, model=model, pairs=self.pairs(suite), runs=db.query("judged_runs", suite=suite)
             ),
             most=64,
             of=db,
@@ -101,14 +101,14 @@ def _board(site: Site, suite: str, metric: str, tasks: frozenset[str]) -> Rankin
 
 def draw(site: Site) -> None:
     """The answer, the picture, the controls, then one judge in detail."""
-    heading(title="Judges", sentence=SENTENCE, cite=suite_queries.benchmark(site.db, key="pairbench").iloc[0]["bibtex"])
+    heading(title="Judges", sentence=SENTENCE, cite=site.db.query("benchmark", key="pairbench").iloc[0]["bibtex"])
     lists = {
-        "suite": lambda: suite_choices(judge_queries.suites(site.db)),
+        "suite": lambda: suite_choices(site.db.query("judged_suites")),
         "judge": lambda: [
             ("Highest MMScore", ""),
             *(
                 (f"{row.title}  ·  {KINDS.get(row.kind, row.kind)}", row.key)
-                for row in judge_queries.judges(site.db).itertuples()
+                for row in site.db.query("judges").itertuples()
             ),
         ],
     }
@@ -143,7 +143,7 @@ def draw(site: Site) -> None:
 
 def every_judge(site: Site) -> str:
     """Every judge as a link, kind by kind."""
-    listed = judge_queries.judges(site.db)
+    listed = site.db.query("judges")
     return macro("index")(
         [
             (
@@ -195,12 +195,12 @@ def panel(comparison: JudgeComparison, metric: str, *, about: pd.Series) -> dict
 
 
 def _suite(judging: Judging, suite: str) -> pd.Series:
-    return judge_queries.suites(judging.db).set_index("key", drop=False).loc[suite]
+    return judging.db.query("judged_suites").set_index("key", drop=False).loc[suite]
 
 
 def _home(judging: Judging, *, model: str, suite: str) -> str:
     """The suite to show a judge in: the chosen one, else the first that has it; empty where none has."""
-    others = [key for key in judge_queries.suites(judging.db)["key"] if key != suite]
+    others = [key for key in judging.db.query("judged_suites")["key"] if key != suite]
     return next((key for key in (suite, *others) if model in set(judging.scores(key)["model"])), "")
 
 
@@ -208,13 +208,13 @@ def _detail(judging: Judging, *, model: str, suite: str) -> str:
     home = _home(judging, model=model, suite=suite) if model else ""
     if not home:
         return ""
-    tasks = judge_queries.tasks(judging.db, suite=home)
+    tasks = judging.db.query("judged_tasks", suite=home)
     tasks = tasks[tasks["ranked"]].set_index("key", drop=False)
     row = judging.compare(home, ALL).row(model) or judging.compare(home, IMAGES).row(model)
     if row is None:
         return ""
     ratings = judging.diagnose(home, model)
-    about = model_queries.model(judging.db, key=model).iloc[0]
+    about = judging.db.query("model", key=model).iloc[0]
     return render(
         "pages/judges/detail.html",
         row=row,

@@ -15,7 +15,6 @@ from compute.analysis.maps.suites import SHIPPED, Neighbour, Recipe, neighbours
 from compute.analysis.table import of_suite
 from compute.database import store
 from compute.rounding import rounded
-from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
 from leaderboard.html.components import figure_bridge
@@ -45,7 +44,7 @@ MEASURED = ("size", "dimension", "mean")  # colours that are numbers
 
 def draw(site: Site) -> None:
     """What the clusters are, the figure with what was picked in it, the controls, the settings, and the table."""
-    titles = suite_queries.suites(site.db).set_index("key")["benchmark_title"]
+    titles = site.db.query("suites").set_index("key")["benchmark_title"]
     offered = [(titles[suites[0]], ",".join(suites)) for suites in SHIPPED.values()]
     usual = Recipe()
     parameters = (
@@ -96,7 +95,7 @@ def draw(site: Site) -> None:
 
 def stored_map(db: Database, recipe: Recipe) -> tuple[pd.DataFrame, dict[str, Any]]:
     """The points of a shipped map, key, x, y and cluster, and what it was made of and with."""
-    stored = suite_queries.projection(db, kind=recipe.kind)
+    stored = db.query("projection", kind=recipe.kind)
     return stored.drop(columns="settings"), json.loads(stored["settings"].iloc[0])
 
 
@@ -139,7 +138,7 @@ def chart(
         "near": [
             [
                 [at[o.key], *(None if np.isnan(each) else float(rounded(each, 2)) for each in (o.distance, o.r))]
-                for o in near[key]
+                for o in near.get(key, ())  # none of a model whose scores the data no longer rank
             ]
             for key in facts["key"]
         ],

@@ -21,9 +21,7 @@ def described_points(site: Site, points: pd.DataFrame, recipe: Recipe) -> pd.Dat
     """The map's points with all that they can be coloured by; facts in words, size and mean as numbers."""
     points = points.set_index("key", drop=False)
     if recipe.noun == "tasks":
-        tasks = pd.concat([suite_queries.suite_tasks(site.db, suite=suite) for suite in recipe.suites]).drop_duplicates(
-            "key"
-        )
+        tasks = pd.concat([site.db.query("suite_tasks", suite=suite) for suite in recipe.suites]).drop_duplicates("key")
         facts = tasks.set_index("key")
         metrics = suite_queries.metrics(site.db)["title"]
         points = points.assign(
@@ -33,7 +31,7 @@ def described_points(site: Site, points: pd.DataFrame, recipe: Recipe) -> pd.Dat
             procedure=facts["procedure"].str.replace("_", " "),
             metric=facts["metrics"].map(lambda keys: metrics.get(keys[0], "") if len(keys) else ""),
         )
-        titles = suite_queries.suites(site.db).drop_duplicates("benchmark").set_index("benchmark")["benchmark_title"]
+        titles = site.db.query("suites").drop_duplicates("benchmark").set_index("benchmark")["benchmark_title"]
         points["benchmark"] = points["benchmark"].map(titles)
     else:
         facts = model_queries.models(site.db)

@@ -7,7 +7,7 @@ from typing import Any
 
 from compute.rounding import rounded
 from compute.types import UnknownKey
-from leaderboard.data import model_queries, scores, suite_queries, task_queries
+from leaderboard.data import scores
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.model.field import Field, field, origins_of, suites_of
 
@@ -19,13 +19,13 @@ UNRANKED = (None, None, None)
 def model_scores(suite_cache: SuiteCache, *, model: str) -> dict[str, Any]:
     """Every score of one model, from all sources. Raises UnknownKey."""
     db = suite_cache.db
-    frame = model_queries.model_scores(db, model=model)
-    if frame.empty and model_queries.model(db, key=model).empty:
-        raise UnknownKey("model", model, model_queries.listed_models(db)["key"])
+    frame = db.query("model_scores", model=model)
+    if frame.empty and db.query("model", key=model).empty:
+        raise UnknownKey("model", model, db.query("listed_models")["key"])
     about = {
         "by": "task",
-        "trained": set(model_queries.trained_tasks(db, model=model)["task"]),
-        "suspect": scores.suspect(task_queries.suspects(db, model=model), "task"),
+        "trained": set(db.query("trained_tasks", model=model)["task"]),
+        "suspect": scores.suspect(db.query("suspects", model=model, task=""), "task"),
         "disputed": scores.disputed(frame, "task"),
     }
     ranks = _ranks(suite_cache, model)
@@ -64,7 +64,7 @@ def model_scores(suite_cache: SuiteCache, *, model: str) -> dict[str, Any]:
 
 def _ranks(suite_cache: SuiteCache, model: str) -> dict[tuple[str, str, str], Rank]:
     """The model's ranks by (task, metric, origin), each from the first suite that has it."""
-    suites = list(suite_queries.suites(suite_cache.db)["key"])
+    suites = list(suite_cache.db.query("suites")["key"])
     ranks: dict[tuple[str, str, str], Rank] = {}
     for suite in suites_of(suite_cache, model=model, suites=suites):
         for origin in origins_of(suite_cache.table(suite), model=model):

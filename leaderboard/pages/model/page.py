@@ -13,7 +13,7 @@ from compute.analysis.maps.suites import SHIPPED
 from compute.analysis.pareto import OFF, ON
 from compute.analysis.ranking import Ranking
 from compute.metrics.judge import METRICS as JUDGE_METRICS
-from leaderboard.data import item_queries, model_queries, suite_queries
+from leaderboard.data import suite_queries
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.fronts import SIZE, costs, front_of
 from leaderboard.data.leaders import by_language
@@ -47,8 +47,8 @@ def draw(site: Site) -> None:
     """What the model is and where it ranks, its figure, the controls, and the rest."""
     heading(title="Model", sentence=SENTENCE)
     lists = {
-        "model": lambda: [(_label(row), row.key) for row in model_queries.catalogue(site.db).itertuples()],
-        "suite": lambda: [("Its fullest suite", ""), *suite_choices(suite_queries.suites(site.db))],
+        "model": lambda: [(_label(row), row.key) for row in site.db.query("catalogue").itertuples()],
+        "suite": lambda: [("Its fullest suite", ""), *suite_choices(site.db.query("suites"))],
     }
     models, suites = (lists[name]() for name in ("model", "suite"))
     parameters = (
@@ -80,7 +80,7 @@ def draw(site: Site) -> None:
 
 def every_model(site: Site) -> str:
     """Every model as a link, kind by kind."""
-    listed = model_queries.catalogue(site.db)
+    listed = site.db.query("catalogue")
     return macro("index")(
         [
             (
@@ -96,14 +96,14 @@ def every_model(site: Site) -> str:
 def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
     """The three outputs for one model: facts and ranks, the strip figure (hidden without a suite), and the rest."""
     db, suite_cache = site.db, site.suite_cache
-    every = suite_queries.suites(db).set_index("key")
+    every = db.query("suites").set_index("key")
     suites = suites_of(suite_cache, model=model, suites=list(every.index))
-    about = model_queries.model(db, key=model).iloc[0]
+    about = db.query("model", key=model).iloc[0]
     chosen = suite if suite in suites else _fullest(suite_cache, model, suites) if suites else ""
     shown = field(suite_cache, suite=chosen, model=model) if chosen else None
     datasets, metrics = suite_queries.datasets(db)["title"], suite_queries.metrics(db)
     address = quote(model, safe="/:~")
-    computed = model_queries.computed_suites(db, model=model)
+    computed = db.query("computed_suites", model=model)["suite"].tolist()
     outstanding = {} if shown is None else _outstanding(shown)
     head = render(
         "pages/model/head.html",
@@ -114,7 +114,7 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
         commands=commands(about["options"], title=about["title"], suites=computed or [ANYWHERE]),
         kind_note=KIND_NOTES.get(about["kind"], ""),
         address=address,
-        aliases=model_queries.aliases(db, model=model),
+        aliases=db.query("aliases", model=model),
         trained_on=[datasets.get(key, key) for key in about["trained_on"]],
         ranks=ranks(suite_cache, model, suites),
         judged=judged(suite_cache, model, suites),
@@ -131,9 +131,9 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
         **outstanding,
         address=address,
         code=loading_code(about),
-        runs=item_queries.computed_runs(db, model=model),
-        notes=model_queries.model_notes(db, model=model),
-        papers=model_queries.benchmarks_of(db, model=model),
+        runs=db.query("computed_runs", task="", model=model),
+        notes=db.query("model_notes", model=model),
+        papers=db.query("benchmarks_of", model=model),
     )
     figure = None if shown is None else figures.strip(shown, ranked=suite_cache.ranked(chosen), by=by)
     return head, gr.update(value=figure, visible=figure is not None), rest
@@ -289,7 +289,7 @@ def _nearest(shown: Field) -> list[dict[str, Any]]:
 
 def _leader(site: Site, listed: list[tuple[str, str]]) -> str:
     """The model with the highest printed means in the suite that leads: no ranking is made at start for a default."""
-    highest = suite_queries.highest_printed(site.db, suite=LEADS)["model"]
+    highest = site.db.query("highest_printed", suite=LEADS)["model"]
     return str(highest.iloc[0] if len(highest) else listed[0][1])
 
 
@@ -314,7 +314,7 @@ MODEL = View(
     title="Model",
     sentence=SENTENCE,
     group="Board",
-    name_of=lambda site, key: next(iter(model_queries.model(site.db, key=key)["title"]), ""),
+    name_of=lambda site, key: next(iter(site.db.query("model", key=key)["title"]), ""),
     listed=False,
     draw=draw,
     figures=True,

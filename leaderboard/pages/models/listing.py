@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from compute.rounding import clean, rounded
-from leaderboard.data import model_queries, suite_queries
+from leaderboard.data import model_queries
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.database import Database
 from leaderboard.data.model_queries import HUB, PERMISSIVE, hub_id
@@ -40,7 +40,7 @@ ORDER = ("image", "text", "audio", "video")
 def models(suite_cache: SuiteCache) -> dict[str, Any]:
     """Every model, those with real scores first, then by title; and what each suite says of its models."""
     db = suite_cache.db
-    spellings = model_queries.spellings(db).groupby("model")["printed"].agg(list).to_dict()
+    spellings = db.query("spellings").groupby("model")["printed"].agg(list).to_dict()
     scored = scored_by_benchmark(db)
     frame = model_queries.models(db)
     frame = frame.assign(
@@ -68,7 +68,7 @@ def models(suite_cache: SuiteCache) -> dict[str, Any]:
             ]
             for row in frame.to_dict("records")
         ],
-        "suites": [standings(suite_cache, suite) for suite in suite_queries.suites(db)["key"]],
+        "suites": [standings(suite_cache, suite) for suite in db.query("suites")["key"]],
         "kinds": MODEL_KINDS,
         "permissive": sorted(PERMISSIVE),
         "hub": HUB,
@@ -157,6 +157,6 @@ def summary(db: Database) -> dict[str, Any]:
 def scored_by_benchmark(db: Database) -> dict[str, dict[str, int]]:
     """The number of tasks with a score, by model and benchmark."""
     tasks: dict[str, dict[str, int]] = {}
-    for row in model_queries.scored_tasks(db).itertuples():
+    for row in db.query("scored_tasks").itertuples():
         tasks.setdefault(row.model, {})[row.benchmark] = int(row.tasks)
     return tasks

@@ -10,7 +10,6 @@ import numpy as np
 from compute.analysis.comparison import compared
 from compute.analysis.ranking import Ranking
 from compute.types import SEVERITIES
-from leaderboard.data import suite_queries
 from leaderboard.data.board_table import BoardTable, SuiteColumn
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.payload import NO_VOTES
@@ -23,7 +22,7 @@ Facts = dict[str, Any]  # what the template shows; values are texts in the unit 
 
 def findings(site: Site, suites: Sequence[str]) -> list[Facts]:
     """One finding for each of the suites of real data."""
-    claims = suite_queries.claims(site.db)
+    claims = site.db.query("claims")
     failing = claims[claims["verdict"] == "conflict"]
     failing = failing.assign(weight=failing["severity"].map(SEVERITIES.index)).sort_values("weight", kind="stable")
     out = []

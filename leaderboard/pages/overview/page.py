@@ -64,7 +64,7 @@ def benchmarks(site: Site) -> Markup:
     return render(
         "pages/overview/page.html",
         suites=[_summary(site, key) for key in shown(site)],
-        origins=suite_queries.origins(site.db),
+        origins=site.db.query("origins"),
         newest=newest(site),
     )
 
@@ -91,7 +91,7 @@ def newest(site: Site) -> list[dict[str, Any]]:
 def _summary(site: Site, key: str) -> dict[str, Any]:
     """What the template shows of a suite. Cells of its first rows are text in shown units."""
     table, ranked = site.suite_cache.table(key), site.suite_cache.ranked(key)
-    benchmark = suite_queries.benchmark(site.db, key=table.suite["benchmark"]).iloc[0]
+    benchmark = site.db.query("benchmark", key=table.suite["benchmark"]).iloc[0]
     rows = _generators(table) if ranked is None else _leaders(table, ranked)
     return {"key": key, "about": table.suite, "benchmark_description": benchmark["description"], **rows}
 

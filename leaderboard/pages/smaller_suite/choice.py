@@ -16,7 +16,6 @@ from compute.catalog.catalog import MTEB
 from compute.database import store
 from compute.rounding import rounded_array
 from compute.types import ORIGINS, LikenessError
-from leaderboard.data import suite_queries
 from leaderboard.data.csv_files import csv_bytes
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
@@ -128,7 +127,7 @@ def export(suites: SmallerSuites, query: SmallerSuiteQuery) -> str:
         }
     )
     keys = ",".join(frame["task"])
-    of_mteb = suite_queries.suites(suites.db).set_index("key").loc[query.suite, "benchmark"] in MTEB
+    of_mteb = suites.db.query("suites").set_index("key").loc[query.suite, "benchmark"] in MTEB
     code = f"mteb.get_tasks(tasks={json.dumps(sorted(frame['title']))})" if of_mteb else ""
     return texts.export(
         code=f"import mteb\n\ntasks = {code}" if code else f"likeness run --suite {query.suite} --tasks {keys}",
@@ -151,7 +150,7 @@ def tables(suites: SmallerSuites, query: SmallerSuiteQuery, *, titles: pd.Series
     choosable = set(scores.codes[whole.candidates])
     facts: dict[str, Any] = {
         "own_suite": OWN.get(query.suite, ""),
-        "own_claims": suite_queries.lite_claims(suites.db) if own else (),
+        "own_claims": suites.db.query("lite_claims") if own else (),
         "most_changed": scores.models[whole.rows[result.fidelity.largest_change_model]],
         "without_tasks": [name for code, name in enumerate(scores.categories) if code not in choosable],
     }

@@ -8,7 +8,7 @@ import gradio as gr
 
 from compute.analysis.figures.curve import curve
 from compute.analysis.table import USUAL
-from leaderboard.data import model_queries, suite_queries
+from leaderboard.data import model_queries
 from leaderboard.html.labels import ORIGIN_CHOICES
 from leaderboard.html.templates import macro
 from leaderboard.page import Site, View, bind, heading, message_box
@@ -28,7 +28,7 @@ def draw(site: Site) -> None:
     """The choice and its curve, the controls, the export, then what the choice loses."""
 
     def choosable() -> list[tuple[str, str]]:
-        suites = suite_queries.suites(site.db)
+        suites = site.db.query("suites")
         suites = suites[suites["aggregate"] != "human"]
         return list(zip(suites["title"], suites["key"], strict=True))
 
@@ -36,7 +36,7 @@ def draw(site: Site) -> None:
     heading(
         title="A smaller suite",
         sentence=SENTENCE,
-        cite=suite_queries.benchmark(site.db, key="mieb").iloc[0]["bibtex"],
+        cite=site.db.query("benchmark", key="mieb").iloc[0]["bibtex"],
     )
     message = message_box()
     head = gr.HTML("<p class='pg-waiting pg-quiet'>Choosing tasks …</p>", apply_default_css=False)
@@ -72,7 +72,7 @@ def draw(site: Site) -> None:
 
     bind(
         site,
-        parameters=parameters(suite_queries.suites(site.db)),
+        parameters=parameters(site.db.query("suites")),
         controls=[suite, origin, size, by, hours, high, low],
         outputs=[head, plot, size, files, rest],
         draw=page,

@@ -74,7 +74,7 @@ def sql_of(body: bytes) -> str | None:
 
 def described(db: Database) -> dict[str, Any]:
     """The tables with their columns, the examples, and the bounds in words."""
-    frame = schema_queries.columns(db)
+    frame = db.query("columns")
     columns = {str(name): group for name, group in frame.groupby("table_name", sort=False)}
     words = table_words()
     order = [*(name for name in words if name in columns), *sorted(columns.keys() - words.keys())]

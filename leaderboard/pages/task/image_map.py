@@ -11,7 +11,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from compute.analysis.figures.style import GROUPS, SYMBOLS, UNGROUPED, plain_map
-from leaderboard.data import item_queries
 from leaderboard.data.database import Database
 from leaderboard.html.templates import render
 from leaderboard.pages.task import items
@@ -40,7 +39,7 @@ def words(maps: pd.DataFrame, *, model: str) -> str:
 
 def figure(db: Database, *, task: str, model: str) -> go.Figure:
     """The figure of one map; its meta has what pictures.js needs to show pictures."""
-    points = item_queries.item_map(db, task=task, model=model)
+    points = db.query("item_map", task=task, model=model)
     points = points.assign(label=points["label"].fillna(""))
     names = sorted(set(points["label"]))
     meta = {

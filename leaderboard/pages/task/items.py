@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from compute.types import UnknownKey, suggestion
-from leaderboard.data import item_queries, suite_queries, task_queries
+from leaderboard.data import item_queries
 from leaderboard.data.database import Database
 from leaderboard.data.memo import shared
 from leaderboard.html.formatting import blank, number, percent
@@ -69,17 +69,17 @@ class ItemQuery:
 @partial(shared, most=16)
 def prepared(site: Any, run: str, task: str, procedure: str) -> pd.DataFrame:
     """The items of a run."""
-    return with_margins(item_queries.items(site.db, run=run, task=task), procedure=procedure)
+    return with_margins(site.db.query("items", run=run, task=task), procedure=procedure)
 
 
 def listing(site: Any, query: ItemQuery) -> dict[str, Any]:
     """One page of items of `site.db`, ready to draw. Raises UnknownKey for a task that is not there."""
     db = site.db
-    about = task_queries.task(db, key=query.task)
+    about = db.query("task", key=query.task)
     if about.empty:
-        raise UnknownKey("task", query.task, task_queries.listed_tasks(db)["key"])
+        raise UnknownKey("task", query.task, db.query("listed_tasks")["key"])
     about = about.iloc[0]
-    runs = item_queries.computed_runs(db, task=query.task)
+    runs = db.query("computed_runs", task=query.task, model="")
     runs = runs[runs["main"] & (runs["items"] > 0)]
     if runs.empty:
         return {"task": query.task, "runs": [], **how_to(db, about)}
@@ -164,7 +164,7 @@ def how_to(db: Database, about: pd.Series) -> dict[str, str]:
         return {"empty": "Each score is over all prompts at once, so it has no single items.", "command": ""}
     if not can_be_run(about):
         return {"empty": "Its items cannot be loaded, so it has only published scores.", "command": ""}
-    suites = suite_queries.suites_of_task(db, task=about["key"])
+    suites = db.query("suites_of_task", task=about["key"])
     if suites.empty:
         return {"empty": "Not part of a suite, so it cannot be run.", "command": ""}
     options = f"--suite {suites['key'].iloc[0]} --tasks {about['key']} --models {model_for(db, about)}"
@@ -178,7 +178,7 @@ def model_for(db: Database, about: pd.Series) -> str:
     """A model to name in a command: the bundled one for drawn items, else the smallest that has a figure to compare."""
     if is_synthetic(about["benchmark"]):
         return "tiny"
-    models = item_queries.runnable(db, task=about["key"], text="text" in list(about["modalities"]))
+    models = db.query("runnable", task=about["key"], text="text" in list(about["modalities"]))
     return str(models["key"].iloc[0]) if len(models) else "MODEL"
 
 

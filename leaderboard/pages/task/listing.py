@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from compute.types import UnknownKey
-from leaderboard.data import scores, suite_queries, task_queries
+from leaderboard.data import scores, suite_queries
 from leaderboard.data.database import Database
 
 
 def task_scores(db: Database, *, task: str) -> dict[str, Any]:
     """Every score on one task, best first within the headline metric. Raises UnknownKey."""
-    frame = task_queries.task_scores(db, task=task)
-    record = task_queries.task(db, key=task)
+    frame = db.query("task_scores", task=task)
+    record = db.query("task", key=task)
     if record.empty:
-        raise UnknownKey("task", task, task_queries.listed_tasks(db)["key"])
+        raise UnknownKey("task", task, db.query("listed_tasks")["key"])
     higher = suite_queries.metrics(db)["higher_is_better"]
     order = {metric: index for index, metric in enumerate(record["metrics"].iloc[0])}
     frame = frame.assign(
@@ -25,8 +25,8 @@ def task_scores(db: Database, *, task: str) -> dict[str, Any]:
     frame = frame.sort_values(["turn", "main", "part", "subset", "down"], ascending=[True, False, True, True, True])
     about = {
         "by": "model",
-        "trained": set(task_queries.trained_models(db, task=task)["model"]),
-        "suspect": scores.suspect(task_queries.suspects(db, task=task), "model"),
+        "trained": set(db.query("trained_models", task=task)["model"]),
+        "suspect": scores.suspect(db.query("suspects", model="", task=task), "model"),
         "disputed": scores.disputed(frame, "model"),
     }
     rows = [

@@ -13,7 +13,7 @@ import pandas as pd
 
 from compute.analysis.table import USUAL
 from compute.types import unknown
-from leaderboard.data import item_queries, suite_queries, task_queries
+from leaderboard.data import suite_queries
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.leaders import scored_rows
 from leaderboard.data.memo import memoised
@@ -90,7 +90,7 @@ def draw(site: Site) -> None:
 
 def every_task(site: Site) -> str:
     """Every task as a link, benchmark by benchmark and category by category."""
-    listed = task_queries.listed_tasks(site.db)
+    listed = site.db.query("listed_tasks")
     return macro("index")(
         [
             (
@@ -106,13 +106,13 @@ def tasks(site: Site) -> list[tuple[str, str]]:
     """Titles and keys of the tasks to choose from."""
     return [
         (f"{row.title}  ·  {choice_title(row.benchmark, row.key.partition('/')[0])}, {row.category}", row.key)
-        for row in task_queries.listed_tasks(site.db).itertuples()
+        for row in site.db.query("listed_tasks").itertuples()
     ]
 
 
 def images(site: Site, *, task: str, model: str) -> tuple:
     """The map of the task's images: whether there is one, whose, the figure, and what it was made with."""
-    maps = item_queries.item_maps(site.db, task=task)
+    maps = site.db.query("item_maps", task=task)
     if maps.empty:
         return no_map()
     first, *others = maps["model"]  # the first needs no name in the address
@@ -141,8 +141,8 @@ def no_map() -> tuple:
 def page(site: Site, *, task: str, related: Correlations) -> tuple:
     """Four outputs for one task: facts and reading, the figure (hidden without a suite), its items, and the rest."""
     db = site.db
-    about = task_queries.task(db, key=task).iloc[0]
-    suites = suite_queries.suites_of_task(db, task=task)
+    about = db.query("task", key=task).iloc[0]
+    suites = db.query("suites_of_task", task=task)
     metrics = suite_queries.metrics(db)
     # A task's own settings, where its notes hold them as JSON
     settings = json.loads(about["notes"]) if str(about["notes"]).startswith("{") else {}
@@ -194,10 +194,10 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
         trained=int(trained.cummin().sum()),  # of the first, how many in a row
         **reading,
     )
-    maps = item_queries.item_maps(db, task=task)
+    maps = db.query("item_maps", task=task)
     map_command = "" if len(maps) else image_map.command(db, about)
     rest = render("pages/task/rest.html", task=facts, has_map=len(maps) > 0, map_command=map_command, **shown)
-    runs = item_queries.computed_runs(db, task=task)
+    runs = db.query("computed_runs", task=task, model="")
     if len(runs):
         runs = runs.sort_values("value", ascending=not bool(runs["higher"].iloc[0]), kind="stable")
     has_note = isinstance(about["notes"], str) and not settings and not is_synthetic(about["benchmark"])
@@ -206,7 +206,7 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
         task=facts,
         address=quote(task, safe="/"),
         runs=runs,
-        notes=task_queries.task_notes(db, task=task),
+        notes=db.query("task_notes", task=task),
         own_note=about["notes"] if has_note else "",
     )
     return head, gr.update(value=figure, visible=figure is not None), rest, foot
@@ -318,7 +318,7 @@ TASK = View(
     title="Task",
     sentence=SENTENCE,
     group="Board",
-    name_of=lambda site, key: next(iter(task_queries.task(site.db, key=key)["title"]), ""),
+    name_of=lambda site, key: next(iter(site.db.query("task", key=key)["title"]), ""),
     listed=False,
     draw=draw,
     figures=True,

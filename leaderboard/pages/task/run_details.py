@@ -11,7 +11,6 @@ import pandas as pd
 
 from compute.analysis.intervals import bias_note
 from compute.types import TIES_SHOWN, BadInput
-from leaderboard.data import item_queries
 from leaderboard.data.database import Database
 from leaderboard.data.scores import answered, shown_interval
 from leaderboard.html.formatting import blank, number, percent
@@ -26,14 +25,14 @@ Line = dict[str, str]
 
 def details(db: Database, *, key: str) -> dict[str, Any]:
     """Groups of lines, ready to show, and the settings as stored. Raises BadInput for an unknown run."""
-    runs = item_queries.run(db, key=key)
+    runs = db.query("run", key=key)
     if runs.empty or runs["origin"].iloc[0] != "computed":
         raise BadInput("There is no computed run of that name. Reload the page: the database may have changed")
     run = runs.iloc[0]
     settings = json.loads(run["settings"]) if run["settings"] else {}
     how = settings.get("procedure") or {}
     groups = [
-        ("Scores", _scores(item_queries.run_scores(db, key=key))),
+        ("Scores", _scores(db.query("run_scores", key=key))),
         ("Run", _run(run, settings)),
         ("Time", _time(run, settings)),
         ("Model", _model(settings)),

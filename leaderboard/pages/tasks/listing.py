@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from compute.rounding import clean, rounded
-from leaderboard.data import suite_queries, task_queries
+from leaderboard.data import suite_queries
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.database import Database
 from leaderboard.data.languages import NAMES, codes_of
@@ -47,11 +47,11 @@ def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
     """Every task of the catalogue, benchmark by benchmark in the catalogue's order."""
     db = suite_cache.db
     metrics = suite_queries.metrics(db)
-    frame = task_queries.tasks(db)
-    suites = {key: suite_cache.table(key) for key in suite_queries.suites(db)["key"]}
+    frame = db.query("tasks")
+    suites = {key: suite_cache.table(key) for key in db.query("suites")["key"]}
     of_task: dict[str, list[str]] = {}
     for key in suites:
-        for task in suite_queries.suite_tasks(db, suite=key)["key"]:
+        for task in db.query("suite_tasks", suite=key)["key"]:
             of_task.setdefault(task, []).append(key)
     rows = []
     for row in frame.to_dict("records"):
@@ -99,7 +99,7 @@ def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
 
 def types(db: Database) -> list[tuple[DrawnExample, int]]:
     """The types of the tasks, each by its drawn example, in the examples' order, and how many tasks are of it."""
-    counts = Counter(example for row in task_queries.tasks(db).to_dict("records") if (example := _example(row)))
+    counts = Counter(example for row in db.query("tasks").to_dict("records") if (example := _example(row)))
     return [(example, counts[example]) for example in EXAMPLES if example in counts]
 
 
@@ -146,7 +146,7 @@ def _scores(table: BoardTable | None, task: str) -> list[Any]:
 
 def summary(db: Database) -> dict[str, Any]:
     """What the page's first sentence counts: tasks with scores by benchmark, and which facts are not stated."""
-    frame = task_queries.tasks(db)
+    frame = db.query("tasks")
     scored = frame[frame["models"] > 0]
     real = scored[~scored["benchmark"].map(is_synthetic)]
     benchmarks = [

@@ -18,7 +18,6 @@ from compute.calibration.files import PAIRINGS
 from compute.catalog import known
 from compute.database import build
 from compute.types import BadInput
-from leaderboard.data import model_queries
 from leaderboard.data.database import Database
 
 CLIP, OTHER = "openai/clip-vit-base-patch32", "ssim"
@@ -95,7 +94,7 @@ def test_the_database_holds_them_and_a_page_can_place_scores(tmp_path: Path, shi
     report = build.build(tmp_path / "own.duckdb", results=tmp_path / "results")
     assert len(report.problems) == 1 and "ssim/tasks/image-image.json is damaged" in report.problems[0]
     db = Database(report.path)
-    frame = model_queries.calibrations(db)
+    frame = db.query("calibrations")
     [settings] = db.ask("SELECT settings FROM calibrations WHERE pairing = 'quality'")["settings"]
     db.close()
     assert json.loads(settings) == {"seed": 3, "model": MODELS[CLIP]}
@@ -116,7 +115,7 @@ def test_one_of_another_model_is_left_out(tmp_path: Path, shipped: Path) -> None
     assert problem.startswith("calibrations/openai__clip-vit-base-patch32/tasks/image-image.json is of another ")
     assert f"revision was '{'0' * 40}' and is '{ROWS[CLIP].revision}'" in problem
     db = Database(report.path)
-    frame = model_queries.calibrations(db)
+    frame = db.query("calibrations")
     db.close()
     assert [(row.pairing, row.unrelated[0]) for row in frame.itertuples()] == [("image-image", 0), ("quality", 0)]
 

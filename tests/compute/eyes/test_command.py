@@ -34,8 +34,8 @@ def images(folder: Path, count: int) -> Path:
 
 
 def answered(path: Path, *, by: str, count: int) -> None:
-    """As a rater who picks what a model picks."""
-    folder = StudyFolder.opened(path)
+    """As a rater who picks what a model picks, in whichever process the study is open."""
+    folder = StudyFolder.opened(path, writes=False)
     order = enumerate(islice(asking.order(folder.study, seed=folder.settings.seed), count))
     folder.add(
         *(

@@ -93,10 +93,10 @@ def test_without_votes_the_column_is_empty_and_it_is_said(root: Path) -> None:
 def test_other_layouts_are_refused_with_what_there_is(root: Path, tmp_path: Path) -> None:
     votes, out = root / "votes.csv", root / "parti.parquet"
     for text, words in (
-        ("who,what\na,b\n", "no column of generators chosen"),
-        ("result\none\n", "no column of prompts"),
+        ("who,what\na,b\n", "generator, model_name)"),
+        ("result\none\n", "no column 'prompt'"),
         ("question,result\n0,sd\n", "No vote is for one of one, two; the votes name 1 generator (sd)"),
-        ("question,result\nx,one\n", "row 1: question is not a whole number"),
+        ("question,result\nx,one\n", "row 1: question 'x' is not a number"),
     ):
         votes.write_text(text)
         ended = run(root, "--out", out, "--votes", votes)

@@ -82,7 +82,7 @@ def test_a_known_model_or_task_can_be_declared_again_as_it_is(tmp_path: Path, ca
 
 ROW = "mieb,org/known,mieb/cifar10,accuracy,0.5\n"
 REFUSED = {
-    "missing column": ("benchmark,model,task,value\n", "the column 'metric' is missing"),
+    "missing column": ("benchmark,model,task,value\n", "no column 'metric'"),
     "too few cells": (f"{HEAD}\nmieb,org/known\n", "the heading has 5 cells, row 1 has 2"),
     "empty model": (f"{HEAD}\nmieb,,mieb/cifar10,accuracy,0.5\n", "row 1: model is empty"),
     "unknown benchmark": (

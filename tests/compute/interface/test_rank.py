@@ -151,9 +151,9 @@ def test_a_ranking_shows_itself_with_its_first_rows() -> None:
     frame = table(models=32)
     frame.loc[0, "task 3"] = None
     ranked = compute.rank(frame)
-    lines = repr(ranked).splitlines()
-    assert [line for line in lines if line.startswith("|")] == str(ranked).splitlines()[2:34]
-    assert "1 more row" in lines[34] and "1 more row" not in str(ranked) and lines[-1] == str(ranked).splitlines()[-1]
+    lines, whole = repr(ranked).splitlines(), str(ranked).splitlines()
+    assert [line for line in lines if line.startswith("|")] == [line for line in whole if line.startswith("|")][:32]
+    assert any("1 more row" in line for line in lines) and "1 more row" not in str(ranked) and lines[-1] == whole[-1]
     page = ranked._repr_html_()
     assert page.count("<svg") == 30 and page.count("<td") == 30 * 7 and "not ranked: needs" in page.lower()
     figure = ranked.plot()
@@ -217,7 +217,7 @@ def test_a_column_of_means_is_no_task_and_weighs_only_where_it_is_named() -> Non
     ranked = compute.rank(with_mean)
     np.testing.assert_array_equal(ranked.mean, compute.rank(frame).mean)
     assert ranked.notes[0] == "Ranked by the mean of 15 tasks." and "average" in ranked.notes[1]
-    assert str(ranked).startswith("Skipped")
+    assert str(ranked).startswith(ranked.notes[0]) and str(ranked).index("Skipped") < str(ranked).index("|")
     page = ranked.html()
     assert page.index(ranked.notes[1]) < page.index("<table>") and page.count(ranked.notes[1]) == 1
     assert compute.rank(with_mean, weights={"average": 2}).table.counted.sum() == 16

@@ -234,12 +234,12 @@ def test_a_transposed_table_is_turned() -> None:
         assert (table.models, table.tasks) == (("clip", "dino", "tiny"), ("a", "b", "c"))
         np.testing.assert_array_equal(table.values, ScoreReading().table(WIDE).values)
     assert ScoreReading(model="Task").table(turned).models == ("a", "b", "c"), "who says so means it"
-    with pytest.raises(BadInput, match=r"dict; give a pandas.DataFrame"):
-        ScoreReading().table({"model": ["x"]})
+    with pytest.raises(BadInput, match="int; give a frame"):
+        ScoreReading().table(1)
 
 
 def test_columns_that_share_a_name_matter_where_they_are_used(tmp_path: Path) -> None:
-    path = write(tmp_path, "model,note,a,note,b\nx,u,1,v,2\ny,u,2,v,1\n")
+    path = write(tmp_path, "model,note,a,note,b\nx,3,1,4,2\ny,3,2,4,1\n")
     for options in ({"ignore": ["note"]}, {"only": ["a", "b"]}):
         assert ScoreReading(**options).table(path).tasks == ("a", "b")
     with pytest.raises(BadInput, match=r"named 'note'.*\(ignore\)"):
@@ -303,6 +303,9 @@ READ = (
     (",R,R,C\nmodel,en,de,cats\nx,1,2,3\n", "x", "en|de|cats", [1, 2, 3], "Categories.*R, C"),
     ("model,R,,C,\n,en,Average,en,Average\nx,1,2,3,4\n", "x", "en (R)|en (C)", [1, 3], "Categories"),
     (",R,R\n,en,de\nmodel,,\nx,1,2\n", "x", "en|de", [1, 2], "Categories"),
+    ("model,dataset,FID,KID\nx,LAION,1,2\ny,COCO,2,3\n", "x|y", "FID|KID", [1, 2], r"dataset \(text"),
+    ("Rank,System,a\n1,x,1\n2,y,2\n", "x|y", "a", [1], "Skipped: Rank"),
+    ("model,a\nx,1\nMean,2\n", "x", "a", [1], "not models.*Mean"),
     ("model,R@1,R@10,x\na,1,2,3\n", "a", "R@1|R@10|x", [1, 2, 3], "cutoff.*R@1, R@10"),
 )
 

@@ -47,7 +47,7 @@ def test_forms_of_csv(data: bytes) -> None:
     [
         (b"\xef\xbb\xbf \n\n", "empty"),
         (b"left,right\na,b\n", "left, right"),
-        (b"first,second,First\na,b,c\n", "twice"),
+        (b"first,second,First\na,b,c\n", "two columns"),
         (b"first,second\n ,\n", "no rows"),
         (RED, "UTF-8"),
         (b"first,second\n" + b"a,b\n" * 201, "200 rows"),

@@ -94,6 +94,11 @@ def test_published_figures_alone_run_nothing() -> None:
     assert found("salesforce/blip-vqa-base").why.startswith("Published scores only. The checkpoint has no projections")
 
 
+def test_an_object_of_a_script_cannot_be_asked_later() -> None:
+    left = found("ssim", adapter="own")
+    assert left.state == IMPOSSIBLE and "script" in left.why
+
+
 @pytest.mark.parametrize("network", [False, True])
 def test_every_impossible_row_has_a_reason_with_a_remedy(cache: Path, network: bool) -> None:
     remedies = {reason.key: reason.remedy for reason in roster.REASONS}

@@ -15,7 +15,7 @@ import pytest
 
 from compute.catalog import shipped
 from compute.engine.generators.backbones import DINOV2_L
-from compute.models import ADAPTERS, fetch, hardware, hardware_for, identity, is_identified, load
+from compute.models import ADAPTERS, fetch, hardware, hardware_for, identity, is_identified, load, loading
 from compute.models.adapter import Adapter, Hardware
 from compute.types import BadInput, CannotDo, Model, NotHere
 from tests.compute.models import checkpoints
@@ -136,6 +136,7 @@ def test_hardware_is_what_is_asked_or_there(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(BadInput, match="'int8'"):
         hardware("cpu", "int8")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(loading, "no_gpu", lambda: False)
     for able, dtype in ((True, "bfloat16"), (False, "float16")):
         monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda able=able: able)
         assert hardware() == Hardware(device="cuda", dtype=dtype, chosen=False)
@@ -157,6 +158,7 @@ def test_comparers_and_features_of_distributions_run_in_float32_on_cuda(
     import torch
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(loading, "no_gpu", lambda: False)
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: True)
     row = shipped().model(key)
     assert hardware_for(row, hardware()).dtype == dtype

@@ -58,3 +58,16 @@ def test_every_loader_that_may_run_code_is_told_whether_it_may():
             if (loads or name.endswith(("SentenceTransformer", "CrossEncoder"))) and not told:
                 silent.append(f"{path.name}:{call.lineno} {name}")
     assert not silent
+
+
+def test_no_file_runs_a_file_that_is_named():
+    """So no command, record, route or visitor can name one."""
+    runs = {"exec_module", "exec", "run_path", "run_module"}
+    calls = (
+        (path, node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", ""))
+        for package in ("compute", "leaderboard", "likeness")
+        for path in (ROOT / package).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+    )
+    assert not [str(path) for path, name in calls if name in runs]

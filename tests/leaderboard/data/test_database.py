@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -10,8 +11,14 @@ import duckdb
 import pandas as pd
 import pytest
 
+import leaderboard
 from compute.types import DatabaseError
-from leaderboard.data.database import Database
+from leaderboard.data.database import QUERIES, Database
+
+
+def test_every_statement_is_asked_and_every_asked_one_is_there() -> None:
+    sources = [path.read_text() for path in Path(leaderboard.__file__).parent.rglob("*.py")]
+    assert {name for text in sources for name in re.findall(r'\.query\(\s*"(\w+)"', text)} == set(QUERIES)
 
 
 @pytest.fixture

@@ -34,6 +34,6 @@ def test_every_rating_is_that_of_the_run_folders(tmp_path: Path) -> None:
     assert (ours["template"][words] == whole["template"][words]).all()
     assert set(ours["forward_problem"].dropna()) == {"refused"}
     assert (ours["forward_problem"].notna() == ours["forward"].isna()).all()
-    counted = judge_queries.runs(db, suite=judge_stand_ins.SUITE)
+    counted = db.query("judged_runs", suite=judge_stand_ins.SUITE)
     assert (counted["stored"] == counted["total"]).all() and counted["stored"].sum() == len(rated)
     assert judge_queries.ratings(db, suite="pairbench").empty, "it has no computed judges"

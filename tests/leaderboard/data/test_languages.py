@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.data import task_queries
 from leaderboard.data.languages import NAMES, codes_of, languages_of
 
 PACKAGE = importlib.util.find_spec("mteb")  # read as files: importing it takes seconds
@@ -49,7 +48,7 @@ def test_subsets_are_in_the_languages_that_mteb_gives_them(path: str) -> None:
 
 
 def test_every_language_of_the_catalogue_has_a_name(suite_cache) -> None:
-    tasks = task_queries.tasks(suite_cache.db)
+    tasks = suite_cache.db.query("tasks")
     tasks = tasks[tasks["benchmark"] == "mieb"]
     codes = {code for languages in tasks["languages"] for code in codes_of(languages)}
     assert codes - NAMES.keys() == set()

@@ -24,8 +24,7 @@ from tests.compute.models import checkpoints
 from tests.compute.models.checkpoints import CPU, embedded, images, row
 from tests.compute.models.encoders.test_late_interaction import colpali
 from tests.compute.models.judges import test_vlm as judges
-from tests.compute.models.own.objects.test_mteb_encoder import Recording
-from tests.compute.models.own.small_objects import of_image, of_text
+from tests.compute.models.own.small_objects import Recording, of_image, of_text
 from tests.compute.procedures.known import BOTH
 
 TEXT = "a photo of a cat"

@@ -16,7 +16,6 @@ import pytest
 from PIL import Image
 from starlette.applications import Starlette
 
-from leaderboard.data import model_queries, suite_queries, task_queries
 from leaderboard.data.database import Database
 from leaderboard.face.heads import Face
 from leaderboard.page import View
@@ -153,11 +152,11 @@ def test_the_sitemap_has_every_page_board_model_and_task(app: Served, database: 
     text = get(app, "sitemap.xml").text
     addresses = {unescape(address) for address in re.findall(r"<loc>([^<]*)</loc>", text)}
     assert text.startswith("<?xml") and all(address.startswith(app.url) for address in addresses)
-    models, tasks = model_queries.catalogue(db)["key"], task_queries.listed_tasks(db)["key"]
+    models, tasks = db.query("catalogue")["key"], db.query("listed_tasks")["key"]
     expected = {view.key for view in VIEWS if view.listed}
     expected |= {f"model?model={quote(key, safe='/:~')}" for key in models}
     expected |= {f"task?task={quote(key, safe='/:~')}" for key in tasks}
-    expected |= {f"board?suite={key}" for key in suite_queries.suites(db)["key"]}
+    expected |= {f"board?suite={key}" for key in db.query("suites")["key"]}
     assert addresses == {app.url + address for address in expected}
     for address in (f"{app.url}model?model={quote(models.iloc[0], safe='/:~')}", f"{app.url}claims"):
         assert address in addresses and meta(httpx.get(address, timeout=60).text)["canonical"] == [address]

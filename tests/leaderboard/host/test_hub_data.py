@@ -14,7 +14,6 @@ import pytest
 
 from compute.catalog import shipped
 from compute.types import BadInput, DatabaseError
-from leaderboard.data import model_queries
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
@@ -73,7 +72,7 @@ def stored(data: HubData) -> list[Path]:
 
 
 def models(db: Database) -> set[str]:
-    return set(model_queries.listed_models(db)["key"])
+    return set(db.query("listed_models")["key"])
 
 
 def changed(path: Path, to: Path, statement: str) -> bytes:
@@ -182,7 +181,7 @@ def test_a_new_file_that_fails_its_checks_is_refused_once(
     assert not data.refresh() and hub.fetched == 1 and "of this version" in data.problem  # known to be wrong
     hub.publish(changed(database, tmp_path / "c", "UPDATE models SET title = 'X' WHERE key = 'cfred'"), commit="c")
     assert data.refresh() and data.problem == ""
-    assert model_queries.model(db, key="cfred")["title"].iloc[0] == "X"
+    assert db.query("model", key="cfred")["title"].iloc[0] == "X"
 
 
 def test_a_file_that_is_no_database_or_half_of_one_is_refused(hub: Hub, data: HubData, database: Path) -> None:

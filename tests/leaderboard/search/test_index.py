@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
-from leaderboard.data import model_queries, suite_queries, task_queries
+from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html import docs_page
 from leaderboard.pages import VIEWS
@@ -26,8 +26,8 @@ def test_everything_is_in_it_once(entries, suite_cache):
     keys = lambda kind: [entry[3] for entry in entries if entry[0] == kind]  # noqa: E731
     assert sorted(keys(searched.PAGE)) == sorted(view.key for view in VIEWS if view.listed)
     assert sorted(keys(searched.MODEL)) == sorted(model_queries.models(db)["key"])
-    assert sorted(keys(searched.TASK)) == sorted(task_queries.tasks(db)["key"])
-    assert sorted(keys(searched.SUITE)) == sorted(suite_queries.suites(db)["key"])
+    assert sorted(keys(searched.TASK)) == sorted(db.query("tasks")["key"])
+    assert sorted(keys(searched.SUITE)) == sorted(db.query("suites")["key"])
     defined = {f"about#metric-{key}" for key in suite_queries.metrics(db)["key"] if not key.endswith("_rank")}
     assert defined < set(keys(searched.DOC)) and len(set(keys(searched.DOC))) == len(keys(searched.DOC))
     assert len(set(keys(searched.LANGUAGE))) == len(keys(searched.LANGUAGE)) > 30
@@ -52,7 +52,7 @@ def test_spellings_of_the_papers_are_other_names(entries):
 
 
 def test_the_claims_are_the_databases_with_the_headlines_marked(entries, suite_cache):
-    claims = suite_queries.claims(suite_cache.db)
+    claims = suite_cache.db.query("claims")
     keys = {entry[3]: entry for entry in entries if entry[0] == searched.CLAIM}
     assert set(keys) == set(claims["key"])
     headlines = {key for key, entry in keys.items() if entry[5]}
@@ -60,7 +60,7 @@ def test_the_claims_are_the_databases_with_the_headlines_marked(entries, suite_c
 
 
 def test_a_suite_counts_the_tasks_that_its_board_ranks_by(suite_cache):
-    for suite in suite_queries.suites(suite_cache.db).itertuples():
+    for suite in suite_cache.db.query("suites").itertuples():
         table = suite_cache.table(suite.key)
         people = table.suite["aggregate"] == "human"
         counting = {column.task for column in table.columns if column.ranked or people}

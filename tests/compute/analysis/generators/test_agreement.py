@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import PermutationMethod, kendalltau, pearsonr, spearmanr
 
+from compute import claims
 from compute.analysis.generators.agreement import (
     NOT_SIGNIFICANT,
     REVERSED,
@@ -20,7 +21,6 @@ from compute.analysis.generators.agreement import (
     permutation_p,
     verdicts,
 )
-from compute.claims import cfred
 from compute.metrics.agreement import rank_accuracy
 from compute.types import Undefined
 
@@ -46,23 +46,20 @@ def test_every_figure_has_an_independent_reference() -> None:
         assert estimate.low <= estimate.value <= estimate.high and not estimate.reason
 
 
-@pytest.mark.parametrize("table", cfred.SETS)
-def test_the_published_tables_come_out_as_the_claims_page_has_them(table: int) -> None:
-    frame, known = cfred.listed(table), cfred.metrics(table)
-    for column, row in cfred.METRICS.iterrows():
-        result = agree(
-            scores=frame[column],
-            human=frame[cfred.SETS[table][1]],
-            higher=row["higher"],
-            ranks=frame[f"{column} rank"],
-            human_ranks=frame["Human rank"],
-        )
-        assert result.rho_squared.value == pytest.approx(known.loc[column, "rho"])
-        assert 100 * result.accuracy_by_ranks.value == pytest.approx(known.loc[column, "accuracy"])
-        assert result.right_way == known.loc[column, "right_way"]
-        direct = rank_accuracy(
-            ranks=-frame[column] if row["higher"] else frame[column], human_ranks=-frame[cfred.SETS[table][1]]
-        )
+def test_the_published_tables_come_out_as_the_claims_page_has_them() -> None:
+    with claims.printed_tables() as tables:
+        claims.read_paper("cfred", tables)
+        generators = tables.execute("FROM generators ORDER BY source, turn, row").df()
+        known = tables.execute("FROM agreement").df().set_index(["source", "metric"])
+    assert len(known) == 27
+    for key, frame in generators.groupby(["source", "metric"]):
+        higher = bool(frame["higher"].iloc[0])
+        scores, human = frame["score"], frame["human"]
+        result = agree(scores=scores, human=human, higher=higher, ranks=frame["rank"], human_ranks=frame["human_rank"])
+        assert result.rho_squared.value == pytest.approx(known.loc[key, "rho"])
+        assert 100 * result.accuracy_by_ranks.value == pytest.approx(known.loc[key, "accuracy"])
+        assert result.right_way == known.loc[key, "right_way"]
+        direct = rank_accuracy(ranks=-scores if higher else scores, human_ranks=-human)
         assert result.accuracy_by_scores.value == pytest.approx(direct)
 
 

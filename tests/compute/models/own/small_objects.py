@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import open_clip
 import torch
+import transformers
+from mteb.models.abs_encoder import AbsEncoder
+from mteb.models.model_meta import ModelMeta
 from PIL import Image
 
-from compute.models.own.objects.placement import hardware_of
 from compute.models.own.own_model import OwnModel
-from compute.models.own.wrapping import wrap
+from compute.models.own.wrapping import hardware_of, wrap
 from tests.compute.models import checkpoints
 from tests.compute.models.checkpoints import CPU
 
 SIDE, DIM = 8, 6
+IMAGES, TEXTS = checkpoints.images(), ["a photo of a cat", "two red squares under a large blue circle", "dog"]
 MATRIX = np.random.default_rng(5).standard_normal((SIDE * SIDE * 3, DIM)).astype(np.float32)
 
 
@@ -107,3 +111,41 @@ def transform_of(model: torch.nn.Module) -> Any:
     from open_clip.transform import PreprocessCfg, image_transform_v2
 
     return image_transform_v2(PreprocessCfg(**open_clip.get_model_preprocess_cfg(model)), is_train=False)
+
+
+class Recording(AbsEncoder):
+    """As mteb's own encoders are written: it asks the data set for its columns, and takes batch after batch."""
+
+    def __init__(self, modalities: tuple[str, ...] = ("image", "text")) -> None:
+        self.mteb_model_meta = ModelMeta.create_empty(
+            overwrites={"name": "made/recording", "revision": "1", "modalities": list(modalities)}
+        )
+
+    def encode(
+        self, inputs: Any, *, task_metadata: Any, hf_split: str, hf_subset: str, prompt_type=None, **kwargs: Any
+    ):
+        vectors = []
+        for batch in inputs:
+            assert kwargs["batch_size"] >= len(next(iter(batch.values())))
+            if "image" in inputs.dataset.features:
+                vectors += [of_image(image) for image in batch["image"]]
+            if "text" in inputs.dataset.features:
+                vectors += [of_text(text) for text in batch["text"]]
+        return torch.from_numpy(np.stack(vectors))
+
+
+def small_bert(folder: Path) -> Path:
+    """A BERT of one layer with its tokenizer."""
+    checkpoints.bert_tokens(folder)
+    config = transformers.BertConfig(
+        vocab_size=80,
+        hidden_size=24,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=40,
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(3)
+        transformers.BertModel(config).save_pretrained(folder)
+    return folder

@@ -13,12 +13,11 @@ import torch
 from compute.content import items
 from compute.features.store import FeatureStore
 from compute.features.subject import LoadedSubject
-from compute.models.own import probing
-from compute.models.own.objects.placement import hardware_of
 from compute.models.own.own_model import OwnModel
+from compute.models.own.wrapping import hardware_of
 from compute.types import BadInput, BadItem
 from tests.compute.features.standin import file
-from tests.compute.models.own.small_objects import CPU, DIM, Eye, Flat, embedded, of_image, pixels, versioned
+from tests.compute.models.own.small_objects import CPU, DIM, IMAGES, Eye, Flat, embedded, of_image, pixels, versioned
 
 
 class Made(Eye):
@@ -48,7 +47,7 @@ def partly_nan(vectors, images):
         (lambda vectors, images: vectors + np.arange(len(vectors))[:, None], "depends on"),
         (of_batch, "batch_size=1"),
         (partly_nan, "not finite"),
-        (lambda vectors, images: vectors[:-1], r"\(7, 6\)"),
+        (lambda vectors, images: vectors[:-1], r"\(2, 6\)"),
         (lambda vectors, images: vectors[:, None], "pool them"),
         (lambda vectors, images: {"image": vectors}, "dict"),
         (lambda vectors, images: images[0].missing, "AttributeError"),
@@ -70,9 +69,9 @@ def test_a_fault_is_named(make, problem):
     ids=["tensors", "bfloat16", "float64"],
 )
 def test_numbers_in_any_form_are_taken_as_float32(give):
-    vectors = embedded(versioned(Made(lambda vectors, images: give(vectors))), "image", probing.images())
+    vectors = embedded(versioned(Made(lambda vectors, images: give(vectors))), "image", IMAGES)
     assert vectors.dtype == np.float32
-    np.testing.assert_allclose(vectors, Eye().encode_image(probing.images()), rtol=1e-2, atol=2e-2)
+    np.testing.assert_allclose(vectors, Eye().encode_image(IMAGES), rtol=1e-2, atol=2e-2)
 
 
 def test_equal_vectors_of_all_items_are_remarked_on_and_not_refused():

@@ -11,7 +11,9 @@ from torchvision.transforms import v2
 
 from compute.models.own.identity import tensor_digest
 from compute.types import BadInput
-from tests.compute.models.own.small_objects import SIDE, Eye, Flat, pixels, small_open_clip, wrapped
+from tests.compute.models import checkpoints
+from tests.compute.models.own.small_objects import SIDE, Eye, Flat, embedded, pixels, small_open_clip, wrapped
+from tests.compute.models.own.test_kinds import loaded, parts_of, sentence_transformer
 
 
 def compose(size: int = SIDE) -> transforms.Compose:
@@ -67,6 +69,49 @@ def test_preprocessing_counts_by_what_it_does():
     dtype = v2.ToDtype(torch.float32, scale=True)
     first, second = (v2.Compose([v2.Resize((size, SIDE)), v2.CenterCrop(SIDE), v2.ToImage(), dtype]) for size in (8, 9))
     assert digest(model, preprocess=first) != digest(model, preprocess=second)
+
+
+def test_plain_settings_of_a_packages_parts_and_its_version_count():
+    digests = {digest(torch.nn.Sequential(Flat(), torch.nn.LayerNorm(6, eps, False))) for eps in (1e-5, 1e-5, 0.1)}
+    assert len(digests) == 2
+    own = wrapped(Flat(), preprocess=compose())
+    assert "torchvision" in own.identity(own.row, hardware=None)["packages"]
+
+
+def test_settings_count_beside_a_version():
+    given = transforms.Compose([transforms.Resize((32, 32)), transforms.ToTensor()])
+    first, second = (digest(small_open_clip(), preprocess=each, version="1") for each in (None, given))
+    assert first != second
+
+
+def test_how_a_tokenizer_was_used_before_does_not_count(tmp_path):
+    model, (_, tokens) = loaded(checkpoints.clip(tmp_path / "model")), parts_of(tmp_path / "model")
+    found = []
+    for length in (5, 9):
+        tokens(["a dog"], padding="max_length", max_length=length)
+        found.append(digest(model, preprocess=None, processor=tokens))
+    assert found[0] == found[1]
+
+
+def test_a_prompt_counts(tmp_path):
+    model, digests = sentence_transformer(tmp_path), set()
+    for prompts in ({"query": "a blue "}, {"query": "a red "}):
+        model.prompts, model.default_prompt_name = prompts, "query"
+        digests.add(digest(model, preprocess=None))
+    assert len(digests) == 2
+
+
+def test_one_digest_wherever_the_weights_lie_and_after_a_run(tmp_path):
+    folder = checkpoints.clip(tmp_path / "one")
+    loaded(folder).save_pretrained(tmp_path / "two")
+    for part in parts_of(folder):
+        part.save_pretrained(tmp_path / "two")
+    second = loaded(tmp_path / "two")
+    embedded(wrapped(second), "text", ["a photo of a cat " * 9])
+    known = digest(loaded(folder), preprocess=None)
+    assert known == digest(second, preprocess=None)
+    second.config.vision_config.layer_norm_eps = 0.1
+    assert known != digest(second, preprocess=None)
 
 
 def hooked() -> Flat:

@@ -35,6 +35,7 @@ def test_votes_of_every_form_make_the_same_table(tmp_path: Path) -> None:
     for lines in (
         ("winner,loser,votes", "a,b,2.5", "b,a,0.5"),
         ("first,second,choice", "a,b,a", "b,a,second", "a,b,tie"),
+        ("model_a,model_b,winner", "a,b,model_a", "b,a,model_b", "a,b,tie (bothbad)"),
     ):
         table = human.read(written(tmp_path, *lines))
         assert table.names == ("a", "b") and (table.wins == expected).all()

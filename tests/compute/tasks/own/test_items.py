@@ -130,6 +130,11 @@ def test_folders_of_images_by_class(tmp_path: Path) -> None:
     made = probe.items()["default"]
     assert made.train.labels.tolist() == [0, 0, 1, 1] and len(made.test.names) == 6
     assert of(tmp_path / "test", shape="clustering").items()["default"].test.classes == ("few_shapes", "many_shapes")
+    near = of(tmp_path / "test", shape="neighbours")
+    assert near.facts.modalities == ("image",) and near.facts.chance == 0.5 and near.facts.metrics == ("accuracy",)
+    halves = of(tmp_path / "test", shape="probe").items()["default"]
+    assert sorted(halves.train.labels) == [0, 0, 1, 1] and sorted(halves.test.labels) == [0, 1]
+    assert {*halves.train.names, *halves.test.names} == set(near.items()["default"].test.names)
     rows = [(f"test/few_shapes/{at}.png", "ab"[at % 2], ["two", "five"][at % 2]) for at in range(3)]
     path = write(tmp_path / "elsewhere" / "prompts.csv", ("image", "label", "prompt"), rows)
     made = of(path, images=[tmp_path]).items()["default"]

@@ -21,10 +21,10 @@ def test_the_example_has_the_columns_of_its_shape() -> None:
             continue
         header, *rows = csv.reader(EXAMPLES[shape.key])
         assert len(rows) == 2 and {len(row) for row in rows} == {len(header)}
-        chosen, free = shapes.resolved(shape.columns[""], tuple(header), {}, shape=shape.key, title="example")
+        chosen, free = shape.forms[""].resolved(tuple(header), {}, title="example")
         assert free == () and set(chosen.values()) == set(header)
         told = shapes.shape_of(tuple(header), {}, title="example")
-        assert told is shape or (shape is shapes.CLUSTERING and told is shapes.CLASSIFICATION)
+        assert told is shape or (shape in (shapes.CLUSTERING, shapes.NEIGHBOURS) and told is shapes.CLASSIFICATION)
 
 
 def test_the_example_of_retrieval_is_read(tmp_path: Path) -> None:
@@ -34,4 +34,4 @@ def test_the_example_of_retrieval_is_read(tmp_path: Path) -> None:
         path.parent.mkdir(exist_ok=True)
         header = "query-id\tcorpus-id\tscore\n" if path.suffix == ".tsv" else ""
         path.write_text(header + content.replace(" ", "\t" if header else " ") + "\n")
-    assert set(layout.retrieval_files(tmp_path)) == set(shapes.RETRIEVAL.columns)
+    assert set(layout.retrieval_files(tmp_path)) == set(shapes.RETRIEVAL.forms)

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from compute.catalog import data_version
 from compute.io.tables import read_csv
 from compute.paths import CATALOG
-from leaderboard.data import model_queries, suite_queries
+from leaderboard.data import suite_queries
 from leaderboard.html.labels import ABBREVIATIONS
 from leaderboard.pages.about.page import body, dependence
 
@@ -18,8 +18,8 @@ def test_every_metric_and_abbreviation_is_explained(site: SimpleNamespace) -> No
     markup = body(site)
     metrics = [metric for metric in suite_queries.metrics(site.db).itertuples() if not metric.key.endswith("_rank")]
     assert markup.count("<dt") == 14 + len(ABBREVIATIONS) + 5
-    facts = len(model_queries.differing_facts(site.db))
-    tables = (metrics, suite_queries.benchmarks(site.db), dependence(site))
+    facts = len(site.db.query("differing_facts"))
+    tables = (metrics, site.db.query("benchmarks"), dependence(site))
     assert markup.count('<th scope="row"') == sum(map(len, tables)) + facts
     assert "unbounded" in markup and "0 to 100" in markup
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from starlette.testclient import TestClient
 
-from compute.claims.verdict import CANNOT
+from compute.claims import CANNOT
 from compute.types import SEVERITIES
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.claims.listing import claims

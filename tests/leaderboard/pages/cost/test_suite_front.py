@@ -17,7 +17,7 @@ from compute.paths import ROOT
 from compute.rounding import size
 from compute.tasks.source import Source
 from compute.types import BadInput, UnknownKey
-from leaderboard.data import model_queries, payload
+from leaderboard.data import payload
 from leaderboard.data.fronts import AGE, COSTS, DIMENSION, MEMORY, SIZE
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import macros
@@ -158,7 +158,7 @@ def passes_in_folders() -> dict[tuple[str, str], set[tuple[int, float]]]:
 
 
 def test_a_time_is_that_of_all_passes_each_counted_once(suite_fronts: SuiteFronts) -> None:
-    times, passes = model_queries.image_times(suite_fronts.suite_cache.db), passes_in_folders()
+    times, passes = suite_fronts.suite_cache.db.query("image_times"), passes_in_folders()
     assert {(row.model, row.device) for row in times.itertuples()} == set(passes) and len(passes) >= 3
     for row in times.itertuples():
         own = passes[row.model, row.device]

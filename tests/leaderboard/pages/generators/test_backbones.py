@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from leaderboard.data import generator_queries, task_queries
 from leaderboard.data.database import Database
 from leaderboard.pages.generators import backbones
 from leaderboard.pages.generators.backbones import BackboneSet
@@ -33,7 +32,7 @@ def text(markup: str) -> str:
 
 def test_sets_with_an_order_and_several_pairs_are_offered(db: Database) -> None:
     assert [key for _, key in backbones.choices(db)] == ["mini-generators", "grid-few", "grid-rated"]
-    assert not [suite for suite in generator_queries.sets(db)["suite"] if suite.startswith("grid-")]
+    assert not [suite for suite in db.query("generator_sets")["suite"] if suite.startswith("grid-")]
 
 
 def test_the_shipped_drawn_generators_are_compared_with_their_known_order(db: Database) -> None:
@@ -88,6 +87,6 @@ def test_the_answer_follows_from_what_is_significant(cells: list, error: float, 
 
 
 def test_the_page_of_a_grids_task_says_how_it_is_run_and_that_it_has_no_single_items(db: Database) -> None:
-    [about] = task_queries.task(db, key=f"own/{grid_stand_ins.SUITE}/mine").itertuples()
+    [about] = db.query("task", key=f"own/{grid_stand_ins.SUITE}/mine").itertuples()
     assert "one image backbone" in protocols.sentence(about.procedure, about.benchmark)
     assert "no single items" in items.how_to(db, pd.Series(about._asdict()))["empty"]

@@ -69,7 +69,7 @@ def test_an_encoder_has_numbers_and_no_cost(judging: Judging) -> None:
 
 
 def recorded(*, seconds: float | None = None, stored: int = 10, **parts: dict) -> pd.DataFrame:
-    """One run of 10 pairs as `judge_queries.runs` gives it."""
+    """One run of 10 pairs as the query `judged_runs` gives it."""
     row = {"model": "a", "task": "t", "settings": json.dumps({"found": parts}), "seconds": seconds}
     return pd.DataFrame([{**row, "total": 10, "stored": stored}])
 

@@ -50,6 +50,7 @@ def own_site(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
             "Org/Judge@host",
         ),
         (row("own/held", "Held", adapter="own"), "session", "Towers"),
+        (row("own/made", "made", adapter="own"), "file", "made.py:make_model"),  # as older versions recorded it
     )
     for own, kind, name in models:
         arguments = ("preprocess",) if kind == "session" else ()
@@ -82,6 +83,7 @@ AGAIN = {
     "org/name": f"likeness run --suite mini --models hub:Org/Name@{COMMIT}",
     "endpoint/judge": "likeness run --suite mini --models endpoint:Org/Judge # LIKENESS_ENDPOINT at host",
     "own/held": 'compute.evaluate(model, suite="mini", name="Held", preprocess=...) # model: Towers',
+    "own/made": 'compute.evaluate(model, suite="mini", name="made") # model: made.py:make_model',
 }
 
 
@@ -91,7 +93,9 @@ def test_the_page_says_that_it_is_an_own_model_and_how_to_run_it_again(own_site,
     words = text(head)
     assert "Your own model. It is not in a catalogue, and no paper has published scores of it" in words
     assert DIGEST in words and AGAIN[key] in words
-    assert "not available on the Try page: " in words and ("with --models" in words) == (key != "own/held")
+    assert "not available on the Try page: " in words and ("with --models" in words) == (
+        key not in ("own/held", "own/made")
+    )
     assert "/tmp" not in head and str(Path.home()) not in head
     assert ("huggingface.co" in head) == (key == "org/name")
 
@@ -99,7 +103,7 @@ def test_the_page_says_that_it_is_an_own_model_and_how_to_run_it_again(own_site,
 def test_scores_on_what_its_card_names_are_marked(own_site) -> None:
     table = own_site.suite_cache.table("mini")
     trained = {row.model: table.trained(at) for at, row in enumerate(table.rows) if row.model in AGAIN}
-    assert trained == {"own/my-model": "unknown", "org/name": "yes", "own/held": "unknown", "endpoint/judge": "unknown"}
+    assert trained == {**dict.fromkeys(AGAIN, "unknown"), "org/name": "yes"}
 
 
 def test_what_the_host_named_can_be_tried(own_site) -> None:

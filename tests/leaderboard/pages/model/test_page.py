@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import pytest
 from markupsafe import Markup
 
-from leaderboard.data import item_queries, model_queries
 from leaderboard.data.leaders import by_language
 from leaderboard.data.scope import Scope
 from leaderboard.pages.model import page as model
@@ -21,7 +20,7 @@ def _text(markup: str) -> str:
 
 @pytest.mark.parametrize("by", ["category", "task"])
 def test_models_of_every_kind(site, by):
-    listed = set(model_queries.listed_models(site.db)["key"])
+    listed = set(site.db.query("listed_models")["key"])
     for key in KINDS:
         assert key in listed
         head, figure, rest = model.page(site, model=key, suite="", by=by)
@@ -87,7 +86,7 @@ def test_weights_in_a_package_are_not_looked_for_on_the_hub_and_a_guessed_alias_
 
 def test_a_computed_run_can_be_opened(stand_in_site):
     *_, rest = model.page(stand_in_site, model="example/eye", suite="", by="category")
-    runs = item_queries.computed_runs(stand_in_site.db, model="example/eye")
+    runs = stand_in_site.db.query("computed_runs", task="", model="example/eye")
     assert rest.count('class="lk-run"') == len(runs)
     assert "not the one on the board" in rest
     *_, printed = model.page(stand_in_site, model="royokong/e5-v", suite="", by="category")

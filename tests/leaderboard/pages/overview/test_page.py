@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from leaderboard.data import suite_queries
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.payload import board
 from leaderboard.pages.overview.page import LEADERS, NEWEST, SUITES, benchmarks, newest
@@ -20,7 +19,7 @@ def test_every_benchmark_with_scores_has_its_leaders(site: SimpleNamespace) -> N
     for key, ranks in zip(shown, ranked, strict=True):
         table = site.suite_cache.table(key)
         rows = [row for row in board(site.db, table, ranks)["rows"] if row["origin"] == table.origin]
-        tasks = suite_queries.suites(site.db).set_index("key").loc[key, "tasks"]
+        tasks = site.db.query("suites").set_index("key").loc[key, "tasks"]
         count = f"of {len(rows)} models ranked on {tasks} tasks" if ranks else f"{len(rows)} generators"
         assert count in markup, key
 

@@ -19,7 +19,7 @@ from scipy import stats
 from compute.analysis.figures.curve import curve
 from compute.analysis.lite import smaller
 from compute.analysis.lite.selection import knee
-from leaderboard.data import model_queries, suite_queries
+from leaderboard.data import model_queries
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.smaller_suite import choice
@@ -38,7 +38,7 @@ def suites(database: Path) -> SmallerSuites:
 
 
 def query_of(suites: SmallerSuites, **query: str) -> SmallerSuiteQuery:
-    values, note = parse(choice.parameters(suite_queries.suites(suites.db)), query)
+    values, note = parse(choice.parameters(suites.db.query("suites")), query)
     assert note == ""
     return SmallerSuiteQuery(
         **{name: values[name] for name in ("suite", "origin", "by", "size", "hours", "high", "low")}

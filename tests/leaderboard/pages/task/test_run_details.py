@@ -8,13 +8,12 @@ from importlib.metadata import version
 import pytest
 
 from compute.rounding import rounded
-from leaderboard.data import item_queries
 from leaderboard.pages.task.run_details import details
 
 
 @pytest.fixture(scope="module")
 def runs(stand_in_suite_cache):
-    return item_queries.computed_runs(stand_in_suite_cache.db)
+    return stand_in_suite_cache.db.query("computed_runs", task="", model="")
 
 
 def lines(found: dict) -> dict[str, str]:

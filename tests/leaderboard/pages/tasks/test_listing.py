@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from leaderboard.data import task_queries
 from leaderboard.data.languages import NAMES
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import render
@@ -19,7 +18,7 @@ def rows(papers_cache: SuiteCache) -> dict:
 
 
 def test_every_task_is_listed_once(rows, papers_cache):
-    frame = task_queries.tasks(papers_cache.db)
+    frame = papers_cache.db.query("tasks")
     assert list(rows) == list(frame["key"])
     assert sum(row["models"] == 0 for key, row in rows.items() if not key.startswith("vidore/")) == 5
 

@@ -1,1 +1,0 @@
-"""The papers' claims, recomputed from their own scores; one file a paper."""

@@ -1,0 +1,98 @@
+"""An encoder of mteb's protocol: `encode(inputs, *, task_metadata, hf_split, hf_subset, prompt_type, **kwargs)`.
+
+The protocol hands over a loader of batches, which are mappings of `image` (a list of PIL images) and `text` (a list).
+Source: mteb 2.26, models/models_protocols.py and _create_dataloaders.py.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from compute.models.own.objects import Given, OwnEncoder, Side
+from compute.types import BadInput
+
+
+def matches(model: Any) -> bool:
+    """Whether the object has the protocol's `encode`, known by its argument `task_metadata`; or by `mteb_model_meta`
+    next to it, where `encode` only hands its arguments on."""
+    if isinstance(model, type) or not (encode := _encode(model)):
+        return False
+    return hasattr(model, "mteb_model_meta") or "task_metadata" in inspect.signature(encode).parameters
+
+
+def read(given: Given) -> OwnEncoder:
+    """Images and texts by its own `encode`. Which of the two it takes is what its `mteb_model_meta` says; without one
+    it takes what does not make it raise an error in its check.
+
+    Every item is encoded once, whatever number of tasks use it: `prompt_type` is None and `task_metadata` that of no
+    task, so a prompt that depends on the task or on the role of a text is not used. A late-interaction model, by the
+    similarity that its metadata name, gets texts as queries and images as documents.
+    """
+    meta = getattr(given.model, "mteb_model_meta", None)
+    named = getattr(meta, "modalities", None) or ()
+    late = getattr(getattr(meta, "similarity_fn_name", None), "value", "") == "MaxSim"
+    has = [modality for modality in ("image", "text") if modality in (named or ("image", "text"))]
+    if not has:
+        raise BadInput(f"{given.of} takes {', '.join(named)}, by its mteb_model_meta: neither images nor texts")
+    roles = {"image": "document", "text": "query"} if late else {}
+    prompt_type = "query for texts, document for images" if late else "None"
+    return OwnEncoder(
+        name=given.of,
+        sides={side: Side(run=_run(_encode(given.model), side, role=roles.get(side))) for side in has},
+        settings={"prompt": f"none: task_metadata is that of no task and prompt_type is {prompt_type}"},
+        uncertain=not named,
+        late_interaction=late,
+    )
+
+
+class Rows(list):
+    """The items of one batch as a data set of one column, as far as encoders look into it."""
+
+    def __init__(self, column: str, items: Sequence[Any]) -> None:
+        import datasets
+
+        super().__init__({column: item} for item in items)
+        self.column_names = [column]
+        self.features = {column: datasets.Image() if column == "image" else datasets.Value("string")}
+
+    def __getitem__(self, at: Any) -> Any:
+        return [row[at] for row in self] if isinstance(at, str) else super().__getitem__(at)
+
+
+def _encode(model: Any) -> Any:
+    """The protocol's `encode`, private in mteb's wrapper of multi-vector models; None where it is missing."""
+    found = (getattr(model, name, None) for name in ("encode", "_encode"))
+    return next((encode for encode in found if callable(encode)), None)
+
+
+def _run(encode: Any, modality: str, *, role: str | None) -> Callable[[Sequence[Any]], Any]:
+    """`encode` of one batch, with a task's metadata that says no more than its modality."""
+    from mteb.abstasks.task_metadata import TaskMetadata
+    from mteb.types import PromptType
+    from torch.utils.data import DataLoader
+
+    metadata = TaskMetadata(
+        dataset={"path": "likeness", "revision": "none"},
+        name="Likeness",
+        description="Items of several tasks, encoded once",
+        type="VisualSTS(eng)" if modality == "image" else "STS",
+        modalities=[modality],
+        category="i2i" if modality == "image" else "t2t",
+        eval_langs=["eng-Latn"],
+        main_score="cosine_spearman",
+    )
+
+    def collated(rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:  # images as they are
+        return {modality: [row[modality] for row in rows]}
+
+    return lambda items: encode(
+        DataLoader(Rows(modality, items), batch_size=len(items), collate_fn=collated, shuffle=False),
+        task_metadata=metadata,
+        hf_split="test",
+        hf_subset="default",
+        prompt_type=role and PromptType(role),
+        batch_size=len(items),
+        show_progress_bar=False,
+    )

@@ -1,0 +1,293 @@
+"""An object in memory behind the interfaces of our models: an encoder of callables, a metric of images, a judge."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from compute.content import decoding
+from compute.content.messages import STOP, Question, Reply
+from compute.models.judges.answer_log import AnswerLog
+from compute.models.judges.images import grouped, image_part
+from compute.types import BadInput, CannotDo, LikenessError
+
+if TYPE_CHECKING:
+    import torch
+
+    from compute.models.adapter import Hardware, Item
+    from compute.models.encoders.towers import Towers
+
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+MESSAGES = {
+    "messages": "OpenAI's chat form, one message of the user",
+    "images": f"data URLs; PNG where they are not upright RGB in PNG, JPEG or WebP; decoding {decoding.VERSION}",
+}
+
+
+class Given(NamedTuple):
+    """The object and what `wrap` was called with."""
+
+    model: Any
+    of: str  # how messages name the object
+    hardware: Hardware
+    preprocess: Any = None
+    tokenizer: Any = None
+    processor: Any = None
+    higher_is_better: bool | None = None
+
+
+class Side(NamedTuple):
+    """One modality of an encoder: `ready` prepares an item on the CPU, in many threads; `run` takes a batch of them and
+    gives anything that `as_array` reads, of late interaction item by item."""
+
+    run: Callable[[Sequence[Any]], Any]
+    ready: Callable[[Any], Any] = lambda item: item
+
+
+@dataclass(kw_only=True)
+class OwnEncoder:
+    """Images and texts into vectors by somebody else's code: what it raises and what it gives is checked."""
+
+    name: str
+    sides: Mapping[str, Side]
+    settings: dict[str, Any]
+    parts: Mapping[str, Any] = field(default_factory=dict)  # what is digested besides the arguments, by its role
+    uncertain: bool = False  # whether only its check tells which of the modalities it takes
+    late_interaction: bool = False  # gives many vectors an item
+    remark: str = ""
+
+    def prepare(self, modality: str, item: Item) -> Any:
+        """An item made ready. Raises BadInput where the preparation fails."""
+        return _prepared(self.sides[modality].ready, item)
+
+    def embed(self, modality: str, prepared: Sequence[Any]) -> np.ndarray | list[np.ndarray]:
+        """(n, d) float32, or (vectors, d) an item. Raises what the model raises, and BadInput for other output."""
+        import torch
+
+        with torch.inference_mode():
+            output, count = self.sides[modality].run(prepared), len(prepared)
+            if not self.late_interaction:
+                return self._shaped(as_array(output, of=self.name), count)
+            # Of an array (n, longest, d) that is filled up with zeros, these are taken off.
+            parts = [as_array(part, of=self.name).astype(np.float32) for part in output]
+        if len(parts) != count or any(part.ndim != 2 or not part.size for part in parts):
+            shapes = ", ".join(str(part.shape) for part in parts[:3])
+            raise BadInput(f"{self.name} gave {len(parts)} arrays ({shapes}) for {count} items, not (vectors, d) each")
+        return [part[: np.flatnonzero(part.any(axis=1)).max(initial=0) + 1] for part in parts]
+
+    def _shaped(self, array: np.ndarray, count: int) -> np.ndarray:
+        if array.ndim != 2 or len(array) != count or not array.shape[1]:
+            hint = ". It looks like one vector a token: pool them" if array.ndim == 3 and len(array) == count else ""
+            raise BadInput(
+                f"{self.name} gave an array of shape {array.shape} for {count} items, not ({count}, d){hint}"
+            )
+        return np.ascontiguousarray(array, dtype=np.float32)
+
+
+@dataclass(kw_only=True)
+class OwnComparer:
+    """Pairs of images into scores by somebody else's function. `batched`, whether it takes several pairs at once, is
+    settled in its check."""
+
+    given: Given
+    settings: dict[str, Any]
+    batched: bool = True
+
+    @property
+    def sign(self) -> float:
+        """-1 where lower is nearer."""
+        return 1.0 if self.given.higher_is_better else -1.0
+
+    def way(self) -> str:
+        """In words how the function is called."""
+        if self.given.preprocess is None:
+            return "lists of PIL images" if self.batched else "single PIL images"
+        return "batches of tensors" if self.batched else "single tensors"
+
+    def compare(self, first: Sequence[Item] | None, second: Sequence[Item]) -> np.ndarray:
+        """(n,) float64, higher is nearer. Raises CannotDo for single images, BadInput for another number of values, and
+        what the function raises."""
+        import torch
+
+        model, of, hardware, preprocess, *_ = self.given
+        if first is None:
+            raise CannotDo(f"{of} compares two images; it cannot score one alone")
+        stack = list if preprocess is None else partial(stacked, hardware=hardware)
+        sides = [[_prepared(preprocess or (lambda image: image), image) for image in side] for side in (first, second)]
+        with torch.inference_mode():
+            if self.batched:
+                output = as_array(model(*map(stack, sides)), of=of)
+            else:
+                pairs = ([stack([image])[0] for image in pair] for pair in zip(*sides, strict=True))
+                output = np.array([as_array(model(*pair), of=of).squeeze() for pair in pairs])
+        if output.size != len(second):
+            raise BadInput(f"{of} gave {output.size} numbers for {len(second)} pairs, not one a pair")
+        return self.sign * output.reshape(-1).astype(np.float64)
+
+
+@dataclass(kw_only=True)
+class OwnJudge:
+    """A function `ask(messages) -> text`: it gets questions one by one, and its answers go to a log as those of others.
+
+    `messages` are a list in the form of OpenAI's chat API, with one message of the user; images are data URLs.
+    """
+
+    ask: Callable[[list[dict[str, Any]]], str]
+    settings: dict[str, Any]
+    answers: AnswerLog | None = None  # with the digest among its settings: another function of the name has its own
+
+    def reply(self, questions: Sequence[Question]) -> list[Reply]:
+        """One reply a question, in order; what has been answered before is not asked.
+
+        A question whose answer is not a text, or that makes the function raise an error, comes back with an `error`.
+        Raises NotHere after many of these in a row, and BadItem for an image that cannot be read.
+        """
+        return self.answers.answered(questions, self._ask)
+
+    def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[int, Reply]]:
+        for position in grouped(questions):
+            yield position, self._reply(questions[position])
+
+    def _reply(self, question: Question) -> Reply:
+        messages = question.chat(image_part)
+        began = time.perf_counter()
+        try:
+            text = self.ask(messages)
+        except LikenessError:
+            raise
+        except Exception as error:
+            return Reply(item=question.item, error=f"the judge raised {worded(error)}")
+        if not isinstance(text, str):
+            return Reply(item=question.item, error=f"the judge gave a {type(text).__name__}, not a text")
+        return Reply(item=question.item, text=text, finish=STOP, seconds=round(time.perf_counter() - began, 4))
+
+
+def encoder_of(given: Given, *, image: Callable[..., Any] | None, text: Callable[..., Any] | None) -> OwnEncoder:
+    """The encoder of two functions: `image` gets a list of PIL images, or with `preprocess` the batch that its outputs
+    are stacked to; `text` a list of texts, or with `tokenizer` the batch of their tokens."""
+    preprocess, tokenizer, settings, sides = given.preprocess, given.tokenizer, {}, {}
+    for modality, function, ready, items, made in (
+        ("image", image, preprocess, "PIL images", "the caller's transform, stacked"),
+        ("text", text, None if tokenizer is None else tokens_of(tokenizer), "texts", "the caller's tokens, stacked"),
+    ):
+        if function is not None:
+            settings[modality] = items if ready is None else made
+            sides[modality] = (
+                Side(run=partial(_of_list, function))
+                if ready is None
+                else Side(run=partial(_of_batch, function, given.hardware), ready=ready)
+            )
+    return OwnEncoder(name=given.of, sides=sides, settings=settings)
+
+
+def of_towers(towers: Towers, **parts: Any) -> OwnEncoder:
+    """The encoder of a library's own model, whose items go through towers."""
+    has = [modality for modality in ("image", "text") if getattr(towers, modality) is not None]
+    sides = {side: Side(ready=partial(towers.prepare, side), run=partial(towers.embed, side)) for side in has}
+    return OwnEncoder(name=towers.name, sides=sides, settings=towers.settings, parts=parts)
+
+
+def tokens_of(tokenizer: Callable[..., Any]) -> Callable[[str], Any]:
+    """A text's tokens, padded to one length: by a tokenizer of transformers as a mapping, by another as a tensor.
+
+    A tokenizer of transformers pads to its `model_max_length`; another gets a list of one text and gives (1, length).
+    """
+    longest = getattr(tokenizer, "model_max_length", None)
+    if longest is None:
+        return lambda text: tokenizer([text])[0]
+    if longest > 100_000:
+        raise BadInput("tokenizer= has no length that texts are padded to: set tokenizer.model_max_length")
+
+    def ready(text: str) -> Mapping[str, Any]:
+        tokens = tokenizer(text, padding="max_length", truncation=True, max_length=longest, return_tensors="np")
+        return {name: value[0] for name, value in tokens.items()}
+
+    ready("")  # settles truncation and padding, which would not be safe to change among threads
+    return ready
+
+
+def stacked(items: Sequence[Any], *, hardware: Hardware) -> Any:
+    """(n, ...) on the device, of n tensors or arrays of one shape; for n mappings a mapping of such."""
+    if isinstance(items[0], Mapping):
+        return {name: stacked([item[name] for item in items], hardware=hardware) for name in items[0]}
+    import torch
+
+    batch = torch.stack([torch.as_tensor(item) for item in items])
+    return batch.to(hardware.device, hardware.torch_dtype if batch.is_floating_point() else None)
+
+
+def as_array(output: Any, *, of: str) -> np.ndarray:
+    """The numbers of whatever a model gives: an array, a tensor on any device and in any precision, or a list of such.
+    Raises BadInput."""
+
+    def plain(part: Any) -> Any:
+        if hasattr(part, "detach"):  # a tensor
+            part = part.detach().cpu()
+            return (part.float() if part.is_floating_point() else part).numpy()
+        return [plain(each) for each in part] if isinstance(part, list | tuple) else part
+
+    try:
+        array = np.asarray(plain(output))
+    except (ValueError, TypeError):  # lists of unequal length
+        array = np.asarray(None)
+    if array.dtype.kind not in "fiub":
+        raise BadInput(f"{of} gave a {type(output).__name__}, not an array of real numbers")
+    return array
+
+
+def worded(error: BaseException) -> str:
+    """An error of the caller's own code in one line: its class and what it says."""
+    text = " ".join(str(error).split())[:300]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def modules_of(model: Any) -> list[Any]:
+    """The torch modules that an object is or holds as its attributes."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return []
+    parts = [model] if isinstance(model, torch.nn.Module) else getattr(model, "__dict__", {}).values()
+    return [part for part in parts if isinstance(part, torch.nn.Module)]
+
+
+def weight_of(model: Any) -> torch.Tensor | None:
+    """The largest floating-point weight, which tells where a model is and in what precision; None where none is."""
+    weights = (weight for module in modules_of(model) for weight in module.parameters() if weight.is_floating_point())
+    return max(weights, key=lambda weight: weight.numel(), default=None)
+
+
+def inputs_of(function: Callable[..., Any]) -> int | None:
+    """The number of inputs without a default, which tells a metric from a judge; None where the function does not say,
+    as with *args."""
+    try:
+        parameters = inspect.signature(getattr(function, "forward", function)).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters):
+        return None
+    return sum(parameter.kind in POSITIONAL and parameter.default is parameter.empty for parameter in parameters)
+
+
+def _of_list(function: Callable[..., Any], items: Sequence[Any]) -> Any:
+    return function(list(items))
+
+
+def _of_batch(function: Callable[..., Any], hardware: Hardware, items: Sequence[Any]) -> Any:
+    batch = stacked(items, hardware=hardware)
+    return function(**batch) if isinstance(batch, Mapping) else function(batch)
+
+
+def _prepared(preprocess: Callable[[Any], Any], item: Any) -> Any:
+    try:
+        return preprocess(item)
+    except (BadInput, MemoryError):
+        raise
+    except Exception as error:
+        raise BadInput(f"the model's preprocessing raised {worded(error)}") from error

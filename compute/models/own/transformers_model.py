@@ -1,0 +1,158 @@
+"""A transformers model in memory: with `get_image_features` or `get_text_features`, as CLIP and SigLIP have them, or of
+images or texts alone, where its kind leaves no doubt about its vector.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compute.models.encoders import dual, text, vision
+from compute.models.encoders.towers import ImageTower, Towers
+from compute.models.files import pretrained, weights
+from compute.models.files.weights import one_line
+from compute.models.own.objects import Given, OwnEncoder, of_towers
+from compute.types import BadInput
+
+if TYPE_CHECKING:
+    import torch
+
+METHODS = {"image": "get_image_features", "text": "get_text_features"}
+# Their last states are pooled as the catalogue's models of these families are (compute/models/encoders/text.py).
+MEAN = ("bert", "roberta", "xlm-roberta", "albert", "modernbert", "distilbert", "mpnet", "t5")
+# What prepares a modality: an attribute of a processor, one that it has itself, the library's loader, its files.
+PARTS = {
+    "image": ("image_processor", "to_json_string", "AutoImageProcessor", weights.PROCESSOR),
+    "text": ("tokenizer", "model_max_length", "AutoTokenizer", weights.TOKENIZER),
+}
+
+
+def matches(model: Any) -> bool:
+    """Whether the object is a model of the library, or has such methods and a configuration."""
+    transformers = sys.modules.get("transformers")
+    if transformers is not None and isinstance(model, transformers.PreTrainedModel):
+        return True
+    return hasattr(model, "config") and any(callable(getattr(model, name, None)) for name in METHODS.values())
+
+
+def read(given: Given) -> OwnEncoder:
+    """Images and texts into the pooled outputs, projected where the model projects them, and not normalised.
+
+    A model of both whose processor or folder prepares one of them alone embeds that one. Raises BadInput where no
+    preprocessing is known, and where the model's kind does not say which vector it gives.
+    """
+    model, of = given.model, given.of
+    kind = getattr(model.config, "model_type", "")
+    towers = Towers(name=of, settings={"normalised": False}, hardware=given.hardware)
+    settings, parts, pooling = towers.settings, {}, ""
+    has = [modality for modality, name in METHODS.items() if callable(getattr(model, name, None))]
+    # A class of user may read its texts otherwise.
+    known = "text" in has and type(model).get_text_features.__module__.startswith("transformers.models.")
+    full_length, causal = known and kind in dual.SIGLIP, known and kind in dual.CLIP
+    if has:
+        settings["pooling"] = "the model's own"
+        has = [modality for modality in has if _is_prepared(given, modality)] or has
+    else:
+        modality, pooling = _pooling(model)
+        if not pooling:
+            raise BadInput(
+                f"{of}: which vector a model of the kind {kind!r} gives is not settled. Pass an object "
+                "with encode_image(images) or encode_text(texts) that pools its states, or a SentenceTransformer"
+            )
+        settings["pooling"] = {**vision.POOLINGS, **text.POOLINGS}[pooling]
+        has = [modality]
+
+    def vectors(output: Any) -> torch.Tensor:
+        pooled = output if hasattr(output, "detach") else getattr(output, "pooler_output", None)
+        if pooled is None:
+            raise BadInput(f"{of} gives a {type(output).__name__} without a pooled vector per item")
+        return pooled
+
+    def see(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        return vision.pooled(model(**inputs), pooling) if pooling else vectors(model.get_image_features(**inputs))
+
+    def say(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        if pooling:
+            return text.mean_of(model(input_ids=ids, attention_mask=mask).last_hidden_state, mask)
+        masked = {} if full_length or causal else {"attention_mask": mask}
+        return vectors(model.get_text_features(input_ids=ids, **masked))
+
+    if "image" in has and given.preprocess is not None:
+        settings["image"] = "the caller's transform"
+
+        def transformed(image: Any) -> Any:
+            made = given.preprocess(image)
+            return made if isinstance(made, Mapping) else {"pixel_values": made}
+
+        towers.image = ImageTower(ready=transformed, run=see)
+    elif "image" in has:
+        parts["preprocess"] = _part(given, "image")
+        ready, settings["image"] = pretrained.image_ready(parts["preprocess"])
+        towers.image = ImageTower(ready=ready, run=see)
+    if "text" in has:
+        parts["tokenizer"] = tokenizer = given.tokenizer or _part(given, "text")
+        if not hasattr(tokenizer, "model_max_length"):
+            raise BadInput(f"{of} needs a tokenizer of transformers, not {type(tokenizer).__name__}")
+        towers.text, settings["text"] = text.tower_by(
+            tokenizer,
+            run=say,
+            limit=pretrained.positions(getattr(model.config, "text_config", model.config)),
+            of=of,
+            remedy="set tokenizer.model_max_length",
+            full_length=full_length,
+            causal=causal,
+        )
+    return of_towers(towers, **parts)
+
+
+def _pooling(model: Any) -> tuple[str, str]:
+    """A model's modality, and how the catalogue pools a model of this kind; empty for a head, and for unknown kinds."""
+    config, kind = model.config, getattr(model.config, "model_type", "")
+    modality = {"pixel_values": "image", "input_ids": "text"}.get(model.main_input_name, "")
+    if model.base_model is not model or (kind == "vit_mae" and config.mask_ratio):  # a head, or patches skipped
+        return modality, ""
+    if modality == "image" and (kind in vision.BEFORE or not hasattr(config, "num_attention_heads")):
+        return modality, vision.usual_pooling(config)
+    return modality, "mean" if modality == "text" and kind in MEAN else ""
+
+
+def _of_processor(given: Given, modality: str) -> Any:
+    """What prepares a modality in `processor=`, or that itself; None where neither does."""
+    attribute, method, *_ = PARTS[modality]
+    return getattr(given.processor, attribute, given.processor if hasattr(given.processor, method) else None)
+
+
+def _is_prepared(given: Given, modality: str) -> bool:
+    """Whether the modality's preprocessing is passed, or lies with the checkpoint."""
+    if getattr(given, "preprocess" if modality == "image" else "tokenizer") is not None:
+        return True
+    if given.processor is not None:
+        return _of_processor(given, modality) is not None
+    name = getattr(given.model.config, "_name_or_path", "") or ""
+    if not Path(name).is_dir():
+        return bool(name)
+    return not weights.RequiredFiles(weights=PARTS[modality][3]).missing(weights.listing(Path(name)))
+
+
+def _part(given: Given, modality: str) -> Any:
+    """What prepares a modality: of `processor=`; else read from the model's own folder, or from the hub's files on this
+    machine. Raises BadInput."""
+    import transformers
+
+    if (part := _of_processor(given, modality)) is not None:
+        return part
+    config, (attribute, _, loader, _) = given.model.config, PARTS[modality]
+    name = getattr(config, "_name_or_path", "") or ""
+    remedy = "Pass processor=transformers.AutoProcessor.from_pretrained(checkpoint)"
+    if given.processor is not None or not name:
+        what = "processor= has no" if given.processor is not None else "it does not say which checkpoint has its"
+        raise BadInput(f"{given.of}: {what} {attribute}. {remedy}")
+    revision = {} if Path(name).is_dir() else {"revision": getattr(config, "_commit_hash", None) or "main"}
+    try:
+        return getattr(transformers, loader).from_pretrained(
+            name, local_files_only=True, trust_remote_code=False, **revision
+        )
+    except (OSError, ValueError, TypeError, ImportError) as error:
+        raise BadInput(f"{given.of}: no {attribute} with {Path(name).name}: {one_line(error)}. {remedy}") from error

@@ -1,0 +1,47 @@
+"""Each item gets the class of its nearest neighbours among the others, by cosine: nothing is trained or prompted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
+from compute.tasks.data import Clusters
+from compute.types import Undefined
+
+NEIGHBOURS = 5
+TIE = 1e-3  # of a distance, in votes: where classes have as many neighbours, the nearer ones decide
+
+
+def run(subject: Subject, data: Clusters, options: Mapping[str, Any]) -> Evidence:
+    """Accuracy of the class that most of the five nearest others have.
+
+    `value`: the votes of the right class less those of the best other. Raises Undefined for too few items.
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    labels, classes = data.test.labels, np.array(data.test.classes, dtype=object)
+    rows, votes = np.arange(len(labels)), np.zeros((len(labels), len(classes)))
+    if len(rows) <= NEIGHBOURS:
+        raise Undefined(f"There are {len(rows)} items: {NEIGHBOURS} neighbours of each need more")
+    vectors = subject.embed(data.test.items).astype(float)
+    index = NearestNeighbors(n_neighbors=NEIGHBOURS, metric="cosine").fit(vectors)
+    distances, near = index.kneighbors()  # of an item itself it is none
+    np.add.at(votes, (rows[:, None], labels[near]), 1 - TIE * distances)
+    answers, own = votes.argmax(axis=1), votes[rows, labels]
+    votes[rows, labels] = -np.inf
+    return Evidence.of(
+        settings={"neighbours": NEIGHBOURS},
+        names=data.test.names,
+        expected=classes[labels],
+        answer=classes[answers],
+        worth=answers == labels,
+        value=own - votes.max(axis=1),
+        figures={"accuracy": (answers == labels).astype(float)},
+        detail=contents_of((data.test.items,)),
+    )
+
+
+PROCEDURE = Procedure(key="neighbours", needs=(frozenset({"embed_image"}), frozenset({"embed_text"})), run=run)

@@ -1,0 +1,267 @@
+"""The papers' claims: how many verdicts there are, some worked by hand, and how a row becomes a claim."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from compute import claims, paths
+from compute.claims import PAPERS, all_claims, decimals, judge, printed_tables, read_paper, rho_slack, shown
+from compute.metrics.agreement import squared_correlation
+from compute.metrics.judge import evenness
+from compute.types import SEVERITIES, VERDICTS, BadInput, Claim
+
+# In the order of VERDICTS: conflict, tables differ, not significant, rounding, cannot be recomputed, reproduces.
+COUNTS = {
+    "UniSim-Bench": (35, 0, 5, 13, 16, 667),
+    "PairBench": (10, 0, 1, 7, 56, 26),
+    "MIEB": (25, 3, 0, 43, 44, 861),
+    "cFreD": (17, 0, 0, 4, 17, 56),
+}
+
+
+@pytest.fixture(scope="module")
+def listed() -> list[Claim]:
+    return all_claims()
+
+
+@pytest.fixture(scope="module")
+def tables() -> Iterator[duckdb.DuckDBPyConnection]:
+    with printed_tables() as opened:
+        for name in PAPERS:
+            read_paper(name, opened)
+        yield opened
+
+
+def test_verdicts_of_every_paper(listed: list[Claim]) -> None:
+    counts = Counter((claim.paper, claim.verdict) for claim in listed)
+    assert len(listed) == sum(map(sum, COUNTS.values())) == 1906
+    assert {paper: tuple(counts[paper, name] for name in VERDICTS) for paper in COUNTS} == COUNTS
+
+
+def test_every_text_is_whole_and_every_headline_says_why_it_matters(listed: list[Claim]) -> None:
+    for claim in listed:
+        assert claim.claim and claim.where and claim.severity in SEVERITIES
+        assert not set("{}") & set(claim.claim + claim.where + claim.printed + claim.note + claim.formula)
+        assert not {"nan", "None"} & set(claim.recomputed.split())
+        assert claim.severity != "headline" or len(claim.why.split()) >= 6, claim.key
+    headlines = Counter(claim.paper for claim in listed if claim.severity == "headline")
+    assert set(headlines) == set(COUNTS) and max(headlines.values()) < 30, "a headline is rare"
+
+
+def test_keys_are_unique_and_a_note_is_on_a_claim_that_exists(listed: list[Claim]) -> None:
+    keys = [claim.key for claim in listed]
+    assert len(set(keys)) == len(keys)
+    assert {"mieb-tasks", "cfred-table-3-rho/of-mps-with-human-preference-on-coco"} <= set(keys)
+    own = {(claim.key.partition("/")[0], word) for claim in listed for word in (claim.claim, claim.verdict)}
+    with printed_tables() as opened:
+        for name in PAPERS:
+            rows = read_paper(name, opened)["claims"].items()
+            assert {(key, text) for key, row in rows for text in row.get("notes", {})} <= own
+
+
+@pytest.mark.parametrize(
+    ("key", "printed", "recomputed", "verdict"),
+    [
+        # (85.1 + 68.6 + 80.2) / 3 = 77.967
+        ("unisim-table-2-average/clip-vit-b-32-img-2afc-average", "78.0", "77.967", "reproduces"),
+        # (57.1 + 67.0 + 79.9) / 3 = 68.0
+        ("unisim-table-6-average/llava-next-7b-img-2afc-average", "79.4", "68.000", "conflict"),
+        # (27.3 + 57.2) / 2 = 42.25 rounds to 42.2 or 42.3
+        ("unisim-table-8-average/ds-ensemble-ir-average", "42.2", "42.250", "reproduces"),
+        # 196 * sqrt(0.851 * 0.149 / 1824) = 1.634
+        ("unisim-interval/clip-vit-b-32-nights-95-interval", "1.6", "1.634", "reproduces"),
+        # (70.3 + 74.9 + 78.3 + 69.5) / 4 = 73.25
+        ("unisim-internvl-small", "73.0", "73.25", "conflict"),
+        ("unisim-test-samples", "88K", "86.3K", "conflict"),
+        ("pairbench-mmscore/mmscore-of-llava-onevision-7b-all-splits", "30.88", "30.8856", "rounding"),
+        ("pairbench-comparisons", "69648", "76256", "conflict"),  # 69648 + 3344 + 3264
+        ("mieb-table-22-average/voyage-multimodal-3-clus.-5", "82.41", "82.4120", "reproduces"),
+        ("mieb-table-5-saving/e5-v-saving-by-mieb-lite", "82.4%", "82.424", "reproduces"),
+        ("mieb-rank-e5-v", "2", "4", "tables differ"),
+        # Ranks 4, 2, 1, 3 against 1, 2, 3, 4: only the second and the third stay before the fourth, two of six pairs.
+        ("cfred-table-2-accuracy", "-", "MPS 33.33", "cannot be recomputed"),
+        ("cfred-table-1-accuracy/rank-accuracy-of-hpsv2-on-hpdv2", "88.9", "91.111", "conflict"),  # 41 of 45 pairs
+        ("cfred-table-3-ranks/ranks-under-cfred-on-coco", "4, 7, 2,", "4, 7, 1, 5, 1, 3, 6, 9, 8", "rounding"),
+    ],
+)
+def test_worked_by_hand(listed: list[Claim], key: str, printed: str, recomputed: str, verdict: str) -> None:
+    (claim,) = (claim for claim in listed if claim.key == key)
+    assert claim.printed.startswith(printed) and claim.recomputed.endswith(recomputed) and claim.verdict == verdict
+
+
+def test_an_interval_moved_by_the_formula_does_not_count_as_reproduced(listed: list[Claim]) -> None:
+    moved = [claim for claim in listed if "Moved one column right" in claim.note]
+    assert len(moved) == 11 and {claim.verdict for claim in moved} == {claims.CANNOT}
+    assert all(claim.printed and claim.recomputed for claim in moved)
+    lost = [(claim.claim, claim.printed) for claim in listed if claim.note.startswith("Lost:")]
+    assert lost == [
+        ("Qwen2-VL-7B, IMAGEREWARD, 95% interval", ""),
+        ("IR BLIP, AGIQA-3K (alignment), 95% interval", ""),
+    ]
+
+
+def test_correlations_that_run_the_wrong_way_are_named(listed: list[Claim]) -> None:
+    wrong = [claim.claim for claim in listed if ", the wrong way." in claim.note]
+    metrics = ["CLIPScore", "MPS", "FID", "FD-DINOv2", "CLIPScore", "CMMD"]
+    assert [claim.removeprefix("ρ² of ").partition(" with ")[0] for claim in wrong] == metrics
+
+
+def test_public_files_that_are_not_here_leave_their_claim_open(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(paths, "IMPORTED", tmp_path)
+    (claim,) = (claim for claim in all_claims() if claim.key == "mieb-public-files")
+    assert (claim.verdict, claim.recomputed) == (claims.CANNOT, "") and "not here" in claim.note
+
+
+def test_the_averages_have_as_many_parts_as_their_headings_say(tables: duckdb.DuckDBPyConnection) -> None:
+    def counts(source: str, group: str | None) -> dict[str, int]:
+        rule = """SELECT average, count(*) FROM parts WHERE source = ? AND "of" <> source
+                  AND "group" IS NOT DISTINCT FROM ? GROUP BY average"""
+        return dict(tables.execute(rule, [source, group]).fetchall())
+
+    found = counts("mieb-table-22", None)
+    assert len(found) == 9 and all(f"({count})" in heading for heading, count in found.items())
+    few = {"Clus.": 5, "Cmp.": 7, "VC.": 6, "Doc.": 10, "vSTS (en)": 7, "ZS.": 23, "LP.": 22}
+    assert counts("mieb-table-2", "MIEB Full (130 tasks)") == few
+    lite = {"Clus.": 2, "Cmp.": 6, "VC.": 5, "Doc.": 6, "vSTS (en)": 2, "ZS.": 7, "LP.": 8}
+    assert counts("mieb-table-2", "MIEB-lite (51 tasks)") == lite
+    assert tables.execute("SELECT whole_mean(x), whole_mean(y) FROM (VALUES (1, 1), (3, NULL)) t(x, y)").fetchone() == (
+        2,
+        None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("tau", "models", "claimed", "verdict"),
+    [
+        (0.4, 12, "none", "not significant"),  # p = 0.09
+        (0.9, 12, "none", "conflict"),
+        (-0.9, 12, "none", "conflict"),
+        (-0.9, 12, "weak", "reproduces"),
+        (0.9, 12, "weak", "conflict"),
+        (0.6, 5, "weak", "not significant"),
+        (0.0, 400, "none", "reproduces"),
+        (0.2, 400, "none", "conflict"),
+        (0.2, 400, "weak", "reproduces"),
+        (-0.03, 12, "positive", "not significant"),  # p = 0.89
+        (0.9, 12, "positive", "reproduces"),
+        (-0.9, 12, "positive", "conflict"),
+        (1.0, 12, "positive", "not significant"),  # no interval
+    ],
+)
+def test_a_claim_on_a_correlation_stands_or_falls_only_where_its_interval_says_so(
+    tables: duckdb.DuckDBPyConnection, tau: float, models: int, claimed: str, verdict: str
+) -> None:
+    tables.execute("INSERT INTO taus VALUES (?, 'a-b', 'core', 0, ?, ?)", [f"{tau} {models}", models, tau])
+    (held,) = tables.execute(
+        "SELECT DISTINCT holds FROM figure_3(?, 'a-b', ?)", [f"{tau} {models}", claimed]
+    ).fetchone()
+    assert held == verdict
+
+
+def test_kendall_and_spearman_by_hand() -> None:
+    assert claims.kendall([1, 2, 3], [1, 3, 2]) == pytest.approx(1 / 3)  # 2 pairs agree, 1 does not
+    assert claims.spearman([1, 2, 3, 4], [1, 2, 4, 3]) == pytest.approx(0.8)
+
+
+def test_slack_bounds_what_rounding_can_do(tables: duckdb.DuckDBPyConnection) -> None:
+    rng = np.random.default_rng(1)
+    scores, human = np.array([0.94, 0.63, 0.39, 0.29]), np.array([69.84, 46.10, 42.68, 29.21])
+    centre, half = squared_correlation(scores=scores, human=human), [0.005] * 4
+    slack = rho_slack(scores, human, half, half)
+    for _ in range(200):
+        moved = [values + rng.uniform(-0.005, 0.005, 4) for values in (scores, human)]
+        assert abs(squared_correlation(scores=moved[0], human=moved[1]) - centre) <= slack * 1.01
+    assert rho_slack(scores, human, [0] * 4, [0] * 4) == 0
+    splits = tables.execute("FROM splits WHERE slack IS NOT NULL AND least(sensitive, invariant) > 1").df()
+    assert len(splits) > 400
+    assert splits["control"].to_numpy() == pytest.approx(
+        100 * evenness(sensitive=splits["sensitive"], invariant=splits["invariant"])
+    )
+    for _ in range(50):
+        a, b = (splits[name] + rng.uniform(-0.005, 0.005, len(splits)) for name in ("sensitive", "invariant"))
+        moved = 100 * evenness(sensitive=a, invariant=b)
+        assert (np.abs(moved - splits["control"]) <= splits["slack"] + 1e-9).all()
+
+
+MADE = """
+paper = "P"
+tables = "CREATE TABLE made AS FROM (VALUES ('a', '1.0', 1.04), ('b', '1', 2.0), ('c', '', NULL)) t(name, text, value)"
+[claims.family]
+severity = "table"
+where = "Table 1"
+claim = "{name}"
+printed = "{text}"
+note = "All."
+query = "FROM made ORDER BY name"
+notes = {b = "Only b.", conflict = "Conflicts."}
+[claims.stated]
+severity = "table"
+where = "Section 1"
+claim = "s"
+printed = "half"
+verdict = "cannot be recomputed"
+[claims.text]
+severity = "table"
+where = "Section 2"
+claim = "t"
+printed = "4 of 4"
+recomputed = "{n} of 4"
+query = "SELECT 4 AS n"
+[claims.held]
+severity = "detail"
+where = "Section 3"
+claim = "u"
+recomputed = "gap {gap:+.1f}"
+query = "SELECT -0.25::DOUBLE AS gap, gap > 0 AS holds"
+"""
+
+
+def test_a_row_with_placeholders_is_a_family_with_notes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    shutil.copy(paths.CLAIMS / "common.sql", tmp_path)
+    (tmp_path / "made.toml").write_text(MADE)
+    monkeypatch.setattr(paths, "CLAIMS", tmp_path)
+    monkeypatch.setattr(claims, "PAPERS", ("made",))
+    assert [(row.key, row.claim, row.recomputed, row.verdict, row.note) for row in all_claims()] == [
+        ("family/a", "a", "1.040", "reproduces", "All."),
+        ("family/b", "b", "2.00", "conflict", "All. Only b. Conflicts."),
+        ("family/c", "c", "", "cannot be recomputed", "All."),
+        ("stated", "s", "", "cannot be recomputed", ""),
+        ("text", "t", "4 of 4", "reproduces", ""),
+        ("held", "u", "gap −0.2", "conflict", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("printed", "recomputed", "slack", "expected"),
+    [
+        ("72.6", 72.65, 0.0, "reproduces"),  # half up or half to even
+        ("72.6", 72.66, 0.0, "conflict"),
+        ("72.6", 72.66, 0.05, "rounding"),
+        ("82.4%", 82.44, 0.0, "reproduces"),
+        ("88K", 86.3, 0.0, "conflict"),
+        ("1.3M", 1.302, 0.0, "reproduces"),
+        ("1", None, 0.0, "cannot be recomputed"),
+    ],
+)
+def test_judge(printed: str, recomputed: float | None, slack: float, expected: str) -> None:
+    assert judge(printed, recomputed, slack=slack) == expected
+
+
+def test_a_text_is_not_judged_as_a_number() -> None:
+    assert decimals("72.60%") == 2 and decimals("88K") == 0
+    for text in ("nearly 50%", "nan"):
+        with pytest.raises(BadInput, match="number"):
+            judge(text, 1.0)
+
+
+def test_numbers_are_rounded_as_everywhere() -> None:
+    """Half to even on the decimal: 37.45 is 37.4, whatever its binary approximation."""
+    assert shown(0.3745 * 100, like="37") == "37.45" and shown(1.00125, like="1.00") == "1.0012"
+    assert shown(23, like="23.0") == "23" and shown(None, like="1") == ""

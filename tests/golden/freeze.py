@@ -1,0 +1,605 @@
+"""What people and programs get, as it was: pages with their figures, payloads, exports, endpoints, databases, answers.
+
+    python -m tests.golden.freeze [SECTION ...]            compares, and prints what differs
+    python -m tests.golden.freeze [SECTION ...] --write    writes the files anew, in the commit that explains it
+
+A section is a file `freeze/<section>.json.xz` of named documents. It is read from the outside: by the pages' addresses,
+as a browser opens them, by the routes, the endpoints and the functions of `compute`. There are three databases:
+`shipped`; `computed`, with the drawn tasks run by two small models; `made`, with a table of 60 models. Of the second
+and third only what differs from the first is stored. Statistics agree to 1e-12, what models computed to 1e-5, since
+processors differ.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import difflib
+import inspect
+import io
+import json
+import lzma
+import math
+import re
+import sys
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import duckdb
+import httpx
+import numpy as np
+from PIL import Image
+
+HERE = Path(__file__).parent / "freeze"
+EXACT, COMPUTED = 1e-12, 1e-5  # relative
+DIGITS = 13  # that a stored number has
+SECTIONS = ("pages", "payloads", "database", "answers", "generators", "tables", "python")
+FORMS = ("csv", "parquet", "json", "markdown", "latex", "bibtex")
+DIGESTED = {  # what a row is counted by, and its content
+    "items": ("run, subset", "(item, expected, answer, correct, value, detail)"),
+    "thumbnails": ("task", "(image, md5(webp))"),
+    "calibration_domains": ("model, domain, modality", "md5(record::VARCHAR)"),
+}
+MACHINE = {("meta", "value"), ("runs", "seconds"), ("runs", "started"), ("runs", "code"), ("runs", "settings")}
+PLAIN = (str, int, float, bool, type(None))
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
+Documents = dict[str, Any]
+
+# Tasks of the drawn suites that the two smallest models run in a second or two each.
+RUNS = {
+    "mini": ("mini/image-choice", "mini/odd-one-out", "mini/alternatives", "mini/instances", "mini/shapes"),
+    "mini-pairs": ("mini/pairs-r",),
+}
+# What every page is opened with, besides nothing.
+QUERIES = {
+    "choose": (
+        "need=quality&license=permissive&size=1b",
+        "need=documents&hardware=gpu8",
+        "need=classification&language=swa",
+        "need=judge",
+    ),
+    "compare": (
+        "suite=mieb&models=google/siglip-so400m-patch14-384,openai/clip-vit-large-patch14",
+        "suite=unisim-core&models=openai/clip-vit-large-patch14,dreamsim-ensemble,ssim,gpt-4o-2024-08-06",
+    ),
+    "correlations": (
+        "suites=mieb-lite&level=tasks&method=kendall",
+        "suites=unisim-core,unisim-ood&group=specialised&origin=published",
+        *(f"preset={name}" for name in ("unisim-3a", "mieb-tasks", "pairbench", "cfred", "across")),
+    ),
+    "map": ("of=models&suites=unisim-core,unisim-ood", "of=tasks&suites=pairbench&colour=license"),
+    "smaller-suite": ("suite=unisim-core", "suite=mieb-lite&by=hours"),
+    "cost": ("suite=mieb-lite&axis=dimension", "suite=vidore-v3&axis=age"),
+    "judges": ("suite=mini-pairs", "splits=images&judge=gpt-4o-2024-08-06"),
+    "generators": ("metric=fid&set=mini-generators", "metric=clipscore&set=hpdv2"),
+    "model": (
+        "model=google/siglip-so400m-patch14-384&suite=mieb&by=task",
+        "model=gpt-4o-2024-08-06",
+        "model=tiny",
+        "model=dreamsim-ensemble",
+    ),
+    "task": (
+        "task=unisim/nights",
+        "task=pairbench/coco-cj",
+        "task=mieb/cifar10",
+        "task=mieb/winoground",
+        "task=mini/photographs",
+        "task=mini/shapes",
+    ),
+}
+ADDRESSES = (
+    "/data/search",
+    "/models.json",
+    "/data/claims",
+    "/data/models",
+    "/data/tasks",
+    "/data/rank/unisim-core?w=IQA:3",
+    "/data/rank/unisim-core?coverage=0",
+    "/data/rank/unisim-core?tasks=unisim/nights,unisim/bapps",
+    "/data/rank/mieb?coverage=0.5&w=Retrieval:2",
+    "/data/relations?suites=unisim-core,unisim-ood",
+    "/data/relations?suites=mieb-lite&level=tasks&method=kendall",
+    "/data/items?task=mini/photographs",
+    "/data/items?task=mini/kinds",
+    "/data/items?task=mini/shapes",
+    "/live/examples",
+    "/live/plan?kinds=image,image",
+    "/live/plan?kinds=image,text",
+    "/live/plan?kinds=image,image,image&mode=quality",
+    "/embed/board?suite=unisim-core",
+    "/export/relations?suites=unisim-core",
+    "/sitemap.xml",
+)
+CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("list_suites", {}),
+    ("list_models", {"all": True}),
+    ("leaderboard", {"suite": "pairbench", "limit": 50}),
+    ("leaderboard", {"suite": "mieb", "open_weights": True, "trained": "no"}),
+    ("compare_models", {"models": "openai/clip-vit-base-patch32,openai/clip-vit-large-patch14", "suite": "mieb"}),
+    ("model_scores", {"model": "openai/clip-vit-base-patch32"}),
+    ("choose_model", {"need": "search"}),
+    ("search", {"query": "siglip"}),
+    ("query", {"sql": "SELECT origin, count(*) AS runs FROM runs GROUP BY origin ORDER BY origin"}),
+)
+# What a visit, a start or a machine decides, in the documents' JSON.
+PASSING = (
+    (r"/static/[0-9a-f]{6,}/", "/static/…/"),
+    (r"\b127\.0\.0\.1:\d+", "host"),
+    (r"\?v=[\w.-]+", ""),
+    (r"/assets/[\w-]+\.(js|css)", r"/assets/….\1"),
+    (r" at 0x[0-9a-f]+", ""),
+    (r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "…"),
+    (r"Answered in [\d.]+ s", "Answered"),
+    (r'data-at=\\"\d+\\"', "data-at"),
+    (r'"version": "[0-9a-f]{16}"', '"version": "…"'),
+    (r'"seconds": 0\.\d+', '"seconds": 0'),
+    (r"\b\d+ \(cpu\)", "… (cpu)"),  # items a second
+)
+MEMORY = {"LIKENESS_MODEL_MEMORY_MB": "10000"}
+
+
+# ---- the app from outside
+
+
+class Site:
+    """A running app, as a browser and a program use it."""
+
+    def __init__(self, url: str) -> None:
+        self.client = httpx.Client(base_url=url, timeout=120)
+        self.session = uuid.uuid4().hex
+
+    def page(self, key: str, query: str = "") -> list[Any]:
+        """What the page shows, from its top to its bottom: markup, figures, and what can be chosen."""
+        config = self.client.get("/config", params={"page": key}).json()
+        props = {component["id"]: component["props"] for component in config["components"]}
+        for event in config["dependencies"]:
+            if not any(trigger == "load" for _, trigger in event["targets"]) or not event["backend_fn"]:
+                continue
+            data = [props[at].get("value") for at in event["inputs"]]
+            body = {"data": data, "fn_index": event["id"], "session_hash": self.session}
+            answer = self.client.post(f"/gradio_api/run/predict?{query}", json=body)
+            assert answer.status_code == 200, f"{key}?{query}: {answer.text[:300]}"
+            for at, value in zip(event["outputs"], answer.json()["data"], strict=True):
+                update = isinstance(value, dict) and value.get("__type__") == "update"
+                props[at] |= {k: v for k, v in value.items() if k != "__type__"} if update else {"value": value}
+        kinds = {component["id"]: component["type"] for component in config["components"]}
+        return [found for at in ordered(config["layout"]) if (found := shown(kinds[at], props[at]))]
+
+    def document(self, address: str) -> Any:
+        """What a route answers: JSON as it is, a table by rows, else its lines."""
+        answer = self.client.get(address)
+        kind = answer.headers.get("content-type", "")
+        if answer.status_code != 200:
+            return [answer.status_code, answer.text[:300]]
+        if "json" in kind:
+            return answer.json()
+        return table(answer.text) if "csv" in kind else lines(answer.text)
+
+    def export(self, suite: str, form: str) -> Any:
+        """The first five rows of a board with every column, as a file."""
+        board = self.client.get(f"/data/board/{suite}").json()
+        columns = [column["key"] for column in board["columns"]]
+        body = {"rows": [row["id"] for row in board["rows"][:5]], "columns": columns, "query": "", "format": form}
+        answer = self.client.post(f"/export/board/{suite}", json=body)
+        if form == "parquet":
+            return parquet(answer.content)
+        return table(answer.text) if form == "csv" else answer.json() if form == "json" else lines(answer.text)
+
+    def call(self, name: str, **values: Any) -> Any:
+        """An endpoint's answer."""
+        answer = self.client.post(f"/gradio_api/call/v2/{name}", json=values)
+        event = answer.json()["event_id"]
+        stream = self.client.get(f"/gradio_api/call/{name}/{event}").text
+        (found,) = re.findall(r"event: (?:complete|error)\ndata: (.*)", stream)
+        return json.loads(found)
+
+    def compared(self, question: Mapping[str, Any], models: list[str]) -> list[str]:
+        """The markup of the answers to a press of Compare."""
+        config = self.client.get("/config", params={"page": "try"}).json()
+        event = next(
+            e for e in config["dependencies"] if any(trigger == "compare" for _, trigger in e["targets"]) and e["queue"]
+        )
+        payload = {**question, "session": self.session, "models": models, "judges": [], "pressed": True}
+        body = {
+            "fn_index": event["id"],
+            "trigger_id": event["targets"][0][0],
+            "session_hash": self.session,
+            "data": [None] * len(event["inputs"]),
+            "event_data": payload,
+        }
+        self.client.post("/gradio_api/queue/join", json=body).raise_for_status()
+        markup = ""
+        with self.client.stream("GET", f"/gradio_api/queue/data?session_hash={self.session}") as stream:
+            for line in stream.iter_lines():
+                message = json.loads(line[6:]) if line.startswith("data: ") else {}
+                if message.get("msg") in ("process_generating", "process_completed"):
+                    markup = patched(markup, (message["output"].get("data") or [[]])[0])
+                if message.get("msg") == "process_completed":
+                    break
+        return lines(markup)
+
+
+def patched(before: str, now: Any) -> str:
+    """A text after a message: once it was sent whole, Gradio sends the steps from the one before."""
+    if isinstance(now, str):
+        return now
+    for action, path, new in now:
+        assert action in ("replace", "append") and not path, now
+        before = new if action == "replace" else before + new
+    return before
+
+
+@contextmanager
+def site(database: Path) -> Iterator[Site]:
+    """The app on a database, without what it makes ahead."""
+    from leaderboard import server
+
+    with tempfile.TemporaryDirectory() as folder, patch.dict("os.environ", {"GRADIO_TEMP_DIR": folder} | MEMORY):
+        with patch.object(server, "_warm", lambda *_: None):
+            blocks, launch = server.build(database)
+        _, url, _ = blocks.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", **launch)
+        try:
+            yield Site(url)
+        finally:
+            blocks.close(verbose=False)
+
+
+def ordered(node: Mapping[str, Any]) -> Iterator[int]:
+    """The components of a layout, from the top."""
+    for child in node.get("children") or []:
+        yield child["id"]
+        yield from ordered(child)
+
+
+def shown(kind: str, props: Mapping[str, Any]) -> Any:
+    """What a component shows; nothing for a box around others, and where it is hidden."""
+    if props.get("visible") is False or kind in ("column", "row", "form", "group", "tab", "tabs", "accordion"):
+        return props.get("label") if kind in ("tab", "accordion") else None
+    value = props.get("value")
+    if kind in ("html", "markdown"):
+        template = str(props.get("html_template") or "")
+        return lines(value if isinstance(value, str) and value else template.replace("${value}", ""))
+    if kind == "plot":
+        return {"figure": figure(value)} if value else None
+    return {"control": kind} | {k: props[k] for k in ("label", "value", "choices", "info") if props.get(k)}
+
+
+def figure(value: Mapping[str, Any]) -> Any:
+    """A figure's traces and layout with numbers in place of bytes, without its template."""
+    found = decoded(json.loads(value["plot"]))
+    found["layout"].pop("template", None)
+    return found
+
+
+def decoded(value: Any) -> Any:
+    """plotly's arrays of bytes as lists of numbers."""
+    if isinstance(value, dict):
+        if "bdata" in value:
+            array = np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"])
+            return array.reshape([int(n) for n in str(value.get("shape", array.size)).split(",")]).tolist()
+        return {key: decoded(each) for key, each in value.items()}
+    return [decoded(each) for each in value] if isinstance(value, list) else value
+
+
+def lines(markup: str) -> list[str]:
+    """Markup with a tag a line, without scripts and styles."""
+    markup = re.sub(r"<script\b.*?</script>|<style\b.*?</style>", "", markup, flags=re.DOTALL)
+    return [line for part in re.split(r"(<[^>]+>)|\n", markup) if part and (line := " ".join(part.split()))]
+
+
+def table(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text)))
+
+
+def parquet(content: bytes) -> list[list[Any]]:
+    with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
+        file.write(content)
+        file.flush()
+        found = duckdb.sql(f"FROM '{file.name}'")
+        return [list(found.columns), *map(list, found.fetchall())]
+
+
+# ---- the sections
+
+
+def pages(site: Site) -> Documents:
+    """Every page, by its address."""
+    found: Documents = {}
+    for key, *_ in site.client.get("/config").json()["pages"]:
+        for query in ("", *QUERIES.get(key, ())):
+            found[f"/{key}?{query}"] = site.page(key, query)
+    return found
+
+
+def payloads(site: Site) -> Documents:
+    """What routes, exports and endpoints answer."""
+    suites = [row["key"] for row in site.client.get("/data/board/unisim-core").json()["suites"]]
+    addresses = (*ADDRESSES, *(f"/data/board/{suite}" for suite in suites))
+    found = {address: site.document(address) for address in addresses}
+    found |= {f"/export/board/pairbench {form}": site.export("pairbench", form) for form in FORMS}
+    return found | {f"{name} {json.dumps(values)}": site.call(name, **values) for name, values in CALLS}
+
+
+def database(path: Path) -> Documents:
+    """Every table, row by row; of the items a digest for each run, and of pictures."""
+    found: Documents = {}
+    with duckdb.connect(str(path), read_only=True) as connection:
+        known = connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()
+        for (name,) in known:
+            source = f'"{name}"'
+            if name in DIGESTED:
+                key, content = DIGESTED[name]
+                rows = f"string_agg(md5({content}::VARCHAR), '' ORDER BY {content}::VARCHAR)"
+                source = f'(SELECT {key}, count(*) AS n, md5({rows}) AS digest FROM "{name}" GROUP BY ALL)'
+            answer = connection.execute(f"FROM {source} ORDER BY ALL")
+            names = [column[0] for column in answer.description]
+            columns = list(zip(*answer.fetchall(), strict=True)) or [()] * len(names)
+            kept = [(n, c) for n, c in zip(names, columns, strict=True) if (name, n) not in MACHINE]
+            found[name] = {n: [value if isinstance(value, PLAIN) else str(value) for value in c] for n, c in kept}
+    return found
+
+
+def answers(site: Site) -> Documents:
+    """What the models that need no download make of the ready comparisons, in every mode; of pairs all digits."""
+    found: Documents = {}
+    examples = site.client.get("/live/examples").json()
+    kinds_of = {each["key"]: each["modality"] for each in examples["inputs"]}
+    quality = {"key": "quality", "mode": "quality", "inputs": ["coffee", "coffee-blurred"], "question": "sharpness"}
+    for one in (*examples["comparisons"], quality):
+        kinds = ",".join(kinds_of[key] for key in one["inputs"])
+        plan = site.client.get("/live/plan", params={"kinds": kinds, "mode": one["mode"]}).json()
+        models = [row["key"] for row in plan["models"] if row["state"] == "ready"]
+        asked = {"inputs": [{"kind": "example", "key": key} for key in one["inputs"]], "mode": one["mode"]}
+        found[one["key"]] = site.compared(asked | {"question": one["question"]}, models)
+        if one["mode"] == "pair":
+            first, second = (f"example:{key}" for key in one["inputs"])
+            (numbers,) = site.call("score_pair", first=first, second=second, models=models)
+            found[f"{one['key']}, numbers"] = [{k: v for k, v in row.items() if k != "seconds"} for row in numbers]
+    return found
+
+
+def python() -> Documents:
+    """The parameters of the Python interface's functions, with their defaults."""
+    import compute
+
+    named = {name: getattr(compute, name) for name in compute.__all__}
+    named |= {f"metrics.{name}": getattr(compute.metrics, name) for name in sorted(compute.metrics.__all__)}
+    return {
+        name: [str(each.replace(annotation=each.empty)) for each in inspect.signature(one).parameters.values()]
+        for name, one in named.items()
+        if callable(one)
+    }
+
+
+def tables() -> Documents:
+    """The rankings of tables that people have."""
+    import compute
+
+    files = sorted((HERE.parent / "tables").glob("*.csv"))
+    return {path.stem: compute.rank(path).frame().to_dict("list") for path in files}
+
+
+def generators() -> Documents:
+    """Distances, intervals and limits of two sets of 40 images by the bundled encoder, each with its prompts."""
+    import compute
+
+    def images(seed: int, shift: float) -> list[Image.Image]:
+        random = np.random.default_rng(seed)
+        y, x = np.mgrid[0:64, 0:64] / 64
+        found = []
+        for _ in prompts:
+            colour, wave, phase = random.random(3), random.uniform(2, 9, 2), random.uniform(0, 6)
+            grey = 0.5 + 0.5 * np.sin(wave[0] * x + wave[1] * y + phase)
+            pixels = np.clip(grey[..., None] * colour + shift * random.random((64, 64, 3)), 0, 1)
+            found.append(Image.fromarray((pixels * 255).astype(np.uint8)))
+        return found
+
+    things = ("wave", "field", "sky", "stone", "sea", "fire", "leaf", "rose", "sand", "snow")
+    prompts = [f"a {colour} {thing}" for colour in ("red", "blue", "green", "grey") for thing in things]
+    with tempfile.TemporaryDirectory() as folder:
+        table = compute.frechet(
+            reference=images(0, 0.0),
+            generated={"near": images(1, 0.05), "far": images(2, 0.6)},
+            prompts=prompts,
+            backbones="tiny",
+            features=Path(folder),
+        )
+    return {row.pop("metric") + " " + row.pop("generator"): row for row in table.frame().to_dict("records")}
+
+
+# ---- the databases
+
+
+def shipped(folder: Path) -> Path:
+    from compute.database.build import build
+
+    return build(folder / "likeness.duckdb", results=folder / "results").path
+
+
+def computed(folder: Path) -> Path:
+    """The drawn tasks' runs of the two smallest models."""
+    began = datetime.now(UTC).isoformat()
+    from typer.testing import CliRunner
+
+    from compute.__main__ import app
+
+    for suite, tasks in RUNS.items():
+        words = ["run", "--suite", suite, "--tasks", ",".join(tasks), "--models", "tiny,ssim", "--offline", "--again"]
+        result = CliRunner().invoke(app, [*words, "--results", str(folder / "results")])
+        assert result.exit_code in (0, 1), result.output  # 1: ssim cannot run a task of texts
+    path = shipped(folder)
+    with duckdb.connect(str(path)) as connection:  # the time that they took
+        connection.execute(
+            "UPDATE runs SET seconds = 1, started = '2026-01-01T00:00:00', settings = "
+            'regexp_replace(settings, \'"timings": \\{[^}]*\\}\', \'"timings": {"procedure": 1}\') WHERE started > ?',
+            [began],
+        )
+    return path
+
+
+def made(folder: Path) -> Path:
+    """A table of 60 models on the core tasks, one score in twenty missing."""
+    from compute.catalog import shipped as catalog
+    from compute.importing import collection, read_scores_csv
+
+    random = np.random.default_rng(5)
+    known = catalog()
+    tasks = [task.key for task in known.tasks if "unisim-core" in task.suites]
+    rows = ["benchmark,model,task,metric,value,n"]
+    for row in known.models[:: len(known.models) // 60][:60]:
+        scores = np.clip(random.normal(0.6, 0.1) + random.normal(0, 0.05, len(tasks)), 0, 1)
+        there = random.random(len(tasks)) < 0.95
+        rows += [
+            f"unisim,{row.key},{t},accuracy,{s:.4f},200" for t, s, h in zip(tasks, scores, there, strict=True) if h
+        ]
+    (folder / "made.csv").write_text("\n".join(rows))
+    scores = read_scores_csv(folder / "made.csv", catalog=known)
+    collection.save(scores, name="scores-made", folder=folder / "results" / "imported")
+    return shipped(folder)
+
+
+def fingerprints(path: Path) -> list[str]:
+    """Of the runs that were made here: the installed packages decide them."""
+    with duckdb.connect(str(path), read_only=True) as connection:
+        found = connection.execute("SELECT fingerprint FROM runs WHERE origin = 'computed'").fetchall()
+    return [fingerprint for (fingerprint,) in found]
+
+
+DATABASES: dict[str, Callable[[Path], Path]] = {"shipped": shipped, "computed": computed, "made": made}
+
+
+def of_database(name: str, sections: Sequence[str]) -> dict[str, Documents]:
+    """The documents of sections about one of the databases; those of no database are with the first."""
+    found = {section: OWN[section]() for section in sections if section in OWN and name == "shipped"}
+    if not {*sections} - {*OWN}:
+        return plain(found)
+    with tempfile.TemporaryDirectory() as folder:
+        path = DATABASES[name](Path(folder))
+        passing = [] if name == "shipped" else fingerprints(path)
+        if "database" in sections:
+            found["database"] = database(path)
+        with site(path) as app:
+            of = {"pages": pages, "payloads": payloads} | ({"answers": answers} if name == "shipped" else {})
+            found |= {section: of[section](app) for section in of if section in sections}
+    return plain(found, hidden=passing)
+
+
+def plain(found: Any, *, hidden: Sequence[str] = ()) -> Any:
+    """The same as JSON, numbers with 13 digits, without what passes."""
+    text = json.dumps(rounded(found), ensure_ascii=False)
+    for word in hidden:
+        text = text.replace(word, "…")
+    for pattern, instead in PASSING:
+        text = re.sub(pattern, instead, text)
+    return json.loads(text)
+
+
+OWN: dict[str, Callable[[], Documents]] = {"python": python, "generators": generators, "tables": tables}
+
+
+def rounded(value: Any) -> Any:
+    """The same with 13 significant digits."""
+    if isinstance(value, float):
+        return float(f"{value:.13g}") if math.isfinite(value) else str(value)
+    if isinstance(value, dict):
+        return {str(key): rounded(each) for key, each in value.items()}
+    return [rounded(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+# ---- what differs
+
+
+def differences(before: Any, now: Any, *, close: float, path: str = "") -> Iterator[str]:
+    """One line for each value that differs, with its place; of lists of lines a diff."""
+    if isinstance(before, int | float) and isinstance(now, int | float) and not isinstance(before, bool):
+        if not math.isclose(before, now, rel_tol=close, abs_tol=close):
+            yield f"{path}: {before} -> {now}"
+    elif isinstance(before, dict) and isinstance(now, dict):
+        for key in {**before, **now}:
+            if key not in before or key not in now:
+                yield f"{path}/{key}: {'lost' if key in before else 'new'}"
+            else:
+                yield from differences(before[key], now[key], close=close, path=f"{path}/{key}")
+    elif isinstance(before, list) and isinstance(now, list):
+        if all(isinstance(each, str) for each in (*before, *now)):
+            changed = difflib.unified_diff(before, now, lineterm="", n=0) if not alike(before, now, close) else ()
+            yield from (f"{path} {line}" for line in changed if not line.startswith(("---", "+++", "@@")))
+        elif len(before) != len(now):
+            yield f"{path}: {len(before)} -> {len(now)} entries"
+            yield from (f"{path} lost {json.dumps(each)[:200]}" for each in before if each not in now)
+            yield from (f"{path} new {json.dumps(each)[:200]}" for each in now if each not in before)
+        else:
+            for at, (old, new) in enumerate(zip(before, now, strict=True)):
+                yield from differences(old, new, close=close, path=f"{path}[{at}]")
+    elif before != now and not (isinstance(before, str) and isinstance(now, str) and alike([before], [now], close)):
+        yield f"{path}: {json.dumps(before)[:200]} -> {json.dumps(now)[:200]}"
+
+
+def alike(before: list[str], now: list[str], close: float) -> bool:
+    """Whether lines differ in numbers alone, and these by rounding."""
+    if len(before) != len(now):
+        return False
+    for old, new in zip(before, now, strict=True):
+        if old != new:
+            numbers = [[float(n) for n in NUMBER.findall(line)] for line in (old, new)]
+            if NUMBER.sub("#", old) != NUMBER.sub("#", new) or not np.allclose(*numbers, rtol=close, atol=close):
+                return False
+    return True
+
+
+def stored(section: str) -> Documents:
+    return json.loads(lzma.decompress((HERE / f"{section}.json.xz").read_bytes()))
+
+
+def compared(name: str, section: str, documents: Documents) -> list[str]:
+    """What differs of a database's documents from those that are stored, or from the first database's; a line each."""
+    close = COMPUTED if name == "computed" or section in ("answers", "generators") else EXACT
+    kept = stored(section)
+    of_name = {key.removeprefix(f"{name} "): each for key, each in kept.items() if key.startswith(f"{name} ")}
+    found = [f"{name} {key}: lost" for key in of_name if key not in documents]
+    for key, now in documents.items():
+        before = of_name.get(key, kept.get(f"shipped {key}"))
+        if before is None:
+            found.append(f"{name} {key}: new")
+        else:
+            found += differences(before, now, close=close, path=f"{name} {key}")
+    return found
+
+
+def write(sections: Sequence[str]) -> None:
+    """Writes the sections: of the second and third database what differs from the first."""
+    HERE.mkdir(exist_ok=True)
+    found: dict[str, Documents] = {}
+    for name in DATABASES:
+        for section, documents in of_database(name, sections).items():
+            known = found.setdefault(section, {})
+            new = {f"{name} {key}": each for key, each in documents.items() if known.get(f"shipped {key}") != each}
+            found[section] = known | new
+    for section, documents in found.items():
+        text = json.dumps(documents, ensure_ascii=False, separators=(",", ":"))
+        (HERE / f"{section}.json.xz").write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
+        print(f"{section}: {len(documents)} documents, {len(text) / 1e6:.1f} MB as text")
+
+
+def main(words: Sequence[str]) -> int:
+    sections = tuple(word for word in words if word != "--write") or SECTIONS
+    if "--write" in words:
+        write(sections)
+        return 0
+    fallen = 0
+    for name in DATABASES:
+        for section, documents in of_database(name, sections).items():
+            found = compared(name, section, documents)
+            fallen += len(found)
+            print(f"{name}, {section}: {len(documents)} documents, {len(found)} differences", *found, sep="\n  ")
+    return int(fallen > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,15 @@
+"""What people and programs get is what it was; see `freeze.py`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.golden import freeze
+
+
+@pytest.mark.parametrize("database", freeze.DATABASES)
+def test_nothing_changed(database: str) -> None:
+    """Meant? `python -m tests.golden.freeze --write`, in the commit that explains it."""
+    now = freeze.of_database(database, freeze.SECTIONS)
+    found = [line for section in now for line in freeze.compared(database, section, now[section])]
+    assert not found, f"{len(found)} differences\n" + "\n".join(found[:100])
