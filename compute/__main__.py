@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 import compute
 from compute import storage
@@ -21,10 +21,27 @@ from compute.versions import naming_packages
 
 FILES = {"list": "listing", "import": "imports"}  # the others are called as their files in compute/cli
 OF_TABLES = ("rank", "correlate", "compare")  # functions of Python, as they are
-COMMANDS = (
-    *("fetch", "run", "eyes", "frechet", "calibrate", "train", "instructions", "build", "lite", *OF_TABLES, "project"),
-    *("answers", "list", "import", "pairs", "task", "publish"),
-)
+COMMANDS = {  # with what `likeness --help` says of them, for which none is loaded
+    "fetch": "Downloads models' weights at the pinned revision into the hub's cache; existing files stay.",
+    "run": "Computes the missing scores of models on a suite, rebuilds the database and prints the scores.",
+    "eyes": "Asks you about two images at a time, and shows which models answer as you do.",
+    "frechet": "Compares generators' images with a reference: Fréchet distances, cFreD and their rivals, in one table.",
+    "calibrate": "Scores matching and unrelated pairs with models, so that the app can say what their scores mean.",
+    "train": "Tunes a dual encoder by UniSim's recipe (--base), or trains the bundled model (tiny).",
+    "instructions": "Writes UniSim's training examples as conversations in LLaVA's layout.",
+    "build": "Builds the database from the published tables, the catalogue, the imports and the run folders.",
+    "lite": "Selects a smaller suite that ranks models like the full one, after MIEB section 6.3.",
+    "rank": "Ranks any table of scores: ranks and means with 95% intervals, and tie classes, as on the board.",
+    "correlate": "Correlations between the tasks of any table of scores, each over the models that have both scores.",
+    "compare": "Two models side by side: the paired difference, its interval and p, and whether it is significant.",
+    "project": "Computes the maps that the app shows: of tasks and models (UMAP, HDBSCAN), or of one task's images.",
+    "answers": "Counts judges' stored answers and the invalid ones.",
+    "list": "Prints the catalogue, one line a row, with your own models and the suites of your data.",
+    "import": "Imports scores that others measured, marked as imported.",
+    "pairs": "Makes pairs for judges from images (PairBench), and shows them.",
+    "task": "Checks your own data.",
+    "publish": "Uploads the database, its main tables as Parquet, and a card that describes them.",
+}
 
 
 class Commands(TyperGroup):
@@ -41,9 +58,14 @@ class Commands(TyperGroup):
             if (group := getattr(source, "group", None)) is None:
                 group = typer.Typer(add_completion=False)
                 group.command()(as_command(getattr(source, file)))
-            self.commands[name] = typer.main.get_command(group)
-            self.commands[name].name = name
+            self.commands[name] = command = typer.main.get_command(group)
+            command.name, command.help = name, command.help or COMMANDS[name]
         return super().get_command(context, name)
+
+    def format_help(self, context: Any, formatter: Any) -> None:
+        """Lists the commands by their lines."""
+        self.commands |= {name: TyperCommand(name, help=line) for name, line in COMMANDS.items()}
+        super().format_help(context, formatter)
 
     def main(self, *given: Any, **named: Any) -> Any:
         """As click's, on streams that take every sign."""

@@ -48,9 +48,9 @@ def as_command(function: Callable[..., Any]) -> Callable[..., None]:
     return command
 
 
-def grouped(*functions: Callable[..., Any], help: str) -> typer.Typer:
+def grouped(*functions: Callable[..., Any]) -> typer.Typer:
     """Puts the commands of functions under one word."""
-    app = typer.Typer(add_completion=False, no_args_is_help=True, callback=lambda: None, help=help)
+    app = typer.Typer(add_completion=False, no_args_is_help=True, callback=lambda: None)
     for function in functions:
         app.command()(as_command(function))
     return app
@@ -83,7 +83,7 @@ def _taken(one: inspect.Parameter, read: dict[str, Callable[[Any], Any]]) -> ins
         if kind is Mapping:
             read[one.name] = partial(mapping, kind=parts[1], name=name, several=parts[1] is str)
         elif kind is Sequence:
-            read[one.name] = names
+            read[one.name], default = names, names(default)
         kind, default = list[parts[0]], default or None
     described = {
         "help": next((each for each in about if isinstance(each, str)), None),

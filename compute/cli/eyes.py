@@ -67,7 +67,7 @@ def eyes(
     from compute.eyes.study import ASKS, StudyFile
     from compute.io.images import image_files
 
-    incoming = []
+    incoming, saved = [], None
     if (images / SETTINGS).is_file():
         for name, value in {"kind": kind, "prompts": prompts, "questions": questions, "models": models}.items():
             if value:
@@ -94,37 +94,38 @@ def eyes(
             seed=secrets.randbelow(2**31),
         )
         folder = StudyFolder.created(out, settings)
+    with folder.lock:
         if saved:
             folder.save(saved)
-    if rater:
-        folder.change(rater=rater)
-    if folder.study is None:
-        study = local.make(folder, warn=warn)
-        yield f"{folder.path}: {len(study.questions)} questions, {len(study.models)} models"
-        for note in study.notes[:NOTES]:
-            warn(note)
-        if len(study.notes) > NOTES:
-            warn(f"{len(study.notes) - NOTES} notes more are in {folder.path / STUDY}")
-    if add and not incoming:
-        known = exchange.ImageNames(folder.images())
-        incoming = [exchange.read(path, known, left=left) for path in add]
-    for path, each in zip(add, incoming, strict=True):
-        yield f"{path.name}: {folder.merge(each)}"
-    if report:
-        from compute.eyes.report import report as judged
+        if rater:
+            folder.change(rater=rater)
+        if folder.study is None:
+            study = local.make(folder, warn=warn)
+            yield f"{folder.path}: {len(study.questions)} questions, {len(study.models)} models"
+            for note in study.notes[:NOTES]:
+                warn(note)
+            if len(study.notes) > NOTES:
+                warn(f"{len(study.notes) - NOTES} notes more are in {folder.path / STUDY}")
+        if add and not incoming:
+            known = exchange.ImageNames(folder.images())
+            incoming = [exchange.read(path, known, left=left) for path in add]
+        for path, each in zip(add, incoming, strict=True):
+            yield f"{path.name}: {folder.merge(each)}"
+        if report:
+            from compute.eyes.report import report as judged
 
-        yield from _lines(judged(folder.study, folder.judgments()))
-    if tune:
-        from compute.eyes import tuning
-        from compute.interface.train import model_row
+            yield from _lines(judged(folder.study, folder.judgments()))
+        if tune:
+            from compute.eyes import tuning
+            from compute.interface.train import model_row
 
-        row = model_row(tune, offline=offline)
-        yield from tuning.tune(folder, row, out=to, options=option, device=device, report=typer.echo).lines
-    if not (add or report or tune):
-        start = ["-m", paths.PACKAGE.rpartition(".")[0]] if paths.IS_INSTALLED else [str(paths.ROOT / "app.py")]
-        words = [*(["--port", str(port)] if port else []), *(["--offline"] if offline else [])]
-        sys.stdout.flush()
-        os.execv(sys.executable, [sys.executable, *start, "--eyes", str(folder.path), *words])
+            row = model_row(tune, offline=offline)
+            yield from tuning.tune(folder, row, out=to, options=option, device=device, report=typer.echo).lines
+        if not (add or report or tune):
+            start = ["-m", paths.PACKAGE.rpartition(".")[0]] if paths.IS_INSTALLED else [str(paths.ROOT / "app.py")]
+            words = [*(["--port", str(port)] if port else []), *(["--offline"] if offline else [])]
+            sys.stdout.flush()
+            os.execv(sys.executable, [sys.executable, *start, "--eyes", str(folder.path), *words])
 
 
 def _lines(report: EyesReport) -> list[str]:

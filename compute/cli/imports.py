@@ -204,5 +204,4 @@ def _ship(imported: Imported, *, commit: str, date: str) -> None:
         raise typer.Exit(1)
 
 
-TITLE = "Imports scores that others measured, marked as imported."
-group = grouped(mteb_results, scores, eval_results, parti_prompts, help=TITLE)
+group = grouped(mteb_results, scores, eval_results, parti_prompts)

@@ -183,4 +183,4 @@ def _some(values: list[str]) -> str:
     return ", ".join(values[:3]) + " ..." * (len(values) > 3)
 
 
-group = grouped(make, show, help="Makes pairs for judges from images (PairBench), and shows them.")
+group = grouped(make, show)

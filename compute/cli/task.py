@@ -38,4 +38,4 @@ def check(
         raise typer.Exit(1)
 
 
-group = grouped(check, help="Checks your own data.")
+group = grouped(check)

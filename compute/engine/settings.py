@@ -9,25 +9,16 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge
 from huggingface_hub import constants
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
 from compute import paths, storage
 from compute.types import BadInput, suggestion
 
-
-def _several(values: Any) -> Any:
-    """A single value needs no list, and None is none."""
-    return () if values is None else (values,) if isinstance(values, str | Path) else values
-
-
-# Where nothing is named, None is as good; a device or a precision may be torch's own object.
-Name = Annotated[str, BeforeValidator(lambda name: "" if name is None else str(name).removeprefix("torch."))]
-
 # Options that other commands have too.
 DataFolder = Annotated[Path | None, "A folder of data sets as <org>/<name>/, searched before the hub's cache."]
-Device = Annotated[Name, "cpu, cuda, cuda:1, mps; default: the best available."]
+Device = Annotated[str, "cpu, cuda, cuda:1, mps; default: the best available."]
 Dtype = Annotated[
-    Name,
+    str,
     "float32, bfloat16 or float16; default: the device's best, for comparers and features of distribution metrics "
     "float32.",
 ]
@@ -35,15 +26,10 @@ BatchSize = Annotated[int | None, "Items per batch; default: found by speed and 
 Offline = Annotated[
     bool, "Contact no other machine: download nothing, and ask only judges behind an endpoint on this machine."
 ]
-Shape = Annotated[Name, "The shape of your data; default: judged by their columns."]
-Columns = Annotated[
-    Mapping[str, str],
-    BeforeValidator(lambda columns: columns or {}),
-    "Which column is which of the shape's: image=img,label=class.",
-]
+Shape = Annotated[str, "The shape of your data; default: judged by their columns."]
+Columns = Annotated[Mapping[str, str], "Which column is which of the shape's: image=img,label=class."]
 Images = Annotated[
     tuple[Path, ...],
-    BeforeValidator(_several),
     "A further folder that the paths of your images, and of a suite.toml's files, may point into; repeatable.",
 ]
 
@@ -64,18 +50,9 @@ class RunSettings(BaseModel):
     columns: Columns = {}
     images: Images = ()
     device: Device = ""
-    engine: Annotated[
-        Literal["local", "ray"],
-        "Where the work runs: local, in this process, or ray, on several devices or machines.",
-    ] = "local"
-    address: Annotated[Name, "The Ray cluster: HOST:PORT or auto; default: RAY_ADDRESS, else one started here."] = ""
-    workers: Annotated[
-        int | None, "How many Ray workers encode; default: one per GPU, or per core without a GPU.", Ge(1)
-    ] = None
     dtype: Dtype = ""
     attn_implementation: Annotated[
         Literal["", "eager", "sdpa", "flash_attention_2", "flash_attention_3", "flex_attention"],
-        BeforeValidator(lambda name: name or ""),
         "eager, sdpa, flash_attention_2, flash_attention_3 or flex_attention, of models that transformers loads; "
         "default: what it takes by itself.",
     ] = ""
@@ -85,18 +62,19 @@ class RunSettings(BaseModel):
         "stored apart.",
     ] = "float32"
     batch_size: BatchSize = None
-    # Also where the hub's own variable says so.
-    offline: Annotated[Offline, AfterValidator(lambda offline: offline or constants.HF_HUB_OFFLINE)] = False
-    skip_bad: Annotated[bool, "Skip items that cannot be used; coverage is shown with the score."] = False
-    options: Annotated[
-        tuple[str, ...],
-        BeforeValidator(_several),
-        "name=value, such as quality=clip-iqa; repeatable: likeness list options.",
-    ] = ()
     # The folder or address that runs are stored in; None: the project's.
-    results: Annotated[Path, BeforeValidator(lambda results: storage.opened(results or paths.RESULTS).absolute())] = (
-        None
-    )
+    results: Path = None
+    offline: Offline = False
+    skip_bad: Annotated[bool, "Skip items that cannot be used; coverage is shown with the score."] = False
+    options: Annotated[tuple[str, ...], "name=value, such as quality=clip-iqa; repeatable: likeness list options."] = ()
+    engine: Annotated[
+        Literal["local", "ray"],
+        "Where the work runs: local, in this process, or ray, on several devices or machines.",
+    ] = "local"
+    address: Annotated[str, "The Ray cluster: HOST:PORT or auto; default: RAY_ADDRESS, else one started here."] = ""
+    workers: Annotated[
+        int | None, "How many Ray workers encode; default: one per GPU, or per core without a GPU.", Ge(1)
+    ] = None
     thumbnails: Annotated[int, "Number of items per task to store pictures of.", Ge(0)] = 200
     again: Annotated[bool, "Repeat stored runs, and retry items that could not be used."] = False
     baselines: Annotated[bool, "Also run the suite's baselines; by default their shipped runs are shown."] = False
@@ -106,6 +84,34 @@ class RunSettings(BaseModel):
         "Print what would be downloaded, encoded, compared and stored, and with --estimate how long it takes.",
     ] = False
     rate: Annotated[float | None, Ge(0.001)] = None  # items a second, for the time that a dry run tells
+
+    @field_validator("shape", "device", "dtype", "attn_implementation", "address", mode="before")
+    @classmethod
+    def _name(cls, given: Any) -> str:
+        """Where nothing is named, None is as good; a device or a precision may be torch's own object."""
+        return "" if given is None else str(given).removeprefix("torch.")
+
+    @field_validator("images", "options", mode="before")
+    @classmethod
+    def _several(cls, given: Any) -> Any:
+        """A single value needs no list, and None is none."""
+        return () if given is None else (given,) if isinstance(given, str | Path) else given
+
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _pairs(cls, given: Any) -> Any:
+        return given or {}
+
+    @field_validator("offline")
+    @classmethod
+    def _alone(cls, given: bool) -> bool:
+        """Also where the hub's own variable says so."""
+        return given or constants.HF_HUB_OFFLINE
+
+    @field_validator("results", mode="before")
+    @classmethod
+    def _opened(cls, given: Any) -> Path:
+        return storage.opened(given or paths.RESULTS).absolute()
 
     def __init__(self, **values: Any) -> None:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pydoc
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,9 +13,11 @@ import pandas as pd
 import pytest
 import typer
 from annotated_types import Ge
+from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 import compute
+from compute.__main__ import COMMANDS, app
 from compute.analysis.lite import smaller
 from compute.analysis.maps.suites import COLUMNS
 from compute.cli.command import as_command
@@ -115,6 +118,13 @@ def test_help_is_what_annotations_say_and_not_what_a_function_raises() -> None:
     assert invoke(lambda: None).output == ""
 
 
+def test_the_list_of_commands_says_of_each_how_its_own_help_begins() -> None:
+    group = get_command(app)
+    for name, line in COMMANDS.items():
+        begins = line.rstrip(".")
+        assert " ".join(group.get_command(typer.Context(group), name).help.split()).startswith(begins), name
+
+
 def test_parameters_are_taken_over_unless_a_function_has_them_itself() -> None:
     @taking(given, without=("frame", "place"))
     def other(*, names: int = 3, **rest: Any) -> int: ...
@@ -129,8 +139,10 @@ def test_parameters_are_taken_over_unless_a_function_has_them_itself() -> None:
 
 def test_run_and_evaluate_have_the_same_options() -> None:
     fields, own = set(RunSettings.model_fields), {"baselines", "dry_run", "rate"}
-    call = set(inspect.signature(compute.evaluate).parameters)
-    assert fields <= set(inspect.signature(run).parameters) and call & fields == fields - own
+    call = inspect.signature(compute.evaluate).parameters
+    assert fields <= set(inspect.signature(run).parameters) and set(call) & fields == fields - own
+    told = pydoc.render_doc(compute.evaluate)
+    assert all(f"{name}: " in told for name in fields - own) and "cpu, cuda" in told and "Validator" not in told
 
 
 @pytest.fixture

@@ -58,8 +58,8 @@ def frechet(
     backbones: Annotated[
         Sequence[str] | str,
         "paper: those of the papers; tiny: the bundled model, without a network; or keys of encoders, comma-separated.",
-    ] = (PAPER,),
-    metrics: Annotated[Sequence[str] | str, "Only these metrics, comma-separated, e.g. fid,cfred."] = (),
+    ] = PAPER,
+    metrics: Annotated[Sequence[str] | str, "Only these metrics, comma-separated, e.g. fid,cfred."] = "",
     intervals: Annotated[bool, "95% intervals and distances at infinite N; they take about 30 times as long."] = True,
     features: Path | None = None,
     data: DataFolder = None,
