@@ -83,7 +83,7 @@ def _taken(one: inspect.Parameter, read: dict[str, Callable[[Any], Any]]) -> ins
         if kind is Mapping:
             read[one.name] = partial(mapping, kind=parts[1], name=name, several=parts[1] is str)
         elif kind is Sequence:
-            read[one.name], default = names, names(default)
+            read[one.name], default = names, names(default) if isinstance(default, str) else default
         kind, default = list[parts[0]], default or None
     described = {
         "help": next((each for each in about if isinstance(each, str)), None),
