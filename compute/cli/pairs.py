@@ -6,23 +6,29 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
-from annotated_types import Ge
 
 from compute.cli.command import grouped
 from compute.engine.settings import DataFolder, Offline
 from compute.engine.workspace import check_writable, stay_offline
+from compute.io.tables import padded
+from compute.metrics.judge_diagnostics import template_name
+from compute.options import taking
+from compute.progress import Progress
+from compute.tasks.pairbench import making, sources, stored
+from compute.tasks.pairbench import manifest as manifests
+from compute.tasks.pairbench import whatsup as tables
+from compute.tasks.pairbench.manifest import Manifest
+from compute.tasks.pairbench.splits import IMAGE_SPLITS, SHORT, SPATIAL_SPLITS, SPLITS, named
+from compute.tasks.source import Source
 from compute.types import BadInput
-
-if TYPE_CHECKING:
-    from compute.tasks.pairbench.manifest import Manifest
-
 
 _SYNTHETIC = {True: "yes, a program drew them", False: "no", None: "not known"}
 
 
+@taking(making.make, without=("shows", "report", "progress"))
 def make(
     *,
     out: Annotated[Path, "The manifest to write, a Parquet file."],
@@ -38,12 +44,6 @@ def make(
     splits: Annotated[
         Sequence[str], "Comma-separated: cj, r, gb, ps, et; with --whatsup also sp, sp-cj ... sp-et and sp-text."
     ] = (),
-    seed: Annotated[int, "Seeds all random choices.", Ge(0)] = 0,
-    count: Annotated[int, "Take this many images at random; 0: all.", Ge(0)] = 0,
-    applications: Annotated[int, "Random applications of the transformation, averaged for encoders.", Ge(1)] = 5,
-    second_counterpart: Annotated[
-        bool, "A second image or caption of the same objects: the fourth pair that Table 8 counts."
-    ] = True,
     synthetic: Annotated[
         bool | None,
         typer.Option(
@@ -52,20 +52,14 @@ def make(
             "say so, it is not known.",
         ),
     ] = None,
-    skip_bad: Annotated[bool, "Skip images that cannot be read or paired."] = False,
     data: DataFolder = None,
     offline: Offline = False,
+    **how: Any,
 ) -> Iterator[str]:
     """Makes pairs: for each image an identical, a transformed and an irrelevant one in every split.
 
     The manifest holds every random choice, and a file next to it the images: move both together.
     """
-    from compute.progress import Progress
-    from compute.tasks.pairbench import making, sources
-    from compute.tasks.pairbench import whatsup as tables
-    from compute.tasks.pairbench.splits import IMAGE_SPLITS, SPATIAL_SPLITS, named
-    from compute.tasks.source import Source
-
     if sum(map(bool, (images, hub))) > 1 or not (images or hub or whatsup):
         raise BadInput(
             "Name the images: either --images, a folder or a Parquet file, or --hub, or a table by --whatsup"
@@ -97,16 +91,12 @@ def make(
         out=out.absolute(),
         splits=chosen,
         shows=shows,
-        seed=seed,
-        count=count,
-        applications=applications,
-        second_counterpart=second_counterpart,
         synthetic=synthetic,
-        skip_bad=skip_bad,
+        **how,
         report=lambda line: typer.echo(line, err=True),
         progress=Progress(),
     )
-    yield f"{out}: {len(manifest.pairs):,} pairs of {manifest.items:,} images, seed {seed}"
+    yield f"{out}: {len(manifest.pairs):,} pairs of {manifest.items:,} images, seed {manifest.about['seed']}"
     if synthetic is None:
         yield "Whether the images are synthetic is not recorded: set --synthetic or --not-synthetic"
     _say_counts(manifest.counts())
@@ -117,11 +107,6 @@ def show(
     file: Annotated[Path, "A manifest of pairs."],
 ) -> Iterator[str]:
     """Shows what a manifest holds: pairs by split and type, what they were made from, and what is odd about them."""
-    from compute.metrics.judge_diagnostics import template_name
-    from compute.tasks.pairbench import manifest as manifests
-    from compute.tasks.pairbench import stored
-    from compute.tasks.pairbench.splits import SHORT, SPATIAL_SPLITS, SPLITS
-
     manifest = manifests.read(file)
     about = manifest.about
     yield f"{file.name}: version {about['version']}, {len(manifest.pairs):,} pairs of {manifest.items:,} images"
@@ -142,9 +127,6 @@ def show(
 
 def _say_counts(counts: dict[str, Counter[str]]) -> None:
     """A line a split: its pairs by type, and the comparisons of both conditions."""
-    from compute.io.tables import padded
-    from compute.tasks.pairbench.splits import SPLITS
-
     head = ["split", "what differs", "identical", "transformed", "irrelevant", "comparisons a condition"]
     rows = [
         [
@@ -162,8 +144,6 @@ def _say_counts(counts: dict[str, Counter[str]]) -> None:
 
 
 def _oddities(manifest: Manifest) -> list[str]:
-    from compute.tasks.pairbench.splits import SPLITS
-
     about, lines = manifest.about, []
     if about["left_out"]:
         lines.append(f"skipped, number of images: {len(about['left_out'])} ({_some(about['left_out'])})")
