@@ -26,14 +26,9 @@ def main() -> None:
 
 def _commands() -> str:
     """Every command with what it does, one line each."""
-    from typer import Context
-    from typer.main import get_command
+    from compute.__main__ import COMMANDS
 
-    from compute.__main__ import COMMANDS, app
-
-    group = get_command(app)
-    context = Context(group)
-    lines = (f"  {name:20}  {group.get_command(context, name).get_short_help_str(90)}" for name in sorted(COMMANDS))
+    lines = (f"  {name:20}  {line}" for name, line in sorted(COMMANDS.items()))
     return "\n".join(("commands, each with its own --help:", *lines))
 
 
