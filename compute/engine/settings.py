@@ -47,7 +47,7 @@ class RunSettings(BaseModel):
     ] = None
     data_name: Annotated[str, "Name of the suite of your data; default: the data's name."] = ""
     shape: Shape = ""
-    columns: Columns = {}
+    columns: Columns = None
     images: Images = ()
     device: Device = ""
     dtype: Dtype = ""
