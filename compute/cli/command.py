@@ -91,7 +91,7 @@ def _taken(one: inspect.Parameter, read: dict[str, Callable[[Any], Any]]) -> ins
     }
     flag = f"{name}/--no-{name[2:]}" if default is True else name
     info = typer.Option(flag, **described) if one.kind is one.KEYWORD_ONLY else typer.Argument(**described)
-    return one.replace(annotation=Annotated[kind | None if default is None else kind, info], default=default)
+    return one.replace(annotation=Annotated[kind, info], default=default)
 
 
 def _parts(annotation: Any) -> Iterator[Any]:

@@ -40,6 +40,7 @@ def given(
     place: Annotated[pd.DataFrame | Path | str, "Where."],
     *,
     names: Annotated[Sequence[str], "Some names."] = (),
+    words: Sequence[str] | str = "usual",
     whole: list[str] | Sequence[str] | Mapping[str, Any] = (),
     folders: tuple[Path, ...] = (),
     skip_bad: bool = False,
@@ -76,6 +77,7 @@ def invoke(function: Any, *words: object) -> Result:
         ([], {}),
         (["--names", "a, b", "--names", "c,"], {"names": ("a", "b", "c")}),
         (["--whole", "x=a,b", "--whole", "y=1"], {"whole": ["x=a,b", "y=1"]}),
+        (["--words", "a,b"], {"words": ("a", "b")}),
         (["--folders", "a,b", "--folders", "c"], {"folders": [Path("a,b"), Path("c")]}),
         (["--skip-bad-items", "--no-build"], {"skip_bad": True, "build": False}),
         (["--ends", "0, 100"], {"ends": (0.0, 100.0)}),
@@ -90,6 +92,7 @@ def test_options_are_the_parameters_and_a_repeated_one_adds(words: list[str], va
     result = invoke(given, "here", *words)
     assert result.exit_code == 0, result.output
     empty = {"ends": (), "weights": {}, "groups": {}, "columns": {}}  # where None is the default of a mapping or list
+    empty["words"] = ("usual",)
     expected = {"place": Path("here"), **empty, **values}
     assert result.output == f"given\n{ {name: expected[name] for name in USUAL if name in expected} }\n"
 
@@ -130,7 +133,9 @@ def test_parameters_are_taken_over_unless_a_function_has_them_itself() -> None:
     def other(*, names: int = 3, **rest: Any) -> int: ...
 
     parameters = inspect.signature(other).parameters
-    assert list(parameters) == ["names", *list(USUAL)[2:-1]] and parameters["names"].default == 3
+    assert list(parameters) == ["names", *list(USUAL)[2:-1]] and [
+        parameters[name].default for name in ("names", "engine")
+    ] == [3, "local"]
     assert set(other.__annotations__) == {*parameters, "return"}
     for name in ("frame", "nmaes"):
         with pytest.raises(TypeError, match=name):
