@@ -6,33 +6,66 @@ import errno
 import io
 import os
 import sys
+from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
+import compute
 from compute import storage
-from compute.cli import imports, pairs, publish, task
-from compute.cli.answers import answers
-from compute.cli.build import build
-from compute.cli.calibrate import calibrate
-from compute.cli.eyes import eyes
-from compute.cli.fetch import fetch
-from compute.cli.frechet import frechet
-from compute.cli.instructions import instructions
-from compute.cli.listing import show
-from compute.cli.lite import lite
-from compute.cli.project import project
-from compute.cli.rank import rank
-from compute.cli.run import run
-from compute.cli.train import train
+from compute.cli.command import as_command
 from compute.progress import working
 from compute.types import ON_COMMAND_LINE, BadInput, LikenessError
 from compute.versions import naming_packages
 
+FILES = {"list": "listing", "import": "imports"}  # the others are called as their files in compute/cli
+OF_TABLES = ("rank", "correlate", "compare")  # functions of Python, as they are
+COMMANDS = {  # with what `likeness --help` says of them, for which none is loaded
+    "fetch": "Downloads models' weights at the pinned revision into the hub's cache; existing files stay.",
+    "run": "Computes the missing scores of models on a suite, rebuilds the database and prints the scores.",
+    "eyes": "Asks you about two images at a time, and shows which models answer as you do.",
+    "frechet": "Compares generators' images with a reference: Fréchet distances, cFreD and their rivals, in one table.",
+    "calibrate": "Scores matching and unrelated pairs with models, so that the app can say what their scores mean.",
+    "train": "Tunes a dual encoder by UniSim's recipe (--base), or trains the bundled model (tiny).",
+    "instructions": "Writes UniSim's training examples as conversations in LLaVA's layout.",
+    "build": "Builds the database from the published tables, the catalogue, the imports and the run folders.",
+    "lite": "Selects a smaller suite that ranks models like the full one, after MIEB section 6.3.",
+    "rank": "Ranks any table of scores: ranks and means with 95% intervals, and tie classes, as on the board.",
+    "correlate": "Correlations between the tasks of any table of scores, each over the models that have both scores.",
+    "compare": "Two models side by side: the paired difference, its interval and p, and whether it is significant.",
+    "project": "Computes the maps that the app shows: of tasks and models (UMAP, HDBSCAN), or of one task's images.",
+    "answers": "Counts judges' stored answers and the invalid ones.",
+    "list": "Prints the catalogue, one line a row, with your own models and the suites of your data.",
+    "import": "Imports scores that others measured, marked as imported.",
+    "pairs": "Makes pairs for judges from images (PairBench), and shows them.",
+    "task": "Checks your own data.",
+    "publish": "Uploads the database, its main tables as Parquet, and a card that describes them.",
+}
+
 
 class Commands(TyperGroup):
     """The one error boundary of the command line: an error that a user can fix is one line and exit code 1."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**{**given, "commands": dict.fromkeys(COMMANDS)})
+
+    def get_command(self, context: Any, name: str) -> Any:
+        """The command of that name, made on first use: what others need is not loaded."""
+        if name in self.commands and self.commands[name] is None:
+            file = FILES.get(name, name)
+            source = compute if name in OF_TABLES else import_module(f"compute.cli.{file}")
+            if (group := getattr(source, "group", None)) is None:
+                group = typer.Typer(add_completion=False)
+                group.command()(as_command(getattr(source, file)))
+            self.commands[name] = command = typer.main.get_command(group)
+            command.name, command.help = name, command.help or COMMANDS[name]
+        return super().get_command(context, name)
+
+    def format_help(self, context: Any, formatter: Any) -> None:
+        """Lists the commands by their lines."""
+        self.commands |= {name: TyperCommand(name, help=line) for name, line in COMMANDS.items()}
+        super().format_help(context, formatter)
 
     def main(self, *given: Any, **named: Any) -> Any:
         """As click's, on streams that take every sign."""
@@ -86,43 +119,12 @@ class Commands(TyperGroup):
 app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
+    callback=lambda: None,
     add_completion=False,
     pretty_exceptions_enable=False,
     help="Computes and reads the scores behind Likeness. Where `likeness` is not installed (pip install -e .), write "
     "python -m compute for it.",
 )
-importing = typer.Typer(no_args_is_help=True, help="Imports scores that others measured, marked as imported.")
-importing.command("mteb-results")(imports.mteb_results)
-importing.command("scores")(imports.scores)
-importing.command("eval-results")(imports.eval_results)
-importing.command("parti-prompts")(imports.parti_prompts)
-pairing = typer.Typer(no_args_is_help=True, help="Makes pairs for judges from images (PairBench), and shows them.")
-pairing.command("make")(pairs.make)
-pairing.command("show")(pairs.show)
-publishing = typer.Typer(invoke_without_command=True, callback=publish.publish)
-publishing.command("results")(publish.results)
-own_tasks = typer.Typer(no_args_is_help=True, help="Checks your own data.")
-own_tasks.command("check")(task.check)
-for command in (
-    fetch,
-    run,
-    eyes,
-    frechet,
-    calibrate,
-    train,
-    instructions,
-    build,
-    lite,
-    rank,
-    project,
-    answers,
-):
-    app.command()(command)
-app.command("list")(show)
-app.add_typer(importing, name="import")
-app.add_typer(pairing, name="pairs")
-app.add_typer(own_tasks, name="task")
-app.add_typer(publishing, name="publish")
 
 
 def main(name: str | None = None) -> None:

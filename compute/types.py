@@ -116,7 +116,20 @@ def slug(text: str, *, default: str, marks: str = ".") -> str:
 
 
 ON_COMMAND_LINE: ContextVar[bool] = ContextVar("on_command_line", default=False)
-REPEATED = {"categories": "category", "weights": "weight"}  # arguments whose option takes one at a time
+OPTIONS = {  # arguments whose option is called otherwise: one that is repeated takes one at a time
+    "attn_implementation": "attn",
+    "categories": "category",
+    "data_name": "name",
+    "groups": "group",
+    "options": "option",
+    "skip_bad": "skip-bad-items",
+    "weights": "weight",
+}
+
+
+def option(name: str) -> str:
+    """Returns the option of an argument: `--only`."""
+    return f"--{OPTIONS.get(name, name).replace('_', '-')}"
 
 
 def argument(name: str, value: Any = None) -> str:
@@ -124,12 +137,11 @@ def argument(name: str, value: Any = None) -> str:
     `bounds=(0, 100)` and `--bounds 0,100`, `weights={'a': 1}` and `--weight a=1`."""
     if not ON_COMMAND_LINE.get():
         return name if value is None else f"{name}={value!r}"
-    option = f"--{REPEATED.get(name, name).replace('_', '-')}"
     if value is None or value is True:
-        return option
+        return option(name)
     if isinstance(value, Mapping):
-        return " ".join(f"{option} {shlex.quote(f'{key}={one}')}" for key, one in value.items())
-    return f"{option} {shlex.quote(value if isinstance(value, str) else ','.join(map(str, value)))}"
+        return " ".join(f"{option(name)} {shlex.quote(f'{key}={one}')}" for key, one in value.items())
+    return f"{option(name)} {shlex.quote(value if isinstance(value, str) else ','.join(map(str, value)))}"
 
 
 class LikenessError(Exception):

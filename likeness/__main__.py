@@ -26,13 +26,9 @@ def main() -> None:
 
 def _commands() -> str:
     """Every command with what it does, one line each."""
-    from typer.main import get_command
+    from compute.__main__ import COMMANDS
 
-    from compute.__main__ import app
-
-    lines = (
-        f"  {name:20}  {command.get_short_help_str(90)}" for name, command in sorted(get_command(app).commands.items())
-    )
+    lines = (f"  {name:20}  {line}" for name, line in sorted(COMMANDS.items()))
     return "\n".join(("commands, each with its own --help:", *lines))
 
 

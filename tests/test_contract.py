@@ -482,8 +482,9 @@ def has_tools() -> bool:
 def commands(command: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """Every command with its arguments and options."""
     if hasattr(command, "commands"):
-        for name, below in sorted(command.commands.items()):
-            yield from commands(below, f"{path} {name}".strip())
+        context = typer.Context(command)
+        for name in sorted(command.list_commands(context)):
+            yield from commands(command.get_command(context, name), f"{path} {name}".strip())
         if not command.invoke_without_command:
             return
     yield path, "command"

@@ -29,7 +29,7 @@ NOT_AT_START = (*HEAVY, "scipy.stats", "scipy.special", "openai")
 # The order, from the bottom to the top. A file may import what stands in a lower row, and anything of its own room; two
 # rooms of one row do not know each other. A file belongs to the room with the longest name that begins its own.
 ROOMS = (
-    ("compute.types", "compute.paths", "compute.arrays", "compute.processes"),
+    ("compute.types", "compute.paths", "compute.arrays", "compute.processes", "compute.options"),
     ("compute.versions",),
     ("compute.rounding", "compute.io"),
     ("compute.storage", "compute.bare_process", "compute.pages"),
@@ -44,8 +44,8 @@ ROOMS = (
     ("compute.interface",),
     ("compute.sharing",),
     ("compute.cli",),
-    ("compute.__main__",),
     ("compute",),  # the Python interface: its own names load on first use
+    ("compute.__main__",),
     ("leaderboard.web",),
     ("leaderboard.html",),
     ("leaderboard.data",),

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Annotated
-
-import typer
 
 
 def answers(
-    drop_invalid: Annotated[
-        bool,
-        typer.Option(
-            "--drop-invalid", help="Drop the invalid ones, so that they are asked again. Not while a run asks."
-        ),
-    ] = False,
-):
+    *,
+    drop_invalid: Annotated[bool, "Drop the invalid ones, so that they are asked again. Not while a run asks."] = False,
+) -> Iterator[str]:
     """Counts judges' stored answers and the invalid ones: empty ones, which providers gave for failures,
     and those that were cut or lack a score or option."""
     from compute.io.files import write_text
@@ -35,9 +30,9 @@ def answers(
         invalid = problems.total()
         reasons = f" ({', '.join(f'{number:,} {problem}' for problem, number in problems.items())})" if invalid else ""
         what = "dropped" if drop_invalid else "invalid"
-        typer.echo(f"{folder.name.replace('__', '/')}: {count:,} answers, {invalid:,} {what}{reasons}")
+        yield f"{folder.name.replace('__', '/')}: {count:,} answers, {invalid:,} {what}{reasons}"
         dropped += invalid if drop_invalid else 0
     if dropped:
-        typer.echo("They are asked again by the next run; where that is stored already: run --again")
+        yield "They are asked again by the next run; where that is stored already: run --again"
     if not root.exists():
-        typer.echo(f"No judge has answered yet: there is no folder {root}")
+        yield f"No judge has answered yet: there is no folder {root}"

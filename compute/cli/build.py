@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from compute import storage
 from compute.cli import workspace
 
 
 def build(
-    path: Annotated[Path | None, typer.Option(help="Where to write; default: the app's database.")] = None,
-    results: workspace.ReadResults = None,
-):
+    *,
+    path: Annotated[Path | None, "Where to write; default: the app's database."] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(
+            parser=storage.opened,
+            metavar="PATH or URL",
+            help="The results to show: a folder or an address; default: the app's.",
+        ),
+    ] = None,
+) -> Iterator[str]:
     """Builds the database from the published tables, the catalogue, the imports and the run folders."""
     report = workspace.build(path, results=results)
-    for line in report.unshown:
-        typer.echo(line)
-    typer.echo(
+    yield from report.unshown
+    yield (
         f"{report.path.name}: {report.models} models, {report.tasks} tasks, {report.runs} runs, "
         f"{report.scores} scores, {report.claims} claims in {report.seconds:.1f} s"
     )

@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
+from annotated_types import Ge
 
 from compute.cli.models import Models, named_models
-from compute.cli.workspace import Build, Data, Names, Offline, Results, names, rebuild, warn
+from compute.cli.workspace import Build, Results, rebuild, warn
+from compute.engine.settings import DataFolder, Offline, RunSettings
 from compute.engine.workspace import catalog_with_own, workbench
 from compute.types import BadInput
 
 
 def calibrate(
+    *,
     models: Models,
     domains: Annotated[
-        list[str],
-        typer.Option(help="Kinds of input that need no download, comma-separated: drawn, photographs, sentences."),
+        Sequence[str], "Kinds of input that need no download, comma-separated: drawn, photographs, sentences."
     ] = ("drawn", "photographs", "sentences"),
     tasks: Annotated[
-        Names,
-        typer.Option(help="Tasks whose items are paired instead, comma-separated; their domain is called tasks."),
-    ] = None,
-    pairs: Annotated[
-        int, typer.Option(help="At most this many matching and unrelated pairs, images or drawn scenes.")
-    ] = 500,
-    seed: Annotated[int, typer.Option(help="Seeds the sample.", min=0)] = 0,
-    data: Data = None,
+        Sequence[str], "Tasks whose items are paired instead, comma-separated; their domain is called tasks."
+    ] = (),
+    pairs: Annotated[int, "At most this many matching and unrelated pairs, images or drawn scenes."] = 500,
+    seed: Annotated[int, "Seeds the sample.", Ge(0)] = 0,
+    data: DataFolder = None,
     offline: Offline = False,
     results: Results = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Repeat stored calibrations, and retry items that could not be used.")
-    ] = False,
+    again: Annotated[bool, "Repeat stored calibrations, and retry items that could not be used."] = False,
     build: Build = True,
-):
+) -> None:
     """Scores matching and unrelated pairs with models, so that the app can say what their scores mean.
 
     Each domain has its own distributions, which apply only to inputs of its kind.
@@ -41,14 +39,13 @@ def calibrate(
     from compute.calibration import making
     from compute.calibration.pairs import FEWEST
     from compute.engine.named_models import record_named
-    from compute.engine.settings import RunSettings
 
     if pairs < FEWEST:
         raise BadInput(f"--pairs {pairs} is too few: a calibration needs {FEWEST}")
     catalog = catalog_with_own(results, warn=warn)
-    named = named_models(names(models), catalog, offline=offline)
-    chosen = [catalog.task(key) for key in dict.fromkeys(names(tasks))]
-    kinds = list(dict.fromkeys(names(domains)))
+    named = named_models(models, catalog, offline=offline)
+    chosen = [catalog.task(key) for key in dict.fromkeys(tasks)]
+    kinds = list(dict.fromkeys(domains))
     if not chosen and not kinds:
         raise BadInput(f"--domains names none. Choose from: {', '.join(making.MADE)}; or name --tasks")
     if unknown := [kind for kind in kinds if kind not in making.MADE]:

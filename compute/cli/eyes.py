@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import secrets
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from compute import paths
-from compute.cli.workspace import Device, Names, Offline, names, warn
+from compute.cli.workspace import warn
+from compute.engine.settings import Device, Offline
 from compute.types import BadInput, argument, unknown
 
 if TYPE_CHECKING:
@@ -21,52 +23,36 @@ NOTES = 5  # on what was skipped, that are printed
 
 
 def eyes(
-    images: Annotated[Path, typer.Argument(help="A folder of images, or the folder of a study, to go on with it.")],
-    out: Annotated[Path, typer.Option(help="The study's folder, which is made.")] = Path("eyes"),
+    images: Annotated[Path, "A folder of images, or the folder of a study, to go on with it."],
+    *,
+    out: Annotated[Path, "The study's folder, which is made."] = Path("eyes"),
     kind: Annotated[
         str,
-        typer.Option(
-            help="What is asked of two images: image, which is more like a third; text, which fits a prompt better; "
-            "quality, which has the better quality. Default: by the files given, else image."
-        ),
+        "What is asked of two images: image, which is more like a third; text, which fits a prompt better; "
+        "quality, which has the better quality. Default: by the files given, else image.",
     ] = "",
-    prompts: Annotated[
-        Path | None, typer.Option(help="Prompts of kind text: a table with a column prompt, or one a line.")
-    ] = None,
+    prompts: Annotated[Path | None, "Prompts of kind text: a table with a column prompt, or one a line."] = None,
     questions: Annotated[
-        Path | None,
-        typer.Option(
-            help="A table of the questions, alternative_1, alternative_2, and reference or prompt; default: drawn."
-        ),
+        Path | None, "A table of the questions, alternative_1, alternative_2, and reference or prompt; default: drawn."
     ] = None,
-    models: Annotated[
-        Names,
-        typer.Option(help="Models to compare with, as of likeness run; default: those that are ready."),
-    ] = None,
-    rater: Annotated[str, typer.Option(help="Who answers; default: me.")] = "",
+    models: Annotated[Sequence[str], "Models to compare with, as of likeness run; default: those that are ready."] = (),
+    rater: Annotated[str, "Who answers; default: me."] = "",
     add: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="Answers to add: a saved study of the same questions, Label Studio's JSON export, or a table with "
-            "alternative_1, alternative_2, choice, and reference or prompt. Repeatable; the app is not opened."
-        ),
-    ] = None,
-    left: Annotated[
-        str, typer.Option(help="With --add: the field of the image on the left, where a file does not tell.")
-    ] = "",
-    report: Annotated[bool, typer.Option("--report", help="Print which models agree; the app is not opened.")] = False,
-    tune: Annotated[
-        str, typer.Option(help="Tune this dual encoder to the answers, into --to, and test it on held-out ones.")
-    ] = "",
-    to: Annotated[Path | None, typer.Option(help="With --tune: the folder of the tuned model.")] = None,
+        list[Path],
+        "Answers to add: a saved study of the same questions, Label Studio's JSON export, or a table with "
+        "alternative_1, alternative_2, choice, and reference or prompt. Repeatable; the app is not opened.",
+    ] = (),
+    left: Annotated[str, "With --add: the field of the image on the left, where a file does not tell."] = "",
+    report: Annotated[bool, "Print which models agree; the app is not opened."] = False,
+    tune: Annotated[str, "Tune this dual encoder to the answers, into --to, and test it on held-out ones."] = "",
+    to: Annotated[Path | None, "With --tune: the folder of the tuned model."] = None,
     option: Annotated[
-        Names,
-        typer.Option(help="With --tune: a value of the plan as in likeness train, such as samples=8000; repeatable."),
-    ] = None,
+        list[str], "With --tune: a value of the plan as in likeness train, such as samples=8000; repeatable."
+    ] = (),
     device: Device = "",
     offline: Offline = False,
-    port: Annotated[int | None, typer.Option(help="Of the app; default: the first free one from 7860.")] = None,
-):
+    port: Annotated[int | None, "Of the app; default: the first free one from 7860."] = None,
+) -> Iterator[str]:
     """Asks you about two images at a time, and shows which models answer as you do."""
     if bool(tune) != bool(to):
         raise BadInput("Tuning takes a model and a folder: --tune MODEL --to FOLDER")
@@ -81,7 +67,7 @@ def eyes(
     from compute.eyes.study import ASKS, StudyFile
     from compute.io.images import image_files
 
-    incoming = []
+    incoming, saved = [], None
     if (images / SETTINGS).is_file():
         for name, value in {"kind": kind, "prompts": prompts, "questions": questions, "models": models}.items():
             if value:
@@ -91,7 +77,7 @@ def eyes(
         if not images.is_dir():
             raise BadInput(f"There is no folder {images}. Name a folder of images, or that of a study")
         known = exchange.ImageNames(image_files(images).names)
-        incoming = [exchange.read(path, known, left=left) for path in add or ()]
+        incoming = [exchange.read(path, known, left=left) for path in add]
         saved = next((each.study for each in incoming if isinstance(each, StudyFile)), None)
         asked = exchange.questions(questions, known) if questions else saved or next(iter(incoming), None)
         found = asked.kind if asked else "text" if prompts else kind or "image"
@@ -104,43 +90,42 @@ def eyes(
             kind=found,
             prompts=exchange.prompts(prompts) if prompts else [],
             questions=asked.questions if asked and not saved else None,
-            models=list(names(models)),
+            models=list(models),
             seed=secrets.randbelow(2**31),
         )
         folder = StudyFolder.created(out, settings)
+    with folder.lock:
         if saved:
             folder.save(saved)
-    if rater:
-        folder.change(rater=rater)
-    if folder.study is None:
-        study = local.make(folder, warn=warn)
-        typer.echo(f"{folder.path}: {len(study.questions)} questions, {len(study.models)} models")
-        for note in study.notes[:NOTES]:
-            warn(note)
-        if len(study.notes) > NOTES:
-            warn(f"{len(study.notes) - NOTES} notes more are in {folder.path / STUDY}")
-    if add and not incoming:
-        known = exchange.ImageNames(folder.images())
-        incoming = [exchange.read(path, known, left=left) for path in add]
-    for path, each in zip(add or (), incoming, strict=True):
-        typer.echo(f"{path.name}: {folder.merge(each)}")
-    if report:
-        from compute.eyes.report import report as judged
+        if rater:
+            folder.change(rater=rater)
+        if folder.study is None:
+            study = local.make(folder, warn=warn)
+            yield f"{folder.path}: {len(study.questions)} questions, {len(study.models)} models"
+            for note in study.notes[:NOTES]:
+                warn(note)
+            if len(study.notes) > NOTES:
+                warn(f"{len(study.notes) - NOTES} notes more are in {folder.path / STUDY}")
+        if add and not incoming:
+            known = exchange.ImageNames(folder.images())
+            incoming = [exchange.read(path, known, left=left) for path in add]
+        for path, each in zip(add, incoming, strict=True):
+            yield f"{path.name}: {folder.merge(each)}"
+        if report:
+            from compute.eyes.report import report as judged
 
-        for line in _lines(judged(folder.study, folder.judgments())):
-            typer.echo(line)
-    if tune:
-        from compute.eyes import tuning
-        from compute.interface.train import model_row
+            yield from _lines(judged(folder.study, folder.judgments()))
+        if tune:
+            from compute.eyes import tuning
+            from compute.interface.train import model_row
 
-        row = model_row(tune, offline=offline)
-        for line in tuning.tune(folder, row, out=to, options=option or [], device=device, report=typer.echo).lines:
-            typer.echo(line)
-    if not (add or report or tune):
-        start = ["-m", paths.PACKAGE.rpartition(".")[0]] if paths.IS_INSTALLED else [str(paths.ROOT / "app.py")]
-        words = [*(["--port", str(port)] if port else []), *(["--offline"] if offline else [])]
-        sys.stdout.flush()
-        os.execv(sys.executable, [sys.executable, *start, "--eyes", str(folder.path), *words])
+            row = model_row(tune, offline=offline)
+            yield from tuning.tune(folder, row, out=to, options=option, device=device, report=typer.echo).lines
+        if not (add or report or tune):
+            start = ["-m", paths.PACKAGE.rpartition(".")[0]] if paths.IS_INSTALLED else [str(paths.ROOT / "app.py")]
+            words = [*(["--port", str(port)] if port else []), *(["--offline"] if offline else [])]
+            sys.stdout.flush()
+            os.execv(sys.executable, [sys.executable, *start, "--eyes", str(folder.path), *words])
 
 
 def _lines(report: EyesReport) -> list[str]:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from typing import Annotated
 
-import typer
-
 from compute.cli.models import Models, named_models
-from compute.cli.workspace import names, warn
+from compute.cli.workspace import warn
 from compute.types import Model, NotHere
 
 
 def fetch(
+    *,
     models: Models,
-    room: Annotated[int, typer.Option(help="Bytes of memory the loaded model may use; 0: unlimited.")] = 0,
-    lines: Annotated[bool, typer.Option("--lines", help="Print the bytes downloaded, and their total.")] = False,
-):
+    room: Annotated[int, "Bytes of memory the loaded model may use; 0: unlimited."] = 0,
+    lines: Annotated[bool, "Print the bytes downloaded, and their total."] = False,
+) -> Iterator[str]:
     """Downloads models' weights at the pinned revision into the hub's cache; existing files stay.
 
     A model too large for the memory or the disk is refused.
@@ -24,11 +24,11 @@ def fetch(
     from compute import models as adapters
     from compute.engine.workspace import catalog_with_own
 
-    for row in [model.row for model in named_models(names(models), catalog_with_own(None, warn=warn))]:
+    for row in [model.row for model in named_models(models, catalog_with_own(None, warn=warn))]:
         if not adapters.is_downloaded(row):
             _bring(row, room=room, lines=lines)
         folder = adapters.fetch(row)
-        typer.echo(f"{row.key}: {folder or 'no weights to fetch'}")
+        yield f"{row.key}: {folder or 'no weights to fetch'}"
 
 
 def _bring(row: Model, *, room: int, lines: bool) -> None:

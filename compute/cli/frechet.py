@@ -2,78 +2,49 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
-from compute.cli.workspace import BatchSize, Build, Data, Device, Names, Offline, Results, rebuild
-from compute.types import BadInput
+from compute.catalog import known
+from compute.cli.command import mapping
+from compute.cli.workspace import Build, Results, rebuild
+from compute.engine.generators import backbones as choices
+from compute.engine.generators import grid as grids
+from compute.engine.generators import interface, store
+from compute.engine.generators.grid import GridResult
+from compute.engine.generators.table import FORMATS, GeneratorTable, RatedGenerators
+from compute.engine.settings import Dtype, RunSettings
+from compute.engine.workspace import workbench
+from compute.io.files import temporary_folder
+from compute.options import names, taking
+from compute.tasks.generators import human as ratings
+from compute.tasks.source import Source
+from compute.types import BadInput, counted
 
-if TYPE_CHECKING:
-    from compute.engine.generators.grid import GridResult
-    from compute.engine.generators.table import GeneratorTable
-    from compute.tasks.generators.pairing import PromptedSets
-    from compute.tasks.generators.sources import ImageSet
 
-SOURCES = "a folder of images, a .tar of WebDataset, Parquet, or hf://datasets/ORG/NAME[@REVISION]"
-
-
+@taking(interface.frechet, without=("condition", "features"))
 def frechet(
-    reference: Annotated[
-        str,
-        typer.Option(
-            help=f"The real images: {SOURCES}. Or saved statistics, FILE.npz, which serve FID and other distances."
-        ),
-    ],
+    more: Annotated[list[str], typer.Argument(metavar="[NAME=DIR]...", help="More generators.")] = None,
+    *,
     generated: Annotated[
-        list[str], typer.Option(metavar="NAME=DIR", help=f"A generator's images: NAME and {SOURCES}. Repeatable.")
-    ],
-    more: Annotated[Names, typer.Argument(metavar="[NAME=DIR]...", help="More generators.")] = None,
-    prompts: Annotated[
-        Path | None,
-        typer.Option(
-            help="The prompts: a table (CSV, TSV, JSON Lines, Parquet) with columns image and prompt, or a text with a "
-            "prompt a line in the order of the images. Not needed where the images come with their prompts."
-        ),
-    ] = None,
-    human: Annotated[
-        Path | None,
-        typer.Option(
-            help="Human ratings: a table of generators with rate, elo or rank; or of votes: winner and loser, "
-            "first, second and choice, or prompt, generator and votes."
-        ),
-    ] = None,
-    backbones: Annotated[
         list[str],
-        typer.Option(
-            help="paper: those of the papers; tiny: the bundled model, without a network; or keys of encoders, "
-            "comma-separated."
-        ),
-    ] = ("paper",),
+        typer.Option(metavar="NAME=DIR", help=f"A generator's images: NAME and {interface.SOURCES}. Repeatable."),
+    ],
     grid: Annotated[
         bool,
-        typer.Option(
-            "--grid",
-            help="cFreD alone, under every pair of an image and a text backbone of --backbones; paper: all 46 x 43 of "
-            "the cFreD paper. Sets may be features then: a folder of .npy files, or an .npz file, by backbone, and "
-            "--prompts those of the prompts.",
-        ),
+        "cFreD alone, under every pair of an image and a text backbone of --backbones; paper: all 46 x 43 of the cFreD "
+        "paper. Sets may be features then: a folder of .npy files, or an .npz file, by backbone, and --prompts those "
+        "of the prompts.",
     ] = False,
-    metrics: Annotated[Names, typer.Option(help="Only these metrics, comma-separated, e.g. fid,cfred.")] = None,
-    output: Annotated[str, typer.Option("--format", help="How the table is printed: text, csv or json.")] = "text",
-    name: Annotated[str, typer.Option(help="Name of the suite; default: that of the prompts or the reference.")] = "",
-    device: Device = "",
-    dtype: Annotated[str, typer.Option(help="float32, bfloat16 or float16; default: float32 for features.")] = "",
-    batch_size: BatchSize = None,
-    skip_bad_items: Annotated[
-        bool, typer.Option("--skip-bad-items", help="Skip images that cannot be read, with their pairs.")
-    ] = False,
-    intervals: Annotated[
-        bool,
-        typer.Option(help="95% intervals and distances at infinite N; they take about 30 times as long."),
+    format: Annotated[str, "How the table is printed: text, csv or json."] = "text",
+    name: Annotated[str, "Name of the suite; default: that of the prompts or the reference."] = "",
+    dtype: Dtype = "",
+    store_runs: Annotated[
+        bool, typer.Option("--store/--no-store", help="Store the scores as runs, which the board shows.")
     ] = True,
-    store: Annotated[bool, typer.Option(help="Store the scores as runs, which the board shows.")] = True,
     save_reference: Annotated[
         Path | None,
         typer.Option(
@@ -82,120 +53,70 @@ def frechet(
             "stands for its images.",
         ),
     ] = None,
-    data: Data = None,
-    offline: Offline = False,
     results: Results = None,
     build: Build = True,
-):
+    **how: Any,
+) -> None:
     """Compares generators' images with a reference: Fréchet distances, cFreD and their rivals, in one table.
 
     Features are stored, so an interrupted comparison resumes and another metric needs no second pass over the images.
     """
-    from compute.catalog import known
-    from compute.engine.generators import backbones as choices
-    from compute.engine.generators import frechet as comparison
-    from compute.engine.generators import store as storage
-    from compute.engine.generators.table import FORMATS, RatedGenerators
-    from compute.engine.settings import RunSettings
-    from compute.engine.workspace import workbench
-    from compute.tasks.generators import human as ratings
-    from compute.tasks.generators import pairing, sources
-    from compute.tasks.source import Source
-
-    if output not in FORMATS:
-        raise BadInput(f"No format {output!r}. There are: {', '.join(FORMATS)}")
-    catalog = known()
-    settings = RunSettings(
-        results=results,
-        data=data,
-        offline=offline,
-        device=device,
-        dtype=dtype,
-        batch_size=batch_size,
-        skip_bad=skip_bad_items,
-    )
-    root, bench = settings.results, workbench(settings, data=data)
-    bench_source = Source.keeping(root, root=data, offline=offline)
-    made_of = {"name": name or (prompts or Path(reference)).stem, "file": prompts or Path(reference), "results": root}
-    statistics = Path(reference).suffix == storage.SUFFIX  # in place of images
-    named: dict[str, str] = {}
-    for text in (*generated, *(more or ())):
-        key, equals, where = (part.strip() for part in text.partition("="))
-        if not equals or not key or not where:
-            raise BadInput(f"{text!r} is not NAME=DIR: name each generator, such as sdxl=images/sdxl")
-        if key in named:
-            raise BadInput(f"Two sets are named {key!r}: name each once")
-        named[key] = where
-
-    def report(line: str) -> None:
-        typer.echo(line, err=True)
-
-    def opened(key: str, where: str) -> ImageSet:
-        report(f"Reading {key}: {where}")
-        return sources.opened(key, where, source=bench_source, skip_bad=skip_bad_items)
-
-    def paired() -> PromptedSets:
-        return pairing.pair(
-            reference=None if statistics else opened(pairing.REFERENCE, reference),
-            generated=[opened(key, where) for key, where in named.items()],
-            prompts=pairing.prompts_of(prompts),
-        )
-
+    if format not in FORMATS:
+        raise BadInput(f"No format {format!r}. There are: {', '.join(FORMATS)}")
+    reference, prompts, metrics, intervals = (how.pop(key) for key in ("reference", "prompts", "metrics", "intervals"))
+    human, backbones = how.pop("human"), how.pop("backbones")
+    settings = RunSettings(results=results, dtype=dtype, **how)
+    bench, catalog, file = workbench(settings, data=settings.data), known(), prompts or Path(reference)
+    source = Source.keeping(settings.results, root=settings.data, offline=settings.offline)
+    made_of = {"name": name or file.stem, "file": file, "results": settings.results}
+    named = mapping([*generated, *(more or ())], kind=str, name="--generated")
+    report = partial(typer.echo, err=True)
     rated = None if human is None else ratings.read(human)
-    features_of, only = ",".join(backbones), ",".join(metrics or ())
     if grid:
-        from compute.engine.generators import grid as grids
-
-        if only not in ("", "cfred") or save_reference or not store:
+        if names(metrics) not in ((), ("cfred",)) or save_reference or not store_runs:
             raise BadInput("--grid computes and stores cFreD: it goes without --metrics, --save-reference, --no-store")
         people = None if rated is None else RatedGenerators.of(rated, generated=list(named))
-        paths = {key: Path(where) for key, where in named.items()}
         features = grids.from_files(
-            reference=Path(reference), generated=paths, condition=prompts, backbones=features_of
+            reference=Path(reference),
+            generated={key: Path(where) for key, where in named.items()},
+            condition=prompts,
+            backbones=backbones,
         )
         if features is None:
-            features = grids.encode(
-                paired(),
-                chosen=grids.choose(features_of, catalog=catalog),
-                catalog=catalog,
-                bench=bench,
-                report=report,
-            )
+            with temporary_folder() as spool:
+                sets = interface.paired(
+                    reference, named, prompts, bench=bench, source=source, spool=spool, report=report
+                )
+                chosen = grids.choose(backbones, catalog=catalog)
+                features = grids.encode(sets, chosen=chosen, catalog=catalog, bench=bench, report=report)
         for role, keys in grids.paper_backbones(catalog).items():
             have = features.reference if role == "image" else features.condition
             report(
                 f"Of the {len(keys)} {role} backbones of the cFreD paper {sum(key in have for key in keys)} are here"
             )
         cells = grids.execute(features, **made_of, people=people, report=report)
-        print_table(cells, output, notes=[f"Warning: {line}" for line in cells.warnings])
+        print_table(cells, format, notes=[f"Warning: {line}" for line in cells.warnings])
         runs = len(features.reference) * len(features.generated)
         report(f"{len(cells.cells):,} cells, {cells.computed:,} of them new; {runs} runs of the suite {cells.suite}")
-        rebuild(root, wanted=build, err=output != "text")
+        rebuild(settings.results, wanted=build, err=format != "text")
         return
-    chosen = choices.choose(features_of, metrics=only, catalog=catalog)
-    saved = storage.opened(reference, chosen=chosen) if statistics else {}
-    if saved and save_reference:
+    if interface.is_saved(reference) and save_reference:
         raise BadInput(f"{reference} is saved already: --save-reference goes with the images themselves")
-    result = comparison.compare(
-        paired(),
-        chosen=chosen,
-        catalog=catalog,
-        bench=bench,
-        saved=saved,
-        with_intervals=intervals,
-        report=report,
+    chosen = choices.choose(backbones, metrics=metrics, catalog=catalog)
+    result = interface.compared(
+        reference, named, prompts, chosen=chosen, bench=bench, source=source, intervals=intervals, report=report
     )
     table = result.table(rated)
-    warnings = [f"Warning: {line}" for line in table.warnings] if output == "csv" else []
-    print_table(table, output, notes=[] if output == "json" else [*warnings, *table.people_lines()])
+    warnings = [f"Warning: {line}" for line in table.warnings] if format == "csv" else []
+    print_table(table, format, notes=[] if format == "json" else [*warnings, *table.people_lines()])
     if save_reference:
-        for path in storage.save_references(save_reference, result, source=reference):
+        for path in store.save_references(save_reference, result, source=reference):
             report(f"Saved {path}")
-    if store:
+    if store_runs:
         people = table.people.stored if table.people else None
-        key, runs = storage.store(result, **made_of, human=people)
-        report(f"Stored {len(runs)} run{'s' if len(runs) != 1 else ''} of the suite {key}")
-        rebuild(root, wanted=build, err=output != "text")
+        key, runs = store.store(result, **made_of, human=people)
+        report(f"Stored {counted(len(runs), 'run')} of the suite {key}")
+        rebuild(settings.results, wanted=build, err=format != "text")
 
 
 def print_table(table: GeneratorTable | GridResult, output: str, *, notes: list[str]) -> None:

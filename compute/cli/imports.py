@@ -3,158 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from compute import paths
 from compute.cli import workspace
+from compute.cli.command import grouped
+from compute.engine.settings import DataFolder, Offline
 from compute.engine.workspace import catalog_with_own, check_writable, stay_offline
+from compute.importing import Imported
+from compute.options import taking
 from compute.types import BadInput, counted, slug
-
-if TYPE_CHECKING:
-    from compute.importing import Imported
-
-
-Name = Annotated[str, typer.Option("--name", help="Name of the collection; default: its source and a digest.")]
-Replace = Annotated[
-    bool,
-    typer.Option(
-        "--replace", help="Remove earlier imports of the same source, and the collection --name; else both stay."
-    ),
-]
-
-
-def mteb_results(
-    path: Annotated[Path | None, typer.Argument(help="A copy of the results repository; default: download it.")] = None,
-    revision: Annotated[str, typer.Option(help="Commit or branch to download, or that PATH is of.")] = "main",
-    name: Name = "",
-    replace: Replace = False,
-    build: workspace.Build = True,
-    ship: Annotated[
-        bool,
-        typer.Option(
-            "--ship",
-            help="Write assets/imported, which every build reads, instead of a collection; prints what changes. Needs "
-            "the commit and, of a PATH, the date.",
-        ),
-    ] = False,
-    date: Annotated[str, typer.Option(help="The date of PATH's commit, YYYY-MM-DD.")] = "",
-):
-    """Result files of the public MTEB results repository: results/<org>__<model>/<revision>/<Task>.json."""
-    from compute.catalog import shipped
-    from compute.importing import fetch_mteb_results, read_mteb_results
-
-    folder = path or fetch_mteb_results(paths.RESULTS / "fetched", revision=revision, catalog=shipped())
-    imported = read_mteb_results(folder, catalog=shipped())
-    if ship:
-        _ship(imported, commit=revision if path else folder.name, date=date)
-    else:
-        source = str(folder.absolute()) if path else "mteb/results"
-        _store(imported, kind="mteb-results", source=source, name=name, replace=replace, build=build)
-
-
-def scores(
-    path: Annotated[Path, typer.Argument(help="A CSV: benchmark, model, task, metric, value, ...")],
-    name: Name = "",
-    replace: Replace = False,
-    build: workspace.Build = True,
-):
-    """Any table of scores. A model or task that is not in the catalogue must be declared in the file."""
-    from compute.importing import read_scores_csv
-
-    catalog = catalog_with_own(None, warn=workspace.warn)
-    _store(
-        read_scores_csv(path, catalog=catalog),
-        kind=f"scores-{slug(path.stem, default='table', marks='')}",
-        source=str(path.absolute()),
-        name=name,
-        replace=replace,
-        build=build,
-    )
-
-
-def eval_results(
-    where: Annotated[
-        str, typer.Argument(help="A model's repository as ORG/NAME, or a folder or file of .eval_results.")
-    ],
-    model: Annotated[
-        str,
-        typer.Option(help="Whose results a folder or file holds: ORG/NAME or a model key. Of a repository, its own."),
-    ] = "",
-    revision: Annotated[str, typer.Option(help="Of the repository: a commit, branch or tag.")] = "main",
-    name: Name = "",
-    replace: Replace = False,
-    build: workspace.Build = True,
-    offline: workspace.Offline = False,
-):
-    """Results in the hub's form, `.eval_results/*.yaml`: those with a task of the catalogue and a clear unit."""
-    from compute.catalog import hub_tasks, known
-    from compute.importing import fetch_eval_results, read_eval_results
-
-    path, source = Path(where), ""
-    if not path.exists() and hub_tasks.HUB_ID.fullmatch(where):
-        if offline:
-            stay_offline()
-        path, source = fetch_eval_results(where, revision=revision, offline=offline)
-        model = model or where
-    imported = read_eval_results(path, model=model, source=source, catalog=known())
-    if not imported.scores:
-        for problem in (*imported.problems, *imported.skipped[:3]):
-            typer.echo(f"Skipped: {problem}", err=True)
-        raise BadInput(f"{where} has no score that can be read. The lines above say why; nothing was changed")
-    of = re.sub(r"[^a-z0-9._-]+", "--", model.lower())[:60]
-    where = str(path.absolute()) if not source else where
-    _store(imported, kind=f"eval-results-{of}", source=where, name=name, replace=replace, build=build, what="figure")
-
-
-def parti_prompts(
-    out: Annotated[Path, typer.Option(help="The table to write, a Parquet file.")],
-    generators: Annotated[
-        list[str] | None,
-        typer.Option(help="Data sets of diffusers-parti-prompts, comma-separated; default: the arena's four."),
-    ] = None,
-    votes: Annotated[
-        list[Path] | None,
-        typer.Option(help="Votes: generator, prompt or its row, perhaps votes. Repeatable."),
-    ] = None,
-    revision: Annotated[str, typer.Option(help="Of the data sets: a commit; default: the newest.")] = "",
-    data: workspace.Data = None,
-    offline: workspace.Offline = False,
-):
-    """Parti-Prompts' published generations and votes, as one table: prompt, generator, image, votes.
-
-    `frechet --human` takes it as votes. The layout of the votes is assumed, as none is documented.
-    """
-    from compute.importing import parti_prompts as parti
-    from compute.tasks import parquet
-    from compute.tasks.source import Source
-
-    if out.suffix != ".parquet":
-        raise BadInput(f"{out.name}: the table ends in .parquet")
-    check_writable(out.absolute().parent)
-    if offline:
-        stay_offline()
-    source = Source(root=data, offline=offline)
-    tables = {}
-    for name in workspace.names(generators) or parti.GENERATORS:
-        repo = f"{parti.ORGANISATION}/{name}"
-        typer.echo(f"Reading {repo}", err=True)
-        tables[name] = parquet.table(source.folder(repo, revision=revision), repo=repo, split="train")
-    made = parti.write(out, generations=tables, votes=tuple(votes or ()))
-    for note in made.notes:
-        typer.echo(f"Warning: {note}", err=True)
-    if not votes:
-        typer.echo("Warning: without --votes the column of votes is empty", err=True)
-    typer.echo(
-        f"{out}: {made.rows:,} images of {made.prompts:,} prompts by {len(tables)} generators, {made.votes:,} votes"
-    )
 
 
 def _report(imported: Imported, *, what: str) -> None:
     """Prints what was not read."""
-
     for problem in imported.problems:
         typer.echo(f"Skipped: {problem}", err=True)
     if imported.skipped:
@@ -163,7 +29,16 @@ def _report(imported: Imported, *, what: str) -> None:
 
 
 def _store(
-    imported: Imported, *, kind: str, source: str, name: str, replace: bool, build: bool, what: str = "file"
+    imported: Imported,
+    *,
+    kind: str,
+    source: str,
+    what: str = "file",
+    name: Annotated[str, "Name of the collection; default: its source and a digest."] = "",
+    replace: Annotated[
+        bool, "Remove earlier imports of the same source, and the collection --name; else both stay."
+    ] = False,
+    build: workspace.Build = True,
 ) -> None:
     """Stores an import, rebuilds the database if wanted, and exits with code 1 where files had to be skipped."""
     from compute.importing import collection
@@ -189,6 +64,121 @@ def _store(
         raise typer.Exit(1)
 
 
+storing = taking(_store, without=("imported", "kind", "source", "what"))
+
+
+@storing
+def mteb_results(
+    path: Annotated[Path | None, "A copy of the results repository; default: download it."] = None,
+    *,
+    revision: Annotated[str, "Commit or branch to download, or that PATH is of."] = "main",
+    ship: Annotated[
+        bool,
+        "Write assets/imported, which every build reads, instead of a collection; prints what changes. Needs "
+        "the commit and, of a PATH, the date.",
+    ] = False,
+    date: Annotated[str, "The date of PATH's commit, YYYY-MM-DD."] = "",
+    **how: Any,
+) -> None:
+    """Result files of the public MTEB results repository: results/<org>__<model>/<revision>/<Task>.json."""
+    from compute.catalog import shipped
+    from compute.importing import fetch_mteb_results, read_mteb_results
+
+    folder = path or fetch_mteb_results(paths.RESULTS / "fetched", revision=revision, catalog=shipped())
+    imported = read_mteb_results(folder, catalog=shipped())
+    if ship:
+        _ship(imported, commit=revision if path else folder.name, date=date)
+    else:
+        source = str(folder.absolute()) if path else "mteb/results"
+        _store(imported, kind="mteb-results", source=source, **how)
+
+
+@storing
+def scores(
+    path: Annotated[Path, "A CSV: benchmark, model, task, metric, value, ..."],
+    **how: Any,
+) -> None:
+    """Any table of scores. A model or task that is not in the catalogue must be declared in the file."""
+    from compute.importing import read_scores_csv
+
+    catalog = catalog_with_own(None, warn=workspace.warn)
+    _store(
+        read_scores_csv(path, catalog=catalog),
+        kind=f"scores-{slug(path.stem, default='table', marks='')}",
+        source=str(path.absolute()),
+        **how,
+    )
+
+
+@storing
+def eval_results(
+    where: Annotated[str, "A model's repository as ORG/NAME, or a folder or file of .eval_results."],
+    *,
+    model: Annotated[
+        str, "Whose results a folder or file holds: ORG/NAME or a model key. Of a repository, its own."
+    ] = "",
+    revision: Annotated[str, "Of the repository: a commit, branch or tag."] = "main",
+    offline: Offline = False,
+    **how: Any,
+) -> None:
+    """Results in the hub's form, `.eval_results/*.yaml`: those with a task of the catalogue and a clear unit."""
+    from compute.catalog import hub_tasks, known
+    from compute.importing import fetch_eval_results, read_eval_results
+
+    path, source = Path(where), ""
+    if not path.exists() and hub_tasks.HUB_ID.fullmatch(where):
+        if offline:
+            stay_offline()
+        path, source = fetch_eval_results(where, revision=revision, offline=offline)
+        model = model or where
+    imported = read_eval_results(path, model=model, source=source, catalog=known())
+    if not imported.scores:
+        for problem in (*imported.problems, *imported.skipped[:3]):
+            typer.echo(f"Skipped: {problem}", err=True)
+        raise BadInput(f"{where} has no score that can be read. The lines above say why; nothing was changed")
+    of = re.sub(r"[^a-z0-9._-]+", "--", model.lower())[:60]
+    where = str(path.absolute()) if not source else where
+    _store(imported, kind=f"eval-results-{of}", source=where, **how, what="figure")
+
+
+def parti_prompts(
+    *,
+    out: Annotated[Path, "The table to write, a Parquet file."],
+    generators: Annotated[
+        Sequence[str], "Data sets of diffusers-parti-prompts, comma-separated; default: the arena's four."
+    ] = (),
+    votes: Annotated[list[Path], "Votes: generator, prompt or its row, perhaps votes. Repeatable."] = (),
+    revision: Annotated[str, "Of the data sets: a commit; default: the newest."] = "",
+    data: DataFolder = None,
+    offline: Offline = False,
+) -> Iterator[str]:
+    """Parti-Prompts' published generations and votes, as one table: prompt, generator, image, votes.
+
+    `frechet --human` takes it as votes. The layout of the votes is assumed, as none is documented.
+    """
+    from compute.importing import parti_prompts as parti
+    from compute.tasks import parquet
+    from compute.tasks.source import Source
+
+    if out.suffix != ".parquet":
+        raise BadInput(f"{out.name}: the table ends in .parquet")
+    check_writable(out.absolute().parent)
+    if offline:
+        stay_offline()
+    source = Source(root=data, offline=offline)
+    tables = {}
+    for name in generators or parti.GENERATORS:
+        repo = f"{parti.ORGANISATION}/{name}"
+        typer.echo(f"Reading {repo}", err=True)
+        tables[name] = parquet.table(source.folder(repo, revision=revision), repo=repo, split="train")
+    made = parti.write(out, generations=tables, votes=tuple(votes))
+    for note in made.notes:
+        typer.echo(f"Warning: {note}", err=True)
+    if not votes:
+        typer.echo("Warning: without --votes the column of votes is empty", err=True)
+    yield f"{out}: {made.rows:,} images of {made.prompts:,} prompts by {len(tables)} generators, {made.votes:,} votes"
+
+
 def _ship(imported: Imported, *, commit: str, date: str) -> None:
     """Writes the shipped results, and prints as Markdown what is other than in those before."""
     from compute.catalog import shipped
@@ -212,3 +202,6 @@ def _ship(imported: Imported, *, commit: str, date: str) -> None:
         typer.echo(line)
     if imported.problems:
         raise typer.Exit(1)
+
+
+group = grouped(mteb_results, scores, eval_results, parti_prompts)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from annotated_types import Ge
 
-from compute.cli.workspace import Data, Offline, Results
+from compute.cli.workspace import Results
+from compute.engine.settings import DataFolder, Offline
+from compute.training.splits import Datasets
 from compute.types import BadInput, unknown
 
 SUITES = ("mini", "unisim")
@@ -15,23 +18,18 @@ UNRELATED = 8192  # drawn examples of each task where no number is given
 
 
 def instructions(
-    folder: Annotated[Path, typer.Argument(help="Where instructions.json and images/ are written.")],
-    suite: Annotated[str, typer.Option(help="Whose training examples: mini (drawn) or unisim (Table 5).")] = "mini",
-    datasets: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="With --suite unisim: the data sets of a task, image-for-text=hpdv2,magicbrush; repeatable. Default: "
-            "all."
-        ),
-    ] = None,
+    folder: Annotated[Path, "Where instructions.json and images/ are written."],
+    *,
+    suite: Annotated[str, "Whose training examples: mini (drawn) or unisim (Table 5)."] = "mini",
+    datasets: Datasets = (),
     count: Annotated[
-        int | None, typer.Option(help="At most this many examples of each task; default: the paper's numbers.", min=1)
+        int | None, "At most this many examples of each task; default: the paper's numbers.", Ge(1)
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seeds which examples, and their order.", min=0)] = 0,
-    data: Data = None,
+    seed: Annotated[int, "Seeds which examples, and their order.", Ge(0)] = 0,
+    data: DataFolder = None,
     offline: Offline = False,
     results: Results = None,
-):
+) -> Iterator[str]:
     """Writes UniSim's training examples as conversations in LLaVA's layout; the tuning is left to existing trainers.
 
     Nothing is written where an evaluated image is among them.
@@ -52,7 +50,7 @@ def instructions(
     source = Source.keeping(results or paths.RESULTS, root=data_folder(data), offline=offline)
     sets: list[ExampleSet]
     if suite == "unisim":
-        sets = [*splits.training(splits.chosen(datasets or []), source=source, seed=seed)]
+        sets = [*splits.training(splits.chosen(datasets), source=source, seed=seed)]
     elif datasets:
         raise BadInput("The suite mini has only drawn examples: omit --datasets, or name --suite unisim")
     else:
@@ -70,7 +68,5 @@ def instructions(
         leaks=evaluated.sentence(are_drawn=False),
         progress=progress,
     )
-    typer.echo(record["leaks"])
-    typer.echo(
-        f"{folder / record['file']}: {sum(record['counts'].values()):,} conversations, {record['images']:,} images"
-    )
+    yield record["leaks"]
+    yield f"{folder / record['file']}: {sum(record['counts'].values()):,} conversations, {record['images']:,} images"

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from compute import models
 from compute.cli.workspace import Results, warn
 from compute.engine.workspace import catalog_with_own
@@ -21,16 +19,15 @@ NOUNS = ("models", "tasks", "suites", "metrics", "datasets", "options")
 UNLOADED = "(nothing loads it)"
 
 
-def show(
-    noun: Annotated[str, typer.Argument(help="models, tasks, suites, metrics, datasets or options")],
-    suite: Annotated[str, typer.Option(help="Only tasks of this suite.")] = "",
-    family: Annotated[str, typer.Option(help="Only models of this family, or loaded as it.")] = "",
-    runnable: Annotated[
-        bool, typer.Option("--runnable", help="Only models that run on this machine without a download.")
-    ] = False,
-    missing: Annotated[bool, typer.Option("--missing", help="Only those that do not, each with the reason.")] = False,
+def listing(
+    noun: Annotated[str, "models, tasks, suites, metrics, datasets or options"],
+    *,
+    suite: Annotated[str, "Only tasks of this suite."] = "",
+    family: Annotated[str, "Only models of this family, or loaded as it."] = "",
+    runnable: Annotated[bool, "Only models that run on this machine without a download."] = False,
+    missing: Annotated[bool, "Only those that do not, each with the reason."] = False,
     results: Results = None,
-):
+) -> Iterator[str]:
     """Prints the catalogue, one line a row, with your own models and the suites of your data."""
     catalog = catalog_with_own(results, warn=warn)
     if noun == "models" and not suite:
@@ -39,8 +36,7 @@ def show(
         raise BadInput(f"--family, --runnable and --missing choose among models, not among {noun}")
     else:
         chosen = lines(catalog, noun=noun, suite=suite)
-    for line in chosen:
-        typer.echo(line)
+    yield from chosen
 
 
 def lines(catalog: Catalog, *, noun: str, suite: str = "") -> Iterator[str]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compute.cli.workspace import Names
 from compute.types import BadInput, printable
 
 if TYPE_CHECKING:
@@ -16,19 +15,9 @@ if TYPE_CHECKING:
     from compute.engine.named_models import NamedModel
 
 Models = Annotated[
-    list[str],
-    typer.Option(
-        help="Models, comma-separated: keys (likeness list models), folders of checkpoints (./name), "
-        "hub:org/name@revision, or judges by their names at LIKENESS_ENDPOINT (endpoint:NAME)."
-    ),
-]
-ModelName = Annotated[str, typer.Option("--model-name", help="Name of your model; default: its folder or id.")]
-Family = Annotated[str, typer.Option(help="The family that loads your own checkpoint, if its files do not say.")]
-ModelOptions = Annotated[
-    Names,
-    typer.Option(
-        "--model-option", help="name=value of that family, such as pooling=cls or base=org/name@revision; repeatable."
-    ),
+    Sequence[str],
+    "Models, comma-separated: keys (likeness list models), folders of checkpoints (./name), hub:org/name@revision, or "
+    "judges by their names at LIKENESS_ENDPOINT (endpoint:NAME).",
 ]
 
 

@@ -4,49 +4,46 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
-from compute.cli.workspace import Data, Names, Offline, names
+from compute.cli.command import grouped
+from compute.engine.settings import DataFolder, Offline
 from compute.engine.workspace import check_writable, stay_offline
+from compute.io.tables import padded
+from compute.metrics.judge_diagnostics import template_name
+from compute.options import taking
+from compute.progress import Progress
+from compute.tasks.pairbench import making, sources, stored
+from compute.tasks.pairbench import manifest as manifests
+from compute.tasks.pairbench import whatsup as tables
+from compute.tasks.pairbench.manifest import Manifest
+from compute.tasks.pairbench.splits import IMAGE_SPLITS, SHORT, SPATIAL_SPLITS, SPLITS, named
+from compute.tasks.source import Source
 from compute.types import BadInput
-
-if TYPE_CHECKING:
-    from compute.tasks.pairbench.manifest import Manifest
-
 
 _SYNTHETIC = {True: "yes, a program drew them", False: "no", None: "not known"}
 
 
+@taking(making.make, without=("shows", "report", "progress"))
 def make(
-    out: Annotated[Path, typer.Option(help="The manifest to write, a Parquet file.")],
-    images: Annotated[
-        Path | None, typer.Option(help="A folder of images, or a Parquet file with a column of images.")
-    ] = None,
-    hub: Annotated[str, typer.Option(help="A data set of the Hub with a column of images, in place of --images.")] = "",
-    revision: Annotated[str, typer.Option(help="Of the Hub's data set: a commit.")] = "",
-    config: Annotated[str, typer.Option(help="Of the Hub's data set.")] = "default",
-    split: Annotated[str, typer.Option(help="Of the Hub's data set.")] = "train",
-    column: Annotated[str, typer.Option(help="Of the Parquet file or the data set; default: image.")] = "",
+    *,
+    out: Annotated[Path, "The manifest to write, a Parquet file."],
+    images: Annotated[Path | None, "A folder of images, or a Parquet file with a column of images."] = None,
+    hub: Annotated[str, "A data set of the Hub with a column of images, in place of --images."] = "",
+    revision: Annotated[str, "Of the Hub's data set: a commit."] = "",
+    config: Annotated[str, "Of the Hub's data set."] = "default",
+    split: Annotated[str, "Of the Hub's data set."] = "train",
+    column: Annotated[str, "Of the Parquet file or the data set; default: image."] = "",
     whatsup: Annotated[
-        Path | None,
-        typer.Option(help="A table of images, captions, relations and objects, in the layout of What's Up or as CSV."),
+        Path | None, "A table of images, captions, relations and objects, in the layout of What's Up or as CSV."
     ] = None,
     splits: Annotated[
-        Names,
-        typer.Option(help="Comma-separated: cj, r, gb, ps, et; with --whatsup also sp, sp-cj ... sp-et and sp-text."),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seeds all random choices.", min=0)] = 0,
-    count: Annotated[int, typer.Option(help="Take this many images at random; 0: all.", min=0)] = 0,
-    applications: Annotated[
-        int, typer.Option(help="Random applications of the transformation, averaged for encoders.", min=1)
-    ] = 5,
-    second_counterpart: Annotated[
-        bool,
-        typer.Option(help="A second image or caption of the same objects: the fourth pair that Table 8 counts."),
-    ] = True,
+        Sequence[str], "Comma-separated: cj, r, gb, ps, et; with --whatsup also sp, sp-cj ... sp-et and sp-text."
+    ] = (),
     synthetic: Annotated[
         bool | None,
         typer.Option(
@@ -55,27 +52,19 @@ def make(
             "say so, it is not known.",
         ),
     ] = None,
-    skip_bad_items: Annotated[
-        bool, typer.Option("--skip-bad-items", help="Skip images that cannot be read or paired.")
-    ] = False,
-    data: Data = None,
+    data: DataFolder = None,
     offline: Offline = False,
-):
+    **how: Any,
+) -> Iterator[str]:
     """Makes pairs: for each image an identical, a transformed and an irrelevant one in every split.
 
     The manifest holds every random choice, and a file next to it the images: move both together.
     """
-    from compute.progress import Progress
-    from compute.tasks.pairbench import making, sources
-    from compute.tasks.pairbench import whatsup as tables
-    from compute.tasks.pairbench.splits import IMAGE_SPLITS, SPATIAL_SPLITS, named
-    from compute.tasks.source import Source
-
     if sum(map(bool, (images, hub))) > 1 or not (images or hub or whatsup):
         raise BadInput(
             "Name the images: either --images, a folder or a Parquet file, or --hub, or a table by --whatsup"
         )
-    chosen = named(names(splits)) or (SPATIAL_SPLITS if whatsup else IMAGE_SPLITS)
+    chosen = named(splits) or (SPATIAL_SPLITS if whatsup else IMAGE_SPLITS)
     if out.suffix != ".parquet":
         raise BadInput(f"{out.name}: a manifest of pairs ends in .parquet")
     check_writable(out.absolute().parent)
@@ -102,55 +91,42 @@ def make(
         out=out.absolute(),
         splits=chosen,
         shows=shows,
-        seed=seed,
-        count=count,
-        applications=applications,
-        second_counterpart=second_counterpart,
         synthetic=synthetic,
-        skip_bad=skip_bad_items,
+        **how,
         report=lambda line: typer.echo(line, err=True),
         progress=Progress(),
     )
-    typer.echo(f"{out}: {len(manifest.pairs):,} pairs of {manifest.items:,} images, seed {seed}")
+    yield f"{out}: {len(manifest.pairs):,} pairs of {manifest.items:,} images, seed {manifest.about['seed']}"
     if synthetic is None:
-        typer.echo("Whether the images are synthetic is not recorded: set --synthetic or --not-synthetic")
+        yield "Whether the images are synthetic is not recorded: set --synthetic or --not-synthetic"
     _say_counts(manifest.counts())
-    typer.echo(f"Rate them: likeness run --suite pairbench --data {shlex.quote(str(out))} --models tiny,ssim")
+    yield f"Rate them: likeness run --suite pairbench --data {shlex.quote(str(out))} --models tiny,ssim"
 
 
-def show(file: Annotated[Path, typer.Argument(help="A manifest of pairs.")]):
+def show(
+    file: Annotated[Path, "A manifest of pairs."],
+) -> Iterator[str]:
     """Shows what a manifest holds: pairs by split and type, what they were made from, and what is odd about them."""
-    from compute.metrics.judge_diagnostics import template_name
-    from compute.tasks.pairbench import manifest as manifests
-    from compute.tasks.pairbench import stored
-    from compute.tasks.pairbench.splits import SHORT, SPATIAL_SPLITS, SPLITS
-
     manifest = manifests.read(file)
     about = manifest.about
-    typer.echo(f"{file.name}: version {about['version']}, {len(manifest.pairs):,} pairs of {manifest.items:,} images")
-    typer.echo(f"Made from {about['sources'].get('path') or about['sources'].get('repo')}, seed {about['seed']}")
-    typer.echo(f"Synthetic images: {_SYNTHETIC[manifest.synthetic]}")
+    yield f"{file.name}: version {about['version']}, {len(manifest.pairs):,} pairs of {manifest.items:,} images"
+    yield f"Made from {about['sources'].get('path') or about['sources'].get('repo')}, seed {about['seed']}"
+    yield f"Synthetic images: {_SYNTHETIC[manifest.synthetic]}"
     _say_counts(manifest.counts())
     templates = Counter(pair.template for pair in manifest.pairs)
-    typer.echo(
-        "Prompt templates: " + ", ".join(f"{template_name(key)}: {templates[key]:,}" for key in sorted(templates))
-    )
-    for note in about["notes"]:
-        typer.echo(note)
+    yield "Prompt templates: " + ", ".join(f"{template_name(key)}: {templates[key]:,}" for key in sorted(templates))
+    yield from about["notes"]
     for line in _oddities(manifest):
-        typer.echo(f"Odd: {line}")
+        yield f"Odd: {line}"
     stored.opened(manifest)
-    typer.echo(f"All {len(stored.shown(manifest.pairs)):,} images are in {about['stored']}")
+    yield f"All {len(stored.shown(manifest.pairs)):,} images are in {about['stored']}"
     possible = SPLITS if set(manifest.splits) & {split.key for split in SPATIAL_SPLITS} else SHORT
     missing = [key for key in possible if key not in manifest.splits]
-    typer.echo(f"Splits it does not have: {', '.join(missing)}" if missing else "It has every split of such images")
+    yield f"Splits it does not have: {', '.join(missing)}" if missing else "It has every split of such images"
 
 
 def _say_counts(counts: dict[str, Counter[str]]) -> None:
     """A line a split: its pairs by type, and the comparisons of both conditions."""
-    from compute.io.tables import padded
-    from compute.tasks.pairbench.splits import SPLITS
-
     head = ["split", "what differs", "identical", "transformed", "irrelevant", "comparisons a condition"]
     rows = [
         [
@@ -168,8 +144,6 @@ def _say_counts(counts: dict[str, Counter[str]]) -> None:
 
 
 def _oddities(manifest: Manifest) -> list[str]:
-    from compute.tasks.pairbench.splits import SPLITS
-
     about, lines = manifest.about, []
     if about["left_out"]:
         lines.append(f"skipped, number of images: {len(about['left_out'])} ({_some(about['left_out'])})")
@@ -187,3 +161,6 @@ def _oddities(manifest: Manifest) -> list[str]:
 
 def _some(values: list[str]) -> str:
     return ", ".join(values[:3]) + " ..." * (len(values) > 3)
+
+
+group = grouped(make, show)

@@ -2,63 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from annotated_types import Ge
 
 from compute import paths
 from compute.cli.models import named_models
 from compute.cli.workspace import (
     Build,
-    Data,
     Database,
-    Names,
-    Offline,
     Origin,
     Results,
-    names,
     rebuild,
     shipped_file,
     suite_scores,
     warn,
 )
+from compute.engine.settings import DataFolder, Offline, RunSettings
 from compute.engine.workspace import catalog_with_own, workbench
 from compute.io.files import write_text
+from compute.options import names
 from compute.types import BadInput
 
 
 def project(
-    suites: Annotated[Names, typer.Option(help="Suites of one map, comma-separated; empty: every shipped map.")] = None,
-    noun: Annotated[str, typer.Option(help="tasks or models.")] = "tasks",
+    *,
+    suites: Annotated[Sequence[str], "Suites of one map, comma-separated; empty: every shipped map."] = (),
+    noun: Annotated[str, "tasks or models."] = "tasks",
     origin: Origin = "usual",
-    seed: Annotated[int, typer.Option(help="Of UMAP; the same seed gives the same map.")] = 0,
-    neighbors: Annotated[int | None, typer.Option(help="UMAP's n_neighbors; default 10, for images 15.")] = None,
-    min_dist: Annotated[float, typer.Option(help="UMAP's min_dist.")] = 0.1,
-    to: Annotated[
-        str,
-        typer.Option(help="Where to write the CSV, - for standard output (the default with --suites)."),
-    ] = "",
+    seed: Annotated[int, "Of UMAP; the same seed gives the same map."] = 0,
+    neighbors: Annotated[int | None, "UMAP's n_neighbors; default 10, for images 15."] = None,
+    min_dist: Annotated[float, "UMAP's min_dist."] = 0.1,
+    to: Annotated[str, "Where to write the CSV, - for standard output (the default with --suites)."] = "",
     database: Database = None,
-    task: Annotated[str, typer.Option(help="Instead: a map of this task's images, as --model sees them.")] = "",
-    model: Annotated[str, typer.Option(help="Whose embeddings position the images.")] = "",
-    images: Annotated[int, typer.Option(help="At most this many images, sampled at random.", min=5)] = 2000,
-    data: Data = None,
+    task: Annotated[str, "Instead: a map of this task's images, as --model sees them."] = "",
+    model: Annotated[str, "Whose embeddings position the images."] = "",
+    images: Annotated[int, "At most this many images, sampled at random.", Ge(5)] = 2000,
+    data: DataFolder = None,
     offline: Offline = False,
     results: Results = None,
     build: Build = True,
-):
+) -> Iterator[str]:
     """Computes the maps that the app shows: of tasks and models (UMAP, HDBSCAN), or of one task's images (UMAP)."""
     from compute.analysis.maps import suites as maps
     from compute.engine import image_maps
     from compute.engine.named_models import record_named
-    from compute.engine.settings import RunSettings
 
     if task or model:
         if not task or not model:
             raise BadInput("A map of images needs a task and a model: likeness project --task T --model M")
         catalog = catalog_with_own(results, warn=warn)
-        named = named_models(names([model]), catalog, offline=offline)
+        named = named_models(names(model), catalog, offline=offline)
         if len(named) > 1:
             raise BadInput("A map of images shows one model: name only that with --model")
         settings = RunSettings(results=results, data=data, offline=offline)
@@ -74,15 +71,14 @@ def project(
             min_dist=min_dist,
             progress=_stage,
         )
-        for line in image_maps.lines(written):
-            typer.echo(line)
+        yield from image_maps.lines(written)
         rebuild(root, wanted=build)
         return
     to = to or ("-" if suites else str(shipped_file(paths.PROJECTIONS, option="--to")))
     if suites:
         recipe = maps.Recipe(
             noun=noun,
-            suites=names(suites),
+            suites=suites,
             origin=origin,
             seed=seed,
             n_neighbors=neighbors or maps.Recipe.n_neighbors,
@@ -100,9 +96,8 @@ def project(
     target = Path(to)
     target.parent.mkdir(parents=True, exist_ok=True)
     write_text(target, frame.to_csv(index=False, lineterminator="\n"))
-    for line in maps.lines(frame):
-        typer.echo(line)
-    typer.echo(f"{target.name} written; likeness build puts it into the database")
+    yield from maps.lines(frame)
+    yield f"{target.name} written; likeness build puts it into the database"
 
 
 def _stage(text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +11,8 @@ import typer
 
 from compute import paths
 from compute.cli import workspace
-from compute.cli.workspace import Names, build
+from compute.cli.command import as_command
+from compute.cli.workspace import build
 from compute.engine.workspace import catalog_with_own
 from compute.io.files import temporary_folder
 from compute.types import BadInput, counted
@@ -23,14 +25,13 @@ if TYPE_CHECKING:
 
 def publish(
     context: typer.Context,
-    repo: Annotated[str, typer.Option(help="Data set to upload to, USER/NAME; created if it does not exist.")] = "",
-    to: Annotated[Path | None, typer.Option(help="Instead: an empty folder to write the files to.")] = None,
-    private: Annotated[bool, typer.Option("--private", help="Make a new data set private.")] = False,
-    tag: Annotated[
-        str, typer.Option(help="Name of the snapshot; default: v and the scores' version, if it is still free.")
-    ] = "",
-    database: Annotated[Path | None, typer.Option(help="Default: the app's, built first if it is out of date.")] = None,
-):
+    *,
+    repo: Annotated[str, "Data set to upload to, USER/NAME; created if it does not exist."] = "",
+    to: Annotated[Path | None, "Instead: an empty folder to write the files to."] = None,
+    private: Annotated[bool, "Make a new data set private."] = False,
+    tag: Annotated[str, "Name of the snapshot; default: v and the scores' version, if it is still free."] = "",
+    database: Annotated[Path | None, "Default: the app's, built first if it is out of date."] = None,
+) -> Iterator[str]:
     """Uploads the database, its main tables as Parquet, and a card that describes them; `results`: of one model."""
     from compute.database import publish
 
@@ -51,36 +52,29 @@ def publish(
         folder = to or draft
         rows = publish.write(folder, database=path, of=of)
         for file, count in rows.items():
-            typer.echo(f"{file}.parquet: {count:,} rows")
+            yield f"{file}.parquet: {count:,} rows"
         if to:
-            typer.echo(f"Written to {folder}")
+            yield f"Written to {folder}"
             return
         address = publish.upload(folder, repo=repo, private=private, tag=tag)
     if not tag:
-        typer.echo(f"v{of.version} names an earlier snapshot: to make this one citable too, publish it with --tag NAME")
-    typer.echo(address)
+        yield f"v{of.version} names an earlier snapshot: to make this one citable too, publish it with --tag NAME"
+    yield address
 
 
 def results(
-    model: Annotated[
-        str, typer.Option(help="Whose computed runs: a model key or ORG/NAME. Default: the model of --repo.")
-    ] = "",
-    to: Annotated[
-        Path | None, typer.Option(help="A folder to write to, such as a clone of the model's repository.")
-    ] = None,
-    repo: Annotated[str, typer.Option(help="Instead: the model's repository, ORG/NAME, as a pull request.")] = "",
+    *,
+    model: Annotated[str, "Whose computed runs: a model key or ORG/NAME. Default: the model of --repo."] = "",
+    to: Annotated[Path | None, "A folder to write to, such as a clone of the model's repository."] = None,
+    repo: Annotated[str, "Instead: the model's repository, ORG/NAME, as a pull request."] = "",
     results: workspace.Results = None,
-    suite: Annotated[Names, typer.Option(help="Only runs of these suites, comma-separated.")] = None,
-    synthetic: Annotated[
-        bool, typer.Option("--synthetic", help="Show runs of synthetic suites in the card, marked.")
-    ] = False,
-    own: Annotated[bool, typer.Option("--own", help="Show runs of your data in the card, with their titles.")] = False,
-    source: Annotated[
-        str, typer.Option(help="Address that results name as their source; default: the model's page on the hub.")
-    ] = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be written or sent, and stop.")] = False,
+    suite: Annotated[Sequence[str], "Only runs of these suites, comma-separated."] = (),
+    synthetic: Annotated[bool, "Show runs of synthetic suites in the card, marked."] = False,
+    own: Annotated[bool, "Show runs of your data in the card, with their titles."] = False,
+    source: Annotated[str, "Address that results name as their source; default: the model's page on the hub."] = "",
+    dry_run: Annotated[bool, "Show what would be written or sent, and stop."] = False,
     database: workspace.Database = None,
-):
+) -> Iterator[str]:
     """Gives a model's computed results back: .eval_results for the hub, a section of its card, and mteb's files."""
     from compute.catalog.hub_tasks import HUB_ID
     from compute.sharing import computed_runs, pull_request, shared_files
@@ -100,7 +94,7 @@ def results(
         row,
         roots=tuple(dict.fromkeys((root, paths.COMPUTED))),
         catalog=catalog,
-        suites=workspace.names(suite),
+        suites=suite,
         synthetic=synthetic,
         own=own,
     )
@@ -117,13 +111,13 @@ def results(
     )
     _show(files, to_hub=bool(repo))
     if dry_run:
-        typer.echo("Nothing was written or sent: --dry-run")
+        yield "Nothing was written or sent: --dry-run"
     elif repo:
         description = "\n".join(("Made by `likeness publish results`.", *(f"- {note}" for note in files.notes)))
-        typer.echo(pull_request.propose(files.repository, repo=repo, parent=commit, description=description))
+        yield pull_request.propose(files.repository, repo=repo, parent=commit, description=description)
     else:
         shared_files.write(files, folder=to)
-        typer.echo(f"Written to {to}")
+        yield f"Written to {to}"
 
 
 def _database(path: Path | None) -> Path:
@@ -147,7 +141,6 @@ def _suites(shared: SharedRuns, *, catalog: Catalog, database: Path) -> list[dic
 
 
 def _show(files: SharedFiles, *, to_hub: bool) -> None:
-
     shown = (
         files.repository if to_hub else {**files.repository, **{f"mteb/{path}": c for path, c in files.mteb.items()}}
     )
@@ -158,3 +151,7 @@ def _show(files: SharedFiles, *, to_hub: bool) -> None:
         typer.echo("mteb's files belong to its own results repository: write them with --to FOLDER")
     for note in (*files.left_out, *files.notes):
         typer.echo(f"Skipped: {note}")
+
+
+group = typer.Typer(add_completion=False, invoke_without_command=True, callback=as_command(publish))
+group.command()(as_command(results))

@@ -2,42 +2,47 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
 
 import typer
 
-from compute.cli.models import Family, ModelName, ModelOptions, named_models
-from compute.cli.workspace import Build, Names, names, rebuild, warn, with_run_settings
+from compute.cli.models import Models, named_models
+from compute.cli.workspace import Build, Results, rebuild, warn
+from compute.engine.settings import RunSettings
+from compute.options import names, taking
 from compute.types import BadInput
 
-if TYPE_CHECKING:
-    from compute.engine.settings import RunSettings
 
-
-@with_run_settings
+@taking(RunSettings)
 def run(
     context: typer.Context,
+    *,
     suite: Annotated[
-        Names,
-        typer.Option(
-            help="Which suite: likeness list suites; or your suite.toml. Without it: --data of "
-            "your own. With --dry-run several, comma-separated."
-        ),
-    ] = None,
-    models: Annotated[
-        Names,
-        typer.Option(
-            help="Models, comma-separated: keys (likeness list models), folders of checkpoints (./name), "
-            "hub:org/name@revision, or judges by their names at LIKENESS_ENDPOINT (endpoint:NAME)."
-        ),
-    ] = None,
-    model_name: ModelName = "",
-    family: Family = "",
-    model_option: ModelOptions = None,
-    tasks: Annotated[Names, typer.Option(help="Only these tasks of the suite, comma-separated.")] = None,
+        list[str],
+        "Which suite: likeness list suites; or your suite.toml. Without it: --data of your own. With --dry-run "
+        "several, comma-separated.",
+    ] = (),
+    models: Models = (),
+    model_name: Annotated[str, "Name of your model; default: its folder or id."] = "",
+    family: Annotated[str, "The family that loads your own checkpoint, if its files do not say."] = "",
+    model_option: Annotated[
+        list[str], "name=value of that family, such as pooling=cls or base=org/name@revision; repeatable."
+    ] = (),
+    tasks: Annotated[Sequence[str], "Only these tasks of the suite, comma-separated."] = (),
     build: Build = True,
-    settings: RunSettings = None,
-):
+    results: Results = None,
+    rate: Annotated[
+        float | None,
+        typer.Option(
+            "--estimate",
+            metavar="RATE",
+            help="With --dry-run: items a second that the models are taken to do.",
+            min=0.001,
+        ),
+    ] = None,
+    **given: Any,
+) -> Iterator[str]:
     """Computes the missing scores of models on a suite, rebuilds the database and prints the scores."""
     from compute import paths, storage
     from compute.catalog.own.suite import is_suite_file
@@ -46,6 +51,7 @@ def run(
     from compute.engine.run import execute
     from compute.models import hardware_for
 
+    settings = RunSettings(results=results, rate=rate, **given)
     suites = tuple(suite) if suite and all(map(is_suite_file, suite)) else names(suite)
     if len(suites) > 1 and not settings.dry_run:
         raise BadInput(f"A run is of one suite, not of {', '.join(suites)}: several are estimated at once by --dry-run")
@@ -57,11 +63,11 @@ def run(
     )
     space.catalog.suite(space.suite)  # before a model is recorded
     named = named_models(
-        list(dict.fromkeys(names(models))),
+        list(dict.fromkeys(models)),
         space.catalog,
         name=model_name,
         family=family,
-        options=model_option or (),
+        options=model_option,
         offline=settings.offline or settings.dry_run,
     )
     keyed_models = [keyed(model, results=settings.results) for model in named]
@@ -72,7 +78,7 @@ def run(
             catalog,
             suite=key,
             models=keys,
-            tasks=names(tasks),
+            tasks=tasks,
             bench=bench,
             shipped=paths.COMPUTED,
         )
@@ -84,15 +90,13 @@ def run(
     dtypes = [usual.dtype, *(f"{key} in {dtype}" for key, dtype in precise.items() if dtype != usual.dtype)]
     stored = "" if settings.store_dtype == "float32" else f", vectors stored as {settings.store_dtype}"
     where = f"{usual.device}, a Ray cluster," if settings.engine == "ray" else usual.device
-    for line in (*plan.lines(planned), f"On {where} in {', '.join(dtypes)}{stored}", *plan.reasons(planned)):
-        typer.echo(line)
+    yield from (*plan.lines(planned), f"On {where} in {', '.join(dtypes)}{stored}", *plan.reasons(planned))
     if not {job.model.key for job in planned.jobs} & set(keys):
         typer.echo("None of these models can be run on any of these tasks: nothing was changed", err=True)
         raise typer.Exit(1)
     if settings.dry_run:
         counted = estimate.estimate(planned, bench=bench)
-        for line in estimate_lines.lines(planned, *counted, results=storage.location(settings.results)):
-            typer.echo(line)
+        yield from estimate_lines.lines(planned, *counted, results=storage.location(settings.results))
         return
     plan.check_possible(planned, models=set(keys))
     for model in keyed_models:
@@ -100,8 +104,7 @@ def run(
     outcomes = execute(
         planned, bench=bench, report=typer.echo, workers=crews, ended=lambda outcome: storage.push(settings.results)
     )
-    for line in results_table.lines(planned, outcomes, catalog=catalog):
-        typer.echo(line)
+    yield from results_table.lines(planned, outcomes, catalog=catalog)
     if any(outcome.stored for outcome in outcomes):
         rebuild(settings.results, wanted=build)
     if any(outcome.state == "failed" for outcome in outcomes):

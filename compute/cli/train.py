@@ -4,71 +4,42 @@ from __future__ import annotations
 
 import logging
 import shlex
-from dataclasses import fields
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from annotated_types import Ge
 
-from compute.cli.workspace import Data, Names, Offline, names, shipped_file
+from compute.cli.workspace import shipped_file
+from compute.engine import named_models
+from compute.interface.train import train as tune
+from compute.options import taking
 from compute.paths import ASSETS
 from compute.training import plan as plans
-from compute.types import BadInput
+from compute.training.exported import option_words, suite_to_run
+from compute.types import BadInput, option
 
-OF_BASE = ("suite", "tasks", "datasets", "data", "option", "save", "device")  # options that need --base
+OF_BASE = ("suite", "tasks", "datasets", "data", "options", "save", "device")  # options that need --base
 
 
+@taking(tune, without=("report",))
 def train(
     context: typer.Context,
-    model: Annotated[
-        str, typer.Argument(help="A model that is trained from scratch: tiny, the bundled one. Else --base.")
-    ] = "",
+    model: Annotated[str, "A model that is trained from scratch: tiny, the bundled one. Else --base."] = "",
+    *,
     base: Annotated[
         str,
-        typer.Option(
-            help="The dual encoder to tune: a key (likeness list models), a checkpoint's "
-            "folder (./name), or hub:org/name@revision."
-        ),
+        "The dual encoder to tune: a key (likeness list models), a checkpoint's folder (./name), or "
+        "hub:org/name@revision.",
     ] = "",
-    suite: Annotated[
-        str,
-        typer.Option(
-            help="With --base: whose examples it learns from: mini (drawn) or unisim (the "
-            "training splits of Table 5, with the paper's plan)."
-        ),
-    ] = "mini",
     out: Annotated[
         Path | None, typer.Option("--out", "--to", help="Folder to write to; of tiny by default its own.")
     ] = None,
-    tasks: Annotated[
-        Names,
-        typer.Option(
-            help="With --base: only these, comma-separated: image-choice, image-for-text, text-for-image, quality."
-        ),
-    ] = None,
-    datasets: Annotated[
-        Names,
-        typer.Option(
-            help="With --suite unisim: the data sets of a task, image-for-text=hpdv2,magicbrush; repeatable. Default: "
-            "all."
-        ),
-    ] = None,
-    data: Data = None,
-    steps: Annotated[int | None, typer.Option(help="Training steps; default: the recipe's.", min=1)] = None,
-    seed: Annotated[int, typer.Option(help="Seeds what is drawn, its order, and initial weights.", min=0)] = 0,
-    option: Annotated[
-        Names,
-        typer.Option(
-            help="With --base, a value of the plan as name=value, such as learning_rate=1e-4 or tune=full; repeatable. "
-            f"There are: {', '.join(field.name for field in fields(plans.TuningPlan) if field.name != 'seed')}."
-        ),
-    ] = None,
-    save: Annotated[
-        str, typer.Option(help="With --base: merged, a whole checkpoint, or adapter, LoRA weights over the base.")
-    ] = "merged",
-    device: Annotated[str, typer.Option(help="With --base: cpu, cuda, cuda:1; default: the best available.")] = "",
-    offline: Offline = False,
-):
+    steps: Annotated[int | None, "Training steps; default: the recipe's.", Ge(1)] = None,
+    seed: Annotated[int, "Seeds what is drawn, its order, and initial weights.", Ge(0)] = 0,
+    **how: Any,
+) -> Iterator[str]:
     """Tunes a dual encoder by UniSim's recipe (--base), or trains the bundled model (tiny); a stopped run resumes."""
     if bool(model) == bool(base):
         raise BadInput("Name what to train: tiny, or --base MODEL --out FOLDER to tune a dual encoder")
@@ -77,38 +48,23 @@ def train(
         return
     if out is None:
         raise BadInput("Name the folder of the tuned model: --out checkpoints/NAME")
-    from compute.engine import named_models
-    from compute.interface.train import train as tune
-    from compute.training.exported import option_words, suite_to_run
-
-    options = [f"seed={seed}", *(option or [])]
+    given, suite = how["options"], how["suite"]
+    how["options"] = [f"seed={seed}", *given]
     if steps is not None:
-        sizes = [text for text in option or [] if text.startswith("batch_size=")]
+        sizes = [text for text in given if text.startswith("batch_size=")]
         batch_size = plans.with_options(plans.SUITES.get(suite, plans.MINI), sizes).batch_size
-        options.append(f"samples={steps * batch_size}")
-    tuned = tune(
-        base,
-        out=out,
-        suite=suite,
-        tasks=names(tasks),
-        datasets=datasets or [],
-        data=data,
-        options=options,
-        save=save,
-        device=device,
-        offline=offline,
-        report=typer.echo,
-    )
+        how["options"].append(f"samples={steps * batch_size}")
+    tuned = tune(base, out=out, report=typer.echo, **how)
     best = ""
     if tuned.best == 0:
         best = "; no step was better than the base on validation items, so the weights are the base's"
     elif tuned.best not in (None, tuned.steps):
         best = f"; the weights are of step {tuned.best}, the best"
     loss = tuned.losses[-1]["total"]
-    typer.echo(f"{tuned.folder}: {tuned.steps} steps in {tuned.seconds:.0f} s, loss {loss:.4f}{best}")
+    yield f"{tuned.folder}: {tuned.steps} steps in {tuned.seconds:.0f} s, loss {loss:.4f}{best}"
     folder = shlex.quote(named_models.of_path(tuned.folder))
     loaded = " ".join(filter(None, (folder, option_words(tuned.model_options))))
-    typer.echo(f"Its scores: likeness run --suite {suite_to_run(suite)} --models {loaded}")
+    yield f"Its scores: likeness run --suite {suite_to_run(suite)} --models {loaded}"
 
 
 def _train_tiny(context: typer.Context, model: str, *, steps: int | None, seed: int, out: Path | None) -> None:
@@ -118,7 +74,7 @@ def _train_tiny(context: typer.Context, model: str, *, steps: int | None, seed: 
         raise BadInput(f"{model!r} cannot be trained from nothing: choose tiny, or tune a model with --base")
     for name in OF_BASE:
         if context.get_parameter_source(name).name != "DEFAULT":
-            raise BadInput(f"--{name} applies only with --base: omit it to train {model}")
+            raise BadInput(f"{option(name)} applies only with --base: omit it to train {model}")
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
     plan = tiny.TrainingPlan(seed=seed, steps=steps or tiny.TrainingPlan.steps)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import shlex
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,34 +15,6 @@ if TYPE_CHECKING:
     from compute.analysis.table import ScoreTable
     from compute.database.build import Report
 
-Data = Annotated[
-    Path | None, typer.Option(help="A folder of data sets as <org>/<name>/, searched before the hub's cache.")
-]
-DataOrFile = Annotated[
-    str | None,
-    typer.Option(
-        help="Without --suite, your own data, which become a suite: a manifest (.csv, .jsonl, .parquet), "
-        "a folder, or hub:org/name@revision; see docs/your-data.md. With a suite, a folder of data sets as "
-        "<org>/<name>/, searched before the hub's cache; with --suite pairbench also a manifest of pairs "
-        "(likeness pairs make)."
-    ),
-]
-Names = list[str] | None  # of an option that may be repeated
-Shape = Annotated[str, typer.Option(help="The shape of your data; default: judged by their columns.")]
-Columns = Annotated[Names, typer.Option(help="Which column is which of the shape's: image=img,label=class.")]
-Images = Annotated[
-    list[Path] | None,
-    typer.Option(
-        help="A further folder that the paths of your images, and of a suite.toml's files, may point into; repeatable."
-    ),
-]
-Offline = Annotated[
-    bool,
-    typer.Option(
-        "--offline",
-        help="Contact no other machine: download nothing, and ask only judges behind an endpoint on this machine.",
-    ),
-]
 Results = Annotated[
     Path | None,
     typer.Option(
@@ -54,140 +24,14 @@ Results = Annotated[
         "hf://buckets/org/name; default: results.",
     ),
 ]
-ReadResults = Annotated[
-    Path | None,
-    typer.Option(
-        parser=storage.opened,
-        metavar="PATH or URL",
-        help="The results to show: a folder or an address; default: the app's.",
-    ),
-]
-Build = Annotated[bool, typer.Option(help="Rebuild the database with what is new.")]
-Database = Annotated[Path | None, typer.Option(help="Default: the app's.")]
-Origin = Annotated[str, typer.Option(help="published, imported, computed, all, or usual: the most complete.")]
-Device = Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps; default: the best available.")]
-BatchSize = Annotated[int | None, typer.Option(help="Items per batch; default: found by speed and memory.", min=1)]
-
-
-def run_settings(
-    data: DataOrFile = None,
-    data_name: Annotated[
-        str, typer.Option("--name", help="Name of the suite of your data; default: the data's name.")
-    ] = "",
-    shape: Shape = "",
-    columns: Columns = None,
-    images: Images = None,
-    device: Device = "",
-    engine: Annotated[
-        str, typer.Option(help="Where the work runs: local, in this process, or ray, on several devices or machines.")
-    ] = "local",
-    address: Annotated[
-        str, typer.Option(help="The Ray cluster: HOST:PORT or auto; default: RAY_ADDRESS, else one started here.")
-    ] = "",
-    workers: Annotated[
-        int | None,
-        typer.Option(help="How many Ray workers encode; default: one per GPU, or per core without a GPU.", min=1),
-    ] = None,
-    dtype: Annotated[
-        str,
-        typer.Option(
-            help="float32, bfloat16 or float16; default: the device's best, for comparers and features of distribution "
-            "metrics float32."
-        ),
-    ] = "",
-    attn_implementation: Annotated[
-        str,
-        typer.Option(
-            "--attn",
-            help="eager, sdpa, flash_attention_2, flash_attention_3 or flex_attention, of models that transformers "
-            "loads; default: what it takes by itself.",
-        ),
-    ] = "",
-    store_dtype: Annotated[
-        str,
-        typer.Option(
-            help="float32, or float16: half the space, and vectors are rounded to about three digits. Scores say so, "
-            "and are stored apart."
-        ),
-    ] = "float32",
-    batch_size: BatchSize = None,
-    offline: Offline = False,
-    skip_bad: Annotated[
-        bool,
-        typer.Option("--skip-bad-items", help="Skip items that cannot be used; coverage is shown with the score."),
-    ] = False,
-    options: Annotated[
-        Names,
-        typer.Option("--option", help="name=value, such as quality=clip-iqa; repeatable: likeness list options."),
-    ] = None,
-    results: Results = None,
-    thumbnails: Annotated[int, typer.Option(help="Number of items per task to store pictures of.", min=0)] = 200,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run",
-            help="Print what would be downloaded, encoded, compared and stored, and with --estimate how long it takes.",
-        ),
-    ] = False,
-    rate: Annotated[
-        float | None,
-        typer.Option(
-            "--estimate",
-            metavar="RATE",
-            help="With --dry-run: items a second that the models are taken to do.",
-            min=0.001,
-        ),
-    ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Repeat stored runs, and retry items that could not be used.")
-    ] = False,
-    baselines: Annotated[
-        bool,
-        typer.Option("--baselines", help="Also run the suite's baselines; by default their shipped runs are shown."),
-    ] = False,
-):
-    """The RunSettings of these options, whose names are its fields."""
-    given = {**locals(), "columns": column_names(columns)}
-    from compute.engine.settings import RunSettings  # pydantic loads late
-
-    return RunSettings(**given)
-
-
-def with_run_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the options of `run_settings` in place of its last argument, `settings`, which they make."""
-    command.__annotations__.pop("settings")  # for type checkers alone
-    *own, _ = inspect.signature(command, eval_str=True).parameters.values()
-    options = inspect.signature(run_settings, eval_str=True).parameters
-
-    def call(**given: Any) -> None:
-        settings = run_settings(**{name: given.pop(name) for name in options})
-        command(**given, settings=settings)
-
-    call.__name__, call.__doc__ = command.__name__, command.__doc__
-    call.__signature__ = inspect.Signature([*own, *options.values()])
-    call.__annotations__ = {one.name: one.annotation for one in call.__signature__.parameters.values()}
-    return call
-
-
-def names(texts: Sequence[str] | None) -> tuple[str, ...]:
-    """The names in a comma-separated option, which may be repeated."""
-    return tuple(name for text in texts or () for part in text.split(",") if (name := part.strip()))
+Build = Annotated[bool, "Rebuild the database with what is new."]
+Database = Annotated[Path | None, "Default: the app's."]
+Origin = Annotated[str, "published, imported, computed, all, or usual: the most complete."]
 
 
 def warn(problem: str) -> None:
     """Prints what was skipped, and why."""
     typer.echo(f"Warning: {problem}", err=True)
-
-
-def column_names(texts: Sequence[str] | None) -> dict[str, str]:
-    """`image=img,label=class` as names. Raises BadInput for a part without both."""
-    out = {}
-    for part in names(texts):
-        name, equals, own = part.partition("=")
-        if not (equals and name.strip() and own.strip()):
-            raise BadInput(f"--columns {part!r} does not say which column is which: write image=img,label=class")
-        out[name.strip()] = own.strip()
-    return out
 
 
 def shipped_file(path: Path, *, option: str) -> Path:

@@ -7,20 +7,31 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from annotated_types import Ge
 from huggingface_hub import constants
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
-from compute import paths
+from compute import paths, storage
 from compute.types import BadInput, suggestion
 
-
-def _several(values: Any) -> Any:
-    """A single value needs no list, and None is none."""
-    return () if values is None else (values,) if isinstance(values, str | Path) else values
-
-
-# Where nothing is named, None is as good; a device or a precision may be torch's own object.
-Name = Annotated[str, BeforeValidator(lambda name: "" if name is None else str(name).removeprefix("torch."))]
+# Options that other commands have too.
+DataFolder = Annotated[Path | None, "A folder of data sets as <org>/<name>/, searched before the hub's cache."]
+Device = Annotated[str, "cpu, cuda, cuda:1, mps; default: the best available."]
+Dtype = Annotated[
+    str,
+    "float32, bfloat16 or float16; default: the device's best, for comparers and features of distribution metrics "
+    "float32.",
+]
+BatchSize = Annotated[int | None, "Items per batch; default: found by speed and memory.", Ge(1)]
+Offline = Annotated[
+    bool, "Contact no other machine: download nothing, and ask only judges behind an endpoint on this machine."
+]
+Shape = Annotated[str, "The shape of your data; default: judged by their columns."]
+Columns = Annotated[Mapping[str, str], "Which column is which of the shape's: image=img,label=class."]
+Images = Annotated[
+    tuple[Path, ...],
+    "A further folder that the paths of your images, and of a suite.toml's files, may point into; repeatable.",
+]
 
 
 class RunSettings(BaseModel):
@@ -28,40 +39,79 @@ class RunSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
-    # The folder that runs are stored in; None: the project's.
-    results: Annotated[Path, BeforeValidator(lambda results: Path(results or paths.RESULTS).absolute())] = None
-    offline: Annotated[bool, AfterValidator(lambda offline: offline or constants.HF_HUB_OFFLINE)] = (
-        False  # no other machine is asked; also where the hub's own variable says so
-    )
-    # User data, or with a suite a folder of data sets as <org>/<name>/.
-    data: Path | str | None = None
-    data_name: str = ""  # of the suite that the data make; empty: the file's
-    shape: Name = ""  # one of tasks/own/shapes.KEYS; empty: as the columns tell
-    columns: Annotated[
-        Mapping[str, str], BeforeValidator(lambda columns: columns or {})
-    ] = {}  # the shape's -> the file's
-    images: Annotated[tuple[Path, ...], BeforeValidator(_several)] = ()  # further folders that images by path may be in
-    # What decides the scores.
-    options: Annotated[tuple[str, ...], BeforeValidator(_several)] = ()  # `name=value`
-    device: Name = ""  # cpu, cuda, cuda:1, mps; empty: the best available
-    dtype: Name = ""  # float32, bfloat16, float16; empty: the device's best
+    data: Annotated[
+        str | Path | None,
+        "Without --suite, your own data, which become a suite: a manifest (.csv, .jsonl, .parquet), a folder, or "
+        "hub:org/name@revision; see docs/your-data.md. With a suite, a folder of data sets as <org>/<name>/, searched "
+        "before the hub's cache; with --suite pairbench also a manifest of pairs (likeness pairs make).",
+    ] = None
+    data_name: Annotated[str, "Name of the suite of your data; default: the data's name."] = ""
+    shape: Shape = ""
+    columns: Columns = None
+    images: Images = ()
+    device: Device = ""
+    dtype: Dtype = ""
     attn_implementation: Annotated[
         Literal["", "eager", "sdpa", "flash_attention_2", "flash_attention_3", "flex_attention"],
-        BeforeValidator(lambda name: name or ""),
-    ] = ""  # of models that transformers loads; empty: what it takes by itself
-    store_dtype: Literal["float32", "float16"] = "float32"  # of the vectors that are stored
-    skip_bad: bool = False  # items that cannot be used are skipped
-    # How the work is done.
-    batch_size: int | None = Field(None, ge=1)  # None: by the device and the model, then as large as is faster
-    engine: Literal["local", "ray"] = "local"
-    address: Name = ""  # of the Ray cluster; empty: one of this machine's devices
-    workers: int | None = Field(None, ge=1)  # that encode with Ray; None: one a GPU, or a core where there is none
-    again: bool = False  # no run counts as stored, and items that could not be used are tried again
-    baselines: bool = False  # the suite's are run too
-    thumbnails: int = Field(200, ge=0)  # for how many items a task pictures are stored
-    progress: bool = True  # bars are drawn where somebody watches
-    dry_run: bool = False  # nothing is written or fetched
-    rate: float | None = Field(None, gt=0)  # items a second, for the time that a dry run tells
+        "eager, sdpa, flash_attention_2, flash_attention_3 or flex_attention, of models that transformers loads; "
+        "default: what it takes by itself.",
+    ] = ""
+    store_dtype: Annotated[
+        Literal["float32", "float16"],
+        "float32, or float16: half the space, and vectors are rounded to about three digits. Scores say so, and are "
+        "stored apart.",
+    ] = "float32"
+    batch_size: BatchSize = None
+    # The folder or address that runs are stored in; None: the project's.
+    results: Path = None
+    offline: Offline = False
+    skip_bad: Annotated[bool, "Skip items that cannot be used; coverage is shown with the score."] = False
+    options: Annotated[tuple[str, ...], "name=value, such as quality=clip-iqa; repeatable: likeness list options."] = ()
+    engine: Annotated[
+        Literal["local", "ray"],
+        "Where the work runs: local, in this process, or ray, on several devices or machines.",
+    ] = "local"
+    address: Annotated[str, "The Ray cluster: HOST:PORT or auto; default: RAY_ADDRESS, else one started here."] = ""
+    workers: Annotated[
+        int | None, "How many Ray workers encode; default: one per GPU, or per core without a GPU.", Ge(1)
+    ] = None
+    thumbnails: Annotated[int, "Number of items per task to store pictures of.", Ge(0)] = 200
+    again: Annotated[bool, "Repeat stored runs, and retry items that could not be used."] = False
+    baselines: Annotated[bool, "Also run the suite's baselines; by default their shipped runs are shown."] = False
+    progress: Annotated[bool, "Draw progress bars where somebody watches."] = True
+    dry_run: Annotated[
+        bool,
+        "Print what would be downloaded, encoded, compared and stored, and with --estimate how long it takes.",
+    ] = False
+    rate: Annotated[float | None, Ge(0.001)] = None  # items a second, for the time that a dry run tells
+
+    @field_validator("shape", "device", "dtype", "attn_implementation", "address", mode="before")
+    @classmethod
+    def _name(cls, given: Any) -> str:
+        """Where nothing is named, None is as good; a device or a precision may be torch's own object."""
+        return "" if given is None else str(given).removeprefix("torch.")
+
+    @field_validator("images", "options", mode="before")
+    @classmethod
+    def _several(cls, given: Any) -> Any:
+        """A single value needs no list, and None is none."""
+        return () if given is None else (given,) if isinstance(given, str | Path) else given
+
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _pairs(cls, given: Any) -> Any:
+        return given or {}
+
+    @field_validator("offline")
+    @classmethod
+    def _alone(cls, given: bool) -> bool:
+        """Also where the hub's own variable says so."""
+        return given or constants.HF_HUB_OFFLINE
+
+    @field_validator("results", mode="before")
+    @classmethod
+    def _opened(cls, given: Any) -> Path:
+        return storage.opened(given or paths.RESULTS).absolute()
 
     def __init__(self, **values: Any) -> None:
         try:

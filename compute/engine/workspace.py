@@ -181,9 +181,11 @@ def workbench(
     hardware: Hardware | None = None,
     files: Mapping[str, OwnFile] | None = None,
     models: Mapping[str, OwnModel] | None = None,
+    features: Path | None = None,
 ) -> Bench:
     """What runs are made with. `data` is a folder of data sets; `hardware` stands for the settings' device and dtype
-    where it is known already; `files`: user data by their digest; `models`: those that no catalogue lists, by key.
+    where it is known already; `files`: user data by their digest; `models`: those that no catalogue lists, by key;
+    `features`: the folder of encodings, else one in the results.
 
     Raises BadInput for a data folder that does not exist and for a results folder that cannot be written.
     """
@@ -209,7 +211,7 @@ def workbench(
     os.environ.setdefault("LIKENESS_ANSWERS", str(settings.shared / "answers"))
     return assemble(
         settings,
-        features=storage.below(settings.shared, "features"),
+        features=features or storage.below(settings.shared, "features"),
         source=Source.keeping(settings.shared, root=data, offline=offline, own=files),
         hardware=replace(hardware, attention=settings.attn_implementation),
         own=models,

@@ -64,12 +64,12 @@ class EyesSettings(BaseModel):
 
 
 class StudyFolder:
-    """One study's folder. While it is open for writing no other process can open it so."""
+    """One study's folder. While it is open for writing, until `lock` is closed, nobody else can open it so."""
 
     def __init__(self, path: Path, settings: EyesSettings, *, writes: bool) -> None:
         self.path, self.settings = path, settings
-        self._thread, self._process = threading.Lock(), ExitStack()
-        if writes and not self._process.enter_context(reserved(path / LOCK)):
+        self._thread, self.lock = threading.Lock(), ExitStack()
+        if writes and not self.lock.enter_context(reserved(path / LOCK)):
             raise CannotWrite(f"{path} is open in another process, such as the app. End that one first")
         self.study = Study.model_validate_json((path / STUDY).read_bytes()) if (path / STUDY).exists() else None
         self._judgments = self._read()

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,8 @@ from compute.interface.comparability import MEASURED_ELSEWHERE, comparability, m
 from compute.interface.score_checks import check_scales
 from compute.interface.score_layouts import TableOfScores
 from compute.interface.score_reading import ScoreReading
-from compute.types import BadInput, Metric, Score, Suite, Task, UnknownKey, shortened
+from compute.options import taking
+from compute.types import BadInput, Metric, Score, Suite, Task, UnknownKey, argument, shortened
 
 COLUMNS = ("task", "category", "a", "b", "difference", "low", "high", "p", "over", "n", "better", "reason")
 NO_ERROR = "the standard error of a score is not known"
@@ -42,20 +43,14 @@ class Evaluated(Protocol):
         ...
 
 
+@taking(ScoreReading, without=("groups",))
 def compare(
-    a: str | Evaluated,
-    b: str | Evaluated,
+    a: Annotated[str | Evaluated, "A model of the table."],
+    b: Annotated[str | Evaluated, "Another one."],
     *,
     scores: TableOfScores | None = None,
-    model: str = "",
-    only: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    categories: Mapping[str, Sequence[str]] | None = None,
-    weights: Mapping[str, float] | None = None,
-    lower_is_better: Sequence[str] = (),
-    transpose: bool = False,
-    aggregate: str = CATEGORY_MEAN,
-    shares: bool = False,
+    aggregate: Annotated[str, "category-mean or task-mean."] = CATEGORY_MEAN,
+    **reading: Any,
 ) -> Comparison:
     """Two models side by side: the paired difference, its interval and p, and whether it is significant.
 
@@ -68,28 +63,20 @@ def compare(
     """
     if scores is None:
         if isinstance(a, str):
-            raise BadInput(f"{shortened(a)!r} is the name of a model: give the table that holds both (scores)")
+            raise BadInput(
+                f"{shortened(a)!r} is the name of a model: give the table that holds both ({argument('scores')})"
+            )
         return a.compare(b)
     if not (isinstance(a, str) and isinstance(b, str)):
         raise BadInput("With a table of scores, a and b are names of its models. Omit scores to compare evaluations")
     if aggregate not in (CATEGORY_MEAN, TASK_MEAN):
         raise BadInput(f"No rule {aggregate!r} for a comparison. Use {CATEGORY_MEAN} or {TASK_MEAN}")
-    reading = ScoreReading(
-        model=model,
-        only=only,
-        ignore=ignore,
-        categories=categories,
-        weights=weights,
-        lower_is_better=lower_is_better,
-        transpose=transpose,
-        shares=shares,
-    )
-    table = reading.table(scores)
+    table, weights = ScoreReading(**reading).table(scores), reading.get("weights") or {}
     first, second = (position(name, table.models, noun="model") for name in (a, b))
     if first == second:
         raise BadInput(f"{a!r} is compared with itself. Name two models")
     chosen = replace(table, aggregate=aggregate).weighted(weights)
-    check_scales(chosen, told=weights or ())
+    check_scales(chosen, told=weights)
     found = compared(chosen, first, second)
     board = Ranking.of(chosen).pair(first, second) if found.better else ()  # else the table cannot say more
     return replace(found, notes=(*board, *table.notes, *chosen.unlike_scales))

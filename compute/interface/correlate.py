@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +13,7 @@ from compute.analysis import correlation as correlations
 from compute.analysis.correlation import Correlation
 from compute.interface.score_layouts import TableOfScores
 from compute.interface.score_reading import ScoreReading
+from compute.options import taking
 from compute.pages.shown import MOST, Cell, ShownTable, ShowsItself
 from compute.rounding import rounded
 from compute.types import BadInput
@@ -100,25 +100,21 @@ class TaskCorrelations(ShowsItself, Correlation):
         return heatmap(labels=names, keys=names, groups=[""] * len(names), correlation=self, minimum=self.minimum)
 
 
+@taking(ScoreReading, without=("categories", "groups", "weights", "shares"))
 def correlate(
     scores: TableOfScores,
     *,
-    method: str = "kendall",
-    minimum: int = 4,
-    model: str = "",
-    only: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    lower_is_better: Sequence[str] = (),
-    transpose: bool = False,
+    method: Annotated[str, "kendall (tau-b), spearman or pearson."] = "kendall",
+    minimum: Annotated[int, "How many models with both scores a correlation needs."] = 4,
+    **reading: Any,
 ) -> TaskCorrelations:
     """Correlations between the tasks of any table of scores, each over the models that have both scores.
 
-    scores, model, only, ignore, lower_is_better and transpose as in `compute.rank`; tasks of which lower is better are
-    turned, so that a positive correlation means that the tasks agree. method: kendall (tau-b), spearman or pearson.
-    minimum: the models that a correlation needs. Source: `compute.analysis.correlation`. Raises BadInput.
+    Tasks of which lower is better are turned, so that a positive correlation means that the tasks agree.
+
+    scores and how to read it as in `compute.rank`. Source: `compute.analysis.correlation`. Raises BadInput.
     """
-    reading = ScoreReading(model=model, only=only, ignore=ignore, lower_is_better=lower_is_better, transpose=transpose)
-    table = reading.table(scores)
+    table = ScoreReading(**reading).table(scores)
     if len(table.tasks) < 2:
         raise BadInput(f"The table has {len(table.tasks)} task; a correlation needs two or more. Add columns")
     if len(table.models) < minimum:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from compute.engine.settings import RunSettings
 from compute.interface.evaluated import Evaluation
 from compute.models.own import checkpoints, wrapping
 from compute.models.own.own_model import FROM_SESSION, ModelSource
+from compute.options import taking
 from compute.progress import Progress
 from compute.types import BadInput, CannotDo, NotHere, counted, suggestion
 from compute.versions import naming_packages
@@ -27,15 +28,12 @@ if TYPE_CHECKING:
 
 
 @naming_packages()
+@taking(RunSettings, without=("baselines", "dry_run", "rate"))
 def evaluate(
     model: Any,
     *,
     suite: str | Path = "",
     tasks: str | Sequence[str] = (),
-    data: str | Path | None = None,
-    shape: str = "",
-    columns: Mapping[str, str] | None = None,
-    images: str | Path | Sequence[str | Path] = (),
     name: str = "",
     version: str = "",
     preprocess: Callable[..., Any] | None = None,
@@ -43,18 +41,7 @@ def evaluate(
     processor: Callable[..., Any] | None = None,
     higher_is_better: bool | None = None,
     family: str = "",
-    device: str = "",
-    dtype: str = "",
-    attn_implementation: str = "",
-    batch_size: int | None = None,
-    results: str | Path | None = None,
-    offline: bool = False,
-    skip_bad: bool = False,
-    options: str | Sequence[str] = (),
-    engine: str = "local",
-    address: str = "",
-    workers: int | None = None,
-    progress: bool = True,
+    **given: Any,
 ) -> Evaluation:
     """Makes the missing scores of one model on a suite, or on some of its tasks, and returns all of them.
 
@@ -68,39 +55,17 @@ def evaluate(
     `tokenizer`: from texts to tokens; `processor`: that of a transformers model; `family`: of a checkpoint whose files
     leave it open.
 
-    `suite`: its key (`likeness list suites`) or the path of a suite.toml; it may be omitted where `tasks` or
-    `data` say it. `data`: your own data, a folder or a file; `shape`, `columns` (the shape's name to the
-    file's) and `images` (folders) say what they do not tell themselves; or with a suite a folder of data sets, searched
-    before the hub's cache. `dtype`: float32, bfloat16 or float16; `attn_implementation`, of models that
-    transformers loads: eager, sdpa, flash_attention_2, ...; another one makes another run. `results`: the folder that
-    runs are stored in, by default the project's; what is stored there is not made again. `skip_bad` skips items that
-    cannot be used. `options`: `name=value`. `engine="ray"` works by `workers` of the Ray cluster at `address`, by
-    default one of this machine's devices; an object in memory is copied to each. Of `tasks`, `images` and
-    `options`, a single value needs no list. `progress=False` shows no bars.
+    `suite`: its key (`likeness list suites`) or the path of a suite.toml; it may be omitted where `tasks` or `data` say
+    it. The other arguments are those of `likeness run` (`compute.engine.settings.RunSettings`): of `tasks`, `images`
+    and `options`, a single value needs no list; what is stored in `results` is not made again; another
+    `attn_implementation` makes another run; with `engine="ray"`, an object in memory is copied to each worker.
 
     A run that fails is part of the result with its reason, and a warning says how many there are. Ctrl-C keeps every
     finished run and every encoded item: the same call goes on from there. Raises UnknownKey, BadInput, NotHere, and
     CannotDo where the model can be run on none of the tasks.
     """
     tasks = (tasks,) if isinstance(tasks, str) else tuple(tasks)
-    settings = RunSettings(
-        results=None if results is None else storage.opened(results),
-        offline=offline,
-        data=data,
-        shape=shape,
-        columns=columns,
-        images=images,
-        options=options,
-        device=device,
-        dtype=dtype,
-        attn_implementation=attn_implementation,
-        skip_bad=skip_bad,
-        batch_size=batch_size,
-        engine=engine,
-        address=address,
-        workers=workers,
-        progress=progress,
-    )
+    settings = RunSettings(**given)
     of_object = {
         "version": version or None,
         "preprocess": preprocess,
@@ -121,7 +86,7 @@ def evaluate(
             hardware = wrapping.hardware_of(
                 model, device=settings.device, dtype=settings.dtype, attention=settings.attn_implementation
             )
-        suite = str(suite) or ("" if data is not None else _suite_of(tasks, settings.results))
+        suite = str(suite) or ("" if settings.data is not None else _suite_of(tasks, settings.results))
         space = workspace.opened(settings, suite=suite, hardware=hardware, warn=_warn)
         space.catalog.suite(space.suite)  # before the model is recorded
         if isinstance(model, str | Path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from compute.analysis.table import WHOLE, ScoreTable
 from compute.interface.score_checks import check_scales
 from compute.interface.score_layouts import TableOfScores
 from compute.interface.score_reading import ScoreReading
+from compute.options import taking
 from compute.pages.curves import curves
 from compute.pages.shown import ShownTable, ShowsItself
 from compute.types import BadInput, argument
@@ -105,20 +106,15 @@ class SmallerTable(ShowsItself):
         return curve(self.choice, held_out=self.held_out, own=None)
 
 
+@taking(ScoreReading, without=("groups", "shares"))
 def lite(
     scores: TableOfScores,
     *,
     tasks: int,
     thresholds: Sequence[float] = selection.THRESHOLDS,
     aggregate: str = CATEGORY_MEAN,
-    model: str = "",
-    only: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    categories: Mapping[str, Sequence[str]] | None = None,
-    weights: Mapping[str, float] | None = None,
-    lower_is_better: Sequence[str] = (),
-    transpose: bool = False,
     seed: int = 0,
+    **reading: Any,
 ) -> SmallerTable:
     """Chooses `tasks` tasks of any table that rank its models like all of them, after MIEB section 6.3.
 
@@ -129,16 +125,7 @@ def lite(
     """
     if aggregate not in (CATEGORY_MEAN, TASK_MEAN):
         raise BadInput(f"No rule {aggregate!r} for a smaller suite. Use {CATEGORY_MEAN} or {TASK_MEAN}")
-    reading = ScoreReading(
-        model=model,
-        only=only,
-        ignore=ignore,
-        categories=categories,
-        weights=weights,
-        lower_is_better=lower_is_better,
-        transpose=transpose,
-    )
-    table = reading.table(scores)
+    table, weights = ScoreReading(**reading).table(scores), reading.get("weights") or {}
     if isinstance(tasks, bool) or not isinstance(tasks, int) or not 0 < tasks < len(table.tasks):
         raise BadInput(
             f"Cannot choose {tasks!r} of {len(table.tasks)} tasks: give a whole number from 1 to "
@@ -151,16 +138,15 @@ def lite(
             f"Skip tasks that few models have ({argument('ignore')})"
         )
     suite = replace(table, aggregate=aggregate).weighted(weights)
-    check_scales(suite, told=weights or ())
+    check_scales(suite, told=weights)
     if (suite.task_weights != 1).any() or (suite.weights == 0).any():
         raise BadInput(
             f"A smaller suite takes weights of categories, above 0. Exclude tasks by name ({argument('ignore')})"
         )
-    limits = smaller.thresholds(",".join(map(str, thresholds)))
-    choice = smaller.choose(suite, size=tasks, thresholds=limits)
+    choice = smaller.choose(suite, size=tasks, thresholds=thresholds)
     chosen = choice.selection
     names = [table.tasks[index] for index in chosen.path]
-    halves = smaller.held_out(suite, size=tasks, thresholds=limits, seed=seed) if whole >= FOR_HALVES else None
+    halves = smaller.held_out(suite, size=tasks, thresholds=thresholds, seed=seed) if whole >= FOR_HALVES else None
     return SmallerTable(
         table=table,
         choice=choice,

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 from unicodedata import normalize
 
 import numpy as np
@@ -64,7 +64,11 @@ class Framed(Protocol):
         ...
 
 
-TableOfScores = pd.DataFrame | str | Path | Framed | Mapping[str, Any] | Sequence[Mapping[str, Any]]
+TableOfScores = Annotated[
+    pd.DataFrame | Path | str | Framed | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    "CSV, TSV, Excel, JSON, JSON Lines, Parquet or Markdown: a row a model and a column a task, or the columns model, "
+    "task, value and optionally stderr, n, category, higher_is_better; or a folder, a file a model.",
+]
 
 
 def opened(scores: TableOfScores) -> TableFile:

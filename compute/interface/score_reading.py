@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -55,15 +56,24 @@ class ScoreReading:
     is skipped unless an argument names it.
     """
 
-    model: str = ""  # the column of models; else `model`, a named index, or a first column of text
-    only: Sequence[str] = ()  # the tasks to take; empty: all
-    ignore: Sequence[str] = ()  # columns (of a wide table) or tasks to omit
-    categories: Mapping[str, Sequence[str]] | None = None  # names of categories and their tasks, every task in one
-    groups: Mapping[str, Sequence[str]] | None = None  # names of groups and their tasks, which share their data
-    weights: Mapping[str, float] | None = None  # by category or task, others 1; here only the names in it count
-    lower_is_better: Sequence[str] = ()  # tasks
-    transpose: bool = False  # a row a task and a column a model
-    shares: bool = False  # every value is a share of `n` right answers: where no standard error is given, the binomial
+    # Else `model`, a named index, or a first column of text.
+    model: Annotated[str, "The column of models, where it is not named model."] = ""
+    only: Annotated[Sequence[str], "The tasks to rank by, comma-separated; without it all."] = ()
+    ignore: Annotated[Sequence[str], "Columns or tasks to omit, comma-separated."] = ()
+    categories: Annotated[
+        Mapping[str, Sequence[str]] | None, "A category and its tasks: NAME=TASK,TASK. Give it once for each."
+    ] = None
+    groups: Annotated[
+        Mapping[str, Sequence[str]] | None,
+        "Tasks that share their data, which intervals count as one: NAME=TASK,TASK, once for each.",
+    ] = None
+    # Here only the names in it count.
+    weights: Annotated[Mapping[str, float] | None, "The weight of a category or task: NAME=NUMBER; others have 1."] = (
+        None
+    )
+    lower_is_better: Annotated[Sequence[str], "Tasks of which lower is better, comma-separated."] = ()
+    shares: Annotated[bool, "Values are shares of n correct answers, so their standard errors are known."] = False
+    transpose: Annotated[bool, "The table has one row per task and one column per model."] = False
 
     @property
     def named(self) -> frozenset[str]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
 
 from compute import models, paths
 from compute.catalog import shipped
 from compute.engine import named_models, workspace
+from compute.engine.settings import DataFolder, Device, Offline
 from compute.features import encoding
 from compute.interface import training_page as page
 from compute.io.files import write_text
@@ -30,7 +31,7 @@ from compute.training.evaluation import measured
 from compute.training.examples import TASKS, ExampleSet, check_task
 from compute.training.plan import TuningPlan
 from compute.training.run_folder import RunFolder, StepMeasurement, TuningState
-from compute.training.splits import FileExamples
+from compute.training.splits import Datasets, FileExamples
 from compute.training.towers import DualEncoder
 from compute.types import BadInput, Model, unknown
 from compute.versions import naming_packages
@@ -89,25 +90,33 @@ def train(
     base: str | Path,
     *,
     out: str | Path,
-    suite: str = "mini",
-    tasks: str | Sequence[str] = (),
-    datasets: Sequence[str] = (),
-    data: str | Path | None = None,
-    options: Mapping[str, Any] | Sequence[str] = (),
-    save: str = "merged",
-    device: str = "",
-    offline: bool = False,
+    suite: Annotated[
+        str,
+        "With --base: whose examples it learns from: mini (drawn) or unisim (the training splits of Table 5, with the "
+        "paper's plan).",
+    ] = "mini",
+    tasks: Annotated[
+        Sequence[str] | str,
+        "With --base: only these, comma-separated: image-choice, image-for-text, text-for-image, quality.",
+    ] = (),
+    datasets: Datasets = (),
+    data: DataFolder | str = None,
+    options: Annotated[
+        list[str] | Sequence[str] | Mapping[str, Any],
+        "With --base, a value of the plan as name=value, such as learning_rate=1e-4 or tune=full; repeatable. There "
+        f"are: {', '.join(field.name for field in fields(TuningPlan) if field.name != 'seed')}.",
+    ] = (),
+    save: Annotated[str, "With --base: merged, a whole checkpoint, or adapter, LoRA weights over the base."] = "merged",
+    device: Device = "",
+    offline: Offline = False,
     report: Callable[[str], None] = lambda line: None,
 ) -> TrainingResult:
     """Tunes a dual encoder by UniSim's recipe (section 3.3, appendix B.2) and stores it in `out`.
 
     `base`: a key of the catalogue, a checkpoint's folder, or a hub id, `hub:org/name@revision`. `suite`: whose kind of
-    examples it is trained on; none of the suite's own items is. `mini`'s are drawn; `unisim`'s are the training splits
-    of Table 5, some of which choose the stored step by drawn items out of distribution as well, with the paper's plan.
-    `tasks`: only these of image-choice, image-for-text, text-for-image and quality. `datasets`: those of a task, as
-    `image-for-text=hpdv2,magicbrush`. `data`: a folder of data sets as <org>/<name>/, searched before the hub's
-    cache. `options`: values of the plan (compute/training/plan.py), as a mapping or as `name=value`; the others are the
-    suite's. `save`: merged, a whole checkpoint, or adapter, LoRA weights alone. `report` takes a line at every
+    examples it is trained on; none of the suite's own items is. Some of the training splits of Table 5 choose the
+    stored step by drawn items out of distribution as well. `options`: values of the plan
+    (compute/training/plan.py), also as a mapping; the others are the suite's. `report` takes a line at every
     evaluation. At the end base and tuned model are measured on the suite's own items, and `training.html` in `out`
     shows both curves and that table.
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from random import Random
+from typing import Annotated
 
 import numpy as np
 
@@ -273,6 +274,12 @@ def choices(part: FileExamples) -> Choices:
         answer=part.preferred.astype(int),
         question="quality" if part.task == "quality" else "reference",
     )
+
+
+Datasets = Annotated[
+    list[str] | Sequence[str],
+    "With --suite unisim: the data sets of a task, image-for-text=hpdv2,magicbrush; repeatable. Default: all.",
+]
 
 
 def chosen(options: Sequence[str]) -> dict[str, tuple[str, ...]]:

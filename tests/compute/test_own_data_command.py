@@ -103,7 +103,7 @@ def test_columns_shape_and_images_are_named(folder: Path, tmp_path: Path) -> Non
     assert made.exit_code == 0 and "own/list/clustering" in made.stdout, made.output
     record = json.loads((tmp_path / "results" / "suites" / "own-list.json").read_text())
     assert str(images) not in json.dumps(record)
-    assert "write image=img,label=class" in refused(*arguments, "--columns", "file")
+    assert "Write --columns NAME=VALUE" in refused(*arguments, "--columns", "file")
 
 
 def test_neither_suite_nor_data() -> None:

@@ -76,7 +76,7 @@ def runs(tmp_path: Path) -> Path:
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
     stand_in = Hub(folder=tmp_path)
     monkeypatch.setattr("huggingface_hub.HfApi", stand_in)
-    monkeypatch.setattr("huggingface_hub.get_token", lambda: TOKEN)
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: stand_in.refuses.get("get_token", TOKEN))
     return stand_in
 
 
@@ -159,30 +159,23 @@ def test_a_dry_run_writes_and_sends_nothing(runs: Path, database: Path, hub: Hub
     assert hub.sent == [] and not (tmp_path / "new").exists()
 
 
-def test_without_a_token_nothing_is_sent_and_the_variable_is_named(
-    runs: Path, database: Path, hub: Hub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
-    assert_refused(publish(runs, database, "--repo", REPO), NotHere, "HF_TOKEN", "--to")
-    assert hub.sent == []
-
-
 @pytest.mark.parametrize(
     ("method", "raised", "error", "words"),
     [
         ("create_commit", HfHubHTTPError("403 Forbidden", response=answer(403)), LikenessError, ("403", "--to")),
         ("model_info", RepositoryNotFoundError("404", response=answer(404)), BadInput, ("shows no model",)),
         ("model_info", httpx2.ConnectError("Name or service not known"), NotHere, ("not known", "--to")),
+        ("get_token", None, NotHere, ("HF_TOKEN", "--to")),
     ],
-    ids=["forbidden", "missing", "unreachable"],
+    ids=["forbidden", "missing", "unreachable", "no token"],
 )
 def test_what_the_hub_refuses_is_one_line_without_the_token(
-    runs: Path, database: Path, hub: Hub, method: str, raised: Exception, error: type, words: tuple[str, ...]
+    runs: Path, database: Path, hub: Hub, method: str, raised: Any, error: type, words: tuple[str, ...]
 ) -> None:
     hub.refuses[method] = raised
     refused = publish(runs, database, "--repo", REPO)
     assert_refused(refused, error, *words)
-    assert TOKEN not in refused.output
+    assert TOKEN not in refused.output and hub.sent == []
 
 
 @pytest.mark.parametrize(

@@ -40,15 +40,6 @@ def test_a_run_prints_the_plan_the_scores_and_rebuilds(run: Command, world: Worl
     assert found == [(14,)] and pictures == [(5,)]  # IQA was asked in two ways, one of them is shown
 
 
-def test_a_second_run_makes_nothing_and_prints_the_same_table(run: Command, world: World) -> None:
-    first = [line for line in run("--models", "small/eye").output.splitlines() if line.startswith("|")]
-    encoded = world.encoded
-    result = run("--models", "small/eye")
-    assert "0 runs to make, 7 stored already" in result.output and world.encoded == encoded
-    assert [line for line in result.output.splitlines() if line.startswith("|")] == first
-    assert "7 runs to make" in run("--models", "small/eye", "--again", "--dry-run").output
-
-
 def test_a_baseline_is_run_on_request_and_else_its_shipped_run_is_shown(run: Command, world: World) -> None:
     alone = run("--models", "small/eye", "--tasks", "unisim/near")
     assert "1 run to make" in alone.output and "small/dim |" not in alone.output
@@ -101,8 +92,6 @@ def test_a_dry_run_says_what_it_would_take_and_does_nothing(run: Command, world:
     [
         (["--suite", "smal", "--dry-run", "--models", "small/dim"], UnknownKey, "Did you mean 'small'"),
         (["--suite", "mini", "--models", "small/dim"], BadInput, "one suite, not of small, mini"),
-        (["--models", "small/dim", "--tasks", "unisim/neer"], UnknownKey, "Did you mean 'unisim/near'"),
-        (["--models", "small/dim", "--option", "colour=red"], BadInput, "'colour=red'"),
         (["--models", "small/dim", "--dtype", "float7"], BadInput, "float7"),
     ],
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -68,17 +68,19 @@ class Smaller:
 def choose(
     scores: ScoreTable,
     *,
-    size: int | None = None,
-    hours: float | None = None,
-    thresholds: tuple[float, ...] = lite.THRESHOLDS,
-    method: str = "spearman",
-    exclude: tuple[str, ...] = (),
+    size: Annotated[int | None, "How many tasks; without it, the knee of the curve."] = None,
+    hours: Annotated[float | None, "Instead: GPU hours per model, from imported timings."] = None,
+    thresholds: Annotated[Sequence[float], "Mean correlations above which tasks are dropped."] = lite.THRESHOLDS,
+    method: Annotated[str, "Correlation of tasks: spearman, pearson or kendall."] = "spearman",
+    exclude: Annotated[Sequence[str], "Task keys never to choose, comma-separated."] = (),
 ) -> Smaller:
     """Chooses `size` tasks, or tasks within `hours` a model, that rank models like the whole suite; else the knee.
 
     Tasks without a score for every model, excluded ones and, within a budget, those of unknown hours are never chosen.
     Raises BadInput or Undefined where the request cannot be met.
     """
+    if any(not -1 <= value <= 1 for value in thresholds) or list(thresholds) != sorted(thresholds, reverse=True):
+        raise BadInput(f"Thresholds must be between -1 and 1, the highest first; got {thresholds}")
     ready, never, cost = _ready(scores, hours=hours, exclude=exclude)
     rule = {"scores": ready.scores, **_rule(scores)}
     selection = lite.select(
@@ -99,7 +101,7 @@ def _rule(scores: ScoreTable) -> dict[str, Any]:
     }
 
 
-def _ready(scores: ScoreTable, *, hours: float | None, exclude: tuple[str, ...]) -> tuple[Whole, Ints, Floats]:
+def _ready(scores: ScoreTable, *, hours: float | None, exclude: Sequence[str]) -> tuple[Whole, Ints, Floats]:
     """The whole suite, the tasks never to choose, and what each task costs."""
     unknown = sorted(set(exclude) - set(scores.tasks))
     if unknown:
@@ -266,14 +268,3 @@ def summary(result: Smaller) -> Iterator[str]:
     absent = len(scores.tasks) - len(result.whole.candidates)
     if absent:
         yield f"{absent} tasks could not be chosen: not every model has a score there"
-
-
-def thresholds(text: str) -> tuple[float, ...]:
-    """`0.5,0.45` as numbers, highest first. Raises BadInput."""
-    try:
-        values = tuple(float(part) for part in text.split(",") if part.strip())
-    except ValueError as error:
-        raise BadInput(f"Thresholds are numbers between -1 and 1, such as 0.5,0.45; got {text!r}") from error
-    if any(not -1 <= value <= 1 for value in values) or list(values) != sorted(values, reverse=True):
-        raise BadInput(f"Thresholds must be between -1 and 1, the highest first; got {text!r}")
-    return values

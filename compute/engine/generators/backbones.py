@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
 from compute import models
 from compute.catalog import Catalog
+from compute.options import names
 from compute.types import BadInput, CannotDo, Model, NotHere
 
 INCEPTION = "inception-v3"
@@ -87,17 +88,16 @@ class Backbones:
             cmmd="",
         )
 
-    def limited(self, metrics: str) -> Backbones:
-        """Limited to the metrics named, comma-separated; all where none is. Raises BadInput."""
-        names = tuple(name.strip() for name in metrics.split(",") if name.strip())
-        for name in names:
+    def limited(self, metrics: Sequence[str] | str) -> Backbones:
+        """Limited to the metrics named; all where none is. Raises BadInput."""
+        for name in names(metrics):
             if name not in METRICS:
                 raise BadInput(f"{name!r} is not a metric of generators. There are: {', '.join(METRICS)}")
             if name not in self.by_metric:
                 key = {"inception_score": INCEPTION, **{name: key for key, name in NAMED_DISTANCES.items()}}.get(name)
                 needed = f"--backbones {key}" if key else "other encoders, or --backbones paper"
                 raise BadInput(f"{name} is not computed from {', '.join(self.image)}: it needs {needed}")
-        return replace(self, metrics=names) if names else self
+        return replace(self, metrics=names(metrics) or self.metrics)
 
     def without_prompts(self) -> Backbones:
         """Those that are of use where images have no prompts."""
@@ -132,18 +132,18 @@ def subset(image: str, text: str = "") -> str:
     return f"{image}{JOIN}{text}" if text else image
 
 
-def choose(text: str, *, metrics: str = "", catalog: Catalog) -> Backbones:
-    """The backbones of an option: `paper`, `tiny`, or catalogue keys, comma-separated; `metrics` limits the metrics.
+def choose(keys: Sequence[str] | str, *, metrics: Sequence[str] | str = (), catalog: Catalog) -> Backbones:
+    """The backbones of an option: `paper`, `tiny`, or catalogue keys; `metrics` limits the metrics.
 
     Of keys every one that embeds images serves for distances and, with every one that embeds texts, for cFreD; the
     first that embeds both for CLIPScore and CMMD. Raises UnknownKey, BadInput for a name that is not a metric, for a
     metric that these backbones do not give and for keys that embed no images, CannotDo for a model that is not
     computed.
     """
-    names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-    if names in ([], [PAPER], [TINY]):
-        return (BUNDLED if names == [TINY] else PAPERS).limited(metrics)
-    rows = list({row.key: row for row in (catalog.model(name) for name in names if name != PAPER)}.values())
+    named = list(dict.fromkeys(names(keys)))
+    if named in ([], [PAPER], [TINY]):
+        return (BUNDLED if named == [TINY] else PAPERS).limited(metrics)
+    rows = list({row.key: row for row in (catalog.model(name) for name in named if name != PAPER)}.values())
     for row in rows:
         if not row.adapter:
             raise CannotDo(f"{row.key} is not computed here: it has published scores only. Name an encoder")
@@ -153,13 +153,13 @@ def choose(text: str, *, metrics: str = "", catalog: Catalog) -> Backbones:
     own = Backbones(
         image=image, cfred=image, text=texts, clip=both, cmmd=both, classes=INCEPTION * (INCEPTION in image)
     )
-    if PAPER in names:
+    if PAPER in named:
         added = {"image": image, "cfred": image, "text": texts}
         own = replace(
             PAPERS, **{role: tuple(dict.fromkeys((*getattr(PAPERS, role), *keys))) for role, keys in added.items()}
         )
     if not own.image:
-        raise BadInput(f"--backbones {text}: none of these embeds images. List models: likeness list models")
+        raise BadInput(f"--backbones {','.join(named)}: none of these embeds images. List models: likeness list models")
     return own.limited(metrics)
 
 

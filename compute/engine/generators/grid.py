@@ -33,6 +33,7 @@ from compute.engine.run_folders import StoredRun
 from compute.engine.workspace import Bench
 from compute.io.tables import markdown
 from compute.metrics.distribution.cfred import PARTS, cfred_grid, check_grid
+from compute.options import names
 from compute.progress import duration
 from compute.tasks.generators.feature_files import FeatureFiles, holds_features
 from compute.tasks.generators.human import HUMAN_METRICS
@@ -119,31 +120,31 @@ def paper_backbones(catalog: Catalog) -> dict[str, list[str]]:
     return {role: [row.model for row in catalog.aliases if row.note.startswith(note)] for role, note in TABLES.items()}
 
 
-def choose(text: str, *, catalog: Catalog) -> Backbones:
-    """The backbones of an option: `paper`, or catalogue keys, comma-separated; each that embeds images is an image
+def choose(keys: Sequence[str] | str, *, catalog: Catalog) -> Backbones:
+    """The backbones of an option: `paper`, or catalogue keys; each that embeds images is an image
     backbone, and each that embeds texts a text backbone.
 
     Raises UnknownKey, and BadInput where either kind is missing.
     """
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    roles = paper_backbones(catalog) if PAPER in names or not names else {role: [] for role in ABILITIES}
-    rows = [catalog.model(name) for name in names if name != PAPER]
+    named = names(keys)
+    roles = paper_backbones(catalog) if PAPER in named or not named else {role: [] for role in ABILITIES}
+    rows = [catalog.model(name) for name in named if name != PAPER]
     for role, ability in ABILITIES.items():
         roles[role] += [row.key for row in rows if ability in row.abilities]
         if not roles[role]:
             raise BadInput(
-                f"--backbones {text}: none of these embeds {role}s, and a grid pairs image with text backbones. List "
-                "models: likeness list models"
+                f"--backbones {','.join(named)}: none of these embeds {role}s, and a grid pairs image with text "
+                "backbones. List models: likeness list models"
             )
     images, texts = (tuple(dict.fromkeys(roles[role])) for role in ABILITIES)
     return Backbones(image=(), cfred=images, text=texts, metrics=(METRIC,))
 
 
 def from_files(
-    *, reference: Path, generated: Mapping[str, Path], condition: Path | None, backbones: str = PAPER
+    *, reference: Path, generated: Mapping[str, Path], condition: Path | None, backbones: Sequence[str] | str = PAPER
 ) -> GridFeatures | None:
-    """Features that are encoded already; None where the sets are none. `backbones` limits the backbones by their keys,
-    comma-separated; `paper`: all that every set has.
+    """Features that are encoded already; None where the sets are none. `backbones` limits the backbones by their keys;
+    `paper`: all that every set has.
 
     Raises BadInput for files that cannot be read, features mixed with images, sets that share no backbone, and chosen
     backbones that a set lacks.
@@ -157,7 +158,7 @@ def from_files(
         raise BadInput(
             "--prompts: name the features of the prompts, a folder of .npy files or an .npz file by text backbone"
         )
-    chosen = [] if backbones == PAPER else [key.strip() for key in backbones.split(",") if key.strip()]
+    chosen = [key for key in names(backbones) if key != PAPER]
     texts, real = FeatureFiles(condition), FeatureFiles(reference)
     sets = {name: FeatureFiles(path) for name, path in generated.items()}
     every: dict[str, FeatureFiles] = {"the reference": real, **sets}

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from compute import models, paths
 from compute.arrays import LazyRows
 from compute.catalog import known
 from compute.engine.generators import frechet as comparison
 from compute.engine.generators import store
 from compute.engine.generators.backbones import PAPER, Backbones, choose, subset
-from compute.engine.generators.frechet import SetFeatures
+from compute.engine.generators.frechet import GeneratorComparison, SetFeatures
 from compute.engine.generators.store import SavedReference
 from compute.engine.generators.table import GeneratorTable
-from compute.engine.settings import RunSettings
-from compute.engine.workspace import assemble
+from compute.engine.settings import BatchSize, DataFolder, Device, Offline, RunSettings
+from compute.engine.workspace import Bench, as_before, workbench
 from compute.io.files import temporary_folder
 from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.tasks.generators import human as ratings
 from compute.tasks.generators import pairing, sources
-from compute.tasks.generators.pairing import REFERENCE, uneven_generators
+from compute.tasks.generators.pairing import REFERENCE, PromptedSets, uneven_generators
 from compute.tasks.generators.sources import ImageSet
 from compute.tasks.source import Source
 from compute.types import BadInput
@@ -31,26 +30,43 @@ from compute.versions import naming_packages
 
 OWN = "features"  # the backbone of features that are given
 
+SOURCES = "a folder of images, a .tar of WebDataset, Parquet, or hf://datasets/ORG/NAME[@REVISION]"
+
 Images = str | Path | np.ndarray | Iterable[Any]
+Report = Callable[[str], None]
 
 
 @naming_packages()
 def frechet(
     *,
-    reference: Images | SavedReference | Moments | CrossMoments,
+    reference: Annotated[
+        Images | SavedReference | Moments | CrossMoments,
+        f"The real images: {SOURCES}. Or saved statistics, FILE.npz, which serve FID and other distances.",
+    ],
     generated: Mapping[str, Images],
-    prompts: str | Path | Sequence[str] | Mapping[str, str] | None = None,
+    prompts: Annotated[
+        Path | str | Sequence[str] | Mapping[str, str] | None,
+        "The prompts: a table (CSV, TSV, JSON Lines, Parquet) with columns image and prompt, or a text with a prompt a "
+        "line in the order of the images. Not needed where the images come with their prompts.",
+    ] = None,
     condition: np.ndarray | None = None,
-    human: str | Path | None = None,
-    backbones: str = PAPER,
-    metrics: str = "",
-    intervals: bool = True,
+    human: Annotated[
+        Path | str | None,
+        "Human ratings: a table of generators with rate, elo or rank; or of votes: winner and loser, first, second and "
+        "choice, or prompt, generator and votes.",
+    ] = None,
+    backbones: Annotated[
+        Sequence[str] | str,
+        "paper: those of the papers; tiny: the bundled model, without a network; or keys of encoders, comma-separated.",
+    ] = PAPER,
+    metrics: Annotated[Sequence[str] | str, "Only these metrics, comma-separated, e.g. fid,cfred."] = "",
+    intervals: Annotated[bool, "95% intervals and distances at infinite N; they take about 30 times as long."] = True,
     features: Path | None = None,
-    data: Path | None = None,
-    device: str = "",
-    batch_size: int | None = None,
-    offline: bool = False,
-    skip_bad: bool = False,
+    data: DataFolder = None,
+    device: Device = "",
+    batch_size: BatchSize = None,
+    offline: Offline = False,
+    skip_bad: Annotated[bool, "Skip images that cannot be read, with their pairs."] = False,
 ) -> GeneratorTable:
     """Compares generators' images with a reference by every metric; nothing but features is stored.
 
@@ -80,43 +96,73 @@ def frechet(
         return table if rated is None else table.beside(rated, scores={})
     if any(arrays) or condition is not None:
         raise BadInput("Features, arrays (n, d), and images cannot be mixed; `condition` goes with features")
-    if offline:
-        from huggingface_hub import constants
+    settings = RunSettings(
+        results=features, data=data, device=device, batch_size=batch_size, skip_bad=skip_bad, offline=offline
+    )
+    source = Source(root=data, offline=offline)
+    chosen = choose(backbones, metrics=metrics, catalog=known())
+    with as_before():
+        bench = workbench(settings, data=data, features=features)
+        made = compared(reference, generated, prompts, chosen=chosen, bench=bench, source=source, intervals=intervals)
+    return made.table(rated)
 
-        constants.HF_HUB_OFFLINE = True
-    catalog, source = known(), Source(root=data, offline=offline)
-    chosen = choose(backbones, metrics=metrics, catalog=catalog)
+
+def compared(
+    reference: Images | SavedReference,
+    generated: Mapping[str, Images],
+    prompts: Any,
+    *,
+    chosen: Backbones,
+    bench: Bench,
+    source: Source,
+    intervals: bool,
+    report: Report = lambda line: None,
+) -> GeneratorComparison:
+    """Compares the sets, for `frechet` and the command, which stores the result."""
+    saved = store.opened(reference, chosen=chosen) if is_saved(reference) else {}
     with temporary_folder() as spool:
-
-        def opened(name: str, images: Images) -> ImageSet:
-            if isinstance(images, str | Path):
-                return sources.opened(name, images, source=source, skip_bad=skip_bad)
-            return sources.from_images(name, images, spool=spool / str(len(list(spool.iterdir()))), skip_bad=skip_bad)
-
-        statistics = isinstance(reference, SavedReference) or (
-            isinstance(reference, str | Path) and Path(reference).suffix == store.SUFFIX
-        )
-        saved = store.opened(reference, chosen=chosen) if statistics else {}
-        sets = pairing.pair(
-            reference=None if saved else opened(REFERENCE, reference),
-            generated=[opened(name, images) for name, images in generated.items()],
-            prompts=pairing.prompts_of(prompts),
-        )
-        bench = assemble(
-            RunSettings(batch_size=batch_size, skip_bad=skip_bad, offline=offline),
-            features=features or paths.RESULTS / "features",
-            hardware=models.hardware(device=device),
-            source=source,
-        )
-        made = comparison.compare(
-            sets,
+        return comparison.compare(
+            paired(reference, generated, prompts, bench=bench, source=source, spool=spool, report=report),
             chosen=chosen,
-            catalog=catalog,
+            catalog=known(),
             bench=bench,
             saved=saved,
             with_intervals=intervals,
+            report=report,
         )
-    return made.table(rated)
+
+
+def paired(
+    reference: Images | SavedReference,
+    generated: Mapping[str, Images],
+    prompts: Any,
+    *,
+    bench: Bench,
+    source: Source,
+    spool: Path,
+    report: Report,
+) -> PromptedSets:
+    """Brings the sets together; a saved reference has no images. Images without a file go to `spool`."""
+    skip_bad = bench.settings.skip_bad
+
+    def opened(name: str, images: Images) -> ImageSet:
+        if isinstance(images, str | Path):
+            report(f"Reading {name}: {images}")
+            return sources.opened(name, images, source=source, skip_bad=skip_bad)
+        folder = spool / str(len(list(spool.iterdir())))
+        return sources.from_images(name, images, spool=folder, skip_bad=skip_bad)
+
+    return pairing.pair(
+        reference=None if is_saved(reference) else opened(REFERENCE, reference),
+        generated=[opened(name, images) for name, images in generated.items()],
+        prompts=pairing.prompts_of(prompts),
+    )
+
+
+def is_saved(reference: Any) -> bool:
+    """Tells whether statistics stand for the reference's images."""
+    by_name = isinstance(reference, str | Path) and Path(reference).suffix == store.SUFFIX
+    return by_name or isinstance(reference, SavedReference)
 
 
 def _given(reference: Any, generated: Mapping[str, Any], condition: Any) -> SetFeatures:

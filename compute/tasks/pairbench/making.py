@@ -13,9 +13,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Ge
 
 from compute.content import decoding, near_copies
 from compute.content.items import content_key
@@ -217,19 +218,23 @@ def make(
     out: Path,
     splits: Sequence[Split],
     shows: Mapping[str, Shows] | None = None,
-    seed: int = 0,
-    count: int = 0,
-    applications: int = APPLICATIONS,
-    second_counterpart: bool = True,
+    seed: Annotated[int, "Seeds all random choices.", Ge(0)] = 0,
+    count: Annotated[int, "Take this many images at random; 0: all.", Ge(0)] = 0,
+    applications: Annotated[
+        int, "Random applications of the transformation, averaged for encoders.", Ge(1)
+    ] = APPLICATIONS,
+    second_counterpart: Annotated[
+        bool, "A second image or caption of the same objects: the fourth pair that Table 8 counts."
+    ] = True,
     synthetic: bool | None = None,
-    skip_bad: bool = False,
+    skip_bad: Annotated[bool, "Skip images that cannot be read or paired."] = False,
     report: Callable[[str], None] = lambda line: None,
     progress: Progress | None = None,
 ) -> Manifest:
-    """Draws pairs from `count` images at random (0: from all), and writes their manifest and their images next to it.
+    """Draws pairs from images, and writes their manifest and their images next to it.
 
-    `synthetic` says whether a program drew the images; None: not known. With `skip_bad` items that cannot be used are
-    skipped and reported. Raises BadInput, BadItem, CannotWrite.
+    `synthetic` says whether a program drew the images; None: not known. What is skipped is reported. Raises BadInput,
+    BadItem, CannotWrite.
     """
     progress = progress or Progress()
     if count and count < len(images.names):

@@ -123,7 +123,7 @@ def missing(root: Path) -> None:
         (broken, "mine/003.png", ()),
         (empty, "mine holds no image", ()),
         (missing, "There is no ", ()),
-        (None, "Two sets are named 'mine'", ("--generated", "mine=real")),
+        (None, "'mine' is named twice", ("--generated", "mine=real")),
         (None, "hf download org/none --repo-type dataset", ("--generated", "b=hf://datasets/org/none", "--offline")),
         (None, "inception-v3", ("--metrics", "fid")),
     ],

@@ -37,6 +37,8 @@ def test_a_single_value_needs_no_list_and_results_are_the_projects(monkeypatch: 
     assert (settings.options, settings.images, settings.columns) == (("quality=prompt",), (Path("pictures"),), {})
     assert settings.results == settings.shared == Path("/results")
     assert RunSettings(results=paths.COMPUTED).shared == Path("/results")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    assert RunSettings().offline
 
 
 def test_a_device_and_a_precision_may_be_torchs_own() -> None:

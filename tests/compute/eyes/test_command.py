@@ -33,8 +33,8 @@ def images(folder: Path, count: int) -> Path:
 
 
 def answered(path: Path, *, by: str, count: int) -> None:
-    """As a rater who picks what a model picks, in whichever process the study is open."""
-    folder = StudyFolder.opened(path, writes=False)
+    """As a rater who picks what a model picks."""
+    folder = StudyFolder.opened(path)
     order = enumerate(islice(asking.order(folder.study, seed=folder.settings.seed), count))
     folder.add(
         *(
@@ -66,7 +66,8 @@ def test_a_study_is_made_opened_and_reported(tmp_path: Path, monkeypatch: pytest
 
 def test_a_study_that_could_not_be_made_is_tried_again(tmp_path: Path) -> None:
     words = ("eyes", images(tmp_path / "images", 4), "--out", tmp_path / "eyes", "--models", "tiny", "--report")
-    assert_refused(likeness(*words, "--kind", "text"), BadInput, "prompt")
+    refused = likeness(*words, "--kind", "text")  # which holds what the command held
+    assert_refused(refused, BadInput, "prompt")
     (tmp_path / "prompts.txt").write_text("a red disc")
     assert_refused(likeness(*words, "--prompts", tmp_path / "prompts.txt"), BadInput, "judgments")
     assert StudyFolder.opened(tmp_path / "eyes", writes=False).study.kind == "text"

@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> StudyFolder:
 
 
 def closed(folder: StudyFolder) -> Path:
-    folder._process.close()
+    folder.lock.close()
     return folder.path
 
 

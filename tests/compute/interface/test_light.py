@@ -40,6 +40,11 @@ def test_a_name_loads_only_what_it_needs(code: str) -> None:
     assert loaded_by(f"import compute; {code}").isdisjoint({*HEAVY} - {"pyarrow"})
 
 
+def test_the_list_of_commands_loads_none_of_them() -> None:
+    listed = loaded_by("from compute.__main__ import app; app(['--help'], standalone_mode=False)")
+    assert "publish" in listed and listed.isdisjoint({*HEAVY, "numpy", "pydantic", "compute.cli.run"})
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'rnak'"):
         compute.rnak  # noqa: B018
