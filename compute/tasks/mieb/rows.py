@@ -6,11 +6,12 @@ import contextlib
 import json
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from compute.content.items import content_key
+from compute.io.nouns import read_rows
 from compute.io.tables import read_csv
 from compute.paths import CATALOG
 from compute.tasks import parquet
@@ -151,6 +152,7 @@ class Contents:
     the splits' published sizes; `shared` is the same for tasks that show the same items.
     """
 
+    task: str = ""
     images: int | None = None
     texts: int | None = None
     pixels: int | None = None
@@ -164,16 +166,7 @@ class Contents:
 
 @lru_cache(maxsize=1)
 def _contents() -> dict[str, Contents]:
-    words = ("shared", "size_source")
-    numbers = tuple(field.name for field in fields(Contents) if field.name not in words)
-    table = read_csv(CATALOG / "mieb_contents.csv", columns=("task", *numbers, *words))
-    return {
-        line["task"]: Contents(
-            **{name: int(line[name]) if line[name] else None for name in numbers},
-            **{name: line[name] for name in words},
-        )
-        for line in table.to_dict("records")
-    }
+    return {row.task: row for row in read_rows(CATALOG / "mieb_contents.csv", Contents)}
 
 
 def contents(task: Task) -> Contents:
