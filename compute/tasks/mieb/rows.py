@@ -61,10 +61,8 @@ def _files(card: Path | None, splits: Collection[str]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1)
-def _rows() -> dict[str, Row]:
-    return {
-        f"mieb/{line['name'].lower()}": _row(line) for line in read_csv(CATALOG / "mieb_tasks.csv").to_dict("records")
-    }
+def _lines() -> dict[str, dict[str, str]]:
+    return {f"mieb/{line['name'].lower()}": line for line in read_csv(CATALOG / "mieb_tasks.csv").to_dict("records")}
 
 
 def row(task: Task) -> Row:
@@ -86,12 +84,9 @@ def row(task: Task) -> Row:
             train_split="",
             skip_first=False,
         )
-    if task.key not in _rows():
+    if task.key not in _lines():
         raise BadInput(f"mieb_tasks.csv has no row for task {task.key!r}")
-    return _rows()[task.key]
-
-
-def _row(line: dict[str, str]) -> Row:
+    line = _lines()[task.key]
     extra = json.loads(line["extra"] or "{}")
     template, _, remark = line["zero_shot_template"].partition("  [")
     fixed = tuple(json.loads(template.removeprefix("fixed: "))) if template.startswith("fixed: ") else ()
@@ -133,15 +128,9 @@ def digest(row: Row) -> str:
     return content_key(repr((row, class_names(row.name)))).decode()
 
 
-@lru_cache(maxsize=1)
-def _classes() -> dict[str, int]:
-    table = read_csv(CATALOG / "mieb_tasks.csv", columns=("name", "num_classes"))
-    return {f"mieb/{line['name'].lower()}": int(line["num_classes"] or 0) for line in table.to_dict("records")}
-
-
 def classes(task: Task) -> int:
     """How many classes a task's items have; 0 where they have none."""
-    return _classes().get(task.key, 0)
+    return int(_lines().get(task.key, {}).get("num_classes") or 0)
 
 
 @dataclass(frozen=True, kw_only=True)
