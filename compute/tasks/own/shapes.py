@@ -102,6 +102,39 @@ CHOICES = TaskShape(
     forms={"": Form("choices", (_NAME, FormField("reference", aliases=("ref",)), _ALTERNATIVES, FormField("answer")))},
     facts=choosing.choices,
 )
+TRIPLETS = TaskShape(
+    key="triplets",
+    title="Triplets",
+    procedure="choice",
+    forms={
+        "": Form(
+            "triplets",
+            (_NAME, FormField("anchor"), FormField("positive"), FormField("negative", least=1, aliases=("negative",))),
+        )
+    },
+    facts=choosing.triplets,
+)
+NIGHTS = TaskShape(
+    key="nights",
+    title="Triplets of NIGHTS",
+    procedure="choice",
+    forms={
+        "": Form(
+            "nights",
+            (
+                _NAME,
+                FormField("reference", aliases=("ref_path",)),
+                FormField("alternative_1", aliases=("left_path",)),
+                FormField("alternative_2", aliases=("right_path",)),
+                FormField("left_vote"),
+                FormField("right_vote"),
+                FormField("votes"),
+                FormField(SPLIT, optional=True),
+            ),
+        )
+    },
+    facts=choosing.nights,
+)
 VOTES = TaskShape(
     key="votes",
     title="Preference votes",
@@ -142,6 +175,22 @@ RATED_PAIRS = TaskShape(
         )
     },
     facts=rated,
+)
+CAPTIONS_FOUND = TaskShape(
+    key="captions",
+    title="Images and captions",
+    procedure="retrieval",
+    forms={
+        "": Form(
+            "captions",
+            (
+                _NAME,
+                FormField(IMAGES, aliases=("file_name", "img", "image_path", "filename", "filepath")),
+                FormField(CAPTIONS, aliases=("text",)),
+            ),
+        )
+    },
+    facts=finding.captions,
 )
 MATCHING = TaskShape(
     key="matching",
@@ -215,7 +264,21 @@ NEIGHBOURS = TaskShape(
 )
 
 # In the order in which a file's columns are compared with theirs.
-SHAPES = (CHOICES, VOTES, ODD_ONE_OUT, RATED_PAIRS, PROBE, CLASSIFICATION, CLUSTERING, NEIGHBOURS, MATCHING, RETRIEVAL)
+SHAPES = (
+    CHOICES,
+    TRIPLETS,
+    NIGHTS,
+    VOTES,
+    ODD_ONE_OUT,
+    RATED_PAIRS,
+    PROBE,
+    CLASSIFICATION,
+    CLUSTERING,
+    NEIGHBOURS,
+    CAPTIONS_FOUND,
+    MATCHING,
+    RETRIEVAL,
+)
 KEYS = tuple(shape.key for shape in SHAPES)
 
 
