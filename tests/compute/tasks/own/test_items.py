@@ -79,22 +79,12 @@ def test_anchors_have_their_positive_at_any_place(folder: Path) -> None:
 
 @pytest.mark.parametrize("splits", [("test", "train", "test", "test"), ("train",) * 4])
 def test_the_table_of_nights(folder: Path, splits: tuple[str, ...]) -> None:
-    header = [
-        "id",
-        "left_vote",
-        "right_vote",
-        "votes",
-        "ref_path",
-        "left_path",
-        "right_path",
-        "prompt",
-        "split",
-        "is_imagenet",
-    ]
-    votes = [(0, 1, 7), (1, 0, 6), (1, 0, 6), (0, 1, 5)]
+    votes = ("left_vote", "right_vote", "votes")
+    header = ("id", *votes, "ref_path", "left_path", "right_path", "prompt", "split", "is_imagenet")
+    given = [(0, 1, 7), (1, 0, 6), (1, 0, 6), (0, 1, 5)]
     rows = [
         (at, *each, *map(image, (at, at + 4, at + 8)), "a disc", split, True)
-        for at, (each, split) in enumerate(zip(votes, splits, strict=True))
+        for at, (each, split) in enumerate(zip(given, splits, strict=True))
     ]
     data = of(write(folder / "data.csv", header, rows))
     made = data.items()["default"]
