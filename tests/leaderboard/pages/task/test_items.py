@@ -81,6 +81,13 @@ def test_two_models_disagree_where_one_is_right_and_the_other_wrong() -> None:
     assert list(apart.index) == ["i0", "i1"]  # 4 against -0.2 is farther apart than -1 against 0.1, in deviations too
 
 
+def test_of_a_group_the_class_of_most_is_right() -> None:
+    groups = frame([None] * 4, [1, 2, 3, 4], expected=["a", "a", "b", "b"], answer=["one", "one", "one", "two"])
+    out = with_margins(groups, view=VIEWS["clustering"])
+    assert list(out["right"]) == [True, True, False, True] and list(out["margin"]) == [1, 2, -3, 4]
+    assert list(out["answer_text"])[2:] == ["one, mostly a", "two, mostly b"]
+
+
 # ---- a page
 
 
@@ -153,3 +160,6 @@ def test_order_flips_come_first_and_pairs_without_two_scores_last() -> None:
     assert list(sort(one, order="best", apart=False).index)[-2:] == ["i2", "i3"]
     assert list(sort(one, order="far", apart=False).index) == ["i4", "i2", "i1", "i0", "i3"]
     assert [value is None for value in one["right0"]] == [True] * 5, "a rating is neither right nor wrong"
+    found = filters(one.assign(margin0=[0, -1, -2, math.nan, 0]), titles=["J"], view=VIEWS["judging"])
+    shown = {key: list(one.index[mask]) for key, (_, mask) in found.items()}
+    assert shown == {"all": list(one.index), "flips": ["i2"], "unread": ["i3"]}
