@@ -33,7 +33,7 @@ from compute.engine import run_folders
 from compute.io.files import DRAFT, DRAFT_FOLDER, write_text
 
 ROOT = paths.ROOT
-MODEL, TASKS = "colour-histogram", "mini/kinds,mini/image-choice"
+MODEL, TASKS = "colour-histogram", "mini/photographs,mini/image-choice"
 PATIENCE = 600  # seconds for one start on a busy machine
 
 # Runs a module or a script whose n-th step of one kind is its last.
