@@ -1,6 +1,6 @@
 """A pass that dies is resumed: nothing stored is encoded twice, and the vectors are the same bit for bit.
 
-Reference: the same pass in one go, in a store of its own. Real kills are in tests/slow/test_kills.py.
+Reference: the same pass in one go, in a store of its own. Real kills are in tests/compute/engine/test_faults.py.
 """
 
 from __future__ import annotations
