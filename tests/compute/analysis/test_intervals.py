@@ -30,14 +30,6 @@ def test_wilsons_interval_of_any_share() -> None:
     assert wilson(np.nan, 0) == (0, 1)
 
 
-def test_none_or_all_right_has_wilsons_width() -> None:
-    """Reference: scipy's binomial test."""
-    for right, n in ((0, 120), (40, 40)):
-        found = score_interval(value=right / n, stderr=0, lower=0, upper=1, share_of=n)
-        wanted = binomtest(right, n).proportion_ci(0.95, method="wilson")
-        assert found == pytest.approx((wanted.low, wanted.high), abs=1e-12)
-
-
 @pytest.mark.parametrize(
     ("given", "expected"),
     [

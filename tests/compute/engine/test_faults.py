@@ -8,11 +8,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
-import numpy as np
 import pytest
 
 from compute import tasks
@@ -98,22 +96,6 @@ def test_killed_at_any_moment_the_next_run_gives_the_same(tmp_path: Path) -> Non
     assert figures(outcomes) == figures(executed(World(folder=tmp_path / "undisturbed")))
     columns = [column for task in TASKS for column in tasks.columns(data(task))]
     assert world.encoded < len({key for column in columns for key in column.keys.tolist()})
-
-
-def test_what_a_judge_could_not_be_asked_is_asked_again(world: World, execute: Execute) -> None:
-    bench = world.bench()
-    odd = bench.procedures["odd_one_out"]
-
-    def half(subject, data, options):
-        found = odd.run(subject, data, options)
-        found.items.loc[:5, "accuracy"] = np.nan
-        return replace(found, settings={"errors": 6})
-
-    outcome = execute(only=("unisim/odd",), bench=replace(bench, procedures={"odd_one_out": replace(odd, run=half)}))[0]
-    run = outcome.stored.run
-    assert (run.status, outcome.stored.coverage, outcome.stored.scores[0].n) == ("partial", 0.5, 6)
-    assert "6 questions could not be asked" in run.error
-    assert execute(only=("unisim/odd",))[0].stored.run.status == "complete"
 
 
 def test_pictures_that_cannot_be_kept_fail_no_run(

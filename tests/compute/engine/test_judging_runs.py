@@ -151,14 +151,6 @@ def test_models_without_a_prompt_are_symmetric(key: str, execute: Execute) -> No
     assert np.isin(frame[["forward", "reverse"]].to_numpy(), np.arange(1, 11)).all()
 
 
-def test_options_are_recorded_and_make_another_run(execute: Execute) -> None:
-    [usual], [other] = execute("colour-histogram"), execute("colour-histogram", options=("k=1", "cosine=0..1"))
-    assert other.stored.run.settings["variant"] == "cosine=0..1, k=1"
-    assert other.stored.run.settings["found"]["invariant"]["applications"] == 1
-    assert other.stored.run.settings["found"]["sensitive"]["scale"]["from"] == [0.0, 1.0]
-    assert usual.stored.run.fingerprint != other.stored.run.fingerprint
-
-
 def test_how_answers_are_read_makes_another_run_of_a_judge_alone(execute: Execute, server: Running) -> None:
     [usual], [lenient] = execute(JUDGE), execute(JUDGE, options=("reader=lenient",))
     settings = lenient.stored.run.settings

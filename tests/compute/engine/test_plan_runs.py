@@ -204,25 +204,6 @@ def test_every_row_of_the_catalogue_is_one_of_these_models() -> None:
                 assert bool(plan.obstacle(row, task, BY_KEY)) == bool(plan.obstacle(same, task, BY_KEY)), row.key
 
 
-def test_the_reason_says_what_the_model_compares_instead() -> None:
-    catalog = shipped()
-    reasons = {
-        (model, task): plan.obstacle(catalog.model(model), catalog.task(task), BY_KEY)
-        for model, task in (
-            ("thudm/imagereward", "mieb/cifar10zeroshot"),
-            ("aesthetic", "unisim/nights"),
-            ("dreamsim-open-clip-vitb32", "unisim/imagereward"),
-        )
-    }
-    assert list(reasons.values()) == [
-        "zero_shot needs embed_image with embed_text or embed_text; the model has compare, embed_image",
-        "the task compares images: the model has no vectors, and its own score is of single images",
-        "the task compares images and texts: the model has vectors of images only, and its own score is of two images",
-    ]
-    for task in ("imagenet-ooo", "nights", "cd-coco", "kadid-10k", "roxford"):
-        assert plan.obstacle(catalog.model("thudm/imagereward"), catalog.task(f"unisim/{task}"), BY_KEY) == ""
-
-
 LOADERS: dict[str, Callable[..., Any]] = {
     "psnr": pixels.load_psnr,
     "ssim": pixels.load_ssim,

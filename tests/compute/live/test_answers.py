@@ -8,72 +8,11 @@ import pytest
 from compute.analysis.domain import DomainCheck
 from compute.live import answers, inputs
 from compute.live.questions import LiveQuestion
-from compute.live.subject import column_of
-from compute.procedures import choice, odd_one_out
-from compute.tasks.data import Choices, OddOneOut
 from tests.compute.live.pictures import png
 from tests.compute.live.subjects import JUDGE, Judge, loaded, subject
 from tests.compute.live.test_questions import asked
 
 RED, BLUE = (inputs.image(png(colour), name=colour) for colour in ("red", "blue"))
-
-
-def test_a_pair_is_the_cosine_of_the_models_own_features() -> None:
-    import torch
-    from transformers import CLIPModel, CLIPProcessor
-
-    question = asked("pair", "astronaut", "text-astronaut")
-    found = answers.answer(subject("tiny", *question.inputs), question)
-    folder = "assets/tiny"
-    model, processor = CLIPModel.from_pretrained(folder), CLIPProcessor.from_pretrained(folder)
-    with torch.inference_mode():
-        ready = processor(images=question.inputs[0].content, text=[question.inputs[1].content], return_tensors="pt")
-        out = model(**ready)
-    expected = float(torch.nn.functional.cosine_similarity(out.image_embeds, out.text_embeds)[0])
-    assert found.scores[0] == pytest.approx(expected, abs=2e-3)
-    assert found.unit == "cosine"
-
-
-def test_a_choice_is_the_procedures_choice() -> None:
-    question = asked("choice", "text-cat", "cat", "coffee", "astronaut")
-    mine = subject("tiny", *question.inputs)
-    found = answers.answer(mine, question)
-    columns = [column_of([each]) for each in question.inputs]
-    data = Choices(names=("one",), reference=columns[0], alternatives=tuple(columns[1:]), answer=np.array([0]))
-    evidence = choice.run(mine, data, {"quality": "prompt", "wording": "paper"})
-    assert list(found.scores) == pytest.approx(evidence.items["detail"][0]["scores"])
-    assert "ABC"[found.pick] == evidence.items["answer"][0]
-
-
-def test_odd_one_out_is_the_procedures() -> None:
-    question = asked("odd", "heart-left", "heart-left-moved", "heart-orange", "cat")
-    mine = subject("tiny", *question.inputs)
-    found = answers.answer(mine, question)
-    columns = [column_of([each]) for each in question.inputs]
-    evidence = odd_one_out.run(mine, OddOneOut(names=("one",), members=tuple(columns), odd=np.array([3])), {})
-    assert list(found.scores) == pytest.approx(evidence.items["detail"][0]["scores"])
-    assert found.pick == 3 and len(found.pairs) == 6
-
-
-@pytest.mark.parametrize("key", ["ssim", "psnr"])
-def test_a_comparison_is_the_mean_of_both_orders(key: str) -> None:
-    model = loaded(key)
-    question = asked("pair", "cat", "cat-face")
-    first, second = (one.content for one in question.inputs)
-    forth, back = model.compare([first], [second])[0], model.compare([second], [first])[0]
-    assert forth == back  # both at the smaller width and height
-    assert answers.answer(subject(key, *question.inputs), question).scores == (pytest.approx((forth + back) / 2),)
-    turned = LiveQuestion(mode="pair", inputs=question.inputs[::-1])
-    assert answers.answer(subject(key, *question.inputs), turned).scores == (pytest.approx((forth + back) / 2),)
-
-
-def test_quality_of_one_and_of_two() -> None:
-    two = asked("quality", "coffee", "coffee-blurred", attribute="sharpness")
-    found = answers.answer(subject("tiny", *two.inputs), two)
-    one = asked("quality", "coffee", attribute="sharpness")
-    alone = answers.answer(subject("tiny", *one.inputs), one)
-    assert alone.scores == (pytest.approx(found.scores[0]),)
-    assert alone.pick is None and found.pick == int(np.argmax(found.scores))
 
 
 def test_nothing_is_encoded_twice() -> None:

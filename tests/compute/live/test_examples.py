@@ -8,11 +8,9 @@ from compute import paths
 from compute.calibration.photographs import CAPTIONS
 from compute.io.tables import read_csv
 from compute.live import examples, questions
-from compute.live.answers import answer
 from compute.live.examples import COMPARISONS, EXAMPLES
 from compute.tasks.drawing import render
 from compute.types import BadInput, NotHere
-from tests.compute.live.subjects import subject
 
 KEYS = [example.key for example in EXAMPLES]
 
@@ -40,29 +38,6 @@ def test_every_ready_comparison_fits_its_mode() -> None:
         options = range(len(one.live.checked().options))
         assert one.expected is None if one.mode == "pair" else one.expected in options
         assert one.lesson.endswith(".")
-
-
-def pick(model: str, key: str) -> int | None:
-    """The option that a model picks in a ready comparison."""
-    question = next(one for one in COMPARISONS if one.key == key).live
-    return answer(subject(model, *question.inputs), question).pick
-
-
-@pytest.mark.parametrize("model", ["ssim", "ms-ssim", "psnr", "colour-histogram", "perceptual-hash"])
-def test_metrics_without_weights_see_copies_and_miss_the_subject(model: str) -> None:
-    """What the set of photographs is there to teach."""
-    assert (pick(model, "copy"), pick(model, "photographs"), pick(model, "subject")) == (1, 2, 1)
-
-
-def test_models_that_have_learnt_from_photographs_and_texts_see_the_subject_and_the_meaning() -> None:
-    assert [pick("efficientnet-lite0", key) for key in ("copy", "photographs", "subject")] == [1, 2, 0]
-    assert [pick("conse", key) for key in ("subject", "photo-captions", "sentences")] == [0, 1, 1]
-    assert pick("wordllama", "sentences") == 1
-
-
-def test_a_model_that_does_not_read_the_order_of_words_sees_a_tie() -> None:
-    """The captions hold the same words, and a mean of words' vectors differs by rounding alone."""
-    assert pick("conse", "captions") is None
 
 
 @pytest.mark.parametrize("key", ["", "../cat", "cat.png", "CAT"])

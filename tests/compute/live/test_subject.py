@@ -51,12 +51,6 @@ def fresh(count: int) -> list[Input]:
     ]
 
 
-def test_an_astronaut_and_a_cup_are_outside_the_bundled_models_domain() -> None:
-    """It read them as `like a matching pair, above 100% of its unrelated`."""
-    found = judged("tiny", examples.load("astronaut"), examples.load("coffee"))
-    assert found == DomainCheck(why=f"{OUTSIDE}: drawn scenes")
-
-
 @pytest.mark.parametrize("key", PHOTOGRAPHS)
 @pytest.mark.parametrize("name", ["tiny", "ssim", "efficientnet-lite0"])
 def test_no_photograph_is_a_drawn_scene(name: str, key: str) -> None:

@@ -174,26 +174,17 @@ def test_the_revisited_protocol_takes_junk_out_and_ranks_everything(monkeypatch:
         assert found.settings["without_relevant"] == int((~np.isin(kind, positive).any(axis=1)).sum())
 
 
-def test_a_query_whose_judgements_are_all_of_grade_0_scores_0() -> None:
-    data, model, scores, grades = made(5)
-    query, document, grade = data.relevant
-    data = replace(data, relevant=(query, document, np.where(query == 4, 0, grade)))
-    found = retrieval.run(model, data, SUM)
-    assert (found.settings["all_irrelevant"], found.settings["without_relevant"]) == (1, 0)
-    row = found.items.iloc[4]
-    assert (row.filter(regex="ndcg|hit_rate|map|mrr") == 0).all()
-    assert np.isnan(row["value"]) and row["correct"] is False and row["expected"] == ""
-
-
-def test_a_query_without_judgements_has_no_figures() -> None:
+def test_a_query_judged_irrelevant_throughout_scores_0_and_one_without_judgements_has_no_score():
     data, model, *_ = made(5)
-    left = data.relevant[0] != 4
-    found = retrieval.run(model, replace(data, relevant=tuple(side[left] for side in data.relevant)), SUM)
-    assert (found.settings["all_irrelevant"], found.settings["without_relevant"]) == (0, 1)
-    row = found.items.iloc[4]
-    assert row.filter(regex="ndcg|hit_rate|map|mrr|value").isna().all()
-    assert row["correct"] is None and row["expected"] == ""
-    assert found.items.drop(index=4)["ndcg_at_10"].notna().all()
+    left = data.relevant[0] != 3
+    query, document, grade = (side[left] for side in data.relevant)
+    found = retrieval.run(model, replace(data, relevant=(query, document, np.where(query == 4, 0, grade))), SUM)
+    assert (found.settings["all_irrelevant"], found.settings["without_relevant"]) == (1, 1)
+    unjudged, irrelevant = found.items.iloc[3], found.items.iloc[4]
+    assert (irrelevant.filter(regex="ndcg|hit_rate|map|mrr") == 0).all() and np.isnan(irrelevant["value"])
+    assert irrelevant["correct"] is False and irrelevant["expected"] == unjudged["expected"] == ""
+    assert unjudged.filter(regex="ndcg|hit_rate|map|mrr|value").isna().all() and unjudged["correct"] is None
+    assert found.items.drop(index=3)["ndcg_at_10"].notna().all()
 
 
 def test_evidence_says_what_was_found() -> None:

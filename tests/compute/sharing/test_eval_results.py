@@ -11,7 +11,7 @@ from huggingface_hub import parse_eval_result_entries
 from compute.catalog import hub_tasks, shipped
 from compute.importing import read_eval_results
 from compute.metrics import METRICS
-from compute.sharing import computed_runs, eval_results
+from compute.sharing import eval_results
 from compute.types import Score
 from tests.compute.sharing import results
 
@@ -31,9 +31,7 @@ TASKS = (
 
 
 def written(root: Path, *, source_url: str = "") -> dict[str, str]:
-    catalog = shipped()
-    shared = computed_runs.gather(catalog.model(results.MODEL), roots=(root,), catalog=catalog)
-    return eval_results.files(shared.runs, metrics=BY_KEY, source_url=source_url)
+    return eval_results.files(results.gathered(root).runs, metrics=BY_KEY, source_url=source_url)
 
 
 def test_a_round_trip_gives_every_score_as_it_was_stored(tmp_path: Path) -> None:

@@ -83,16 +83,6 @@ def test_the_cutoff_decides_the_value_where_prompts_are_few() -> None:
     assert len({round(record.value, 6) for record in values.values()}) == 3
 
 
-def test_without_a_bond_to_the_prompt_it_is_the_plain_distance() -> None:
-    real, generated, _ = paired(200, 8, 5)
-    texts = np.ones((200, 3))
-    record = cfred(real=real, generated=generated, condition=texts)
-    assert record.value == pytest.approx(frechet(real=real, generated=generated, ddof=0).value, rel=1e-9)
-    assert record.fidelity == pytest.approx(0, abs=1e-9)
-    assert record.rank == 0
-    assert any("plain" in warning for warning in record.warnings)
-
-
 def test_a_gaussian_closed_form() -> None:
     """y = a x + e and y' = b x + f, each with its own noise: (a - b)^2 var x + (sd e - sd f)^2, per dimension."""
     rng = np.random.default_rng(0)

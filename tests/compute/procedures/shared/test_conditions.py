@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 
 import pytest
 
 from compute.content.messages import Picture
 from compute.procedures.shared import conditions
-from compute.procedures.shared.conditions import FORMAT, OURS, PRINTED, TEMPLATES, TEXTS
-from compute.tasks.data import CONDITIONS, POSITION
-from compute.tasks.perturb import PERTURBATIONS
+from compute.procedures.shared.conditions import TEMPLATES
 from compute.types import CannotDo
 from tests.compute.procedures.pairs import column, rated_pairs
 
@@ -70,30 +67,6 @@ def test_prompts_are_those_of_the_papers_examples(
 def one_line(text: str) -> str:
     """The paper's text has lost its line breaks."""
     return " ".join(text.replace(":\n", ": ").split())
-
-
-def test_there_are_five_templates_of_each_kind_and_each_names_its_scale() -> None:
-    assert {kind: len(templates) for kind, templates in TEMPLATES.items()} == {"image-image": 5, "image-text": 5}
-    for templates in TEMPLATES.values():
-        assert len({template.text for template in templates}) == 5
-        for template in templates:
-            assert template.text.count("{conditions}. ") == template.text.count(FORMAT) == 1
-            assert re.findall(r'"data\d"', template.text) == ['"data1"', '"data2"']
-            named = {int(number) for number in re.findall(r"\b(?:0|1|10)\b", template.text.replace(FORMAT, ""))}
-            assert named == set(template.scale) or named == {0, 10} == set(template.scale)
-    # FACTS: five of the ten ask for 0-10, and then for "<1-10>"
-    scales = [template.scale for templates in TEMPLATES.values() for template in templates]
-    assert scales.count((0, 10)) == scales.count((1, 10)) == 5
-
-
-def test_every_condition_and_transformation_has_a_text() -> None:
-    images = {("image-image", condition, name) for condition in CONDITIONS for name in (*PERTURBATIONS, POSITION)}
-    captions = {("image-text", condition, POSITION) for condition in CONDITIONS}
-    assert set(TEXTS) == images | captions
-    assert not set(PRINTED) & set(OURS) and len(PRINTED) == 5
-    for (_, condition, _), text in TEXTS.items():
-        assert text.startswith(f"Be {condition} to ") and text.endswith(".") and len(text.split(". ")) == 3
-    assert len(set(TEXTS.values())) == len(TEXTS)
 
 
 def test_both_orders_of_every_pair_in_the_items_own_template() -> None:

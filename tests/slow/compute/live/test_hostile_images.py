@@ -49,7 +49,7 @@ def outcome(pool: DecoderPool, data: bytes) -> str:
 def test_each_is_refused_or_read_and_the_next_file_is_read(name: str, pool: DecoderPool) -> None:
     said = outcome(pool, hostile.IMAGES[name]())
     assert ("too much time" in said) == (name in KILLED), said
-    if name.startswith(("tiff", "bigtiff", "avif", "jpeg2000", "bmp", "ppm")):
+    if name.startswith("tiff"):
         assert "not an image in a format that is read" in said
     assert outcome(pool, saved(picture(), "PNG")) == ""
 
