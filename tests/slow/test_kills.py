@@ -114,7 +114,7 @@ def make_stale(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pd.DataFrame]:
+def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("built")
     make_stale(folder)
     assert begun(folder, *BUILD).wait(PATIENCE) == 0, (folder / "log").read_text()
@@ -122,7 +122,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pd.DataFrame]
 
 
 @pytest.mark.parametrize(("event", "at"), [("move", 1), ("table", 2), ("draft", 2_000_000)])
-def test_a_killed_build_is_made_good(built: tuple[Path, pd.DataFrame], event: str, at: int) -> None:
+def test_a_killed_build_is_made_good(built, event, at):
     """While it replaces a database; `draft`: as soon as there are so many bytes of the new one."""
     folder, expected = built
     make_stale(folder)
@@ -139,7 +139,7 @@ def test_a_killed_build_is_made_good(built: tuple[Path, pd.DataFrame], event: st
 
 
 @pytest.mark.parametrize("what", ["move", "export", "upload", "half a request"])
-def test_a_killed_app_is_made_good(built: tuple[Path, pd.DataFrame], what: str) -> None:
+def test_a_killed_app_is_made_good(built, what):
     """While it builds, and while it serves; the next one takes the same port."""
     folder, expected = built
     if what == "move":

@@ -11,8 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import Mock
 
-import pytest
-
 from compute import tasks
 from compute.database import store
 from compute.engine import run_folders, thumbnails
@@ -26,9 +24,7 @@ Execute = Callable[..., list[Outcome]]
 FULL = OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_a_disk_that_fills_fails_the_run_and_not_the_others(
-    world: World, execute: Execute, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_fills_fails_the_run_and_not_the_others(world, execute, monkeypatch):
     write = store.write_parquet
 
     def full(path: Path, *, frame) -> None:
@@ -43,9 +39,7 @@ def test_a_disk_that_fills_fails_the_run_and_not_the_others(
     assert [one for one in run_folders.every(world.folder / "results") if "unisim__said" in str(one)] == []
 
 
-def test_a_full_disk_under_the_encodings_fails_what_needs_them(
-    world: World, execute: Execute, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_under_the_encodings_fails_what_needs_them(world, execute, monkeypatch):
     execute(only=("unisim/near",))
     monkeypatch.setattr(EmbeddingCache, "append", Mock(side_effect=LikenessError("cannot write there")))
     outcomes = execute(again=True)
@@ -78,7 +72,7 @@ executed(world)
 """
 
 
-def test_killed_at_any_moment_the_next_run_gives_the_same(tmp_path: Path) -> None:
+def test_killed_at_any_moment_the_next_run_gives_the_same(tmp_path):
     """SIGKILL while encoding, between a run's files, and before a file is moved into place, over the same folder."""
     for what, at in (("batch", 5), ("place", 8), ("parquet", 5)):
         child = subprocess.run(
@@ -98,9 +92,7 @@ def test_killed_at_any_moment_the_next_run_gives_the_same(tmp_path: Path) -> Non
     assert world.encoded < len({key for column in columns for key in column.keys.tolist()})
 
 
-def test_pictures_that_cannot_be_kept_fail_no_run(
-    world: World, execute: Execute, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pictures_that_cannot_be_kept_fail_no_run(world, execute, monkeypatch):
     monkeypatch.setattr(thumbnails, "add", Mock(side_effect=FULL))
     said: list[str] = []
     assert {one.state for one in execute(report=said.append)} == {"made"}

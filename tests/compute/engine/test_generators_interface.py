@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from PIL import Image
@@ -17,14 +15,14 @@ def features(seed: int, n: int = 60, d: int = 4) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(n, d))
 
 
-def test_features_that_cannot_be_compared_are_refused() -> None:
+def test_features_that_cannot_be_compared_are_refused():
     with pytest.raises(BadInput, match="condition"):
         compute.frechet(reference=features(0), generated={"a": features(1, n=59)}, condition=features(2))
     with pytest.raises(BadInput, match="mixed"):
         compute.frechet(reference=features(0), generated={"a": "folder"})
 
 
-def test_iterables_of_images_go_with_prompts_in_their_order(tmp_path: Path) -> None:
+def test_iterables_of_images_go_with_prompts_in_their_order(tmp_path):
     count = 8
     made = compute.frechet(
         reference=(Image.fromarray(drawn.reference_image(row)) for row in range(count)),

@@ -74,7 +74,7 @@ class Lengths:
         return found + 0.01 * np.nan_to_num(found).mean(0)
 
 
-def test_dead_at_any_step_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dead_at_any_step_on_the_disk(tmp_path, monkeypatch):
     """Death before every single change of the disk, one after another.
 
     Among the texts are a blank one and a broken one, and half way the memory is spent and batches are halved.

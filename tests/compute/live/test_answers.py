@@ -15,7 +15,7 @@ from tests.compute.live.test_questions import asked
 RED, BLUE = (inputs.image(png(colour), name=colour) for colour in ("red", "blue"))
 
 
-def test_nothing_is_encoded_twice() -> None:
+def test_nothing_is_encoded_twice():
     class Counting:
         settings, seen = {}, 0
 
@@ -33,26 +33,26 @@ def test_nothing_is_encoded_twice() -> None:
     assert answers.answer(mine, question).scores == first.scores and mine.model.seen == 3
 
 
-def test_equal_images_tie() -> None:
+def test_equal_images_tie():
     question = LiveQuestion(mode="choice", inputs=(RED, BLUE, BLUE))
     assert answers.answer(subject("tiny", RED, BLUE), question).pick is None
 
 
-def test_a_pair_without_a_distribution_is_compared_with_unrelated_examples() -> None:
+def test_a_pair_without_a_distribution_is_compared_with_unrelated_examples():
     question = asked("pair", "cat", "cat")
     found = answers.answer(subject("tiny", *question.inputs), question, controls=True)
     assert found.controls == (8, 8) and found.seconds > 0 and found.domain == DomainCheck()
     assert answers.answer(subject("tiny", *question.inputs), question).controls is None
 
 
-def test_both_orders_are_asked_and_kept() -> None:
+def test_both_orders_are_asked_and_kept():
     judge = Judge("8", "6")
     found = answers.answer(subject(JUDGE, RED, BLUE, model=judge), LiveQuestion(mode="pair", inputs=(RED, BLUE)))
     assert (found.scores, found.replies, found.unit, found.problem) == ((7.0,), ("8", "6"), "rating", "")
     assert judge.shown() == [[RED.key, BLUE.key], [BLUE.key, RED.key]]
 
 
-def test_an_unread_reply_is_no_score() -> None:
+def test_an_unread_reply_is_no_score():
     question = LiveQuestion(mode="pair", inputs=(RED, BLUE))
     found = answers.answer(subject(JUDGE, RED, BLUE, model=Judge("no idea", "both are nice")), question)
     assert found.scores == () and found.problem.startswith("Neither of its replies")
@@ -68,9 +68,7 @@ def test_an_unread_reply_is_no_score() -> None:
         (("(A)", "hm"), (0, None), None, (0.5, 0.0)),
     ],
 )
-def test_a_judge_picks_only_what_it_picks_in_both_orders(
-    replies: tuple, picks: tuple, pick: int | None, scores: tuple
-) -> None:
+def test_a_judge_picks_only_what_it_picks_in_both_orders(replies, picks, pick, scores):
     question = LiveQuestion(mode="choice", inputs=(RED, BLUE, RED))
     found = answers.answer(subject(JUDGE, RED, BLUE, model=Judge(*replies)), question)
     assert (found.picks, found.pick, found.scores) == (picks, pick, scores)

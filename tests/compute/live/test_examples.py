@@ -16,7 +16,7 @@ KEYS = [example.key for example in EXAMPLES]
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_every_example_loads_once_and_always_the_same(key: str) -> None:
+def test_every_example_loads_once_and_always_the_same(key):
     found = examples.load(key)
     example = EXAMPLES[KEYS.index(key)]
     assert found is examples.load(key) and found.modality == example.modality and found.note == ""
@@ -28,7 +28,7 @@ def test_every_example_loads_once_and_always_the_same(key: str) -> None:
         assert examples._input(example).key == found.key
 
 
-def test_every_ready_comparison_fits_its_mode() -> None:
+def test_every_ready_comparison_fits_its_mode():
     assert len({one.key for one in COMPARISONS}) == len(COMPARISONS)
     assert {one.mode for one in COMPARISONS} == {"pair", "choice", "odd", "quality"}
     for one in COMPARISONS:
@@ -41,18 +41,18 @@ def test_every_ready_comparison_fits_its_mode() -> None:
 
 
 @pytest.mark.parametrize("key", ["", "../cat", "cat.png", "CAT"])
-def test_an_unknown_key_is_a_sentence(key: str) -> None:
+def test_an_unknown_key_is_a_sentence(key):
     with pytest.raises(BadInput, match="There is no example .* there are: cat, "):
         examples.load(key)
 
 
-def test_without_the_photographs_it_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_photographs_it_says_how_to_get_them(monkeypatch):
     monkeypatch.setattr(render.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(NotHere, match="scikit-image.* pip install"):
         examples.photo_path("chelsea.png")
 
 
-def test_no_example_is_among_what_models_are_calibrated_with() -> None:
+def test_no_example_is_among_what_models_are_calibrated_with():
     """A photograph of both would be within the domain because it made it."""
     files = {example.file for example in EXAMPLES if example.file}
     texts = {example.title for example in EXAMPLES if example.modality == "text"}

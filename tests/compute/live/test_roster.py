@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import threading
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -23,7 +22,7 @@ def found(key: str, *, network: bool = False, room: int = 8_000_000_000, **chang
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path, monkeypatch):
     """An empty cache of the hub's, and of torch's."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setenv("TORCH_HOME", str(tmp_path / "torch"))
@@ -64,7 +63,7 @@ def test_a_state_has_its_reason(key, given, state, why, cache, monkeypatch):
     assert here.state == state and here.why.startswith(why)
 
 
-def test_what_is_in_the_cache_is_ready_when_it_is_whole(cache: Path) -> None:
+def test_what_is_in_the_cache_is_ready_when_it_is_whole(cache):
     row = ROWS[CLIP]
     folder = cache / f"models--{row.weights.replace('/', '--')}" / "snapshots" / row.revision
     folder.mkdir(parents=True)
@@ -75,7 +74,7 @@ def test_what_is_in_the_cache_is_ready_when_it_is_whole(cache: Path) -> None:
     assert found(CLIP).state == READY
 
 
-def test_a_folder_whose_files_are_gone_is_downloaded_from_nowhere(tmp_path: Path) -> None:
+def test_a_folder_whose_files_are_gone_is_downloaded_from_nowhere(tmp_path):
     folder = checkpoints.clip(tmp_path / "mine")
     named = {"weights": str(folder), "adapter": "clip", "revision": ""}
     assert found("tiny", network=True, **named).state == READY
@@ -86,13 +85,13 @@ def test_a_folder_whose_files_are_gone_is_downloaded_from_nowhere(tmp_path: Path
     assert (gone.state, gone.reason, gone.why) == (IMPOSSIBLE, "files", "Its files are no longer on this machine")
 
 
-def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setattr(roster.importlib.util, "find_spec", lambda name: None if name == "lpips" else name)
     assert found("lpips-alex").why == f"Needs lpips: {install_command('lpips')}"
 
 
 @pytest.mark.parametrize("network", [False, True])
-def test_every_impossible_row_has_a_reason_with_a_remedy(cache: Path, network: bool) -> None:
+def test_every_impossible_row_has_a_reason_with_a_remedy(cache, network):
     remedies = {reason.key: reason.remedy for reason in roster.REASONS}
     states = [availability(row, network=lambda: network, room=8_000_000_000) for row in ROWS.values()]
     assert all((state.state == IMPOSSIBLE) == bool(state.reason) for state in states)
@@ -100,7 +99,7 @@ def test_every_impossible_row_has_a_reason_with_a_remedy(cache: Path, network: b
     assert any(state.reason == "network" for state in states) is not network
 
 
-def test_the_network_is_asked_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_network_is_asked_in_the_background(monkeypatch):
     held = threading.Event()
 
     def slow(*_: object, **__: object) -> None:

@@ -21,7 +21,7 @@ def test_closed_forms():
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_references(seed: int):
+def test_references(seed):
     rng = np.random.default_rng(seed)
     scores, human = rng.normal(size=(2, 12))
     assert correlation(scores=scores, human=human) == pytest.approx(pearsonr(scores, human).statistic)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,7 @@ from compute.types import BadInput, Suite
 from tests.compute.sharing import results
 
 
-def test_one_run_a_task_the_newest_complete_one_of_all_folders(tmp_path: Path) -> None:
+def test_one_run_a_task_the_newest_complete_one_of_all_folders(tmp_path):
     older, newer = tmp_path / "older", tmp_path / "newer"
     results.store(older, "unisim/nights", fingerprint="1" * 20, started="2026-01-01T00:00:00+00:00")
     results.store(newer, "unisim/nights", fingerprint="2" * 20, started="2026-02-01T00:00:00+00:00")
@@ -28,7 +27,7 @@ def test_one_run_a_task_the_newest_complete_one_of_all_folders(tmp_path: Path) -
     assert found.left_out == ()
 
 
-def test_the_better_of_two_compared_variants_is_shown_as_the_board_has_it(tmp_path: Path) -> None:
+def test_the_better_of_two_compared_variants_is_shown_as_the_board_has_it(tmp_path):
     for name, fingerprint, value in (("prompt", "1", 0.6), ("clip-iqa", "2", 0.7)):
         score = results.figures(shipped().task("unisim/koniq-10k"))[0]
         row = type(score)(**{**results.vars_of(score), "value": value})
@@ -43,7 +42,7 @@ def test_the_better_of_two_compared_variants_is_shown_as_the_board_has_it(tmp_pa
     assert run.stored.variant == "quality=clip-iqa"
 
 
-def test_partial_runs_are_named_and_left_out(tmp_path: Path) -> None:
+def test_partial_runs_are_named_and_left_out(tmp_path):
     results.store(tmp_path, "unisim/nights", status="partial")
     results.store(tmp_path, "unisim/bapps")
     found = results.gathered(tmp_path)
@@ -55,7 +54,7 @@ def test_partial_runs_are_named_and_left_out(tmp_path: Path) -> None:
         results.gathered(tmp_path / "alone")
 
 
-def test_synthetic_runs_wait_for_their_mark(tmp_path: Path) -> None:
+def test_synthetic_runs_wait_for_their_mark(tmp_path):
     results.store(tmp_path, "mini/image-choice")
     with pytest.raises(BadInput, match="--synthetic"):
         results.gathered(tmp_path)
@@ -66,7 +65,7 @@ def test_synthetic_runs_wait_for_their_mark(tmp_path: Path) -> None:
     assert [one.task.key for one in found.runs] == ["unisim/bapps"] and "--synthetic" in found.left_out[0]
 
 
-def test_damaged_runs_and_those_of_unknown_tasks_are_named(tmp_path: Path) -> None:
+def test_damaged_runs_and_those_of_unknown_tasks_are_named(tmp_path):
     run = results.store(tmp_path, "unisim/bapps")
     damaged = results.store(tmp_path, "unisim/nights")
     (damaged.folder / "run.json").write_text("{")
@@ -81,7 +80,7 @@ def test_damaged_runs_and_those_of_unknown_tasks_are_named(tmp_path: Path) -> No
     assert len(found.left_out) == 2 and all("unisim__nights" in e or "other__task" in e for e in found.left_out)
 
 
-def test_a_private_suite_that_a_shipped_task_is_part_of_is_not_named(tmp_path: Path) -> None:
+def test_a_private_suite_that_a_shipped_task_is_part_of_is_not_named(tmp_path):
     suite = Suite(key="own-secret", title="Secret", benchmark="own", aggregate="task-mean", description="")
     tasks = [
         replace(task, suites=(*task.suites, suite.key)) if task.key == "unisim/nights" else task

@@ -34,7 +34,7 @@ def written(root: Path, *, source_url: str = "") -> dict[str, str]:
     return eval_results.files(results.gathered(root).runs, metrics=BY_KEY, source_url=source_url)
 
 
-def test_a_round_trip_gives_every_score_as_it_was_stored(tmp_path: Path) -> None:
+def test_a_round_trip_gives_every_score_as_it_was_stored(tmp_path):
     """Values of all a float's digits, and those at the ends, in every unit that the tasks have."""
     stored = {}
     for seed in range(1):
@@ -65,7 +65,7 @@ def test_a_round_trip_gives_every_score_as_it_was_stored(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("value", [0.1 + 0.2, 5e-324, 1e-7])
-def test_no_digit_of_a_float_is_lost(tmp_path: Path, value: float) -> None:
+def test_no_digit_of_a_float_is_lost(tmp_path, value):
     score = Score(run="", subset="default", metric="accuracy", value=value, n=10)
     results.store(tmp_path / "results", "mieb/cifar10", scores=[score])
     [(name, text)] = written(tmp_path / "results").items()
@@ -75,7 +75,7 @@ def test_no_digit_of_a_float_is_lost(tmp_path: Path, value: float) -> None:
     assert back.value == value
 
 
-def test_the_hubs_library_reads_a_file_and_finds_all_that_it_should_say(tmp_path: Path) -> None:
+def test_the_hubs_library_reads_a_file_and_finds_all_that_it_should_say(tmp_path):
     scores = [Score(run="", subset="default", metric="accuracy", value=0.825, n=10_000, stderr=0.0038)]
     results.store(tmp_path, "mieb/cifar10", scores=scores)
     [text] = written(tmp_path, source_url="https://example.org/run").values()
@@ -94,7 +94,7 @@ def test_the_hubs_library_reads_a_file_and_finds_all_that_it_should_say(tmp_path
     )
 
 
-def test_data_sets_have_a_file_each_and_their_tasks_share_it(tmp_path: Path) -> None:
+def test_data_sets_have_a_file_each_and_their_tasks_share_it(tmp_path):
     for key in ("unisim/nights", "unisim/bapps", "mieb/cifar10", "mieb/cifar10zeroshot"):
         results.store(tmp_path, key)
     files = written(tmp_path)
@@ -105,7 +105,7 @@ def test_data_sets_have_a_file_each_and_their_tasks_share_it(tmp_path: Path) -> 
     }
 
 
-def test_what_rests_on_a_part_of_the_items_says_so(tmp_path: Path) -> None:
+def test_what_rests_on_a_part_of_the_items_says_so(tmp_path):
     score = Score(run="", subset="default", metric="accuracy", value=0.9, n=90, coverage=0.9, lower_bound=0.81)
     results.store(tmp_path, "unisim/nights", scores=[score], settings={"coverage": 0.9})
     [text] = written(tmp_path).values()
@@ -116,7 +116,7 @@ def test_what_rests_on_a_part_of_the_items_says_so(tmp_path: Path) -> None:
     assert back.coverage == pytest.approx(0.9)
 
 
-def test_every_id_stands_for_one_figure_and_mieb_has_mtebs() -> None:
+def test_every_id_stands_for_one_figure_and_mieb_has_mtebs():
     """Reference: the ids that mteb itself writes into `eval.yaml` and `.eval_results`."""
     catalog = shipped()
     ids = [

@@ -23,7 +23,7 @@ OTHER = "---\nlicense: mit\n---\n\n# Mine\n\nText with é, *marks* and <b>HTML</
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
-def test_inserting_keeps_all_other_text_and_is_done_once(ending: str) -> None:
+def test_inserting_keeps_all_other_text_and_is_done_once(ending):
     other = OTHER.replace("\n", ending)
     once = model_card.insert(other, SECTION)
     assert once == other + ending + SECTION.replace("\n", ending)
@@ -34,7 +34,7 @@ def test_inserting_keeps_all_other_text_and_is_done_once(ending: str) -> None:
 
 
 @pytest.mark.parametrize("other", ["", "no end of line", "two ends\n\n", "\n"])
-def test_inserting_into_short_cards(other: str) -> None:
+def test_inserting_into_short_cards(other):
     once = model_card.insert(other, SECTION)
     assert model_card.insert(once, SECTION) == once and once.startswith(other.strip()) and once.endswith(SECTION)
 
@@ -48,12 +48,12 @@ def test_inserting_into_short_cards(other: str) -> None:
         f"{model_card.BEGIN}{model_card.BEGIN}{model_card.END}",
     ],
 )
-def test_damaged_marks_are_refused(card: str) -> None:
+def test_damaged_marks_are_refused(card):
     with pytest.raises(BadInput, match="one pair in this order"):
         model_card.insert(card, SECTION)
 
 
-def test_the_section_has_the_runs_figures_and_the_hub_reads_the_card(tmp_path: Path) -> None:
+def test_the_section_has_the_runs_figures_and_the_hub_reads_the_card(tmp_path):
     score = Score(run="", subset="default", metric="accuracy", value=0.8254, n=1824, stderr=0.0089)
     results.store(tmp_path, "unisim/nights", scores=[score])
     section = model_card.section(results.gathered(tmp_path), suites=[], metrics=BY_KEY, about="")
@@ -64,11 +64,11 @@ def test_the_section_has_the_runs_figures_and_the_hub_reads_the_card(tmp_path: P
     assert card.data.license == "mit" and card.data.to_dict() == {"license": "mit"} and "NIGHTS" in card.text
 
 
-def test_names_cannot_break_a_table() -> None:
+def test_names_cannot_break_a_table():
     assert model_card.cell("a|b\n<script>*x* `y` [z](w) #1 &") == (r"a\|b &lt;script&gt;\*x\* \`y\` \[z\](w) \#1 &amp;")
 
 
-def test_synthetic_runs_are_marked(tmp_path: Path) -> None:
+def test_synthetic_runs_are_marked(tmp_path):
     results.store(tmp_path, "mini/image-choice")
     runs = results.gathered(tmp_path, synthetic=True)
     section = model_card.section(runs, suites=[], metrics=BY_KEY, about="")
@@ -93,7 +93,7 @@ def found_in(root: Path, database: Path) -> RankedModel:
     return RankedModel.first(Ranking.of(mine.beside(published(database, "unisim-core")["unisim-core"])))
 
 
-def test_a_whole_suite_has_a_mean_and_a_rank_in_the_card(database: Path, tmp_path: Path) -> None:
+def test_a_whole_suite_has_a_mean_and_a_rank_in_the_card(database, tmp_path):
     whole_suite(tmp_path)
     [row] = places(tmp_path, rows=published(database, "unisim-core"))
     model = found_in(tmp_path, database)
@@ -120,9 +120,7 @@ def whole_suite(root: Path, **first: object) -> None:
         ({"variant": "classifier=logistic"}, "was run with classifier=logistic."),
     ],
 )
-def test_a_rank_by_another_protocol_says_so_in_its_cell(
-    database: Path, tmp_path: Path, settings: dict[str, object], remark: str
-) -> None:
+def test_a_rank_by_another_protocol_says_so_in_its_cell(database, tmp_path, settings, remark):
     text = []
     for folder, given in (("usual", {}), ("other", settings)):
         whole_suite(tmp_path / folder, **given)
@@ -138,7 +136,7 @@ def test_a_rank_by_another_protocol_says_so_in_its_cell(
     assert "tasks and metrics" not in other and "\n\n<details>" in other and "\n\n<details>" in usual
 
 
-def test_a_part_of_a_suite_has_no_mean_and_drawn_items_no_rank(database: Path, tmp_path: Path) -> None:
+def test_a_part_of_a_suite_has_no_mean_and_drawn_items_no_rank(database, tmp_path):
     results.store(tmp_path, "unisim/nights")
     [part] = places(tmp_path, rows=published(database, "unisim-core"))
     assert part["mean"] == "—" and not part["ranked"] and part["tasks"].startswith("1 of ")

@@ -37,7 +37,7 @@ def written(root: Path, folder: Path) -> Path:
     return folder
 
 
-def test_mtebs_own_cache_loads_every_task_and_agrees_on_the_main_score(tmp_path: Path) -> None:
+def test_mtebs_own_cache_loads_every_task_and_agrees_on_the_main_score(tmp_path):
     stored = {key: results.store(tmp_path / "results", key) for key in TASKS}
     cache = mteb.ResultCache(written(tmp_path / "results", tmp_path / "mteb"))
     [loaded] = cache.load_results(include_remote=False, require_model_meta=True).model_results
@@ -68,7 +68,7 @@ def test_mtebs_own_cache_loads_every_task_and_agrees_on_the_main_score(tmp_path:
             assert {row["hf_subset"]: row["main_score"] for row in kept.scores[split]} == expected
 
 
-def test_every_task_of_the_catalogue_is_one_of_mtebs() -> None:
+def test_every_task_of_the_catalogue_is_one_of_mtebs():
     wrong = []
     for task in (task for task in shipped().tasks if task.benchmark == "mieb"):
         theirs = mteb.get_task(task.title)
@@ -82,7 +82,7 @@ def test_every_task_of_the_catalogue_is_one_of_mtebs() -> None:
     assert wrong == []
 
 
-def test_the_import_reads_what_was_written(tmp_path: Path) -> None:
+def test_the_import_reads_what_was_written(tmp_path):
     stored = {key: results.store(tmp_path / "results", key) for key in TASKS}
     imported = read_mteb_results(written(tmp_path / "results", tmp_path / "mteb"), catalog=shipped())
     assert imported.problems == () == imported.skipped
@@ -98,7 +98,7 @@ def test_the_import_reads_what_was_written(tmp_path: Path) -> None:
         assert score.value == own.get(part, own.get("en-en"))
 
 
-def test_a_part_of_the_items_and_another_protocol_are_not_for_mteb(tmp_path: Path) -> None:
+def test_a_part_of_the_items_and_another_protocol_are_not_for_mteb(tmp_path):
     part = Score(run="", subset="default", metric="accuracy", value=0.9, n=90, coverage=0.9)
     results.store(tmp_path, "mieb/cifar10", scores=[part], settings={"coverage": 0.9})
     results.store(tmp_path, "mieb/voc2007", settings={"variant": "classifier=logistic"})
@@ -111,7 +111,7 @@ def test_a_part_of_the_items_and_another_protocol_are_not_for_mteb(tmp_path: Pat
     }
 
 
-def test_no_name_or_revision_leads_out_of_the_folder(tmp_path: Path) -> None:
+def test_no_name_or_revision_leads_out_of_the_folder(tmp_path):
     results.store(tmp_path, "mieb/cifar10", settings={"model": {"revision": "../../../etc"}})
     texts, _ = mteb_results.files(results.gathered(tmp_path), name="../evil/name")
     for path in texts:
@@ -122,7 +122,7 @@ def test_no_name_or_revision_leads_out_of_the_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ["mieb/cifar10", "mieb/xflickr30kcot2iretrieval"])
-def test_what_mteb_itself_writes_for_the_hub_is_imported_in_percent(tmp_path: Path, key: str) -> None:
+def test_what_mteb_itself_writes_for_the_hub_is_imported_in_percent(tmp_path, key):
     """mteb rounds to five digits of a percentage."""
     stored = results.store(tmp_path / "results", key)
     task = shipped().task(key)
@@ -138,7 +138,7 @@ def test_what_mteb_itself_writes_for_the_hub_is_imported_in_percent(tmp_path: Pa
     assert back == pytest.approx({**named, "default": whole}, abs=1e-7)
 
 
-def test_a_subset_without_the_main_score_is_left_out(tmp_path: Path) -> None:
+def test_a_subset_without_the_main_score_is_left_out(tmp_path):
     task = shipped().task("mieb/xflickr30kcot2iretrieval")
     first, second = task.subsets[:2]
     scores = [

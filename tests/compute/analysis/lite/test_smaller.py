@@ -27,7 +27,7 @@ def made_up(*, models: int = 12, tasks: int = 10, seed: int = 0, hours: np.ndarr
     )
 
 
-def test_tasks_with_gaps_and_excluded_ones_are_never_chosen() -> None:
+def test_tasks_with_gaps_and_excluded_ones_are_never_chosen():
     scores = made_up()
     printed = scores.printed.copy()
     printed[0, 0] = 1.0
@@ -40,7 +40,7 @@ def test_tasks_with_gaps_and_excluded_ones_are_never_chosen() -> None:
         choose(holed, size=3, exclude=("t99",))
 
 
-def test_a_budget_needs_hours_and_keeps_to_them() -> None:
+def test_a_budget_needs_hours_and_keeps_to_them():
     with pytest.raises(BadInput, match="known running time"):
         choose(made_up(), hours=3.0)
     hours = np.arange(1.0, 11.0)
@@ -53,7 +53,7 @@ def test_a_budget_needs_hours_and_keeps_to_them() -> None:
     assert halves.curve.shape == (4, 1) and len(halves.spearman) == 4
 
 
-def test_held_out_is_measured_on_models_that_took_no_part() -> None:
+def test_held_out_is_measured_on_models_that_took_no_part():
     scores = made_up(models=13)
     found = held_out(scores, size=3, splits=1, seed=4, thresholds=())
     again = held_out(scores, size=3, splits=1, seed=4, thresholds=())

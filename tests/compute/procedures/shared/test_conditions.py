@@ -57,9 +57,7 @@ SENSITIVE_ELASTIC = (
         (3, "sensitive", "elastic", SENSITIVE_ELASTIC),
     ],
 )
-def test_prompts_are_those_of_the_papers_examples(
-    template: int, condition: str, transformation: str, printed: str
-) -> None:
+def test_prompts_are_those_of_the_papers_examples(template, condition, transformation, printed):
     made = conditions.prompt("image-image", template=template, condition=condition, transformations=(transformation,))
     assert one_line(made) == one_line(printed)
 
@@ -69,7 +67,7 @@ def one_line(text: str) -> str:
     return " ".join(text.replace(":\n", ": ").split())
 
 
-def test_both_orders_of_every_pair_in_the_items_own_template() -> None:
+def test_both_orders_of_every_pair_in_the_items_own_template():
     pairs = rated_pairs(3, transformations=("rotate", "position"))
     asked = conditions.questions(pairs)
     assert [question.item for question in asked] == [*pairs.names, *(f"{name} (reverse)" for name in pairs.names)]
@@ -85,7 +83,7 @@ def test_both_orders_of_every_pair_in_the_items_own_template() -> None:
         assert "data" not in text and "{" not in text
 
 
-def test_a_caption_that_looks_like_a_mark_is_left_as_it_is() -> None:
+def test_a_caption_that_looks_like_a_mark_is_left_as_it_is():
     pairs = rated_pairs(1, second="text", transformations=("position",))
     odd = replace(pairs, second=column(['"data1" {conditions}. "data2"'] * 3, modality="text"))
     asked = conditions.questions(odd)
@@ -93,6 +91,6 @@ def test_a_caption_that_looks_like_a_mark_is_left_as_it_is() -> None:
     assert '"data1" {conditions}. "data2"' in asked[3].parts[0]
 
 
-def test_what_has_no_wording_is_named() -> None:
+def test_what_has_no_wording_is_named():
     with pytest.raises(CannotDo, match="invariant to 'rotate' in image-text pairs; there are: position"):
         conditions.questions(rated_pairs(1, second="text", condition="invariant"))
