@@ -258,21 +258,7 @@ def test_the_wheel_requires_what_requirements_txt_lists(wheel):
         assert package in {one.name for one in required(wheel, extra=extra)}, "without an extra where it is empty"
 
 
-def test_without_the_extra_less_than_half_is_installed(wheel):
-    def size(found: dict[str, metadata.Distribution]) -> int:
-        paths = [Path(one.locate_file(file)) for one in found.values() for file in one.files]
-        return sum(path.stat().st_size for path in paths if path.is_file() and path.suffix != ".pyc")
-
-    slim = size(closure(required(wheel)))
-    assert slim < 0.5 * size(closure([*required(wheel), *required(wheel, extra="compute")]))
-
-
 # ---- the command, all packages installed
-
-
-def test_a_command_that_is_not_there_is_named(whole):
-    wrong = whole.run(whole.command, "serve")
-    assert wrong.returncode == 2 and "No such command 'serve'" in wrong.stderr and "likeness" in wrong.stderr
 
 
 def test_a_run_is_stored_in_the_users_data_folder_and_shown(whole):
@@ -297,12 +283,6 @@ def test_a_script_that_uses_the_python_interface_passes_mypy(whole, tmp_path):
     command = [sys.executable, "-m", "mypy", "--strict", "--python-executable", whole.python, "script.py"]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=900)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-
-
-def test_what_is_shipped_is_not_written_anew(whole):
-    for words in (("train", "tiny"), ("project",)):
-        ended = whole.run(whole.command, *words)
-        assert ended.returncode == 1 and "comes with the installed package" in ended.stderr, ended.stderr
 
 
 def test_variables_move_what_is_written(whole, monkeypatch):

@@ -157,7 +157,8 @@ def test_a_killed_app_is_made_good(built, what):
     pd.testing.assert_frame_equal(scores(folder), expected)
     again = begun(folder, *words)
     try:
-        assert awaited(lambda: port(folder) or again.poll() is not None) and answers(port(folder))
+        awaited(lambda: port(folder) or again.poll() is not None)
+        assert answers(port(folder)), (folder / "log").read_text()[-300:]
         assert len([path for path in (folder / "temporary").glob("likeness-*") if path.is_dir()]) <= 1
     finally:
         again.kill()

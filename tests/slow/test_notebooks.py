@@ -1,7 +1,5 @@
 """The notebooks of docs/ run, and their pages show what they print."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.slow.notebooks import FOLDER, executed, page

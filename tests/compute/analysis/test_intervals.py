@@ -1,7 +1,5 @@
 """Intervals around single scores, against scipy's normal distribution."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import binomtest, fisher_exact, norm

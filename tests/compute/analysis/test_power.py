@@ -1,7 +1,5 @@
 """The smallest difference that is seen, against simulated tests, statsmodels and closed forms."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

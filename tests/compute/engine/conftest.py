@@ -1,7 +1,5 @@
 """A small world to run in, new for each test."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.compute.small_bench import World, executed

@@ -39,18 +39,7 @@ def estimated(
     return *found, "\n".join(estimate_lines.lines(planned, *found, results=world.folder / "r"))
 
 
-def need(**changes: object) -> Need:
-    return Need(
-        **{
-            "repo": "made/up",
-            "revision": "c" * 40,
-            "bytes": None,
-            "present": False,
-            "images": None,
-            "texts": None,
-            **changes,
-        }
-    )
+NEED = Need(repo="made/up", revision="c" * 40, bytes=None, present=False, images=None, texts=None)
 
 
 def test_what_is_here_is_counted_and_shared_contents_once(world):
@@ -69,10 +58,10 @@ def test_what_is_here_is_counted_and_shared_contents_once(world):
 
 def test_what_is_not_here_is_about_and_large_data_is_not_read_to_be_counted(world):
     needs = {
-        "unisim/near": need(bytes=5_000_000, images=30),
-        "unisim/said": need(repo="made/other"),
-        "unisim/fine": need(repo="", present=True, images=4, texts=0),
-        "unisim/sharp": need(bytes=estimate.EXACT_BELOW + 1, present=True, images=7, texts=0),
+        "unisim/near": replace(NEED, bytes=5_000_000, images=30),
+        "unisim/said": replace(NEED, repo="made/other"),
+        "unisim/fine": replace(NEED, repo="", present=True, images=4, texts=0),
+        "unisim/sharp": replace(NEED, bytes=estimate.EXACT_BELOW + 1, present=True, images=7, texts=0),
     }
 
     def told(task: Task) -> Need:
@@ -178,7 +167,7 @@ def test_a_probes_training_items_are_counted_where_they_are_here():
 
     task = shipped().task("mini/shapes")
     loaded = tasks.load(task, source=Source(offline=True))
-    found = TaskEstimate(task=task, need=need(present=True), loaded=loaded)
+    found = TaskEstimate(task=task, need=replace(NEED, present=True), loaded=loaded)
     [stored] = run_folders.stored(COMPUTED, model="tiny", task=task.key)
     trained = stored.run.settings["found"]["default"]["train_items"]
     assert sum(len(column) for column in found.columns()) == 150 + trained

@@ -1,7 +1,5 @@
 """Settings of a run: checked once, whoever makes them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

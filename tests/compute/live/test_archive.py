@@ -1,8 +1,6 @@
 """A visitor's ZIP: files are found as people name them, and whoever made it can neither fill memory nor raise more than
 a sentence."""
 
-from __future__ import annotations
-
 import tracemalloc
 import zipfile
 

@@ -1,7 +1,5 @@
 """The ready inputs are there, free to use, told apart, and fit the questions that are ready for them."""
 
-from __future__ import annotations
-
 import pytest
 
 from compute import paths

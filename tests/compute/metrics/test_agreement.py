@@ -1,7 +1,5 @@
 """Agreement with people: perfect, worst, closed form, ties, degenerate, and scipy's own quantities."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import kendalltau, pearsonr, somersd

@@ -1,7 +1,5 @@
 """Reference: scikit-learn's normalized_mutual_info_score on the same labels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.metrics import normalized_mutual_info_score

@@ -1,7 +1,5 @@
 """References: closed forms, and the linearised error of a ratio of sums."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Definitions written out; procedures/test_retrieval.py has trec_eval as its reference."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """References: averages over drawn ties, and rows counted by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from compute.procedures import evidence

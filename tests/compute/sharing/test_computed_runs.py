@@ -1,7 +1,5 @@
 """Which runs of a model are fit to be shared."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

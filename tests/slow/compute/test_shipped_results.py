@@ -1,7 +1,5 @@
 """The shipped results against the snapshot that they are of."""
 
-from __future__ import annotations
-
 import json
 import random
 

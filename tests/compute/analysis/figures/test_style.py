@@ -1,7 +1,5 @@
 """What the figures of several pages share."""
 
-from __future__ import annotations
-
 from compute.analysis.figures.style import unmarked
 
 

@@ -1,7 +1,5 @@
 """Which side's backbones carry an agreement: shares, gaps with intervals, and what cannot be said."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import spearmanr

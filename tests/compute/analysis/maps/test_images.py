@@ -1,7 +1,5 @@
 """Maps of a task's items: neighbours are kept, the same seed gives the same map, nonsense is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal

@@ -1,7 +1,5 @@
 """Answers as models give them, and what must not be read as one. The expectations are written by hand, case by case."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Answers as judges write them, each with the score or the reason that a careful reader gives it."""
 
-from __future__ import annotations
-
 import pytest
 
 from compute.procedures.shared import ratings

@@ -1,7 +1,5 @@
 """A shipped calibration is what the command makes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Two builds of one database at once."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

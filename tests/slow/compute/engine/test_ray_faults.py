@@ -170,33 +170,6 @@ def test_a_driver_killed_in_the_middle_is_resumed(cluster, folder, whole):
     assert sum(count - 1 for count in times.values()) <= 2 * SHARD  # one for each worker
 
 
-def test_a_run_of_the_mini_suite_equals_one_in_this_process(cluster, tmp_path):
-    """Scores, evidence and vectors bit for bit, through the command; prompts that a procedure brings among them."""
-    tasks = "mini/quality,mini/odd-one-out,mini/images-by-text"
-    command = ["run", "--suite", "mini", "--models", "tiny", "--tasks", tasks, "--offline", "--results"]
-    on_ray = ["--engine", "ray", "--address", cluster.address, "--workers", "2"]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    for name, options in (("here", []), ("ray", on_ray)):
-        done = subprocess.run(
-            [sys.executable, "-m", "compute", *command, str(tmp_path / name), *options],
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=2 * PATIENCE,
-        )
-        assert done.returncode == 0, done.stderr
-    here, ray_files = (
-        {
-            str(path.relative_to(tmp_path / name)): path.read_bytes()
-            for pattern in ("features/**/*.safetensors", "tiny/**/*.parquet")
-            for path in (tmp_path / name).glob(pattern)
-        }
-        for name in ("here", "ray")
-    )
-    assert ray_files == here and sum(name.endswith("scores.parquet") for name in here) == 4
-
-
 def test_a_cluster_that_demands_a_token_takes_it_or_says_so(tmp_path):
     """A head that `ray start` made for a user who has a token."""
     home = tmp_path / "home"
