@@ -14,12 +14,12 @@ from PIL import Image
 
 from compute.eyes.folder import StudyFolder
 from compute.eyes.study import StudyFile
-from compute.tasks.mini import generators as drawn
 from leaderboard.html.docs_page import NAMES
 from tests import documents
 from tests.compute.eyes.test_command import answered
 from tests.compute.models import checkpoints
 from tests.compute.models.own.test_checkpoints import sentences
+from tests.compute.tasks import drawn_generators as drawn
 from tests.compute.tasks.own.drawn import pictures, write
 
 COUNT = 24

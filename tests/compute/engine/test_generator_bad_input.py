@@ -15,8 +15,8 @@ from PIL import Image
 from typer.testing import Result
 
 import compute
-from compute.tasks.mini import generators as drawn
 from tests.compute.commands import likeness, save_images, save_prompts
+from tests.compute.tasks import drawn_generators as drawn
 
 COUNT = 8
 Folder = Callable[[Path], None]

@@ -16,9 +16,9 @@ from compute.engine.generators import store as storage
 from compute.engine.generators.backbones import BUNDLED, PAPERS
 from compute.engine.generators.store import FeatureOrigin, SavedReference
 from compute.metrics.distribution.moments import CrossMoments, Moments
-from compute.tasks.mini import generators as drawn
 from compute.types import BadInput, NotHere
 from tests.compute.commands import likeness, save_images
+from tests.compute.tasks import drawn_generators as drawn
 
 COUNT = 36
 command = partial(likeness, "frechet")

@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 
 import compute
-from compute.tasks.mini import generators as drawn
 from compute.types import BadInput
+from tests.compute.tasks import drawn_generators as drawn
 
 
 def features(seed: int, n: int = 60, d: int = 4) -> np.ndarray:
