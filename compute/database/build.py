@@ -274,20 +274,11 @@ def _fixed_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
 
 
 def catalog_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
-    """One frame a table that the catalogue fills; suites and tasks keep their order as `position`."""
-    frames = {
-        name: frame(getattr(catalog, name))
-        for name in ("benchmarks", "suites", "datasets", "metrics", "tasks", "aliases")
+    """One frame a table that the catalogue fills."""
+    nouns = ("benchmarks", "suites", "datasets", "metrics", "tasks", "aliases")
+    return {name: frame(getattr(catalog, name)) for name in nouns} | {
+        "models": frame(map(weights.by_name, catalog.models))
     }
-    frames["models"] = frame(map(weights.by_name, catalog.models))
-    frames["suite_tasks"] = pd.DataFrame(
-        [{"suite": suite, "task": task.key} for task in catalog.tasks for suite in task.suites]
-    )
-    frames["tasks"] = frames["tasks"].drop(columns="suites")
-    frames["metrics"] = frames["metrics"].drop(columns=["inputs", "compute", "whole"])
-    for name in ("suites", "tasks"):
-        frames[name]["position"] = range(len(frames[name]))
-    return frames
 
 
 def notes(catalog: Catalog) -> pd.DataFrame:
@@ -339,18 +330,9 @@ def add_imports(frames: dict[str, pd.DataFrame], *, catalog: Catalog, folder: Pa
             problems.append(collections.refusal(one.name, error))
             continue
         sound.append(one)
-        tables = {noun: table for noun, table in one.tables.items() if noun not in ("runs", "scores")}
-        if "tasks" in tables:
-            pairs = tables["tasks"][["suites", "key"]].explode("suites").dropna()
-            pairs = pairs.rename(columns={"suites": "suite", "key": "task"})
-            frames["suite_tasks"] = _joined(frames["suite_tasks"], pairs, keys=["suite", "task"])
-            first = len(frames["tasks"])
-            tables["tasks"] = tables["tasks"].drop(columns="suites")
-            tables["tasks"]["position"] = range(first, first + len(tables["tasks"]))
-        if "metrics" in tables:
-            tables["metrics"] = tables["metrics"].drop(columns=["inputs", "compute", "whole"])
-        for noun, part in tables.items():
-            frames[noun] = _joined(frames[noun], part, keys=["key"])
+        for noun, part in one.tables.items():
+            if noun not in ("runs", "scores"):
+                frames[noun] = _joined(frames[noun], part, keys=["key"])
     if not sound:
         return problems, []
     runs, scores, superseded = collections.joined(sound)

@@ -103,7 +103,7 @@ def test_the_database_takes_maps_and_their_pictures_and_leaves_damaged_ones_out(
     damaged.write_bytes(b"PAR1 nothing PAR1")
     found = image_maps.files(results, shipped)
     assert len(found) == 2 and all(path.is_relative_to(results) for path in found.values())
-    tasks = store.frame(CATALOG.tasks).drop(columns="suites").assign(position=range(len(TASKS)))
+    tasks = store.frame(CATALOG.tasks).drop(columns="suites")
     left = store.write(
         world.folder / "made.duckdb",
         item_maps=found.items(),
