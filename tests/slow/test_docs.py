@@ -40,7 +40,7 @@ class MyEncoder:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """The files that the pages name."""
     root = tmp_path_factory.mktemp("docs")
     checkpoints.open_clip(root / "my-open-clip")
@@ -94,6 +94,6 @@ def answers(program: str, words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_page_runs_as_it_stands(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_runs_as_it_stands(name, folder, monkeypatch):
     monkeypatch.setattr(os, "execv", answers)
     documents.run(documents.ROOT / "docs" / f"{name}.md", folder, monkeypatch)

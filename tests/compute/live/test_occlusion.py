@@ -14,7 +14,7 @@ from tests.compute.live.subjects import JUDGE, loaded, subject
 CAT, FACE, WORDS = (examples.load(key) for key in ("cat", "cat-face", "text-cat"))
 
 
-def test_a_metric_of_pixels_falls_only_where_pixels_differ() -> None:
+def test_a_metric_of_pixels_falls_only_where_pixels_differ():
     pixels = np.full((70, 140, 3), 100, np.uint8)
     pixels[10:20, 40:60] = 200  # row 1, column 2: 10 x 20 pixels a cell
     spotted, plain = (
@@ -28,7 +28,7 @@ def test_a_metric_of_pixels_falls_only_where_pixels_differ() -> None:
 
 
 @pytest.mark.parametrize("other", [FACE, WORDS], ids=["image", "text"])
-def test_a_drop_is_the_score_less_that_of_the_image_greyed_by_hand(other: inputs.Input) -> None:
+def test_a_drop_is_the_score_less_that_of_the_image_greyed_by_hand(other):
     whole, grids = occlusion.drops(subject("tiny"), (CAT, other))
     assert [grid is None for grid in grids] == [False, other.modality == "text"]
     pixels = np.asarray(CAT.content.resize(occlusion.size(CAT), Image.Resampling.LANCZOS)).copy()
@@ -52,6 +52,6 @@ class Endless:
 
 
 @pytest.mark.parametrize(("row", "error"), [("psnr", BadInput), (JUDGE, CannotDo)], ids=["infinite", "words"])
-def test_what_has_no_score_to_fall_is_refused(row: object, error: type) -> None:
+def test_what_has_no_score_to_fall_is_refused(row, error):
     with pytest.raises(error):
         occlusion.drops(subject(row, model=Endless()), (CAT, FACE))

@@ -27,18 +27,18 @@ TASK = "mini/texts"
 
 
 @pytest.fixture(scope="module")
-def model() -> SentenceTransformer:
+def model():
     return SentenceTransformer(str(FOLDER), device="cpu")
 
 
-def test_vectors_are_those_of_sentence_transformers(model: SentenceTransformer) -> None:
+def test_vectors_are_those_of_sentence_transformers(model):
     """Of short, long and empty texts, each alone in a batch and all together."""
     texts = [*TEXTS, LONG, "A sentence, with punctuation; and Größe, 数 and emoji \N{GRINNING FACE}."]
     ours = embedded(loading.load(checkpoints.from_folder(FOLDER).row, hardware=CPU), "text", texts)
     np.testing.assert_allclose(ours, model.encode(texts), atol=1e-6)
 
 
-def test_the_score_is_that_of_mteb(model: SentenceTransformer, tmp_path: Path) -> None:
+def test_the_score_is_that_of_mteb(model, tmp_path):
     """Reference: mteb's own evaluation of the same sentences, by the same object."""
     (data,) = mini.load(shipped().task(TASK)).values()
     theirs = mteb.evaluate(model, drawn(data), cache=None, show_progress_bar=False)[0].scores["test"][0][

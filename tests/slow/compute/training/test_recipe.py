@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +21,7 @@ SHORT = train.TrainingPlan(steps=4, images=16, warm_up=2, dtype="float32", threa
 
 
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch):
+def quick(monkeypatch):
     """Few words; training sets the number of threads of the process."""
     monkeypatch.setattr(train, "SCENES", 50)
     before = torch.get_num_threads()
@@ -30,7 +29,7 @@ def quick(monkeypatch: pytest.MonkeyPatch):
     torch.set_num_threads(before)
 
 
-def test_a_lesson_says_what_holds() -> None:
+def test_a_lesson_says_what_holds():
     """True captions hold and false ones do not; the batch is a function of seed and step."""
     lesson, again = (lessons.lesson(seed=3, step=5, images=32) for _ in range(2))
     assert (lesson.images == again.images).all() and lesson.texts == again.texts
@@ -42,7 +41,7 @@ def test_a_lesson_says_what_holds() -> None:
     assert len(lesson.answers) == lessons.ANSWERS * len(lesson.asked) > 0 and lesson.images[lesson.asked].any()
 
 
-def test_contrast_is_the_cross_entropy_without_other_truths() -> None:
+def test_contrast_is_the_cross_entropy_without_other_truths():
     """Against a loop in numpy that writes out each softmax over the pairs that are left."""
     rng = np.random.default_rng(0)
     n, scale = 5, 4.0
@@ -62,7 +61,7 @@ def test_contrast_is_the_cross_entropy_without_other_truths() -> None:
     assert float(found) == pytest.approx(total, rel=1e-9)
 
 
-def test_nearness_and_ordering_fall_when_images_stand_in_order() -> None:
+def test_nearness_and_ordering_fall_when_images_stand_in_order():
     """Closed forms: no loss beyond the margin, the margin itself for equal images; softplus(0) for equal scores."""
     reference, near, far = torch.eye(3)[0], torch.eye(3)[0], torch.eye(3)[1]
     assert float(losses.nearness(torch.stack([reference, near, far]), 1)) == 0
@@ -72,7 +71,7 @@ def test_nearness_and_ordering_fall_when_images_stand_in_order() -> None:
     assert float(same) == pytest.approx(np.log(2) * 17 / 21, rel=1e-5)  # no order by sharpness, 4 of 21 columns
 
 
-def test_questions_are_a_choice_of_four() -> None:
+def test_questions_are_a_choice_of_four():
     """Closed forms: log 4 for four equal answers, log(1 + 3 / e) where the first leads by one."""
     images, same = torch.eye(2), torch.ones(8, 2)
     assert float(losses.questions(images, same, torch.tensor([1, 0]), torch.tensor(9.0))) == pytest.approx(np.log(4))
@@ -81,7 +80,7 @@ def test_questions_are_a_choice_of_four() -> None:
     assert float(found) == pytest.approx(np.log(1 + 3 / np.e))
 
 
-def test_words_are_single_tokens_and_anything_can_be_written(tmp_path: Path) -> None:
+def test_words_are_single_tokens_and_anything_can_be_written(tmp_path):
     count = train.write(tmp_path)
     tokenizer = AutoTokenizer.from_pretrained(tmp_path)
     assert len(tokenizer) == count
@@ -92,7 +91,7 @@ def test_words_are_single_tokens_and_anything_can_be_written(tmp_path: Path) -> 
         assert tokenizer.decode(ids[1:-1]).replace(" ", "") == text.lower().replace(" ", "")
 
 
-def test_a_stopped_run_goes_on_to_the_same_weights(quick: None, tmp_path: Path) -> None:
+def test_a_stopped_run_goes_on_to_the_same_weights(quick, tmp_path):
     """Two steps, then the rest, against all at once; and a state is not taken up by another plan."""
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     averages, _ = train.train(whole, plan=SHORT, every=2)
@@ -111,7 +110,7 @@ def test_a_stopped_run_goes_on_to_the_same_weights(quick: None, tmp_path: Path) 
     assert averages["contrast"] > 0 and not (whole / train.CHECKPOINT).exists()
 
 
-def test_measures_of_plain_images() -> None:
+def test_measures_of_plain_images():
     """Closed forms: grey has no colour or contrast; half black and half white has luma 127.5 and deviation 127.5."""
     grey = np.full((1, 8, 8, 3), 100, np.uint8)
     halves = np.zeros((1, 8, 8, 3), np.uint8)
@@ -124,7 +123,7 @@ def test_measures_of_plain_images() -> None:
     assert lessons.colourfulness(red)[0] == pytest.approx(0.3 * np.hypot(200, 100), rel=1e-4)
 
 
-def test_the_recipe_runs_from_a_checkout(tmp_path: Path) -> None:
+def test_the_recipe_runs_from_a_checkout(tmp_path):
     command = [sys.executable, "-m", "assets.tiny.recipe.train", "--to", str(tmp_path / "new"), "--steps", "1"]
     made = subprocess.run([*command, "--seed", "4"], cwd=ROOT, capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
@@ -132,7 +131,7 @@ def test_the_recipe_runs_from_a_checkout(tmp_path: Path) -> None:
     assert CLIPModel.from_pretrained(tmp_path / "new").config.projection_dim == train.DIMENSION
 
 
-def test_what_is_shipped_is_small_and_in_half_precision() -> None:
+def test_what_is_shipped_is_small_and_in_half_precision():
     """What it is worth is in the shipped results and calibrations."""
     assert sum(file.stat().st_size for file in TINY.iterdir()) <= 6_000_000
     assert json.loads((TINY / "config.json").read_text())["dtype"] == "float16"
