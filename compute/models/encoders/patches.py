@@ -8,7 +8,6 @@ learnt to say of a whole image need not hold for one of its patches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from compute.models.encoders.framing import sides
@@ -16,8 +15,6 @@ from compute.types import CannotDo
 
 if TYPE_CHECKING:
     import torch
-
-    Patches = Callable[[Mapping[str, torch.Tensor]], torch.Tensor]
 
 
 def grid(tokens: torch.Tensor, *, pixels: torch.Tensor, patch: tuple[int, int], of: str) -> torch.Tensor:
@@ -39,15 +36,6 @@ def channels_last(states: torch.Tensor, *, of: str) -> torch.Tensor:
     if states.ndim != 4:
         raise CannotDo(f"{of}: its last states are not a map of rows and columns")
     return states.permute(0, 2, 3, 1)
-
-
-def none(why: str) -> Patches:
-    """For a tower without a grid of patches: raises CannotDo with the reason."""
-
-    def refuse(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        raise CannotDo(why)
-
-    return refuse
 
 
 def timm_patch(model: torch.nn.Module) -> tuple[int, int] | None:

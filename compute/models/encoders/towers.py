@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 
 BUCKETS = (8, 16, 24, 32, 48, 64)  # tokens: the finer, the less padding, but the smaller the batches
+# How texts are padded: BUCKETED where a tower sees nothing after the end token.
+MASKED, FULL, BUCKETED = "to the longest, masked", "to max_tokens, not masked", "to the next of "
 
 
 @dataclass(kw_only=True)
@@ -58,6 +60,34 @@ class TextTower:
 def buckets(limit: int) -> tuple[int, ...]:
     """The lengths that texts of at most `limit` tokens are padded to, where any would do."""
     return (*(size for size in BUCKETS if size < limit), limit)
+
+
+def text_tower(
+    ready: Callable[[str], Sequence[int]],
+    *,
+    run: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    tokenizer: str,
+    longest: int,
+    prefix: str,
+    padding: str,
+    pad: int = 0,
+    left: bool = False,
+) -> tuple[TextTower, dict[str, Any]]:
+    """The text tower of `ready`, which gives at most `longest` tokens of `prefix` and a text; and its settings."""
+    tower = TextTower(ready=ready, run=run, pad=pad, left=left)
+    if padding == FULL:
+        tower.length = longest
+    elif padding == BUCKETED:
+        tower.pad, tower.left, tower.buckets = 0, False, buckets(longest)
+        padding += ", ".join(map(str, tower.buckets))
+    return tower, {
+        "tokenizer": tokenizer,
+        "max_tokens": longest,
+        "longer": "cut",
+        "prefix": prefix,
+        "padding": padding,
+        "padding_side": "left" if tower.left else "right",
+    }
 
 
 @dataclass(kw_only=True)

@@ -260,8 +260,7 @@ def _listed(folder: Path, name: str) -> CheckpointFiles:
 def _family(files: CheckpointFiles) -> tuple[str, str]:
     """The family that the files tell, and what told it. Raises BadInput, CannotDo where they leave it open."""
     if "modules.json" in files.names:
-        sentence_transformer.modules(files.folder)
-        return "sentence_transformer", "modules.json: a Transformer and its Pooling"
+        return "sentence_transformer", "modules.json of sentence-transformers"
     config = files.json("config.json")
     if "open_clip_config.json" in files.names and (files.has(weights.OPEN_CLIP) or not config):
         return "open_clip", "open_clip_config.json"
@@ -308,7 +307,7 @@ def _sizes(family: str, files: CheckpointFiles) -> tuple[int | None, int | None]
         size = (config.get("pretrained_cfg") or config).get("input_size")
         return config.get("num_features"), _side(size[1:] if size else None)
     if family == "sentence_transformer":
-        inner = _completed(sentence_transformer.modules(files.folder)[0].folder)
+        inner = _completed(files.folder / (weights.OLD_TRANSFORMER if not config else ""))
         return sentence_transformer.width(
             files.folder, hidden_size=inner.get("hidden_size") or inner.get("d_model")
         ), None
