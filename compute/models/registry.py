@@ -11,7 +11,6 @@ from functools import partial
 from compute.models.adapter import Adapter
 from compute.models.encoders import (
     conse,
-    efficientnet_lite,
     inception,
     late_interaction,
     mllm_embedding,
@@ -80,7 +79,7 @@ ADAPTERS: dict[str, Adapter] = {
     "blip": two_towers(transformers_towers.BLIP),
     "conse": Adapter(
         load=conse.load,
-        weights=(efficientnet_lite.FILE,),
+        weights=(timm_vision.LITE_FILE,),
         packages=tuple(dict.fromkeys((*LITE, *WORDS))),
         patches=True,
     ),
@@ -101,7 +100,7 @@ ADAPTERS: dict[str, Adapter] = {
         published=inception.published_files,
     ),
     "efficientnet_lite": Adapter(
-        load=efficientnet_lite.load, weights=(efficientnet_lite.FILE,), packages=LITE, patches=True
+        load=timm_vision.load_lite, weights=(timm_vision.LITE_FILE,), packages=LITE, patches=True
     ),
     # Texts alone
     "bert": Texts(load=partial(transformers_towers.load, family=transformers_towers.BERT)),
@@ -133,7 +132,9 @@ ADAPTERS: dict[str, Adapter] = {
         packages=("torch", "torchvision", "open_clip_torch", "pillow"),
         version=2,
     ),
-    "pickscore": Transformers(load=preference.load_pickscore, needs=(CONFIG,), version=2),
+    "pickscore": Transformers(
+        load=partial(transformers_towers.load, family=transformers_towers.PICKSCORE), needs=(CONFIG,), version=2
+    ),
     "imagereward": Adapter(
         load=preference.load_imagereward,
         packages=TRANSFORMERS,

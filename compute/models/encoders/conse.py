@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compute.models.adapter import Hardware, chosen
-from compute.models.encoders import efficientnet_lite, timm_vision, word_llama
+from compute.models.encoders import timm_vision, word_llama
 from compute.models.encoders.towers import ImageTower, TextTower, Towers
 from compute.models.files.weights import RequiredFiles, checkpoint_of
 from compute.types import Model
@@ -33,8 +33,8 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
     towers = timm_vision.towers(
         row,
         hardware,
-        efficientnet_lite.classifier(folder),
-        shown=efficientnet_lite.PREPROCESSING,
+        timm_vision.lite_classifier(folder),
+        shown=timm_vision.LITE,
         pooling="avg",
         head=True,
     )

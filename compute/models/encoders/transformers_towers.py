@@ -15,7 +15,7 @@ from compute.models.adapter import Hardware, chosen
 from compute.models.encoders import clip, framing, patches
 from compute.models.encoders.towers import BUCKETED, FULL, MASKED, ImageTower, TextTower, Towers, text_tower
 from compute.models.files import pretrained
-from compute.models.files.weights import architecture
+from compute.models.files.weights import PROCESSOR, TOKENIZER, RequiredFiles, architecture, checkpoint_of
 from compute.types import BadInput, CannotDo, Model
 
 if TYPE_CHECKING:
@@ -75,6 +75,10 @@ def load(row: Model, hardware: Hardware, folder: Path, *, family: Family, module
     bundled = None if by_library or folder != clip.FOLDER else clip.read(folder, options)
     if bundled and not module:
         return clip.load(row, hardware, bundled, normalise=options["normalise"])
+    ready = folder
+    if "processor" in options:
+        needs = RequiredFiles(weights=(), needs=(PROCESSOR, TOKENIZER))
+        ready = checkpoint_of(row, options["processor"], option="processor", required=needs)
     model, missing = pretrained.model(
         row, family.library, folder=folder, hardware=hardware, options=options, spare=family.spare
     )
@@ -94,7 +98,7 @@ def load(row: Model, hardware: Hardware, folder: Path, *, family: Family, module
         },
     )
     if family.see is not None:
-        towers.image, towers.settings["image"] = _image_tower(row, folder, family, model, pooling)
+        towers.image, towers.settings["image"] = _image_tower(row, ready, family, model, pooling)
     if texts:
 
         def read(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -103,7 +107,7 @@ def load(row: Model, hardware: Hardware, folder: Path, *, family: Family, module
 
         limits = options["max_tokens"], pretrained.positions(getattr(config, "text_config", config))
         towers.text, towers.settings["text"] = tower_by(
-            pretrained.tokenizer(row, folder=folder),
+            pretrained.tokenizer(row, folder=ready),
             run=read,
             limit=min(filter(None, limits), default=None),
             prefix=options["text_prefix"],
@@ -251,6 +255,8 @@ TwoTowers = partial(
 )
 # CLIP (Radford et al. 2021) and MetaCLIP 2 look back only and read their vector at the end token: padding is not seen.
 CLIP = TwoTowers(kinds=("clip", "metaclip_2"), padding=BUCKETED)
+# PickScore (Kirstain et al. 2023): a CLIP model; option `processor` names the checkpoint whose processor it uses.
+PICKSCORE = CLIP._replace(options={**CLIP.options, "processor": None})
 # SigLIP (Zhai et al. 2023) and SigLIP 2: texts padded to full length and no padding masked, as in training.
 SIGLIP = TwoTowers(kinds=("siglip", "siglip2"), padding=FULL)
 ALIGN = TwoTowers(kinds=("align",))

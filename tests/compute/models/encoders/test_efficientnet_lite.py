@@ -10,7 +10,7 @@ from PIL import Image
 
 from compute.catalog import shipped
 from compute.models import load
-from compute.models.encoders import efficientnet_lite
+from compute.models.encoders import timm_vision
 from compute.models.encoders.towers import Towers
 from compute.models.files.weights import own_folder
 from tests.compute.models.checkpoints import CPU, embedded
@@ -28,7 +28,7 @@ def encoder() -> Towers:
 def network() -> torch.nn.Module:
     """timm's network filled by position, as the package's file has it."""
     model = timm.create_model("efficientnet_lite0").eval()
-    state = torch.load(own_folder(ROW) / efficientnet_lite.FILE, weights_only=True)
+    state = torch.load(own_folder(ROW) / timm_vision.LITE_FILE, weights_only=True)
     model.load_state_dict(dict(zip(model.state_dict(), state.values(), strict=True)))
     return model
 

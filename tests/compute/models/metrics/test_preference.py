@@ -13,6 +13,7 @@ import torch
 from torchvision import transforms
 from transformers import AutoProcessor, CLIPImageProcessor, CLIPModel, CLIPProcessor, CLIPTokenizer
 
+from compute.models import load
 from compute.models.metrics import preference
 from compute.types import BadInput, CannotDo
 from tests.compute.models import checkpoints
@@ -95,7 +96,9 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def test_pickscore_is_the_library_call_with_the_other_processor(clip: tuple) -> None:
     """Reference: CLIPModel's embeddings for the processor's batch, padded to its longest text, with its mask."""
     folder, beside = clip
-    encoder = preference.load_pickscore(row(processor={"weights": str(beside), "revision": ""}), CPU, folder)
+    encoder = load(
+        checkpoints.row(folder, "pickscore", processor={"weights": str(beside), "revision": ""}), hardware=CPU
+    )
     model, processor = CLIPModel.from_pretrained(folder).eval(), AutoProcessor.from_pretrained(beside)
     long = [*TEXTS, "very " * 100]
     batch = processor(text=long, images=PICTURES, padding=True, truncation=True, return_tensors="pt")
