@@ -12,7 +12,6 @@ from compute.models.adapter import Adapter
 from compute.models.encoders import (
     conse,
     inception,
-    late_interaction,
     mllm_embedding,
     open_clip,
     sentence_transformer,
@@ -124,7 +123,7 @@ ADAPTERS: dict[str, Adapter] = {
     "e5_v": LastToken(load=mllm_embedding.load_e5_v),
     "vlm2vec": LastToken(load=mllm_embedding.load_vlm2vec, version=2),
     "gme": LastToken(load=mllm_embedding.load_gme),
-    "late_interaction": Transformers(load=late_interaction.load, needs=(CONFIG, PROCESSOR, TOKENIZER)),
+    "late_interaction": Transformers(load=mllm_embedding.load_late, needs=(CONFIG, PROCESSOR, TOKENIZER)),
     # Human preference
     "hpsv2": Adapter(
         load=preference.load_hpsv2,

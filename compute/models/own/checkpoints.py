@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from compute.models.encoders import late_interaction, sentence_transformer
+from compute.models.encoders import mllm_embedding, sentence_transformer
 from compute.models.files import hub_files, lora, weights
 from compute.models.files.weights import one_line
 from compute.models.loading import required_files
@@ -50,7 +50,7 @@ MODEL_TYPES = {
     **dict.fromkeys(("vit_mae", "vit_msn"), "vision"),
     **dict.fromkeys(("albert", "bert", "camembert", "deberta-v2", "distilbert", "electra", "modernbert"), "bert"),
     **dict.fromkeys(("mpnet", "roberta", "xlm-roberta"), "bert"),
-    **dict.fromkeys(late_interaction.KINDS, "late_interaction"),
+    **dict.fromkeys(mllm_embedding.LATE, "late_interaction"),
 }
 CARD = "README.md"
 MAX_DATASETS = 100  # of a card
