@@ -48,7 +48,6 @@ def two_towers(family: transformers_towers.Family, *, version: int = 1) -> Adapt
         load=load,
         trainable=partial(load, module=True),
         needs=(CONFIG, PROCESSOR, TOKENIZER),
-        patches=True,
         version=version,
     )
 
@@ -69,7 +68,6 @@ ADAPTERS: dict[str, Adapter] = {
         trainable=open_clip.load,
         weights=OPEN_CLIP,
         packages=("torch", "torchvision", "open_clip_torch", "timm", "transformers", "pillow"),
-        patches=True,
         version=2,
     ),
     "clip": two_towers(transformers_towers.CLIP, version=2),
@@ -80,27 +78,21 @@ ADAPTERS: dict[str, Adapter] = {
         load=conse.load,
         weights=(timm_vision.LITE_FILE,),
         packages=tuple(dict.fromkeys((*LITE, *WORDS))),
-        patches=True,
     ),
     # Images alone
     "vision": Transformers(
         load=partial(transformers_towers.load, family=transformers_towers.VISION),
         needs=(CONFIG, PROCESSOR),
-        patches=True,
     ),
-    "moco_v3": Adapter(load=timm_vision.load_moco_v3, weights=WEIGHTS, packages=TIMM, patches=True),
-    "timm": Adapter(
-        load=timm_vision.load, weights=(*WEIGHTS, *OPEN_CLIP), needs=(CONFIG,), packages=TIMM, patches=True
-    ),
+    "moco_v3": Adapter(load=timm_vision.load_moco_v3, weights=WEIGHTS, packages=TIMM),
+    "timm": Adapter(load=timm_vision.load, weights=(*WEIGHTS, *OPEN_CLIP), needs=(CONFIG,), packages=TIMM),
     "inception": Adapter(
         load=inception.load,
         weights=OPTIONAL,
         packages=("torch", "torchvision", "pillow"),
         published=inception.published_files,
     ),
-    "efficientnet_lite": Adapter(
-        load=timm_vision.load_lite, weights=(timm_vision.LITE_FILE,), packages=LITE, patches=True
-    ),
+    "efficientnet_lite": Adapter(load=timm_vision.load_lite, weights=(timm_vision.LITE_FILE,), packages=LITE),
     # Texts alone
     "bert": Texts(load=partial(transformers_towers.load, family=transformers_towers.BERT)),
     "t5": Texts(load=partial(transformers_towers.load, family=transformers_towers.T5)),

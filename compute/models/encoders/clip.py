@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from compute.models.adapter import Hardware
-from compute.models.encoders import framing, patches
 from compute.models.encoders.towers import BUCKETED, ImageTower, Towers, text_tower
 from compute.models.files.pretrained import SHOWN
 from compute.models.files.weights import under
@@ -77,7 +76,6 @@ def load(row: Model, hardware: Hardware, checkpoint: ClipCheckpoint, *, normalis
         "processor": checkpoint.processor["image_processor_type"],
         **{name: checkpoint.processor[name] for name in SHOWN if name in checkpoint.processor},
     }
-    patch = framing.sides(checkpoint.vision["patch_size"])
     return Towers(
         name=row.key,
         settings={
@@ -87,14 +85,7 @@ def load(row: Model, hardware: Hardware, checkpoint: ClipCheckpoint, *, normalis
             "text": described,
         },
         hardware=hardware,
-        image=ImageTower(
-            ready=pixels,
-            run=vision.vectors,
-            patches=lambda inputs: patches.grid(
-                vision.patches(inputs), pixels=inputs["pixel_values"], patch=patch, of=row.key
-            ),
-            frame=framing.of_processor(processing, patch=patch),
-        ),
+        image=ImageTower(ready=pixels, run=vision.vectors),
         text=reads,
         normalise=normalise,
     )
@@ -208,11 +199,8 @@ class _ClipVision:
 
     def vectors(self, inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
         """(n, d) of images (n, 3, side, side)."""
-        return self._project(self._states(inputs)[:, 0])
-
-    def patches(self, inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        """(n, patches, d): the last states of the patches, each through the norm and the projection."""
-        return self._project(self._states(inputs)[:, 1:])
+        states = _normed(self._states(inputs)[:, 0], self.own, "post_layernorm", self.eps)
+        return states @ self.weights["visual_projection.weight"].T
 
     def _states(self, inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
         import torch
@@ -223,9 +211,6 @@ class _ClipVision:
         first = self.own["embeddings.class_embedding"].expand(len(tokens), 1, -1)
         states = torch.cat([first, tokens], dim=1) + self.own["embeddings.position_embedding.weight"]
         return self.layers(_normed(states, self.own, "pre_layrnorm", self.eps))
-
-    def _project(self, states: torch.Tensor) -> torch.Tensor:
-        return _normed(states, self.own, "post_layernorm", self.eps) @ self.weights["visual_projection.weight"].T
 
 
 class _ClipText:

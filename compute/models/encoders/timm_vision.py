@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compute.models.adapter import Hardware, chosen
-from compute.models.encoders import framing, patches
 from compute.models.encoders.towers import ImageTower, Towers
 from compute.models.files.weights import WEIGHTS, existing, fill, one_line, seeded, tensors
 from compute.types import BadInput, Model
@@ -115,8 +114,6 @@ def towers(
         image=ImageTower(
             ready=lambda image: {"pixel_values": transform(image)},
             run=lambda inputs: model(inputs["pixel_values"]),
-            patches=lambda inputs: patches.of_timm(model, inputs["pixel_values"], of=row.key),
-            frame=framing.of_timm(config, patch=patches.timm_patch(model)),
         ),
         settings={
             "image": {name: config[name] for name in SHOWN if name in config},

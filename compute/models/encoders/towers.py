@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from compute.models.adapter import Hardware
-from compute.models.encoders.framing import UNKNOWN, Frame, Seen
 from compute.types import CannotDo
 
 if TYPE_CHECKING:
@@ -28,16 +27,10 @@ MASKED, FULL, BUCKETED = "to the longest, masked", "to max_tokens, not masked", 
 
 @dataclass(kw_only=True)
 class ImageTower:
-    """`ready` makes an image's tensors, without a batch; `run` turns them, stacked on the device, into (n, d).
-
-    `patches` turns them into (n, rows, columns, d), as compute/models/encoders/patches.py says; `frame` is how `ready`
-    resizes and crops an image, None where that is not known.
-    """
+    """`ready` makes an image's tensors, without a batch; `run` turns them, stacked on the device, into (n, d)."""
 
     ready: Callable[[Image.Image], Mapping[str, torch.Tensor]]
     run: Callable[[Mapping[str, torch.Tensor]], torch.Tensor]
-    patches: Callable[[Mapping[str, torch.Tensor]], torch.Tensor] | None = None
-    frame: Frame | None = None
 
 
 @dataclass(kw_only=True)
@@ -132,25 +125,6 @@ class Towers:
         if modality == "text":
             return self._texts(prepared)
         return self.image.run({name: self._batch([item[name] for item in prepared]) for name in prepared[0]})
-
-    def patches(self, image: Image.Image) -> np.ndarray:
-        """(rows, columns, d) float32, not normalised: a vector a patch, of the part of the image that `seen` tells.
-
-        Last states, through the norm and the projection of the pooled vector (compute/models/encoders/patches.py).
-        Raises CannotDo where the model has no grid of patches.
-        """
-        import torch
-
-        if self.image is None or self.image.patches is None:
-            raise CannotDo(f"{self.name} has no patch tokens. Choose another model for a map of similar regions")
-        with torch.inference_mode():
-            inputs = {name: self._batch([value]) for name, value in self.prepare("image", image).items()}
-            return np.ascontiguousarray(self.image.patches(inputs)[0].float().cpu().numpy())
-
-    def seen(self, image: Image.Image) -> Seen:
-        """Which part of the image the grid of `patches` covers; all of it, with a note, where that is not known."""
-        frame = None if self.image is None else self.image.frame
-        return UNKNOWN if frame is None else frame.seen(width=image.width, height=image.height)
 
     def _batch(self, values: list[torch.Tensor]) -> torch.Tensor:
         """The stacked values on the device; by way of pinned memory to CUDA, from which copies are fast."""

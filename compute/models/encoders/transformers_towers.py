@@ -12,38 +12,30 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from compute.models.adapter import Hardware, chosen
-from compute.models.encoders import clip, framing, patches
+from compute.models.encoders import clip
 from compute.models.encoders.towers import BUCKETED, FULL, MASKED, ImageTower, TextTower, Towers, text_tower
 from compute.models.files import pretrained
 from compute.models.files.weights import PROCESSOR, TOKENIZER, RequiredFiles, architecture, checkpoint_of
-from compute.types import BadInput, CannotDo, Model
+from compute.types import BadInput, Model
 
 if TYPE_CHECKING:
     import torch
 
 POOLINGS = {"cls": "first token", "mean": "mean of all tokens", "pooler": "the model's own"}
 WITHOUT_CLS = ("ijepa", "siglip_vision_model", "swin", "swinv2")  # their first token is a patch like the others
-# How many tokens stand before the patches, registers apart, in networks whose last states are normed and row by row.
-BEFORE = {
-    "deit": 2,
-    "dinov2": 1,
-    "dinov2_with_registers": 1,
-    "dinov3_vit": 1,
-    "ijepa": 0,
-    "siglip_vision_model": 0,
-    "vit": 1,
-    "vit_mae": 1,
-    "vit_msn": 1,
-}
+# Image networks whose usual vector needs no choice, besides those without attention.
+SETTLED = (
+    *("deit", "dinov2", "dinov2_with_registers", "dinov3_vit", "ijepa", "siglip_vision_model"),
+    *("vit", "vit_mae", "vit_msn"),
+)
 PREFIX: dict[str, Any] = {"text_prefix": "", "max_tokens": None}
 
 
 class Family(NamedTuple):
     """How checkpoints of one family become towers.
 
-    `see` and `read` give the library's output for images, and for tokens with a mask (None where padding is seen);
-    `lay` gives vectors of patches. `pooling` is a key of POOLINGS, empty where it depends on the network; `poolings`
-    are those that an option may name.
+    `see` and `read` give the library's output for images, and for tokens with a mask (None where padding is seen).
+    `pooling` is a key of POOLINGS, empty where it depends on the network; an option may name one of `poolings`.
     """
 
     kinds: tuple[str, ...] = ()  # the library's `model_type`; empty: any
@@ -51,7 +43,6 @@ class Family(NamedTuple):
     options: Mapping[str, Any] = PREFIX  # besides those of every checkpoint
     see: Callable[..., Any] | None = None
     read: Callable[..., Any] | None = None
-    lay: Callable[..., torch.Tensor] | None = None
     pooling: str = "pooler"
     pooled: str = "the model's own, projected"  # in words, where no option names the pooling
     poolings: tuple[str, ...] = tuple(POOLINGS)
@@ -98,7 +89,8 @@ def load(row: Model, hardware: Hardware, folder: Path, *, family: Family, module
         },
     )
     if family.see is not None:
-        towers.image, towers.settings["image"] = _image_tower(row, ready, family, model, pooling)
+        pixels, towers.settings["image"] = pretrained.image_input(row, folder=ready)
+        towers.image = ImageTower(ready=pixels, run=lambda inputs: pooled(family.see(model, **inputs), pooling))
     if texts:
 
         def read(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -118,22 +110,6 @@ def load(row: Model, hardware: Hardware, folder: Path, *, family: Family, module
     if bundled:
         towers.image.ready, towers.text.ready = clip.preparation(bundled)
     return towers
-
-
-def _image_tower(
-    row: Model, folder: Path, family: Family, model: torch.nn.Module, pooling: str
-) -> tuple[ImageTower, dict[str, Any]]:
-    ready, processing = pretrained.image_input(row, folder=folder)
-    size = getattr(getattr(model.config, "vision_config", model.config), "patch_size", None)
-    if not family.kinds and model.config.model_type not in BEFORE:
-        size = None
-    patch = framing.sides(size) if size else None
-    return ImageTower(
-        ready=ready,
-        run=lambda inputs: pooled(family.see(model, **inputs), pooling),
-        patches=lambda inputs: family.lay(model, inputs, patch=patch, of=row.key),
-        frame=framing.of_processor(processing, patch=patch),
-    ), processing
 
 
 def pooled(output: Any, pooling: str, mask: torch.Tensor | None = None) -> torch.Tensor:
@@ -206,41 +182,6 @@ def _of_states(model: torch.nn.Module, **inputs: torch.Tensor) -> Any:
     return model(**inputs, noise=order.expand(len(inputs["pixel_values"]), -1))
 
 
-def _lay_states(
-    model: torch.nn.Module, inputs: Mapping[str, torch.Tensor], *, patch: tuple[int, int] | None, of: str
-) -> torch.Tensor:
-    """Patch tokens without the class token and registers; of a network without attention the last feature map, through
-    the norm of its pooled vector where it has one (ConvNeXt). Raises CannotDo for other layouts."""
-    config = model.config
-    if patch is None and any(hasattr(config, name) for name in ("num_attention_heads", "num_heads")):
-        raise CannotDo(f"{of}: in what order a network {config.model_type!r} has its patch tokens is not known")
-    hidden = _of_states(model, **inputs).last_hidden_state
-    if patch is not None:
-        before = BEFORE[config.model_type] + getattr(config, "num_register_tokens", 0)
-        return patches.grid(hidden[:, before:], pixels=inputs["pixel_values"], patch=patch, of=of)
-    laid, norm = patches.channels_last(hidden, of=of), getattr(model, "layernorm", None)
-    return laid if norm is None else norm(laid)
-
-
-def _lay_features(
-    model: torch.nn.Module, inputs: Mapping[str, torch.Tensor], *, patch: tuple[int, int] | None, of: str
-) -> torch.Tensor:
-    """Patch tokens: CLIP's through the norm and the projection of its class token, BLIP's through the projection,
-    SigLIP's through the norm (it pools by attention and projects no more), ALIGN's the map whose mean it takes."""
-    kind = model.config.model_type
-    if kind == "siglip2":
-        raise CannotDo(f"{of}: its images have patches of a number and their own shape, on no fixed grid")
-    states = model.vision_model(**inputs).last_hidden_state
-    if kind == "align":
-        return patches.channels_last(states, of=of)
-    if kind in CLIP.kinds:
-        states = model.visual_projection(model.vision_model.post_layernorm(states[:, 1:]))
-    elif kind == "blip":
-        states = states[:, 1:]
-    laid = patches.grid(states, pixels=inputs["pixel_values"], patch=patch, of=of)
-    return model.vision_proj(laid) if kind == "blip" else laid
-
-
 def _first(projection: torch.nn.Module, output: Any) -> SimpleNamespace:
     """The projected first token alone, as an output."""
     return SimpleNamespace(last_hidden_state=projection(output[0][:, :1]))
@@ -251,7 +192,6 @@ TwoTowers = partial(
     options={**PREFIX, "normalise": False},
     see=lambda model, **inputs: model.get_image_features(**inputs),
     read=lambda model, **inputs: model.get_text_features(**inputs),
-    lay=_lay_features,
 )
 # CLIP (Radford et al. 2021) and MetaCLIP 2 look back only and read their vector at the end token: padding is not seen.
 CLIP = TwoTowers(kinds=("clip", "metaclip_2"), padding=BUCKETED)
@@ -273,7 +213,7 @@ BLIP = TwoTowers(
 )
 # Images alone: MIEB takes DINOv2's first token; for others no source says. Option `pooling`: by default cls, mean
 # without such a token (I-JEPA), and pooler where a network has no attention and its states are maps.
-VISION = Family(options={"pooling": ""}, see=_of_states, lay=_lay_states, pooling="", spare=("pooler.",))
+VISION = Family(options={"pooling": ""}, see=_of_states, pooling="", spare=("pooler.",))
 # BERT, RoBERTa, XLM-R, ALBERT, ModernBERT. No source says how cFreD pooled texts (Table B.2): the mean, which every one
 # of its families can give.
 BERT = Family(

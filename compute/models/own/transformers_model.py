@@ -113,7 +113,7 @@ def _pooling(model: Any) -> tuple[str, str]:
     modality = {"pixel_values": "image", "input_ids": "text"}.get(model.main_input_name, "")
     if model.base_model is not model or (kind == "vit_mae" and config.mask_ratio):  # a head, or patches skipped
         return modality, ""
-    if modality == "image" and (kind in library.BEFORE or not hasattr(config, "num_attention_heads")):
+    if modality == "image" and (kind in library.SETTLED or not hasattr(config, "num_attention_heads")):
         return modality, library.usual_pooling(config)
     return modality, "mean" if modality == "text" and kind in MEAN else ""
 
