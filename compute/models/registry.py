@@ -41,7 +41,7 @@ TEXTS = ("torch", "transformers", "tokenizers")
 Texts = partial(Adapter, packages=TEXTS, weights=WEIGHTS, needs=(CONFIG, TOKENIZER), attention=True)
 
 
-def two_towers(family: transformers_towers.Family, *, version: int = 1) -> Adapter:
+def two_towers(family: transformers_towers.TowerFamily, *, version: int = 1) -> Adapter:
     """A family of images and texts that the transformers library loads and that can be trained."""
     load = partial(transformers_towers.load, family=family)
     return Transformers(

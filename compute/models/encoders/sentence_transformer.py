@@ -48,7 +48,7 @@ def width(folder: Path, *, hidden_size: int | None) -> int | None:
 
 
 @dataclass(kw_only=True)
-class Sentences:
+class SentenceEncoder:
     """An encoder of texts by the library's own `encode`."""
 
     settings: dict[str, Any]
@@ -80,7 +80,7 @@ class Sentences:
             )
 
 
-def load(row: Model, hardware: Hardware, folder: Path) -> Sentences:
+def load(row: Model, hardware: Hardware, folder: Path) -> SentenceEncoder:
     """Texts as `SentenceTransformer(folder).encode` has them, with the default prompt where the checkpoint names one.
 
     Options: `max_tokens`, `text_prefix` instead of the default prompt. Raises BadInput for a checkpoint that the
@@ -110,7 +110,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Sentences:
         )
     if options["max_tokens"]:
         model.max_seq_length = min(options["max_tokens"], model.max_seq_length or options["max_tokens"])
-    return Sentences(
+    return SentenceEncoder(
         model=model.to(hardware.torch_dtype).eval(),
         prefix=options["text_prefix"],
         settings={

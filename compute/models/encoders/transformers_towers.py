@@ -31,7 +31,7 @@ SETTLED = (
 PREFIX: dict[str, Any] = {"text_prefix": "", "max_tokens": None}
 
 
-class Family(NamedTuple):
+class TowerFamily(NamedTuple):
     """How checkpoints of one family become towers.
 
     `see` and `read` give the library's output for images, and for tokens with a mask (None where padding is seen).
@@ -50,7 +50,7 @@ class Family(NamedTuple):
     spare: tuple[str, ...] = ()  # weights that a checkpoint may lack
 
 
-def load(row: Model, hardware: Hardware, folder: Path, *, family: Family, module: bool = False) -> Towers:
+def load(row: Model, hardware: Hardware, folder: Path, *, family: TowerFamily, module: bool = False) -> Towers:
     """The family's towers; a row that embeds images alone has no text tower, and needs no tokenizer.
 
     `module`: the library's model is needed behind the towers, even where torch alone could run them; images and texts
@@ -188,7 +188,7 @@ def _first(projection: torch.nn.Module, output: Any) -> SimpleNamespace:
 
 
 TwoTowers = partial(
-    Family,
+    TowerFamily,
     options={**PREFIX, "normalise": False},
     see=lambda model, **inputs: model.get_image_features(**inputs),
     read=lambda model, **inputs: model.get_text_features(**inputs),
@@ -213,10 +213,10 @@ BLIP = TwoTowers(
 )
 # Images alone: MIEB takes DINOv2's first token; for others no source says. Option `pooling`: by default cls, mean
 # without such a token (I-JEPA), and pooler where a network has no attention and its states are maps.
-VISION = Family(options={"pooling": ""}, see=_of_states, pooling="", spare=("pooler.",))
+VISION = TowerFamily(options={"pooling": ""}, see=_of_states, pooling="", spare=("pooler.",))
 # BERT, RoBERTa, XLM-R, ALBERT, ModernBERT. No source says how cFreD pooled texts (Table B.2): the mean, which every one
 # of its families can give.
-BERT = Family(
+BERT = TowerFamily(
     options={**PREFIX, "pooling": "mean"},
     read=lambda model, **inputs: model(**inputs),
     pooling="mean",
