@@ -1,4 +1,7 @@
-"""The real app in a real browser: one server and one Chromium a process, every tab watched."""
+"""The real app in a real browser: one server and one Chromium a process, every tab watched.
+
+Both end with the last test of this package: Playwright keeps an event loop in this thread, which others may start.
+"""
 
 from __future__ import annotations
 
@@ -47,12 +50,10 @@ SETTLED = """([ready, busy]) => {
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests run last: Playwright keeps an event loop in this thread, which other tests may want to start.
+    """A browser test that fails is tried once more, in a fresh page, and the summary names it.
 
-    One that fails is tried once more, in a fresh page, and the summary names it: on a starved machine a page may be
-    read before its answer is drawn. What is wrong with the page itself fails twice.
+    On a starved machine a page may be read before its answer is drawn. What is wrong with the page itself fails twice.
     """
-    items.sort(key=lambda item: Path(__file__).parent in item.path.parents)
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.flaky(reruns=1))
@@ -95,7 +96,7 @@ def _database(folder: Path) -> Path:
         return build.build(folder / "likeness.duckdb", results=results).path
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server(app_database: Path) -> Iterator[str]:
     """The app's address, ending in a slash."""
     with serving(app_database) as address:
@@ -186,7 +187,7 @@ def framed(visit: Callable[..., Any], addresses: Sequence[str]) -> list[tuple[in
         return list(zip(page.wait_for_function(STEADY, polling=100).json_value(), frames, strict=True))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
     """Chromium, from CHROMIUM or the path; skipped where there is none."""
     pytest.importorskip("playwright", reason="playwright is not installed: pip install -r tests/requirements.txt")
@@ -238,7 +239,7 @@ def settle(page: Any, ready: str = "h1") -> Any:
     return page
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def contexts(browser: Any) -> Iterator[Callable[..., Any]]:
     """One browser profile a set of options, so that later tabs find the files in its cache."""
     made: dict[str, Any] = {}
