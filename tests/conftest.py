@@ -42,7 +42,7 @@ def claims_read_once() -> Iterator[None]:
     shipped, of_these, known = (paths.PUBLISHED, paths.IMPORTED, paths.CLAIMS), build.all_claims, []
 
     def claims() -> list:
-        if (paths.PUBLISHED, paths.IMPORTED, paths.CLAIMS) != shipped:
+        if shipped != (paths.PUBLISHED, paths.IMPORTED, paths.CLAIMS):
             return of_these()
         known[:] = known or of_these()
         return list(known)
