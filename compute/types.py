@@ -8,7 +8,9 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen, Predicate
 
 KINDS = ("encoder", "metric", "mllm", "generator", "distribution")
 ABILITIES = ("embed_image", "embed_text", "compare", "choose", "score_pair", "generate")
@@ -195,6 +197,16 @@ class CannotDo(LikenessError):
     """A model without the ability that a task needs; the plan skips such runs with this reason."""
 
 
+# The limits of a noun's fields. They hold for what is read from records that anyone may have written
+# (`compute.io.nouns.strict`); what the code makes is trusted.
+Name = Annotated[str, MaxLen(LONGEST_KEY)]
+Line = Annotated[Name, Predicate(str.isprintable)]  # which a terminal would not obey
+Text = Annotated[str, MaxLen(4000)]
+Count = Annotated[int, Ge(0), Lt(1 << 63)]  # what a column of the database holds
+Amount = Annotated[float, Ge(0)]
+Share = Annotated[float, Ge(0), Le(1)]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
     """One published benchmark. `bibtex` cites the paper."""
@@ -211,30 +223,30 @@ class Benchmark:
 class Model:
     """A model that scores similarity, or a generator to be evaluated."""
 
-    key: str  # lower-case hub id where one exists
-    title: str
-    organisation: str = ""
-    kind: str = "encoder"  # one of KINDS
-    family: str = ""
-    adapter: str = ""  # how it is loaded; empty: published scores only
-    weights: str = ""  # hub id in its own spelling; empty: not public or not known
-    revision: str = ""
-    abilities: tuple[str, ...] = ()
+    key: Name  # lower-case hub id where one exists
+    title: Line
+    organisation: Line = ""
+    kind: Literal[KINDS] = "encoder"
+    family: Line = ""
+    adapter: Line = ""  # how it is loaded; empty: published scores only
+    weights: Annotated[Text, Predicate(str.isprintable)] = ""  # hub id in its own spelling; empty: not public or known
+    revision: Line = ""
+    abilities: tuple[Literal[ABILITIES], ...] = ()
     late_interaction: bool | None = None  # many vectors an item, compared by MaxSim; False: one
     instructions: bool | None = None  # takes an instruction with its inputs
-    parameters_m: float | None = None  # millions
-    memory_mb: float | None = None  # of the weights as they are published
-    embed_dim: int | None = None
-    max_tokens: int | None = None  # of a text
-    image_size: int | None = None  # pixels
-    modalities: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()  # such as eng-Latn; empty: not stated
+    parameters_m: Amount | None = None  # millions
+    memory_mb: Amount | None = None  # of the weights as they are published
+    embed_dim: Count | None = None
+    max_tokens: Count | None = None  # of a text
+    image_size: Count | None = None  # pixels
+    modalities: tuple[Name, ...] = ()
+    languages: tuple[Name, ...] = ()  # such as eng-Latn; empty: not stated
     open_weights: bool | None = None
-    license: str = ""
-    released: str = ""  # ISO date, or year and month
-    trained_on: tuple[str, ...] = ()  # dataset keys
-    group: str = ""  # general-purpose | specialised | multi-task, as UniSim-Bench sorts them
-    facts_from: str = ""  # who states the facts of the row; notes on the model say where another does
+    license: Line = ""
+    released: Name = ""  # ISO date, or year and month
+    trained_on: tuple[Line, ...] = ()  # dataset keys
+    group: Name = ""  # general-purpose | specialised | multi-task, as UniSim-Bench sorts them
+    facts_from: Text = ""  # who states the facts of the row; notes on the model say where another does
     options: dict[str, Any] = field(default_factory=dict)
 
 
@@ -242,24 +254,24 @@ class Model:
 class Task:
     """One question for a model on one data set."""
 
-    key: str
-    title: str
-    benchmark: str
-    category: str
-    dataset: str  # dataset key
-    cluster: str = ""  # the same for tasks of a suite that share their data
-    revision: str = ""
-    split: str = ""
-    subsets: tuple[str, ...] = (WHOLE,)
-    procedure: str = ""
-    metrics: tuple[str, ...] = ()  # the first is the headline
+    key: Name
+    title: Name
+    benchmark: Name
+    category: Name
+    dataset: Text  # dataset key
+    cluster: Name = ""  # the same for tasks of a suite that share their data
+    revision: Name = ""
+    split: Name = ""
+    subsets: Annotated[tuple[Name, ...], MinLen(1)] = (WHOLE,)
+    procedure: Name = ""
+    metrics: Annotated[tuple[Name, ...], MinLen(1)] = ()  # the first is the headline
     chance: float | None = None  # value of the headline metric by guessing
-    n_items: int | None = None
-    modalities: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    license: str = ""
-    notes: str = ""
-    suites: tuple[str, ...] = ()
+    n_items: Count | None = None
+    modalities: tuple[Name, ...] = ()
+    languages: tuple[Name, ...] = ()
+    license: Name = ""
+    notes: Text = ""
+    suites: tuple[Name, ...] = ()
     ranked: bool = True  # False: shown, but not part of a suite's mean
 
     @property
@@ -291,37 +303,37 @@ class Metric:
 class Suite:
     """A named list of tasks with its rule of aggregation."""
 
-    key: str
-    title: str
-    benchmark: str
-    aggregate: str  # one of AGGREGATES
-    description: str
-    minimum_coverage: float = 1.0  # default share of tasks a row needs to be ranked
-    baselines: tuple[str, ...] = ()  # model keys that computed runs of the suite are shown with
-    # Of a category in the mean, above 0; a category that is not named has 1.
-    category_weights: dict[str, float] = field(default_factory=dict)
+    key: Name
+    title: Text
+    benchmark: Name
+    aggregate: Literal[AGGREGATES]
+    description: Text
+    minimum_coverage: Share = 1.0  # default share of tasks a row needs to be ranked
+    baselines: tuple[Name, ...] = ()  # model keys that computed runs of the suite are shown with
+    # Of a category in the mean; a category that is not named has 1.
+    category_weights: dict[Name, Annotated[float, Gt(0)]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
     """One model on one task, from one source."""
 
-    id: str
-    model: str
-    task: str
-    procedure: str = ""
-    origin: str = "published"  # one of ORIGINS
-    source: str = ""  # `UniSim-Bench Table 2`; a collection and revision; a run's folder
+    id: Annotated[str, MaxLen(3 * LONGEST_KEY)]
+    model: Name
+    task: Name
+    procedure: Name = ""
+    origin: Literal[ORIGINS] = "published"
+    source: Text = ""  # `UniSim-Bench Table 2`; a collection and revision; a run's folder
     settings: dict[str, Any] = field(default_factory=dict)
-    fingerprint: str = ""
-    code: str = ""
-    seed: int | None = None
-    dtype: str = ""
-    device: str = ""
-    seconds: float | None = None
-    started: str = ""
-    status: str = "complete"  # complete | partial | failed
-    error: str = ""
+    fingerprint: Name = ""
+    code: Text = ""
+    seed: Count | None = None
+    dtype: Text = ""
+    device: Text = ""
+    seconds: Amount | None = None
+    started: Text = ""
+    status: Literal["complete", "partial", "failed"] = "complete"
+    error: Text = ""
     main: bool = True  # False: another source's score for the same cell, stored but not shown
 
 
@@ -330,13 +342,13 @@ class Score:
     """One figure of one run. `printed` keeps the source's own digits."""
 
     run: str
-    subset: str
-    metric: str
+    subset: Name
+    metric: Name
     value: float  # finite; proportions as fractions
-    n: int | None = None  # items it rests on: those with an answer
-    stderr: float | None = None
-    printed: str = ""
-    coverage: float | None = None  # share of the items that it rests on; None where the source does not say
+    n: Count | None = None  # items it rests on: those with an answer
+    stderr: Amount | None = None
+    printed: Name = ""
+    coverage: Share | None = None  # share of the items that it rests on; None where the source does not say
     lower_bound: float | None = None  # the value if every missing answer were wrong; None where none is missing
     # The 95% interval of a metric that defines one; of others it follows from `stderr`. It need not be
     # symmetric, and is that of the value less its `bias`.

@@ -97,7 +97,7 @@ QUERIES = (
     (
         "/data/items",
         f"task={TASK}",
-        ("task=mini/kinds", "items=colour-histogram", "show={show}", "order={order}", "every=yes"),
+        ("task=mini/shapes-present", "items=colour-histogram", "show={show}", "order={order}", "every=yes"),
     ),
     ("/data/items", "task=mini/photographs", ("part=2",)),
     ("/data/items", "task={parted}", ("subset={subset}",)),

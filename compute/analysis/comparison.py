@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from compute.analysis.intervals import Z95
+from compute.analysis.intervals import Z95, Difference
 from compute.analysis.ranks import means
 from compute.analysis.ranks.variance import PRINTED_MEANS, listed
 from compute.analysis.significance import (
@@ -18,7 +18,6 @@ from compute.analysis.significance import (
     FEWEST_SETS,
     SAME,
     TOO_FEW,
-    DifferenceTest,
     item_error,
     of_pair,
     set_parts,
@@ -141,7 +140,7 @@ def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = Non
         means.shared_direction(columns=shared, higher=table.higher, scales=table.scales, tasks=len(table.tasks))
     except BadInput as error:
         reason = str(error)
-    difference, test, about = math.nan, DifferenceTest(math.nan, math.nan, math.nan), "tasks"
+    difference, test, about = math.nan, Difference(value=math.nan), "tasks"
     if not reason:
         parts, weights = set_parts(gap, blocks, table.clusters)
         difference = float(parts.sum())
@@ -150,7 +149,7 @@ def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = Non
             reason = PRINTED_MEANS.format(listed(printed))
         elif len(parts) >= FEWEST_SETS:
             test = of_pair(parts, weights)
-            reason = SAME if math.isnan(test.low) else ""
+            reason = "" if test.known else SAME
         elif math.isfinite(
             error := math.hypot(*(item_error(own, ~np.isnan(gap), blocks, table.clusters) for own in errors))
         ):
@@ -186,7 +185,8 @@ def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = Non
     )
 
 
-def of_error(difference: float, error: float) -> DifferenceTest:
+def of_error(difference: float, error: float) -> Difference:
     """Tests a difference by its standard error, with the normal distribution."""
     normal = NormalDist()
-    return DifferenceTest(2 * normal.cdf(-abs(difference) / error), difference - Z95 * error, difference + Z95 * error)
+    low, high = difference - Z95 * error, difference + Z95 * error
+    return Difference(value=difference, low=low, high=high, p=2 * normal.cdf(-abs(difference) / error))

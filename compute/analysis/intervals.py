@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +16,35 @@ Z95 = 1.959963984540054  # normal quantile of 97.5 percent
 # A share of fewer items is too coarse for a normal test: one that compares two of them would see differences that
 # Fisher's exact test does not.
 FEWEST_ITEMS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A value and its 95% interval; NaN: not known, and `reason` says why."""
+
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+    reason: str = ""
+
+    @property
+    def known(self) -> bool:
+        """Whether it has an interval."""
+        return not math.isnan(self.low)
+
+    def text(self, digits: int, *, scale: float = 1.0) -> str:
+        """`0.85 (0.71 to 0.93)`; the value alone where it has no interval, - where there is none."""
+        known = (each for each in (self.value, self.low, self.high) if not math.isnan(each))
+        value, *ends = [rounded(each, digits, scale=scale) for each in known] or "-"
+        return f"{value} ({ends[0]} to {ends[1]})" if ends else value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference(Estimate):
+    """What is known of one difference by itself, a minus b."""
+
+    p: float = math.nan  # two-sided
+    n: int | None = None  # items
 
 
 def bias_note(value: float, bias: float | None, *, digits: int, scale: float = 1.0) -> str:

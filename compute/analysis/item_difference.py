@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import replace
 
 import pandas as pd
 
+from compute.analysis.intervals import Difference
 from compute.analysis.significance import FEWEST_SETS, SAME, of_pair
 
 
-@dataclass(frozen=True, kw_only=True)
-class ItemDifference:
-    """The difference of a task's headline, a minus b, over the items that both answered; NaN: not known."""
-
-    difference: float
-    n: int  # items
-    low: float = math.nan  # of the 95% interval
-    high: float = math.nan
-    p: float = math.nan  # two-sided
-    reason: str = ""  # why difference, interval or p are missing
-
-
-def paired_difference(first: pd.DataFrame, second: pd.DataFrame, *, metric: str) -> ItemDifference:
+def paired_difference(first: pd.DataFrame, second: pd.DataFrame, *, metric: str) -> Difference:
     """The mean of the first's values less that of the second's, with the interval and p of flipped signs of items
-    (`significance.of_pair`).
+    (`significance.of_pair`); `reason` says why difference, interval or p are missing.
 
     Frames as `run_folders.table` makes them: `item` (with its subset before it, where there are several), `subset`, and
     a column of the metric, which is a mean over items. Of several subsets each counts once; an item of the same name in
@@ -33,7 +22,7 @@ def paired_difference(first: pd.DataFrame, second: pd.DataFrame, *, metric: str)
     columns = ["item", "subset", metric]
     joined = first[columns].merge(second[columns], on=["item", "subset"], suffixes=("_a", "_b")).dropna()
     if joined.empty:
-        return unknown("they answered no item in common")
+        return Difference(value=math.nan, reason="they answered no item in common")
     gaps = joined[f"{metric}_a"].astype(float) - joined[f"{metric}_b"].astype(float)
     parts = gaps.groupby(joined["subset"])
     difference = float(parts.mean().mean())
@@ -46,13 +35,6 @@ def paired_difference(first: pd.DataFrame, second: pd.DataFrame, *, metric: str)
     together = pd.DataFrame({"part": gaps / size, "weight": 1 / size}).groupby(names).sum()
     n = len(together)
     if n < FEWEST_SETS:
-        return ItemDifference(
-            difference=difference, n=n, reason=f"too few items: {n}, of which {FEWEST_SETS} are needed"
-        )
+        return Difference(value=difference, n=n, reason=f"too few items: {n}, of which {FEWEST_SETS} are needed")
     test = of_pair(together["part"].to_numpy(), together["weight"].to_numpy())
-    return ItemDifference(difference=difference, n=n, **test._asdict(), reason=SAME if math.isnan(test.low) else "")
-
-
-def unknown(reason: str) -> ItemDifference:
-    """No difference, and why."""
-    return ItemDifference(difference=math.nan, n=0, reason=reason)
+    return replace(test, value=difference, n=n, reason="" if test.known else SAME)

@@ -24,11 +24,11 @@ need not differ from each other. A model whose differences are not known has no 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from compute.analysis.intervals import Difference
 from compute.analysis.ranks.means import Block
 from compute.arrays import Bools, Floats, Ints
 
@@ -115,15 +115,7 @@ def _turned(found: Bools, ahead: Floats, order: Ints) -> Bools:
     return ((found & (ahead > 0)) | (found & (ahead < 0)).T)[np.ix_(back, back)]
 
 
-class DifferenceTest(NamedTuple):
-    """What is known of one difference by itself."""
-
-    p: float  # two-sided
-    low: float  # of the 95% interval; NaN where the parts are all in proportion to their weights
-    high: float
-
-
-def of_pair(parts: Floats, weights: Floats) -> DifferenceTest:
+def of_pair(parts: Floats, weights: Floats) -> Difference:
     """Tests whether the sum of `parts` [sets], each data set's part of a difference, is 0 by chance alone.
 
     weights [sets] >= 0, of which the parts are: a difference that is the same everywhere makes them proportional. The
@@ -141,11 +133,11 @@ def of_pair(parts: Floats, weights: Floats) -> DifferenceTest:
     low, high = np.sort(np.fmin(*ends)), np.sort(np.fmax(*ends))
     rarest = int(ALPHA * (len(signs) + 1))
     if not rarest or high[-1] - low[0] <= EQUAL * np.abs(ends).max(initial=0, where=~np.isnan(ends)):
-        return DifferenceTest(p, np.nan, np.nan)
+        return Difference(value=float(total), p=p)
     low, high = (
         0.0 if abs(end) <= EQUAL * max(high[-1], -low[0]) else float(end) for end in (low[rarest - 1], high[-rarest])
     )
-    return DifferenceTest(p, low, high)
+    return Difference(value=float(total), low=low, high=high, p=p)
 
 
 def set_parts(gap: Floats, blocks: Sequence[Block], clusters: Ints | None) -> tuple[Floats, Floats]:

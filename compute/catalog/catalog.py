@@ -5,18 +5,17 @@ Users add models of their own by a table `models.csv` in LIKENESS_HOME, which an
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from compute import paths
+from compute.io.nouns import parts, read_rows, wrong_cell
 from compute.io.tables import read_csv
 from compute.metrics import METRICS
 from compute.models.files.weights import with_folders
@@ -211,7 +210,7 @@ def _find(noun: str, key: str, rows: tuple):
 
 def load(folder: Path = CATALOG) -> Catalog:
     """Reads the catalogue. Raises BadInput naming the file, the row and what is wrong."""
-    nouns = {name: _nouns(noun, folder / f"{name}.csv") for name, noun in NOUNS.items()}
+    nouns = {name: read_rows(folder / f"{name}.csv", noun) for name, noun in NOUNS.items()}
     path = folder / "mieb_tasks.csv"
     mieb = tuple(map(_mieb_task, read_csv(path, columns=MIEB_COLUMNS).to_dict("records")))
     catalog = Catalog(metrics=METRICS, **{**nouns, "tasks": (*nouns["tasks"], *mieb)})
@@ -238,106 +237,16 @@ def known() -> Catalog:
         return catalog
     models = tuple(
         with_folders(row, lambda way: os.path.normpath(path.parent / way))
-        for row in _nouns(Model, path, required=NEEDED)
+        for row in read_rows(path, Model, required=NEEDED)
     )
     catalog = replace(catalog, models=(*catalog.models, *models))
     for number, row in enumerate(models, 1):
         if not MODEL_KEY.fullmatch(row.key):
-            raise _wrong(path, number, "key", f"{row.key!r} is not lower-case letters, digits and . _ / + -")
+            raise wrong_cell(path, number, "key", f"{row.key!r} is not lower-case letters, digits and . _ / + -")
         if row.adapter and not row.abilities:
-            raise _wrong(path, number, "abilities", f"an adapter needs some of {', '.join(ABILITIES)}")
+            raise wrong_cell(path, number, "abilities", f"an adapter needs some of {', '.join(ABILITIES)}")
     _check(catalog, "models", models, path=path)
     return catalog
-
-
-def _nouns(noun: type, path: Path, *, required: Sequence[str] = ()) -> tuple:
-    """The rows of a table that has the noun's fields as columns, and no others; only `required` ones where named."""
-    columns = [field.name for field in fields(noun)]
-    frame = read_csv(path, columns=tuple(required or columns))
-    if unknown := [column for column in frame.columns if column not in columns]:
-        raise BadInput(
-            f"{path.name} has a column {unknown[0]!r} that is not known.{suggestion(unknown[0], columns)} "
-            f"Known are: {', '.join(columns)}"
-        )
-    rows = []
-    for number, cells in enumerate(frame.to_dict("records"), 1):
-        values = {}
-        for column, text in cells.items():
-            if required and not (text.isprintable() and (text.strip() or column not in required)):
-                raise _wrong(path, number, column, "it is empty, or has more than one line")
-            try:
-                if text or not required:  # an empty cell is as a missing column
-                    values[column] = PARSERS.get(column, str)(text)
-            except ValueError as error:
-                raise _wrong(path, number, column, f"{text!r} is not {error}") from error
-        rows.append(noun(**values))
-    return tuple(rows)
-
-
-def _wrong(path: Path, number: int, column: str, problem: str) -> BadInput:
-    return BadInput(f"{path.name}, row {number}, column {column!r}: {problem}")
-
-
-def _list(text: str, *, separator: str = ";") -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(separator) if part.strip())
-
-
-# Parsers of cells. They raise ValueError with what the text is not.
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text.strip() or 0)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise ValueError("a number")
-    return value if text.strip() else None
-
-
-def _count(text: str) -> int | None:
-    value = _number(text)
-    return None if value is None else int(value)
-
-
-def _truth(text: str) -> bool | None:
-    known = {"true": True, "false": False, "": None}
-    if text.strip().lower() not in known:
-        raise ValueError("true, false or empty")
-    return known[text.strip().lower()]
-
-
-def _options(text: str) -> dict[str, Any]:
-    try:
-        options = json.loads(text or "{}")
-    except json.JSONDecodeError as error:
-        raise ValueError(f"JSON ({error})") from error
-    if not isinstance(options, dict):
-        raise ValueError("a JSON object")
-    return options
-
-
-# How a cell becomes a field's value, where it is not simply its text.
-LISTS = (
-    "abilities",
-    "baselines",
-    "languages",
-    "metrics",
-    "modalities",
-    "names",
-    "part_of",
-    "subsets",
-    "suites",
-    "trained_on",
-)
-PARSERS: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(LISTS, _list),
-    **dict.fromkeys(("parameters_m", "memory_mb", "chance", "minimum_coverage"), _number),
-    **dict.fromkeys(("embed_dim", "max_tokens", "image_size", "n_items"), _count),
-    **dict.fromkeys(("late_interaction", "instructions", "open_weights"), _truth),
-    "ranked": lambda text: _truth(text) is not False,
-    **dict.fromkeys(("options", "category_weights"), _options),
-}
 
 
 def _named(row: Mapping[str, str], column: str, known: Mapping[str, str]) -> str:
@@ -348,7 +257,7 @@ def _named(row: Mapping[str, str], column: str, known: Mapping[str, str]) -> str
 
 def _mieb_task(row: dict[str, str]) -> Task:
     """One row of MIEB's own task table as our noun; sizes and chance levels follow from its columns."""
-    classes = _count(row["num_classes"])
+    classes = int(row["num_classes"] or 0)
     procedure = _named(row, "abstask_type", MIEB_PROCEDURES)
     if row["mteb_task_type"] == "VisionCentricQA":
         procedure = "multiple_choice"
@@ -366,25 +275,25 @@ def _mieb_task(row: dict[str, str]) -> Task:
         cluster=row["cluster"],
         revision=row["revision"],
         split=row["eval_splits"],
-        subsets=_list(row["subsets"], separator="|"),
+        subsets=parts(row["subsets"], "|"),
         metrics=(metric,),
         chance=_mieb_chance(row, procedure=procedure, metric=metric, classes=classes),
-        n_items=_count(row[counted]),
-        modalities=_list(row["modalities"], separator="+"),
-        languages=_list(row["languages"], separator="|"),
+        n_items=int(row[counted]) if row[counted] else None,
+        modalities=parts(row["modalities"], "+"),
+        languages=parts(row["languages"], "|"),
         license=row["license"],
         notes=row["extra"],
         suites=tuple(suite for flag, suite in MIEB_SUITES.items() if row[flag] == "1"),
     )
 
 
-def _mieb_chance(row: dict[str, str], *, procedure: str, metric: str, classes: int | None) -> float | None:
+def _mieb_chance(row: dict[str, str], *, procedure: str, metric: str, classes: int) -> float | None:
     """What guessing scores by construction; None where that does not follow from the task's row."""
     if procedure in ("probe", "zero_shot") and metric == "accuracy" and classes:
         return 1 / classes
     if procedure != "matching":
         return None
-    images, captions = (len(_list(row[column], separator="|")) for column in ("image_columns", "text_columns"))
+    images, captions = (len(parts(row[column], "|")) for column in ("image_columns", "text_columns"))
     if metric == "group_accuracy":
         # Two images and two captions: of the 24 orders of their four similarities, 4 have both right pairs on top.
         return 1 / 6 if images == captions == 2 else None
@@ -397,11 +306,11 @@ def _check(catalog: Catalog, noun: str, rows: Sequence[Any], *, path: Path) -> N
         counts = Counter(row.key for row in getattr(catalog, noun))
         for number, row in enumerate(rows, 1):
             if counts[row.key] > 1:
-                raise _wrong(path, number, "key", f"{row.key!r} is listed already. Choose another key")
+                raise wrong_cell(path, number, "key", f"{row.key!r} is listed already. Choose another key")
     for column, referred in REFERENCES[noun].items():
         keys = FIXED.get(referred) or {row.key for row in getattr(catalog, referred)}
         for number, row in enumerate(rows, 1):
             value = getattr(row, column)
             for name in (value,) if isinstance(value, str) else value:
                 if name not in keys:
-                    raise _wrong(path, number, column, f"{name!r} is not known.{suggestion(name, keys)}")
+                    raise wrong_cell(path, number, column, f"{name!r} is not known.{suggestion(name, keys)}")

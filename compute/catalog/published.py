@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from compute.analysis.ranks.means import binomial_stderr
 from compute.catalog.catalog import Catalog
 from compute.io.tables import read_csv
 from compute.paths import PUBLISHED
-from compute.types import BadInput, Run, Score
+from compute.types import BadInput, Metric, Run, Score, Task
 
 DASH = "-"  # the paper prints no value; an empty cell could not be read from our text
 
@@ -105,18 +105,17 @@ def load(catalog: Catalog, *, folder: Path = PUBLISHED) -> Figures:
                 )
                 if (run, subset, metric) in scores:
                     raise BadInput(f"{table['key']}.csv gives {model} on {task} twice: keep one row")
-                n = catalog.task(task).independent_items if catalog.metric(metric).proportion else None
-                scores[run, subset, metric] = Score(
-                    run=run,
-                    subset=subset,
-                    metric=metric,
-                    value=value,
-                    n=n,
-                    stderr=float(binomial_stderr(value=value, n=n)) if n else None,
-                    printed=printed,
-                )
+                about = catalog.task(task), catalog.metric(metric)
+                scores[run, subset, metric] = replace(score_of(run, *about, subset, value), printed=printed)
                 values.setdefault(cell, value)
     return Figures(runs=tuple(runs.values()), scores=tuple(scores.values()), gaps=tuple(gaps))
+
+
+def score_of(run: str, task: Task, metric: Metric, subset: str, value: float) -> Score:
+    """The score of a subset, with its standard error where the task's items are independent."""
+    n = task.independent_items if metric.proportion else None
+    error = float(binomial_stderr(value=value, n=n)) if n else None
+    return Score(run=run, subset=subset, metric=metric.key, value=value, n=n, stderr=error)
 
 
 def _cells(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -33,7 +34,7 @@ from compute.io.tables import read_csv
 from compute.models import ADAPTERS, NOTES, required_files
 from compute.models.files import weights
 from compute.procedures import judging
-from compute.types import BadInput, DatabaseError, Model, NotHere, first_line
+from compute.types import BadInput, DatabaseError, Model, NotHere, counted, first_line, shortened
 
 UNLISTED = "It is in no catalogue: this is what its runs say of it. To run it again, name it as before"
 PROJECTION = ("kind", "key", "x", "y", "cluster", "settings")
@@ -273,20 +274,11 @@ def _fixed_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
 
 
 def catalog_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
-    """One frame a table that the catalogue fills; suites and tasks keep their order as `position`."""
-    frames = {
-        name: frame(getattr(catalog, name))
-        for name in ("benchmarks", "suites", "datasets", "metrics", "tasks", "aliases")
+    """One frame a table that the catalogue fills."""
+    nouns = ("benchmarks", "suites", "datasets", "metrics", "tasks", "aliases")
+    return {name: frame(getattr(catalog, name)) for name in nouns} | {
+        "models": frame(map(weights.by_name, catalog.models))
     }
-    frames["models"] = frame(map(weights.by_name, catalog.models))
-    frames["suite_tasks"] = pd.DataFrame(
-        [{"suite": suite, "task": task.key} for task in catalog.tasks for suite in task.suites]
-    )
-    frames["tasks"] = frames["tasks"].drop(columns="suites")
-    frames["metrics"] = frames["metrics"].drop(columns=["inputs", "compute", "whole"])
-    for name in ("suites", "tasks"):
-        frames[name]["position"] = range(len(frames[name]))
-    return frames
 
 
 def notes(catalog: Catalog) -> pd.DataFrame:
@@ -338,18 +330,9 @@ def add_imports(frames: dict[str, pd.DataFrame], *, catalog: Catalog, folder: Pa
             problems.append(collections.refusal(one.name, error))
             continue
         sound.append(one)
-        tables = {noun: table for noun, table in one.tables.items() if noun not in ("runs", "scores")}
-        if "tasks" in tables:
-            pairs = tables["tasks"][["suites", "key"]].explode("suites").dropna()
-            pairs = pairs.rename(columns={"suites": "suite", "key": "task"})
-            frames["suite_tasks"] = _joined(frames["suite_tasks"], pairs, keys=["suite", "task"])
-            first = len(frames["tasks"])
-            tables["tasks"] = tables["tasks"].drop(columns="suites")
-            tables["tasks"]["position"] = range(first, first + len(tables["tasks"]))
-        if "metrics" in tables:
-            tables["metrics"] = tables["metrics"].drop(columns=["inputs", "compute", "whole"])
-        for noun, part in tables.items():
-            frames[noun] = _joined(frames[noun], part, keys=["key"])
+        for noun, part in one.tables.items():
+            if noun not in ("runs", "scores"):
+                frames[noun] = _joined(frames[noun], part, keys=["key"])
     if not sound:
         return problems, []
     runs, scores, superseded = collections.joined(sound)
@@ -372,28 +355,29 @@ def projections(path: Path) -> tuple[pd.DataFrame, list[str]]:
 
 def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[StoredRun], list[str]]:
     """The whole runs under the roots, once each, and why others were skipped: damaged, or of an unknown task, subset or
-    metric.
+    metric. Those of unknown tasks are counted in one sentence.
 
     A run that is under two roots is taken from where it is newest.
     """
     known = {noun: {row.key for row in getattr(catalog, noun)} for noun in ("models", "tasks", "metrics")}
     subsets = {task.key: {*task.subsets, "default", "average"} for task in catalog.tasks}
     newest: dict[str, StoredRun] = {}
-    problems = []
+    problems, gone = [], Counter[str]()
     for root in roots:
         for folder in run_folders.every(root):
             try:
                 stored = run_folders.read(folder)
+                if stored.run.task not in known["tasks"]:
+                    gone[stored.run.task] += 1
+                    continue
                 # A score of a part that its task does not have would count in the task's mean.
-                parts = subsets.get(stored.run.task, {score.subset for score in stored.scores})
-                if unknown := sorted({score.subset for score in stored.scores} - parts):
+                if unknown := sorted({score.subset for score in stored.scores} - subsets[stored.run.task]):
                     raise BadInput(
                         f"Run folder {'/'.join(stored.folder.parts[-3:])} has a score of {short(unknown[0])}, "
                         f"which is not a subset of {stored.run.task}: remove it and run again"
                     )
                 for noun, key in (
                     ("models", stored.run.model),
-                    ("tasks", stored.run.task),
                     *(("metrics", score.metric) for score in stored.scores),
                 ):
                     if key not in known[noun] and not (noun == "models" and MODEL_KEY.fullmatch(key)):
@@ -412,6 +396,11 @@ def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[StoredR
             before = newest.get(stored.run.id)
             if before is None or stored.date > before.date:
                 newest[stored.run.id] = stored
+    if gone:
+        problems.append(
+            f"{counted(gone.total(), 'run')} of tasks in no catalogue stay in their folders and are not shown: "
+            + shortened(", ".join(sorted(gone)), 400)
+        )
     return list(newest.values()), problems
 
 

@@ -160,8 +160,9 @@ def write(
 ) -> dict[Path, str]:
     """Makes a whole database at `path` from one frame a table; the old file stays until the new one is complete.
 
-    Frames may lack columns (they become NULL) but not have others. `items` are runs' ids with their Parquet files, of
-    which the `most_items` of lowest MD5 are taken; `ratings` those of them whose rows are all rated pairs;
+    Frames may lack columns (they become NULL), and others than the table's are not stored: a task's `suites` are the
+    rows of suite_tasks, the order of suites and tasks their `position`. `items` are runs' ids with their Parquet files,
+    of which the `most_items` of lowest MD5 are taken; `ratings` those of them whose rows are all rated pairs;
     `thumbnails` tasks' keys with theirs; `item_maps` one file a task and model; `sources` a digest of what all of it is
     made from, `fixed` one of what no run changes; `version` that of the published scores. Where `copied`, the rows
     that rest on `fixed` are those of the old file, to which the frames are added. Returns the Parquet files that are
@@ -171,6 +172,9 @@ def write(
     unknown = sorted(set(frames) - set(TABLES))
     if unknown:
         raise DatabaseError(f"The schema has no table {unknown[0]!r}; it has: {', '.join(TABLES)}")
+    if "suites" in frames.get("tasks", ()):
+        pairs = frames["tasks"][["suites", "key"]].explode("suites").dropna()
+        frames = {**frames, "suite_tasks": pairs.set_axis(["suite", "task"], axis=1)}
     with _written(path) as draft, duckdb.connect(str(draft)) as connection:
         for name, columns in TABLES.items():
             connection.execute(f"CREATE TABLE {name} ({columns})")
@@ -225,8 +229,10 @@ def _written(path: Path) -> Iterator[Path]:
 
 
 def _fill(connection: duckdb.DuckDBPyConnection, name: str, frame: pd.DataFrame) -> None:
-    connection.register("frame", frame)
-    columns = ", ".join(f'"{column}"' for column in frame.columns)
+    there = {"position": range(len(frame)), **frame}
+    known = [column for column in connection.table(name).columns if column in there]
+    connection.register("frame", pd.DataFrame({column: there[column] for column in known}))
+    columns = ", ".join(f'"{column}"' for column in known)
     try:
         with _interruptible():
             connection.execute(f"INSERT INTO {name} ({columns}) SELECT {columns} FROM frame")

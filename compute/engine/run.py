@@ -298,14 +298,8 @@ def _run(
             run=run.id,
             subset=subset,
             metric=metric,
-            value=figure.value,
-            n=figure.n,
-            stderr=figure.stderr,
             coverage=figure.answered * shares.get(subset, usable),
-            lower_bound=figure.lower_bound,
-            low=figure.low,
-            high=figure.high,
-            bias=figure.bias,
+            **{name: value for name, value in vars(figure).items() if name != "answered"},
         )
         for metric, subset, figure in scored.rows
     ]

@@ -12,29 +12,21 @@ import json
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from compute.arrays import mean_if_known
 from compute.database import store
-from compute.io.files import (
-    MAX_INTEGER,
-    check_file,
-    check_inside,
-    check_printable,
-    locked,
-    read_record,
-    validated,
-    write_text,
-)
+from compute.io.files import check_file, check_inside, locked, read_record, validated, write_text
+from compute.io.nouns import strict
 from compute.metrics import METRICS
-from compute.types import KINDS, WHOLE, BadInput, CannotWrite, Run, Score, first_line
+from compute.types import WHOLE, Amount, BadInput, CannotWrite, Count, Model, Name, Run, Score, Share, Text, first_line
 
 MARK, FAILED, SCORES, ITEMS = "run.json", "failed.json", "scores.parquet", "items.parquet"
 SCORE_FIELDS = ("subset", "metric", "value", "n", "stderr", "coverage", "lower_bound", "low", "high", "bias")  # in MARK
@@ -60,14 +52,6 @@ CLOCKS = timedelta(days=1)  # how far the clocks of two machines may differ
 DIGITS = 6  # significant ones of a number in an item's detail
 
 
-# What `run.json` may hold: types, lengths, numbers within the metrics' bounds. Anything else is refused, as one wrong
-# number would spoil a suite for all its models: a negative standard error ends the ranking, an accuracy of 12345 leads.
-Name = Annotated[str, Field(max_length=200)]
-Text = Annotated[str, Field(max_length=4000)]
-Line = Annotated[Text, AfterValidator(check_printable)]
-Count = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
-Share = Annotated[float, Field(ge=0, le=1)]
-Seconds = Annotated[float, Field(ge=0)]
 BOUNDS = {metric.key: (metric.lower, metric.upper) for metric in METRICS}
 
 
@@ -92,22 +76,13 @@ class DataPart(RecordPart):
 
 class PassRecord(RecordPart):
     encoded: Count | None = None
-    seconds: Seconds | None = None
+    seconds: Amount | None = None
 
 
-class ModelDescription(BaseModel):
-    """What a page shows of a model that has left every catalogue."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-
-    title: Line
-    kind: Literal[KINDS]
-    organisation: Line = ""
-    family: Line = ""
-    license: Line = ""
-    parameters_m: Seconds | None = None
-    embed_dim: Count | None = None
-    open_weights: bool | None = None
+# What a page shows of a model that has left every catalogue.
+ModelDescription = strict(
+    Model, *("title", "kind", "organisation", "family", "license", "parameters_m", "embed_dim", "open_weights")
+)
 
 
 class SettingsPart(RecordPart):
@@ -120,7 +95,7 @@ class SettingsPart(RecordPart):
     adapter: dict | None = None
     versions: dict | None = None
     found: dict[str, dict] | None = None
-    timings: dict[str, Seconds] | None = None
+    timings: dict[str, Amount] | None = None
     metrics: list | None = None
     encodings: list[PassRecord] | None = None
     left_out: list[str] | None = None
@@ -132,67 +107,25 @@ class SettingsPart(RecordPart):
     tied: Share | None = None
 
 
-class ScoreRecord(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-
-    subset: Name
-    metric: Name
-    value: float
-    n: Count | None = None
-    stderr: Seconds | None = None
-    printed: Name = ""
-    coverage: Share | None = None
-    lower_bound: float | None = None
-    low: float | None = None
-    high: float | None = None
-    bias: float | None = None
-
-    @model_validator(mode="after")
-    def within_bounds(self) -> ScoreRecord:
-        lower, upper = BOUNDS.get(self.metric, (None, None))
-        least, most = -math.inf if lower is None else lower, math.inf if upper is None else upper
-        slack = 1e-9 * max(1.0, abs(self.value))  # a sum of floats may end just beyond a bound
-        for name in ("value", "lower_bound", "low", "high"):
-            value = getattr(self, name)
-            if value is not None:
-                if not least - slack <= value <= most + slack:
-                    raise ValueError(f"{name} of {self.metric} is {value:g}, outside of {least:g} to {most:g}")
-                setattr(self, name, min(max(value, least), most))
-        if self.stderr is not None and self.stderr > most - least + slack:
-            raise ValueError(f"stderr of {self.metric} is {self.stderr:g}, more than its bounds are apart")
-        if (self.low is None) != (self.high is None) or (self.low is not None and self.low > self.high):
-            raise ValueError(f"the interval of {self.metric} has ends {self.low} and {self.high}")
-        return self
+def _in_utc(text: str) -> str:
+    """So that the times of all zones can be compared as texts."""
+    when = datetime.fromisoformat(text) if text else None
+    return text if when is None or when.tzinfo is None else when.astimezone(UTC).isoformat(timespec="seconds")
 
 
-class RunRecord(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-
-    id: Annotated[str, Field(max_length=600, pattern="^computed/")]
-    model: Name
-    task: Name
-    procedure: Name
-    origin: Literal["computed"]
-    source: Text
-    settings: SettingsPart
-    fingerprint: Name
-    code: Text
-    seed: Count | None
-    dtype: Text
-    device: Text
-    seconds: Seconds | None
-    started: Text
-    status: Literal["complete", "partial"]
-    error: Text
-    main: bool
-    scores: Annotated[list[ScoreRecord], Field(min_length=1)]
-
-    @field_validator("started")
-    @classmethod
-    def in_utc(cls, text: str) -> str:
-        """So that the times of all zones can be compared as texts."""
-        when = datetime.fromisoformat(text) if text else None
-        return text if when is None or when.tzinfo is None else when.astimezone(UTC).isoformat(timespec="seconds")
+# What `run.json` may hold; anything else is refused, as one wrong number would spoil a suite for all its models: a
+# negative standard error ends the ranking, an accuracy of 12345 leads.
+ScoreRecord = strict(Score, *SCORE_FIELDS, "printed")
+RunRecord = strict(
+    Run,
+    *(field.name for field in fields(Run)),
+    id=Annotated[str, Field(max_length=600, pattern="^computed/")],
+    origin=Literal["computed"],
+    settings=SettingsPart,
+    started=Annotated[Text, AfterValidator(_in_utc)],
+    status=Literal["complete", "partial"],
+    scores=Annotated[list[ScoreRecord], Field(min_length=1)],
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -353,7 +286,26 @@ def _record(path: Path, *, root: Path) -> tuple[Run, tuple[Score, ...]]:
     for score in scores:
         if score.get("coverage") is None:
             score["coverage"] = record.settings.coverage
-    return Run(**stated), tuple(Score(run=record.id, **score) for score in scores)
+    return Run(**stated), tuple(_within_bounds(Score(run=record.id, **score)) for score in scores)
+
+
+def _within_bounds(score: Score) -> Score:
+    """The score with what is just beyond its metric's bounds on them. Raises ValueError with what cannot be."""
+    lower, upper = BOUNDS.get(score.metric, (None, None))
+    least, most = -math.inf if lower is None else lower, math.inf if upper is None else upper
+    slack = 1e-9 * max(1.0, abs(score.value))  # a sum of floats may end just beyond a bound
+    moved = {}
+    for name in ("value", "lower_bound", "low", "high"):
+        value = getattr(score, name)
+        if value is not None:
+            if not least - slack <= value <= most + slack:
+                raise ValueError(f"{name} of {score.metric} is {value:g}, outside of {least:g} to {most:g}")
+            moved[name] = min(max(value, least), most)
+    if score.stderr is not None and score.stderr > most - least + slack:
+        raise ValueError(f"stderr of {score.metric} is {score.stderr:g}, more than its bounds are apart")
+    if (score.low is None) != (score.high is None) or (score.low is not None and score.low > score.high):
+        raise ValueError(f"the interval of {score.metric} has ends {score.low} and {score.high}")
+    return replace(score, **moved)
 
 
 def _check_whole(folder: Path) -> None:

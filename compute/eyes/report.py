@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compute.analysis.intervals import wilson
+from compute.analysis.intervals import Estimate, wilson
 from compute.analysis.power import more_items
 from compute.analysis.significance import ALPHA, class_letters
 from compute.arrays import Bools, Floats
@@ -64,12 +64,9 @@ FARTHEST = 1000  # further questions: beyond that two models are as good as equa
 
 
 @dataclass(frozen=True, kw_only=True)
-class Share:
+class Share(Estimate):
     """A share of n with its 95% interval (Wilson); NaN of none."""
 
-    value: float
-    low: float
-    high: float
     n: int
 
     @classmethod
@@ -83,7 +80,7 @@ class Share:
         low, high = wilson(value, n)
         return cls(value=value, low=low, high=high, n=n)
 
-    def text(self, digits: int = 0) -> str:
+    def percent(self, digits: int = 0) -> str:
         """In percent, with its interval."""
         return f"{self.value:.{digits}%} (95% interval {self.low:.{digits}%} to {self.high:.{digits}%})"
 
@@ -149,7 +146,9 @@ class EyesReport:
         near = [pair.second for pair in rest if pair.first == best.title and not pair.is_significant]
         near += [pair.first for pair in rest if pair.second == best.title]
         whom = "you" if len(self.raters) == 1 else f"the {len(self.raters)} raters"
-        share = f"{best.title} agrees with {whom} most often: {best.agreement.text()} of {best.agreement.n} questions"
+        share = (
+            f"{best.title} agrees with {whom} most often: {best.agreement.percent()} of {best.agreement.n} questions"
+        )
         if not rest:
             return f"{share}. No other model was asked."
         if not near:

@@ -67,7 +67,7 @@ class TunedModel:
             compared = f"The difference is {gap:+.1f} points ({ends}), {verdict}."
         return [
             f"{self.folder}: {self.steps} steps on {self.trained} answers; {self.after.n} were held out, {apart}.",
-            f"On these {self.base} agrees with you in {self.before.text(1)}, tuned in {self.after.text(1)}.",
+            f"On these {self.base} agrees with you in {self.before.percent(1)}, tuned in {self.after.percent(1)}.",
             compared,
         ]
 

@@ -13,9 +13,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from compute.analysis.ranks.means import binomial_stderr
 from compute.catalog import Catalog
 from compute.catalog.catalog import MTEB
+from compute.catalog.published import score_of
 from compute.importing.figures import Imported, SkippedFile, fingerprint, outside
 from compute.importing.model_meta import ModelMeta, model_key, model_row
 from compute.io.files import Record, short, validated
@@ -267,7 +267,7 @@ class _RepositoryReader:
             }
             run = run_of(folder, task, settings=settings, date=str(content.date or ""), main=split == own)
             runs.append(run)
-            scores += [score_of(run, task, metric, subset, value) for subset, value in values.items()]
+            scores += [score_of(run.id, task, metric, subset, value) for subset, value in values.items()]
         self.scores += scores
         return runs
 
@@ -292,17 +292,4 @@ def run_of(folder: str, task: Task, *, settings: dict[str, Any], date: str, main
         seconds=settings["evaluation_time"],
         started=date,
         main=main,
-    )
-
-
-def score_of(run: Run, task: Task, metric: Metric, subset: str, value: float) -> Score:
-    """The score of a subset, with its standard error where the task's items are independent."""
-    n = task.independent_items if metric.proportion else None
-    return Score(
-        run=run.id,
-        subset=subset,
-        metric=metric.key,
-        value=value,
-        n=n,
-        stderr=float(binomial_stderr(value=value, n=n)) if n else None,
     )

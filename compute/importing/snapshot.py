@@ -16,11 +16,12 @@ import pandas as pd
 from pydantic import BaseModel
 
 from compute.catalog import Catalog
+from compute.catalog.published import score_of
 from compute.database import store
 from compute.importing.collection import Loaded
 from compute.importing.figures import Imported
 from compute.importing.model_meta import ModelMeta, model_key, model_row
-from compute.importing.mteb import run_of, score_of
+from compute.importing.mteb import run_of
 from compute.io.files import read_record, validated, write_text
 from compute.types import Metric
 
@@ -137,7 +138,7 @@ def read(folder: Path, *, catalog: Catalog) -> Loaded:
         }
         run = run_of(first.folder, task, settings=settings, date=first.date, main=bool(first.main))
         runs.append(run)
-        scores += [score_of(run, task, metrics[cell.metric], cell.subset, cell.value) for cell in cells]
+        scores += [score_of(run.id, task, metrics[cell.metric], cell.subset, cell.value) for cell in cells]
     known = {model.key for model in catalog.models}
     folders = [name for name in frame["folder"].unique() if model_key(name) not in known]
     models = [model_row(about.models.get(name), name, catalog=catalog) for name in folders]

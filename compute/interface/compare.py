@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.comparison import Comparison, compared, of_error
-from compute.analysis.item_difference import ItemDifference, paired_difference, unknown
+from compute.analysis.intervals import Difference
+from compute.analysis.item_difference import paired_difference
 from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.means import CATEGORY_MEAN, TASK_MEAN
 from compute.analysis.significance import holm
@@ -183,25 +184,24 @@ def _part(task: str, category: str, a: ModelScores, b: ModelScores) -> dict[str,
     """One task's row of the parts, without `better`."""
     first, second = a.scores[task], b.scores[task]
     row: dict[str, Any] = {"task": task, "category": category, "a": first.value, "b": second.value}
-    items = item_difference(a.runs[task], b.runs[task]) if task in a.runs and task in b.runs else None
-    if items is not None and not math.isnan(items.difference):
-        fields = ("difference", "low", "high", "p", "n", "reason")
-        return row | {"over": "items"} | {name: getattr(items, name) for name in fields}
-    why = f"{items.reason}; " if items is not None else ""
-    gap = first.value - second.value
-    row |= {"over": "scores", "difference": gap, "n": None}
-    if not (first.stderr and second.stderr):
-        return row | {"low": math.nan, "high": math.nan, "p": math.nan, "reason": f"{why}{NO_ERROR}"}
-    test = of_error(gap, math.hypot(first.stderr, second.stderr))
-    return row | test._asdict() | {"reason": why.removesuffix("; ")}
+    found = item_difference(a.runs[task], b.runs[task]) if task in a.runs and task in b.runs else None
+    over, reason = "items", found.reason if found is not None else ""
+    if found is None or math.isnan(found.value):
+        over, gap = "scores", first.value - second.value
+        if first.stderr and second.stderr:
+            found = of_error(gap, math.hypot(first.stderr, second.stderr))
+        else:
+            found, reason = Difference(value=gap), "; ".join(filter(None, (reason, NO_ERROR)))
+    ends = {name: getattr(found, name) for name in ("low", "high", "p", "n")}
+    return row | {"over": over, "difference": found.value, "reason": reason} | ends
 
 
-def item_difference(a: StoredRun, b: StoredRun) -> ItemDifference:
+def item_difference(a: StoredRun, b: StoredRun) -> Difference:
     """The paired difference of two runs of one task, where its headline is a mean over items."""
     metric = a.scores[0].metric
     frames = [store.read_parquet(run.folder / ITEMS) for run in (a, b)]
     if reason := _obstacle(a, b, metric, frames):
-        return unknown(reason)
+        return Difference(value=math.nan, reason=reason)
     return paired_difference(*frames, metric=metric)
 
 

@@ -88,9 +88,9 @@ def check(settings: RunSettings, *, most: int = 5000) -> DataCheck:
             if listed.file:
                 try:
                     read[index] = listed.read(source=source)
-                    parts.append((listed.title, read[index]))
+                    parts.append((listed.shown, read[index]))
                 except LikenessError as error:
-                    parts.append((listed.title, str(error)))
+                    parts.append((listed.shown, str(error)))
         if all(isinstance(part, own.OwnData) and not part.faults for _, part in parts):
             try:
                 suite = suite_file.suite(stated, read, catalog=shipped())

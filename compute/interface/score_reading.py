@@ -260,7 +260,9 @@ def _long(
     keys = models if not seed else models + "\0" + texts(frame[seed])
     at, rows = pd.factorize(keys)
     cells = []
-    for task, here in frame.groupby(pd.Categorical(tasks, categories=names), observed=True, sort=True):
+    for task, here in frame.groupby(
+        pd.Categorical(tasks.where(tasks.isin(names)), categories=names), observed=True, sort=True
+    ):
         stderr, n = (here[roles[role]] if role in roles else None for role in ("stderr", "n"))
         cells.append(TaskCells(task, at[here.index], here[roles["value"]], stderr, n if reading.shares else None))
     said = {

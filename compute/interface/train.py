@@ -92,21 +92,21 @@ def train(
     out: str | Path,
     suite: Annotated[
         str,
-        "With --base: whose examples it learns from: mini (drawn) or unisim (the training splits of Table 5, with the "
+        "Whose examples it learns from: mini (drawn) or unisim (the training splits of Table 5, with the "
         "paper's plan).",
     ] = "mini",
     tasks: Annotated[
         Sequence[str] | str,
-        "With --base: only these, comma-separated: image-choice, image-for-text, text-for-image, quality.",
+        "Only these, comma-separated: image-choice, image-for-text, text-for-image, quality.",
     ] = (),
     datasets: Datasets = (),
     data: DataFolder | str = None,
     options: Annotated[
         list[str] | Sequence[str] | Mapping[str, Any],
-        "With --base, a value of the plan as name=value, such as learning_rate=1e-4 or tune=full; repeatable. There "
+        "A value of the plan as name=value, such as learning_rate=1e-4 or tune=full; repeatable. There "
         f"are: {', '.join(field.name for field in fields(TuningPlan) if field.name != 'seed')}.",
     ] = (),
-    save: Annotated[str, "With --base: merged, a whole checkpoint, or adapter, LoRA weights over the base."] = "merged",
+    save: Annotated[str, "merged, a whole checkpoint, or adapter, LoRA weights over the base."] = "merged",
     device: Device = "",
     offline: Offline = False,
     report: Callable[[str], None] = lambda line: None,

@@ -40,7 +40,6 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 Record = TypeVar("Record", bound="BaseModel")
 MAX_RECORD = 16 << 20  # a run's record is 5 to 50 KB; the skipped items of a large data set may make megabytes
 MAX_DEPTH = 32  # of lists and objects within one another
-MAX_INTEGER = 2**63 - 1  # what a database's column holds
 
 _held = threading.local()  # the folders that this thread has locked
 
@@ -301,13 +300,6 @@ def parse_json(text: str, *, name: str) -> Any:
 def _depth(value: Any) -> int:
     children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return 1 + max(map(_depth, children), default=0)
-
-
-def check_printable(text: str) -> str:
-    """The text, one line without control characters, which a terminal would obey. Raises ValueError."""
-    if not text.isprintable():
-        raise ValueError("has a character that cannot be printed")
-    return text
 
 
 def validated(content: Any, model: type[Record]) -> Record:

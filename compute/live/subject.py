@@ -10,30 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compute.analysis.domain import Calibrations, DomainCheck, Observed, image_facts, text_facts, words
-from compute.analysis.maps import patches as patch_map
 from compute.content.items import Column, content_key
 from compute.content.messages import Question, Reply
 from compute.features import encoding
 from compute.features.subject import ABILITY
 from compute.live.inputs import Input
-from compute.models.encoders.framing import Seen
-from compute.types import BadInput, CannotDo, Model
+from compute.types import BadInput, Model
 
 Cache = MutableMapping[tuple[str, ...], Any]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PatchMap:
-    """Two grids of patches and how similar each two are, among all pairs of these two images.
-
-    `ranks` [first, second], 0..1: the share of all pairs of patches that are less similar; patches row by row.
-    """
-
-    first: tuple[int, int]  # rows and columns
-    second: tuple[int, int]
-    ranks: NDArray[np.float32]
-    cosines: tuple[float, float]  # lowest and highest: ranks show an order even where nothing differs
-    seen: tuple[Seen, Seen]  # which part of each image its grid covers
 
 
 @dataclass(kw_only=True)
@@ -123,23 +107,6 @@ class LiveSubject:
                 )
             )
         return own.judged(self.row.key, pairing, observed)
-
-    def patches(self, *, first: Input, second: Input) -> PatchMap:
-        """Where two images agree. Raises BadInput for a text, CannotDo where the model has no patch tokens."""
-        for image in (first, second):
-            if image.modality != "image":
-                raise BadInput(f"{image.name} is a text: a map needs two images")
-        if not hasattr(self.model, "patches"):
-            raise CannotDo("it has no patch tokens. Choose another model for a map")
-        grids = [patch_map.reduced(grid=self.model.patches(image.content)) for image in (first, second)]
-        cosines = patch_map.similarities(first=grids[0], second=grids[1])
-        return PatchMap(
-            first=grids[0].shape[:2],
-            second=grids[1].shape[:2],
-            cosines=(float(cosines.min()), float(cosines.max())),
-            ranks=patch_map.contrast(similarities=cosines).astype(np.float32),
-            seen=(self.model.seen(first.content), self.model.seen(second.content)),
-        )
 
     def _content(self, column: Column, row: int) -> Any:
         decoded = self.inputs.get(bytes(column.keys[row]))

@@ -1,1 +1,1 @@
-"""Training models: the recipe of the bundled model, and UniSim's for dual encoders."""
+"""Training dual encoders as multi-task metrics, by UniSim's recipe."""

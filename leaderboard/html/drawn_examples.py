@@ -1,34 +1,32 @@
 """One drawn item for each type of task: what goes in, what is asked, and what counts as right.
 
-`drawn_examples.toml` lists them. The drawings are made here, by the code that draws the mini suite; no item of a data
-set is shown.
+`drawn_examples.toml` lists them. The drawings are files in the folder `drawn`; no item of a data set is shown.
 """
 
 from __future__ import annotations
 
-import io
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
-from PIL import Image
 
 from compute.io.files import words_beside
-from compute.tasks.drawing import distortions, render
-from compute.tasks.drawing.scenes import Background, Scene, Thing
 from leaderboard.html.labels import is_synthetic
 from leaderboard.html.templates import macros
 
+DRAWINGS = Path(__file__).parent / "drawn"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class Tile:
-    """A part of an item: what it is called, and a drawing or a text. `distortion` is a kind and its strength."""
+    """A part of an item: what it is called, and a drawing, by its file's name, or a text."""
 
     role: str
-    shows: Scene | str
-    distortion: tuple[str, int] = ("", 0)
+    drawing: str = ""
+    text: str = ""
     right: bool = False
 
 
@@ -75,47 +73,17 @@ def short_markup(example: DrawnExample) -> Markup:
 
 def pictures(example: DrawnExample) -> list[bytes]:
     """The drawing of each tile as WebP, empty for a text."""
-    return [b"" if isinstance(tile.shows, str) else picture(tile) for tile in example.tiles]
+    return [picture(tile.drawing) if tile.drawing else b"" for tile in example.tiles]
 
 
 @cache
-def picture(tile: Tile) -> bytes:
-    """A tile's drawing as WebP, without loss, of `render.SIDE` pixels a side."""
-    kind, strength = tile.distortion
-    pixels = distortions.distort(render.draw(tile.shows), kind=kind, strength=strength)
-    out = io.BytesIO()
-    Image.fromarray(pixels).save(out, "WEBP", lossless=True, method=6)
-    return out.getvalue()
+def picture(name: str) -> bytes:
+    """A drawing as WebP, of 64 pixels a side."""
+    return (DRAWINGS / f"{name}.webp").read_bytes()
 
 
-def scene(
-    *,
-    things: Iterable[tuple[str, float, float]] = (),
-    words: Iterable[str] = (),
-    size: str = "large",
-    ground: str = "white",
-) -> Scene:
-    """A scene of `things`, such as `red circle`, with their centres as shares of the image, or a page with words on it,
-    two a line."""
-    parts = [(*name.split(), x, y) for name, x, y in things]
-    return Scene(
-        background=Background(first=ground, second=ground),
-        things=tuple(Thing(shape=shape, colour=colour, size=size, x=x, y=y) for colour, shape, x, y in parts),
-        words=tuple(words),
-    )
+def _example(*, tiles: list[dict[str, Any]], categories: Collection[str] = (), **facts: str) -> DrawnExample:
+    return DrawnExample(categories=tuple(categories), tiles=tuple(Tile(**tile) for tile in tiles), **facts)
 
 
-def _example(*, tiles: list[dict[str, Any]], categories: Iterable[str] = (), **facts: str) -> DrawnExample:
-    shown = (
-        Tile(
-            **tile
-            | {"shows": SCENES.get(tile["shows"], tile["shows"]), "distortion": tuple(tile.get("distortion", ("", 0)))}
-        )
-        for tile in tiles
-    )
-    return DrawnExample(categories=tuple(categories), tiles=tuple(shown), **facts)
-
-
-_FILE = words_beside(__file__)
-SCENES = {name: scene(**facts) for name, facts in _FILE["scenes"].items()}
-EXAMPLES = tuple(_example(**facts) for facts in _FILE["examples"])
+EXAMPLES = tuple(_example(**facts) for facts in words_beside(__file__)["examples"])

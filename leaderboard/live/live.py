@@ -16,9 +16,10 @@ from typing import Any
 
 from compute.analysis.calibrated import Reference
 from compute.analysis.domain import Calibrations, restored
+from compute.arrays import Floats
 from compute.catalog import known
 from compute.catalog.own import models as own_models
-from compute.live import answers, changes, examples, inputs
+from compute.live import answers, changes, examples, inputs, occlusion
 from compute.live.changes import ChangedPair, Curve, PairRating
 from compute.live.decoder import POOL
 from compute.live.fetching import DownloadProgress, Fetcher
@@ -26,7 +27,7 @@ from compute.live.inputs import Input, check_length
 from compute.live.pool import Pool, borrows_gpu, memory_of
 from compute.live.questions import Answer, LiveQuestion
 from compute.live.roster import Network, Roster, requests_per_question
-from compute.live.subject import LiveSubject, PatchMap
+from compute.live.subject import LiveSubject
 from compute.models import abilities
 from compute.tasks.data import CONDITIONS
 from compute.types import BadInput, Model, NotHere
@@ -233,13 +234,13 @@ class Live:
                     results[failed] = rating  # for the page; the next press asks again
             yield row, condition, rating
 
-    def patches(self, first: Input, second: Input, row: Model, *, session: str = "") -> PatchMap:
-        """Where two images agree according to one model. Raises BadInput where it has no patch tokens or fails."""
-        job = partial(LiveSubject.patches, first=first, second=second)
-        patch_map = self._result(row, ("patches", first.key, second.key), job, inputs=(first, second), session=session)
-        if isinstance(patch_map, str):
-            raise BadInput(f"{row.title}: {patch_map}")
-        return patch_map
+    def drops(self, row: Model, pair: Sequence[Input], *, session: str = "") -> tuple[float, list[Floats | None]]:
+        """As `occlusion.drops` of the model. Raises BadInput where it has no score for the two, or fails."""
+        job = partial(occlusion.drops, pair=pair)
+        found = self._result(row, ("drops", *(each.key for each in pair)), job, inputs=pair, session=session)
+        if isinstance(found, str):
+            raise BadInput(f"{row.title}: {found}")
+        return found
 
     def _result(
         self,

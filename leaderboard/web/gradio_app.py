@@ -61,7 +61,7 @@ log = logging.getLogger(__name__)
 class QueueLimits:
     """How much may wait and run at once: requests of a session, units of an address and of all."""
 
-    session: int = 8  # a page has five at the very most: a comparison, a curve, patches, a table, a download
+    session: int = 8  # a page has five at the very most: a comparison, a curve, parts, a table, a download
     address: int = 64  # a class of 30 behind one address has two each
     total: int = 256
 

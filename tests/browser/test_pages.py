@@ -27,7 +27,7 @@ PAGES = {
     "choose": "#shortlist .pg-lead",
     "model?model=example/eye": ".lk-run",
     "task?task=unisim/imagenet-ooo": ".lk-items[data-ready] .lk-item",
-    "task?task=mini/pairs-cj&items=example/leaning": ".lk-items[data-ready] .lk-item",
+    "task?task=mini/pairs-r&items=example/leaning": ".lk-items[data-ready] .lk-item",
     "judges?suite=mini-pairs&judge=example/leaning": ".jd-detail .jd-flips",
     "generators": "#generators-figures .textpoint text",
     "generators?set=generators-pictures&metric=clipscore": ".gn-first",

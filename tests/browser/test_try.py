@@ -287,15 +287,14 @@ def test_a_percentile_is_given_where_a_model_was_calibrated_and_the_page_says_wh
     assert "cannot tell" in tiny and "similar" in other and "cosine" in other
 
 
-def test_where_two_images_agree(answered: Callable) -> None:
-    page = answered("mode=pair&inputs=cat,cat-face&models=tiny")
+@pytest.mark.parametrize(("second", "images"), [("cat-face", 2), ("text-cat", 1)])
+def test_where_the_two_agree(answered: Callable, second: str, images: int) -> None:
+    page = answered(f"mode=pair&inputs=cat,{second}&models=tiny")
     page.get_by_role("button", name="Where do they agree?").click()
     page.get_by_role("button", name="Show", exact=True).click()
-    page.locator(".cp-patches[data-drawn]").wait_for()
-    page.locator(".cp-side canvas").first.focus()
-    page.keyboard.press("ArrowRight")
-    said = page.locator(".cp-legend + p").inner_text()
-    assert said.startswith("First image, row 1, column 2: most like row")
+    page.locator(".cp-occluded figure").nth(images - 1).wait_for()
+    assert page.locator(".cp-occluded figure").count() == images
+    assert page.locator(".cp-occluded rect").count() == 49 * images
 
 
 def test_a_perturbed_image_draws_curves_and_is_rated_and_the_link_shows_it_again(answered: Callable) -> None:

@@ -10,8 +10,8 @@ from PIL import Image
 from typer.testing import CliRunner, Result
 
 from compute.__main__ import app
-from compute.tasks.mini import generators as drawn
 from compute.types import LikenessError
+from tests.compute.tasks import drawn_generators as drawn
 
 
 def likeness(*words: object) -> Result:

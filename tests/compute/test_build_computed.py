@@ -80,6 +80,15 @@ def test_a_run_is_in_the_tables_with_its_folder_as_source(made, tmp_path: Path) 
     assert json.loads(settings) == kept.run.settings and main
 
 
+def test_runs_of_tasks_that_are_no_more_stay_and_are_counted_in_a_sentence(made, tmp_path: Path) -> None:
+    kept = [keep(tmp_path / "results", task=task) for task in ("mini/pages", "mini/counting", "unisim/nights")]
+    kept.append(keep(tmp_path / "results", task="mini/pages", mark="b"))
+    report, rows = made("SELECT task FROM runs WHERE origin = 'computed'")
+    (problem,) = report.problems
+    assert rows == [("unisim/nights",)] and problem.startswith("3 runs ") and "mini/counting, mini/pages" in problem
+    assert all((run.folder / run_folders.MARK).is_file() for run in kept)
+
+
 def test_the_name_of_a_results_folder_is_no_pattern(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "COMPUTED", tmp_path / "computed")
     keep(tmp_path / "r1x" / "item=9", count=5)  # which the other's name matches

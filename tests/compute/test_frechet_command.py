@@ -11,9 +11,9 @@ from typer.testing import Result
 
 from compute.database import build, store
 from compute.engine.generators.store import SavedReference
-from compute.tasks.mini import generators as drawn
 from compute.types import NotHere
 from tests.compute.commands import assert_refused, likeness, save_images, save_prompts
+from tests.compute.tasks import drawn_generators as drawn
 
 COUNT = 24
 command = partial(likeness, "frechet")

@@ -124,9 +124,6 @@ def test_an_evaluated_image_stops_the_run_by_name(tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize(
     ("words", "error", "word"),
     [
-        ([], BadInput, "--base"),
-        (["tiny", "--base", "tiny"], BadInput, "--base"),
-        (["--base", "tiny"], BadInput, "--out"),
         (["--base", "tinny", "--out", "{out}"], UnknownKey, "tiny"),
         (["--base", "tiny", "--out", "{out}", "--suite", "pairbench"], BadInput, "mini"),
         (["--base", "tiny", "--out", "{out}", "--suite", "unisim", "--offline"], NotHere, "pie_app/ from"),

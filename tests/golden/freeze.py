@@ -48,7 +48,7 @@ Documents = dict[str, Any]
 
 # Tasks of the drawn suites that the two smallest models run in a second or two each.
 RUNS = {
-    "mini": ("mini/image-choice", "mini/odd-one-out", "mini/alternatives", "mini/instances", "mini/shapes"),
+    "mini": ("mini/image-choice", "mini/odd-one-out", "mini/instances", "mini/shapes"),
     "mini-pairs": ("mini/pairs-r",),
 }
 # What every page is opened with, besides nothing.
@@ -101,7 +101,6 @@ ADDRESSES = (
     "/data/relations?suites=unisim-core,unisim-ood",
     "/data/relations?suites=mieb-lite&level=tasks&method=kendall",
     "/data/items?task=mini/photographs",
-    "/data/items?task=mini/kinds",
     "/data/items?task=mini/shapes",
     "/live/examples",
     "/live/plan?kinds=image,image",

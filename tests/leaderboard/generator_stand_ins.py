@@ -16,9 +16,9 @@ from compute.engine.generators.frechet import GeneratorComparison, SetFeatures, 
 from compute.paths import COMPUTED
 from compute.tasks.generators.pairing import PromptedSets
 from compute.tasks.generators.sources import ImageSet
-from compute.tasks.mini import generators as drawn
 from compute.tasks.mini.album import png
 from leaderboard.data.database import Database
+from tests.compute.tasks import drawn_generators as drawn
 
 PROMPTS = 60
 SUITE, NAME = "generators-pictures", "pictures"

@@ -98,34 +98,51 @@ class Files(torch.utils.data.Dataset):
 
 def encode(name: str, *, count: int, limit: float) -> Iterator[str]:
     """Files to stored vectors beside files to vectors, and images already decoded and prepared to vectors."""
-    from compute.features.subject import BATCH
+    import open_clip
+
+    from compute.content.items import Column, content_key
+    from compute.features.store import FeatureStore
+    from compute.features.subject import BATCH, LoadedSubject
     from compute.models.adapter import Hardware
-    from tests.bench.bench_encoding import Encoder, column, subject
+    from compute.models.encoders.towers import ImageTower, Towers
+    from compute.types import Model
     from tests.bench.bench_training import photograph
 
     hardware = Hardware(device=DEVICE, dtype="bfloat16" if CUDA else "float32")
-    model = Encoder(name, hardware)
-    blocks = model.visual.transformer.resblocks
+    architecture, _, preprocess = open_clip.create_model_and_transforms(name, pretrained=None)
+    visual = architecture.visual.to(hardware.device, hardware.torch_dtype).eval()
+    blocks = visual.transformer.resblocks
     del blocks[len(blocks) // SHARE :]
+    tower = ImageTower(ready=lambda image: {"pixels": preprocess(image)}, run=lambda batch: visual(batch["pixels"]))
+    model = Towers(name=name, settings={}, hardware=hardware, image=tower)
+    row = Model(key=f"random/{name}", title="Random", abilities=("embed_image",))
     workers, batch = encoding.workers(), BATCH[DEVICE][0]
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         paths = [folder / f"{at}.jpg" for at in range(count)]
         with ThreadPoolExecutor(workers) as pool:
             list(pool.map(lambda at: paths[at].write_bytes(photograph(at, side=SIDE)), range(count)))
-        images, stores = column(paths), iter(range(ROUNDS))
+        keys = np.array([content_key(path.read_bytes()) for path in paths], dtype="S32")
+        images = Column(modality="image", keys=keys, read=lambda at: paths[at].read_bytes(), name=str)
+        stores = iter(range(ROUNDS))
 
         def forward(pixels: torch.Tensor) -> np.ndarray:
             with torch.inference_mode():
                 moved = pixels.to(hardware.device, hardware.torch_dtype, non_blocking=True)
-                return model.visual(moved).float().cpu().numpy()
+                return visual(moved).float().cpu().numpy()
 
         def ours() -> float:
-            made = subject(folder / f"store{next(stores)}", model, hardware)
+            made = LoadedSubject(
+                row,
+                store=FeatureStore(folder / f"store{next(stores)}"),
+                hardware=hardware,
+                load=lambda row, *, hardware: model,
+                identity=lambda row, *, hardware: {"architecture": name},
+            )
             return clocked(lambda: made.prepare([images]), units=count)
 
         def bare() -> float:
-            files = Files(paths, model.preprocess)
+            files = Files(paths, preprocess)
             loader = torch.utils.data.DataLoader(files, batch_size=batch, num_workers=workers, pin_memory=CUDA)
             return clocked(lambda: np.concatenate([forward(pixels) for pixels in loader]), units=count)
 

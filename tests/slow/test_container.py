@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,7 @@ PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.execu
 
 
 @pytest.fixture
-def place() -> Iterator[Path]:
+def place():
     """A folder that other users can enter, as they can the system's for temporary files, but not pytest's."""
     with tempfile.TemporaryDirectory() as name:
         os.chmod(name, 0o755)
@@ -30,7 +29,7 @@ def place() -> Iterator[Path]:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
-def test_the_steps_of_the_dockerfile_end_in_a_healthy_app(place: Path) -> None:
+def test_the_steps_of_the_dockerfile_end_in_a_healthy_app(place):
     text = (ROOT / "Dockerfile").read_text()
     assert len(text.splitlines()) < 25
     steps = [line.split(" ", 1) for line in text.splitlines() if line and line[0] != "#"]

@@ -14,12 +14,12 @@ from PIL import Image
 
 from compute.eyes.folder import StudyFolder
 from compute.eyes.study import StudyFile
-from compute.tasks.mini import generators as drawn
 from leaderboard.html.docs_page import NAMES
 from tests import documents
 from tests.compute.eyes.test_command import answered
 from tests.compute.models import checkpoints
 from tests.compute.models.own.test_checkpoints import sentences
+from tests.compute.tasks import drawn_generators as drawn
 from tests.compute.tasks.own.drawn import pictures, write
 
 COUNT = 24
@@ -40,7 +40,7 @@ class MyEncoder:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """The files that the pages name."""
     root = tmp_path_factory.mktemp("docs")
     checkpoints.open_clip(root / "my-open-clip")
@@ -94,6 +94,6 @@ def answers(program: str, words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_page_runs_as_it_stands(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_runs_as_it_stands(name, folder, monkeypatch):
     monkeypatch.setattr(os, "execv", answers)
     documents.run(documents.ROOT / "docs" / f"{name}.md", folder, monkeypatch)

@@ -45,7 +45,7 @@ def visit(address: str) -> tuple[int, int]:
         return answer.status, len(answer.read())
 
 
-def test_everything_answers_without_network_and_without_a_home(tmp_path: Path) -> None:
+def test_everything_answers_without_network_and_without_a_home(tmp_path):
     """Its database is built on the way, as on a first start; Python refuses every address but this machine's."""
     path = tmp_path / "likeness.duckdb"
     place = bare(LIKENESS_DATABASE=str(path), LIKENESS_RESULTS=str(tmp_path / "none"), PYTHONPATH=NO_NETWORK)
@@ -55,9 +55,7 @@ def test_everything_answers_without_network_and_without_a_home(tmp_path: Path) -
     assert path.is_file()
 
 
-def test_a_data_set_that_cannot_be_reached_is_said_and_does_not_hold_up_the_start(
-    database: Path, tmp_path: Path
-) -> None:
+def test_a_data_set_that_cannot_be_reached_is_said_and_does_not_hold_up_the_start(database, tmp_path):
     copy = shutil.copy(database, tmp_path)  # newer than every source, so that nothing is built
     place = bare(LIKENESS_DATABASE=str(copy), LIKENESS_DATA="someone/likeness", PYTHONPATH=NO_NETWORK)
     with app(log=tmp_path / "log", place=place) as address:
@@ -99,9 +97,7 @@ def version(address: str) -> str:
         return json.load(answer)["version"]
 
 
-def test_the_database_is_fetched_at_start_renewed_while_running_and_kept_for_offline(
-    database: Path, tmp_path: Path
-) -> None:
+def test_the_database_is_fetched_at_start_renewed_while_running_and_kept_for_offline(database, tmp_path):
     with serving() as hub:
         hub.publish(database.read_bytes(), commit="a")
         place = {

@@ -1,38 +1,226 @@
-"""Killed at any moment, the next start makes it good: whole files, the same scores, no drafts or child, a free port."""
+"""Killed at any moment, the next start makes it good: a whole database, no drafts or child, a free port.
+
+A moment is the n-th time that a process comes to some step: it kills itself there, with nothing tidied up. Others are
+seen from outside: a draft appears, or the app answers. Runs are killed in tests/compute/engine/test_faults.py.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from PIL import Image
 
-from tests.slow import killing
+from compute import paths
+from compute.database import store
+from compute.engine import run_folders
+from compute.io.files import DRAFT, DRAFT_FOLDER, write_text
+
+ROOT = paths.ROOT
+PATIENCE = 600  # seconds for one start on a busy machine
+APP, BUILD = (str(ROOT / "app.py"),), ("compute", "build")
+# Runs a module or a script whose n-th step of one kind is its last.
+CHILD = """
+import os, runpy, signal, sys
+from pathlib import Path
+
+from compute.database import store
+
+event, at, *sys.argv = sys.argv[1:]
+seen = 0
+
+
+def step(owner, name, kind):
+    old = getattr(owner, name)
+
+    def counted(*arguments, **options):
+        global seen
+        seen += event == kind
+        if event == kind and seen == int(at):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return old(*arguments, **options)
+
+    setattr(owner, name, counted)
+
+
+step(os, "replace", "move")
+step(store, "_fill", "table")
+if sys.argv[0].endswith(".py"):
+    sys.path.insert(0, str(Path(sys.argv[0]).parent))
+    runpy.run_path(sys.argv[0], run_name="__main__")
+else:
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+"""
+
+
+def begun(folder: Path, *words: str, event: str = "never", at: int = 0) -> subprocess.Popen[str]:
+    """A process with results and temporary files in the folder, and no network."""
+    (folder / "temporary").mkdir(exist_ok=True)
+    environment = os.environ | {
+        "LIKENESS_RESULTS": str(folder / "results"),
+        "LIKENESS_DATABASE": str(folder / "own.duckdb"),
+        "TMPDIR": str(folder / "temporary"),
+        "PYTHONPATH": str(ROOT),
+        "OMP_NUM_THREADS": "1",
+        "HF_HUB_OFFLINE": "1",
+    }
+    command = [sys.executable, "-u", "-c", CHILD, event, str(at), *words]
+    log = (folder / "log").open("w")
+    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT, text=True)
+
+
+def drafts(folder: Path) -> list[Path]:
+    return [p for p in folder.rglob("*") if (DRAFT_FOLDER if p.is_dir() else DRAFT).fullmatch(p.name)]
+
+
+def scores(folder: Path) -> pd.DataFrame:
+    """The database's scores in order. Raises DatabaseError for one that is not whole."""
+    frame = store.frames(folder / "own.duckdb", names=["scores"])["scores"]
+    return frame.sort_values(["run", "subset", "metric"], ignore_index=True)
+
+
+def awaited(what: Callable[[], bool], *, seconds: float = PATIENCE) -> bool:
+    until = time.monotonic() + seconds
+    while not (there := what()) and time.monotonic() < until:
+        time.sleep(0.005)
+    return there
+
+
+def make_stale(folder: Path) -> None:
+    """Changes a run's record in the folder's results, but none of its scores."""
+    shipped = next(run_folders.every(paths.COMPUTED))
+    own = (folder / "results").joinpath(*shipped.parts[-3:])
+    if not own.exists():
+        shutil.copytree(shipped, own)
+    record = json.loads((own / run_folders.MARK).read_text())
+    record["seconds"] = (record["seconds"] or 0) + 1
+    write_text(own / run_folders.MARK, json.dumps(record))
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pd.DataFrame]:
+def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("built")
-    return folder, killing.undisturbed_build(folder)
+    make_stale(folder)
+    assert begun(folder, *BUILD).wait(PATIENCE) == 0, (folder / "log").read_text()
+    return folder, scores(folder)
 
 
-def test_a_killed_run_is_made_good(tmp_path: Path) -> None:
-    expected = killing.undisturbed_run(tmp_path / "whole")
-    for moment in killing.RUN_MOMENTS:
-        (tmp_path / "killed").mkdir(exist_ok=True)
-        kill = killing.kill_run(tmp_path / "killed", moment, expected=expected)
-        assert kill.killed and not kill.problems, kill
-
-
-@pytest.mark.parametrize("moment", killing.BUILD_MOMENTS, ids=lambda moment: f"{moment[0]}-{moment[1]}")
-def test_a_killed_build_is_made_good(built: tuple[Path, pd.DataFrame], moment: tuple[str, int]) -> None:
+@pytest.mark.parametrize(("event", "at"), [("move", 1), ("table", 2), ("draft", 2_000_000)])
+def test_a_killed_build_is_made_good(built, event, at):
+    """While it replaces a database; `draft`: as soon as there are so many bytes of the new one."""
     folder, expected = built
-    kill = killing.kill_build(folder, moment, expected=expected)
-    assert kill.killed and not kill.problems, kill
+    make_stale(folder)
+    process = begun(folder, *BUILD, event=event, at=at)
+    draft = folder / f"own.duckdb.draft-{process.pid}"
+    if event == "draft":
+        awaited(lambda: (draft.is_file() and draft.stat().st_size >= at) or process.poll() is not None)
+        process.kill()
+    assert process.wait(PATIENCE) == -signal.SIGKILL
+    pd.testing.assert_frame_equal(scores(folder), expected)
+    assert begun(folder, *BUILD).wait(PATIENCE) == 0, (folder / "log").read_text()
+    pd.testing.assert_frame_equal(scores(folder), expected)
+    assert not drafts(folder)
 
 
-@pytest.mark.parametrize("moment", killing.APP_MOMENTS, ids=lambda moment: f"{moment[0]}-{moment[1]}")
-def test_a_killed_app_is_made_good(built: tuple[Path, pd.DataFrame], moment: tuple[str, int]) -> None:
+@pytest.mark.parametrize("what", ["move", "export", "upload", "half a request"])
+def test_a_killed_app_is_made_good(built, what):
+    """While it builds, and while it serves; the next one takes the same port."""
     folder, expected = built
-    kill = killing.kill_app(folder, moment, expected=expected)
-    assert kill.killed and not kill.problems, kill
+    if what == "move":
+        make_stale(folder)
+        process, words = begun(folder, *APP, event="move", at=1), APP
+    else:
+        process = begun(folder, *APP)
+        assert awaited(lambda: port(folder) or process.poll() is not None) and port(folder)
+        words = (*APP, "--port", str(port(folder)))
+        with disturbing(what, port(folder)):
+            children = descendants(process.pid)
+            process.kill()
+        assert awaited(lambda: not any(map(alive, children)), seconds=10)
+    assert process.wait(PATIENCE) == -signal.SIGKILL
+    pd.testing.assert_frame_equal(scores(folder), expected)
+    again = begun(folder, *words)
+    try:
+        awaited(lambda: port(folder) or again.poll() is not None)
+        assert answers(port(folder)), (folder / "log").read_text()[-300:]
+        assert len([path for path in (folder / "temporary").glob("likeness-*") if path.is_dir()]) <= 1
+    finally:
+        again.kill()
+        again.wait()
+    pd.testing.assert_frame_equal(scores(folder), expected)
+    assert not drafts(folder)
+
+
+def port(folder: Path) -> int:
+    """The port of the app, once its log tells it."""
+    found = re.search(r"http://127\.0\.0\.1:(\d+)", (folder / "log").read_text())
+    return int(found[1]) if found else 0
+
+
+def answers(port: int) -> bool:
+    with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
+        return answer.status == 200
+    return False
+
+
+@contextlib.contextmanager
+def disturbing(what: str, port: int):
+    """Has the app at work when the context is entered."""
+
+    def ask(path: str, data: bytes | None = None, **headers: str) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data=data, headers=headers)
+            urllib.request.urlopen(request, timeout=60).read()
+
+    picture = io.BytesIO()
+    Image.new("RGB", (1000, 1000)).save(picture, "png")
+    calls = {
+        "export": partial(ask, "/export/everything?format=csv"),
+        "upload": partial(ask, "/live/input", picture.getvalue(), **{"X-Likeness-Session": "0" * 32}),
+    }
+    awaited(lambda: answers(port))
+    for _ in range(3 if what in calls else 0):
+        threading.Thread(target=calls[what], daemon=True).start()
+    with contextlib.ExitStack() as stack:
+        if what == "half a request":
+            client = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+            client.sendall(b"POST /live/input HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nhalf")
+        yield
+
+
+def stat(process: str | int) -> list[str]:
+    """What the system says of a process: its state, its parent, at 19 when it began; empty where it ended."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return []
+
+
+def descendants(pid: int) -> list[tuple[int, str]]:
+    """The processes below one, by id and the time they began."""
+    every = {int(entry.name): stat(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()}
+    below, last = [], {pid}
+    while last:
+        last = {child for child, parts in every.items() if parts and int(parts[1]) in last}
+        below += [(child, every[child][19]) for child in last]
+    return below
+
+
+def alive(process: tuple[int, str]) -> bool:
+    parts = stat(process[0])
+    return bool(parts) and parts[19] == process[1] and parts[0] != "Z"

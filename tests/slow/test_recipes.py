@@ -130,7 +130,7 @@ class Copy:
 
 
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
+def copy(tmp_path_factory):
     folder = tmp_path_factory.mktemp("recipes")
     for name in ("compute", "leaderboard", "assets"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.duckdb*"))
@@ -138,7 +138,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     return Copy(folder)
 
 
-def test_a_model_of_a_new_family_a_metric_and_a_task(copy: Copy) -> None:
+def test_a_model_of_a_new_family_a_metric_and_a_task(copy):
     """A model: one row; its family: one file, one row. A metric: one function, one row. A task: one row."""
     heading = (copy.root / "assets/catalog/models.csv").open(encoding="utf-8").readline().strip().split(",")
     row = {"key": "example/brightness", "title": "Brightness", "kind": "metric", "adapter": "brightness"}
@@ -173,12 +173,12 @@ def test_a_model_of_a_new_family_a_metric_and_a_task(copy: Copy) -> None:
     assert json.loads(copy.python("-c", LIVE)) == ["ready"]
 
 
-def test_a_task_without_a_loader_names_what_is_missing(copy: Copy) -> None:
+def test_a_task_without_a_loader_names_what_is_missing(copy):
     printed = copy.python("-c", NO_LOADER)
     assert "'ordering'" in printed and "PROCEDURES" in printed and "compute/tasks/mini" in printed
 
 
-def test_a_judge_of_ones_own_rates_pairs_of_photographs(copy: Copy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judge_of_ones_own_rates_pairs_of_photographs(copy, monkeypatch):
     page = (ROOT / "docs" / "judges.md").read_text("utf-8")
     named = re.search(r"--models (endpoint:\S+)", page)[1]
     folder_of(copy.root / "images", 3)
@@ -192,7 +192,7 @@ def test_a_judge_of_ones_own_rates_pairs_of_photographs(copy: Copy, monkeypatch:
     assert re.search(r"^\| own/pairs-pairs/cj +\| MMScore \| 18 +\| 0.00 +\| \d", printed, re.MULTILINE)
 
 
-def test_a_page(copy: Copy) -> None:
+def test_a_page(copy):
     """One folder with page and template, and its name in VIEWS."""
     copy.write("leaderboard/pages/census/__init__.py", '"""The page of numbers."""\n')
     copy.write("leaderboard/pages/census/page.py", PAGE)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from compute import arrays
-from compute.analysis.intervals import Z95
+from compute.analysis.intervals import Z95, Estimate
 from compute.analysis.ranks.variance import LEVEL
 from compute.analysis.significance import holm
 from compute.arrays import Floats
@@ -31,16 +31,6 @@ DRAWS = 2000  # of the bootstrap
 FEWEST = 6  # generators that a bootstrap and a verdict need
 SIGNIFICANT, REVERSED = "significant", "significant, reversed"
 NOT_SIGNIFICANT, TOO_FEW = "not significant", "too few generators"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Estimate:
-    """A value and its 95% interval; without one, `reason` says why. NaN where the value itself is undefined."""
-
-    value: float
-    low: float = math.nan
-    high: float = math.nan
-    reason: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

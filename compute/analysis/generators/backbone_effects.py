@@ -7,6 +7,7 @@ nothing of other backbones. Source of the question: cFreD, section 5 and Figure 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,20 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from compute.analysis.generators.agreement import FEWEST
+from compute.analysis.intervals import Estimate
 from compute.analysis.ranks.variance import LEVEL, UNCHANGED
 from compute.arrays import Bools, Floats, ranks
 from compute.metrics.agreement import correlation
 
 DRAWS = 1000
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeanAgreement:
-    """A mean over cells with its 95% interval; None where there is none."""
-
-    mean: float
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +30,7 @@ class BackboneGap:
 
     best: str
     worst: str
-    difference: MeanAgreement
+    difference: Estimate
     apart: bool
 
 
@@ -46,7 +39,7 @@ class SideEffect:
     """One side's backbones: the mean of each over the other side, and which share of the variance between cells they
     carry, 0..1, None where no cell differs. `gap` is None with a single backbone."""
 
-    means: Mapping[str, MeanAgreement]
+    means: Mapping[str, Estimate]
     share: float | None
     gap: BackboneGap | None
 
@@ -55,7 +48,7 @@ class SideEffect:
 class BackboneEffects:
     """The agreement over all cells and by side; `rest` is the share of the variance that only pairs carry."""
 
-    mean: MeanAgreement
+    mean: Estimate
     lowest: float
     highest: float
     image: SideEffect
@@ -134,7 +127,7 @@ def _gap(keys: Sequence[str], means: Floats, draws: Floats | None) -> BackboneGa
     order = np.argsort(-means, kind="stable")
     best, worst = int(order[0]), int(order[-1])
     value = float(means[best] - means[worst])
-    low = high = None
+    low = high = math.nan
     if draws is not None:
         first, second = np.triu_indices(len(keys), k=1)
         steps = draws[:, first] - draws[:, second]
@@ -148,18 +141,18 @@ def _gap(keys: Sequence[str], means: Floats, draws: Floats | None) -> BackboneGa
     return BackboneGap(
         best=keys[best],
         worst=keys[worst],
-        difference=MeanAgreement(mean=value, low=low, high=high),
-        apart=low is not None and low > 0,
+        difference=Estimate(value=value, low=low, high=high),
+        apart=low > 0,
     )
 
 
-def _mean(value: float, draws: Floats | None) -> MeanAgreement:
+def _mean(value: float, draws: Floats | None) -> Estimate:
     """With the interval of its draws; without where none differs, which is not to have no error."""
     value = float(value)
     if draws is None or np.ptp(draws) < UNCHANGED:
-        return MeanAgreement(mean=value, low=None, high=None)
+        return Estimate(value=value)
     low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return MeanAgreement(mean=value, low=min(value, float(low)), high=max(value, float(high)))
+    return Estimate(value=value, low=min(value, float(low)), high=max(value, float(high)))
 
 
 def _rank_correlations(order: Floats, values: Floats) -> Floats:

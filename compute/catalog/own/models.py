@@ -15,14 +15,15 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, StringConstraints
 
 from compute.catalog.catalog import Catalog
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.catalog.own.suite import OwnSuite
 from compute.catalog.own.suite_records import StrictRecord
-from compute.io.files import check_printable, parse_json, read_record, short, validated, write_text
+from compute.io.files import parse_json, read_record, short, validated, write_text
+from compute.io.nouns import strict
 from compute.models.files.weights import with_folders
 from compute.models.own.own_model import (
     ADAPTER,
@@ -42,7 +43,7 @@ VERSION, FOLDER = 1, "models"
 KEY = r"[a-z0-9][a-z0-9._-]{0,95}/[a-z0-9][a-z0-9._-]{0,95}"
 DIGEST = re.compile(r"[0-9a-zA-Z:._-]{8,200}")
 MARK = re.compile(r" \(own(?:, [0-9a-f]{8})?\)$")
-MAX_TEXT, MAX_OPTIONS = 2000, 4000  # characters
+MAX_OPTIONS = 4000  # characters
 
 
 def _plain(options: dict[str, Any]) -> dict[str, Any]:
@@ -53,40 +54,19 @@ def _plain(options: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-Line = Annotated[str, StringConstraints(max_length=200), AfterValidator(check_printable)]
-Count = Annotated[int, Field(ge=1, lt=2**31)] | None
-
-
-class SourceRecord(StrictRecord):
-    """What the model came from."""
-
-    kind: Literal[SOURCES]
-    name: Line
-    arguments: Annotated[tuple[Literal[ARGUMENTS], ...], Field(strict=False)] = ()  # JSON has lists
-
-
-class ModelFacts(StrictRecord):
-    """What is recorded of a model's row; the rest follows or is not known. Own generators come with their suites."""
-
-    title: Line
-    organisation: Line
-    kind: Literal["encoder", "metric", "mllm"]
-    family: Line
-    adapter: Literal[ADAPTER, *ADAPTERS]
-    weights: Annotated[str, StringConstraints(max_length=MAX_TEXT), AfterValidator(check_printable)]
-    revision: Line
-    license: Line
-    embed_dim: Count
-    image_size: Count
-    parameters_m: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
-    abilities: Annotated[
-        tuple[Literal[*(ability for ability in ABILITIES if ability != "generate")], ...], Field(strict=False)
-    ]
-    modalities: Annotated[tuple[Literal["image", "text"], ...], Field(strict=False)]
-    late_interaction: bool | None = None
-    open_weights: bool | None
-    trained_on: Annotated[tuple[Line, ...], Field(strict=False)] = ()
-    options: Annotated[dict[str, Any], AfterValidator(_plain)]
+SourceRecord = strict(ModelSource, "name", kind=Literal[SOURCES], arguments=(tuple[Literal[ARGUMENTS], ...], ()))
+# What is recorded of a model's row; the rest follows or is not known. Own generators come with their suites.
+ModelFacts = strict(
+    Model,
+    *("title", "organisation", "kind", "family", "adapter", "weights", "revision", "license"),
+    *("embed_dim", "image_size", "parameters_m", "abilities", "modalities", "late_interaction", "open_weights"),
+    "trained_on",
+    kind=Literal["encoder", "metric", "mllm"],
+    adapter=Literal[ADAPTER, *ADAPTERS],
+    abilities=tuple[Literal[*(ability for ability in ABILITIES if ability != "generate")], ...],
+    modalities=tuple[Literal["image", "text"], ...],
+    options=Annotated[dict[str, Any], AfterValidator(_plain)],
+)
 
 
 class ModelRecord(StrictRecord):

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from annotated_types import MinLen
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from compute.catalog.own.suite import (
@@ -21,8 +22,6 @@ from compute.catalog.own.suite import (
     COMPARISONS,
     GENERATORS,
     GRID,
-    MAX_NAME,
-    MAX_TEXT,
     MAX_WEIGHT,
     PAIRS,
     OwnSuite,
@@ -32,18 +31,15 @@ from compute.catalog.own.suite import (
     tasks_start,
 )
 from compute.io.files import is_inside, read_record, short, validated, write_text
+from compute.io.nouns import strict
 from compute.tasks.own import shapes
 from compute.tasks.own.hub import PREFIX as HUB
 from compute.tasks.source import OwnFile
-from compute.types import Suite, Task, first_line
+from compute.types import Count, Model, Name, Suite, Task, Text, first_line
 
 VERSION, FOLDER = 2, "suites"
 KEY = re.compile(r"[a-z0-9][a-z0-9.-]{0,79}")
 HUMAN = "human"  # the aggregate of generators that people rated
-
-Name = Annotated[str, StringConstraints(max_length=MAX_NAME)]
-Words = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
-Names = Annotated[tuple[Name, ...], Field(min_length=1, strict=False)]  # JSON has lists
 
 
 class StrictRecord(BaseModel):
@@ -56,44 +52,27 @@ class FileRecord(StrictRecord):
     """What tasks' items are read from; paths are relative to the record's folder."""
 
     shape: Literal[PAIRS, *shapes.KEYS, *COMPARISONS]
-    file: Words
-    path: Words  # empty: of the hub, by the name in `file`
-    digest: Words
+    file: Text
+    path: Text  # empty: of the hub, by the name in `file`
+    digest: Text
     columns: dict[Name, Name] = {}
-    images: list[Words] = []
+    images: list[Text] = []
 
 
-class TaskRecord(StrictRecord):
-    """A task; `data` is the position of its file."""
-
-    key: Name
-    title: Name
-    category: Name
-    split: Name
-    subsets: Names
-    procedure: Name
-    metrics: Names
-    chance: Annotated[float, Field(allow_inf_nan=False)] | None
-    n_items: Annotated[int, Field(ge=0)]
-    modalities: Annotated[tuple[Literal["image", "text"], ...], Field(min_length=1, strict=False)]
-    languages: Annotated[tuple[Name, ...], Field(strict=False)]
-    notes: Words
-    data: Annotated[int, Field(ge=0)]
-
-
-class OwnSuiteFacts(StrictRecord):
-    """What the suite's own row says."""
-
-    title: Words
-    description: Words
-    aggregate: Literal[*AGGREGATES, HUMAN]
-
-
-class GeneratorRecord(StrictRecord):
-    """One of user generators."""
-
-    key: Annotated[str, StringConstraints(pattern=rf"^{BENCHMARK.key}/{KEY.pattern}$")]
-    title: Name
+# A task; `data` is the position of its file.
+TaskRecord = strict(
+    Task,
+    *("key", "title", "category", "split", "subsets", "procedure", "metrics", "chance"),
+    n_items=Count,
+    modalities=Annotated[tuple[Literal["image", "text"], ...], MinLen(1)],
+    languages=tuple[Name, ...],
+    notes=Text,
+    data=Count,
+)
+SuiteFacts = strict(Suite, "title", "description", aggregate=Literal[*AGGREGATES, HUMAN])
+GeneratorRecord = strict(
+    Model, "title", key=Annotated[str, StringConstraints(pattern=rf"^{BENCHMARK.key}/{KEY.pattern}$")]
+)
 
 
 class SuiteRecord(StrictRecord):
@@ -102,7 +81,7 @@ class SuiteRecord(StrictRecord):
     version: Literal[VERSION]
     data: list[FileRecord]
     synthetic: bool | None = None
-    suite: OwnSuiteFacts
+    suite: SuiteFacts
     name: Name = ""
     weights: dict[Name, Annotated[float, Field(gt=0, le=MAX_WEIGHT)]] = {}
     shared: list[Name] = []
@@ -137,7 +116,7 @@ def record(own: OwnSuite, *, results: Path) -> OwnSuite:
             for file in files
         ],
         synthetic=named.synthetic,
-        suite={name: getattr(named.suite, name) for name in OwnSuiteFacts.model_fields},
+        suite={name: getattr(named.suite, name) for name in SuiteFacts.model_fields},
         name=named.name,
         weights=dict(named.suite.category_weights),
         shared=list(named.shared),
@@ -255,7 +234,7 @@ def _file(content: FileRecord, *, folder: Path) -> OwnFile:
     )
 
 
-def _task(content: TaskRecord, *, suite: str, benchmark: str, file: OwnFile) -> Task:
+def _task(content: BaseModel, *, suite: str, benchmark: str, file: OwnFile) -> Task:
     start = tasks_start(suite)
     if not content.key.startswith(start) or not KEY.fullmatch(content.key.removeprefix(start)):
         raise ValueError(f"the task {short(content.key)} does not begin with {start}")

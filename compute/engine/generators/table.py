@@ -14,12 +14,12 @@ import pandas as pd
 
 from compute import arrays
 from compute.analysis.generators import bradley_terry
-from compute.analysis.generators.agreement import Agreement, Estimate, MetricDifference, agree, differences
+from compute.analysis.generators.agreement import Agreement, MetricDifference, agree, differences
+from compute.analysis.intervals import Estimate
 from compute.engine.generators.backbones import JOIN
 from compute.io.tables import markdown
 from compute.metrics import METRICS
 from compute.pages.shown import Cell, Mark, ShownTable, ShowsItself
-from compute.rounding import rounded
 from compute.tasks.generators.human import HumanTable
 from compute.tasks.generators.sources import some
 from compute.types import BadInput, Undefined
@@ -311,8 +311,9 @@ class GeneratorTable(ShowsItself):
         for (metric, backbone), row in zip(people.metrics, people.agreements, strict=True):
             estimates = (row.pearson, row.rho_squared, row.spearman, row.kendall)
             estimates += (row.accuracy_by_ranks, row.accuracy_by_scores)
+            shown = [each.text(2) for each in estimates]
             about = [_METRICS[metric].title, backbone.replace(JOIN, " x ")]
-            rows.append([*about, *map(_estimate, estimates), f"{row.p:.2g}", "right" if row.right_way else "wrong"])
+            rows.append([*about, *shown, f"{row.p:.2g}", "right" if row.right_way else "wrong"])
             reasons |= dict.fromkeys(each.reason for each in estimates if each.reason)
         text = ["", f"People ({title}): {', '.join(rated)}"]
         if len(rows) > 1:
@@ -371,8 +372,8 @@ def _cell(row: GeneratorFigure | None, *, prefix: str = "") -> str:
     numbers = [each for each in (value, *ends) if each is not None]
     largest = max(abs(each * about.scale) for each in numbers)
     digits = about.digits if largest >= 0.1 or not largest else about.digits + 2  # features of unit length
-    shown = [rounded(each, digits, scale=about.scale) for each in numbers]
-    return shown[0] if len(shown) < 3 else f"{shown[0]} ({shown[1]} to {shown[2]})"
+    interval = dict(zip(("low", "high"), numbers[1:], strict=False))
+    return Estimate(value=value, **interval).text(digits, scale=about.scale)
 
 
 def _finite(value: Any) -> Any:
@@ -400,11 +401,3 @@ def _significant(people: People) -> list[str]:
     named = [f"{titles[pair.first]} and {titles[pair.second]} (p {pair.p:.2g})" for pair in pairs[:LISTED]]
     more = f" and {len(pairs) - LISTED} more" if len(pairs) > LISTED else ""
     return [f"{len(pairs)} of {count} pairs of metrics differ significantly: {'; '.join(named)}{more}"]
-
-
-def _estimate(estimate: Estimate) -> str:
-    if math.isnan(estimate.value):
-        return "-"
-    if math.isnan(estimate.low):
-        return f"{estimate.value:.2f}"
-    return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"

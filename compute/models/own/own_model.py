@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from compute.types import Model, slug
+from compute.types import Line, Model, slug
 
 if TYPE_CHECKING:
     from compute.models.adapter import Comparer, Encoder, Judge
@@ -29,7 +29,7 @@ class ModelSource:
     `file.py:function`, or a class."""
 
     kind: str  # one of SOURCES
-    name: str
+    name: Line
     arguments: tuple[str, ...] = ()  # those of ARGUMENTS that an object of a session came with
 
 

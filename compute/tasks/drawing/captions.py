@@ -1,4 +1,4 @@
-"""Captions of scenes, each with the facts it states; statements about an image's quality and tone."""
+"""Captions of scenes, each with the facts it states."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from random import Random
 
-from compute.tasks.drawing.lexicon import DAMAGES, NUMBERS, OPPOSITE, TEXTURE_TITLES, TONES
+from compute.tasks.drawing.lexicon import NUMBERS, OPPOSITE, TEXTURE_TITLES
 from compute.tasks.drawing.scenes import Background, Scene, place, relation
 
 _A = ("", "", "a picture of ", "an image of ", "a drawing of ")
@@ -172,31 +172,3 @@ def related(first: str, how: str, second: str, *, wording: int = 0, turned: bool
     if turned:
         first, how, second = second, OPPOSITE[how], first
     return Caption(text=f"{article(first)} {_RELATIONS[how][wording]} {article(second)}", facts=facts)
-
-
-def quality_facts(*, kind: str = "", strength: int = 0) -> frozenset[str]:
-    """What is true of an image after one distortion; a tone (lighter, duller) takes no quality away."""
-    facts = {"quality high"} if kind not in DAMAGES or strength <= 1 else set()
-    if kind not in DAMAGES or strength <= 2:
-        facts.add("quality good")
-    if kind in DAMAGES and strength >= 3:
-        facts |= {"quality bad", f"damage {kind}"}
-    if kind in TONES and strength >= 3:
-        facts.add(f"tone {kind}")
-    return frozenset(facts)
-
-
-def quality(rng: Random, *, kind: str, strength: int) -> Caption:
-    """A statement on quality or tone that holds after one distortion."""
-    known = {
-        "quality high": ("A high quality photo.", "high quality", "A high-quality photo."),
-        "quality good": ("Good photo.", "good quality", "a good picture"),
-        "quality bad": ("Bad photo.", "low quality", "a bad picture", "A low quality photo."),
-        **{
-            f"{kind} {name}": (article(f"{word} photo"), article(f"{word} picture"))
-            for kind, words in (("damage", DAMAGES), ("tone", TONES))
-            for name, word in words.items()
-        },
-    }
-    fact = rng.choice(sorted(quality_facts(kind=kind, strength=strength)))
-    return Caption(text=rng.choice(known[fact]), facts=frozenset({fact}))

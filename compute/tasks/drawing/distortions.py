@@ -9,7 +9,6 @@ from random import Random
 import numpy as np
 from PIL import Image, ImageFilter
 
-from compute.arrays import Floats32
 from compute.tasks.drawing.render import SIDE, Pixels, draw
 from compute.tasks.drawing.scenes import Scene
 
@@ -85,21 +84,3 @@ def shift(rng: Random) -> tuple[float, float]:
 def distorted(scene: Scene, kind: str, strength: int, rng: Random) -> Shown:
     """The scene under one distortion, with its own seed."""
     return Shown(scene=scene, kind=kind, strength=strength, seed=rng.getrandbits(32))
-
-
-def brightness(images: Pixels) -> Floats32:
-    """(n,) mean luma of (n, h, w, 3), in grey levels: what SICE's labels rest on."""
-    return (images.astype(np.float32) @ _LUMA).mean(axis=(1, 2))
-
-
-def contrast(images: Pixels) -> Floats32:
-    """(n,) standard deviation of luma, in grey levels."""
-    return (images.astype(np.float32) @ _LUMA).std(axis=(1, 2))
-
-
-def colourfulness(images: Pixels) -> Floats32:
-    """(n,) Hasler and Süsstrunk (2003), `Measuring colourfulness in natural images`, the measure M3."""
-    red, green, blue = np.moveaxis(images.astype(np.float32), -1, 0)
-    across, along = red - green, (red + green) / 2 - blue
-    spread = np.hypot(across.std(axis=(1, 2)), along.std(axis=(1, 2)))
-    return spread + 0.3 * np.hypot(across.mean(axis=(1, 2)), along.mean(axis=(1, 2)))

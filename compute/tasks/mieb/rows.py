@@ -6,11 +6,12 @@ import contextlib
 import json
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from compute.content.items import content_key
+from compute.io.nouns import read_rows
 from compute.io.tables import read_csv
 from compute.paths import CATALOG
 from compute.tasks import parquet
@@ -60,10 +61,8 @@ def _files(card: Path | None, splits: Collection[str]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1)
-def _rows() -> dict[str, Row]:
-    return {
-        f"mieb/{line['name'].lower()}": _row(line) for line in read_csv(CATALOG / "mieb_tasks.csv").to_dict("records")
-    }
+def _lines() -> dict[str, dict[str, str]]:
+    return {f"mieb/{line['name'].lower()}": line for line in read_csv(CATALOG / "mieb_tasks.csv").to_dict("records")}
 
 
 def row(task: Task) -> Row:
@@ -85,12 +84,9 @@ def row(task: Task) -> Row:
             train_split="",
             skip_first=False,
         )
-    if task.key not in _rows():
+    if task.key not in _lines():
         raise BadInput(f"mieb_tasks.csv has no row for task {task.key!r}")
-    return _rows()[task.key]
-
-
-def _row(line: dict[str, str]) -> Row:
+    line = _lines()[task.key]
     extra = json.loads(line["extra"] or "{}")
     template, _, remark = line["zero_shot_template"].partition("  [")
     fixed = tuple(json.loads(template.removeprefix("fixed: "))) if template.startswith("fixed: ") else ()
@@ -132,15 +128,9 @@ def digest(row: Row) -> str:
     return content_key(repr((row, class_names(row.name)))).decode()
 
 
-@lru_cache(maxsize=1)
-def _classes() -> dict[str, int]:
-    table = read_csv(CATALOG / "mieb_tasks.csv", columns=("name", "num_classes"))
-    return {f"mieb/{line['name'].lower()}": int(line["num_classes"] or 0) for line in table.to_dict("records")}
-
-
 def classes(task: Task) -> int:
     """How many classes a task's items have; 0 where they have none."""
-    return _classes().get(task.key, 0)
+    return int(_lines().get(task.key, {}).get("num_classes") or 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,6 +141,7 @@ class Contents:
     the splits' published sizes; `shared` is the same for tasks that show the same items.
     """
 
+    task: str = ""
     images: int | None = None
     texts: int | None = None
     pixels: int | None = None
@@ -164,16 +155,7 @@ class Contents:
 
 @lru_cache(maxsize=1)
 def _contents() -> dict[str, Contents]:
-    words = ("shared", "size_source")
-    numbers = tuple(field.name for field in fields(Contents) if field.name not in words)
-    table = read_csv(CATALOG / "mieb_contents.csv", columns=("task", *numbers, *words))
-    return {
-        line["task"]: Contents(
-            **{name: int(line[name]) if line[name] else None for name in numbers},
-            **{name: line[name] for name in words},
-        )
-        for line in table.to_dict("records")
-    }
+    return {row.task: row for row in read_rows(CATALOG / "mieb_contents.csv", Contents)}
 
 
 def contents(task: Task) -> Contents:

@@ -1,4 +1,4 @@
-"""The mini suite: a small drawn version of every kind of task. All synthetic, nothing to download.
+"""The mini suite: a small drawn task of every kind. All synthetic, nothing to download.
 
 Items are drawn when a task is loaded, from seeds that its key alone decides. Scenes are never training scenes of the
 bundled model: their descriptions are held out by hash, and photographs are cut from parts that training never sees.
@@ -12,7 +12,7 @@ from typing import Any
 
 from compute.tasks import pairbench
 from compute.tasks.data import Data
-from compute.tasks.mini import choices, finding, grouping, pairing, pairs, reading
+from compute.tasks.mini import choices, finding, grouping, pairing, pairs
 from compute.tasks.pairbench import making
 from compute.tasks.perturb import VERSION as PERTURB_VERSION
 from compute.tasks.source import Need, Source
@@ -33,40 +33,23 @@ PROCEDURES = (
     "judging",
 )
 
-TASKS: dict[str, Callable[..., Data | dict[str, Data]]] = {  # items, or items a subset; most take seed and count
-    "mini/image-choice": choices.image_choice,
-    "mini/image-for-text": choices.image_for_text,
-    "mini/text-for-image": choices.text_for_image,
-    "mini/alternatives": choices.alternatives,
-    "mini/quality": choices.quality,
-    "mini/brightness": partial(choices.measured, "brightness"),
-    "mini/colorfulness": partial(choices.measured, "colorfulness"),
-    "mini/contrast": partial(choices.measured, "contrast"),
-    "mini/sharpness": choices.sharpness,
+TASKS: dict[str, Callable[..., Data | dict[str, Data]]] = {  # items, or items per subset; some take seed and count
+    **{f"mini/{task}": partial(choices.choice, task) for task in choices.DRAWN},
     "mini/odd-one-out": choices.odd_one_out,
     "mini/instances": finding.instances,
     "mini/shapes": grouping.shapes,
     "mini/shapes-present": grouping.shapes_present,
     "mini/photographs": grouping.photographs,
-    "mini/kinds": grouping.kinds,
     "mini/things": grouping.things,
-    "mini/relations": pairing.relations,
-    "mini/which-image": pairing.which_image,
     "mini/swaps": pairing.swaps,
-    "mini/counting": pairing.counting,
     "mini/places": pairing.places,
-    "mini/sentences": reading.sentences,
-    "mini/texts": reading.texts,
-    "mini/retold": reading.retold,
-    "mini/pages": reading.pages,
+    "mini/sentences": pairing.sentences,
+    "mini/texts": pairing.texts,
     "mini/images-by-text": finding.images_by_text,
-    "mini/texts-by-image": finding.texts_by_image,
-    "mini/images-by-image": finding.images_by_image,
-    "mini/images-by-both": finding.images_by_both,
 }
 # In a separate suite, for judges.
 PAIRS: dict[str, Callable[[], dict[str, Data]]] = {
-    f"mini/pairs-{split}": partial(pairs.rated, split) for split in ("cj", "r", "gb", "ps", "et", "sp", "sp-text")
+    f"mini/pairs-{split}": partial(pairs.rated, split) for split in ("r", "sp-text")
 }
 
 

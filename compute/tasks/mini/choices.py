@@ -6,127 +6,38 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from random import Random
 
-import numpy as np
-
-from compute.content.items import Column, images, texts
+from compute.content.items import Column, texts
 from compute.tasks.data import Choices, OddOneOut
-from compute.tasks.drawing import compose, distortions
-from compute.tasks.drawing.captions import Caption, caption
+from compute.tasks.drawing import compose
+from compute.tasks.drawing.captions import caption
 from compute.tasks.drawing.distortions import Shown, distorted, shift
 from compute.tasks.drawing.lexicon import DAMAGES, DISTORTIONS, PHOTOGRAPHS, TEXTURES
 from compute.tasks.drawing.scenes import Background, Scene, differing, facts
-from compute.tasks.mini.album import SUITE, at_random, column, draws, files, names, placed, scene, unlike
+from compute.tasks.mini.album import SUITE, at_random, column, draws, names, placed, scene, unlike
 
-ITEMS, FEWER = 160, 120
-MOST = 8  # alternatives
+ITEMS = 160
 TRIES = 20  # single changes tried before a scene is changed twice
-_DAMAGES = tuple(DAMAGES)
-# What is measured, the distortions that change it, and the least difference of two images, in grey levels (brightness,
-# contrast) or the measure's own unit (colourfulness).
-MEASURES = {
-    "brightness": (distortions.brightness, ("darken", "lighten"), 15.0),
-    "colorfulness": (distortions.colourfulness, ("grey", "vivid"), 12.0),
-    "contrast": (distortions.contrast, ("fade", "vivid"), 10.0),
-}
 
 
-def image_choice(*, seed: str = SUITE, count: int = ITEMS) -> Choices:
-    """A reference, and two images: one less distorted, or with fewer changes, than the other."""
-    return _choice("image-choice", _image_choice, count, reference="reference", seed=seed)
-
-
-def _choice(
-    task: str,
-    draw: Callable[[Random, int], Sequence],
-    count: int,
-    *,
-    reference: str = "",
-    question: str = "reference",
-    seed: str,
-) -> Choices:
-    """Of what `draw` gives item by item: the reference where it is named, the right alternative and the wrong one."""
-    *given, right, wrong = zip(*(draw(rng, number) for number, rng in draws(task, count, seed=seed)), strict=True)
-    answer = at_random(task, count, 2, seed=seed)
+def choice(task: str, *, seed: str = SUITE, count: int = 0) -> Choices:
+    """The items of a task of DRAWN, with the right alternative in a random position; `count` of them, else as many as
+    the suite has."""
+    draw, reference, usual = DRAWN[task]
+    items = [draw(rng, number) for number, rng in draws(task, count or usual, seed=seed)]
+    *given, right, wrong = zip(*items, strict=True)
+    answer = at_random(task, len(items), 2, seed=seed)
     both = zip("AB", placed(right, [wrong], answer), strict=True)
     return Choices(
-        names=names(count),
+        names=names(len(items)),
         answer=answer,
         reference=_column(given[0], of=f"mini/{task}, {reference}") if given else None,
-        question=question,
+        question="reference" if given else task,
         alternatives=tuple(_column(part, of=f"mini/{task}, {letter}") for letter, part in both),
     )
 
 
 def _column(shown: Sequence, *, of: str) -> Column:
     return (texts if isinstance(shown[0], str) else column)(shown, of=of)
-
-
-def image_for_text(*, seed: str = SUITE, count: int = ITEMS) -> Choices:
-    """A caption, its image and another: the same scene changed in what the caption states, or any other scene."""
-    return _choice("image-for-text", _image_for_text, count, reference="caption", seed=seed)
-
-
-def text_for_image(*, seed: str = SUITE, count: int = ITEMS) -> Choices:
-    """An image, its caption, and a caption of the scene changed, or of another, that is false of it."""
-    return _choice("text-for-image", _text_for_image, count, reference="image", seed=seed)
-
-
-def alternatives() -> dict[str, Choices]:
-    """A caption and 2 to 8 images, a subset a number; fewer alternatives are the first of the eight.
-
-    The right image is the first; row i is rolled by its answer.
-    """
-    captions, rows = [], []
-    for _, rng in draws("alternatives", FEWER // 2):
-        shown, true = stated(rng)
-        captions.append(true.text)
-        row = [shown]
-        while len(row) < MOST:
-            other = untrue(shown, true, rng, changed=len(row) < 3)
-            if other not in row[1:]:
-                row.append(other)
-        rows.append(files(row))
-    reference = texts(captions, of="mini/alternatives, caption")
-    out = {}
-    for count in range(2, MOST + 1):
-        answer = np.arange(len(rows)) % count
-        rolled = [row[count - at : count] + row[: count - at] for row, at in zip(rows, answer.tolist(), strict=True)]
-        columns = tuple(images(part, of="mini/alternatives") for part in zip(*rolled, strict=True))
-        out[str(count)] = Choices(names=names(len(rows)), reference=reference, answer=answer, alternatives=columns)
-    return out
-
-
-def quality(*, seed: str = SUITE, count: int = ITEMS) -> Choices:
-    """Two strengths of one distortion of a scene, or two scenes of which one is more distorted by two steps or more."""
-    return _choice("quality", _quality, count, question="quality", seed=seed)
-
-
-def measured(question: str, *, seed: str = SUITE, count: int = FEWER) -> Choices:
-    """Pairs of distorted scenes of which one has more of what is measured; nearer pairs than the gap are redrawn."""
-    measure, kinds, gap = MEASURES[question]
-
-    def draw(rng: Random, number: int) -> Sequence[Shown]:
-        while True:
-            two = [distorted(_busy(rng), rng.choice(kinds), rng.randint(0, 4), rng) for _ in range(2)]
-            levels = measure(np.stack([image.pixels() for image in two]))
-            if abs(levels[0] - levels[1]) >= gap:
-                return two if levels[0] > levels[1] else two[::-1]
-
-    return _choice(question, draw, count, question=question, seed=seed)
-
-
-def _busy(rng: Random) -> Scene:
-    return scene(rng, rng.choice((compose.view, compose.several)))
-
-
-def sharpness(*, seed: str = SUITE, count: int = FEWER) -> Choices:
-    """Two scenes, one blurred more than the other."""
-
-    def draw(rng: Random, number: int) -> Sequence[Shown]:
-        weak = rng.randint(0, 3)
-        return [distorted(_busy(rng), "blur", strength, rng) for strength in (weak, rng.randint(weak + 1, 5))]
-
-    return _choice("sharpness", draw, count, question="sharpness", seed=seed)
 
 
 def odd_one_out(*, seed: str = SUITE, count: int = ITEMS - 10) -> OddOneOut:
@@ -211,33 +122,24 @@ def _changes(rng: Random) -> tuple[Shown, Shown, Shown]:
             return Shown(scene=first), near, Shown(scene=far, shift=shift(rng))
 
 
-def stated(rng: Random) -> tuple[Scene, Caption]:
-    """A scene and a true caption."""
+def _image_for_text(rng: Random, number: int) -> tuple[str, Scene, Scene]:
+    """A caption, its image and another that it does not hold for: the same scene with as few changes as needed, or any
+    other."""
     shown = scene(rng)
-    return shown, caption(shown, rng)
-
-
-def untrue(shown: Scene, true: Caption, rng: Random, *, changed: bool) -> Scene:
-    """A scene that the caption does not hold for: the given one with as few changes as needed, or another."""
+    true = caption(shown, rng)
     other, tried = shown, 0
     while true.facts <= facts(other):
-        if not changed:
+        if number % 2:
             other = scene(rng)
         else:
             other, tried = compose.edited(shown if tried < TRIES else other, rng), tried + 1
-    return other
-
-
-def _image_for_text(rng: Random, number: int) -> tuple[str, Scene, Scene]:
-    """A caption, its image and another: the same scene changed in what the caption states, or any other scene."""
-    shown, true = stated(rng)
-    return true.text, shown, untrue(shown, true, rng, changed=number % 2 == 0)
+    return true.text, shown, other
 
 
 def _text_for_image(rng: Random, number: int) -> tuple[Scene, str, str]:
     """An image, its caption, and a caption of the scene changed, or of another, that is false of it."""
-    shown, true = stated(rng)
-    known = facts(shown)
+    shown = scene(rng)
+    true, known = caption(shown, rng), facts(shown)
     while True:
         false = caption(compose.edited(shown, rng) if number % 2 else scene(rng), rng)
         if not false.facts <= known and false.text != true.text:
@@ -252,10 +154,29 @@ def _quality(rng: Random, number: int) -> tuple[Shown, Shown]:
 
 def _better_and_worse(rng: Random, *, one_scene: bool) -> tuple[Shown, Shown]:
     first = scene(rng, rng.choice((compose.view, compose.pair)))
-    weak, kind = rng.randint(0, 3), rng.choice(_DAMAGES)
+    weak, kind = rng.randint(0, 3), rng.choice(tuple(DAMAGES))
     if one_scene:
         other, worse, strong = first, kind, rng.randint(weak + 1, 5)
     else:
         other = scene(rng, rng.choice((compose.view, compose.pair)))
-        worse, strong = rng.choice(_DAMAGES), rng.randint(weak + 2, 5)
+        worse, strong = rng.choice(tuple(DAMAGES)), rng.randint(weak + 2, 5)
     return distorted(first, kind, weak, rng), distorted(other, worse, strong, rng)
+
+
+def _sharpness(rng: Random, number: int) -> list[Shown]:
+    """Two scenes, the second one blurred more."""
+    weak = rng.randint(0, 3)
+    return [
+        distorted(scene(rng, rng.choice((compose.view, compose.several))), "blur", strength, rng)
+        for strength in (weak, rng.randint(weak + 1, 5))
+    ]
+
+
+# By task: what draws an item, what its reference is called, where it has one, and how many items the suite has.
+DRAWN: dict[str, tuple[Callable[[Random, int], Sequence], str, int]] = {
+    "image-choice": (_image_choice, "reference", ITEMS),
+    "image-for-text": (_image_for_text, "caption", ITEMS),
+    "text-for-image": (_text_for_image, "image", ITEMS),
+    "quality": (_quality, "", ITEMS),
+    "sharpness": (_sharpness, "", 120),
+}

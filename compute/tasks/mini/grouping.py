@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,24 +50,12 @@ def shapes_present() -> Probe:
 def photographs() -> Clusters:
     """Cuts of the twelve photographs, lighter or darker: to be grouped by photograph."""
     files = tuple(PHOTOGRAPHS)
-
-    def toned(rng: Random, label: int) -> Shown:
-        view = scene(rng, partial(compose.view, name=files[label]))
-        return distorted(view, rng.choice(tuple(TONES)), rng.randint(0, 2), rng)
-
-    return _clusters("photographs", tuple(PHOTOGRAPHS.values()), toned)
-
-
-def kinds() -> Clusters:
-    """Eight kinds of thing, each of its own shape and colour, anywhere on plain backgrounds: to be grouped by kind."""
-    known = tuple(zip(SHAPES, COLOURS, strict=False))
-    return _clusters("kinds", _titles(known), lambda rng, label: single(rng, *known[label]))
-
-
-def _clusters(task: str, classes: tuple[str, ...], draw: Callable[[Random, int], Shown | Scene]) -> Clusters:
-    labels = np.arange(180) % len(classes)
-    shown = [draw(rng, labels[number]) for number, rng in draws(task, len(labels))]
-    return Clusters(test=_labelled(shown, labels, classes, of=f"mini/{task}"))
+    labels = np.arange(180) % len(files)
+    shown = []
+    for number, rng in draws("photographs", len(labels)):
+        view = scene(rng, partial(compose.view, name=files[labels[number]]))
+        shown.append(distorted(view, rng.choice(tuple(TONES)), rng.randint(0, 2), rng))
+    return Clusters(test=_labelled(shown, labels, tuple(PHOTOGRAPHS.values()), of="mini/photographs"))
 
 
 def things() -> ZeroShot:
@@ -76,14 +63,10 @@ def things() -> ZeroShot:
     classes = tuple((shape, colour) for colour in COLOURS for shape in SHAPES)
     labels = np.arange(2 * len(classes)) % len(classes)
     scenes = [single(rng, *classes[labels[number]], photographs=0.3) for number, rng in draws("things", len(labels))]
-    titles = _titles(classes)
+    titles = tuple(f"{colour} {shape}" for shape, colour in classes)
     prompts = [f"a picture of {article(title)}" for title in titles]
     test = _labelled(scenes, labels, titles, of="mini/things")
     return ZeroShot(test=test, prompts=texts(prompts, of="mini/things, prompts"))
-
-
-def _titles(kinds: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    return tuple(f"{colour} {shape}" for shape, colour in kinds)
 
 
 def _labelled(shown: Sequence[Shown | Scene], labels: NDArray, classes: tuple[str, ...], *, of: str) -> Labelled:

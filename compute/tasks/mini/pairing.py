@@ -1,27 +1,48 @@
-"""Captions that differ in one relation, colour or number: compositionality and questions about an image."""
+"""Captions that differ in one relation, questions about an image, and sentences that share words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 
 import numpy as np
 
-from compute.content.items import texts
-from compute.tasks.data import Matches, Retrieval
+from compute.content import items
+from compute.content.items import Column
+from compute.tasks.data import Matches, Retrieval, Sentences
 from compute.tasks.drawing import compose
-from compute.tasks.drawing.captions import counted, located, many, related
-from compute.tasks.drawing.lexicon import OPPOSITE
-from compute.tasks.drawing.scenes import Scene, Thing, place, relation
+from compute.tasks.drawing.captions import located, related
+from compute.tasks.drawing.compose import sentence, sharing
+from compute.tasks.drawing.scenes import Scene, place, relation
 from compute.tasks.mini.album import column, draws, graded, mixed, names, scene
-from compute.tasks.mini.choices import stated, untrue
 
-ITEMS = 150
+SWAPS, ASKED, PAIRS = 120, 150, 200
 CORNERS = ("top left", "top right", "bottom left", "bottom right")
+POINTS = 1.25  # of similarity per shared word, so that four give 5
 
 
-def related_pair(rng: Random) -> tuple[Scene, str]:
+def swaps() -> Matches:
+    """Two images and two captions of the same words: the things, or their colours, have traded positions."""
+    rows = []
+    for number, rng in draws("swaps", SWAPS):
+        levels = ("shape", "colour") if number % 2 else ("colour",)
+        while True:
+            shown, how = _related_pair(rng)
+            other = replace(shown, things=compose.traded(*shown.things, *levels))
+            if other.held_out():
+                break
+        told = (related(one.name, how, two.name).text for one, two in (shown.things, other.things))
+        rows.append((shown, other, *told))
+    sides = list(zip(*rows, strict=True))
+    return Matches(
+        names=names(SWAPS),
+        images=tuple(column(part, of=f"mini/swaps, image {at}") for at, part in enumerate(sides[:2])),
+        captions=tuple(items.texts(part, of=f"mini/swaps, caption {at}") for at, part in enumerate(sides[2:])),
+    )
+
+
+def _related_pair(rng: Random) -> tuple[Scene, str]:
     """Two things that differ in shape and colour, and how the first stands to the second."""
     while True:
         shown = scene(rng, compose.pair)
@@ -31,98 +52,56 @@ def related_pair(rng: Random) -> tuple[Scene, str]:
             return shown, how
 
 
-def relations() -> Matches:
-    """An image of two things, its caption, and three with the relation turned round, another, or colours changed."""
-    scenes, captions = [], []
-    for _, rng in draws("relations", ITEMS):
-        shown, how = related_pair(rng)
-        first, second = shown.things
-        across = rng.choice([other for other in OPPOSITE if other not in (how, OPPOSITE[how])])
-        scenes.append(shown)
-        captions.append(
-            [
-                *(related(first.name, each, second.name).text for each in (how, OPPOSITE[how], across)),
-                _caption(compose.traded(first, second, "colour"), how),
-            ]
-        )
-    return _matches("relations", [scenes], list(zip(*captions, strict=True)))
-
-
-def _caption(things: Sequence[Thing], how: str) -> str:
-    first, second = things
-    return related(first.name, how, second.name).text
-
-
-def which_image() -> Matches:
-    """A caption, its image, and three of the scene changed so that the caption is false."""
-    images, captions = [], []
-    for _, rng in draws("which-image", 120):
-        shown, true = stated(rng)
-        captions.append(true.text)
-        images.append([shown, *(untrue(shown, true, rng, changed=True) for _ in range(3))])
-    return _matches("which-image", list(zip(*images, strict=True)), [captions])
-
-
-def swaps() -> Matches:
-    """Two images and two captions of the same words: the things, or their colours, have traded positions."""
-    rows = []
-    for number, rng in draws("swaps", 120):
-        levels = ("shape", "colour") if number % 2 else ("colour",)
-        while True:
-            shown, how = related_pair(rng)
-            other = replace(shown, things=compose.traded(*shown.things, *levels))
-            if other.held_out():
-                break
-        rows.append((shown, other, _caption(shown.things, how), _caption(other.things, how)))
-    first, second, caption, swapped = zip(*rows, strict=True)
-    return _matches("swaps", [first, second], [caption, swapped])
-
-
-def _matches(task: str, images: Sequence[Sequence[Scene]], captions: Sequence[Sequence[str]]) -> Matches:
-    return Matches(
-        names=names(len(captions[0])),
-        images=tuple(column(part, of=f"mini/{task}, image {at}") for at, part in enumerate(images)),
-        captions=tuple(texts(part, of=f"mini/{task}, caption {at}") for at, part in enumerate(captions)),
-    )
-
-
-def counting() -> Retrieval:
-    """How many of a kind there are: the right number among four."""
-    rows = []
-    for number, rng in draws("counting", ITEMS):
-        n = 0
-        while n != number % 6 + 1:
-            shown = scene(rng, compose.counted)
-            kind = shown.things[0].name
-            n = sum(thing.name == kind for thing in shown.things)
-        others = rng.sample([other for other in range(1, 7) if other != n], 3)
-        rows.append((shown, f"how many {many(kind)} are there", [counted(kind, count) for count in (n, *others)]))
-    return _questions("counting", rows)
-
-
 def places() -> Retrieval:
-    """Where a thing is: the right corner among four."""
-    rows = []
-    for _, rng in draws("places", ITEMS):
+    """Images with a question, where a thing is, and four corners to choose from, the right one first."""
+    scenes, questions, answers = [], [], []
+    for _, rng in draws("places", ASKED):
         while True:
             shown = scene(rng)
             cornered = next((thing for thing in shown.things if place(thing) in CORNERS), None)
             if cornered and sum(thing.name == cornered.name for thing in shown.things) == 1:
                 break
+        scenes.append(shown)
+        questions.append(f"where is the {cornered.name}")
         corners = sorted(CORNERS, key=lambda corner: corner != place(cornered))  # the right one first
-        rows.append((shown, f"where is the {cornered.name}", [located(cornered.name, corner) for corner in corners]))
-    return _questions("places", rows)
-
-
-def _questions(task: str, rows: Sequence[tuple[Scene, str, Sequence[str]]]) -> Retrieval:
-    """Queries of an image with a question; the first of each row's candidates is right."""
-    scenes, questions, answers = zip(*rows, strict=True)
+        answers.append([located(cornered.name, corner) for corner in corners])
     known = list(dict.fromkeys(answer for row in answers for answer in row))
     at = np.array([[known.index(answer) for answer in row] for row in answers])
-    row = np.arange(len(rows))
+    row = np.arange(ASKED)
     return Retrieval(
-        queries=mixed(images=scenes, texts=questions, of=f"mini/{task}, question"),
-        documents=mixed(texts=known, of=f"mini/{task}, answer", prefix="answer-"),
+        queries=mixed(images=scenes, texts=questions, of="mini/places, question"),
+        documents=mixed(texts=known, of="mini/places, answer", prefix="answer-"),
         relevant=graded((row, at[:, 0])),
         candidates=(np.repeat(row, at.shape[1]), at.ravel()),
+    )
+
+
+def sentences() -> Sentences:
+    """Two images of four words in other positions and colours; similarity is the share of words they have in common.
+
+    From 0 to 5: a definition, not a human judgement.
+    """
+    return _sharing(column, of="mini/sentences")
+
+
+def texts() -> Sentences:
+    """The words of `sentences`, as texts."""
+
+    def side(scenes: Sequence[Scene], *, of: str) -> Column:
+        return items.texts([" ".join(filter(None, each.words)) for each in scenes], of=of)
+
+    return _sharing(side, of="mini/texts")
+
+
+def _sharing(side: Callable[..., Column], *, of: str) -> Sentences:
+    rows = []
+    for number, rng in draws("sentences", PAIRS):
+        first, shared = sentence(rng, part="test"), number % 5
+        rows.append((first, sharing(first, shared, rng, part="test"), shared * POINTS))
+    first, second, score = zip(*rows, strict=True)
+    return Sentences(
+        names=names(PAIRS),
+        first=side(first, of=f"{of}, first"),
+        second=side(second, of=f"{of}, second"),
+        human=np.array(score),
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from compute.rounding import rounded
 from leaderboard.data.comparison import ComparedLine, ComparedValue
-from leaderboard.html.formatting import number
+from leaderboard.html.formatting import number, span
 
 STEPS = (1, 2, 2.5, 5, 10)  # of an axis, times a power of ten
 MOST_TICKS = 6
@@ -102,9 +102,9 @@ def _dot(at: int, name: str, value: ComparedValue, line: ComparedLine, *, on: Ch
     left, width, interval = "", "", "interval not known"
     if math.isfinite(value.low) and math.isfinite(value.high):
         level = "at least 95%" if value.few else "95%"
-        low, high = (number(end, digits=line.digits) for end in (value.low, value.high))
         start, end = float(on.position(value.low)), float(on.position(value.high))
-        left, width, interval = rounded(start, 2), rounded(end - start, 2), f"{level} interval {low} to {high}"
+        left, width = rounded(start, 2), rounded(end - start, 2)
+        interval = f"{level} interval {span(value.low, value.high, digits=line.digits)}"
     return Dot(
         index=at,
         shift=shift,

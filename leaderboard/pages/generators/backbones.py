@@ -118,7 +118,7 @@ def section(db: Database, grid: BackboneSet | None) -> Markup:
     effects = backbone_effects.effects(grid.cells, images=grid.images, texts=grid.texts, draws=grid.draws)
     known = model_queries.models(db)["title"]
     order = [
-        sorted(range(len(keys)), key=lambda at, side=side, keys=keys: -side.means[keys[at]].mean)
+        sorted(range(len(keys)), key=lambda at, side=side, keys=keys: -side.means[keys[at]].value)
         for keys, side in ((grid.images, effects.image), (grid.texts, effects.text))
     ]
     return render(
@@ -138,7 +138,7 @@ def section(db: Database, grid: BackboneSet | None) -> Markup:
 def verdict(effects: BackboneEffects) -> str:
     """Which side's backbones differ significantly: `image`, `text`, `both`, `none`, or `unknown` without intervals."""
     gaps = {"image": effects.image.gap, "text": effects.text.gap}
-    if all(gap is None or gap.difference.low is None for gap in gaps.values()):
+    if all(gap is None or not gap.difference.known for gap in gaps.values()):
         return "unknown"
     apart = [side for side, gap in gaps.items() if gap is not None and gap.apart]
     return "both" if len(apart) == 2 else apart[0] if apart else "none"

@@ -13,7 +13,7 @@ from compute.analysis.intervals import bias_note
 from compute.types import TIES_SHOWN, BadInput
 from leaderboard.data.database import Database
 from leaderboard.data.scores import answered, shown_interval
-from leaderboard.html.formatting import blank, number, percent
+from leaderboard.html.formatting import blank, number, percent, span
 from leaderboard.html.labels import SETTINGS
 
 MOST_LISTED = 12  # entries of a long list that are written out
@@ -67,7 +67,7 @@ def _scores(scores: pd.DataFrame) -> list[Line]:
         low, high = shown_interval(score)
         digits, more = int(score["digits"]), []
         if low is not None and high is not None:
-            more.append(f"95% interval {number(low, digits=digits)} to {number(high, digits=digits)}")
+            more.append(f"95% interval {span(low, high, digits=digits)}")
         if not blank(score["n"]):
             more.append(f"n\u00a0=\u00a0{int(score['n']):,}")
         if note := bias_note(score["value"], score["bias"], digits=digits, scale=float(score["scale"])):

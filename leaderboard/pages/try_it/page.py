@@ -15,7 +15,7 @@ from leaderboard.html.components import rendered, scripted
 from leaderboard.html.templates import macro, render
 from leaderboard.live.live import QUEUE
 from leaderboard.page import Site, View, heading, payload_of
-from leaderboard.pages.try_it import batch, patches, perturb, routes
+from leaderboard.pages.try_it import batch, occlusion, perturb, routes
 from leaderboard.pages.try_it.answers import result
 from leaderboard.web.errors import caught
 
@@ -50,7 +50,7 @@ def draw(site: Site) -> None:
         stop = gr.Button("Stop the download", visible=False, size="sm", scale=0, min_width=160)
     answers = rendered(site.assets, script="pages/try_it/answers.js", elem_id="answers")
     with gr.Column(visible=False, elem_id="closer") as closer:
-        sections = [patches.section(site, sent), perturb.section(site, sent)]
+        sections = [occlusion.section(site, sent), perturb.section(site, sent)]
     batch.section(site)
     outputs = [answers, sent, closer, *(component for section in sections for component in section.components)]
 

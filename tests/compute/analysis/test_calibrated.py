@@ -32,7 +32,7 @@ def share(scores: np.ndarray, value: float) -> float:
 
 
 @pytest.mark.parametrize("digits", [None, 1])
-def test_places_are_scipys_percentiles(digits: int | None) -> None:
+def test_places_are_scipys_percentiles(digits):
     """Of scores that all differ, and of scores with many ties."""
     rng = np.random.default_rng(0)
     low, high = rng.normal(0.2, 0.1, 3000), rng.normal(0.5, 0.2, 2000)
@@ -47,7 +47,7 @@ def test_places_are_scipys_percentiles(digits: int | None) -> None:
         assert found.percentile == 50 * (found.above_unrelated + found.above_matching)
 
 
-def test_a_place_is_linear_between_quantiles_and_clamped_at_the_ends() -> None:
+def test_a_place_is_linear_between_quantiles_and_clamped_at_the_ends():
     reference = Reference(
         model="m",
         pairing="image-image",
@@ -69,7 +69,7 @@ def test_a_place_is_linear_between_quantiles_and_clamped_at_the_ends() -> None:
             calibrated.place(reference, score)
 
 
-def test_ties_count_half_also_where_all_scores_are_equal() -> None:
+def test_ties_count_half_also_where_all_scores_are_equal():
     same = made(np.full(40, 0.5), np.full(40, 0.5))
     assert calibrated.place(same, 0.5).percentile == 50 and same.separation == 0.5
     assert calibrated.place(same, 0.4).percentile == 0 and calibrated.place(same, 0.6).percentile == 100
@@ -78,7 +78,7 @@ def test_ties_count_half_also_where_all_scores_are_equal() -> None:
     assert calibrated.place(half, 1.0 + 1e-12).above_matching == calibrated.place(half, 1.0).above_matching
 
 
-def test_the_separation_is_the_area_under_the_curve() -> None:
+def test_the_separation_is_the_area_under_the_curve():
     rng = np.random.default_rng(1)
     for low, high in (
         (rng.normal(0, 1, 300), rng.normal(1, 2, 200)),
@@ -93,7 +93,7 @@ def test_the_separation_is_the_area_under_the_curve() -> None:
     assert calibrated.separation(unrelated=[0.0], matching=[np.inf]) == 1
 
 
-def test_readings_follow_from_the_two_limits() -> None:
+def test_readings_follow_from_the_two_limits():
     """Evenly spread: 97.5% of the unrelated end at 0.975, 97.5% of the matching begin 0.025 above their start."""
     spread = np.linspace(0, 1, 1001)
 
@@ -106,7 +106,7 @@ def test_readings_follow_from_the_two_limits() -> None:
     assert apart == [UNRELATED, BETWEEN, BETWEEN, MATCHING]
 
 
-def test_single_images_have_one_distribution() -> None:
+def test_single_images_have_one_distribution():
     reference = made(np.linspace(0, 1, 1001))
     assert reference.alone and reference.separation is None and reference.n_matching == 0
     found = [calibrated.place(reference, score) for score in (0.02, 0.025, 0.25, 0.975, 0.98)]
@@ -114,7 +114,7 @@ def test_single_images_have_one_distribution() -> None:
     assert found[2].percentile == pytest.approx(25) and found[2].above_matching is None
 
 
-def test_infinite_scores_count_as_the_most_extreme_finite_one() -> None:
+def test_infinite_scores_count_as_the_most_extreme_finite_one():
     reference = made(np.array([-np.inf, 10.0, 12.0]), np.array([20.0, 30.0, np.inf]))
     assert reference.unrelated[0] == 10 and reference.matching[-1] == 30 and reference.separation == 1
     assert calibrated.place(reference, np.inf).reading == MATCHING
@@ -124,7 +124,7 @@ def test_infinite_scores_count_as_the_most_extreme_finite_one() -> None:
 
 
 @pytest.mark.parametrize("wrong", [[1.0], [2.0, 1.0], [0.0, np.inf], [[0.0, 1.0]], []])
-def test_quantiles_that_are_none_are_refused(wrong: list) -> None:
+def test_quantiles_that_are_none_are_refused(wrong):
     with pytest.raises(BadInput, match="quantiles"):
         Reference(
             model="m",

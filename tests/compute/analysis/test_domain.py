@@ -33,7 +33,7 @@ def outside(found: Domain, vectors: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("count", [20, 100])
-def test_new_scenes_are_outside_as_rarely_as_stated(count: int) -> None:
+def test_new_scenes_are_outside_as_rarely_as_stated(count):
     """The mean over 20 fits, with four standard errors of room for those of the means."""
     shares, stated = [], []
     for seed in range(20):
@@ -46,7 +46,7 @@ def test_new_scenes_are_outside_as_rarely_as_stated(count: int) -> None:
     )
 
 
-def test_a_distance_is_mahalanobis() -> None:
+def test_a_distance_is_mahalanobis():
     """Against scipy on the covariance with its ridge, where every direction has an axis of its own."""
     vectors = scenes(200, seed=3)
     found = domain.of_vectors(vectors, **NAMES)
@@ -60,7 +60,7 @@ def test_a_distance_is_mahalanobis() -> None:
         assert found.distance(seen(vector * 7)) == pytest.approx(found.distance(seen(vector))), "length is no matter"
 
 
-def test_an_encoders_domain_of_images_is_of_their_kind_too() -> None:
+def test_an_encoders_domain_of_images_is_of_their_kind_too():
     vectors = scenes(100, seed=4)
     found = domain.of_vectors(vectors, facts=np.linspace(0.4, 0.9, 100)[:, None], **NAMES)
     assert found.distance(seen(vectors[0], facts=(9000, 9000, 0.5))) < 1, "its sizes do not matter"
@@ -68,7 +68,7 @@ def test_an_encoders_domain_of_images_is_of_their_kind_too() -> None:
     assert found.false_outside > domain.of_vectors(vectors, **NAMES).false_outside
 
 
-def test_a_metric_on_pixels_has_kinds_and_sizes() -> None:
+def test_a_metric_on_pixels_has_kinds_and_sizes():
     facts = [[192, 192, 0.4], [256, 384, 0.9], [200, 300, 0.6]]
     found = domain.of_facts(facts, scenes=79, **NAMES)
     assert found.false_outside == pytest.approx(3 * 2 / 80)
@@ -77,7 +77,7 @@ def test_a_metric_on_pixels_has_kinds_and_sizes() -> None:
     assert found.distance(seen(None, facts=(200, 300, 0.1))) > 1, "a photograph"
 
 
-def test_facts_of_an_image() -> None:
+def test_facts_of_an_image():
     image = np.zeros((4, 6, 3), dtype=np.uint8)
     image[0], image[1, 0] = (255, 0, 0), (1, 2, 3)
     assert domain.image_facts(image).tolist() == [4, 6, 23 / 24]
@@ -87,7 +87,7 @@ def test_facts_of_an_image() -> None:
 
 
 @pytest.mark.parametrize("facts", [None, np.linspace(0.4, 0.9, 100)[:, None]])
-def test_a_record_gives_back_the_domain(facts: np.ndarray | None) -> None:
+def test_a_record_gives_back_the_domain(facts):
     vectors = scenes(100, seed=5)
     found = domain.of_vectors(vectors, facts=facts, **NAMES)
     back = domain.restored(json.loads(json.dumps(found.record())))
@@ -97,7 +97,7 @@ def test_a_record_gives_back_the_domain(facts: np.ndarray | None) -> None:
     assert domain.restored(json.loads(json.dumps(plain.record()))).high.tolist() == [3, 4, 0.2]
 
 
-def test_too_few_scenes_make_no_domain() -> None:
+def test_too_few_scenes_make_no_domain():
     with pytest.raises(Undefined, match=str(FEWEST)):
         domain.of_vectors(scenes(FEWEST - 1, seed=7), **NAMES)
     with pytest.raises(Undefined, match="3 scenes"):
@@ -123,7 +123,7 @@ DRAWN, FEW = held("drawn", scenes=200, around=0), held("photographs", scenes=SCE
 BOTH = Calibrations(references=(DRAWN[0], FEW[0]), domains=(DRAWN[1], FEW[1]))
 
 
-def test_the_distribution_is_the_one_of_the_inputs_kind() -> None:
+def test_the_distribution_is_the_one_of_the_inputs_kind():
     one, other = seen(np.eye(24)[0] * 9 + 0.1), seen(np.eye(24)[5] * 9 + 0.1)
     found = BOTH.judged("m", "image-image", [one, one])
     assert found.reference is DRAWN[0] and found.has_percentile and found.why == ""
@@ -132,7 +132,7 @@ def test_the_distribution_is_the_one_of_the_inputs_kind() -> None:
     assert str(SCENES) in few.why
 
 
-def test_inputs_of_two_kinds_are_of_none() -> None:
+def test_inputs_of_two_kinds_are_of_none():
     one, other = seen(np.eye(24)[0] * 9 + 0.1), seen(np.eye(24)[5] * 9 + 0.1)
     found = BOTH.judged("m", "image-image", [one, other])
     assert found.reference is None and not found.has_percentile

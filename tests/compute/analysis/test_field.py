@@ -1,7 +1,5 @@
 """One model against the field: closed form, gaps, direction, degenerate, and numpy's own quantities."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

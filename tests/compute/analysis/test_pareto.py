@@ -25,7 +25,7 @@ def front_of(cost: np.ndarray, scores: np.ndarray) -> Front:
     return front(cost=cost, rank=ranking.rank, better=ranking.better, known=ranking.rank_low != UNRANKED)
 
 
-def test_a_model_is_off_where_one_that_costs_no_more_is_better() -> None:
+def test_a_model_is_off_where_one_that_costs_no_more_is_better():
     seen = []
     for seed in range(4):
         cost, scores = drawn(seed)
@@ -41,7 +41,7 @@ def test_a_model_is_off_where_one_that_costs_no_more_is_better() -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_the_front_of_the_point_values_is_its_definition(seed: int) -> None:
+def test_the_front_of_the_point_values_is_its_definition(seed):
     cost, scores = drawn(seed)
     mean, found = scores.mean(axis=1), front_of(cost, scores)
     for model in range(len(cost)):
@@ -53,7 +53,7 @@ def test_the_front_of_the_point_values_is_its_definition(seed: int) -> None:
         assert not found.points[model] or found.states[model] == ON
 
 
-def test_what_cannot_be_tested_is_neither_on_nor_off_and_proves_nothing() -> None:
+def test_what_cannot_be_tested_is_neither_on_nor_off_and_proves_nothing():
     better = np.zeros((4, 4), bool)
     better[2, 3] = True
     found = front(
@@ -74,7 +74,5 @@ def test_what_cannot_be_tested_is_neither_on_nor_off_and_proves_nothing() -> Non
         ([np.nan, 1.0], [False, True], ("", ON)),  # without a cost it is no rival
     ],
 )
-def test_a_model_none_of_whose_rivals_can_be_tested_is_not_known_to_be_on_the_front(
-    cost: list[float], known: list[bool], states: tuple[str, ...]
-) -> None:
+def test_a_model_none_of_whose_rivals_can_be_tested_is_not_known_to_be_on_the_front(cost, known, states):
     assert front(cost=cost, rank=[1, 2], better=np.zeros((2, 2), bool), known=known).states == states

@@ -1,7 +1,5 @@
 """Saturation of a task: closed form, direction, unknown noise, degenerate."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -90,25 +90,6 @@ def test_decisions_are_those_of_all_signs_written_out(shape, clusters, lost):
     assert 0 < found < 6 * 15
 
 
-@pytest.mark.parametrize("shape", [(6,), SHAPE, (2, 30)], ids=str)
-def test_equal_models_are_seldom_told_apart(shape):
-    """5 percent of boards are expected at most; 11 or more of 80 would come by chance in 1 of 1,000 series."""
-    wrong = sum(decide(*board(seed, models=8, shape=shape)).any() for seed in range(80))
-    assert wrong <= 10
-
-
-def test_a_data_set_in_two_categories_counts_once():
-    """Residuals that two categories share are no evidence twice: with tasks taken as independent, boards are wrong."""
-    wrong = {"shared": 0, "independent": 0}
-    for seed in range(60):
-        draw = np.random.default_rng(seed)
-        once = draw.normal(size=(12, 10))
-        scores, codes = np.hstack([once, once + 0.1 * draw.normal(size=once.shape)]), np.repeat([0, 1], 10)
-        wrong["shared"] += decide(scores, codes, clusters=np.tile(np.arange(10), 2)).any()
-        wrong["independent"] += decide(scores, codes).any()
-    assert wrong["shared"] <= 9 < 20 < wrong["independent"]
-
-
 def test_models_that_lack_the_hardest_tasks_are_not_better_for_it():
     wrong = 0
     for seed in range(40):
@@ -219,16 +200,6 @@ def test_holm_against_statsmodels():
     p = rng.random(rng.integers(1, 30)) ** rng.integers(1, 6)
     p[rng.random(len(p)) < 0.2] = p[0]
     assert_array_equal(holm(p), multipletests(p, alpha=0.05, method="holm")[0])
-
-
-def test_a_board_counts_tasks_that_share_their_data_once():
-    scores, _ = board(6, models=6, shape=(8,), apart=0.5)
-    once = Ranking.of(ScoreTable(values=scores))
-    copies = Ranking.of(ScoreTable(values=np.repeat(scores, 3, axis=1), clusters=np.repeat(np.arange(8), 3)))
-    assert_array_equal(copies.better, once.better)
-    assert_allclose(copies.mean_low, once.mean_low)
-    apart = Ranking.of(ScoreTable(values=np.repeat(scores, 3, axis=1)))
-    assert (apart.mean_high - apart.mean_low < once.mean_high - once.mean_low).all()
 
 
 def test_a_pair_reads_as_the_board_does_and_by_itself():

@@ -66,7 +66,7 @@ def full(model: str, origin: str, *numbers: float) -> dict[tuple[str, str, str],
     return {(model, origin, task): number for task, number in zip("abcd", numbers, strict=True)}
 
 
-def test_the_usual_origin_has_most_complete_models_and_comes_first_of_all() -> None:
+def test_the_usual_origin_has_most_complete_models_and_comes_first_of_all():
     partial = {("m", "published", "a"): 9.0, ("l", "published", "a"): 9.0}
     given = full("m", "imported", 1, 2, 3, 4) | partial | full("k", "computed", 5, 6, 7, 8)
     usual = of_suite(frames(given), origin="usual")
@@ -75,20 +75,20 @@ def test_the_usual_origin_has_most_complete_models_and_comes_first_of_all() -> N
     assert everything.models == ("k", "l", "m") and everything.origins == ("computed", "published", "imported")
 
 
-def test_of_origins_with_equally_many_complete_models_the_papers_is_usual() -> None:
+def test_of_origins_with_equally_many_complete_models_the_papers_is_usual():
     given = full("m", "imported", 1, 2, 3, 4) | full("k", "published", 1, 2, 3, 4) | {("l", "imported", "a"): 1.0}
     assert of_suite(frames(given), origin="usual").origins == ("published",)
     assert of_suite(frames({("m", "imported", "a"): 1.0}), origin="usual").origins == ("imported",)
 
 
-def test_unknown_origin_and_peoples_suites_are_refused() -> None:
+def test_unknown_origin_and_peoples_suites_are_refused():
     with pytest.raises(BadInput, match="No origin"):
         of_suite(frames(full("m", "published", 1, 2, 3, 4)), origin="guessed")
     with pytest.raises(BadInput, match="ranked by people"):
         of_suite(frames(full("m", "published", 1, 2, 3, 4), aggregate="human"), origin="all")
 
 
-def test_a_printed_mean_stands_for_lost_figures_and_bars_the_task() -> None:
+def test_a_printed_mean_stands_for_lost_figures_and_bars_the_task():
     values = {}
     for place, model in enumerate("klmn"):
         values |= full(model, "published", place, place + 1.0, place + 2.0, place + 3.0)
@@ -99,7 +99,7 @@ def test_a_printed_mean_stands_for_lost_figures_and_bars_the_task() -> None:
     assert ready.candidates.tolist() == [0, 2, 3]
 
 
-def test_without_a_printed_mean_the_model_does_not_count() -> None:
+def test_without_a_printed_mean_the_model_does_not_count():
     values = {}
     for place, model in enumerate("klmn"):
         values |= full(model, "published", place, place, place, place)
@@ -110,7 +110,7 @@ def test_without_a_printed_mean_the_model_does_not_count() -> None:
         whole(of_suite(frames(values), origin="published"))
 
 
-def test_join_turns_columns_and_names_models_by_key() -> None:
+def test_join_turns_columns_and_names_models_by_key():
     one = of_suite(frames(full("m", "published", 1, 2, 3, 4)), origin="published")
     other = of_suite(frames(full("k", "published", 5, 6, 7, 8)), origin="published")
     models, tasks, scores = join([one, other])
@@ -118,7 +118,7 @@ def test_join_turns_columns_and_names_models_by_key() -> None:
     assert scores.tolist() == [[5, 6, 7, -8], [1, 2, 3, -4]]
 
 
-def test_weights_follow_the_categories_and_are_1_where_none_is_named() -> None:
+def test_weights_follow_the_categories_and_are_1_where_none_is_named():
     weighted = frames(full("m", "published", 1, 2, 3, 4))
     assert of_suite(weighted, origin="published").weights.tolist() == [1.0, 1.0]
     weighted["about"]["category_weights"] = '{"B": 3}'
@@ -126,5 +126,5 @@ def test_weights_follow_the_categories_and_are_1_where_none_is_named() -> None:
     assert scores.categories == ("A", "B") and scores.weights.tolist() == [1.0, 3.0]
 
 
-def test_tasks_that_the_catalogue_gives_a_cluster_count_as_one_in_variances() -> None:
+def test_tasks_that_the_catalogue_gives_a_cluster_count_as_one_in_variances():
     assert of_suite(frames(full("m", "published", 1, 2, 3, 4)), origin="published").clusters.tolist() == [0, 1, 2, 2]

@@ -1,4 +1,7 @@
-"""The database as a contract: tables, columns, keys, whole replacement, readers beside a writer."""
+"""The database as a contract: keys and rules, whole replacement, readers beside a writer.
+
+Tables and columns are in tests/contract.json, their rows in tests/golden.
+"""
 
 from __future__ import annotations
 
@@ -12,119 +15,25 @@ import pytest
 
 from compute.database import store
 from compute.io.tables import check_unpacked
+from compute.metrics import METRICS
 from compute.paths import ROOT
-from compute.types import DatabaseError, Run, Score
-
-# What other programs may rely on; the schema may hold more.
-CONTRACT = {
-    "benchmarks": "key title paper url description",
-    "suites": "key title benchmark aggregate",
-    "suite_tasks": "suite task",
-    "models": "key title kind family adapter weights revision abilities parameters_m embed_dim image_size modalities "
-    "open_weights license released trained_on options",
-    "tasks": "key title benchmark category dataset revision split subsets procedure metrics chance n_items modalities "
-    "languages license notes",
-    "metrics": "key title higher_is_better lower upper unit",
-    "runs": "id model task procedure origin source settings fingerprint code seed dtype device seconds started "
-    "status error",
-    "scores": "run subset metric value n stderr printed low high",
-    "items": "run item",
-    "ratings": "run subset source type template expected forward reverse forward_problem reverse_problem",
-    "projections": "kind key x y settings",
-    "claims": "key paper claim where printed recomputed verdict severity note formula why",
-}
-VIEW = [
-    "benchmark",
-    "suite",
-    "category",
-    "task",
-    "model",
-    "subset",
-    "metric",
-    "value",
-    "stderr",
-    "n",
-    "origin",
-    "source",
-    "printed",
-    "coverage",
-    "lower_bound",
-    "low",
-    "high",
-    "bias",
-    "task_title",
-    "model_title",
-    "benchmark_title",
-]
+from compute.types import Benchmark, DatabaseError, Model, Run, Score, Suite, Task
 
 
 def frames(**changes: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The smallest database with one score."""
-    return {
-        "benchmarks": pd.DataFrame([{"key": "b", "title": "B"}]),
-        "suites": pd.DataFrame(
-            [
-                {
-                    "key": key,
-                    "title": key,
-                    "benchmark": "b",
-                    "aggregate": "task-mean",
-                    "minimum_coverage": 1.0,
-                    "position": place,
-                }
-                for place, key in enumerate(("s", "t"))
-            ]
-        ),
-        "metrics": pd.DataFrame(
-            [
-                {
-                    "key": "accuracy",
-                    "title": "Accuracy",
-                    "higher_is_better": True,
-                    "scale": 100.0,
-                    "digits": 1,
-                    "proportion": True,
-                }
-            ]
-        ),
-        "models": pd.DataFrame([{"key": "m", "title": "M", "kind": "encoder"}]),
-        "tasks": pd.DataFrame(
-            [{"key": "b/t", "title": "T", "benchmark": "b", "category": "c", "ranked": True, "position": 0}]
-        ),
-        "suite_tasks": pd.DataFrame([{"suite": "t", "task": "b/t"}, {"suite": "s", "task": "b/t"}]),
-        "runs": store.frame([Run(id="r", model="m", task="b/t", source="Table 1")]),
-        "scores": store.frame([Score(run="r", subset="default", metric="accuracy", value=0.5, printed="50.0")]),
-    } | changes
-
-
-def test_every_table_and_column_of_the_contract_is_there(database: Path) -> None:
-    with store.connect(database) as connection:
-        for table, columns in CONTRACT.items():
-            found = [row[0] for row in connection.execute(f"DESCRIBE {table}").fetchall()]
-            assert set(columns.split()) <= set(found), table
-        types = {row[0]: row[1] for row in connection.execute("DESCRIBE models").fetchall()}
-        assert {types[name] for name in ("abilities", "modalities", "trained_on")} == {"VARCHAR[]"}
-        value = {row[0]: row for row in connection.execute("DESCRIBE scores").fetchall()}["value"]
-        assert (value[1], value[2]) == ("DOUBLE", "NO")
-
-
-def test_the_view_has_exactly_its_columns_and_one_row_a_score(database: Path) -> None:
-    with store.connect(database) as connection:
-        assert [row[0] for row in connection.execute("DESCRIBE leaderboard_scores").fetchall()] == VIEW
-        (scores,) = connection.execute("SELECT count(*) FROM scores").fetchone()
-        (rows,) = connection.execute("SELECT count(*) FROM leaderboard_scores").fetchone()
-        assert rows == scores > 5000
-        assert connection.execute("SELECT count(*) FROM leaderboard_scores WHERE NOT isfinite(value)").fetchone() == (
-            0,
-        )
-        benchmarks = connection.execute("SELECT DISTINCT benchmark FROM leaderboard_scores ORDER BY 1").fetchall()
-        assert {"unisim", "pairbench", "mieb", "cfred"} <= {row[0] for row in benchmarks}
-        assert (
-            connection.execute("""SELECT value, printed, source FROM leaderboard_scores WHERE task = 'unisim/nights'
-                                     AND origin = 'published' AND source = 'UniSim-Bench Table 2' AND printed <> ''
-                                     AND abs(value * 100 - CAST(printed AS DOUBLE)) > 1e-9""").fetchall()
-            == []
-        )
+    nouns = {
+        "benchmarks": [Benchmark(key="b", title="B", paper="", url="", description="", bibtex="")],
+        "suites": [
+            Suite(key=key, title=key, benchmark="b", aggregate="task-mean", description="") for key in ("s", "t")
+        ],
+        "metrics": [row for row in METRICS if row.key == "accuracy"],
+        "models": [Model(key="m", title="M")],
+        "tasks": [Task(key="b/t", title="T", benchmark="b", category="c", dataset="", suites=("t", "s"))],
+        "runs": [Run(id="r", model="m", task="b/t", source="Table 1")],
+        "scores": [Score(run="r", subset="default", metric="accuracy", value=0.5, printed="50.0")],
+    }
+    return {name: store.frame(rows) for name, rows in nouns.items()} | changes
 
 
 def test_a_task_of_two_suites_shows_once_under_the_first(tmp_path: Path) -> None:
@@ -289,13 +198,3 @@ def test_parquet_gives_back_what_was_written(tmp_path: Path) -> None:
     path.write_bytes(b"PAR1 and nothing else")
     with pytest.raises(DatabaseError, match=r"it's\.parquet"):
         store.read_parquet(path)
-
-
-def test_the_build_is_the_same_each_time(tmp_path: Path, database: Path) -> None:
-    from compute.database.build import build
-
-    again = build(tmp_path / "again.duckdb", results=tmp_path / "none")
-    with store.connect(database) as one, store.connect(again.path) as other:
-        for table in (*CONTRACT, "aliases", "gaps", "averages", "notes"):
-            rows = [str(row) for row in one.execute(f"SELECT * FROM {table} ORDER BY ALL").fetchall()]
-            assert rows == [str(row) for row in other.execute(f"SELECT * FROM {table} ORDER BY ALL").fetchall()], table

@@ -28,7 +28,7 @@ from tests.compute.tasks import hub_files, unisim_files
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(tmp_path, monkeypatch):
     """A folder with weights, data sets and results of the test's own, and a catalogue with the tiny model."""
     folder = checkpoints.clip(tmp_path / "tiny")
     row = Model(
@@ -61,7 +61,7 @@ def command(place: Path, *words: str):
     )
 
 
-def test_a_model_runs_over_data_sets_on_disk(place: Path) -> None:
+def test_a_model_runs_over_data_sets_on_disk(place):
     two = ("--suite", "mieb-lite", "--tasks", "mieb/eurosat,mieb/tinyimagenetclustering")
     said = command(place, *two, "--dry-run")
     assert said.exit_code == 0 and "6 distinct items to encode; vectors: 6 x 24 x 4 bytes" in said.output, said.output
@@ -87,7 +87,7 @@ def test_a_model_runs_over_data_sets_on_disk(place: Path) -> None:
     assert settings["mieb/tinyimagenetclustering"]["encodings"][0]["encoded"] == 6
 
 
-def test_a_run_is_known_by_what_decides_its_numbers(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_is_known_by_what_decides_its_numbers(place, monkeypatch):
     """A patch release of a library leaves fingerprint and encodings; a minor one, other weights or a commit do not."""
     nights, folder = catalog.shipped().task("unisim/nights"), place / "tiny"
     source = Source(root=place / "data", offline=True)
@@ -128,7 +128,7 @@ def test_a_run_is_known_by_what_decides_its_numbers(place: Path, monkeypatch: py
     assert all(len({pair[at] for pair in (first, *others)}) == 1 + len(others) for at in (0, 1))
 
 
-def test_only_what_no_row_identifies_is_fetched_to_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_no_row_identifies_is_fetched_to_plan(tmp_path, monkeypatch):
     from compute import models
 
     fetched = []

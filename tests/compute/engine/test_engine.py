@@ -17,7 +17,7 @@ from compute.engine import run_folders
 from compute.engine.run import Outcome
 from compute.models.adapter import Hardware
 from compute.types import CannotDo, NotHere
-from tests.compute.small_bench import TASKS, World, data, executed, square
+from tests.compute.small_bench import TASKS, data, executed, square
 
 Execute = Callable[..., list[Outcome]]
 
@@ -31,7 +31,7 @@ def with_bad(task: str, content: bytes, row: int = 5):
     return replace(whole, alternatives=(items.images(files, of=f"{task}, first"), *whole.alternatives[1:]))
 
 
-def test_every_distinct_item_is_encoded_once_over_all_tasks_and_runs(world: World, execute: Execute) -> None:
+def test_every_distinct_item_is_encoded_once_over_all_tasks_and_runs(world, execute):
     [first] = execute(only=("unisim/near",))
     outcomes = execute()
     assert [one.state for one in outcomes] == ["stored"] + ["made"] * 6 and outcomes[0].stored == first.stored
@@ -42,7 +42,7 @@ def test_every_distinct_item_is_encoded_once_over_all_tasks_and_runs(world: Worl
     assert (world.encoded, world.loaded) == (len(distinct) + prompts, 2)
 
 
-def test_a_score_is_the_share_that_is_right(execute: Execute) -> None:
+def test_a_score_is_the_share_that_is_right(execute):
     """Reference: colours compared by hand; the metric stand-in measures the distance of first pixels."""
     [outcome] = execute("small/gauge", only=("unisim/near",))
     whole = data(TASKS[0])
@@ -56,7 +56,7 @@ def test_a_score_is_the_share_that_is_right(execute: Execute) -> None:
     assert stored["correct"].tolist() == right.tolist()
 
 
-def test_a_run_says_how_it_was_made(world: World, execute: Execute) -> None:
+def test_a_run_says_how_it_was_made(world, execute):
     outcome = execute(only=("unisim/near",))[0]
     run, settings = outcome.stored.run, outcome.stored.run.settings
     assert (run.model, run.task, run.procedure, run.origin) == ("small/dim", "unisim/near", "choice", "computed")
@@ -69,7 +69,7 @@ def test_a_run_says_how_it_was_made(world: World, execute: Execute) -> None:
     assert run_folders.read(outcome.stored.folder) == outcome.stored
 
 
-def test_what_is_bad_or_not_here_fails_its_task_and_no_other(world: World, execute: Execute) -> None:
+def test_what_is_bad_or_not_here_fails_its_task_and_no_other(world, execute):
     world.changed["unisim/near"] = with_bad("unisim/near", b"no image")
     world.changed["unisim/odd"] = NotHere("odd.tar is not here: hf download made/odd")
     world.changed["unisim/said"] = ValueError("a bug of a loader")
@@ -94,7 +94,7 @@ def test_what_is_bad_or_not_here_fails_its_task_and_no_other(world: World, execu
 
 
 @pytest.mark.parametrize("model", ["small/dim", "small/gauge"])
-def test_bad_items_are_left_out_on_request_and_the_coverage_is_said(world: World, execute: Execute, model: str) -> None:
+def test_bad_items_are_left_out_on_request_and_the_coverage_is_said(world, execute, model):
     """Such a run serves only those who allow it: without, it is made again, fails, and the earlier score stays."""
     world.changed["unisim/near"] = with_bad("unisim/near", square((1, 2, 3))[:40])
     near = partial(execute, model, only=("unisim/near",))
@@ -110,7 +110,7 @@ def test_bad_items_are_left_out_on_request_and_the_coverage_is_said(world: World
     assert [near(skip_bad=skip)[0].stored.run.status for skip in (False, True)] == ["complete"] * 2
 
 
-def test_weights_that_are_not_here_are_looked_for_once_and_stored_work_goes_on(world: World, execute: Execute) -> None:
+def test_weights_that_are_not_here_are_looked_for_once_and_stored_work_goes_on(world, execute):
     execute(only=("unisim/near",))
     world.missing = "model.safetensors is not here: hf download small/dim"
     before = world.loaded
@@ -120,7 +120,7 @@ def test_weights_that_are_not_here_are_looked_for_once_and_stored_work_goes_on(w
     assert world.loaded == before + 1
 
 
-def test_a_model_that_cannot_after_all_is_left_out(world: World, execute: Execute) -> None:
+def test_a_model_that_cannot_after_all_is_left_out(world, execute):
     """An aptitude that only the procedure knows of: no failure."""
     bench = world.bench()
 
@@ -134,7 +134,7 @@ def test_a_model_that_cannot_after_all_is_left_out(world: World, execute: Execut
     ]
 
 
-def test_items_are_loaded_once_for_all_models(world: World, execute: Execute) -> None:
+def test_items_are_loaded_once_for_all_models(world, execute):
     bench, loaded = world.bench(), []
 
     def load(task, options):
@@ -145,7 +145,7 @@ def test_items_are_loaded_once_for_all_models(world: World, execute: Execute) ->
     assert sorted(loaded) == sorted(task.key for task in TASKS)
 
 
-def test_a_model_is_freed_before_the_next_is_loaded(world: World, execute: Execute) -> None:
+def test_a_model_is_freed_before_the_next_is_loaded(world, execute):
     import weakref
 
     bench, alive = world.bench(), []
@@ -160,7 +160,7 @@ def test_a_model_is_freed_before_the_next_is_loaded(world: World, execute: Execu
     execute("small/eye", "small/vision", "small/gauge", bench=replace(bench, subject=subject))
 
 
-def test_fewer_items_than_the_catalogue_counts_are_said(world: World, execute: Execute) -> None:
+def test_fewer_items_than_the_catalogue_counts_are_said(world, execute):
     whole = data(TASKS[0])
     assert execute("small/gauge", only=("unisim/near",))[0].stored.run.settings["catalogue_items"] is None
     world.changed["unisim/near"] = tasks.without(whole, {bytes(whole.reference.keys[0])})
@@ -169,7 +169,7 @@ def test_fewer_items_than_the_catalogue_counts_are_said(world: World, execute: E
     assert outcome.stored.run.settings["catalogue_items"] == 12 and "11 items here, 12 in the catalogue" in said[0]
 
 
-def test_exact_ties_are_counted_and_said_where_they_decide_many_items(world: World, execute: Execute) -> None:
+def test_exact_ties_are_counted_and_said_where_they_decide_many_items(world, execute):
     """Three of twelve items show the same image twice; a run without any says nothing."""
     whole, lines = data(TASKS[0]), []
     first, second = whole.alternatives
@@ -184,7 +184,7 @@ def test_exact_ties_are_counted_and_said_where_they_decide_many_items(world: Wor
     ).tied == pytest.approx(0.25)
 
 
-def test_a_run_records_the_precision_that_its_model_ran_in(world: World) -> None:
+def test_a_run_records_the_precision_that_its_model_ran_in(world):
     """A comparer takes float32 where the device's usual precision is less, and the run says so."""
     usual = Hardware(device="cpu", dtype="bfloat16", chosen=False)
     outcomes = executed(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,21 +39,10 @@ def estimated(
     return *found, "\n".join(estimate_lines.lines(planned, *found, results=world.folder / "r"))
 
 
-def need(**changes: object) -> Need:
-    return Need(
-        **{
-            "repo": "made/up",
-            "revision": "c" * 40,
-            "bytes": None,
-            "present": False,
-            "images": None,
-            "texts": None,
-            **changes,
-        }
-    )
+NEED = Need(repo="made/up", revision="c" * 40, bytes=None, present=False, images=None, texts=None)
 
 
-def test_what_is_here_is_counted_and_shared_contents_once(world: World) -> None:
+def test_what_is_here_is_counted_and_shared_contents_once(world):
     """And what is encoded is not encoded again."""
     _, [work], said = estimated(world)
     columns = [column for task in TASKS for column in tasks.columns(data(task))]
@@ -68,12 +56,12 @@ def test_what_is_here_is_counted_and_shared_contents_once(world: World) -> None:
     assert "Stored already:\n  small/dim, unisim/near: " in said
 
 
-def test_what_is_not_here_is_about_and_large_data_is_not_read_to_be_counted(world: World) -> None:
+def test_what_is_not_here_is_about_and_large_data_is_not_read_to_be_counted(world):
     needs = {
-        "unisim/near": need(bytes=5_000_000, images=30),
-        "unisim/said": need(repo="made/other"),
-        "unisim/fine": need(repo="", present=True, images=4, texts=0),
-        "unisim/sharp": need(bytes=estimate.EXACT_BELOW + 1, present=True, images=7, texts=0),
+        "unisim/near": replace(NEED, bytes=5_000_000, images=30),
+        "unisim/said": replace(NEED, repo="made/other"),
+        "unisim/fine": replace(NEED, repo="", present=True, images=4, texts=0),
+        "unisim/sharp": replace(NEED, bytes=estimate.EXACT_BELOW + 1, present=True, images=7, texts=0),
     }
 
     def told(task: Task) -> Need:
@@ -95,7 +83,7 @@ def test_what_is_not_here_is_about_and_large_data_is_not_read_to_be_counted(worl
     assert {one.task.key: one.exact for one in shown}["unisim/fine"]
 
 
-def test_weights_are_sized_from_the_cache_or_from_parameters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_are_sized_from_the_cache_or_from_parameters(tmp_path, monkeypatch):
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
@@ -118,7 +106,7 @@ def runs_of(world: World, model: str, *only: str) -> None:
     run.execute(plan.make(CATALOG, suite="small", models=[model], tasks=only, bench=bench), bench=bench)
 
 
-def test_comparisons_are_those_that_the_run_makes(world: World) -> None:
+def test_comparisons_are_those_that_the_run_makes(world):
     """Two alternatives an item, single images of a quality, and of an odd one out every two in both orders."""
     _, [gauge], said = estimated(world, model="small/gauge")
     assert (gauge.comparisons, gauge.items, gauge.exact) == (2 * 12 + 2 * 12 + 2 * 12 + 6 * 12, 0, True)
@@ -131,7 +119,7 @@ def test_comparisons_are_those_that_the_run_makes(world: World) -> None:
     assert again.comparisons == 0
 
 
-def test_a_model_with_vectors_of_images_and_a_comparison_of_both_is_counted_by_task(world: World) -> None:
+def test_a_model_with_vectors_of_images_and_a_comparison_of_both_is_counted_by_task(world):
     """Vectors for the tasks of images alone, comparisons for a text with an image: as ImageReward."""
     row = replace(
         CATALOG.models[3], key="small/reward", abilities=("embed_image", "compare"), modalities=("image", "text")
@@ -151,7 +139,7 @@ def test_a_model_with_vectors_of_images_and_a_comparison_of_both_is_counted_by_t
 CIFAR = {"mieb/cifar100": (22.6e6 + 118e6), "mieb/cifar100zeroshot": 22.6e6, "mieb/cifar100clustering": 22.6e6}
 
 
-def test_cifar_100_is_both_splits_for_a_probe_and_one_for_the_rest() -> None:
+def test_cifar_100_is_both_splits_for_a_probe_and_one_for_the_rest():
     source = Source(offline=True)
     needs = {key: tasks.needs(shipped().task(key), source=source) for key in CIFAR}
     assert {key: one.bytes for key, one in needs.items()} == pytest.approx(CIFAR)
@@ -164,40 +152,28 @@ def test_cifar_100_is_both_splits_for_a_probe_and_one_for_the_rest() -> None:
 
 
 # Published: bytes of the splits that a task reads.
-PUBLISHED = {
-    "mieb/cifar10": 136_627_438,
-    "mieb/vidorearxivqaretrieval": 77_165_595 + 6_740 + 30_426,
-    "mieb/edist2itretrieval": 4.86e9 + 4.79e9 + 5.35e9 + 5.11e9,
-    "mieb/patchcamelyonzeroshot": 659.6e6,
-}
 
 
-@pytest.mark.parametrize("key", PUBLISHED)
-def test_estimates_are_within_a_fifth_of_published_sizes(key: str) -> None:
-    size = tasks.needs(shipped().task(key), source=Source(offline=True)).bytes
-    assert size == pytest.approx(PUBLISHED[key], rel=0.2)
-
-
-def test_the_items_that_draws_take_are_those_of_the_sampling() -> None:
+def test_the_items_that_draws_take_are_those_of_the_sampling():
     labels = np.random.default_rng(0).permutation(np.repeat(np.arange(47), 80))
     taken = np.unique(probe.one_label(labels, samples_per_label=16, draws=5))
     assert mieb.drawn(len(labels), classes=47, each=16, draws=5) == pytest.approx(len(taken), rel=0.05)
 
 
-def test_a_probes_training_items_are_counted_where_they_are_here() -> None:
+def test_a_probes_training_items_are_counted_where_they_are_here():
     """As many as the shipped run says that it encoded."""
     from compute.engine import run_folders
     from compute.paths import COMPUTED
 
     task = shipped().task("mini/shapes")
     loaded = tasks.load(task, source=Source(offline=True))
-    found = TaskEstimate(task=task, need=need(present=True), loaded=loaded)
+    found = TaskEstimate(task=task, need=replace(NEED, present=True), loaded=loaded)
     [stored] = run_folders.stored(COMPUTED, model="tiny", task=task.key)
     trained = stored.run.settings["found"]["default"]["train_items"]
     assert sum(len(column) for column in found.columns()) == 150 + trained
 
 
-def test_the_time_is_that_of_the_given_rate(world: World) -> None:
+def test_the_time_is_that_of_the_given_rate(world):
     _, [work], said = estimated(world, model="small/eye", rate=50.0)
     assert work.seconds == pytest.approx(work.items / 50) and "50.0 items a second" in said and "; about " in said
     assert "0.004 items a second" in estimated(world, model="small/eye", rate=0.004)[-1]
@@ -206,7 +182,7 @@ def test_the_time_is_that_of_the_given_rate(world: World) -> None:
     assert not world.loaded and not world.encoded and not list(world.folder.iterdir())
 
 
-def test_what_a_package_fetches_for_itself_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_package_fetches_for_itself_is_counted(tmp_path, monkeypatch):
     """Sizes as torchvision has them: 233.087 MiB of AlexNet."""
     from torchvision.models import AlexNet_Weights
 
@@ -221,7 +197,7 @@ def test_what_a_package_fetches_for_itself_is_counted(tmp_path: Path, monkeypatc
     assert size_of_weights(shipped().model("dreamsim-ensemble"))[1] is False
 
 
-def test_judges_are_counted(world: World) -> None:
+def test_judges_are_counted(world):
     """A question an item; none is asked."""
     here = Model(key="small/judge", title="", kind="mllm", adapter="judge", abilities=("choose",))
     away = replace(here, key="small/away", adapter="endpoint", weights="org/Large", parameters_m=7000)

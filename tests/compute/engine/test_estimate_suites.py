@@ -21,7 +21,7 @@ RATE = 500
 
 
 @pytest.fixture
-def nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def nothing(tmp_path, monkeypatch):
     """A results folder, and a hub's cache without data sets and weights."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     return tmp_path / "results"
@@ -67,7 +67,7 @@ def estimated(results: Path, suite: str, *more: str) -> str:
 @pytest.mark.parametrize(
     "suites", [("mieb",), ("unisim-core", "unisim-ood"), ("mieb", "unisim-core", "unisim-ood")], ids="+".join
 )
-def test_items_bytes_and_hours(nothing: Path, suites: tuple[str, ...]) -> None:
+def test_items_bytes_and_hours(nothing, suites):
     output = estimated(nothing, ",".join(suites))
     once = summed(needs(nothing, *suites))
     [items] = re.findall(r"items    about ([0-9,]+) distinct items to encode", output)
@@ -78,7 +78,7 @@ def test_items_bytes_and_hours(nothing: Path, suites: tuple[str, ...]) -> None:
     assert f"({shown} device hours)" in output
 
 
-def test_suites_that_share_tasks_count_them_once(nothing: Path) -> None:
+def test_suites_that_share_tasks_count_them_once(nothing):
     lite, both = (
         re.findall(r"(\d+) runs\n", estimated(nothing, suite))[0] for suite in ("mieb-lite", "mieb-lite,mieb-en")
     )
@@ -86,6 +86,6 @@ def test_suites_that_share_tasks_count_them_once(nothing: Path) -> None:
     assert int(lite) == sum("mieb-lite" in task.suites for task in of) and int(both) == len(of)
 
 
-def test_several_suites_are_for_an_estimate_only(nothing: Path) -> None:
+def test_several_suites_are_for_an_estimate_only(nothing):
     words = ["run", "--suite", "mieb,unisim-core", "--models", MODEL, "--results", str(nothing)]
     assert_refused(CliRunner().invoke(app, words), BadInput, "A run is of one suite", "--dry-run")

@@ -8,12 +8,8 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
-
-import numpy as np
-import pytest
 
 from compute import tasks
 from compute.database import store
@@ -28,9 +24,7 @@ Execute = Callable[..., list[Outcome]]
 FULL = OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_a_disk_that_fills_fails_the_run_and_not_the_others(
-    world: World, execute: Execute, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_fills_fails_the_run_and_not_the_others(world, execute, monkeypatch):
     write = store.write_parquet
 
     def full(path: Path, *, frame) -> None:
@@ -45,9 +39,7 @@ def test_a_disk_that_fills_fails_the_run_and_not_the_others(
     assert [one for one in run_folders.every(world.folder / "results") if "unisim__said" in str(one)] == []
 
 
-def test_a_full_disk_under_the_encodings_fails_what_needs_them(
-    world: World, execute: Execute, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_under_the_encodings_fails_what_needs_them(world, execute, monkeypatch):
     execute(only=("unisim/near",))
     monkeypatch.setattr(EmbeddingCache, "append", Mock(side_effect=LikenessError("cannot write there")))
     outcomes = execute(again=True)
@@ -80,7 +72,7 @@ executed(world)
 """
 
 
-def test_killed_at_any_moment_the_next_run_gives_the_same(tmp_path: Path) -> None:
+def test_killed_at_any_moment_the_next_run_gives_the_same(tmp_path):
     """SIGKILL while encoding, between a run's files, and before a file is moved into place, over the same folder."""
     for what, at in (("batch", 5), ("place", 8), ("parquet", 5)):
         child = subprocess.run(
@@ -100,25 +92,7 @@ def test_killed_at_any_moment_the_next_run_gives_the_same(tmp_path: Path) -> Non
     assert world.encoded < len({key for column in columns for key in column.keys.tolist()})
 
 
-def test_what_a_judge_could_not_be_asked_is_asked_again(world: World, execute: Execute) -> None:
-    bench = world.bench()
-    odd = bench.procedures["odd_one_out"]
-
-    def half(subject, data, options):
-        found = odd.run(subject, data, options)
-        found.items.loc[:5, "accuracy"] = np.nan
-        return replace(found, settings={"errors": 6})
-
-    outcome = execute(only=("unisim/odd",), bench=replace(bench, procedures={"odd_one_out": replace(odd, run=half)}))[0]
-    run = outcome.stored.run
-    assert (run.status, outcome.stored.coverage, outcome.stored.scores[0].n) == ("partial", 0.5, 6)
-    assert "6 questions could not be asked" in run.error
-    assert execute(only=("unisim/odd",))[0].stored.run.status == "complete"
-
-
-def test_pictures_that_cannot_be_kept_fail_no_run(
-    world: World, execute: Execute, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pictures_that_cannot_be_kept_fail_no_run(world, execute, monkeypatch):
     monkeypatch.setattr(thumbnails, "add", Mock(side_effect=FULL))
     said: list[str] = []
     assert {one.state for one in execute(report=said.append)} == {"made"}

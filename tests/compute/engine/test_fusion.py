@@ -83,7 +83,7 @@ def query_and_documents(*, broken: int | None = None) -> Retrieval:
 
 
 @pytest.fixture
-def world(tmp_path) -> JointWorld:
+def world(tmp_path):
     made = JointWorld(folder=tmp_path, changed={TASK.key: query_and_documents()})
     made.shown = []
     return made
@@ -111,7 +111,7 @@ def executed(world: JointWorld, *options: str, skip_bad: bool = False) -> run.Ou
         ("thudm/imagereward", "sum"),
     ],
 )
-def test_the_default_is_the_familys(key: str, way: str) -> None:
+def test_the_default_is_the_familys(key, way):
     row, options = shipped().model(key), retrieval.PROCEDURE.options
     assert plan.defaults(row, options)["fusion"] == way
     assert plan.defaults(row, {"classifier": ("knn", "logistic")}) == {"classifier": "knn"}
@@ -119,7 +119,7 @@ def test_the_default_is_the_familys(key: str, way: str) -> None:
     assert plan.defaults(without, options)["fusion"] == "sum", "a row without a prompt for both"
 
 
-def test_the_way_is_recorded_and_part_of_the_fingerprint(world: JointWorld) -> None:
+def test_the_way_is_recorded_and_part_of_the_fingerprint(world):
     joint, added = (planned(world, *options)[0].jobs[0] for options in ((), ("fusion=sum",)))
     assert (joint.variant, added.variant) == ("", "fusion=sum")
     assert [job.settings["procedure"]["options"]["fusion"] for job in (joint, added)] == ["joint", "sum"]
@@ -127,7 +127,7 @@ def test_the_way_is_recorded_and_part_of_the_fingerprint(world: JointWorld) -> N
     assert planned(world, "fusion=joint")[0].jobs[0].fingerprint == joint.fingerprint
 
 
-def test_pairs_are_encoded_as_pairs_only_and_stored_apart(world: JointWorld) -> None:
+def test_pairs_are_encoded_as_pairs_only_and_stored_apart(world):
     """Joint: N - 1 pairs, a text alone and N documents, none of them twice; the sum then adds the single sides."""
     first = executed(world)
     assert {kind: world.shown.count(kind) for kind in ("pair", "text", "image")} == {
@@ -148,7 +148,7 @@ def test_pairs_are_encoded_as_pairs_only_and_stored_apart(world: JointWorld) -> 
     assert first.stored.folder != second.stored.folder
 
 
-def test_a_pair_that_cannot_be_used_is_left_out_with_its_query(world: JointWorld) -> None:
+def test_a_pair_that_cannot_be_used_is_left_out_with_its_query(world):
     world.changed[TASK.key] = query_and_documents(broken=2)
     outcome = executed(world, skip_bad=True)
     assert outcome.stored.coverage == pytest.approx((N - 1) / N)

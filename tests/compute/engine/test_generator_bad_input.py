@@ -15,8 +15,8 @@ from PIL import Image
 from typer.testing import Result
 
 import compute
-from compute.tasks.mini import generators as drawn
 from tests.compute.commands import likeness, save_images, save_prompts
+from tests.compute.tasks import drawn_generators as drawn
 
 COUNT = 8
 Folder = Callable[[Path], None]
@@ -31,7 +31,7 @@ def compared(root: Path, *options: object) -> Result:
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(tmp_path):
     save_images(tmp_path / "real", drawn.reference_image, COUNT)
     save_images(tmp_path / "mine", drawn.clean_image, COUNT)
     save_prompts(tmp_path / "prompts.csv", COUNT)
@@ -82,7 +82,7 @@ def duplicate_prompts(mine: Path) -> None:
         (duplicate_prompts, "more than once"),
     ],
 )
-def test_what_is_odd_is_said_beside_defined_numbers(change: Folder, words: str, root: Path) -> None:
+def test_what_is_odd_is_said_beside_defined_numbers(change, words, root):
     change(root / "mine")
     result = compared(root)
     assert result.exit_code == 0, result.output
@@ -128,9 +128,7 @@ def missing(root: Path) -> None:
         (None, "inception-v3", ("--metrics", "fid")),
     ],
 )
-def test_what_cannot_be_compared_is_one_line_that_names_it(
-    change: Folder | None, words: str, options: tuple[str, ...], root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_compared_is_one_line_that_names_it(change, words, options, root, monkeypatch):
     monkeypatch.chdir(root)
     if change:
         change(root)
@@ -141,7 +139,7 @@ def test_what_cannot_be_compared_is_one_line_that_names_it(
     assert not (root / "results" / "suites").exists()
 
 
-def test_a_damaged_image_can_be_left_out_with_its_pair(root: Path) -> None:
+def test_a_damaged_image_can_be_left_out_with_its_pair(root):
     broken(root)
     result = compared(root, "--skip-bad-items")
     assert result.exit_code == 0, result.output
@@ -150,7 +148,7 @@ def test_a_damaged_image_can_be_left_out_with_its_pair(root: Path) -> None:
     assert any("mine/003.png" in line for line in content["warnings"])
 
 
-def test_metrics_that_need_prompts_say_so(root: Path) -> None:
+def test_metrics_that_need_prompts_say_so(root):
     plain = ("--reference", root / "real", "--generated", f"mine={root / 'mine'}", "--backbones", "tiny")
     said = command(*plain, "--results", root / "results", "--metrics", "fd,cfred,clipscore", "--format", "json")
     reasons = {row["metric"]: row["reason"] for row in json.loads(said.stdout)["figures"]}
@@ -181,7 +179,7 @@ def changed(**at: float) -> np.ndarray:
         (np.rint(changed() * 9).astype(np.int64), ""),
     ],
 )
-def test_features_give_numbers_or_reasons_never_nan(generated: np.ndarray, words: str) -> None:
+def test_features_give_numbers_or_reasons_never_nan(generated, words):
     table = compute.frechet(reference=REAL, generated={"mine": generated})
     assert len(table.figures) >= 8
     for row in table.figures:
@@ -196,7 +194,7 @@ def test_features_give_numbers_or_reasons_never_nan(generated: np.ndarray, words
         assert any(row.value is not None for row in table.figures)
 
 
-def test_a_backbone_named_twice_counts_once() -> None:
+def test_a_backbone_named_twice_counts_once():
     from compute.catalog import shipped
     from compute.engine.generators.backbones import PAPERS, choose
 

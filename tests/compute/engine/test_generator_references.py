@@ -16,16 +16,16 @@ from compute.engine.generators import store as storage
 from compute.engine.generators.backbones import BUNDLED, PAPERS
 from compute.engine.generators.store import FeatureOrigin, SavedReference
 from compute.metrics.distribution.moments import CrossMoments, Moments
-from compute.tasks.mini import generators as drawn
 from compute.types import BadInput, NotHere
 from tests.compute.commands import likeness, save_images
+from tests.compute.tasks import drawn_generators as drawn
 
 COUNT = 36
 command = partial(likeness, "frechet")
 
 
 @pytest.fixture(scope="module")
-def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def images(tmp_path_factory):
     """Folders of a reference and a generator, prompts, and the reference's statistics saved as photos-*.npz."""
     root = tmp_path_factory.mktemp("images")
     save_images(root / "photos", drawn.reference_image, COUNT)
@@ -48,7 +48,7 @@ def by_metric(text: str) -> dict[str, dict]:
     return {row["metric"]: row for row in json.loads(text)["figures"]}
 
 
-def test_the_distances_are_those_of_the_images_and_other_metrics_say_why_they_have_none(images: Path) -> None:
+def test_the_distances_are_those_of_the_images_and_other_metrics_say_why_they_have_none(images):
     whole = by_metric((images / "from images.json").read_text())
     result = command(*arguments(images, images / "photos.npz"), "--format", "json")
     assert result.exit_code == 0, result.output
@@ -67,7 +67,7 @@ def test_the_distances_are_those_of_the_images_and_other_metrics_say_why_they_ha
     assert sum("a saved reference cannot omit a prompt" in line for line in against["cfred"]["warnings"]) == 2
 
 
-def test_its_runs_stand_beside_those_of_the_images_themselves(images: Path, tmp_path: Path) -> None:
+def test_its_runs_stand_beside_those_of_the_images_themselves(images, tmp_path):
     assert command(*arguments(images, images / "photos-tiny.npz")).exit_code == 0
     assert [path.stem for path in (images / "results" / "suites").glob("*.json")] == ["generators-prompts"]
     runs = [json.loads(path.read_text()) for path in (images / "results").glob("own__mine/*/*/run.json")]
@@ -82,7 +82,7 @@ def test_its_runs_stand_beside_those_of_the_images_themselves(images: Path, tmp_
     assert [json.loads(settings)["variant"] for settings in main["settings"]] == [""]
 
 
-def test_a_file_of_one_backbone_serves_its_distance_alone(images: Path) -> None:
+def test_a_file_of_one_backbone_serves_its_distance_alone(images):
     plain = by_metric(command(*arguments(images, images / "photos-tiny.npz"), "--format", "json").stdout)
     assert plain["fd"]["value"] is not None
     assert plain["cfred"]["reason"] == "the saved reference has no statistics under tiny with tiny"
@@ -90,7 +90,7 @@ def test_a_file_of_one_backbone_serves_its_distance_alone(images: Path) -> None:
     assert paired["fd"]["value"] == pytest.approx(plain["fd"]["value"]) and paired["cfred"]["value"] is not None
 
 
-def test_python_takes_the_file_the_loaded_record_and_moments_of_features(images: Path) -> None:
+def test_python_takes_the_file_the_loaded_record_and_moments_of_features(images):
     fields = {"generated": {"mine": images / "mine"}, "backbones": "tiny", "metrics": "fd", "device": "cpu"}
     fields["features"] = images / "results" / "features"
     loaded = SavedReference.read(images / "photos-tiny.npz")
@@ -114,7 +114,7 @@ def test_python_takes_the_file_the_loaded_record_and_moments_of_features(images:
         compute.frechet(reference=real, generated={"reference": generated})
 
 
-def test_statistics_made_otherwise_are_refused(images: Path, tmp_path: Path) -> None:
+def test_statistics_made_otherwise_are_refused(images, tmp_path):
     saved = SavedReference.read(images / "photos-tiny.npz")
     assert not {"device", "packages"} & set(saved.images.preprocessing)  # of another machine they would serve
     for origin, word in (
@@ -126,7 +126,7 @@ def test_statistics_made_otherwise_are_refused(images: Path, tmp_path: Path) -> 
         assert refused.exit_code == 1 and word in refused.stderr
 
 
-def test_another_list_of_prompts_has_no_cfred(images: Path, tmp_path: Path) -> None:
+def test_another_list_of_prompts_has_no_cfred(images, tmp_path):
     (tmp_path / "prompts.txt").write_text("\n".join(f"prompt {row}" for row in range(COUNT)))
     other = command(
         *arguments(images, images / "photos.npz"), "--prompts", tmp_path / "prompts.txt", "--format", "json"
@@ -134,7 +134,7 @@ def test_another_list_of_prompts_has_no_cfred(images: Path, tmp_path: Path) -> N
     assert "conditions" in by_metric(other.stdout)["cfred"]["reason"]
 
 
-def test_files_of_one_name_open_together_and_never_of_unlike_images(images: Path, tmp_path: Path) -> None:
+def test_files_of_one_name_open_together_and_never_of_unlike_images(images, tmp_path):
     found = storage.opened(images / "photos.npz", chosen=BUNDLED)
     assert sorted(found) == ["tiny", "tiny|tiny"] and {each.n for each in found.values()} == {COUNT}
     for name in ("photos-tiny", "photos-tiny-tiny"):
@@ -155,14 +155,14 @@ COCO = SavedReference(
 )
 
 
-def test_only_backbones_with_something_to_compute_are_encoded() -> None:
+def test_only_backbones_with_something_to_compute_are_encoded():
     narrowed = PAPERS.beside(["inception-v3"])
     assert narrowed.cmmd == "" and narrowed.cfred == narrowed.text == ()
     assert narrowed.image == PAPERS.image  # the Vendi score takes no reference
     assert replace(PAPERS, metrics=("fid", "fd_dinov2")).beside(["inception-v3"]).keys == ("inception-v3",)
 
 
-def test_a_record_comes_back_as_it_was_and_serves_what_was_made_alike(tmp_path: Path) -> None:
+def test_a_record_comes_back_as_it_was_and_serves_what_was_made_alike(tmp_path):
     origin = FeatureOrigin(backbone="tiny", preprocessing={"size": [32, 32], "resample": "bicubic"})
     plain = replace(COCO, images=origin, source="40 drawn images")
     path = plain.write(tmp_path / "references")
@@ -176,7 +176,7 @@ def test_a_record_comes_back_as_it_was_and_serves_what_was_made_alike(tmp_path: 
         read.check("tiny", {"size": [32, 32], "resample": "bilinear"})
 
 
-def test_damaged_and_other_files_are_refused(tmp_path: Path) -> None:
+def test_damaged_and_other_files_are_refused(tmp_path):
     path = COCO.write(tmp_path)
     original = path.read_bytes()
     for data in (b"", b"not a zip", original[:200], original[:-50]):

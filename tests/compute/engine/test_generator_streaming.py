@@ -38,7 +38,7 @@ def stored(whole: SetFeatures) -> tuple[SetFeatures, list[int]]:
     return replace(whole, images=images, texts={key: lazy(rows) for key, rows in whole.texts.items()}), read
 
 
-def test_intervals_and_limits_hold_no_more_rows_than_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_intervals_and_limits_hold_no_more_rows_than_a_block(monkeypatch):
     monkeypatch.setattr(moments, "BLOCK", 1 << 16)
     lazy, read = stored(features(20_000))
     for row in figures(replace(lazy, texts=features(20_000).texts), chosen=CHOSEN):
@@ -47,7 +47,7 @@ def test_intervals_and_limits_hold_no_more_rows_than_a_block(monkeypatch: pytest
 
 
 @pytest.mark.parametrize("n", [150, 1000], ids=["few rows", "many rows"])
-def test_what_is_read_from_the_store_gives_what_arrays_give(n: int) -> None:
+def test_what_is_read_from_the_store_gives_what_arrays_give(n):
     every = replace(CHOSEN, cmmd="own", metrics=(*CHOSEN.metrics, "kid", "cmmd", "precision", "coverage", "vendi"))
     whole = features(n)
     lazy, arrays = (figures(each, chosen=every) for each in (stored(whole)[0], whole))

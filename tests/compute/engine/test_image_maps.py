@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ EYE = MODELS[0]
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+def world(tmp_path, monkeypatch):
     """Places are the first two numbers of an embedding: UMAP itself is tested with the analysis."""
     monkeypatch.setattr(
         item_map,
@@ -44,7 +43,7 @@ def keys(column: items.Column) -> list[str]:
     return [key.decode() for key in column.keys.tolist()]
 
 
-def test_an_image_has_its_class_and_counts_once() -> None:
+def test_an_image_has_its_class_and_counts_once():
     column = pictures(1, 2, 1, 3)
     found, kind = labels_of(
         Clusters(
@@ -55,7 +54,7 @@ def test_an_image_has_its_class_and_counts_once() -> None:
     assert (found, kind) == ({first: "cat", second: "dog", third: "cat"}, "class")
 
 
-def test_without_classes_the_part_in_the_question_is_the_label() -> None:
+def test_without_classes_the_part_in_the_question_is_the_label():
     choice = data(TASKS[0])
     found, _ = labels_of(choice)
     for at, (first, second) in enumerate(zip(*(keys(column) for column in choice.alternatives), strict=True)):
@@ -76,7 +75,7 @@ def test_without_classes_the_part_in_the_question_is_the_label() -> None:
         assert list(labels_of(part)[0].values()) == labels
 
 
-def test_a_map_is_one_file_with_pictures_and_settings(world: World) -> None:
+def test_a_map_is_one_file_with_pictures_and_settings(world):
     made = image_maps.make(TASKS[0], EYE, bench=world.bench(results=world.folder), images=20, seed=7)
     assert made.path == world.folder / "maps" / "unisim__near" / "small__eye.parquet"
     assert (made.images, made.labels) == (20, 3) and made.of == 36
@@ -94,7 +93,7 @@ def test_a_map_is_one_file_with_pictures_and_settings(world: World) -> None:
     assert any("20 of 36 images, by lot" in line for line in image_maps.lines(made))
 
 
-def test_the_database_takes_maps_and_their_pictures_and_leaves_damaged_ones_out(world: World) -> None:
+def test_the_database_takes_maps_and_their_pictures_and_leaves_damaged_ones_out(world):
     results, shipped = world.folder / "results", world.folder / "shipped"
     for root, seed in ((results, 1), (shipped, 2)):
         image_maps.make(TASKS[0], EYE, bench=world.bench(results=root), images=9, seed=seed)
@@ -103,7 +102,7 @@ def test_the_database_takes_maps_and_their_pictures_and_leaves_damaged_ones_out(
     damaged.write_bytes(b"PAR1 nothing PAR1")
     found = image_maps.files(results, shipped)
     assert len(found) == 2 and all(path.is_relative_to(results) for path in found.values())
-    tasks = store.frame(CATALOG.tasks).drop(columns="suites").assign(position=range(len(TASKS)))
+    tasks = store.frame(CATALOG.tasks).drop(columns="suites")
     left = store.write(
         world.folder / "made.duckdb",
         item_maps=found.items(),

@@ -4,9 +4,8 @@ and what is made of replies that cannot be read."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -17,8 +16,8 @@ from compute.features.store import FeatureStore
 from compute.features.subject import LoadedSubject
 from compute.models.judges.endpoint import Endpoint, Limits
 from compute.types import Model
-from tests.compute.models.chat_server import Running, running
-from tests.compute.small_bench import CATALOG, HARDWARE, World
+from tests.compute.models.chat_server import running
+from tests.compute.small_bench import CATALOG, HARDWARE
 
 QUICK = Limits(attempts=2, concurrency=1, timeout=5.0)
 JUDGES = tuple(
@@ -42,20 +41,20 @@ def said(text: str) -> dict:
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[Running]:
+def shared():
     with running() as server:
         yield server
 
 
 @pytest.fixture
-def server(shared: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Running:
+def server(shared, tmp_path, monkeypatch):
     shared.control(counts={}, asked={}, faults=[], refuse=[], times=[], most_together=0, delay=0.0, key="", model="")
     monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "answers"))
     return shared
 
 
 @pytest.fixture
-def ask(world: World, server: Running) -> Ask:
+def ask(world, server):
     """Runs tasks with judges and a metric after them: outcomes, lines while it runs, lines of the summary."""
     bench = world.bench()
     features = FeatureStore(world.folder / "features")
@@ -90,7 +89,7 @@ def ask(world: World, server: Running) -> Ask:
     return asked
 
 
-def test_a_refused_key_stops_the_whole_run_at_the_first_question(server: Running, ask: Ask) -> None:
+def test_a_refused_key_stops_the_whole_run_at_the_first_question(server, ask):
     server.control(key="another")
     outcomes, lines, summary = ask("unisim/near", "unisim/odd")
     assert server.requests() == 1
@@ -103,13 +102,13 @@ def test_a_refused_key_stops_the_whole_run_at_the_first_question(server: Running
 
 
 def test_a_key_is_in_no_run_folder_line_or_error(
-    server: Running,
-    ask: Ask,
-    world: World,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+    server,
+    ask,
+    world,
+    tmp_path,
+    monkeypatch,
+    caplog,
+):
     """A key that is accepted, then another that the server repeats as it refuses it."""
     caplog.set_level("DEBUG")
     keys = ("sk-accepted-0123456789", "sk-refused-9876543210")
@@ -127,7 +126,7 @@ def test_a_key_is_in_no_run_folder_line_or_error(
         assert key not in f"{told}{refused}{outcomes}{caplog.text}"
 
 
-def test_a_judge_that_cannot_be_read_is_quoted(server: Running, ask: Ask) -> None:
+def test_a_judge_that_cannot_be_read_is_quoted(server, ask):
     server.control(
         faults=[said(text) for text in ("Both look alike.", "I cannot tell.", "I cannot tell.", "x " * 99)] * 3
     )
@@ -142,7 +141,7 @@ def test_a_judge_that_cannot_be_read_is_quoted(server: Running, ask: Ask) -> Non
     assert any(line.startswith("Failed: small/judge on unisim/near: none of") for line in summary)
 
 
-def test_a_score_rests_on_what_was_answered_with_coverage_and_a_lower_bound(server: Running, ask: Ask) -> None:
+def test_a_score_rests_on_what_was_answered_with_coverage_and_a_lower_bound(server, ask):
     """Right answers are the server's own, of 12 less the 5 that cannot be read; a metric answers all 12."""
     server.control(faults=[said("Both look alike.")] * 5)
     outcomes, lines, summary = ask("unisim/near")

@@ -11,13 +11,13 @@ from compute.engine import plan, run
 from compute.engine.plan import Plan
 from compute.procedures import retrieval
 from compute.types import BadInput, NotHere, UnknownKey
-from tests.compute.small_bench import CATALOG, World
+from tests.compute.small_bench import CATALOG
 
 Make = Callable[..., Plan]
 
 
 @pytest.fixture
-def make(world: World) -> Make:
+def make(world):
     def planned(*models: str, **given: object) -> Plan:
         settings = {name: given.pop(name) for name in ("options", "again", "baselines") if name in given}
         asked = {"catalog": CATALOG, "suite": "small", "bench": world.bench(**settings)}
@@ -26,7 +26,7 @@ def make(world: World) -> Make:
     return planned
 
 
-def test_every_task_of_the_suite_is_planned_and_its_baselines_on_request(make: Make) -> None:
+def test_every_task_of_the_suite_is_planned_and_its_baselines_on_request(make):
     assert [row.key for row in make().models] == ["small/eye"] and len(make().missing) == 7
     planned = make(baselines=True)
     assert [row.key for row in planned.models] == ["small/eye", "small/dim"]
@@ -43,7 +43,7 @@ def test_every_task_of_the_suite_is_planned_and_its_baselines_on_request(make: M
     assert make("small/dim").baselines == () and make("small/eye", "small/eye").models == make().models
 
 
-def test_a_baselines_shipped_runs_stand_beside_where_they_answer_the_same_questions(make: Make, world: World) -> None:
+def test_a_baselines_shipped_runs_stand_beside_where_they_answer_the_same_questions(make, world):
     shipped = world.folder / "shipped"
     run.execute(make("small/dim", tasks=("unisim/near", "unisim/odd")), bench=world.bench(results=shipped))
 
@@ -55,7 +55,7 @@ def test_a_baselines_shipped_runs_stand_beside_where_they_answer_the_same_questi
     assert beside(bench=replace(world.bench(), identity=lambda task: {"draw": 2})) == []
 
 
-def test_what_to_know_before_a_run_is_said(make: Make) -> None:
+def test_what_to_know_before_a_run_is_said(make):
     rows = tuple(replace(row, options={**row.options, "caution": "Never loaded here."}) for row in CATALOG.models[:1])
     planned = make("small/eye", catalog=replace(CATALOG, models=(*rows, *CATALOG.models[1:])))
     assert "small/eye: Never loaded here." in plan.lines(planned)
@@ -72,20 +72,20 @@ def test_what_to_know_before_a_run_is_said(make: Make) -> None:
         ({"models": []}, BadInput, "list models"),
     ],
 )
-def test_a_wrong_name_is_told_with_the_nearest_right_one(world: World, given: dict, error: type, words: str) -> None:
+def test_a_wrong_name_is_told_with_the_nearest_right_one(world, given, error, words):
     bench = world.bench(options=given.get("options", ()))
     with pytest.raises(error, match=words):
         plan.make(CATALOG, suite="small", models=given.get("models", ["small/eye"]), bench=bench)
 
 
-def test_a_task_of_another_suite_is_refused(make: Make) -> None:
+def test_a_task_of_another_suite_is_refused(make):
     other = replace(CATALOG, tasks=(*CATALOG.tasks, replace(CATALOG.tasks[0], key="unisim/far", suites=("large",))))
     with pytest.raises(BadInput, match="'unisim/far' is not in the suite 'small' but in: large"):
         make(catalog=other, tasks=("unisim/far",))
     assert [task.key for task in make(tasks=("unisim/odd",)).tasks] == ["unisim/odd"]
 
 
-def test_an_option_given_by_hand_is_the_only_way_asked(make: Make) -> None:
+def test_an_option_given_by_hand_is_the_only_way_asked(make):
     planned = make(options=("quality=CLIP-IQA", "wording=code"))
     names = {job.task.key: job.variant for job in planned.of(planned.models[0])}
     assert names["unisim/fine"] == "quality=clip-iqa, wording=code"
@@ -93,7 +93,7 @@ def test_an_option_given_by_hand_is_the_only_way_asked(make: Make) -> None:
     assert names["unisim/odd"] == ""
 
 
-def test_what_a_model_cannot_do_is_left_out_with_the_reason(make: Make) -> None:
+def test_what_a_model_cannot_do_is_left_out_with_the_reason(make):
     left = {
         (one.model.key, one.task.key): one.reason for one in make("small/vision", "small/gauge", "small/paper").skipped
     }
@@ -115,7 +115,7 @@ def test_what_a_model_cannot_do_is_left_out_with_the_reason(make: Make) -> None:
     assert plan.obstacle(late, pages, {"retrieval": retrieval.PROCEDURE}) == ""
 
 
-def test_whatever_decides_the_numbers_is_in_the_fingerprint(make: Make, world: World) -> None:
+def test_whatever_decides_the_numbers_is_in_the_fingerprint(make, world):
     eye, near = CATALOG.models[0], CATALOG.tasks[0]
     bench = world.bench()
     newer = {key: replace(one, version=one.version + 1) for key, one in bench.procedures.items()}
@@ -135,7 +135,7 @@ def test_whatever_decides_the_numbers_is_in_the_fingerprint(make: Make, world: W
     assert len(set(found)) == len(found) and make().jobs[0].fingerprint == found[0]
 
 
-def test_a_run_that_is_there_is_not_missing(make: Make, world: World) -> None:
+def test_a_run_that_is_there_is_not_missing(make, world):
     planned = make(tasks=("unisim/near",))
     run.execute(planned, bench=world.bench())
     again = make()
@@ -147,7 +147,7 @@ def test_a_run_that_is_there_is_not_missing(make: Make, world: World) -> None:
     assert make().jobs[0].stored is None
 
 
-def test_weights_whose_commit_is_not_known_make_a_job_with_a_problem(make: Make, world: World) -> None:
+def test_weights_whose_commit_is_not_known_make_a_job_with_a_problem(make, world):
     class Unknown:
         @property
         def identity(self) -> dict:

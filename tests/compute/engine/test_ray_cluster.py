@@ -36,7 +36,7 @@ class Lengths:
 CHECKED = 3  # batches of an object's check, in the process that plans
 
 
-def test_a_run_by_two_workers_equals_one_of_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_by_two_workers_equals_one_of_this_process(tmp_path, monkeypatch):
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'ray[data]'")
     monkeypatch.setattr(passes, "SHARD", crewed.SHARD)
     monkeypatch.setattr(EmbeddingCache, "merge", EmbeddingCache.refresh)  # it would make one file of them
@@ -65,13 +65,13 @@ def test_a_run_by_two_workers_equals_one_of_this_process(tmp_path: Path, monkeyp
         cluster.close()
 
 
-def test_a_cluster_that_does_not_answer_is_named() -> None:
+def test_a_cluster_that_does_not_answer_is_named():
     settings = RunSettings(engine="ray", address="127.0.0.1:1")
     with pytest.raises(BadInput, match="127.0.0.1:1"), ray_cluster.opened(settings):
         pass
 
 
-def test_without_ray_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ray_the_remedy_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(NotHere, match="pip install"), ray_cluster.opened(RunSettings(engine="ray")):
         pass

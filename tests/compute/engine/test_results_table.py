@@ -32,11 +32,11 @@ def kept(value: float, *, stderr: float | None, coverage: float = 1.0, tied: flo
         (kept(0.5, stderr=None, coverage=0.98, tied=1.0), "50.0 (98.0% of items, 100.0% tied)"),
     ],
 )
-def test_a_cell_is_in_the_units_that_papers_print(given: StoredRun, said: str) -> None:
+def test_a_cell_is_in_the_units_that_papers_print(given, said):
     assert results_table.cell(given, CATALOG.metrics[0]) == said
 
 
-def test_answers_without_a_score_are_told_beside_a_judges_figure() -> None:
+def test_answers_without_a_score_are_told_beside_a_judges_figure():
     def told(**found: dict[str, int]) -> list[str]:
         run = Run(id="r", model="m", task="t", settings={"found": found})
         return results_table.how_answers_were_read(StoredRun(run=run, folder=Path("r"), scores=()))
@@ -49,7 +49,7 @@ def test_answers_without_a_score_are_told_beside_a_judges_figure() -> None:
     assert added == ["m, t: the lenient reader adds 9 of 72 answers (12.5%)"]
 
 
-def test_a_row_a_task_a_column_a_model(tmp_path: Path) -> None:
+def test_a_row_a_task_a_column_a_model(tmp_path):
     world = World(folder=tmp_path)
     bench = world.bench(baselines=True)
     models = [f"small/{name}" for name in ("eye", "vision", "gauge", "paper")]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -62,7 +61,7 @@ def evidence(count: int = 3) -> pd.DataFrame:
     )
 
 
-def test_a_run_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+def test_a_run_is_read_back_as_it_was_written(tmp_path):
     kept = runs.write(
         tmp_path,
         run=run(),
@@ -77,7 +76,7 @@ def test_a_run_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     assert scores["value"].tolist() == [0.5, 0.75] and scores["stderr"].isna().tolist() == [False, True]
 
 
-def test_the_items_of_a_run_keep_their_columns(tmp_path: Path) -> None:
+def test_the_items_of_a_run_keep_their_columns(tmp_path):
     kept = runs.write(tmp_path, run=run(), scores=[score()], items=runs.table({"default": evidence()}))
     with duckdb.connect() as plain:
         rows = plain.execute(
@@ -92,14 +91,14 @@ def test_the_items_of_a_run_keep_their_columns(tmp_path: Path) -> None:
     assert json.loads(rows[0][7]) == {"images": ["k1", "k2"], "scores": [0.5, None]}
 
 
-def test_items_of_several_subsets_are_told_apart() -> None:
+def test_items_of_several_subsets_are_told_apart():
     frame = runs.table({"en": evidence(2), "de": evidence(1)})
     assert frame[["item", "subset"]].values.tolist() == [["en/i0", "en"], ["en/i1", "en"], ["de/i0", "de"]]
     with pytest.raises(BadInput, match="'i0' twice"):
         runs.table({"default": pd.concat([evidence(), evidence()])})
 
 
-def test_an_earlier_run_goes_before_the_new_one_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_earlier_run_goes_before_the_new_one_is_written(tmp_path, monkeypatch):
     """Killed in between, there must be no mark over the new items."""
     first = runs.write(tmp_path, run=run(), scores=[score()], items=runs.table({"default": evidence()}))
     monkeypatch.setattr(store, "write_parquet", lambda path, *, frame: (_ for _ in ()).throw(KeyboardInterrupt))
@@ -108,7 +107,7 @@ def test_an_earlier_run_goes_before_the_new_one_is_written(tmp_path: Path, monke
     assert not (first.folder / MARK).exists() and list(runs.every(tmp_path)) == []
 
 
-def test_a_failure_is_kept_apart_until_the_run_succeeds(tmp_path: Path) -> None:
+def test_a_failure_is_kept_apart_until_the_run_succeeds(tmp_path):
     runs.note_failure(tmp_path, run=run(status="failed", error="no disk"), trace="where")
     folder = tmp_path / "m__x" / "b__t" / "abc"
     said = json.loads((folder / FAILED).read_text())
@@ -129,7 +128,7 @@ def test_a_failure_is_kept_apart_until_the_run_succeeds(tmp_path: Path) -> None:
         (ITEMS, None),
     ],
 )
-def test_a_damaged_folder_is_named(tmp_path: Path, name: str, content: bytes | None) -> None:
+def test_a_damaged_folder_is_named(tmp_path, name, content):
     folder = runs.write(tmp_path, run=run(), scores=[score()], items=runs.table({"default": evidence()})).folder
     (folder / name).unlink()
     if content is not None:
@@ -139,7 +138,7 @@ def test_a_damaged_folder_is_named(tmp_path: Path, name: str, content: bytes | N
     assert runs.find(tmp_path, model="m/x", task="b/t", fingerprint="abc") is None
 
 
-def test_the_fingerprint_is_of_the_content_not_of_its_order() -> None:
+def test_the_fingerprint_is_of_the_content_not_of_its_order():
     """Reference: hashlib over JSON written by hand."""
     by_hand = hashlib.blake2b(b'{"a":[1,2],"b":{"c":"d","e":0.5}}', digest_size=10).hexdigest()
     assert runs.fingerprint({"b": {"e": np.float64(0.5), "c": b"d"}, "a": (1, 2)}) == by_hand
@@ -148,7 +147,7 @@ def test_the_fingerprint_is_of_the_content_not_of_its_order() -> None:
         runs.fingerprint({"a": object()})
 
 
-def test_the_headline_is_the_whole_or_the_mean_of_the_parts(tmp_path: Path) -> None:
+def test_the_headline_is_the_whole_or_the_mean_of_the_parts(tmp_path):
     parts = [score(0.4, subset="en"), score(0.8, subset="de"), score(0.1, subset="en", metric="nmi")]
     kept = runs.StoredRun(run=run(), scores=tuple(parts), folder=tmp_path)
     assert runs.headline(kept).value == pytest.approx(0.6) and runs.headline(kept).n == 8

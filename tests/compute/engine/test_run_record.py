@@ -17,7 +17,7 @@ from tests.compute.engine.test_run_folders import evidence, run, score
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     return runs.write(
         tmp_path / "results",
         run=run(),
@@ -52,7 +52,7 @@ def changed(folder: Path, name: str, value: Any) -> None:
         ("settings.encodings", [{"encoded": 3, "seconds": "x"}], "seconds"),
     ],
 )
-def test_what_no_run_holds_is_refused(folder: Path, name: str, value: Any, reason: str) -> None:
+def test_what_no_run_holds_is_refused(folder, name, value, reason):
     changed(folder, name, value)
     with pytest.raises(BadInput, match="m__x/b__t/abc") as raised:
         runs.read(folder)
@@ -60,19 +60,19 @@ def test_what_no_run_holds_is_refused(folder: Path, name: str, value: Any, reaso
     assert runs.find(folder.parents[2], model="m/x", task="b/t", fingerprint="abc") is None
 
 
-def test_two_scores_of_one_subset_and_metric_are_refused(folder: Path) -> None:
+def test_two_scores_of_one_subset_and_metric_are_refused(folder):
     record = json.loads((folder / MARK).read_text())
     changed(folder, "scores", [record["scores"][0]] * 2)
     with pytest.raises(BadInput, match="two of its scores"):
         runs.read(folder)
 
 
-def test_a_sum_of_floats_may_end_just_beyond_a_bound(folder: Path) -> None:
+def test_a_sum_of_floats_may_end_just_beyond_a_bound(folder):
     changed(folder, "score.value", 1.0000000000000002)
     assert runs.read(folder).scores[0].value == 1.0
 
 
-def test_a_record_too_large_to_read_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_too_large_to_read_is_refused(folder, monkeypatch):
     monkeypatch.setattr(files, "MAX_RECORD", 1000)
     (folder / MARK).write_text(" " * 1001)
     with pytest.raises(BadInput, match="MB"):
@@ -80,7 +80,7 @@ def test_a_record_too_large_to_read_is_refused(folder: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("name", [MARK, SCORES, ITEMS])
-def test_a_link_out_of_the_results_is_refused_and_one_within_is_not(folder: Path, tmp_path: Path, name: str) -> None:
+def test_a_link_out_of_the_results_is_refused_and_one_within_is_not(folder, tmp_path, name):
     outside, inside = tmp_path / "outside", folder.parents[2] / "inside"
     for target in (inside, outside):
         target.write_bytes((folder / name).read_bytes())
@@ -92,7 +92,7 @@ def test_a_link_out_of_the_results_is_refused_and_one_within_is_not(folder: Path
         runs.read(folder)
 
 
-def test_a_folder_that_is_a_link_out_of_the_results_is_refused(folder: Path, tmp_path: Path) -> None:
+def test_a_folder_that_is_a_link_out_of_the_results_is_refused(folder, tmp_path):
     outside = tmp_path / "outside" / "m__x" / "b__t" / "abc"
     outside.parent.mkdir(parents=True)
     folder.rename(outside)
@@ -101,18 +101,18 @@ def test_a_folder_that_is_a_link_out_of_the_results_is_refused(folder: Path, tmp
         runs.read(folder)
 
 
-def test_another_machines_clock_may_run_ahead() -> None:
+def test_another_machines_clock_may_run_ahead():
     """By hours; a run of the future proper does not win for ever, which the database's tests show."""
     near = (datetime.now(UTC) + timedelta(hours=2)).isoformat(timespec="seconds")
     assert not runs.StoredRun(run=run(started=near), scores=(score(),), folder=Path("x")).is_of_the_future
 
 
-def test_dates_of_all_time_zones_compare(folder: Path) -> None:
+def test_dates_of_all_time_zones_compare(folder):
     changed(folder, "started", "2026-01-01T05:00:00+09:00")
     assert runs.read(folder).run.started == "2025-12-31T20:00:00+00:00"
 
 
-def test_an_interval_is_read_back_and_may_leave_the_value_out(folder: Path) -> None:
+def test_an_interval_is_read_back_and_may_leave_the_value_out(folder):
     for name, value in {"score.low": 0.1, "score.high": 0.4}.items():
         changed(folder, name, value)
     first, second = runs.read(folder).scores

@@ -24,7 +24,7 @@ def frame(*values: float) -> pd.DataFrame:
     return pd.DataFrame({"item": range(len(values)), "accuracy": values, "map": values, "value": 1.0, "human": 1.0})
 
 
-def test_every_metric_of_the_task_is_computed_on_every_subset() -> None:
+def test_every_metric_of_the_task_is_computed_on_every_subset():
     found = scoring.scored(
         task("accuracy", "map", subsets=("en", "de")), {"en": frame(1, 0), "de": frame(1, 1, 0, 0)}
     ).rows
@@ -35,14 +35,14 @@ def test_every_metric_of_the_task_is_computed_on_every_subset() -> None:
     ]
 
 
-def test_the_share_of_ties_is_over_all_subsets() -> None:
+def test_the_share_of_ties_is_over_all_subsets():
     easy = Evidence(items=frame(1, 0, 0.5), settings={"tied": 1})
     assert scoring.tied({"default": easy}) == 1 / 3
     assert scoring.tied({"easy": easy, "hard": Evidence(items=frame(1), settings={"tied": 0})}) == 1 / 4
     assert scoring.tied({"default": Evidence(items=frame(1, 0), settings={"draws": 2})}) is None
 
 
-def test_protocols_of_one_task_are_averaged() -> None:
+def test_protocols_of_one_task_are_averaged():
     """Revisited Oxford: the score is the mean of the medium and the hard protocol."""
     found = {
         subset: figure
@@ -52,7 +52,7 @@ def test_protocols_of_one_task_are_averaged() -> None:
     assert set(found) == {"medium", "hard", "default"}
 
 
-def test_the_error_of_a_mean_knows_which_items_are_shared() -> None:
+def test_the_error_of_a_mean_knows_which_items_are_shared():
     """Reference: the spread of the mean over bootstrap draws, of items for shared ones, of each subset's for others."""
     draw = np.random.default_rng(0)
     easy = draw.normal(0.5, 0.3, 400)
@@ -69,7 +69,7 @@ def test_the_error_of_a_mean_knows_which_items_are_shared() -> None:
         assert subset == "default" and figure.stderr == pytest.approx(error, rel=0.05)
 
 
-def test_a_headline_without_a_value_is_no_score() -> None:
+def test_a_headline_without_a_value_is_no_score():
     nothing = frame(float("nan"))
     with pytest.raises(Undefined):
         scoring.scored(task("accuracy", "map"), {"default": nothing})
@@ -77,7 +77,7 @@ def test_a_headline_without_a_value_is_no_score() -> None:
     assert [metric for metric, _, _ in kept] == ["accuracy"]
 
 
-def test_the_share_answered_is_that_with_a_value() -> None:
+def test_the_share_answered_is_that_with_a_value():
     parts = {"a": frame(1, float("nan")), "b": frame(0, 1)}
     assert scoring.answered(parts, "accuracy") == 0.75 and scoring.answered(parts, "nmi") == 1
 
@@ -85,7 +85,7 @@ def test_the_share_answered_is_that_with_a_value() -> None:
 JUDGING = task("mmscore", "relax_sym", "smoothness", "controllability", subsets=judge.CONDITIONS)
 
 
-def test_a_judges_metrics_of_a_task_take_both_conditions_at_once() -> None:
+def test_a_judges_metrics_of_a_task_take_both_conditions_at_once():
     evidence = judges.noisy(np.random.default_rng(0), sources=40)
     found = scoring.scored(JUDGING, evidence)
     by_cell = {(metric, subset): figure for metric, subset, figure in found.rows}
@@ -102,7 +102,7 @@ def test_a_judges_metrics_of_a_task_take_both_conditions_at_once() -> None:
     assert by_cell["smoothness", "default"].stderr == shared.stderr
 
 
-def test_what_is_undefined_says_why_and_leaves_the_rest() -> None:
+def test_what_is_undefined_says_why_and_leaves_the_rest():
     """A judge whose every answer under one condition is invalid: MMScore 0 there, no entropy, no controllability."""
     evidence = judges.noisy(np.random.default_rng(0), sources=10)
     evidence["invariant"] = evidence["invariant"].assign(forward=np.nan, reverse=np.nan)
@@ -118,14 +118,14 @@ def test_what_is_undefined_says_why_and_leaves_the_rest() -> None:
     assert "invariant condition" in only.undefined["controllability"]["default"]
 
 
-def test_a_column_of_the_metrics_key_is_averaged_over_what_was_answered() -> None:
+def test_a_column_of_the_metrics_key_is_averaged_over_what_was_answered():
     items = pd.DataFrame({"ndcg_at_10": [0.5, 1.0, np.nan, 0.25]})
     figure = summarise("ndcg_at_10", items)
     assert (figure.value, figure.n) == (pytest.approx(1.75 / 3), 3)
     assert figure.stderr == pytest.approx(sem([0.5, 1.0, 0.25]))
 
 
-def test_right_and_wrong_have_the_binomial_error_and_what_was_not_answered_a_lower_bound() -> None:
+def test_right_and_wrong_have_the_binomial_error_and_what_was_not_answered_a_lower_bound():
     figure = summarise("accuracy", pd.DataFrame({"accuracy": [1.0] * 66 + [0.0] * 22 + [np.nan] * 72}))
     assert (figure.value, figure.n, figure.answered, figure.lower_bound) == (0.75, 88, 88 / 160, 66 / 160)
     assert figure.stderr == pytest.approx(np.sqrt(0.75 * 0.25 / 88))
@@ -134,7 +134,7 @@ def test_right_and_wrong_have_the_binomial_error_and_what_was_not_answered_a_low
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.6, 0.9])
-def test_the_error_of_spearman_is_the_spread_over_samples(rho: float) -> None:
+def test_the_error_of_spearman_is_the_spread_over_samples(rho):
     """4000 samples of 150 pairs of a bivariate normal (synthetic): the formula is within a tenth of their spread."""
     rng = np.random.default_rng(1)
     first = rng.normal(size=(4000, 150))
@@ -145,7 +145,7 @@ def test_the_error_of_spearman_is_the_spread_over_samples(rho: float) -> None:
     assert said == pytest.approx(drawn.std(), rel=0.1)
 
 
-def test_what_has_no_figure() -> None:
+def test_what_has_no_figure():
     with pytest.raises(Undefined, match="nothing to average"):
         summarise("accuracy", pd.DataFrame({"accuracy": [np.nan, np.nan]}))
     with pytest.raises(Undefined, match="three pairs"):
@@ -158,6 +158,6 @@ def test_what_has_no_figure() -> None:
         summarise("cosine_spearman", pd.DataFrame({"value": [1.0]}))
 
 
-def test_one_item_has_a_value_and_no_error_unless_it_is_right_or_wrong() -> None:
+def test_one_item_has_a_value_and_no_error_unless_it_is_right_or_wrong():
     assert summarise("map", pd.DataFrame({"map": [0.4]})).stderr is None
     assert summarise("map", pd.DataFrame({"map": [1.0]})).stderr == 0

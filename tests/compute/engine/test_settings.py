@@ -1,7 +1,5 @@
 """Settings of a run: checked once, whoever makes them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -25,12 +23,12 @@ from compute.types import BadInput
         ({"rate": 2.0}, "--dry-run"),
     ],
 )
-def test_what_cannot_be_or_does_not_go_together_is_refused(given: dict, words: str) -> None:
+def test_what_cannot_be_or_does_not_go_together_is_refused(given, words):
     with pytest.raises(BadInput, match=words):
         RunSettings(**given)
 
 
-def test_a_single_value_needs_no_list_and_results_are_the_projects(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_single_value_needs_no_list_and_results_are_the_projects(monkeypatch):
     monkeypatch.setattr(paths, "RESULTS", Path("/results"))
     settings = RunSettings(options="quality=prompt", images="pictures", columns=None, shape=None, device=None)
     assert (settings.shape, settings.device) == ("", "")
@@ -41,7 +39,7 @@ def test_a_single_value_needs_no_list_and_results_are_the_projects(monkeypatch: 
     assert RunSettings().offline
 
 
-def test_a_device_and_a_precision_may_be_torchs_own() -> None:
+def test_a_device_and_a_precision_may_be_torchs_own():
     torch = pytest.importorskip("torch")
     settings = RunSettings(device=torch.device("cuda:1"), dtype=torch.bfloat16)
     assert (settings.device, settings.dtype) == ("cuda:1", "bfloat16")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -39,18 +38,18 @@ def clusters(column: Column) -> dict[str, Clusters]:
 
 
 @pytest.mark.parametrize(("size", "small"), [((640, 320), (64, 32)), ((30, 90), (21, 64)), ((10, 20), (10, 20))])
-def test_the_longer_side_is_64_pixels_at_most(size: tuple[int, int], small: tuple[int, int]) -> None:
+def test_the_longer_side_is_64_pixels_at_most(size, small):
     with Image.open(io.BytesIO(thumbnails.thumbnail(picture(size)))) as drawn:
         assert (drawn.format, drawn.size) == ("WEBP", small)
         assert all(abs(a - b) < 12 for a, b in zip(drawn.convert("RGB").getpixel((5, 5)), (255, 0, 0), strict=True))
 
 
-def test_what_is_no_image_is_said() -> None:
+def test_what_is_no_image_is_said():
     with pytest.raises(BadInput):
         thumbnails.thumbnail(b"text")
 
 
-def test_only_what_items_show_is_drawn_and_more_is_added(tmp_path: Path) -> None:
+def test_only_what_items_show_is_drawn_and_more_is_added(tmp_path):
     column = items.images([picture((8, 8), colour) for colour in ("red", "green", "blue")] + [b"bad"], of="t")
     keys = column.keys.tolist()
     first = shown([[keys[0], keys[3]], [b""]])

@@ -34,19 +34,19 @@ def shown(*runs: StoredRun) -> set[str]:
     return variants.main_runs(runs, category=CATEGORY)
 
 
-def test_the_newest_whole_run_is_shown() -> None:
+def test_the_newest_whole_run_is_shown():
     assert shown(kept("a", 0.9, started="1"), kept("a", 0.1, started="2")) == {"m-a--2"}
     assert shown(kept("a", 0.9, started="1"), kept("a", 0.1, started="2", status="partial")) == {"m-a--1"}
     assert shown(kept("a", 0.1, status="partial")) == {"m-a--1"}
 
 
-def test_the_way_that_is_better_on_average_is_shown_for_the_whole_category() -> None:
+def test_the_way_that_is_better_on_average_is_shown_for_the_whole_category():
     prompt = [kept("a", 0.9, "quality=prompt"), kept("b", 0.2, "quality=prompt"), kept("c", 0.9, "quality=prompt")]
     clip = [kept("a", 0.6, "quality=clip-iqa"), kept("b", 0.6, "quality=clip-iqa"), kept("c", 0.1, "quality=clip-iqa")]
     assert shown(*prompt, *clip) == {"m-a-quality=clip-iqa-1", "m-b-quality=clip-iqa-1", "m-c-quality=prompt-1"}
 
 
-def test_ways_over_unlike_tasks_are_not_compared() -> None:
+def test_ways_over_unlike_tasks_are_not_compared():
     """A mean over other tasks is no better way: the one that more tasks have is shown, the other where it is alone."""
     assert shown(
         kept("a", 0.3, "quality=prompt"), kept("b", 0.3, "quality=prompt"), kept("a", 0.9, "quality=clip-iqa")
@@ -57,7 +57,7 @@ def test_ways_over_unlike_tasks_are_not_compared() -> None:
     }
 
 
-def test_what_was_asked_by_hand_is_shown_only_where_there_is_nothing_else() -> None:
+def test_what_was_asked_by_hand_is_shown_only_where_there_is_nothing_else():
     assert shown(kept("a", 0.1), kept("a", 0.9, "wording=code", started="2")) == {"m-a--1"}
     assert shown(kept("a", 0.9, "wording=code")) == {"m-a-wording=code-1"}
     assert not variants.is_compared("quality=prompt, wording=code") and variants.is_compared("quality=prompt")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from tests.compute.features.standin import COMPARER, ENCODER, LATE, Standin, fil
 BROKEN = items.images([file(1), file(2), file(3)[:45], file(4), b"", file(5)], of="squares")
 
 
-def test_a_bad_item_is_named_and_what_was_encoded_before_is_kept(tmp_path: Path) -> None:
+def test_a_bad_item_is_named_and_what_was_encoded_before_is_kept(tmp_path):
     model = Standin()
     with pytest.raises(BadItem, match="squares, image 2: a damaged image") as caught:
         subject(tmp_path, model, batch_size=2).prepare([BROKEN])
@@ -28,7 +27,7 @@ def test_a_bad_item_is_named_and_what_was_encoded_before_is_kept(tmp_path: Path)
     assert model.batches == [("image", 2), ("image", 1)]
 
 
-def test_bad_items_are_left_out_now_and_on_later_runs(tmp_path: Path) -> None:
+def test_bad_items_are_left_out_now_and_on_later_runs(tmp_path):
     model = Standin()
     asked = subject(tmp_path, model, skip_bad=True)
     asked.prepare([BROKEN])
@@ -48,7 +47,7 @@ def test_bad_items_are_left_out_now_and_on_later_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("multi", [False, True])
-def test_values_that_are_not_finite(tmp_path: Path, multi: bool) -> None:
+def test_values_that_are_not_finite(tmp_path, multi):
     model, row = Standin(), LATE if multi else ENCODER
     column = files(1, 2, 3)
 
@@ -67,7 +66,7 @@ def test_values_that_are_not_finite(tmp_path: Path, multi: bool) -> None:
     assert np.reshape(found, (2, -1))[:, 0].tolist() == [3, 1]
 
 
-def test_what_preprocessing_refuses_is_a_bad_item_and_other_errors_are_not(tmp_path: Path) -> None:
+def test_what_preprocessing_refuses_is_a_bad_item_and_other_errors_are_not(tmp_path):
     model = Standin()
     model.prepare = lambda modality, item: int("wide")
     with pytest.raises(BadItem, match="squares, image 0: refused by the model's preprocessing"):
@@ -77,7 +76,7 @@ def test_what_preprocessing_refuses_is_a_bad_item_and_other_errors_are_not(tmp_p
         subject(tmp_path, model).embed(files(2))
 
 
-def test_a_metric_finds_bad_items_before_it_compares(tmp_path: Path) -> None:
+def test_a_metric_finds_bad_items_before_it_compares(tmp_path):
     model = Standin()
     asked = subject(tmp_path, model, row=COMPARER, skip_bad=True)
     asked.prepare([BROKEN, files(1, 9)])
@@ -91,7 +90,7 @@ def test_a_metric_finds_bad_items_before_it_compares(tmp_path: Path) -> None:
     assert other.bad == asked.bad and other.done == []  # what a file is does not depend on the model
 
 
-def test_an_infinite_score_is_one_and_no_score_is_none(tmp_path: Path) -> None:
+def test_an_infinite_score_is_one_and_no_score_is_none(tmp_path):
     model = Standin()
     model.compare = lambda first, second: np.where(np.stack([seen(item) for item in second])[:, 0] == 1, np.inf, np.nan)
     asked = subject(tmp_path, model, row=COMPARER)
@@ -101,7 +100,7 @@ def test_an_infinite_score_is_one_and_no_score_is_none(tmp_path: Path) -> None:
     assert caught.value.key == files(2).keys[0]
 
 
-def test_a_spent_memory_halves_the_batch_and_goes_on(tmp_path: Path) -> None:
+def test_a_spent_memory_halves_the_batch_and_goes_on(tmp_path):
     model = Standin()
     model.at_most = 3
     column = files(*range(40))

@@ -16,7 +16,7 @@ from compute.features.encoding import checked, in_order, out_of_memory, ready
 from compute.types import BadInput, LikenessError
 
 
-def test_large_images_are_prepared_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_images_are_prepared_one_at_a_time(monkeypatch):
     monkeypatch.setattr(decoding, "LARGE", 60)
     together, most = [0], {64: 0, 16: 0}
     counting = threading.Lock()
@@ -42,7 +42,7 @@ def test_large_images_are_prepared_one_at_a_time(monkeypatch: pytest.MonkeyPatch
     assert most[64] == 1
 
 
-def test_every_modality_is_decoded_and_checked() -> None:
+def test_every_modality_is_decoded_and_checked():
     held = io.BytesIO()
     Image.new("L", (3, 2), 9).save(held, "PNG")
     keep: Any = lambda modality, item: (modality, item)  # noqa: E731
@@ -54,7 +54,7 @@ def test_every_modality_is_decoded_and_checked() -> None:
             ready(modality, content, keep)
 
 
-def test_a_spent_memory_is_told_from_other_errors() -> None:
+def test_a_spent_memory_is_told_from_other_errors():
     """The first two are torch's own, raised by asking for more than there is."""
     import torch
 
@@ -70,7 +70,7 @@ def test_a_spent_memory_is_told_from_other_errors() -> None:
     assert not out_of_memory(ValueError("out of memory"))
 
 
-def test_an_adapter_that_gives_another_shape_is_named() -> None:
+def test_an_adapter_that_gives_another_shape_is_named():
     for wrong in (np.ones(2), np.ones((3, 3)), np.ones((2, 3, 4))):
         with pytest.raises(LikenessError, match="m: its adapter gave"):
             checked(wrong, count=2, multi=False, model="m")

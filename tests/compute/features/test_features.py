@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,7 +16,7 @@ from compute.types import CannotDo, LikenessError
 from tests.compute.features.standin import COMPARER, ENCODER, LATE, Standin, file, files, subject
 
 
-def test_settings_are_known_without_loading_once_stored(tmp_path: Path) -> None:
+def test_settings_are_known_without_loading_once_stored(tmp_path):
     model = Standin()
     subject(tmp_path, model).embed(files(1))
     later = subject(tmp_path, model)
@@ -29,7 +27,7 @@ def test_settings_are_known_without_loading_once_stored(tmp_path: Path) -> None:
         later.embed(files(2))
 
 
-def test_texts_of_like_length_go_together_and_batches_keep_their_size(tmp_path: Path) -> None:
+def test_texts_of_like_length_go_together_and_batches_keep_their_size(tmp_path):
     model = Standin()
     lengths = np.random.default_rng(0).permutation(np.arange(1, 23))
     column = items.texts(["x" * length for length in lengths.tolist()], of="texts")
@@ -52,13 +50,13 @@ def test_texts_of_like_length_go_together_and_batches_keep_their_size(tmp_path: 
     ids=["larger is faster", "until memory is spent", "a given size is kept", "larger is as fast"],
 )
 def test_batches_grow_while_that_is_faster(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    seconds: Callable[[int], int],
-    at_most: int,
-    options: dict,
-    sizes: list[int],
-) -> None:
+    tmp_path,
+    monkeypatch,
+    seconds,
+    at_most,
+    options,
+    sizes,
+):
     model, clock = Standin(), [0]
     model.at_most = at_most
     monkeypatch.setattr(passes, "SHARD", 128)
@@ -75,7 +73,7 @@ def test_batches_grow_while_that_is_faster(
     assert (asked.done[0].batch, asked.done[0].effective) == (32, sizes[-1])
 
 
-def test_many_vectors_an_item(tmp_path: Path) -> None:
+def test_many_vectors_an_item(tmp_path):
     """They stay in the store until some are read."""
     model = Standin()
     model.trouble = lambda found: [np.tile(row, (int(row[0]) % 4, 1)) for row in found]
@@ -88,7 +86,7 @@ def test_many_vectors_an_item(tmp_path: Path) -> None:
         asked.embed(column)
 
 
-def test_what_a_model_cannot_do(tmp_path: Path) -> None:
+def test_what_a_model_cannot_do(tmp_path):
     model = Standin()
     only_texts = subject(tmp_path, model, row=replace(ENCODER, abilities=("embed_text",)))
     only_texts.prepare([files(1)])
@@ -102,7 +100,7 @@ def test_what_a_model_cannot_do(tmp_path: Path) -> None:
             ask()
 
 
-def test_each_ordered_pair_is_compared_once(tmp_path: Path) -> None:
+def test_each_ordered_pair_is_compared_once(tmp_path):
     model = Standin()
     asked = subject(tmp_path, model, row=COMPARER)
     first, second = files(1, 2, 1, 3), files(5, 1, 5, 3)
@@ -116,7 +114,7 @@ def test_each_ordered_pair_is_compared_once(tmp_path: Path) -> None:
     assert model.loads == 1
 
 
-def test_reading_is_never_two_at_once_and_never_far_ahead(tmp_path: Path) -> None:
+def test_reading_is_never_two_at_once_and_never_far_ahead(tmp_path):
     model = Standin()
     held, most, reads = threading.Lock(), [0], [0]
     data = [file(at) for at in range(400)]

@@ -1,6 +1,6 @@
 """A pass that dies is resumed: nothing stored is encoded twice, and the vectors are the same bit for bit.
 
-Reference: the same pass in one go, in a store of its own. Real kills are in tests/slow/test_kills.py.
+Reference: the same pass in one go, in a store of its own. Real kills are in tests/compute/engine/test_faults.py.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Lengths:
         return found + 0.01 * np.nan_to_num(found).mean(0)
 
 
-def test_dead_at_any_step_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dead_at_any_step_on_the_disk(tmp_path, monkeypatch):
     """Death before every single change of the disk, one after another.
 
     Among the texts are a blank one and a broken one, and half way the memory is spent and batches are halved.

@@ -31,7 +31,7 @@ def values(of: np.ndarray, *, width: int = 5) -> np.ndarray:
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> EmbeddingCache:
+def cache(tmp_path):
     return EmbeddingCache(tmp_path / "image")
 
 
@@ -49,7 +49,7 @@ def fill(cache: EmbeddingCache, *sizes: int) -> np.ndarray:
     return every
 
 
-def test_what_was_stored_is_found_in_any_order_and_number(cache: EmbeddingCache) -> None:
+def test_what_was_stored_is_found_in_any_order_and_number(cache):
     every = fill(cache, 3, 1, 40)
     asked = np.random.default_rng(0).choice(every, 200)
     assert np.array_equal(cache.vectors(asked), values(asked))
@@ -60,7 +60,7 @@ def test_what_was_stored_is_found_in_any_order_and_number(cache: EmbeddingCache)
         cache.vectors(keys(60))
 
 
-def test_a_shard_whose_keys_do_not_ascend_is_read(cache: EmbeddingCache) -> None:
+def test_a_shard_whose_keys_do_not_ascend_is_read(cache):
     """As stores of earlier versions have them, under a number and without checksums."""
     every = keys(30)[np.random.default_rng(0).permutation(30)]
     cache.folder.mkdir()
@@ -74,7 +74,7 @@ def test_a_shard_whose_keys_do_not_ascend_is_read(cache: EmbeddingCache) -> None
     assert cache.has(keys(33)).tolist() == [True] * 30 + [False] * 3
 
 
-def test_items_of_many_vectors(cache: EmbeddingCache) -> None:
+def test_items_of_many_vectors(cache):
     """Reference: a dictionary and a loop."""
     draw = np.random.default_rng(0)
     every = keys(30)
@@ -94,7 +94,7 @@ def test_items_of_many_vectors(cache: EmbeddingCache) -> None:
             assert len(list(cache.folder.glob("*.safetensors"))) == 1
 
 
-def test_small_shards_are_merged_and_large_ones_left(cache: EmbeddingCache, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_shards_are_merged_and_large_ones_left(cache, monkeypatch):
     every = fill(cache, 2, 500, 3, 4, 5)
     monkeypatch.setattr(feature_store, "SMALL", 5000)
     with cache.locked(tell=quiet):
@@ -119,9 +119,7 @@ DAMAGE = {
 
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("at", ["{}", "memory://damaged/{}"])
-def test_a_damaged_shard_is_named_and_encoded_again(
-    tmp_path: Path, damage: str, at: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_shard_is_named_and_encoded_again(tmp_path, damage, at, monkeypatch, capsys):
     monkeypatch.setenv("LIKENESS_CACHE", str(tmp_path / "cache"))
     folder = at.format(tmp_path)
     column, other, model = files(*range(25)), files(30, 31), Standin()
@@ -143,9 +141,7 @@ def test_a_damaged_shard_is_named_and_encoded_again(
     assert np.array_equal(subject(folder, model).embed(column), right) and capsys.readouterr().err == ""
 
 
-def test_damage_is_not_merged_and_a_damaged_plan_is_none(
-    cache: EmbeddingCache, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_damage_is_not_merged_and_a_damaged_plan_is_none(cache, capsys):
     every = fill(cache, 3, 4, 5)
     path = cache._path(np.sort(every[:3]))
     path.write_bytes(DAMAGE["a bit of the keys"](path.read_bytes()))
@@ -160,7 +156,7 @@ def test_damage_is_not_merged_and_a_damaged_plan_is_none(
         assert not path.exists() and path.name in capsys.readouterr().out
 
 
-def test_bad_items_are_remembered_even_after_a_line_cut_short(cache: EmbeddingCache) -> None:
+def test_bad_items_are_remembered_even_after_a_line_cut_short(cache):
     first, second = keys(2).tolist()
     with cache.locked(tell=quiet):
         cache.remember_bad(first, "cats, image 3", "a damaged image")
@@ -176,7 +172,7 @@ def test_bad_items_are_remembered_even_after_a_line_cut_short(cache: EmbeddingCa
     assert EmbeddingCache(cache.folder).bad == {}
 
 
-def test_the_folder_says_what_it_stands_for(tmp_path: Path) -> None:
+def test_the_folder_says_what_it_stands_for(tmp_path):
     store = FeatureStore(tmp_path)
     identity = {"weights": "org/Net", "revision": "abc", "dtype": "float32"}
     home = store.home("org/net", identity)
@@ -202,7 +198,7 @@ with EmbeddingCache(Path(sys.argv[1])).locked(tell=sys.exit):
 """
 
 
-def test_a_second_process_waits_and_says_so(tmp_path: Path) -> None:
+def test_a_second_process_waits_and_says_so(tmp_path):
     other = subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(tmp_path / "image")],
         stdin=subprocess.PIPE,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -15,7 +13,7 @@ def thirds(found: np.ndarray) -> np.ndarray:
     return found.astype(np.float32) / 3
 
 
-def test_halves_are_stored_apart_and_read_as_float32(tmp_path: Path) -> None:
+def test_halves_are_stored_apart_and_read_as_float32(tmp_path):
     model, column = Standin(), files(*range(5, 25))
     model.trouble = thirds
     whole, half = (subject(tmp_path, model, dtype).embed(column) for dtype in ("float32", "float16"))
@@ -27,14 +25,14 @@ def test_halves_are_stored_apart_and_read_as_float32(tmp_path: Path) -> None:
     assert model.encoded == 40 and len(list((tmp_path / "made__up").iterdir())) == 2
 
 
-def test_a_run_s_settings_say_so(tmp_path: Path) -> None:
+def test_a_run_s_settings_say_so(tmp_path):
     model = Standin()
     assert subject(tmp_path, model, "float16").identity["stored"] == "float16"
     assert "stored" not in subject(tmp_path, model, "float32").identity
     assert "stored" not in subject(tmp_path, model, "float16", row=COMPARER).identity
 
 
-def test_vectors_beyond_its_range_are_refused_and_nothing_is_stored(tmp_path: Path) -> None:
+def test_vectors_beyond_its_range_are_refused_and_nothing_is_stored(tmp_path):
     model, column = Standin(), files(1, 2)
     model.trouble = lambda found: found.astype(np.float32) * 70000
     with pytest.raises(BadInput, match=r"made/up: its vectors reach 4.9e\+05, more than float16 holds. Omit"):

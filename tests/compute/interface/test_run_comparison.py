@@ -47,7 +47,7 @@ def test_over_items_it_is_the_exact_test_of_flipped_signs(tmp_path: Path) -> Non
     only_first, only_second = int((first > second).sum()), int((first < second).sum())
     expected = stats.binomtest(only_first, only_first + only_second).pvalue  # McNemar's exact test
     interval = stats.ttest_rel(first, second).confidence_interval(0.95)
-    assert result.n == 40 and result.difference == pytest.approx(first.mean() - second.mean())
+    assert result.n == 40 and result.value == pytest.approx(first.mean() - second.mean())
     assert result.p == pytest.approx(expected, rel=0.15)
     assert (result.low, result.high) == pytest.approx((interval.low, interval.high), abs=0.03)
 
@@ -67,7 +67,7 @@ def test_an_evaluation_is_compared_over_tasks_and_in_parts_over_items(world: Wor
     dim = compute.evaluate("small/dim", suite="small", progress=False)
     result = eye.compare(dim)
     assert (result.a, result.b, result.over, result.n) == ("small/eye", "small/dim", "tasks", 5)
-    assert result.difference == pytest.approx(eye.mean.mean - dim.mean.mean)
+    assert result.value == pytest.approx(eye.mean.mean - dim.mean.mean)
     parts = result.parts.set_index("task")
     assert set(parts["over"]) == {"items"} and set(parts["n"]) == {12}
     by_item = [scores.items("unisim/near").set_index("item")["accuracy"] for scores in (eye, dim)]

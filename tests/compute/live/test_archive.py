@@ -1,8 +1,6 @@
 """A visitor's ZIP: files are found as people name them, and whoever made it can neither fill memory nor raise more than
 a sentence."""
 
-from __future__ import annotations
-
 import tracemalloc
 import zipfile
 
@@ -16,7 +14,7 @@ from tests.compute.live.zips import changed
 PLAIN = {"pairs.csv": b"first,second\n", "a.png": b"one", "more/b.png": b"two", "else/b.png": b"three"}
 
 
-def test_files_are_found_by_path_by_folder_and_by_base_name() -> None:
+def test_files_are_found_by_path_by_folder_and_by_base_name():
     pack = Archive(zips.packed(PLAIN))
     assert pack.table() == "pairs.csv"
     assert pack.find("a.png") == pack.find("./a.png") == "a.png" and pack.find("more\\b.png") == "more/b.png"
@@ -27,7 +25,7 @@ def test_files_are_found_by_path_by_folder_and_by_base_name() -> None:
     assert pack.read("more/b.png", most=3) == b"two"
 
 
-def test_a_folder_as_systems_pack_it() -> None:
+def test_a_folder_as_systems_pack_it():
     pack = Archive(
         zips.packed(
             {
@@ -44,7 +42,7 @@ def test_a_folder_as_systems_pack_it() -> None:
     assert pack.table() == "set/pairs.csv" and pack.find("a.png", beside=pack.table()) == "set/a.png"
 
 
-def test_names_with_letters_of_any_form_are_one_name() -> None:
+def test_names_with_letters_of_any_form_are_one_name():
     composed, apart = "Gr\u00f6\u00dfe.png", "Gro\u0308\u00dfe.png"
     assert Archive(zips.packed({apart: b"x"})).find(composed) == composed
     silent = zips.packed({"Grxxe.png": b"x"}).replace(b"Grxxe.png", b"Gr\xc3\xbce.png")  # UTF-8 that does not say so
@@ -52,7 +50,7 @@ def test_names_with_letters_of_any_form_are_one_name() -> None:
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../../secret.png", "C:/windows/a.png"])
-def test_paths_that_lead_elsewhere_are_names_and_nothing_more(path: str) -> None:
+def test_paths_that_lead_elsewhere_are_names_and_nothing_more(path):
     pack = Archive(zips.packed({path: b"of the ZIP"}))
     assert pack.read(pack.find(path), most=100) == b"of the ZIP"
     assert Archive(zips.packed(PLAIN)).find(path) is None
@@ -66,12 +64,12 @@ def test_paths_that_lead_elsewhere_are_names_and_nothing_more(path: str) -> None
         ({"[Content_Types].xml": b"x", "xl/workbook.xml": b"x"}, "workbook"),
     ],
 )
-def test_exactly_one_table_must_be_in_it(files: dict[str, bytes], sentence: str) -> None:
+def test_exactly_one_table_must_be_in_it(files, sentence):
     with pytest.raises(BadInput, match=sentence):
         Archive(zips.packed(files)).table()
 
 
-def test_a_directory_of_a_million_entries_is_refused_before_it_is_read() -> None:
+def test_a_directory_of_a_million_entries_is_refused_before_it_is_read():
     whole = zips.packed({"x": b""})
     start = whole.index(zips.DIRECTORY)
     end = whole.index(b"PK\x05\x06")
@@ -83,7 +81,7 @@ def test_a_directory_of_a_million_entries_is_refused_before_it_is_read() -> None
     tracemalloc.stop()
 
 
-def test_a_bomb_gives_no_more_than_is_asked_for() -> None:
+def test_a_bomb_gives_no_more_than_is_asked_for():
     bomb = zips.packed({"a.png": bytes(100_000_000)})
     assert len(bomb) < 120_000
     pack = Archive(bomb)
@@ -94,7 +92,7 @@ def test_a_bomb_gives_no_more_than_is_asked_for() -> None:
     tracemalloc.stop()
 
 
-def test_a_stated_size_is_not_believed() -> None:
+def test_a_stated_size_is_not_believed():
     bomb = zips.packed({"a.png": bytes(20_000_000)})
     small = changed(bomb, "a.png", at=24, value=100, form="<I")
     with pytest.raises(BadInput, match="damaged"):
@@ -116,7 +114,7 @@ WHOLE = zips.packed({"a.png": b"something that can be read", "b.png": b"two"})
     ],
     ids=["encrypted", "crc", "lzma", "other name"],
 )
-def test_what_cannot_be_read_is_a_sentence_about_that_file(data: bytes, sentence: str) -> None:
+def test_what_cannot_be_read_is_a_sentence_about_that_file(data, sentence):
     pack = Archive(data)
     with pytest.raises(BadInput, match=f"^a.png .*{sentence}|^a.png {sentence}"):
         pack.read("a.png", most=1000)
@@ -125,12 +123,12 @@ def test_what_cannot_be_read_is_a_sentence_about_that_file(data: bytes, sentence
 
 
 @pytest.mark.parametrize("data", [WHOLE[:-30], b"PK\x05\x06" + b"\xff" * 18])
-def test_what_is_no_whole_zip_is_refused(data: bytes) -> None:
+def test_what_is_no_whole_zip_is_refused(data):
     with pytest.raises(BadInput, match="damaged or incomplete"):
         Archive(data)
 
 
-def test_a_long_run_of_combining_marks_is_ignored_before_it_is_sorted() -> None:
+def test_a_long_run_of_combining_marks_is_ignored_before_it_is_sorted():
     name = "a" + "\u0301\u0316" * 10_000 + ".png"
     pack = Archive(zips.packed({"pairs.csv": b"", name: b"x"}))
     assert pack.table() == "pairs.csv" and pack.find(name) is None

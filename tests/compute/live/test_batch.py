@@ -17,7 +17,7 @@ def csv(*lines: str, head: str = "first,second") -> bytes:
     return "\n".join([head, *lines]).encode()
 
 
-def test_texts_and_examples_are_pairs() -> None:
+def test_texts_and_examples_are_pairs():
     found = batch.read(csv("a cat,a dog", "example:astronaut,a photo of an astronaut"))
     assert found.rows == (
         PairRow(number=1, name="", first="a cat", second="a dog"),
@@ -38,7 +38,7 @@ def test_texts_and_examples_are_pairs() -> None:
     ],
     ids=["UTF-16", "spaces", "a short row"],
 )
-def test_forms_of_csv(data: bytes) -> None:
+def test_forms_of_csv(data):
     assert batch.read(data).rows == (PairRow(number=1, name="one", first="a cat", second="a dog"),)
 
 
@@ -54,7 +54,7 @@ def test_forms_of_csv(data: bytes) -> None:
         (b"x" * 8_000_001, "8 MB"),
     ],
 )
-def test_a_file_that_fails_as_a_whole_is_a_sentence(data: bytes, sentence: str) -> None:
+def test_a_file_that_fails_as_a_whole_is_a_sentence(data, sentence):
     with pytest.raises(BadInput, match=sentence):
         batch.read(data)
 
@@ -68,21 +68,21 @@ def test_a_file_that_fails_as_a_whole_is_a_sentence(data: bytes, sentence: str) 
         ("a dog,https://example.org/cat.jpeg", "address"),
     ],
 )
-def test_a_bad_row_says_why_and_the_others_are_read(line: str, problem: str) -> None:
+def test_a_bad_row_says_why_and_the_others_are_read(line, problem):
     before, bad, after = batch.read(csv("a,b", line, "c,d")).rows
     assert before.problem == after.problem == "" and problem in bad.problem and bad.number == 2
     with pytest.raises(BadInput, match="."):
         batch.read(csv(line)).question(bad)
 
 
-def test_what_shows_only_when_it_is_asked_is_a_sentence_too() -> None:
+def test_what_shows_only_when_it_is_asked_is_a_sentence_too():
     for cell in ("example:nobody", "\u200b"):
         found = batch.read(csv(f"{cell},a dog"))
         with pytest.raises(BadInput, match="nobody|empty"):
             found.question(found.rows[0])
 
 
-def test_images_of_a_zip_by_path_and_by_base_name() -> None:
+def test_images_of_a_zip_by_path_and_by_base_name():
     table = csv("images/red.png,blue.jpg", "red.png,a red square", "./blue.jpg,images/red.png", "odd,a cat")
     found = batch.read(
         zips.packed({"set/pairs.csv": table, "set/images/red.png": RED, "set/blue.jpg": BLUE, "set/odd": BLUE})
@@ -95,7 +95,7 @@ def test_images_of_a_zip_by_path_and_by_base_name() -> None:
     assert first.inputs[0].key == inputs.image(RED, name="red").key
 
 
-def test_what_is_wrong_with_an_image_is_wrong_with_its_rows_only() -> None:
+def test_what_is_wrong_with_an_image_is_wrong_with_its_rows_only():
     said = {"none": "no image", "broken": "cannot be used", "twice": "2 times", "b": "folders", "large": "8 MB"}
     names = ("red", "broken", "twice", "twice", "x/b", "y/b", "large")
     contents = (RED, RED[:60], RED, BLUE, RED, RED, bytes(8_000_001))
@@ -108,7 +108,7 @@ def test_what_is_wrong_with_an_image_is_wrong_with_its_rows_only() -> None:
     assert found.question(found.rows[-1]).kinds == ("image", "image")
 
 
-def test_a_file_is_decoded_once_and_a_broken_one_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_decoded_once_and_a_broken_one_is_not_tried_again(monkeypatch):
     files = {"0.png": RED, "1.png": BLUE, "broken.png": RED[:60]}
     found = batch.read(zips.packed({"pairs.csv": csv(*["0.png,1.png"] * 2, *["broken.png,0.png"] * 2), **files}))
     read: list[str] = []
@@ -122,7 +122,7 @@ def test_a_file_is_decoded_once_and_a_broken_one_is_not_tried_again(monkeypatch:
     assert read == ["0.png", "1.png", "broken.png"]
 
 
-def test_only_the_last_images_are_kept() -> None:
+def test_only_the_last_images_are_kept():
     large = {f"{number}.png": png("red", (1500 + number, 2500)) for number in range(8)}
     found = batch.read(zips.packed({"a.csv": csv(*(f"{number}.png,{number + 1}.png" for number in range(7))), **large}))
     for row in found.rows:
@@ -131,7 +131,7 @@ def test_only_the_last_images_are_kept() -> None:
     assert sum(image.nbytes for image in found._decoded.values()) <= batch.DECODED
 
 
-def test_a_table_of_nothing_but_separators_is_refused() -> None:
+def test_a_table_of_nothing_but_separators_is_refused():
     for data in (b"first,second\n" + b"," * 1_000_001, b"first,second" + b",a" * 900_000 + b"\na,b\n"):
         with pytest.raises(BadInput, match="no rows|columns"):
             batch.read(data)

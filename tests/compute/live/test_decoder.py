@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -31,7 +30,7 @@ def take():
 
 
 @pytest.fixture(scope="module")
-def pool() -> Iterator[DecoderPool]:
+def pool():
     pool = DecoderPool()
     pool.start()
     yield pool
@@ -39,7 +38,7 @@ def pool() -> Iterator[DecoderPool]:
 
 
 @pytest.fixture
-def made() -> Iterator:
+def made():
     """Pools of one worker, which runs a program of its own."""
     pools = []
 
@@ -70,7 +69,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_every_rule_holds_as_in_process(name: str, pool: DecoderPool) -> None:
+def test_every_rule_holds_as_in_process(name, pool):
     data, before = FILES[name], workers(pool)
     try:
         expected = inputs.image(data, name="cat.png")
@@ -86,12 +85,12 @@ def test_every_rule_holds_as_in_process(name: str, pool: DecoderPool) -> None:
     assert workers(pool) == before, "it was no reason for a new process"
 
 
-def test_too_many_bytes_are_refused_at_once(pool: DecoderPool) -> None:
+def test_too_many_bytes_are_refused_at_once(pool):
     with pytest.raises(BadInput, match="8 MB"):
         pool.image(bytes(9_000_000), name="cat.png")
 
 
-def test_many_threads_get_each_its_own_picture(pool: DecoderPool) -> None:
+def test_many_threads_get_each_its_own_picture(pool):
     def decode(number: int) -> bool:
         image = pool.image(saved(Image.new("RGB", (20 + number, 30), (number, 0, 7)), "PNG"), name=str(number))
         return image.content.getpixel((0, 0)) == (number, 0, 7) and image.name == str(number)
@@ -111,7 +110,7 @@ def test_many_threads_get_each_its_own_picture(pool: DecoderPool) -> None:
         ("gif_many_frames", ""),
     ],
 )
-def test_one_hostile_file_of_each_kind(name: str, word: str, pool: DecoderPool) -> None:
+def test_one_hostile_file_of_each_kind(name, word, pool):
     """Refused, or read at once where `word` is empty; the next file is read as before. All of them: tests/slow."""
     data = hostile.IMAGES[name]()
     if word:
@@ -123,7 +122,7 @@ def test_one_hostile_file_of_each_kind(name: str, word: str, pool: DecoderPool) 
 
 
 @LINUX
-def test_a_worker_inherits_nothing_and_can_open_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_inherits_nothing_and_can_open_nothing(monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "a-secret")
     pool = DecoderPool(workers=1)
     pool.start()
@@ -150,7 +149,7 @@ def test_a_worker_inherits_nothing_and_can_open_nothing(monkeypatch: pytest.Monk
     ],
     ids=["short", "cut off"],
 )
-def test_a_worker_that_fails_is_replaced_and_its_file_refused(body: str, made) -> None:
+def test_a_worker_that_fails_is_replaced_and_its_file_refused(body, made):
     pool = made(body)
     for _ in range(2):
         with pytest.raises(BadInput, match="broke its reader"):
@@ -159,7 +158,7 @@ def test_a_worker_that_fails_is_replaced_and_its_file_refused(body: str, made) -
 
 
 @LINUX
-def test_workers_that_were_killed_while_idle_cost_no_file(pool: DecoderPool) -> None:
+def test_workers_that_were_killed_while_idle_cost_no_file(pool):
     pool.start()
     before = list(pool._free.queue)
     for worker in before:
@@ -169,13 +168,13 @@ def test_workers_that_were_killed_while_idle_cost_no_file(pool: DecoderPool) -> 
     assert not {worker.pid for worker in before} & set(workers(pool))
 
 
-def test_where_no_worker_starts_a_file_is_refused_and_never_decoded_here(made, monkeypatch) -> None:
+def test_where_no_worker_starts_a_file_is_refused_and_never_decoded_here(made, monkeypatch):
     monkeypatch.setattr(inputs, "image", lambda *_, **__: pytest.fail("decoded in the server"))
     with pytest.raises(DecoderUnavailable, match="cannot be read on this host"):
         made("sys.exit('broken')").image(PNG, name="cat.png")
 
 
-def test_nobody_waits_for_ever(made, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_waits_for_ever(made, monkeypatch):
     monkeypatch.setattr(decoder, "PATIENCE", 0.01)
     pool = made("")
     taken = pool._free.get()

@@ -1,24 +1,20 @@
 """The ready inputs are there, free to use, told apart, and fit the questions that are ready for them."""
 
-from __future__ import annotations
-
 import pytest
 
 from compute import paths
 from compute.calibration.photographs import CAPTIONS
 from compute.io.tables import read_csv
 from compute.live import examples, questions
-from compute.live.answers import answer
 from compute.live.examples import COMPARISONS, EXAMPLES
 from compute.tasks.drawing import render
 from compute.types import BadInput, NotHere
-from tests.compute.live.subjects import subject
 
 KEYS = [example.key for example in EXAMPLES]
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_every_example_loads_once_and_always_the_same(key: str) -> None:
+def test_every_example_loads_once_and_always_the_same(key):
     found = examples.load(key)
     example = EXAMPLES[KEYS.index(key)]
     assert found is examples.load(key) and found.modality == example.modality and found.note == ""
@@ -30,7 +26,7 @@ def test_every_example_loads_once_and_always_the_same(key: str) -> None:
         assert examples._input(example).key == found.key
 
 
-def test_every_ready_comparison_fits_its_mode() -> None:
+def test_every_ready_comparison_fits_its_mode():
     assert len({one.key for one in COMPARISONS}) == len(COMPARISONS)
     assert {one.mode for one in COMPARISONS} == {"pair", "choice", "odd", "quality"}
     for one in COMPARISONS:
@@ -42,42 +38,19 @@ def test_every_ready_comparison_fits_its_mode() -> None:
         assert one.lesson.endswith(".")
 
 
-def pick(model: str, key: str) -> int | None:
-    """The option that a model picks in a ready comparison."""
-    question = next(one for one in COMPARISONS if one.key == key).live
-    return answer(subject(model, *question.inputs), question).pick
-
-
-@pytest.mark.parametrize("model", ["ssim", "ms-ssim", "psnr", "colour-histogram", "perceptual-hash"])
-def test_metrics_without_weights_see_copies_and_miss_the_subject(model: str) -> None:
-    """What the set of photographs is there to teach."""
-    assert (pick(model, "copy"), pick(model, "photographs"), pick(model, "subject")) == (1, 2, 1)
-
-
-def test_models_that_have_learnt_from_photographs_and_texts_see_the_subject_and_the_meaning() -> None:
-    assert [pick("efficientnet-lite0", key) for key in ("copy", "photographs", "subject")] == [1, 2, 0]
-    assert [pick("conse", key) for key in ("subject", "photo-captions", "sentences")] == [0, 1, 1]
-    assert pick("wordllama", "sentences") == 1
-
-
-def test_a_model_that_does_not_read_the_order_of_words_sees_a_tie() -> None:
-    """The captions hold the same words, and a mean of words' vectors differs by rounding alone."""
-    assert pick("conse", "captions") is None
-
-
 @pytest.mark.parametrize("key", ["", "../cat", "cat.png", "CAT"])
-def test_an_unknown_key_is_a_sentence(key: str) -> None:
+def test_an_unknown_key_is_a_sentence(key):
     with pytest.raises(BadInput, match="There is no example .* there are: cat, "):
         examples.load(key)
 
 
-def test_without_the_photographs_it_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_photographs_it_says_how_to_get_them(monkeypatch):
     monkeypatch.setattr(render.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(NotHere, match="scikit-image.* pip install"):
         examples.photo_path("chelsea.png")
 
 
-def test_no_example_is_among_what_models_are_calibrated_with() -> None:
+def test_no_example_is_among_what_models_are_calibrated_with():
     """A photograph of both would be within the domain because it made it."""
     files = {example.file for example in EXAMPLES if example.file}
     texts = {example.title for example in EXAMPLES if example.modality == "text"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -21,7 +20,7 @@ WAITS = "import time; print(7, 10, flush=True); time.sleep(60)"
 
 
 @pytest.fixture
-def program(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[subprocess.Popen]]:
+def program(monkeypatch):
     """Runs some Python in the place of the download, for each another; hands back the processes that were started."""
     monkeypatch.setattr(fetching, "LOOK", 0.01)
     started, popen = [], subprocess.Popen
@@ -39,13 +38,13 @@ def program(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[subprocess.Po
     return stand_in
 
 
-def test_progress_is_what_the_process_says(program: Callable) -> None:
+def test_progress_is_what_the_process_says(program):
     program("import time\nfor at in (0, 4, 10):\n  print('Fetching files'); print(at, 10, flush=True); time.sleep(.1)")
     seen = list(Fetcher().fetch(ROW, room=5000))
     assert list(dict.fromkeys(seen))[-3:] == [DownloadProgress(done=done, total=10) for done in (0, 4, 10)]
 
 
-def test_it_can_be_stopped(program: Callable) -> None:
+def test_it_can_be_stopped(program):
     started = program(WAITS)
     looks = iter((False, False, True))
     with pytest.raises(NotHere, match="was stopped"):
@@ -53,7 +52,7 @@ def test_it_can_be_stopped(program: Callable) -> None:
     assert started[0].poll() is not None
 
 
-def test_closing_the_iterator_ends_the_process_and_lets_the_next_begin(program: Callable) -> None:
+def test_closing_the_iterator_ends_the_process_and_lets_the_next_begin(program):
     started, fetcher = program(WAITS, WAITS), Fetcher()
     for _ in range(2):
         running = fetcher.fetch(ROW, room=5000)
@@ -62,7 +61,7 @@ def test_closing_the_iterator_ends_the_process_and_lets_the_next_begin(program: 
     assert [process.poll() is None for process in started] == [False, False]
 
 
-def test_a_failure_is_the_commands_own_sentence(program: Callable) -> None:
+def test_a_failure_is_the_commands_own_sentence(program):
     program(
         "import sys; print('noise', file=sys.stderr); print('Error: no such commit', file=sys.stderr); sys.exit(1)",
         "print('x' * 300_000); raise SystemExit(3)",
@@ -74,7 +73,7 @@ def test_a_failure_is_the_commands_own_sentence(program: Callable) -> None:
         list(fetcher.fetch(ROW, room=5000))
 
 
-def test_another_model_waits_for_its_turn_and_may_be_stopped(program: Callable) -> None:
+def test_another_model_waits_for_its_turn_and_may_be_stopped(program):
     started, fetcher, stop = program(WAITS), Fetcher(), threading.Event()
     first, second = fetcher.fetch(ROW, room=5000), fetcher.fetch(OTHER, room=5000, stop=stop.is_set)
     next(first)

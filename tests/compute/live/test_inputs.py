@@ -24,7 +24,7 @@ def apart(one: Image.Image, other: Image.Image) -> float:
     return float(np.abs(np.asarray(one, dtype=float) - np.asarray(other, dtype=float)).mean())
 
 
-def test_what_was_done_is_noted() -> None:
+def test_what_was_done_is_noted():
     image, exif = picture(), Image.Exif()
     exif[0x0112] = 6
     frames = [picture(seed=seed) for seed in range(3)]
@@ -54,7 +54,7 @@ def test_what_was_done_is_noted() -> None:
     assert read(notes["turned upright"]).content.size == read(notes["turned"]).content.size == (16, 24)
 
 
-def test_a_reduced_photograph_looks_as_one_reduced_by_hand() -> None:
+def test_a_reduced_photograph_looks_as_one_reduced_by_hand():
     """Reference: decoded whole, then Pillow's own Lanczos. A JPEG is halved by its decoder before."""
     exif = Image.Exif()
     exif[0x0112] = 8
@@ -66,7 +66,7 @@ def test_a_reduced_photograph_looks_as_one_reduced_by_hand() -> None:
     assert apart(found.content, whole.resize(found.content.size, Image.Resampling.LANCZOS)) < 0.5
 
 
-def test_nothing_of_the_file_stays_behind_the_picture() -> None:
+def test_nothing_of_the_file_stays_behind_the_picture():
     exif = Image.Exif()
     exif[0x8825] = {1: "N", 2: (52.0, 31.0, 0.0)}
     found = read(saved(picture(), "JPEG", exif=exif, icc_profile=b"profile" * 9))
@@ -96,14 +96,14 @@ FAMILY = "\U0001f469\u200d\U0001f680"
     ],
     ids=lambda words: ascii(words[:12]),
 )
-def test_texts(words: str, kept: str, note: str) -> None:
+def test_texts(words, kept, note):
     found = inputs.text(words, name="Input 2")
     assert (found.modality, found.name, found.content, found.key) == ("text", "Input 2", kept, content_key(kept))
     assert note in found.note if note else not found.note
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 10_000), (300, 200)])
-def test_a_thumbnail_is_small_and_leaves_the_picture(size: tuple[int, int]) -> None:
+def test_a_thumbnail_is_small_and_leaves_the_picture(size):
     image = Image.new("RGB", size, (9, 99, 199))
     small = Image.open(io.BytesIO(inputs.thumbnail(image)))
     assert small.format == "WEBP" and max(small.size) == min(256, max(size)) and image.size == size
@@ -119,14 +119,14 @@ def test_a_thumbnail_is_small_and_leaves_the_picture(size: tuple[int, int]) -> N
     ],
     ids=["empty", "pixels", "strip"],
 )
-def test_what_is_no_sound_image_is_refused_in_a_sentence(data: bytes, word: str) -> None:
+def test_what_is_no_sound_image_is_refused_in_a_sentence(data, word):
     with pytest.raises(BadInput, match=word) as caught:
         read(data)
     sentence = str(caught.value)
     assert sentence.startswith("The image ") and "\n" not in sentence and "again" in sentence
 
 
-def test_a_spent_memory_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_spent_memory_is_a_sentence(monkeypatch):
     def spent(image: Image.Image, ground: str) -> Image.Image:
         raise MemoryError
 
@@ -135,7 +135,7 @@ def test_a_spent_memory_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
         read(saved(picture(), "PNG"))
 
 
-def test_a_very_long_image_is_reduced_too() -> None:
+def test_a_very_long_image_is_reduced_too():
     found = read(saved(Image.new("L", (72, 72_000), 70), "PNG"))
     assert (
         found.content.width < 72
@@ -157,7 +157,7 @@ def test_a_very_long_image_is_reduced_too() -> None:
     ],
     ids=lambda words: ascii(words[:12]),
 )
-def test_a_text_that_is_refused(words: str, word: str) -> None:
+def test_a_text_that_is_refused(words, word):
     """Sorting a long run of combining marks keeps a processor busy; some signs are several marks when taken apart."""
     with pytest.raises(BadInput, match=word):
         inputs.text(words, name="Input 2")

@@ -43,12 +43,12 @@ class Loader:
 
 
 @pytest.fixture
-def loader() -> Loader:
+def loader():
     return Loader()
 
 
 @pytest.fixture
-def pool(loader: Loader, monkeypatch: pytest.MonkeyPatch) -> Pool:
+def pool(loader, monkeypatch):
     monkeypatch.setattr(module, "resident", lambda: 0)
     return Pool(load=loader, size=lambda model: int(model.parameters_m or 0), budget=lambda: 100)
 
@@ -59,7 +59,7 @@ def used(pool: Pool, *rows: Model) -> None:
             assert model == f"model {one.key}"
 
 
-def test_the_least_recently_used_goes(pool: Pool, loader: Loader) -> None:
+def test_the_least_recently_used_goes(pool, loader):
     used(pool, row("a"), row("b"), row("a"), row("c"))
     assert pool.loaded() == ("a", "c")
     used(pool, row("b"))
@@ -71,7 +71,7 @@ def test_the_least_recently_used_goes(pool: Pool, loader: Loader) -> None:
     assert pool.loaded() == ("b",), "one in use stays"
 
 
-def test_many_at_once_load_it_once(pool: Pool, loader: Loader) -> None:
+def test_many_at_once_load_it_once(pool, loader):
     loader.go.clear()
     threads = [threading.Thread(target=used, args=(pool, row("a"))) for _ in range(8)]
     for thread in threads:
@@ -82,7 +82,7 @@ def test_many_at_once_load_it_once(pool: Pool, loader: Loader) -> None:
     assert loader.loads == {"a": 1}
 
 
-def test_a_model_at_work_stays(pool: Pool) -> None:
+def test_a_model_at_work_stays(pool):
     with pool.use(row("a", 60)):
         used(pool, row("b", 60))
         assert set(pool.loaded()) == {"a", "b"}  # over the budget rather than pulled away from under its user
@@ -90,14 +90,14 @@ def test_a_model_at_work_stays(pool: Pool) -> None:
     assert pool.loaded() == ("c",)
 
 
-def test_too_large_is_said_before_it_is_loaded_and_a_failed_load_can_be_tried_again(pool: Pool, loader: Loader) -> None:
+def test_too_large_is_said_before_it_is_loaded_and_a_failed_load_can_be_tried_again(pool, loader):
     for model, said in ((row("huge", 101), "HUGE takes about .* memory"), *[(row("broken"), "no weights")] * 2):
         with pytest.raises(NotHere, match=said), pool.use(model):
             pass
     assert loader.loads == {"broken": 2} and pool.loaded() == ()
 
 
-def test_what_a_model_really_takes_counts(loader: Loader, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_model_really_takes_counts(loader, monkeypatch):
     taken = iter((0, 90, 90, 95))  # before and after each of two loads
     monkeypatch.setattr(module, "resident", lambda: next(taken))
     pool = Pool(load=loader, size=lambda model: None, budget=lambda: 93)
@@ -105,7 +105,7 @@ def test_what_a_model_really_takes_counts(loader: Loader, monkeypatch: pytest.Mo
     assert pool.loaded() == ("b",)
 
 
-def test_the_budget_is_half_of_what_is_free_unless_it_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_budget_is_half_of_what_is_free_unless_it_is_set(monkeypatch):
     monkeypatch.setattr(module, "available", lambda: 10_000)
     monkeypatch.delenv(module.VARIABLE, raising=False)
     assert module.budget() == 5_000
@@ -113,7 +113,7 @@ def test_the_budget_is_half_of_what_is_free_unless_it_is_set(monkeypatch: pytest
     assert module.budget() == 300_000_000
 
 
-def test_what_is_free_is_the_containers_or_the_machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_free_is_the_containers_or_the_machines(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "CGROUP", tmp_path)
     monkeypatch.setattr(module, "NVIDIA", tmp_path / "none")
     monkeypatch.setattr(module.sys, "modules", {})
@@ -128,9 +128,7 @@ def test_what_is_free_is_the_containers_or_the_machines(tmp_path: Path, monkeypa
 
 
 @pytest.mark.parametrize("content", [b"not weights at all" * 1000, b""])
-def test_damaged_weights_are_a_sentence_and_a_line_of_the_log(
-    tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_damaged_weights_are_a_sentence_and_a_line_of_the_log(tmp_path, content, caplog):
     folder = checkpoints.open_clip(tmp_path / "damaged")
     (folder / "open_clip_model.safetensors").write_bytes(content)
     with pytest.raises(LikenessError) as raised:
@@ -144,9 +142,7 @@ def recorded(folder: Path) -> Model:
     return own_models.record(made.row, digest=made.digest, results=folder.parent / "results", source=made.source)
 
 
-def test_files_that_changed_since_they_were_recorded_are_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_that_changed_since_they_were_recorded_are_not_read(tmp_path, monkeypatch):
     """Else the Try page would show other numbers than the board, under one key."""
     row = recorded(checkpoints.clip(tmp_path / "mine"))
     assert load(row).settings["revision"] == row.revision
@@ -161,7 +157,7 @@ def test_files_that_changed_since_they_were_recorded_are_not_read(
 
 
 @pytest.mark.parametrize("changed", ["base", "tuned"])
-def test_of_a_lora_neither_its_files_nor_those_of_its_base_may_change(tmp_path: Path, changed: str) -> None:
+def test_of_a_lora_neither_its_files_nor_those_of_its_base_may_change(tmp_path, changed):
     base = checkpoints.clip(tmp_path / "base")
     row = recorded(checkpoints.lora(base, tmp_path / "tuned", ["q_proj"]))
     assert load(row).settings["revision"] == row.revision
@@ -171,7 +167,7 @@ def test_of_a_lora_neither_its_files_nor_those_of_its_base_may_change(tmp_path: 
         load(row)
 
 
-def test_what_is_not_here_is_said_as_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_here_is_said_as_ever(tmp_path, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(NotHere, match="hf download"):

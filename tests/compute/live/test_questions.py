@@ -34,7 +34,7 @@ I, T = "image", "text"  # noqa: E741
         ((I,) * 10, ""),
     ],
 )
-def test_the_mode_follows_from_what_was_dropped(kinds: tuple[str, ...], mode: str) -> None:
+def test_the_mode_follows_from_what_was_dropped(kinds, mode):
     assert questions.natural(kinds) == mode
     assert bool(questions.needs(kinds)) == (mode == "")
 
@@ -49,7 +49,7 @@ def test_the_mode_follows_from_what_was_dropped(kinds: tuple[str, ...], mode: st
         ("quality", (I,), ""),
     ],
 )
-def test_a_mode_says_what_it_takes(mode: str, kinds: tuple[str, ...], said: str) -> None:
+def test_a_mode_says_what_it_takes(mode, kinds, said):
     assert questions.problem(mode, kinds) == said
 
 
@@ -72,7 +72,7 @@ def test_a_mode_says_what_it_takes(mode: str, kinds: tuple[str, ...], said: str)
         ("google/t5-v1_1-base", "pair", (I, I), False),
     ],
 )
-def test_who_can_answer(key: str, mode: str, kinds: tuple[str, ...], able: bool) -> None:
+def test_who_can_answer(key, mode, kinds, able):
     assert (questions.cannot(ROWS[key], mode, kinds) == "") == able
 
 
@@ -110,7 +110,7 @@ def checked(answer: Answer, question: LiveQuestion) -> Answer:
     return answer if answer.unit in ("rating", "votes") else replace(answer, domain=DomainCheck(reference=held))
 
 
-def test_a_choice_leads_by_percentile_points() -> None:
+def test_a_choice_leads_by_percentile_points():
     found = checked(
         Answer(row=row("m"), scores=(0.5, 2.5, 0.1), pick=1), asked("choice", "cat", "coffee", "rocket", "astronaut")
     )
@@ -119,7 +119,7 @@ def test_a_choice_leads_by_percentile_points() -> None:
     assert tie.margin is None
 
 
-def test_the_odd_one_stands_lowest() -> None:
+def test_the_odd_one_stands_lowest():
     pairs = {(0, 1): 2.5, (0, 2): 0.5, (1, 2): 0.5}
     found = checked(
         Answer(row=row("m"), scores=(0.5, 0.5, 2.5), pairs=pairs, pick=2), asked("odd", "cat", "coffee", "rocket")
@@ -128,6 +128,6 @@ def test_the_odd_one_stands_lowest() -> None:
     assert found.margin == pytest.approx(25, abs=0.5)
 
 
-def test_an_answer_without_a_score_has_no_place() -> None:
+def test_an_answer_without_a_score_has_no_place():
     for answer in (Answer(row=row("m"), scores=(2.5,), problem="out of order"), Answer(row=row("m"))):
         assert checked(answer, asked("pair", "cat", "coffee")).reference is None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import threading
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -23,26 +22,48 @@ def found(key: str, *, network: bool = False, room: int = 8_000_000_000, **chang
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path, monkeypatch):
     """An empty cache of the hub's, and of torch's."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setenv("TORCH_HOME", str(tmp_path / "torch"))
     return tmp_path
 
 
-def test_the_bundled_model_and_metrics_without_weights_are_ready(cache: Path) -> None:
-    for key in ("tiny", "tiny-random", "ssim", "ms-ssim", "psnr", "colour-histogram", "perceptual-hash"):
-        assert found(key).state == READY, key
+JUDGE = "gpt-4o-2024-11-20"
+FREE = ("tiny", "tiny-random", "ssim", "ms-ssim", "psnr", "colour-histogram", "perceptual-hash")
 
 
-def test_a_hub_model_is_downloaded_where_there_is_a_network(cache: Path) -> None:
-    there, away = found(CLIP, network=True), found(CLIP)
-    assert (there.state, there.bytes, there.why) == (DOWNLOAD, 604_000_000, "Will download about 604 MB")
-    assert away.state == IMPOSSIBLE
-    assert away.why == "Its weights are not on this machine, and there is no network to download them"
+@pytest.mark.parametrize(
+    ("key", "given", "state", "why"),
+    [
+        *((key, {}, READY, "") for key in FREE),
+        (CLIP, {"network": True}, DOWNLOAD, "Will download about 604 MB"),
+        (CLIP, {}, IMPOSSIBLE, "Its weights are not on this machine, and there is no network"),
+        (CLIP, {"network": True, "room": 500_000_000}, IMPOSSIBLE, "Too large: it takes about 785 MB of memory"),
+        (
+            CLIP,
+            {"network": True, "disk": 1_200_000_000},
+            IMPOSSIBLE,
+            "Its weights take 604 MB, and the disk has 1.2 GB",
+        ),
+        (JUDGE, {}, IMPOSSIBLE, "Needs an endpoint: the host sets LIKENESS_ENDPOINT"),
+        (JUDGE, {"endpoint": "http://localhost:1/v1"}, READY, ""),
+        ("tiny", {"options": {"trust_remote_code": True}}, IMPOSSIBLE, "Its checkpoint brings custom code"),
+        ("mps", {}, IMPOSSIBLE, "Published scores only: nothing here loads it"),
+        ("salesforce/blip-vqa-base", {}, IMPOSSIBLE, "Published scores only. The checkpoint has no projections"),
+        ("ssim", {"adapter": "own"}, IMPOSSIBLE, ""),  # an object of a script
+    ],
+)
+def test_a_state_has_its_reason(key, given, state, why, cache, monkeypatch):
+    given = {"disk": 10**12, "endpoint": ""} | given
+    disk = given.pop("disk")
+    monkeypatch.setattr(roster, "free_disk", lambda: disk)
+    monkeypatch.setenv("LIKENESS_ENDPOINT", given.pop("endpoint"))
+    here = found(key, **given)
+    assert here.state == state and here.why.startswith(why)
 
 
-def test_what_is_in_the_cache_is_ready_when_it_is_whole(cache: Path) -> None:
+def test_what_is_in_the_cache_is_ready_when_it_is_whole(cache):
     row = ROWS[CLIP]
     folder = cache / f"models--{row.weights.replace('/', '--')}" / "snapshots" / row.revision
     folder.mkdir(parents=True)
@@ -53,7 +74,7 @@ def test_what_is_in_the_cache_is_ready_when_it_is_whole(cache: Path) -> None:
     assert found(CLIP).state == READY
 
 
-def test_a_folder_whose_files_are_gone_is_downloaded_from_nowhere(tmp_path: Path) -> None:
+def test_a_folder_whose_files_are_gone_is_downloaded_from_nowhere(tmp_path):
     folder = checkpoints.clip(tmp_path / "mine")
     named = {"weights": str(folder), "adapter": "clip", "revision": ""}
     assert found("tiny", network=True, **named).state == READY
@@ -64,43 +85,13 @@ def test_a_folder_whose_files_are_gone_is_downloaded_from_nowhere(tmp_path: Path
     assert (gone.state, gone.reason, gone.why) == (IMPOSSIBLE, "files", "Its files are no longer on this machine")
 
 
-def test_too_large_for_the_memory_or_the_disk(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    large = found(CLIP, network=True, room=500_000_000)
-    assert large.state == IMPOSSIBLE and large.why.startswith("Too large: it takes about 785 MB of memory")
-    monkeypatch.setattr(roster, "free_disk", lambda: 1_200_000_000)
-    full = found(CLIP, network=True)
-    assert full.state == IMPOSSIBLE and full.why == "Its weights take 604 MB, and the disk has 1.2 GB left"
-
-
-def test_an_endpoint_needs_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("LIKENESS_ENDPOINT", raising=False)
-    assert found("gpt-4o-2024-11-20").why == "Needs an endpoint: the host sets LIKENESS_ENDPOINT"
-    monkeypatch.setenv("LIKENESS_ENDPOINT", "http://localhost:1/v1")
-    assert found("gpt-4o-2024-11-20").state == READY
-
-
-def test_no_code_of_a_checkpoint_is_run() -> None:
-    state = found("tiny", options={"trust_remote_code": True})
-    assert state.why == "Its checkpoint brings custom code, which this app does not run"
-
-
-def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setattr(roster.importlib.util, "find_spec", lambda name: None if name == "lpips" else name)
     assert found("lpips-alex").why == f"Needs lpips: {install_command('lpips')}"
 
 
-def test_published_figures_alone_run_nothing() -> None:
-    assert found("mps").why == "Published scores only: nothing here loads it"
-    assert found("salesforce/blip-vqa-base").why.startswith("Published scores only. The checkpoint has no projections")
-
-
-def test_an_object_of_a_script_cannot_be_asked_later() -> None:
-    left = found("ssim", adapter="own")
-    assert left.state == IMPOSSIBLE and "script" in left.why
-
-
 @pytest.mark.parametrize("network", [False, True])
-def test_every_impossible_row_has_a_reason_with_a_remedy(cache: Path, network: bool) -> None:
+def test_every_impossible_row_has_a_reason_with_a_remedy(cache, network):
     remedies = {reason.key: reason.remedy for reason in roster.REASONS}
     states = [availability(row, network=lambda: network, room=8_000_000_000) for row in ROWS.values()]
     assert all((state.state == IMPOSSIBLE) == bool(state.reason) for state in states)
@@ -108,7 +99,7 @@ def test_every_impossible_row_has_a_reason_with_a_remedy(cache: Path, network: b
     assert any(state.reason == "network" for state in states) is not network
 
 
-def test_the_network_is_asked_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_network_is_asked_in_the_background(monkeypatch):
     held = threading.Event()
 
     def slow(*_: object, **__: object) -> None:

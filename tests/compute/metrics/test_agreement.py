@@ -1,7 +1,5 @@
 """Agreement with people: perfect, worst, closed form, ties, degenerate, and scipy's own quantities."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import kendalltau, pearsonr, somersd
@@ -21,7 +19,7 @@ def test_closed_forms():
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_references(seed: int):
+def test_references(seed):
     rng = np.random.default_rng(seed)
     scores, human = rng.normal(size=(2, 12))
     assert correlation(scores=scores, human=human) == pytest.approx(pearsonr(scores, human).statistic)

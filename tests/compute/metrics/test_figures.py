@@ -1,7 +1,5 @@
 """Reference: scikit-learn's normalized_mutual_info_score on the same labels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.metrics import normalized_mutual_info_score
@@ -11,7 +9,7 @@ from compute.types import BadInput, Undefined
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_scikit_learn_gives_the_same(seed: int) -> None:
+def test_scikit_learn_gives_the_same(seed):
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2 + seed * 7, 400)
     clusters = np.where(rng.random(400) < 0.4, rng.integers(0, 9, 400), (labels * 3 + 1) % 5)
@@ -20,7 +18,7 @@ def test_scikit_learn_gives_the_same(seed: int) -> None:
     )
 
 
-def test_closed_forms() -> None:
+def test_closed_forms():
     perfect = nmi(labels=[0, 0, 1, 1], clusters=["x", "x", "y", "y"])
     assert (perfect.value, perfect.stderr) == pytest.approx((1, 0), abs=1e-12)
     assert nmi(labels=[0, 0, 1, 1], clusters=[0, 1, 0, 1]).value == pytest.approx(0, abs=1e-15)
@@ -29,7 +27,7 @@ def test_closed_forms() -> None:
     assert nmi(labels=[0, 0, 1, 1], clusters=[0, 0, 1, 2]).value == pytest.approx(1 / 1.25)
 
 
-def test_errors() -> None:
+def test_errors():
     with pytest.raises(Undefined, match="one class"):
         nmi(labels=[1, 1], clusters=[2, 2])
     with pytest.raises(BadInput, match="same length"):
@@ -37,7 +35,7 @@ def test_errors() -> None:
 
 
 @pytest.mark.parametrize("noise", [0.2, 0.6])
-def test_its_error_is_the_spread_over_new_draws_of_items(noise: float) -> None:
+def test_its_error_is_the_spread_over_new_draws_of_items(noise):
     """Reference: scikit-learn's NMI over 2,000 bootstrap draws, which agree with the first order at this size."""
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 5, 1500)

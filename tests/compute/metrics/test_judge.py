@@ -33,7 +33,7 @@ def values(figures: dict[str, Figure]) -> list[float]:
     return [figure.value for figure in figures.values()]
 
 
-def test_a_perfect_judge() -> None:
+def test_a_perfect_judge():
     figures = scores(TRUTH, TRUTH)
     assert values(figures) == pytest.approx([1.0, 1.0, np.log(3)])
     assert figures["mmscore"].value == 1.0 and figures["mmscore"].n == 3 * SOURCES
@@ -42,18 +42,18 @@ def test_a_perfect_judge() -> None:
 
 
 @pytest.mark.parametrize("score", [1, 7, 10])
-def test_a_constant_judge(score: int) -> None:
+def test_a_constant_judge(score):
     assert values(scores(score, score)) == [0.0, 1.0, 0.0]
 
 
-def test_an_order_flipping_judge() -> None:
+def test_an_order_flipping_judge():
     """It says 10 of the first order and 1 of the second, whatever the pair: two scores equally often."""
     assert values(scores(10, 1)) == [0.0, 0.0, pytest.approx(np.log(2))]
     orders = judges.frame(expected=TRUTH, forward=10, reverse=1)
     assert judge.relax_sym(orders["forward"], orders["reverse"], epsilon=9).value == 1.0
 
 
-def test_an_all_invalid_judge() -> None:
+def test_an_all_invalid_judge():
     """Invalid is a label: MMScore is 0, not missing. No order is equal. No score, so no entropy."""
     nothing = np.full(len(TRUTH), NAN)
     assert judge.mmscore(TRUTH, nothing, nothing).value == 0.0
@@ -65,13 +65,13 @@ def test_an_all_invalid_judge() -> None:
         judge.controllability(whole)
 
 
-def test_truth_of_one_label_and_answers_of_another_have_no_mmscore() -> None:
+def test_truth_of_one_label_and_answers_of_another_have_no_mmscore():
     with pytest.raises(Undefined, match="mutual information"):
         judge.mmscore([10, 10], [4, 4], [4, 4])
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_independent_implementations_give_the_same(seed: int) -> None:
+def test_independent_implementations_give_the_same(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(5, 400))
     truth = rng.choice([10, 8, 1], n)
@@ -91,7 +91,7 @@ def test_independent_implementations_give_the_same(seed: int) -> None:
         assert figure.value == pytest.approx(np.mean(alike), abs=1e-12)
 
 
-def test_the_curve_never_falls_and_ends_at_the_share_of_valid_pairs() -> None:
+def test_the_curve_never_falls_and_ends_at_the_share_of_valid_pairs():
     pairs = judges.noisy(np.random.default_rng(0), sources=60, invalid=0.1)["sensitive"]
     curve = [figure.value for figure in judge.relax_sym_curve(pairs["forward"], pairs["reverse"], pairs["source"])]
     assert curve == sorted(curve) and len(curve) == 10
@@ -104,14 +104,14 @@ def test_the_curve_never_falls_and_ends_at_the_share_of_valid_pairs() -> None:
 
 
 @pytest.mark.parametrize("wrong", [0, 11, 7.5, -1, np.inf])
-def test_scores_off_the_scale_are_refused(wrong: float) -> None:
+def test_scores_off_the_scale_are_refused(wrong):
     with pytest.raises(BadInput, match="whole scores from 1 to 10"):
         judge.relax_sym([wrong, 3], [3, 3])
     with pytest.raises(BadInput, match="expected"):
         judge.mmscore([wrong, 3], [3, 3], [3, 3])
 
 
-def test_lists_of_unlike_length_are_refused() -> None:
+def test_lists_of_unlike_length_are_refused():
     with pytest.raises(BadInput, match="reverse"):
         judge.relax_sym([1, 2], [3])
     with pytest.raises(BadInput, match="sources"):
@@ -123,7 +123,7 @@ def test_lists_of_unlike_length_are_refused() -> None:
 # ---- intervals
 
 
-def test_the_spread_is_that_of_scikit_learn_over_draws_of_sources() -> None:
+def test_the_spread_is_that_of_scikit_learn_over_draws_of_sources():
     pairs = judges.noisy(np.random.default_rng(3), sources=80)["sensitive"]
     rng = np.random.default_rng(4)
     answers = pairs[["forward", "reverse"]].fillna(-1).to_numpy().reshape(80, 6)
@@ -136,14 +136,14 @@ def test_the_spread_is_that_of_scikit_learn_over_draws_of_sources() -> None:
     assert figure.stderr == pytest.approx(np.std(drawn), rel=0.1)
 
 
-def test_symmetric_in_every_pair_is_not_symmetric_for_sure() -> None:
+def test_symmetric_in_every_pair_is_not_symmetric_for_sure():
     figure = scores(TRUTH, TRUTH)["relax_sym"]
     assert figure.value == 1.0 and figure.high == 1.0 and 0.6 < figure.low < 0.8
     assert scores(10, 1)["relax_sym"].low == 0.0
     assert figure.stderr is None and scores(10, 1)["relax_sym"].stderr is None
 
 
-def test_what_no_draw_shows_has_no_interval() -> None:
+def test_what_no_draw_shows_has_no_interval():
     for figure in (scores(TRUTH, TRUTH)["mmscore"], scores(5, 5)["smoothness"]):
         assert figure.low is None and figure.high is None and figure.stderr is None
     single = judge.mmscore([10, 8, 1], [10, 8, 1], [9, 8, 1], sources=["a"] * 3)
@@ -153,7 +153,7 @@ def test_what_no_draw_shows_has_no_interval() -> None:
 # ---- both conditions
 
 
-def test_controllability_by_hand() -> None:
+def test_controllability_by_hand():
     assert judge.evenness(sensitive=[0.25, 0.7, 0.0, NAN], invariant=[1.0, 0.7, 0.4, 0.4]) == pytest.approx(
         [-0.5, 1.0, NAN, NAN], nan_ok=True
     )
@@ -169,7 +169,7 @@ def test_controllability_by_hand() -> None:
         judge.controllability({"sensitive": evidence["sensitive"]})
 
 
-def test_the_conditions_of_a_task_share_their_sources() -> None:
+def test_the_conditions_of_a_task_share_their_sources():
     """Drawn apart, the interval would be too narrow."""
     evidence = judges.noisy(np.random.default_rng(7), sources=60, means=judges.POOR)
     moved = {condition: pairs.assign(source=pairs["source"] + condition) for condition, pairs in evidence.items()}
@@ -178,7 +178,7 @@ def test_the_conditions_of_a_task_share_their_sources() -> None:
     assert together.stderr > 1.1 * apart.stderr
 
 
-def test_table_1_is_the_plain_mean_over_splits_and_conditions() -> None:
+def test_table_1_is_the_plain_mean_over_splits_and_conditions():
     rng = np.random.default_rng(9)
     evidence = {split: judges.noisy(rng, sources=size) for split, size in (("a", 30), ("b", 60), ("c", 30))}
     row = judge.table_1(evidence)
@@ -192,7 +192,7 @@ def test_table_1_is_the_plain_mean_over_splits_and_conditions() -> None:
     assert control.low < control.value
 
 
-def test_a_split_without_a_value_leaves_table_1_without() -> None:
+def test_a_split_without_a_value_leaves_table_1_without():
     evidence = judges.noisy(np.random.default_rng(10), sources=20)
     silent = {name: pairs.assign(forward=NAN, reverse=NAN) for name, pairs in evidence.items()}
     row = judge.table_1({"good": evidence, "silent": silent})

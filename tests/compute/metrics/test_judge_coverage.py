@@ -23,7 +23,7 @@ def figures(evidence: dict, quantity: judge.Quantity, *, draws: int) -> tuple[Fi
 
 @pytest.mark.parametrize("means", [judges.GOOD, judges.POOR], ids=["good", "poor"])
 @pytest.mark.parametrize("sources", [12, 40])
-def test_intervals_hold_the_true_value(means: tuple[float, ...], sources: int) -> None:
+def test_intervals_hold_the_true_value(means, sources):
     """At 95% nominal, 150 samples of a sound interval hold it in 86 to 100%."""
     endless = judges.noisy(np.random.default_rng(0), sources=40_000, means=means)
     rng = np.random.default_rng(1)
@@ -40,7 +40,7 @@ def test_intervals_hold_the_true_value(means: tuple[float, ...], sources: int) -
             assert np.mean(plain) < 0.7
 
 
-def test_a_suite_of_judges_that_know_nothing_has_an_interval_that_holds_0() -> None:
+def test_a_suite_of_judges_that_know_nothing_has_an_interval_that_holds_0():
     """The mean as the paper defines it does not; perfect and middling judges lose nothing by the correction."""
     for name, true, plain, corrected, holds in unrelated_judge.rows(30, sources=12):
         assert holds >= (0.9 if true < 0.01 else 0.75), name
@@ -48,7 +48,7 @@ def test_a_suite_of_judges_that_know_nothing_has_an_interval_that_holds_0() -> N
         assert (plain - true > 0.03) == (name != "perfect"), name
 
 
-def test_intervals_of_two_conditions_hold_the_true_value(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_intervals_of_two_conditions_hold_the_true_value(monkeypatch):
     """Controllability of a judge that is better under one condition."""
     rng = np.random.default_rng(2)
 

@@ -1,7 +1,5 @@
 """References: closed forms, and the linearised error of a ratio of sums."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,7 @@ from tests.compute.metrics import judges
 NAN = float("nan")
 
 
-def test_position_bias_by_hand() -> None:
+def test_position_bias_by_hand():
     figure = diagnostics.position_bias([5, 9, NAN, 2], [3, 9, 4, NAN])
     assert figure.value == 1.0 and figure.n == 2
     assert diagnostics.position_bias([10, 1], [1, 10]).value == 0  # leans in every pair, and not on average
@@ -21,7 +19,7 @@ def test_position_bias_by_hand() -> None:
 
 
 @pytest.mark.parametrize("lean", [0.0, 0.8])
-def test_the_interval_of_a_bias_has_the_bias_inside(lean: float) -> None:
+def test_the_interval_of_a_bias_has_the_bias_inside(lean):
     pairs = judges.noisy(np.random.default_rng(0), sources=300, lean=lean, means=(6.0, 5.0, 4.0))["invariant"]
     figure = diagnostics.position_bias(pairs["forward"], pairs["reverse"], pairs["source"])
     assert figure.low < figure.value < figure.high and (figure.low > 0) == (lean > 0)
@@ -30,7 +28,7 @@ def test_the_interval_of_a_bias_has_the_bias_inside(lean: float) -> None:
     assert figure.stderr == pytest.approx(np.sqrt((residual**2).sum()) / gaps["count"].sum(), rel=0.06)
 
 
-def test_problem_rates() -> None:
+def test_problem_rates():
     rates = diagnostics.problem_rates(
         ["", "refused", "", ""], ["missing", "refused", "", ""], ["a", "a", "b", "b"], problems=("truncated",)
     )

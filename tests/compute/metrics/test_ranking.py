@@ -1,7 +1,5 @@
 """Definitions written out; procedures/test_retrieval.py has trec_eval as its reference."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -10,7 +8,7 @@ import pytest
 from compute.metrics import ranking
 
 
-def test_definitions_written_out() -> None:
+def test_definitions_written_out():
     gains, relevant = np.array([[0, 2, 0, 1, 0, 0]], dtype=float), np.array([3])
     ideal = ranking.ideal_dcg(query=np.zeros(3, dtype=int), grade=np.array([1.0, 3, 2]), queries=1, at=5)
     assert ideal[0] == pytest.approx(3 / math.log2(2) + 2 / math.log2(3) + 1 / math.log2(4))
@@ -23,7 +21,7 @@ def test_definitions_written_out() -> None:
     assert ranking.reciprocal_rank(gains, relevant=relevant, at=1)[0] == 0
 
 
-def test_best_worst_and_nothing_to_find() -> None:
+def test_best_worst_and_nothing_to_find():
     best, worst = np.array([[1.0, 1, 0, 0]]), np.array([[0.0, 0, 0, 0]])
     two, none = np.array([2]), np.array([0])
     ideal = ranking.ideal_dcg(query=np.array([0, 0]), grade=np.array([1, 1]), queries=1, at=10)

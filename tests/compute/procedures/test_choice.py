@@ -38,7 +38,7 @@ def made(
 
 @pytest.mark.parametrize("k", [2, 3, 8])
 @pytest.mark.parametrize("kinds", [("image", "image"), ("text", "image"), ("image", "text")])
-def test_the_nearest_by_cosine(k: int, kinds: tuple[str, str]) -> None:
+def test_the_nearest_by_cosine(k, kinds):
     data, known, first, others = made(k, reference=kinds[0], other=kinds[1])
     found = choice.run(Known(known, abilities=BOTH), data, USUAL)
     scores = np.stack([np.diag(cosine_similarity(first, one)) for one in others], axis=1)
@@ -50,7 +50,7 @@ def test_the_nearest_by_cosine(k: int, kinds: tuple[str, str]) -> None:
     assert len(detail["texts"]) == [kinds[0], *[kinds[1]] * k].count("text")
 
 
-def test_equal_alternatives_share_the_pick() -> None:
+def test_equal_alternatives_share_the_pick():
     one, two = images([b"r"], of="tests"), images([b"same"], of="tests")
     data = Choices(names=("i",), alternatives=(two, two), answer=np.array([0]), reference=one)
     found = choice.run(Known({b"r": [1, 2], b"same": [2, 3]}, abilities=BOTH), data, USUAL)
@@ -66,7 +66,7 @@ def with_prompts(known: dict) -> dict:
 
 
 @pytest.mark.parametrize("question", [one for one in QUESTIONS if one != "reference"])
-def test_a_quality_by_one_prompt_or_by_two(question: str) -> None:
+def test_a_quality_by_one_prompt_or_by_two(question):
     data, known, _, others = made(2, question=question)
     known = with_prompts(known)
     model = Known(known, abilities=BOTH)
@@ -89,7 +89,7 @@ def test_a_quality_by_one_prompt_or_by_two(question: str) -> None:
 
 
 @pytest.mark.parametrize("question", [one for one in QUESTIONS if one != "reference"])
-def test_a_single_image_is_judged_as_in_a_choice(question: str) -> None:
+def test_a_single_image_is_judged_as_in_a_choice(question):
     data, known, _, _ = made(2, question=question)
     model = Known(with_prompts(known), abilities=BOTH)
     scores = np.array([detail["scores"] for detail in choice.run(model, data, USUAL).items["detail"]])
@@ -97,7 +97,7 @@ def test_a_single_image_is_judged_as_in_a_choice(question: str) -> None:
         np.testing.assert_allclose(choice.judged(model, column, question=question), scores[:, at], atol=1e-12)
 
 
-def test_metrics_compare_reference_and_alternative_in_that_order() -> None:
+def test_metrics_compare_reference_and_alternative_in_that_order():
     data, _, _, _ = made(3)
     seen = []
 
@@ -111,7 +111,7 @@ def test_metrics_compare_reference_and_alternative_in_that_order() -> None:
 
 
 @pytest.mark.parametrize("reference", ["image", "text"])
-def test_of_a_text_and_an_image_metrics_get_the_text_first(reference: str) -> None:
+def test_of_a_text_and_an_image_metrics_get_the_text_first(reference):
     """Whichever is the reference: rewards of an image for a text are defined in this order only."""
     data, _, _, _ = made(2, reference=reference, other="image" if reference == "text" else "text")
     seen: list[tuple[type, type]] = []
@@ -120,7 +120,7 @@ def test_of_a_text_and_an_image_metrics_get_the_text_first(reference: str) -> No
     assert set(seen) == {(str, bytes)}
 
 
-def test_a_quality_without_a_reference_for_a_metric_of_images_and_for_one_that_reads() -> None:
+def test_a_quality_without_a_reference_for_a_metric_of_images_and_for_one_that_reads():
     data, _, _, _ = made(2, question="quality")
     alone = Known(
         abilities=("compare",),
@@ -136,7 +136,7 @@ def test_a_quality_without_a_reference_for_a_metric_of_images_and_for_one_that_r
     assert choice.run(reads, data, USUAL).items["accuracy"].mean() == np.mean(data.answer == 0)
 
 
-def test_a_judge_is_asked_and_only_what_can_be_read_counts() -> None:
+def test_a_judge_is_asked_and_only_what_can_be_read_counts():
     data, _, _, _ = made(2, reference="text")
     told = ["(A) Image 1", "(B) Image 2", "I would rather not say", "error"] * (N // 4)
     model = Known(abilities=("choose",), reply=lambda question: told[int(question.item[1:])])
@@ -159,7 +159,7 @@ def test_a_judge_is_asked_and_only_what_can_be_read_counts() -> None:
     assert [question.item for question in model.asked] == list(data.names)
 
 
-def test_what_cannot_be_done() -> None:
+def test_what_cannot_be_done():
     data, known, _, _ = made(2, question="sharpness")
     with pytest.raises(CannotDo, match="sharpness neither by a prompt"):
         choice.run(Known(known, abilities=("embed_image",)), data, USUAL)

@@ -29,7 +29,7 @@ def made(*, n: int = 1300, classes: int = 12) -> tuple[Known, Clusters, np.ndarr
     return Known(known, abilities=("embed_image",)), Clusters(test=labelled), data.test
 
 
-def test_the_clusters_and_figure_of_scikit_learn() -> None:
+def test_the_clusters_and_figure_of_scikit_learn():
     subject, data, vectors = made()
     found = clustering.run(subject, data, {})
     model = MiniBatchKMeans(n_clusters=12, batch_size=500, n_init="auto", random_state=42).fit(vectors)
@@ -43,7 +43,7 @@ def test_the_clusters_and_figure_of_scikit_learn() -> None:
     assert found.settings["k"] == 12  # three classes have no item
 
 
-def test_classes_of_one_name_stay_apart() -> None:
+def test_classes_of_one_name_stay_apart():
     subject, data, _ = made(n=600, classes=4)
     named = Clusters(test=replace(data.test, classes=("crane", "crane", "owl", "wren", "a", "b", "c")))
     found = clustering.run(subject, named, {})
@@ -53,7 +53,7 @@ def test_classes_of_one_name_stay_apart() -> None:
     )
 
 
-def test_what_cannot_be_grouped() -> None:
+def test_what_cannot_be_grouped():
     subject, data, _ = made(n=50)
     with pytest.raises(Undefined, match="1 label"):
         clustering.run(subject, Clusters(test=replace(data.test, labels=np.zeros(50, dtype=int))), {})

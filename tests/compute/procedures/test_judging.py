@@ -43,7 +43,7 @@ def rounded(share: float) -> int:
 
 @pytest.mark.parametrize(("cosine", "low"), [("-1..1", -1.0), ("0..1", 0.0)])
 @pytest.mark.parametrize("second", ["image", "text"])
-def test_an_encoders_cosines_become_scores(cosine: str, low: float, second: str) -> None:
+def test_an_encoders_cosines_become_scores(cosine, low, second):
     pairs = rated_pairs(7, second=second, transformations=("position",))
     model = encoder(pairs)
     found = judging.run(model, pairs, USUAL | {"cosine": cosine})
@@ -54,7 +54,7 @@ def test_an_encoders_cosines_become_scores(cosine: str, low: float, second: str)
     assert found.settings["scale"]["from"] == [low, 1.0] and found.settings["unequal"] == 0
 
 
-def test_the_invariant_condition_averages_representations() -> None:
+def test_the_invariant_condition_averages_representations():
     pairs = rated_pairs(4, condition="invariant")
     model = encoder(pairs)
     for k in (5, 2):
@@ -69,7 +69,7 @@ def test_the_invariant_condition_averages_representations() -> None:
         assert found.settings["applications"] == k
 
 
-def test_no_prompt_and_nothing_to_apply() -> None:
+def test_no_prompt_and_nothing_to_apply():
     """Position cannot be applied to an image: an encoder answers as under the other condition, and the run says so."""
     sensitive, invariant = (
         rated_pairs(3, condition=condition, transformations=("position",), k=0)
@@ -84,7 +84,7 @@ def test_no_prompt_and_nothing_to_apply() -> None:
 
 
 @pytest.mark.parametrize("abilities", [("embed_image",), ("compare",)])
-def test_missing_applications_are_named(abilities: tuple[str, ...]) -> None:
+def test_missing_applications_are_named(abilities):
     pairs = rated_pairs(2, condition="invariant", k=3)
     model = encoder(pairs, abilities=abilities)
     with pytest.raises(CannotDo, match="5 random applications of rotate .* have 3"):
@@ -98,7 +98,7 @@ def lengths(first: bytes | str | None, second: bytes | str) -> float:
     return float(len(second) - 2 * len(first))
 
 
-def test_a_metric_compares_both_orders() -> None:
+def test_a_metric_compares_both_orders():
     pairs = rated_pairs(4)
     found = judging.run(Known(abilities=["compare"], compare=lengths), pairs, USUAL)
     numbers = np.array(
@@ -115,7 +115,7 @@ def test_a_metric_compares_both_orders() -> None:
     assert [detail["numbers"] for detail in found.items["detail"]] == numbers.T.tolist()
 
 
-def test_a_metric_averages_its_scores_over_the_applications() -> None:
+def test_a_metric_averages_its_scores_over_the_applications():
     pairs = rated_pairs(3, condition="invariant", k=5)
     seen = []
 
@@ -131,7 +131,7 @@ def test_a_metric_averages_its_scores_over_the_applications() -> None:
     assert len(seen) == 2 * 5 * 9 and (b"s0#3", b"s0/transformed#3") in seen and (b"s0/transformed#3", b"s0#3") in seen
 
 
-def test_a_metric_with_bounds_has_them_as_the_ends_of_the_scale() -> None:
+def test_a_metric_with_bounds_has_them_as_the_ends_of_the_scale():
     pairs = rated_pairs(1)
     model = Known(abilities=["compare"], compare=lambda first, second: {12: 1.0, 14: 0.25}.get(len(second), -0.5))
     model.row = replace(model.row, adapter="ssim")
@@ -157,7 +157,7 @@ class Judge(Known):
         return [self.answer(question) for question in questions]
 
 
-def test_a_judge_is_asked_both_orders_at_once() -> None:
+def test_a_judge_is_asked_both_orders_at_once():
     pairs = rated_pairs(3)
 
     def reply(question: Question) -> Reply:
@@ -177,7 +177,7 @@ def test_a_judge_is_asked_both_orders_at_once() -> None:
     assert len(detail["images"]) == 2 and detail["condition"] == "sensitive"
 
 
-def test_answers_without_a_score_are_counted_by_reason_and_never_scored() -> None:
+def test_answers_without_a_score_are_counted_by_reason_and_never_scored():
     pairs = rated_pairs(3)
     replies = [
         Reply(item="", text="Score: 0\nReason: no correlation"),
@@ -202,7 +202,7 @@ def test_answers_without_a_score_are_counted_by_reason_and_never_scored() -> Non
     assert found.items["value"].isna().sum() == 8
 
 
-def test_a_judge_that_never_scores_is_quoted_and_one_that_is_not_reached_has_no_score() -> None:
+def test_a_judge_that_never_scores_is_quoted_and_one_that_is_not_reached_has_no_score():
     said = iter(["I cannot compare.", "Alike.", "Score: 7.5", "Score: 0"] * 3)
     never = Judge(lambda question: Reply(item=question.item, text=next(said)))
     quoted = r"none of known's 12 replies states a score .*'I cannot compare.', 'Score: 7.5', 'Alike.'\."
@@ -213,7 +213,7 @@ def test_a_judge_that_never_scores_is_quoted_and_one_that_is_not_reached_has_no_
         judging.run(away, rated_pairs(2), USUAL)
 
 
-def test_the_lenient_reader_says_what_it_adds() -> None:
+def test_the_lenient_reader_says_what_it_adds():
     texts = iter(["7.5", "Score: 3", "nothing"] * 6)
     judge = Judge(lambda question: Reply(item=question.item, text=next(texts)))
     found = judging.run(judge, rated_pairs(3), USUAL | {"reader": "lenient"})
@@ -221,6 +221,6 @@ def test_the_lenient_reader_says_what_it_adds() -> None:
     assert (found.settings["reader"], found.settings["added"], found.settings["invalid"]) == ("lenient", 6, 6)
 
 
-def test_nothing_to_judge_with() -> None:
+def test_nothing_to_judge_with():
     with pytest.raises(CannotDo, match="can neither embed image nor compare"):
         judging.run(Known(abilities=["embed_text"]), rated_pairs(1), USUAL)

@@ -31,7 +31,7 @@ def made(a: int, c: int) -> tuple[Matches, dict, np.ndarray]:
     return data, known, np.stack([cosine_similarity(pictures[:, row], words[:, row]) for row in range(N)])
 
 
-def test_two_images_and_two_captions_as_in_winoground() -> None:
+def test_two_images_and_two_captions_as_in_winoground():
     data, known, cosines = made(2, 2)
     items = matching.run(Known(known, abilities=BOTH), data, {}).items
     for row, ((c0_i0, c1_i0), (c0_i1, c1_i1)) in enumerate(cosines):
@@ -45,7 +45,7 @@ def test_two_images_and_two_captions_as_in_winoground() -> None:
 
 
 @pytest.mark.parametrize(("images", "captions", "side"), [(1, 5, "caption"), (10, 1, "image")])
-def test_one_against_many_as_in_aro_and_imagecode(images: int, captions: int, side: str) -> None:
+def test_one_against_many_as_in_aro_and_imagecode(images, captions, side):
     data, known, cosines = made(images, captions)
     items = matching.run(Known(known, abilities=BOTH), data, {}).items
     best = cosines.reshape(N, -1).argmax(axis=1)
@@ -56,7 +56,7 @@ def test_one_against_many_as_in_aro_and_imagecode(images: int, captions: int, si
     assert (len(items["detail"][0]["images"]), len(items["detail"][0]["texts"])) == (images, captions)
 
 
-def test_ties_are_no_gift_to_the_first() -> None:
+def test_ties_are_no_gift_to_the_first():
     image, caption = images([b"i"], of="tests"), texts(["same"], of="tests")
     model = Known({b"i": [1, 2], "same": [2, 1]}, abilities=BOTH)
     data = Matches(names=("r",), images=(image,), captions=(caption,) * 5)
@@ -69,7 +69,7 @@ def test_ties_are_no_gift_to_the_first() -> None:
     assert found["correct"].tolist() == [None]
 
 
-def test_a_metric_that_reads_compares_caption_with_image() -> None:
+def test_a_metric_that_reads_compares_caption_with_image():
     """The caption first, as rewards of an image for a text are defined; with several images too."""
     model = Known(abilities=("compare",), compare=lambda first, second: len(second) * (first.split()[1] == "0"))
     assert matching.run(model, made(1, 2)[0], {}).items["text_accuracy"].mean() == 1
@@ -79,14 +79,14 @@ def test_a_metric_that_reads_compares_caption_with_image() -> None:
     assert set(seen) == {(str, bytes)}
 
 
-def test_what_cannot_be_done() -> None:
+def test_what_cannot_be_done():
     data, known, _ = made(2, 2)
     with pytest.raises(CannotDo, match="embed image and text"):
         matching.run(Known(known, abilities=("embed_image",)), data, {})
 
 
 @pytest.mark.parametrize("key", ["arococoorder", "arovisualattribution", "imagecode", "winoground"])
-def test_scores_drawn_at_random_reach_the_chance_of_the_catalogue(key: str) -> None:
+def test_scores_drawn_at_random_reach_the_chance_of_the_catalogue(key):
     """Independent similarities, put through the procedure in the task's own shape; within four standard errors."""
     n, task = 4000, shipped().task(f"mieb/{key}")
     row = rows.row(task)

@@ -45,7 +45,7 @@ def made() -> tuple[Retrieval, dict, np.ndarray, list[np.ndarray]]:
     return data, known, cosine_similarity(pictures + words, answers), own
 
 
-def test_the_first_among_a_querys_own_candidates() -> None:
+def test_the_first_among_a_querys_own_candidates():
     data, known, cosines, own = made()
     items = multiple_choice.run(Known(known, abilities=BOTH), data, SUM).items
     for query, candidates in enumerate(own):
@@ -60,7 +60,7 @@ def test_the_first_among_a_querys_own_candidates() -> None:
         assert detail["images"][0] and not any(detail["images"][1:])
 
 
-def test_equal_candidates_share_the_pick_and_two_may_be_right() -> None:
+def test_equal_candidates_share_the_pick_and_two_may_be_right():
     text = texts(["a", "b", "c"], of="tests")
     known = {"a": [1, 0], "b": [1, 0], "c": [0, 1], "q": [1, 0]}
     documents = Mixed(names=("a", "b", "c"), text=text, text_at=np.arange(3))
@@ -82,7 +82,7 @@ def test_equal_candidates_share_the_pick_and_two_may_be_right() -> None:
     assert accuracy([2]) == 0
 
 
-def test_a_query_whose_candidates_are_all_wrong_scores_0_and_one_without_judgement_nothing() -> None:
+def test_a_query_whose_candidates_are_all_wrong_scores_0_and_one_without_judgement_nothing():
     data, known, *_ = made()
     query, document, grade = (part[data.relevant[0] != 5] for part in data.relevant)
     unsure = replace(data, relevant=(query, document, np.where(query == 3, 0, grade)))

@@ -16,7 +16,7 @@ from tests.compute.procedures.known import Known, shown
 from tests.compute.procedures.test_clustering import made
 
 
-def test_the_majority_of_scikit_learn() -> None:
+def test_the_majority_of_scikit_learn():
     subject, data, vectors = made(n=120, classes=12)
     found = neighbours.run(subject, data, {}).items
     labels, classes = data.test.labels, np.array(data.test.classes)
@@ -30,7 +30,7 @@ def test_the_majority_of_scikit_learn() -> None:
     assert (found["correct"] == (found["value"] > 0)).all()
 
 
-def test_of_a_tie_the_nearer_class_is_the_answer_and_few_items_have_no_score() -> None:
+def test_of_a_tie_the_nearer_class_is_the_answer_and_few_items_have_no_score():
     known: dict[bytes | str, np.ndarray] = {}
     angles = np.arange(6)[:, None] / 10
     items = shown(np.hstack([np.cos(angles), np.sin(angles)]), "i", known=known)

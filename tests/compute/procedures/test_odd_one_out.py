@@ -29,7 +29,7 @@ def made(k: int) -> tuple[OddOneOut, dict, np.ndarray]:
     return data, known, vectors
 
 
-def test_of_three_it_is_the_one_outside_the_most_similar_pair() -> None:
+def test_of_three_it_is_the_one_outside_the_most_similar_pair():
     data, known, vectors = made(3)
     items = odd_one_out.run(Known(known, abilities=("embed_image",)), data, {}).items
     for row in range(N):
@@ -40,7 +40,7 @@ def test_of_three_it_is_the_one_outside_the_most_similar_pair() -> None:
         assert items["accuracy"][row] == float(odd == data.odd[row])
 
 
-def test_of_more_it_is_the_one_least_like_the_others() -> None:
+def test_of_more_it_is_the_one_least_like_the_others():
     data, known, vectors = made(5)
     items = odd_one_out.run(Known(known, abilities=("embed_image",)), data, {}).items
     for row in range(N):
@@ -48,7 +48,7 @@ def test_of_more_it_is_the_one_least_like_the_others() -> None:
         assert items["answer"][row] == "ABCDE"[(cosines.sum(axis=1) - 1).argmin()]
 
 
-def test_a_comparison_that_depends_on_the_order_counts_both_ways() -> None:
+def test_a_comparison_that_depends_on_the_order_counts_both_ways():
     data, _, _ = made(3)
     scores = {
         (b"0", b"1"): 5.0,
@@ -64,21 +64,21 @@ def test_a_comparison_that_depends_on_the_order_counts_both_ways() -> None:
     assert items["detail"][0]["scores"] == [3, 2, 2.5]
 
 
-def test_three_equal_images_share_the_pick() -> None:
+def test_three_equal_images_share_the_pick():
     column = images([b"same"], of="tests")
     data = OddOneOut(names=("i",), members=(column,) * 3, odd=np.array([1]))
     items = odd_one_out.run(Known({b"same": [1, 2]}, abilities=("embed_image",)), data, {}).items
     assert items["accuracy"].tolist() == [pytest.approx(1 / 3)] and items["answer"].tolist() == ["A/B/C"]
 
 
-def test_a_judge_is_asked() -> None:
+def test_a_judge_is_asked():
     data, _, _ = made(3)
     found = odd_one_out.run(Known(abilities=("choose",), reply=lambda question: "(C) Image 3"), data, {})
     assert found.items["accuracy"].mean() == np.mean(data.odd == 2)
     assert found.settings["unread"] == 0 and found.settings["asked"] == N
 
 
-def test_what_cannot_be_done() -> None:
+def test_what_cannot_be_done():
     data, known, _ = made(3)
     with pytest.raises(CannotDo, match="neither embed image"):
         odd_one_out.run(Known(known, abilities=("embed_text",)), data, {})

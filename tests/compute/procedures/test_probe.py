@@ -3,7 +3,6 @@ label_ranking_average_precision_score."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -23,7 +22,7 @@ from tests.compute.procedures.known import Known, shown
 
 
 @pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
+def one_thread():
     """The reference is many times slower on several threads of a busy machine."""
     with threadpool_limits(1):
         yield
@@ -58,7 +57,7 @@ def made(
 
 @pytest.mark.filterwarnings("ignore:lbfgs failed to converge")
 @pytest.mark.parametrize("classes", [2, 25])
-def test_accuracy_and_margins(classes: int) -> None:
+def test_accuracy_and_margins(classes):
     # Two paths of 100 steps in unlike precision end a little apart: of few test items a handful would be 0.3 points.
     subject, data, known = made(classes=classes, test=6000)
     found = probe.run(subject, data, OPTIONS)
@@ -86,14 +85,14 @@ def test_accuracy_and_margins(classes: int) -> None:
     assert found.items["detail"][3] == {"images": [data.test.items.keys[3].decode()], "texts": []}
 
 
-def test_the_same_on_any_number_of_threads() -> None:
+def test_the_same_on_any_number_of_threads():
     subject, data, _ = made(classes=5, test=300)
     first = probe.run(subject, data, OPTIONS).items
     with threadpool_limits(2):
         assert first.equals(probe.run(subject, data, OPTIONS).items)
 
 
-def test_a_class_without_training_items_is_never_right() -> None:
+def test_a_class_without_training_items_is_never_right():
     subject, data, _ = made(classes=4, test=200)
     keep = np.flatnonzero(data.train.labels != 2)
     train = replace(
@@ -109,7 +108,7 @@ def test_a_class_without_training_items_is_never_right() -> None:
     assert found.settings["classes_without_training_items"] == 1
 
 
-def test_unlike_lists_of_classes_are_matched_by_name() -> None:
+def test_unlike_lists_of_classes_are_matched_by_name():
     subject, data, _ = made(classes=4, test=200)
     order = np.array([2, 0, 3, 1])
     turned = replace(
@@ -122,7 +121,7 @@ def test_unlike_lists_of_classes_are_matched_by_name() -> None:
         probe.run(subject, replace(data, train=twice), OPTIONS)
 
 
-def test_what_cannot_be_probed() -> None:
+def test_what_cannot_be_probed():
     subject, data, _ = made(classes=2, test=20)
     with pytest.raises(Undefined, match="class"):
         probe.run(subject, replace(data, train=replace(data.train, labels=np.zeros(60, dtype=int))), OPTIONS)
@@ -143,7 +142,7 @@ def made_with_several(*, classes: int = 12) -> tuple[Known, Probe, np.ndarray, n
     return Known(known, abilities=("embed_image",)), data, train, test
 
 
-def test_several_labels_by_regressions_as_scikit_learn_has_them() -> None:
+def test_several_labels_by_regressions_as_scikit_learn_has_them():
     """Those by neighbours, the default, are compared with the public code in test_parity.py."""
     subject, data, train, test = made_with_several()
     found = probe.run(subject, data, OPTIONS | {"classifier": "logistic"})
@@ -163,7 +162,7 @@ def test_several_labels_by_regressions_as_scikit_learn_has_them() -> None:
     assert found.items["expected"][5] == ""
 
 
-def test_regressions_need_both_kinds_of_items() -> None:
+def test_regressions_need_both_kinds_of_items():
     subject, data, _, _ = made_with_several()
     table = data.train.labels.copy()
     table[:, 3] = False

@@ -64,7 +64,7 @@ def trec(
     return [found[str(query)] for query in range(len(scores))]
 
 
-def test_right_answers_that_the_documents_lack_count_as_never_found_as_in_trec_eval() -> None:
+def test_right_answers_that_the_documents_lack_count_as_never_found_as_in_trec_eval():
     data, known, cosines, grades = made()
     lost = np.arange(0, QUERIES, 3)
     kept = replace(data, missing=(lost, np.full(len(lost), 2)))
@@ -78,7 +78,7 @@ def test_right_answers_that_the_documents_lack_count_as_never_found_as_in_trec_e
 
 
 @pytest.mark.parametrize("block", [(2048, 8192), (7, 13)])
-def test_trec_eval_gives_the_same_figures_ties_included(monkeypatch: pytest.MonkeyPatch, block) -> None:
+def test_trec_eval_gives_the_same_figures_ties_included(monkeypatch, block):
     monkeypatch.setattr(retrieval.search, "__kwdefaults__", {**retrieval.search.__kwdefaults__, "block": block})
     data, model, scores, grades = made()
     items = retrieval.run(model, data, SUM).items
@@ -99,7 +99,7 @@ def test_trec_eval_gives_the_same_figures_ties_included(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("whole", [False, True])
-def test_queries_that_ties_decide_are_counted(whole: bool) -> None:
+def test_queries_that_ties_decide_are_counted(whole):
     """Those where some order of equal scores gives other grades in the first ten ranks, or anywhere, query by query."""
     data, model, scores, grades = made(9)
     query, document, grade = data.relevant
@@ -116,7 +116,7 @@ def test_queries_that_ties_decide_are_counted(whole: bool) -> None:
     assert (wanted == QUERIES) == whole and wanted > 0
 
 
-def test_only_the_best_1000_are_ranked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_best_1000_are_ranked(monkeypatch):
     monkeypatch.setattr(retrieval, "KEPT", 20)
     data, model, scores, grades = made(1)
     found = retrieval.run(model, data, SUM)
@@ -132,7 +132,7 @@ def ranked(data: Retrieval, scores: np.ndarray, query: int) -> list[int]:
     return sorted(by_name, key=lambda at: -scores[query, at])
 
 
-def test_the_first_hit_is_dropped_whatever_it_is() -> None:
+def test_the_first_hit_is_dropped_whatever_it_is():
     data, model, scores, grades = made(2)
     data = Retrieval(queries=data.queries, documents=data.documents, relevant=data.relevant, skip_first=True)
     items = retrieval.run(model, data, SUM).items
@@ -143,7 +143,7 @@ def test_the_first_hit_is_dropped_whatever_it_is() -> None:
         assert items["detail"][query]()["hits"] == [data.documents.names[at] for at in order[:5]]
 
 
-def test_the_revisited_protocol_takes_junk_out_and_ranks_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_revisited_protocol_takes_junk_out_and_ranks_everything(monkeypatch):
     """Medium: easy and hard are positive, junk ignored. Hard: only hard are positive, easy and junk ignored."""
     monkeypatch.setattr(retrieval, "KEPT", 3)  # does not count here
     data, model, scores, _ = made(3)
@@ -174,29 +174,20 @@ def test_the_revisited_protocol_takes_junk_out_and_ranks_everything(monkeypatch:
         assert found.settings["without_relevant"] == int((~np.isin(kind, positive).any(axis=1)).sum())
 
 
-def test_a_query_whose_judgements_are_all_of_grade_0_scores_0() -> None:
-    data, model, scores, grades = made(5)
-    query, document, grade = data.relevant
-    data = replace(data, relevant=(query, document, np.where(query == 4, 0, grade)))
-    found = retrieval.run(model, data, SUM)
-    assert (found.settings["all_irrelevant"], found.settings["without_relevant"]) == (1, 0)
-    row = found.items.iloc[4]
-    assert (row.filter(regex="ndcg|hit_rate|map|mrr") == 0).all()
-    assert np.isnan(row["value"]) and row["correct"] is False and row["expected"] == ""
-
-
-def test_a_query_without_judgements_has_no_figures() -> None:
+def test_a_query_judged_irrelevant_throughout_scores_0_and_one_without_judgements_has_no_score():
     data, model, *_ = made(5)
-    left = data.relevant[0] != 4
-    found = retrieval.run(model, replace(data, relevant=tuple(side[left] for side in data.relevant)), SUM)
-    assert (found.settings["all_irrelevant"], found.settings["without_relevant"]) == (0, 1)
-    row = found.items.iloc[4]
-    assert row.filter(regex="ndcg|hit_rate|map|mrr|value").isna().all()
-    assert row["correct"] is None and row["expected"] == ""
-    assert found.items.drop(index=4)["ndcg_at_10"].notna().all()
+    left = data.relevant[0] != 3
+    query, document, grade = (side[left] for side in data.relevant)
+    found = retrieval.run(model, replace(data, relevant=(query, document, np.where(query == 4, 0, grade))), SUM)
+    assert (found.settings["all_irrelevant"], found.settings["without_relevant"]) == (1, 1)
+    unjudged, irrelevant = found.items.iloc[3], found.items.iloc[4]
+    assert (irrelevant.filter(regex="ndcg|hit_rate|map|mrr") == 0).all() and np.isnan(irrelevant["value"])
+    assert irrelevant["correct"] is False and irrelevant["expected"] == unjudged["expected"] == ""
+    assert unjudged.filter(regex="ndcg|hit_rate|map|mrr|value").isna().all() and unjudged["correct"] is None
+    assert found.items.drop(index=3)["ndcg_at_10"].notna().all()
 
 
-def test_evidence_says_what_was_found() -> None:
+def test_evidence_says_what_was_found():
     vectors, known = np.eye(3, dtype=np.float32), {}
     queries, documents = side(vectors[:2], "q", "text", known=known), side(vectors, "d", known=known)
     data = Retrieval(
@@ -216,7 +207,7 @@ def test_evidence_says_what_was_found() -> None:
     assert detail["images"][:2] == ["", documents.image.keys[0].decode()]
 
 
-def test_data_that_do_not_fit_are_refused() -> None:
+def test_data_that_do_not_fit_are_refused():
     data, model, *_ = made(8)
     parts = {"queries": data.queries, "documents": data.documents}
     with pytest.raises(BadInput, match="different grades"):

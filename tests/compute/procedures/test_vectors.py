@@ -102,7 +102,7 @@ COSINES = ("retrieval", "multiple choice", "choice", "odd one out", "matching", 
 
 
 @pytest.mark.parametrize("name", [*COSINES, *EUCLIDEAN])
-def test_scale(name: str) -> None:
+def test_scale(name):
     column = {"retrieval": "ndcg_at_10", "sts": "value", "clustering": "answer"}.get(name, "correct")
     wanted = run(name, DRAWN).items[column]
     for moved in ("1e25", "1e-22"):
@@ -114,7 +114,7 @@ def test_scale(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", EUCLIDEAN)
-def test_an_offset_moves_no_distance(name: str) -> None:
+def test_an_offset_moves_no_distance(name):
     column = EUCLIDEAN[name]
     found, wanted = (
         run(name, {side: move(rows) for side, rows in DRAWN.items()}).items[column]
@@ -126,7 +126,7 @@ def test_an_offset_moves_no_distance(name: str) -> None:
         assert found.mean() == pytest.approx(wanted.mean(), abs=1e-3)
 
 
-def test_cosines_of_vectors_with_an_offset_are_those_of_float64() -> None:
+def test_cosines_of_vectors_with_an_offset_are_those_of_float64():
     vectors = {side: MOVED["100 +"](rows) for side, rows in DRAWN.items()}
     item, mate, prompts = (vectors[side].astype(np.float64) for side in ("item", "mate", "class"))
     cosines = cosine_similarity(mate, item)

@@ -32,7 +32,7 @@ def made(*, n: int = 500, classes: int = 9) -> tuple[Known, ZeroShot, np.ndarray
     return Known(known, abilities=BOTH), ZeroShot(test=test, prompts=words), vectors, prompts
 
 
-def test_the_nearest_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_nearest_prompt(monkeypatch):
     subject, data, vectors, prompts = made()
     monkeypatch.setattr(zero_shot, "SCORES", 9 * 64)  # several blocks, the last one short
     found = zero_shot.run(subject, data, {})
@@ -54,7 +54,7 @@ def test_the_nearest_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
     assert detail["images"] == [data.test.items.keys[7].decode()]
 
 
-def test_of_equal_prompts_the_first_class_has_it() -> None:
+def test_of_equal_prompts_the_first_class_has_it():
     subject, data, _, _ = made(classes=4)
     again = texts([data.prompts.read(at) for at in (0, 1, 2, 0)], of="tests")
     found = zero_shot.run(subject, replace(data, prompts=again), {})

@@ -11,6 +11,7 @@ import pandas as pd
 from compute.catalog import Catalog, shipped
 from compute.engine import run_folders
 from compute.engine.run_folders import StoredRun
+from compute.sharing import computed_runs
 from compute.types import Run, Score, Task
 
 MODEL = "openai/clip-vit-base-patch32"
@@ -88,3 +89,9 @@ def store(
 def vars_of(score: Score) -> dict[str, Any]:
     """A score's fields."""
     return {name: getattr(score, name) for name in score.__dataclass_fields__}
+
+
+def gathered(*roots: Path, synthetic: bool = False) -> computed_runs.SharedRuns:
+    """What is shared of the model's runs in these folders."""
+    catalog = shipped()
+    return computed_runs.gather(catalog.model(MODEL), roots=roots, catalog=catalog, synthetic=synthetic)

@@ -1,9 +1,6 @@
 """Which runs of a model are fit to be shared."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -13,19 +10,14 @@ from compute.types import BadInput, Suite
 from tests.compute.sharing import results
 
 
-def gather(*roots: Path, synthetic: bool = False) -> computed_runs.SharedRuns:
-    catalog = shipped()
-    return computed_runs.gather(catalog.model(results.MODEL), roots=roots, catalog=catalog, synthetic=synthetic)
-
-
-def test_one_run_a_task_the_newest_complete_one_of_all_folders(tmp_path: Path) -> None:
+def test_one_run_a_task_the_newest_complete_one_of_all_folders(tmp_path):
     older, newer = tmp_path / "older", tmp_path / "newer"
     results.store(older, "unisim/nights", fingerprint="1" * 20, started="2026-01-01T00:00:00+00:00")
     results.store(newer, "unisim/nights", fingerprint="2" * 20, started="2026-02-01T00:00:00+00:00")
     results.store(newer, "unisim/nights", fingerprint="3" * 20, started="2026-03-01T00:00:00+00:00", status="partial")
     results.store(older, "mieb/cifar10")
     results.store(older, "unisim/bapps", model="openai/clip-vit-base-patch16")
-    found = gather(older, newer)
+    found = results.gathered(older, newer)
     assert {run.task.key: run.stored.run.fingerprint[0] for run in found.runs} == {
         "unisim/nights": "2",
         "mieb/cifar10": "f",
@@ -33,7 +25,7 @@ def test_one_run_a_task_the_newest_complete_one_of_all_folders(tmp_path: Path) -
     assert found.left_out == ()
 
 
-def test_the_better_of_two_compared_variants_is_shown_as_the_board_has_it(tmp_path: Path) -> None:
+def test_the_better_of_two_compared_variants_is_shown_as_the_board_has_it(tmp_path):
     for name, fingerprint, value in (("prompt", "1", 0.6), ("clip-iqa", "2", 0.7)):
         score = results.figures(shipped().task("unisim/koniq-10k"))[0]
         row = type(score)(**{**results.vars_of(score), "value": value})
@@ -44,34 +36,34 @@ def test_the_better_of_two_compared_variants_is_shown_as_the_board_has_it(tmp_pa
             fingerprint=fingerprint * 20,
             settings={"variant": f"quality={name}"},
         )
-    [run] = gather(tmp_path).runs
+    [run] = results.gathered(tmp_path).runs
     assert run.stored.variant == "quality=clip-iqa"
 
 
-def test_partial_runs_are_named_and_left_out(tmp_path: Path) -> None:
+def test_partial_runs_are_named_and_left_out(tmp_path):
     results.store(tmp_path, "unisim/nights", status="partial")
     results.store(tmp_path, "unisim/bapps")
-    found = gather(tmp_path)
+    found = results.gathered(tmp_path)
     assert [run.task.key for run in found.runs] == ["unisim/bapps"]
     assert len(found.left_out) == 1 and "unisim/nights: its run is partial" in found.left_out[0]
     (tmp_path / "alone").mkdir()
     results.store(tmp_path / "alone", "unisim/nights", status="partial")
     with pytest.raises(BadInput, match="partial"):
-        gather(tmp_path / "alone")
+        results.gathered(tmp_path / "alone")
 
 
-def test_synthetic_runs_wait_for_their_mark(tmp_path: Path) -> None:
+def test_synthetic_runs_wait_for_their_mark(tmp_path):
     results.store(tmp_path, "mini/image-choice")
     with pytest.raises(BadInput, match="--synthetic"):
-        gather(tmp_path)
-    [run] = gather(tmp_path, synthetic=True).runs
+        results.gathered(tmp_path)
+    [run] = results.gathered(tmp_path, synthetic=True).runs
     assert run.synthetic and run.dataset == ""
     results.store(tmp_path, "unisim/bapps")
-    found = gather(tmp_path)
+    found = results.gathered(tmp_path)
     assert [one.task.key for one in found.runs] == ["unisim/bapps"] and "--synthetic" in found.left_out[0]
 
 
-def test_damaged_runs_and_those_of_unknown_tasks_are_named(tmp_path: Path) -> None:
+def test_damaged_runs_and_those_of_unknown_tasks_are_named(tmp_path):
     run = results.store(tmp_path, "unisim/bapps")
     damaged = results.store(tmp_path, "unisim/nights")
     (damaged.folder / "run.json").write_text("{")
@@ -81,12 +73,12 @@ def test_damaged_runs_and_those_of_unknown_tasks_are_named(tmp_path: Path) -> No
     import shutil
 
     shutil.copytree(run.folder, unknown)
-    found = gather(tmp_path)
+    found = results.gathered(tmp_path)
     assert [one.task.key for one in found.runs] == ["unisim/bapps"]
     assert len(found.left_out) == 2 and all("unisim__nights" in e or "other__task" in e for e in found.left_out)
 
 
-def test_a_private_suite_that_a_shipped_task_is_part_of_is_not_named(tmp_path: Path) -> None:
+def test_a_private_suite_that_a_shipped_task_is_part_of_is_not_named(tmp_path):
     suite = Suite(key="own-secret", title="Secret", benchmark="own", aggregate="task-mean", description="")
     tasks = [
         replace(task, suites=(*task.suites, suite.key)) if task.key == "unisim/nights" else task

@@ -13,7 +13,7 @@ from compute.analysis.table import ScoreTable, of_scores
 from compute.catalog import shipped
 from compute.cli.workspace import suite_scores
 from compute.metrics import METRICS
-from compute.sharing import computed_runs, model_card
+from compute.sharing import model_card
 from compute.types import BadInput, Score
 from tests.compute.sharing import results
 
@@ -22,13 +22,8 @@ SECTION = f"{model_card.BEGIN}\nnew\n{model_card.END}\n"
 OTHER = "---\nlicense: mit\n---\n\n# Mine\n\nText with é, *marks* and <b>HTML</b>.\n"
 
 
-def shared(root: Path, *, synthetic: bool = False) -> computed_runs.SharedRuns:
-    catalog = shipped()
-    return computed_runs.gather(catalog.model(results.MODEL), roots=(root,), catalog=catalog, synthetic=synthetic)
-
-
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
-def test_inserting_keeps_all_other_text_and_is_done_once(ending: str) -> None:
+def test_inserting_keeps_all_other_text_and_is_done_once(ending):
     other = OTHER.replace("\n", ending)
     once = model_card.insert(other, SECTION)
     assert once == other + ending + SECTION.replace("\n", ending)
@@ -39,7 +34,7 @@ def test_inserting_keeps_all_other_text_and_is_done_once(ending: str) -> None:
 
 
 @pytest.mark.parametrize("other", ["", "no end of line", "two ends\n\n", "\n"])
-def test_inserting_into_short_cards(other: str) -> None:
+def test_inserting_into_short_cards(other):
     once = model_card.insert(other, SECTION)
     assert model_card.insert(once, SECTION) == once and once.startswith(other.strip()) and once.endswith(SECTION)
 
@@ -53,15 +48,15 @@ def test_inserting_into_short_cards(other: str) -> None:
         f"{model_card.BEGIN}{model_card.BEGIN}{model_card.END}",
     ],
 )
-def test_damaged_marks_are_refused(card: str) -> None:
+def test_damaged_marks_are_refused(card):
     with pytest.raises(BadInput, match="one pair in this order"):
         model_card.insert(card, SECTION)
 
 
-def test_the_section_has_the_runs_figures_and_the_hub_reads_the_card(tmp_path: Path) -> None:
+def test_the_section_has_the_runs_figures_and_the_hub_reads_the_card(tmp_path):
     score = Score(run="", subset="default", metric="accuracy", value=0.8254, n=1824, stderr=0.0089)
     results.store(tmp_path, "unisim/nights", scores=[score])
-    section = model_card.section(shared(tmp_path), suites=[], metrics=BY_KEY, about="")
+    section = model_card.section(results.gathered(tmp_path), suites=[], metrics=BY_KEY, about="")
     assert "| NIGHTS | Accuracy, % | 82.5 | 80.8 to 84.3 | 50.0 | 1,824 |" in section
     assert "Computed on 2026-05-04." in section and "Weights 3d74acf9a28c; numbers float32; device cpu" in section
     (tmp_path / "README.md").write_text(model_card.insert(OTHER, section))
@@ -69,13 +64,13 @@ def test_the_section_has_the_runs_figures_and_the_hub_reads_the_card(tmp_path: P
     assert card.data.license == "mit" and card.data.to_dict() == {"license": "mit"} and "NIGHTS" in card.text
 
 
-def test_names_cannot_break_a_table() -> None:
+def test_names_cannot_break_a_table():
     assert model_card.cell("a|b\n<script>*x* `y` [z](w) #1 &") == (r"a\|b &lt;script&gt;\*x\* \`y\` \[z\](w) \#1 &amp;")
 
 
-def test_synthetic_runs_are_marked(tmp_path: Path) -> None:
+def test_synthetic_runs_are_marked(tmp_path):
     results.store(tmp_path, "mini/image-choice")
-    runs = shared(tmp_path, synthetic=True)
+    runs = results.gathered(tmp_path, synthetic=True)
     section = model_card.section(runs, suites=[], metrics=BY_KEY, about="")
     assert "synthetic: a program drew the items" in section
 
@@ -85,26 +80,26 @@ def published(database: Path, suite: str) -> dict[str, ScoreTable]:
 
 
 def places(root: Path, *, synthetic: bool = False, rows: dict[str, ScoreTable] | None = None) -> list[dict]:
-    runs, catalog = shared(root, synthetic=synthetic), shipped()
+    runs, catalog = results.gathered(root, synthetic=synthetic), shipped()
     suites = model_card.suites_of(runs, catalog=catalog)
     return model_card.suite_rows(runs, suites=suites, published=rows or {}, catalog=catalog)
 
 
 def found_in(root: Path, database: Path) -> RankedModel:
     """The model's row among the published ones of unisim-core."""
-    runs, catalog = shared(root), shipped()
+    runs, catalog = results.gathered(root), shipped()
     scores = {run.task.key: run.headline for run in runs.runs}
     mine = of_scores(catalog.suite("unisim-core"), {runs.model.key: scores}, tasks=catalog.tasks, metrics=BY_KEY)
     return RankedModel.first(Ranking.of(mine.beside(published(database, "unisim-core")["unisim-core"])))
 
 
-def test_a_whole_suite_has_a_mean_and_a_rank_in_the_card(database: Path, tmp_path: Path) -> None:
+def test_a_whole_suite_has_a_mean_and_a_rank_in_the_card(database, tmp_path):
     whole_suite(tmp_path)
     [row] = places(tmp_path, rows=published(database, "unisim-core"))
     model = found_in(tmp_path, database)
     assert 0.5 < model.mean_low < model.mean < model.mean_high < 0.8 and model.tasks == model.of_tasks > 10
     assert 1 <= model.rank_low <= model.rank <= model.rank_high <= model.of
-    section = model_card.section(shared(tmp_path), suites=[row], metrics=BY_KEY, about="")
+    section = model_card.section(results.gathered(tmp_path), suites=[row], metrics=BY_KEY, about="")
     low, high = 100 * model.mean_low, 100 * model.mean_high
     expected = f"{model.rank} ({model.rank_low} to {model.rank_high}) of {model.of} |"
     assert f"of {model.of_tasks} | {100 * model.mean:.1f}% | {low:.1f} to {high:.1f} | {expected}" in section
@@ -125,14 +120,12 @@ def whole_suite(root: Path, **first: object) -> None:
         ({"variant": "classifier=logistic"}, "was run with classifier=logistic."),
     ],
 )
-def test_a_rank_by_another_protocol_says_so_in_its_cell(
-    database: Path, tmp_path: Path, settings: dict[str, object], remark: str
-) -> None:
+def test_a_rank_by_another_protocol_says_so_in_its_cell(database, tmp_path, settings, remark):
     text = []
     for folder, given in (("usual", {}), ("other", settings)):
         whole_suite(tmp_path / folder, **given)
         [place] = places(tmp_path / folder, rows=published(database, "unisim-core"))
-        runs = shared(tmp_path / folder)
+        runs = results.gathered(tmp_path / folder)
         text.append(model_card.section(runs, suites=[place], metrics=BY_KEY, about=""))
     usual, other = text
     first = next(task.key for task in shipped().tasks if "unisim-core" in task.suites)
@@ -143,18 +136,11 @@ def test_a_rank_by_another_protocol_says_so_in_its_cell(
     assert "tasks and metrics" not in other and "\n\n<details>" in other and "\n\n<details>" in usual
 
 
-def test_a_mean_over_runs_of_two_revisions_says_so(database: Path, tmp_path: Path) -> None:
-    whole_suite(tmp_path, model={"revision": "9" * 40})
-    [place] = places(tmp_path, rows=published(database, "unisim-core"))
-    section = model_card.section(shared(tmp_path), suites=[place], metrics=BY_KEY, about="")
-    assert f"The runs are of 2 revisions of the weights: {'9' * 12} and {results.COMMIT[:12]}. |" in section
-
-
-def test_a_part_of_a_suite_has_no_mean_and_drawn_items_no_rank(database: Path, tmp_path: Path) -> None:
+def test_a_part_of_a_suite_has_no_mean_and_drawn_items_no_rank(database, tmp_path):
     results.store(tmp_path, "unisim/nights")
     [part] = places(tmp_path, rows=published(database, "unisim-core"))
     assert part["mean"] == "—" and not part["ranked"] and part["tasks"].startswith("1 of ")
-    section = model_card.section(shared(tmp_path), suites=[part], metrics=BY_KEY, about="")
+    section = model_card.section(results.gathered(tmp_path), suites=[part], metrics=BY_KEY, about="")
     assert "| — | — | no mean: " in section and "others computed them" not in section
     results.store(tmp_path / "drawn", "mini/image-choice")
     drawn = next(row for row in places(tmp_path / "drawn", synthetic=True) if row["title"].startswith("Mini"))

@@ -9,7 +9,7 @@ import pytest
 
 from compute.catalog import shipped
 from compute.importing import read_eval_results, read_mteb_results
-from compute.sharing import computed_runs, mteb_results
+from compute.sharing import mteb_results
 from compute.types import Score
 from tests.compute.sharing import results
 
@@ -28,21 +28,16 @@ TASKS = (
 )
 
 
-def shared(root: Path) -> computed_runs.SharedRuns:
-    catalog = shipped()
-    return computed_runs.gather(catalog.model(results.MODEL), roots=(root,), catalog=catalog)
-
-
 def written(root: Path, folder: Path) -> Path:
     """mteb's files of the runs under `root`, in a cache folder of mteb's."""
-    texts, _ = mteb_results.files(shared(root), name=NAME)
+    texts, _ = mteb_results.files(results.gathered(root), name=NAME)
     for path, text in texts.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
     return folder
 
 
-def test_mtebs_own_cache_loads_every_task_and_agrees_on_the_main_score(tmp_path: Path) -> None:
+def test_mtebs_own_cache_loads_every_task_and_agrees_on_the_main_score(tmp_path):
     stored = {key: results.store(tmp_path / "results", key) for key in TASKS}
     cache = mteb.ResultCache(written(tmp_path / "results", tmp_path / "mteb"))
     [loaded] = cache.load_results(include_remote=False, require_model_meta=True).model_results
@@ -73,7 +68,7 @@ def test_mtebs_own_cache_loads_every_task_and_agrees_on_the_main_score(tmp_path:
             assert {row["hf_subset"]: row["main_score"] for row in kept.scores[split]} == expected
 
 
-def test_every_task_of_the_catalogue_is_one_of_mtebs() -> None:
+def test_every_task_of_the_catalogue_is_one_of_mtebs():
     wrong = []
     for task in (task for task in shipped().tasks if task.benchmark == "mieb"):
         theirs = mteb.get_task(task.title)
@@ -87,7 +82,7 @@ def test_every_task_of_the_catalogue_is_one_of_mtebs() -> None:
     assert wrong == []
 
 
-def test_the_import_reads_what_was_written(tmp_path: Path) -> None:
+def test_the_import_reads_what_was_written(tmp_path):
     stored = {key: results.store(tmp_path / "results", key) for key in TASKS}
     imported = read_mteb_results(written(tmp_path / "results", tmp_path / "mteb"), catalog=shipped())
     assert imported.problems == () == imported.skipped
@@ -103,12 +98,12 @@ def test_the_import_reads_what_was_written(tmp_path: Path) -> None:
         assert score.value == own.get(part, own.get("en-en"))
 
 
-def test_a_part_of_the_items_and_another_protocol_are_not_for_mteb(tmp_path: Path) -> None:
+def test_a_part_of_the_items_and_another_protocol_are_not_for_mteb(tmp_path):
     part = Score(run="", subset="default", metric="accuracy", value=0.9, n=90, coverage=0.9)
     results.store(tmp_path, "mieb/cifar10", scores=[part], settings={"coverage": 0.9})
     results.store(tmp_path, "mieb/voc2007", settings={"variant": "classifier=logistic"})
     results.store(tmp_path, "unisim/nights")
-    texts, left_out = mteb_results.files(shared(tmp_path), name=NAME)
+    texts, left_out = mteb_results.files(results.gathered(tmp_path), name=NAME)
     assert texts == {}
     assert set(left_out) == {
         "VOC2007: by another protocol than mteb's (classifier=logistic)",
@@ -116,18 +111,18 @@ def test_a_part_of_the_items_and_another_protocol_are_not_for_mteb(tmp_path: Pat
     }
 
 
-def test_no_name_or_revision_leads_out_of_the_folder(tmp_path: Path) -> None:
+def test_no_name_or_revision_leads_out_of_the_folder(tmp_path):
     results.store(tmp_path, "mieb/cifar10", settings={"model": {"revision": "../../../etc"}})
-    texts, _ = mteb_results.files(shared(tmp_path), name="../evil/name")
+    texts, _ = mteb_results.files(results.gathered(tmp_path), name="../evil/name")
     for path in texts:
         assert path.startswith("results/") and ".." not in Path(path).parts and len(Path(path).parts) == 4
     results.store(tmp_path, "mieb/cifar10", settings={"model": {}})
-    texts, _ = mteb_results.files(shared(tmp_path), name=NAME)
+    texts, _ = mteb_results.files(results.gathered(tmp_path), name=NAME)
     assert json.loads(texts[f"results/openai__clip-vit-base-patch32/no_revision_available/{mteb_results.META}"])
 
 
 @pytest.mark.parametrize("key", ["mieb/cifar10", "mieb/xflickr30kcot2iretrieval"])
-def test_what_mteb_itself_writes_for_the_hub_is_imported_in_percent(tmp_path: Path, key: str) -> None:
+def test_what_mteb_itself_writes_for_the_hub_is_imported_in_percent(tmp_path, key):
     """mteb rounds to five digits of a percentage."""
     stored = results.store(tmp_path / "results", key)
     task = shipped().task(key)
@@ -143,7 +138,7 @@ def test_what_mteb_itself_writes_for_the_hub_is_imported_in_percent(tmp_path: Pa
     assert back == pytest.approx({**named, "default": whole}, abs=1e-7)
 
 
-def test_a_subset_without_the_main_score_is_left_out(tmp_path: Path) -> None:
+def test_a_subset_without_the_main_score_is_left_out(tmp_path):
     task = shipped().task("mieb/xflickr30kcot2iretrieval")
     first, second = task.subsets[:2]
     scores = [
@@ -151,12 +146,12 @@ def test_a_subset_without_the_main_score_is_left_out(tmp_path: Path) -> None:
         Score(run="", subset=second, metric="map_at_5", value=0.6),
     ]
     results.store(tmp_path / "part", task.key, scores=scores)
-    texts, left_out = mteb_results.files(shared(tmp_path / "part"), name=NAME)
+    texts, left_out = mteb_results.files(results.gathered(tmp_path / "part"), name=NAME)
     [content] = [json.loads(text) for path, text in texts.items() if path.endswith(f"{task.title}.json")]
     [rows] = content["scores"].values()
     assert [(row["hf_subset"], row["main_score"]) for row in rows] == [(first, 0.5)] and left_out == ()
     results.store(tmp_path / "none", task.key, scores=scores[1:])
-    texts, left_out = mteb_results.files(shared(tmp_path / "none"), name=NAME)
+    texts, left_out = mteb_results.files(results.gathered(tmp_path / "none"), name=NAME)
     assert texts == {} and left_out == (
         f"{task.title}: no subset that mteb stores has {task.metrics[0]}, its main score",
     )

@@ -64,19 +64,6 @@ def test_damage_grows_with_its_strength(kind: str) -> None:
     assert means[0] == 1 and (np.diff(means) < -0.005).all()
 
 
-def test_measures_of_plain_images() -> None:
-    """Closed forms: grey has no colour or contrast; half black and half white has luma 127.5 and deviation 127.5."""
-    grey = np.full((1, 8, 8, 3), 100, np.uint8)
-    halves = np.zeros((1, 8, 8, 3), np.uint8)
-    halves[:, :4] = 255
-    assert distortions.colourfulness(grey)[0] == pytest.approx(0, abs=1e-3)
-    assert distortions.brightness(grey)[0] == pytest.approx(100, abs=1e-3)
-    assert distortions.contrast(halves)[0] == pytest.approx(127.5, abs=1e-2)
-    red = np.zeros((1, 8, 8, 3), np.uint8)
-    red[..., 0] = 200  # no spread; means 200 and 100: 0.3 * sqrt(200^2 + 100^2)
-    assert distortions.colourfulness(red)[0] == pytest.approx(0.3 * np.hypot(200, 100), rel=1e-4)
-
-
 def test_training_and_evaluation_are_drawn_apart() -> None:
     """No description in both, no column of a photograph in both."""
     train, test = scenes(1500), scenes(300, part="test")

@@ -1,121 +1,159 @@
-"""The mini suite: the shape of each task's items, answers that hold, and nothing that the bundled model has seen."""
+"""The drawn suites: the shape of each task's items, answers that hold, and nothing that the bundled model has seen."""
 
 from __future__ import annotations
 
 import io
-from typing import Any
+from collections import Counter
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from assets.tiny.recipe import lessons
 from compute.catalog import shipped
 from compute.content.items import Column, content_key
 from compute.tasks import columns, mini
-from compute.tasks.data import Choices, Clusters, Matches, OddOneOut, Probe, Retrieval, Sentences, ZeroShot
+from compute.tasks.data import (
+    CONDITIONS,
+    Choices,
+    Clusters,
+    Data,
+    Matches,
+    OddOneOut,
+    Probe,
+    RatedPairs,
+    Retrieval,
+    Sentences,
+    ZeroShot,
+    size,
+)
+from compute.tasks.drawing.scenes import facts
+from compute.tasks.mini import pairs
 from compute.tasks.mini.album import png
-from compute.training.bundled import lessons
+from compute.tasks.pairbench.splits import SPLITS
+from compute.tasks.source import Source
 from compute.types import Task
+from tests.compute.tasks import drawn_generators
 
 TASKS = {task.key: task for task in shipped().tasks if "mini" in task.suites}
-SHAPES = {
-    "choice": Choices,
-    "odd_one_out": OddOneOut,
-    "retrieval": Retrieval,
-    "probe": Probe,
-    "zero_shot": ZeroShot,
-    "clustering": Clusters,
-    "sts": Sentences,
-    "matching": Matches,
-    "multiple_choice": Retrieval,
-}
+PAIRS = {task.key: task for task in shipped().tasks if "mini-pairs" in task.suites}
 STEPS = 6  # batches of the training that are compared
+# By procedure: the items' class, how many there are, and what guessing gets: 1 / k, or 1/6 for two images and two
+# captions, since one of the 24 orders of four scores in four puts both pairs on top. Of retrieval without candidates
+# nothing is said here.
+SHAPES = {
+    "choice": (Choices, lambda data: len(data.names), lambda data: 1 / len(data.alternatives)),
+    "odd_one_out": (OddOneOut, lambda data: len(data.names), lambda data: 1 / len(data.members)),
+    "retrieval": (Retrieval, lambda data: len(data.queries), lambda data: mean_gain(data, 10)),
+    "probe": (Probe, lambda data: len(data.test.names), lambda data: 1 / len(data.test.classes)),
+    "zero_shot": (ZeroShot, lambda data: len(data.test.names), lambda data: 1 / len(data.prompts)),
+    "clustering": (Clusters, lambda data: len(data.test.names), None),
+    "sts": (Sentences, lambda data: len(data.names), lambda data: 0),
+    "matching": (Matches, lambda data: len(data.names), lambda data: 1 / 6),
+    "multiple_choice": (
+        Retrieval,
+        lambda data: len(data.queries),
+        lambda data: len(data.queries) / len(data.candidates[0]),
+    ),
+}
 
 
-def pixels(column: Column, row: int) -> np.ndarray:
-    return np.asarray(Image.open(io.BytesIO(column.read(row))).convert("RGB"))
+def mean_gain(data: Retrieval, depth: int) -> float:
+    """Of nDCG the mean gain of a random order over the best one's."""
+    gains = 1 / np.log2(np.arange(2, depth + 2))
+    relevant = np.bincount(data.relevant[0], minlength=len(data.queries))
+    best = np.array([gains[:count].sum() for count in relevant])
+    return float((relevant / len(data.documents) * gains.sum() / best).mean())
 
 
-def test_the_catalogue_and_the_generator_have_the_same_tasks() -> None:
-    assert set(TASKS) == set(mini.TASKS)
+def image(column: Column, row: int) -> Image.Image:
+    return Image.open(io.BytesIO(column.read(row)))
+
+
+def test_the_catalogue_and_the_generator_have_the_same_tasks_one_at_least_a_procedure() -> None:
+    assert set(TASKS) == set(mini.TASKS) and set(PAIRS) == set(mini.PAIRS)
+    asked = {benchmark: set() for benchmark in ("mini", "other")}
+    for task in shipped().tasks:
+        asked["mini" if task.benchmark == "mini" else "other"].add(task.procedure)
+    assert asked["mini"] == asked["other"]
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=lambda task: task.key)
 def test_items_are_what_the_catalogue_says(task: Task) -> None:
     """Subsets, number of items, shape for the procedure, chance level, and keys that are the contents' own."""
     data = mini.load(task)
+    kind, count, chance = SHAPES[task.procedure]
     assert tuple(data) == task.subsets and "ynthetic" in task.notes
-    assert all(type(part) is SHAPES[task.procedure] for part in data.values())
-    first = next(iter(data.values()))
-    counts = [_count(part) for part in data.values()]
-    assert task.n_items == (sum(counts) if task.procedure == "choice" else counts[0]) and min(counts) >= 20
+    assert all(type(part) is kind for part in data.values())
+    assert {count(part) for part in data.values()} == {task.n_items} and task.n_items >= 20
     if task.chance is not None:
-        assert task.chance == pytest.approx(np.mean([_chance(part, task) for part in data.values()]), abs=6e-5)
-    for column in columns(first):
+        assert task.chance == pytest.approx(chance(data["default"]), abs=6e-5)
+    for column in columns(next(iter(data.values()))):
         for row in (0, len(column) - 1):
             content = column.read(row)
             assert content_key(content) == column.keys[row] and task.key in column.name(row)
-            assert isinstance(content, str) and content or pixels(column, row).shape == (64, 64, 3)
+            assert isinstance(content, str) and content or image(column, row).size == (64, 64)
 
 
-def _count(data: Any) -> int:
-    if isinstance(data, Retrieval):
-        return len(data.queries)
-    return len(data.test.names if isinstance(data, Probe | Clusters | ZeroShot) else data.names)
-
-
-def _chance(data: Any, task: Task) -> float:
-    """What guessing gets: 1 / k; for nDCG the mean gain of a random order over the best one's; 1/6 for two and two."""
-    match data:
-        case Choices():
-            return 1 / len(data.alternatives)
-        case OddOneOut():
-            return 1 / len(data.members)
-        case Probe():
-            return 1 / len(data.test.classes)
-        case ZeroShot():
-            return 1 / len(data.prompts)
-        case Sentences():
-            return 0.0
-        case Matches():
-            # A group of two: one of the 24 orders of four scores in four puts both pairs on top.
-            return 1 / 6 if len(data.images) == len(data.captions) else 1 / max(len(data.images), len(data.captions))
-    if data.candidates is not None:
-        return len(data.queries) / len(data.candidates[0])
-    gains = 1 / np.log2(np.arange(2, int(task.metrics[0].removeprefix("ndcg_at_")) + 2))
-    relevant = np.bincount(data.relevant[0], minlength=len(data.queries))
-    best = np.array([gains[:count].sum() for count in relevant])
-    return float((relevant / len(data.documents) * gains.sum() / best).mean())
+def image_keys(data: list[Data]) -> set[bytes]:
+    parts = [column for part in data for column in columns(part) if column.modality == "image"]
+    return {key for column in parts for key in column.keys.tolist()}
 
 
 def test_nothing_of_the_suite_is_training_material() -> None:
-    """Content keys of every image of the suite against the first batches of the bundled model's training.
-
-    Descriptions are held apart by hash (test_drawing), so what is compared here is only a sample of the training.
-    """
-    suite = {
-        key
-        for task in TASKS.values()
-        for data in mini.load(task).values()
-        for column in columns(data)
-        if column.modality == "image"
-        for key in column.keys.tolist()
-    }
-    trained = {
-        content_key(png(image))
-        for step in range(STEPS)
-        for image in lessons.lesson(seed=0, step=step, images=128).images
-    }
-    assert len(suite) > 5000 and len(trained) > 700 and not suite & trained
+    """Descriptions are held apart by hash (test_drawing), so what is compared here is only a sample of the training."""
+    suite = image_keys([part for task in TASKS.values() for part in mini.load(task).values()])
+    lessons_ = (lessons.lesson(seed=0, step=step, images=128) for step in range(STEPS))
+    trained = {content_key(png(pixels)) for lesson in lessons_ for pixels in lesson.images}
+    assert len(suite) > 3000 and len(trained) > 700 and not suite & trained
 
 
 def test_instances_are_ignored_by_protocol() -> None:
     """Radenovic et al. 2018: easy and hard views count at medium; at hard only hard ones do, easy ones are ignored."""
     medium, hard = mini.load(TASKS["mini/instances"]).values()
-    assert np.bincount(medium.relevant[0]).tolist() == [6] * 24 and np.bincount(hard.relevant[0]).tolist() == [3] * 24
-    assert len(medium.ignored[0]) == 24 and len(hard.ignored[0]) == 4 * 24
-    for data in (medium, hard):
-        good, junk = (
-            {(int(q), int(d)) for q, d in zip(*pairs[:2], strict=True)} for pairs in (data.relevant, data.ignored)
-        )
-        assert not good & junk
+    for data, good, junk in ((medium, 6, 1), (hard, 3, 4)):
+        assert np.bincount(data.relevant[0]).tolist() == [good] * 24
+        assert np.bincount(data.ignored[0]).tolist() == [junk] * 24
+        assert not {*zip(*data.relevant[:2], strict=True)} & {*zip(*data.ignored, strict=True)}
+
+
+@pytest.mark.parametrize("task", PAIRS.values(), ids=lambda task: task.key)
+def test_pairs_are_what_the_catalogue_says(task: Task) -> None:
+    by_condition = mini.load(task)
+    split = SPLITS[task.key.removeprefix("mini/pairs-")]
+    assert tuple(by_condition) == task.subsets == CONDITIONS and "ynthetic" in task.notes
+    for part in by_condition.values():
+        assert type(part) is RatedPairs and 2 * size(part) == task.n_items
+        assert {part.first.modality, part.second.modality} == set(task.modalities)
+        assert part.transformations == split.transformations and len(set(part.sources)) == 30
+        assert (part.first.keys != part.second.keys).all()
+        assert all("mini-pairs" in column.name(1) for column in columns(part))
+        assert image(part.first, 1).size in ((64, 64), (61, 61))
+    variants = len(by_condition["invariant"].second_variants)
+    assert variants == (5 if split.change else 0) and not by_condition["sensitive"].second_variants
+    assert mini.needs(task, source=Source()).questions == 2 * task.n_items == 4 * size(part)
+    assert {"pairs", "perturb"} <= set(mini.identity(task, source=Source()))
+
+
+def test_captions_and_counterparts_are_true_of_their_scenes() -> None:
+    scenes = {name: (scene, shows) for name, scene, shows in pairs._related()}
+    assert len(scenes) == 30 and len({shows.objects for _, shows in scenes.values()}) >= 8
+    for scene, shows in scenes.values():
+        first, second = shows.objects
+        assert f"relation {first} {shows.relation} {second}" in facts(scene)
+        assert dict(shows.captions)[shows.relation] == f"a {first} {shows.relation} a {second}"
+        assert len(shows.captions) == 4
+    part = mini.load(PAIRS["mini/pairs-sp-text"])["sensitive"]
+    assert set(part.expected[np.char.startswith(part.types, "transformed")]) == {8}
+
+
+def test_drawn_generators_show_what_their_prompts_say() -> None:
+    """What other tests compare generators with: prompts that differ, scenes that training never sees."""
+    prompts = drawn_generators.all_prompts()
+    assert len({prompt.text for prompt in prompts}) == drawn_generators.PROMPTS == 256
+    for row in range(0, 256, 32):
+        counts = Counter(f"{colour} {shape}" for shape, colour in prompts[row].kinds)
+        for purpose in ("reference", "clean"):
+            scene = drawn_generators.scene(row, purpose)
+            assert scene.held_out() and len(scene.things) == len(prompts[row].kinds) >= 2
+            assert {f"{number} name {name}" for name, number in counts.items()} <= facts(scene)

@@ -20,8 +20,8 @@ from compute.training.evaluation import Measurement, TaskMeasurement
 from compute.training.run_folder import StepMeasurement
 
 TASKS = {task.key: task for task in shipped().tasks}
-BEFORE = {"mini/quality": [1, 0, 0, 0], "mini/image-choice": [1, 1, 0, 0], "mini/brightness": [1, 1, 1, 1]}
-AFTER = {"mini/quality": [1, 1, 1, 0], "mini/image-choice": [1, 1, 0, 0], "mini/brightness": [1, 1, 0, 0]}
+BEFORE = {"mini/quality": [1, 0, 0, 0], "mini/image-choice": [1, 1, 0, 0], "mini/sharpness": [1, 1, 1, 1]}
+AFTER = {"mini/quality": [1, 1, 1, 0], "mini/image-choice": [1, 1, 0, 0], "mini/sharpness": [1, 1, 0, 0]}
 
 
 def measurement(values: Mapping[str, list[int]]) -> Measurement:
@@ -42,14 +42,14 @@ def measurement(values: Mapping[str, list[int]]) -> Measurement:
 
 def test_averages_come_before_their_tasks_with_paired_intervals() -> None:
     rows = curves.changes(before=measurement(BEFORE), after=measurement(AFTER))
-    assert [row.key for row in rows] == ["core", "mini/quality", "mini/image-choice", "ood", "mini/brightness"]
-    core, quality, choice, ood, brightness = rows
+    assert [row.key for row in rows] == ["core", "mini/quality", "mini/image-choice", "ood", "mini/sharpness"]
+    core, quality, choice, ood, sharpness = rows
     assert (core.before, core.after, core.difference) == (0.375, 0.625, 0.25)
     # Of eight items four changed, all to right: by all signs 0 is possible (p 0.125), a loss on average is not.
     assert 0 == quality.low < quality.difference == 0.5 < quality.high == 1
     assert choice.difference == 0 and math.isnan(choice.low)
     assert core.high - core.low == pytest.approx((quality.high - quality.low) / 2)  # a half of the average
-    assert (ood.difference, ood.high - ood.low) == pytest.approx((-0.5, brightness.high - brightness.low))
+    assert (ood.difference, ood.high - ood.low) == pytest.approx((-0.5, sharpness.high - sharpness.low))
 
 
 def test_a_task_that_changed_alike_on_every_item_leaves_no_interval() -> None:
@@ -80,7 +80,7 @@ def test_the_printed_table() -> None:
     printed = curves.lines(curves.changes(before=measurement(BEFORE), after=measurement(AFTER)), title="")
     assert printed[0].split() == ["before", "after", "difference", "95%", "interval"]
     assert re.fullmatch(r"Core +37\.5 +62\.5 +\+25\.0 +[+-]?0\.0 to \+50\.0", printed[1])
-    assert re.fullmatch(r"  Brightness +100\.0 +50\.0 +-50\.0 +-100\.0 to [+-]?0\.0", printed[5])
+    assert re.fullmatch(r"  Sharpness +100\.0 +50\.0 +-50\.0 +-100\.0 to [+-]?0\.0", printed[5])
     assert len({line.index("5") for line in printed[1:2]}) == 1 and printed[3].startswith("  Nearest image")
 
 

@@ -71,10 +71,10 @@ def test_a_choice_by_nearness_embeds_each_content_once(answer: Sequence[int], ac
 
 def test_a_category_counts_once() -> None:
     """Two tasks of PAA and one of OOO: the attributes are half of the average together, as in Table 3."""
-    parts = [choice((0, 1), key="mini/brightness"), choice((1, 0), key="mini/contrast"), choice((0, 1))]
+    parts = [choice((0, 1), key="mini/sharpness"), choice((1, 0), key="unisim/sice-brightness"), choice((0, 1))]
     odd = replace(parts[0], task=replace(TASKS["mini/odd-one-out"], procedure="choice"))
     made = measured([*parts, odd], row=ROW, encoder=Colour())
-    assert made.weights("ood") == {"mini/brightness": 0.25, "mini/contrast": 0.25, "mini/odd-one-out": 0.5}
+    assert made.weights("ood") == {"mini/sharpness": 0.25, "unisim/sice-brightness": 0.25, "mini/odd-one-out": 0.5}
     assert made.average("ood") == 0.75 and made.average("core") == 1.0
 
 

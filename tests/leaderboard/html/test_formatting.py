@@ -46,9 +46,8 @@ MAY_STAY = {
     "host/hub_data.py": 1,  # seconds
     "live/live.py": 2,  # data for programs
     "pages/try_it/download.html": 1,  # megabytes
-    "pages/try_it/patches.html": 1,  # geometry
+    "pages/try_it/occlusion.html": 1,  # strength of a colour
     "pages/try_it/answers.html": 1,  # geometry
-    "pages/try_it/patches.py": 1,  # colours
     "pages/map/figures.py": 1,  # geometry
     "pages/generators/page.html": 2,  # ranks
     "pages/generators/backbones.html": 1,  # strength of a colour

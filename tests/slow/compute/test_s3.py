@@ -27,9 +27,7 @@ from tests.compute.small_bench import square
 __all__ = ["bucket"]
 
 
-def test_objects_and_what_is_wrong_with_an_address(
-    bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_objects_and_what_is_wrong_with_an_address(bucket, tmp_path, monkeypatch):
     folder, file = RemoteFolder(f"{bucket}/some"), tmp_path / "a"
     assert folder.names() == {}
     for text in ("first", "other"):
@@ -56,7 +54,7 @@ def test_objects_and_what_is_wrong_with_an_address(
         RemoteFolder(f"{bucket}/x").put(file, "a")
 
 
-def test_a_server_that_is_gone(monkeypatch: pytest.MonkeyPatch, bucket: str) -> None:
+def test_a_server_that_is_gone(monkeypatch, bucket):
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     monkeypatch.setattr("s3fs.S3FileSystem.retries", 1)
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
@@ -65,7 +63,7 @@ def test_a_server_that_is_gone(monkeypatch: pytest.MonkeyPatch, bucket: str) -> 
         RemoteFolder(f"{bucket}/x").names()
 
 
-def test_a_hub_repository_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hub_repository_that_is_not_there(monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(LikenessError, match="HF_TOKEN"):
         RemoteFolder("hf://datasets/org/private/results").names()
@@ -98,7 +96,7 @@ def assert_encodings_equal(local: Path, url: str, *, machine: Path) -> None:
             assert stored["identity"] == json.loads((home / "identity.json").read_text())["identity"]
 
 
-def test_a_run_at_an_address_equals_one_on_a_disk(bucket: str, tmp_path: Path) -> None:
+def test_a_run_at_an_address_equals_one_on_a_disk(bucket, tmp_path):
     words = ("run", "--suite", "mini", "--models", "tiny", "--tasks", "mini/image-choice,mini/shapes", "--results")
     local = command(*words, str(tmp_path / "local"), machine=tmp_path / "cache")
     first, again = (command(*words, f"{bucket}/results", machine=tmp_path / name) for name in ("one", "two"))
@@ -119,7 +117,7 @@ def test_a_run_at_an_address_equals_one_on_a_disk(bucket: str, tmp_path: Path) -
         assert connection.execute(query).fetchall()[0][0] >= 2
 
 
-def test_a_run_on_ray_at_an_address_equals_one_in_this_process(bucket: str, tmp_path: Path) -> None:
+def test_a_run_on_ray_at_an_address_equals_one_in_this_process(bucket, tmp_path):
     """Scores, evidence and vectors bit for bit; prompts that a procedure brings are encoded by a worker too."""
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'ray[data]'")
     words = ("run", "--suite", "mini", "--models", "tiny", "--tasks", "mini/quality,mini/odd-one-out", "--offline")
@@ -187,7 +185,7 @@ def shown(log: Path) -> int:
 
 
 @pytest.mark.parametrize("machine", ["the same", "another"])
-def test_killed_in_the_middle_and_resumed(bucket: str, tmp_path: Path, machine: str) -> None:
+def test_killed_in_the_middle_and_resumed(bucket, tmp_path, machine):
     whole = encode(str(tmp_path / "local"), tmp_path / "whole", machine=tmp_path / "cache")
     assert whole.wait(120) == 0 and shown(tmp_path / "whole") == len(set(squares().keys.tolist()))
     location, remote = f"{bucket}/features", RemoteFolder(f"{bucket}/features")
@@ -211,9 +209,7 @@ def test_killed_in_the_middle_and_resumed(bucket: str, tmp_path: Path, machine: 
     assert 0 < shown(tmp_path / "rest") <= shown(tmp_path / "whole") - 8 * before
 
 
-def test_a_shard_that_could_not_be_put_is_put_later(
-    bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_shard_that_could_not_be_put_is_put_later(bucket, tmp_path, monkeypatch):
     folder, remote = tmp_path / "mirror", RemoteFolder(f"{bucket}/image")
     keys = squares().keys[:4]
     cache = EmbeddingCache(folder, remote=remote)
@@ -232,9 +228,7 @@ def test_a_shard_that_could_not_be_put_is_put_later(
     assert list(remote.names()) == cache._listed()
 
 
-def test_what_machines_note_at_the_same_moment_is_all_there(
-    bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_machines_note_at_the_same_moment_is_all_there(bucket, tmp_path, monkeypatch):
     """The second notes while the first has begun to put its own."""
     remote = RemoteFolder(f"{bucket}/image")
     one, two = (EmbeddingCache(tmp_path / name, remote=remote) for name in ("one", "two"))

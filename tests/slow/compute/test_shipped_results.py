@@ -1,17 +1,14 @@
 """The shipped results against the snapshot that they are of."""
 
-from __future__ import annotations
-
 import json
 import random
-from pathlib import Path
 
 from compute.catalog import shipped
 from compute.database import store
 from compute.importing.mteb import MTEB
 
 
-def test_scores_drawn_at_random_are_those_of_the_files(result_files: Path, database: Path) -> None:
+def test_scores_drawn_at_random_are_those_of_the_files(result_files, database):
     """Of old files whose main score is another metric than the task's, that main score is noted with the run."""
     tasks = {task.title: task for task in shipped().tasks if task.benchmark in MTEB}
     files = sorted(path for path in (result_files / "results").glob("*/*/*.json") if path.stem in tasks)

@@ -41,7 +41,7 @@ READERS: dict[str, Callable[[str], object]] = {
 }
 
 
-def test_patterns_take_time_in_proportion_to_the_text() -> None:
+def test_patterns_take_time_in_proportion_to_the_text():
     uses = found()
     assert len(uses) > 100
     slow = {}
@@ -53,7 +53,7 @@ def test_patterns_take_time_in_proportion_to_the_text() -> None:
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_readers_take_time_in_proportion_to_the_text(name: str) -> None:
+def test_readers_take_time_in_proportion_to_the_text(name):
     begins = ("", "http://", "/gradio_api/", "Score: ", "Answer: ", "<think>", "```")
     assert not too_long(READERS[name], texts((begin, begin) for begin in begins))
 

@@ -1,9 +1,7 @@
 """What the figures of several pages share."""
 
-from __future__ import annotations
-
 from compute.analysis.figures.style import unmarked
 
 
-def test_plotly_reads_no_markup_in_a_name() -> None:
+def test_plotly_reads_no_markup_in_a_name():
     assert unmarked("<b>a</b>") == "‹b›a‹/b›"

@@ -23,7 +23,7 @@ def drawn(n: int, votes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return truth - truth.mean(), wins
 
 
-def test_two_items_have_a_closed_form() -> None:
+def test_two_items_have_a_closed_form():
     result = fit([[0, 30], [10, 0]])
     assert result.values == pytest.approx([math.log(3) / 2, -math.log(3) / 2])
     # The log-odds of the two has variance 1/30 + 1/10; each strength is half of it.
@@ -31,7 +31,7 @@ def test_two_items_have_a_closed_form() -> None:
     assert result.elo[0] - result.elo[1] == pytest.approx(400 * math.log10(3))
 
 
-def test_it_is_the_logistic_regression_on_who_met_whom() -> None:
+def test_it_is_the_logistic_regression_on_who_met_whom():
     _, wins = drawn(6, 400, 3)
     rows, won, weight = [], [], []
     for i in range(6):
@@ -48,7 +48,7 @@ def test_it_is_the_logistic_regression_on_who_met_whom() -> None:
     assert fit(wins).values == pytest.approx(reference - reference.mean(), abs=1e-4)
 
 
-def test_what_has_no_finite_answer_is_refused_with_who() -> None:
+def test_what_has_no_finite_answer_is_refused_with_who():
     with pytest.raises(Undefined, match="b, c"):
         fit([[0, 3, 2], [0, 0, 2], [0, 1, 0]], names=["a", "b", "c"])
     with pytest.raises(Undefined, match="never compared with"):

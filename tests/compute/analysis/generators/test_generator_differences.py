@@ -15,7 +15,7 @@ def means_without(scores: np.ndarray) -> np.ndarray:
     return (scores.sum(axis=1, keepdims=True) - scores) / (n - 1)
 
 
-def test_of_means_with_a_block_a_prompt_it_is_the_paired_t_test() -> None:
+def test_of_means_with_a_block_a_prompt_it_is_the_paired_t_test():
     scores = np.random.default_rng(0).normal(size=(3, 40)) + [[0.0], [0.2], [0.9]]
     found = generator_differences(values=scores.mean(axis=1), left_out=means_without(scores), higher=True)
     for one, other in ((0, 1), (0, 2), (1, 2)):
@@ -24,7 +24,7 @@ def test_of_means_with_a_block_a_prompt_it_is_the_paired_t_test() -> None:
     assert found.pairs == 3 and found.significant == found.better.sum()
 
 
-def test_prompts_shared_by_generators_separate_what_their_intervals_do_not() -> None:
+def test_prompts_shared_by_generators_separate_what_their_intervals_do_not():
     rng = np.random.default_rng(2)
     prompt = rng.normal(size=60)
     scores = np.stack([prompt, prompt + 0.1 + 0.05 * rng.normal(size=60)])
@@ -38,7 +38,7 @@ def test_prompts_shared_by_generators_separate_what_their_intervals_do_not() -> 
     assert (apart.rank_low.tolist(), apart.rank_high.tolist()) == ([1, 1], [2, 2])
 
 
-def test_equal_and_unknown_generators_are_never_significantly_different() -> None:
+def test_equal_and_unknown_generators_are_never_significantly_different():
     left_out = np.array([[1.0, 1.1, 0.9], [1.0, 1.1, 0.9], [np.nan] * 3, [5.0, 5.0, 5.0], [6.0, 6.0, 6.0]])
     found = generator_differences(values=[1.0, 1.0, 1.0, 5.0, 6.0], left_out=left_out, higher=True)
     assert found.p[0, 1] == 1.0

@@ -1,7 +1,5 @@
 """Maps of a task's items: neighbours are kept, the same seed gives the same map, nonsense is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -11,7 +9,7 @@ from compute.types import BadInput, Undefined
 
 
 @pytest.fixture(scope="module")
-def grouped() -> tuple[np.ndarray, np.ndarray]:
+def grouped():
     """90 items in 3 groups of directions, of very unlike lengths, which a cosine does not see."""
     rng = np.random.default_rng(3)
     group = np.repeat([0, 1, 2], 30)
@@ -19,7 +17,7 @@ def grouped() -> tuple[np.ndarray, np.ndarray]:
     return (directions[group] + rng.normal(size=(90, 32))) * rng.uniform(0.1, 50, (90, 1)), group
 
 
-def test_items_of_a_group_stay_together_and_the_same_seed_gives_the_same_map(grouped) -> None:
+def test_items_of_a_group_stay_together_and_the_same_seed_gives_the_same_map(grouped):
     """Reference: scikit-learn's nearest neighbours by cosine of the vectors themselves."""
     pytest.importorskip("umap")
     from sklearn.neighbors import NearestNeighbors
@@ -38,7 +36,7 @@ def test_items_of_a_group_stay_together_and_the_same_seed_gives_the_same_map(gro
     assert one.settings["seed"] == 4 and one.settings["n_neighbors"] == 15
 
 
-def test_which_items_are_drawn() -> None:
+def test_which_items_are_drawn():
     assert_array_equal(sampled(5, most=5, seed=0), np.arange(5))
     drawn = sampled(1000, most=40, seed=1)
     assert len(set(drawn.tolist())) == 40 and (np.diff(drawn) > 0).all() and drawn.max() < 1000
@@ -55,6 +53,6 @@ def test_which_items_are_drawn() -> None:
         (np.eye(9), {"min_dist": 2.0}, BadInput, "min_dist"),
     ],
 )
-def test_what_makes_no_map_is_refused(vectors, settings, error, words) -> None:
+def test_what_makes_no_map_is_refused(vectors, settings, error, words):
     with pytest.raises(error, match=words):
         project_items(vectors=vectors, **settings)

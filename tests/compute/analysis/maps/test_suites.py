@@ -16,12 +16,12 @@ from compute.types import BadInput
     "wrong",
     [{"noun": "dogs"}, {"origin": "guessed"}, {"suites": ()}, {"n_neighbors": 1}, {"min_dist": 2.0}, {"seed": -1}],
 )
-def test_a_recipe_that_makes_no_map_is_refused(wrong: dict) -> None:
+def test_a_recipe_that_makes_no_map_is_refused(wrong):
     with pytest.raises(BadInput):
         Recipe(**wrong)
 
 
-def test_a_map_says_how_it_was_made_and_leaves_out_what_has_no_place() -> None:
+def test_a_map_says_how_it_was_made_and_leaves_out_what_has_no_place():
     rng = np.random.default_rng(1)
     values = rng.normal(size=(9, 1)) + rng.normal(size=(9, 12))
     values[8] = np.nan

@@ -21,7 +21,7 @@ def scores(*, seed: int = 0, apart: float = 0.7, ties: bool = False) -> np.ndarr
 
 
 @pytest.mark.parametrize("ties", [False, True])
-def test_p_of_every_pair_is_that_of_scikit_posthocs(ties: bool) -> None:
+def test_p_of_every_pair_is_that_of_scikit_posthocs(ties):
     x = scores(ties=ties)
     reference = {
         FRIEDMAN_NEMENYI: scikit_posthocs.posthoc_nemenyi_friedman(x.T),
@@ -36,7 +36,7 @@ def test_p_of_every_pair_is_that_of_scikit_posthocs(ties: bool) -> None:
         np.testing.assert_allclose(found.average_rank, stats.rankdata(-x, axis=0).mean(axis=1))
 
 
-def test_the_diagram_has_the_bars_of_scikit_posthocs() -> None:
+def test_the_diagram_has_the_bars_of_scikit_posthocs():
     matplotlib.use("Agg")
     found = pair_test(scores(), clusters=None, test=FRIEDMAN_NEMENYI)
     names, order = [f"model {at}" for at in range(MODELS)], np.argsort(found.average_rank)
@@ -58,7 +58,7 @@ def test_the_diagram_has_the_bars_of_scikit_posthocs() -> None:
     assert found.critical_difference == pytest.approx(2.949 * np.sqrt(MODELS * (MODELS + 1) / (6 * TASKS)), rel=1e-3)
 
 
-def test_tasks_that_share_their_data_are_one_block() -> None:
+def test_tasks_that_share_their_data_are_one_block():
     x = scores()
     for test in TESTS:
         alone = pair_test(x, clusters=None, test=test)
@@ -67,7 +67,7 @@ def test_tasks_that_share_their_data_are_one_block() -> None:
         np.testing.assert_allclose(copies.p, alone.p)
 
 
-def test_models_without_every_score_take_no_part_and_equals_do_not_differ() -> None:
+def test_models_without_every_score_take_no_part_and_equals_do_not_differ():
     x = scores()
     x[2, 3] = np.nan
     for test in TESTS:
@@ -82,7 +82,7 @@ def test_models_without_every_score_take_no_part_and_equals_do_not_differ() -> N
     assert "So few tasks" in str(pair_test(scores()[:, :6], clusters=None, test=WILCOXON_HOLM))
 
 
-def test_ties_are_not_lost_to_the_rounding_of_floats() -> None:
+def test_ties_are_not_lost_to_the_rounding_of_floats():
     """Nine differences of 0.1 and one of 0.2, two of them negative: by all 1,024 signs p is 0.0918."""
     one = np.array([46.5, 54.9, 69.4, 85.9, 65.4, 76.2, 82.9, 89.2, 82.2, 51.9])
     other = np.array([46.4, 54.8, 69.5, 85.8, 65.5, 76.1, 82.8, 89.1, 82.1, 51.7])

@@ -16,7 +16,7 @@ def scores(seed: int = 0) -> np.ndarray:
     return 0.25 * np.arange(MODELS)[:, None] + np.random.default_rng(seed).normal(size=(MODELS, TASKS))
 
 
-def test_win_probabilities_are_those_of_a_plain_bootstrap_within_categories() -> None:
+def test_win_probabilities_are_those_of_a_plain_bootstrap_within_categories():
     x, categories = scores(), np.repeat([0, 1], [4, 8])
     draw, wins, draws = np.random.default_rng(9), np.zeros((MODELS, MODELS)), 4000
     for _ in range(draws):
@@ -34,7 +34,7 @@ def test_win_probabilities_are_those_of_a_plain_bootstrap_within_categories() ->
     assert ranked(x[:, :1]).win_probability().isna().to_numpy().all()
 
 
-def test_borda_points_have_the_interval_of_a_bootstrap_over_clusters() -> None:
+def test_borda_points_have_the_interval_of_a_bootstrap_over_clusters():
     x, pairs = scores(), {f"group {at}": [f"task {2 * at}", f"task {2 * at + 1}"] for at in range(TASKS // 2)}
     frame = pd.DataFrame(x, columns=[f"task {at}" for at in range(TASKS)])
     frame.insert(0, "model", [f"model {at}" for at in range(MODELS)])

@@ -42,7 +42,7 @@ def labelled(files: list[bytes], labels: list[int], *, start: int = 1) -> Labell
 PHOTOGRAPHS = [file(name) for name in NAMES]
 
 
-def test_near_duplicates_of_items_with_their_labels() -> None:
+def test_near_duplicates_of_items_with_their_labels():
     part = labelled([*PHOTOGRAPHS, smaller("coffee.png"), smaller("astronaut.png")], [0, 1, 1, 1, 1, 1, 1])
     data = {"default": Clusters(test=part)}
     found = within(data, hashed(data))
@@ -55,7 +55,7 @@ def test_near_duplicates_of_items_with_their_labels() -> None:
     ]
 
 
-def test_near_duplicates_across_the_splits() -> None:
+def test_near_duplicates_across_the_splits():
     """The same file is none of itself: it is counted as a repeat, by its content key."""
     train = labelled([*PHOTOGRAPHS[:3], PHOTOGRAPHS[0]], [0, 1, 1, 0])
     data = Probe(train=train, test=labelled([smaller("rocket.jpg"), PHOTOGRAPHS[1]], [1, 1], start=9))
@@ -65,7 +65,7 @@ def test_near_duplicates_across_the_splits() -> None:
     ]
 
 
-def test_plain_images_are_no_near_duplicates_of_one_another() -> None:
+def test_plain_images_are_no_near_duplicates_of_one_another():
     """Two reds that differ by two levels, one of them with the noise of its compression, beside a photograph twice."""
     reds = []
     for colour, how in (((200, 10, 10), "PNG"), ((198, 12, 12), "JPEG")):
@@ -80,7 +80,7 @@ def test_plain_images_are_no_near_duplicates_of_one_another() -> None:
     assert [each.examples for each in within(data, result)] == [("row 5 ~ row 4",)]
 
 
-def test_unlike_drawings_are_no_near_duplicates() -> None:
+def test_unlike_drawings_are_no_near_duplicates():
     """The hash alone takes most single shapes on a plain ground for one another."""
     data = tasks.load(shipped().task("mini/things"), source=Source(offline=True))["default"]
     first = hashed({"default": data})

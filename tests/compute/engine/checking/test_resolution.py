@@ -42,12 +42,12 @@ def run(
     run_folders.write(root, run=row, scores=[score], items=items)
 
 
-def test_without_runs_the_discordance_is_assumed_and_said() -> None:
+def test_without_runs_the_discordance_is_assumed_and_said():
     assert "differences under 6.2 points cannot be seen" in sentence(task())
     assert "as assumed here, differ on 20%" in sentence(task())
 
 
-def test_with_runs_it_is_measured(tmp_path: Path) -> None:
+def test_with_runs_it_is_measured(tmp_path):
     """Of runs that count: whole ones, of models that are no baseline of chance, of the usual variant."""
     run(tmp_path, "first", [1.0] * 360 + [0.0] * 40)
     assert "as assumed here" in sentence(task(), roots=(tmp_path,)), "one model alone tells no difference"
@@ -65,7 +65,7 @@ def test_with_runs_it_is_measured(tmp_path: Path) -> None:
     assert "as assumed here" in sentence(task(), roots=(tmp_path,))
 
 
-def test_a_mean_needs_the_spread_of_runs(tmp_path: Path) -> None:
+def test_a_mean_needs_the_spread_of_runs(tmp_path):
     assert "run two models" in sentence(task("ndcg_at_10"), roots=(tmp_path,))
     run(tmp_path, "first", [1.0, 0.5] * 200, metric="ndcg_at_10")
     run(tmp_path, "second", [0.5, 0.5] * 200, metric="ndcg_at_10")
@@ -73,7 +73,7 @@ def test_a_mean_needs_the_spread_of_runs(tmp_path: Path) -> None:
     assert f"under {100 * power.of_means(400, deviation=0.2503):.1f} points" in said and "25.0 points" in said
 
 
-def test_where_no_difference_can_be_named(tmp_path: Path) -> None:
+def test_where_no_difference_can_be_named(tmp_path):
     for model in ("first", "second"):
         run(tmp_path, model, [1.0, 0.0])
     assert "give the same answers" in sentence(task(), roots=(tmp_path,))

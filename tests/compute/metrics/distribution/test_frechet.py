@@ -31,7 +31,7 @@ def correlated(n: int, d: int, *, seed: int) -> np.ndarray:
     return rng.standard_normal((n, d)) @ rng.standard_normal((d, d)) / np.sqrt(d) + rng.standard_normal(d)
 
 
-def test_few_rows_and_their_covariance_agree() -> None:
+def test_few_rows_and_their_covariance_agree():
     """Fewer rows than columns: the rows themselves are the factor."""
     real, generated, many = (correlated(n, 60, seed=n) for n in (25, 40, 300))
     for one, other in ((real, generated), (real, many), (many, generated)):
@@ -42,19 +42,19 @@ def test_few_rows_and_their_covariance_agree() -> None:
 # ---- the distance
 
 
-def test_a_shift_is_its_squared_length() -> None:
+def test_a_shift_is_its_squared_length():
     real = correlated(200, 10, seed=0)
     step = np.linspace(-1, 2, 10)
     assert frechet(real=real, generated=real + step).value == pytest.approx(step @ step, rel=1e-9)
 
 
-def test_over_n_or_n_minus_one() -> None:
+def test_over_n_or_n_minus_one():
     real, generated = correlated(50, 4, seed=0), correlated(50, 4, seed=1)
     biased, unbiased = (frechet(real=real, generated=generated, ddof=ddof) for ddof in (0, 1))
     assert biased.covariances == pytest.approx(unbiased.covariances * 49 / 50, rel=1e-9)
 
 
-def test_bad_input() -> None:
+def test_bad_input():
     rows = correlated(10, 4, seed=0)
     with pytest.raises(BadInput, match="real 4, generated 3"):
         frechet(real=rows, generated=rows[:, :3])
@@ -64,7 +64,7 @@ def test_bad_input() -> None:
 
 
 @pytest.mark.parametrize("n", [1000, 100])
-def test_equal_to_torch_fidelity(n: int) -> None:
+def test_equal_to_torch_fidelity(n):
     """torch-fidelity's own functions on the same features, more images than dimensions and fewer."""
     fid = pytest.importorskip("torch_fidelity.metric_fid")
     torch = pytest.importorskip("torch")
@@ -76,7 +76,7 @@ def test_equal_to_torch_fidelity(n: int) -> None:
 
 @pytest.mark.parametrize("kind", ["power", "steep", "singular", "rank 3"])
 @pytest.mark.parametrize("n", [200, 1200])
-def test_the_distance_of_near_singular_features_is_exact(kind: str, n: int) -> None:
+def test_the_distance_of_near_singular_features_is_exact(kind, n):
     """Triangular factors of the features themselves, which square nothing; scipy's root is off by 1e-7 on these."""
     scales = np.sqrt(spectrum(kind, 300))
     sets = [

@@ -32,7 +32,7 @@ def found(statistic: Callable[[np.ndarray], float], prompts: object, *, blocks: 
     return interval(statistic(np.arange(len(shared.block))), leave_out(statistic, shared), shared, **bounds)
 
 
-def test_blocks_share_out_every_prompt_once() -> None:
+def test_blocks_share_out_every_prompt_once():
     prompts = ["b", "a", "b", "c", "a", "d", "e"]
     blocks = share_out(prompts, blocks=3)
     assert (blocks.count, blocks.prompts, blocks.sizes.sum()) == (3, 5, 7)
@@ -40,7 +40,7 @@ def test_blocks_share_out_every_prompt_once() -> None:
     assert share_out(1000).sizes.tolist() == [50] * 20 and share_out(3).count == 3
 
 
-def test_a_mean_has_its_own_standard_error() -> None:
+def test_a_mean_has_its_own_standard_error():
     """With a block a prompt, the jackknife of a mean is sd / sqrt(n), and the interval is Student's."""
     scores = np.random.default_rng(0).gamma(2.0, size=40)
     alone = found(lambda rows: float(scores[rows].mean()), 40, blocks=40)
@@ -53,14 +53,14 @@ def test_a_mean_has_its_own_standard_error() -> None:
     assert (cut.low, cut.high) == (1.9, 2.0)
 
 
-def test_the_covariance_of_means_is_the_textbooks() -> None:
+def test_the_covariance_of_means_is_the_textbooks():
     samples = np.random.default_rng(8).normal(size=(60, 3)) @ np.random.default_rng(9).normal(size=(3, 3))
     left_out = (samples.sum(axis=0) - samples) / (len(samples) - 1)  # one prompt at a time
     covariance = jackknife_covariance(samples.mean(axis=0), left_out, sizes=np.ones(len(samples)))
     assert covariance == pytest.approx(np.cov(samples.T) / len(samples))
 
 
-def test_blocks_of_different_size_measure_the_same_spread() -> None:
+def test_blocks_of_different_size_measure_the_same_spread():
     """A mean's variance by 7 blocks of 47 prompts is unbiased: its mean over sharings is that of single prompts."""
     scores = np.random.default_rng(1).gamma(2.0, size=47)
     squares = []
@@ -71,7 +71,7 @@ def test_blocks_of_different_size_measure_the_same_spread() -> None:
     assert np.mean(squares) == pytest.approx(stats.sem(scores) ** 2, rel=0.1)
 
 
-def test_kernels_neighbours_and_moments_have_a_fast_way_to_the_same_values() -> None:
+def test_kernels_neighbours_and_moments_have_a_fast_way_to_the_same_values():
     sample = draw(np.random.default_rng(0), n=60, d=6)
     blocks = share_out(60)
     sides = {"real": sample.real, "generated": sample.generated}
@@ -93,7 +93,7 @@ def test_kernels_neighbours_and_moments_have_a_fast_way_to_the_same_values() -> 
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_intervals_hold_the_mean_value_at_this_n(metric: str) -> None:
+def test_intervals_hold_the_mean_value_at_this_n(metric):
     """At 95% nominal with 40 prompts; 60 samples of a sound interval hold it in 86% or more.
 
     A sample whose precision or coverage is 1 whichever block is out has no interval: nothing in it shows a spread.
@@ -103,7 +103,7 @@ def test_intervals_hold_the_mean_value_at_this_n(metric: str) -> None:
     assert simulated.share >= 0.86 and 0.7 < simulated.width < 4
 
 
-def test_no_interval_has_a_reason() -> None:
+def test_no_interval_has_a_reason():
     with pytest.raises(Undefined, match="10 prompts"):
         found(lambda rows: float(len(rows)), np.repeat(range(10), 9))
     with pytest.raises(Undefined, match="spread"):
@@ -112,7 +112,7 @@ def test_no_interval_has_a_reason() -> None:
         interval(1.0, np.full(20, np.nan), share_out(40))
 
 
-def test_a_line_in_one_over_n_is_extended() -> None:
+def test_a_line_in_one_over_n_is_extended():
     record = extrapolate(lambda rows: 3 + 50 / len(rows[0]), counts=(240,))
     assert record.value == pytest.approx(3, rel=1e-9)
     assert record.low == pytest.approx(3, rel=1e-6) and record.high == pytest.approx(3, rel=1e-6)
@@ -144,7 +144,7 @@ def conditional(rng: np.random.Generator) -> tuple[Extrapolated, float, float]:
     [partial(gaussians, shift=0.0, scale=1.0), partial(gaussians, shift=0.3, scale=1.2), conditional],
     ids=["same", "shifted", "cfred"],
 )
-def test_coverage_at_infinite_n(drawn: Callable) -> None:
+def test_coverage_at_infinite_n(drawn):
     """50 draws of a known distance: the interval covers it at least as often as it says, and the value is unbiased."""
     records, plain, (truth, *_) = zip(*(drawn(np.random.default_rng(seed)) for seed in range(50)), strict=True)
     values = np.array([record.value for record in records])
@@ -153,14 +153,14 @@ def test_coverage_at_infinite_n(drawn: Callable) -> None:
     assert np.mean([record.high - record.low for record in records]) < 12 * values.std()
 
 
-def test_a_large_reference_is_not_split() -> None:
+def test_a_large_reference_is_not_split():
     rng = np.random.default_rng(0)
     reference = Moments.of(rng.standard_normal((20_000, 5)))
     record = frechet_at_infinity(real=reference, generated=rng.standard_normal((200, 5)) + 1)
     assert record.low < 5 < record.high
 
 
-def test_no_interval_lies_below_0() -> None:
+def test_no_interval_lies_below_0():
     """A set and itself: halves of them share few images, so that their distances fall to less than nothing."""
     rows = np.random.default_rng(1).standard_normal((200, 40))
     record = frechet_at_infinity(real=rows, generated=rows)
@@ -168,7 +168,7 @@ def test_no_interval_lies_below_0() -> None:
     assert any("share images" in warning for warning in record.warnings)
 
 
-def test_few_images_are_warned_about_or_undefined() -> None:
+def test_few_images_are_warned_about_or_undefined():
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((80, 30))
     record = frechet_at_infinity(real=rows, generated=rows + 1)
@@ -177,7 +177,7 @@ def test_few_images_are_warned_about_or_undefined() -> None:
         frechet_at_infinity(real=rows[:3], generated=rows)
 
 
-def test_paired_sets_are_split_by_prompt() -> None:
+def test_paired_sets_are_split_by_prompt():
     """Both images of a prompt are in one part: equal sets have no distance in any part, shuffled ones have."""
     rows = np.random.default_rng(0).standard_normal((200, 4))
     paired = frechet_at_infinity(real=rows, generated=rows, paired=True)

@@ -23,7 +23,7 @@ def exact(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize(("offset", "dtype"), [(0.0, float), (1e6, float), (1e4, np.float32)])
 @pytest.mark.parametrize("sizes", [(1000,), (3, 1, 496, 250, 250)])
-def test_merged_shards_are_the_whole(offset: float, dtype: type, sizes: tuple[int, ...]) -> None:
+def test_merged_shards_are_the_whole(offset, dtype, sizes):
     rows = features(1000, 12, offset=offset).astype(dtype)  # float32 is summed in float64
     mean, scatter = exact(rows)
     shards = [Moments.of(part) for part in np.split(rows, np.cumsum(sizes)[:-1])]
@@ -37,7 +37,7 @@ def test_merged_shards_are_the_whole(offset: float, dtype: type, sizes: tuple[in
     assert sum(shard.n for shard in shards) == 1000  # shards stay as they are
 
 
-def test_cross_moments_merge_to_the_whole() -> None:
+def test_cross_moments_merge_to_the_whole():
     images, texts = features(700, 9, offset=100.0), features(700, 5, seed=1, offset=-3.0)
     shards = [
         CrossMoments.of(images=images[part], condition=texts[part])
@@ -60,13 +60,13 @@ def test_cross_moments_merge_to_the_whole() -> None:
         (np.ones((2, 2), complex), "real numbers"),
     ],
 )
-def test_what_is_no_features(rows: np.ndarray, message: str) -> None:
+def test_what_is_no_features(rows, message):
     with pytest.raises(BadInput, match=message):
         Moments.of(rows)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_a_row_that_is_not_finite_is_named_by_its_number_in_the_stream(bad: float) -> None:
+def test_a_row_that_is_not_finite_is_named_by_its_number_in_the_stream(bad):
     rows = features(10, 3)
     moments = Moments.of(rows)
     before = moments.scatter.copy()
@@ -77,5 +77,5 @@ def test_a_row_that_is_not_finite_is_named_by_its_number_in_the_stream(bad: floa
     np.testing.assert_array_equal(moments.scatter, before)
 
 
-def test_one_row_has_no_spread() -> None:
+def test_one_row_has_no_spread():
     np.testing.assert_array_equal(Moments.of(features(1, 3)).covariance(), np.zeros((3, 3)))

@@ -36,7 +36,7 @@ def mmd(within: np.ndarray, also_within: np.ndarray, across: np.ndarray, *, unbi
 
 
 @pytest.mark.parametrize(("n", "m", "d"), [(40, 40, 16), (30, 50, 8), (5, 4, 300)])
-def test_equal_to_the_definition_by_scikit_learn(n: int, m: int, d: int) -> None:
+def test_equal_to_the_definition_by_scikit_learn(n, m, d):
     real, generated = draw(n, d), draw(m, d, seed=1, shift=0.2)
     pairs = [(real, real), (generated, generated), (real, generated)]
     expected = mmd(*(polynomial_kernel(a, b, degree=3, gamma=1 / d, coef0=1) for a, b in pairs), unbiased=True)
@@ -47,7 +47,7 @@ def test_equal_to_the_definition_by_scikit_learn(n: int, m: int, d: int) -> None
     assert record.unbiased == pytest.approx(1000 * mmd(*kernels, unbiased=True), rel=1e-8, abs=1e-9)
 
 
-def test_kernels_of_a_set_beside_itself() -> None:
+def test_kernels_of_a_set_beside_itself():
     """CMMD is 0. KID is below 0: the same image on both sides counts across, never within."""
     rows = draw(50, 12)
     assert cmmd(real=rows, generated=rows).value == pytest.approx(0, abs=1e-10)
@@ -57,7 +57,7 @@ def test_kernels_of_a_set_beside_itself() -> None:
     assert expected < 0
 
 
-def test_cmmd_of_two_directions_is_its_closed_form() -> None:
+def test_cmmd_of_two_directions_is_its_closed_form():
     """Sets of one direction each, an angle apart: 2 - 2 exp(-|x - y|² / 2σ²)."""
     real, generated = np.tile([1.0, 0.0], (7, 1)), np.tile([0.0, 2.0], (7, 1))
     record = cmmd(real=real, generated=generated)
@@ -65,7 +65,7 @@ def test_cmmd_of_two_directions_is_its_closed_form() -> None:
     assert record.unbiased == pytest.approx(record.value)
 
 
-def test_one_image_a_side() -> None:
+def test_one_image_a_side():
     with pytest.raises(Undefined, match="2 images"):
         kid(real=draw(1, 3), generated=draw(5, 3))
     record = cmmd(real=draw(1, 3), generated=draw(1, 3, seed=1))
@@ -74,7 +74,7 @@ def test_one_image_a_side() -> None:
     assert "A set of one image" in record.warnings[0]
 
 
-def test_unlike_counts_warn_where_the_value_depends_on_them() -> None:
+def test_unlike_counts_warn_where_the_value_depends_on_them():
     found = cmmd(real=draw(10, 4), generated=draw(12, 4)).warnings
     for words in ("10 real and 12 generated", "bias of few images"):
         assert any(words in warning for warning in found), found
@@ -82,7 +82,7 @@ def test_unlike_counts_warn_where_the_value_depends_on_them() -> None:
     assert "9 real and 12 generated" in manifold(real=draw(9, 2), generated=draw(12, 2), k=3).recall.warnings[0]
 
 
-def test_rows_without_direction_and_of_another_width_are_refused() -> None:
+def test_rows_without_direction_and_of_another_width_are_refused():
     rows = draw(5, 3)
     with pytest.raises(BadInput, match="real: row 1 is all zeros"):
         cmmd(real=rows * [[1], [0], [1], [1], [1]], generated=rows)
@@ -110,25 +110,25 @@ def reference(real: np.ndarray, generated: np.ndarray, *, k: int) -> list[float]
 
 @pytest.mark.parametrize("k", [1, 5])
 @pytest.mark.parametrize(("n", "m", "d"), [(60, 90, 16), (7, 6, 50)])
-def test_equal_to_neighbours_by_trees(n: int, m: int, d: int, k: int) -> None:
+def test_equal_to_neighbours_by_trees(n, m, d, k):
     real, generated = 50 + draw(n, d), 50 + 0.8 * draw(m, d, seed=1, shift=0.3)
     assert values(real, generated, k=k) == pytest.approx(reference(real, generated, k=k))
 
 
-def test_four_points_on_a_line() -> None:
+def test_four_points_on_a_line():
     """Real 0, 1, 3, 10 with k = 1 have balls of 1, 1, 2, 7; generated 0.5, 20, 21, 22 of 19.5, 1, 1, 1."""
     real, generated = np.array([[0.0], [1], [3], [10]]), np.array([[0.5], [20], [21], [22]])
     # 0.5 lies in the balls of 0 and 1; of 3 the distance is 2.5; 20 is 10 from 10. All real images are in 0.5's ball.
     assert values(real, generated, k=1) == [0.25, 1.0, 0.5, 0.5]
 
 
-def test_a_set_beside_itself_and_beside_a_far_set() -> None:
+def test_a_set_beside_itself_and_beside_a_far_set():
     real = draw(70, 6)
     assert values(real, real, k=5) == [1.0, 1.0, 1.0, 1.0]
     assert values(real, real + 1000, k=5) == [0.0, 0.0, 0.0, 0.0]
 
 
-def test_blocks_do_not_change_the_value(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_do_not_change_the_value(monkeypatch):
     real, generated = draw(43, 5), draw(37, 5, seed=1, shift=0.4)
 
     def every() -> list[float]:
@@ -141,7 +141,7 @@ def test_blocks_do_not_change_the_value(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("share", [0.95, 0.3])
-def test_neighbours_of_subsets_in_one_pass_are_those_by_themselves(share: float) -> None:
+def test_neighbours_of_subsets_in_one_pass_are_those_by_themselves(share):
     """A small share leaves fewer than k of the held neighbours, so that a row's distances are read anew."""
     rng = np.random.default_rng(0)
     real, generated = draw(120, 5), draw(100, 5, seed=1, shift=0.3)
@@ -151,7 +151,7 @@ def test_neighbours_of_subsets_in_one_pass_are_those_by_themselves(share: float)
     assert np.stack(list(found.values()), axis=1) == pytest.approx(np.array(expected))
 
 
-def test_constant_features_have_values_and_a_warning() -> None:
+def test_constant_features_have_values_and_a_warning():
     rows = np.full((8, 3), 4.0)
     record = manifold(real=rows, generated=rows, k=3)
     assert [record.precision.value, record.recall.value, record.coverage.value] == [1.0, 1.0, 1.0]

@@ -67,13 +67,13 @@ def noisy(image: Image.Image, strength: float) -> Image.Image:
 
 
 @pytest.fixture(scope="module", params=ENCODERS)
-def embed(request: pytest.FixtureRequest) -> Callable[[list[Image.Image]], np.ndarray]:
+def embed(request):
     model = load(ENCODERS[request.param], hardware=CPU)
     return lambda images: model.embed("image", [model.prepare("image", one) for one in images])
 
 
 @pytest.mark.parametrize("fault", [blurred, noisy], ids=["blur", "noise"])
-def test_distances_rise_and_shares_fall_with_blur_and_noise(fault: Callable, embed: Callable) -> None:
+def test_distances_rise_and_shares_fall_with_blur_and_noise(fault, embed):
     images = crops(per_photograph=20)
     condition = np.stack([np.asarray(one.resize((2, 2)), float).ravel()[:8] for one in images])
     real, *_ = sets = [embed(images), *(embed([fault(one, strength) for one in images]) for strength in (1, 2, 4, 8))]
@@ -88,7 +88,7 @@ def test_distances_rise_and_shares_fall_with_blur_and_noise(fault: Callable, emb
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_neither_order_nor_a_rotation_of_the_features_matters(name: str) -> None:
+def test_neither_order_nor_a_rotation_of_the_features_matters(name):
     rng = np.random.default_rng(1)
     sides = [rng.normal(size=(50, 8)) for _ in range(3)]
     rows, columns, turn = rng.permutation(50), rng.permutation(8), np.linalg.qr(rng.normal(size=(8, 8)))[0]
@@ -99,7 +99,7 @@ def test_neither_order_nor_a_rotation_of_the_features_matters(name: str) -> None
 
 
 @pytest.mark.parametrize("name", [*DISTANCES, *SHARES])
-def test_symmetry_or_its_absence(name: str) -> None:
+def test_symmetry_or_its_absence(name):
     rng = np.random.default_rng(3)
     real, generated, condition = rng.normal(size=(60, 5)), 0.5 * rng.normal(size=(60, 5)), rng.normal(size=(60, 2))
     forth, back = ALL[name](real, generated, condition), ALL[name](generated, real, condition)
@@ -114,9 +114,7 @@ def test_symmetry_or_its_absence(name: str) -> None:
 @pytest.mark.parametrize(("n", "d"), [(1, 4), (5, 12), (12, 5)])
 @pytest.mark.parametrize("constant", [False, True], ids=["drawn", "constant"])
 @pytest.mark.parametrize("name", ALL)
-def test_few_images_and_constant_features_have_a_finite_value_or_a_reason(
-    name: str, constant: bool, n: int, d: int
-) -> None:
+def test_few_images_and_constant_features_have_a_finite_value_or_a_reason(name, constant, n, d):
     rng = np.random.default_rng(4)
     sides = [np.full((n, d), 0.5) if constant else rng.normal(size=(n, d)) for _ in range(3)]
     try:
@@ -129,7 +127,7 @@ def test_few_images_and_constant_features_have_a_finite_value_or_a_reason(
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_row_that_is_not_finite_is_named(name: str) -> None:
+def test_a_row_that_is_not_finite_is_named(name):
     rng = np.random.default_rng(5)
     sides = [rng.normal(size=(20, 4)) for _ in range(3)]
     sides[1][7, 2] = np.nan
@@ -138,7 +136,7 @@ def test_a_row_that_is_not_finite_is_named(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["cfred", "clipscore", "preference"])
-def test_unequal_counts_of_what_is_paired_are_an_error_with_both_counts(name: str) -> None:
+def test_unequal_counts_of_what_is_paired_are_an_error_with_both_counts(name):
     rows = np.random.default_rng(6).normal(size=(20, 4))
     with pytest.raises(BadInput, match=r"\b20\b.*\b17\b|\b17\b.*\b20\b"):
         ALL[name](rows[:17], rows[:17], rows)

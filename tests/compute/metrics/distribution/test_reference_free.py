@@ -23,7 +23,7 @@ def draw(n: int, d: int, *, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal((n, d))
 
 
-def test_inception_score_of_torch_fidelity() -> None:
+def test_inception_score_of_torch_fidelity():
     reference = pytest.importorskip("torch_fidelity.metric_isc")
     torch = pytest.importorskip("torch")
     logits = 3 * draw(200, 12)
@@ -33,7 +33,7 @@ def test_inception_score_of_torch_fidelity() -> None:
     assert record.sd == pytest.approx(expected[reference.KEY_METRIC_ISC_STD], rel=1e-9)
 
 
-def test_inception_score_of_sure_and_even_answers_is_the_number_of_classes() -> None:
+def test_inception_score_of_sure_and_even_answers_is_the_number_of_classes():
     logits = 1000 * np.tile(np.eye(5), (4, 1))
     assert inception_score(logits=logits, splits=4).value == pytest.approx(5)
     assert inception_score(logits=logits[:1].repeat(20, axis=0), splits=4).value == 1
@@ -41,14 +41,14 @@ def test_inception_score_of_sure_and_even_answers_is_the_number_of_classes() -> 
     assert inception_score(logits=adding_to_a_row_changes_nothing, splits=4).value == pytest.approx(5)
 
 
-def test_inception_score_warns() -> None:
+def test_inception_score_warns():
     record = inception_score(logits=np.zeros((40, 3)), splits=1)
     assert record.value == 1
     assert record.warnings == ("Every image has the same value in all classes: these are not predictions",)
     assert "4 images a part for 9 classes" in inception_score(logits=draw(40, 9), splits=10).warnings[0]
 
 
-def test_inception_score_of_bad_input() -> None:
+def test_inception_score_of_bad_input():
     logits = draw(6, 4)
     with pytest.raises(BadInput, match="splits 7: take 1 or more, and at most as many as there are images, 6"):
         inception_score(logits=logits, splits=7)
@@ -57,7 +57,7 @@ def test_inception_score_of_bad_input() -> None:
 
 @pytest.mark.parametrize(("n", "d"), [(12, 40), (40, 12), (1, 5)])
 @pytest.mark.parametrize("order", [0.5, 1.0, 2.0, np.inf])
-def test_vendi_by_the_whole_kernel(n: int, d: int, order: float) -> None:
+def test_vendi_by_the_whole_kernel(n, d, order):
     rows = draw(n, d)
     length = np.linalg.norm(rows, axis=1)
     kernel = np.array([[a @ b for b in rows] for a in rows]) / np.outer(length, length) / n
@@ -72,7 +72,7 @@ def test_vendi_by_the_whole_kernel(n: int, d: int, order: float) -> None:
     assert record.value == pytest.approx(expected, rel=1e-8)
 
 
-def test_vendi_counts_distinct_images() -> None:
+def test_vendi_counts_distinct_images():
     distinct = np.eye(6)
     assert vendi(features=distinct).value == pytest.approx(6)
     assert vendi(features=np.repeat(distinct, 3, axis=0)).value == pytest.approx(6)
@@ -83,7 +83,7 @@ def test_vendi_counts_distinct_images() -> None:
     assert "at most the number of images, 6" in vendi(features=distinct).warnings[0]
 
 
-def test_vendi_of_bad_input() -> None:
+def test_vendi_of_bad_input():
     rows = draw(6, 4)
     for order in (0, -1, np.nan):
         with pytest.raises(BadInput, match="order"):
@@ -93,7 +93,7 @@ def test_vendi_of_bad_input() -> None:
         vendi(features=rows)
 
 
-def test_clipscore_and_preference_by_scipy_cosine() -> None:
+def test_clipscore_and_preference_by_scipy_cosine():
     image, text = draw(30, 8), draw(30, 8, seed=1)
     cosines = [1 - cosine(a, b) for a, b in zip(image, text, strict=True)]
     assert min(cosines) < 0
@@ -104,34 +104,34 @@ def test_clipscore_and_preference_by_scipy_cosine() -> None:
     assert preference_score(image=image, text=text).value == pytest.approx(100 * np.mean(cosines))
 
 
-def test_cosines_best_and_worst() -> None:
+def test_cosines_best_and_worst():
     rows = draw(5, 3)
     assert clipscore(image=rows, text=2 * rows).value == pytest.approx(2.5)
     assert clipscore(image=rows, text=-rows).value == 0
     assert preference_score(image=rows, text=-rows).value == pytest.approx(-100)
 
 
-def test_interval_is_students() -> None:
+def test_interval_is_students():
     scores = draw(12, 1)[:, 0]
     record = mean_score(scores=scores)
     expected = stats.t.interval(0.95, 11, loc=scores.mean(), scale=stats.sem(scores))
     assert (record.low, record.high) == pytest.approx(expected)
 
 
-def test_images_of_one_prompt_move_together() -> None:
+def test_images_of_one_prompt_move_together():
     scores = draw(12, 1)[:, 0]
     once, twice = mean_score(scores=scores), mean_score(scores=np.repeat(scores, 2), prompts=np.repeat(range(12), 2))
     assert twice.stderr == pytest.approx(once.stderr)
     assert mean_score(scores=np.repeat(scores, 2)).stderr < 0.8 * once.stderr
 
 
-def test_one_prompt_has_no_interval() -> None:
+def test_one_prompt_has_no_interval():
     for record in (mean_score(scores=[3.0]), mean_score(scores=[2.0, 4.0], prompts=["a", "a"])):
         assert record.value == 3
         assert (record.low, record.high, record.stderr) == (None, None, None)
 
 
-def test_means_of_bad_input() -> None:
+def test_means_of_bad_input():
     rows = draw(4, 3)
     with pytest.raises(BadInput, match="text: row 1 is all zeros"):
         clipscore(image=rows, text=rows * [[1], [0], [1], [1]])

@@ -24,19 +24,19 @@ def items(image_at: list[int], text_at: list[int]) -> Mixed:
     )
 
 
-def test_images_and_texts_are_summed_as_they_are() -> None:
+def test_images_and_texts_are_summed_as_they_are():
     found = fusion.embed(Known(VECTORS, abilities=BOTH), items([0, 1, -1, 1], [0, -1, 1, 0]), how="sum")
     assert found.tolist() == [[1, 0, 3], [0, 2, 0], [4, 0, 0], [0, 2, 3]]
 
 
-def test_one_modality_is_not_copied_but_ordered() -> None:
+def test_one_modality_is_not_copied_but_ordered():
     model = Known(VECTORS, abilities=("embed_image",))
     column = images([b"a", b"b"], of="tests")
     one = Mixed(names=("p", "q", "r"), image=column, image_at=np.array([1, 0, 1]))
     assert fusion.embed(model, one, how="sum").tolist() == [[0, 2, 0], [1, 0, 0], [0, 2, 0]]
 
 
-def test_of_late_interaction_an_item_has_the_vectors_of_its_image_and_of_its_text() -> None:
+def test_of_late_interaction_an_item_has_the_vectors_of_its_image_and_of_its_text():
     model = Known({b"a": np.eye(2), b"b": [[5, 5]], "x": [[1, 1]], "y": [[2, 2]]}, abilities=BOTH, late=True)
     a, b, x, y = [[1, 0], [0, 1]], [[5, 5]], [[1, 1]], [[2, 2]]
     one = Mixed(names=("p", "q", "r"), image=images([b"a", b"b"], of="tests"), image_at=np.array([1, 0, 1]))
@@ -47,7 +47,7 @@ def test_of_late_interaction_an_item_has_the_vectors_of_its_image_and_of_its_tex
         assert found.read(np.array([2, 0]))[0].tolist() == wanted[2]
 
 
-def test_what_does_not_fit_is_named() -> None:
+def test_what_does_not_fit_is_named():
     model = Known(VECTORS, abilities=BOTH)
     with pytest.raises(BadInput, match="'m1' has neither"):
         fusion.embed(model, items([0, -1], [0, -1]), how="sum")

@@ -1,7 +1,5 @@
 """Answers as models give them, and what must not be read as one. The expectations are written by hand, case by case."""
 
-from __future__ import annotations
-
 import random
 
 import pytest
@@ -132,12 +130,12 @@ UNREAD = (
 
 
 @pytest.mark.parametrize(("text", "choices", "expected"), CLEAR)
-def test_what_answers_clearly_is_read(text: str, choices: tuple[str, ...], expected: int | None) -> None:
+def test_what_answers_clearly_is_read(text, choices, expected):
     assert read(text, choices) == expected
 
 
 @pytest.mark.parametrize("text", UNREAD)
-def test_what_does_not_is_left_unread(text: str) -> None:
+def test_what_does_not_is_left_unread(text):
     assert read(text, SIMILAR) is None
 
 
@@ -146,23 +144,23 @@ def test_what_does_not_is_left_unread(text: str) -> None:
     [("(A)", 0), ("B. The second has less", 1), ("<think>A?</think>\n(B)", 1), ("<think>(A)", None)]
     + [(text, None) for text in ("I prefer Image 2", "Image 2 has less noise, but", "First guess:\n(A)\n, bu")],
 )
-def test_of_a_cut_answer_only_its_beginning_is_read(text: str, expected: int | None) -> None:
+def test_of_a_cut_answer_only_its_beginning_is_read(text, expected):
     assert read(text, SIMILAR, finish="length") == expected
     assert read(text, SIMILAR, finish="refusal") is None
 
 
-def test_bare_letters_may_be_offered() -> None:
+def test_bare_letters_may_be_offered():
     assert [read(text, ("A", "B")) for text in ("B", "(A)", "Image 2", "C")] == [1, 0, None, None]
 
 
-def test_eight_options() -> None:
+def test_eight_options():
     eight = tuple(f"({letter}) Image {place + 2}" for place, letter in enumerate("ABCDEFGH"))
     for place, letter in enumerate("ABCDEFGH"):
         texts = (letter, f"Answer: ({letter.lower()})", f"Image {place + 2}")
         assert [read(text, eight) for text in texts] == [place] * 3
 
 
-def test_random_texts_never_raise_and_name_what_is_read() -> None:
+def test_random_texts_never_raise_and_name_what_is_read():
     """Pieces of answers in random order; with the options' letters swapped, a letter means the other option."""
     draw = random.Random(7)
     pieces = [

@@ -39,7 +39,7 @@ def shown(parts: tuple[str | Picture, ...]) -> list[bytes]:
     return [part.data for part in parts if isinstance(part, Picture)]
 
 
-def test_an_image_among_images_is_asked_as_printed() -> None:
+def test_an_image_among_images_is_asked_as_printed():
     asked = questions(choices(pictures("a"), pictures("b"), reference=pictures("r")))
     assert [question.item for question in asked] == ["first", "second"]
     assert text(asked[0].parts) == TABLE_7["image"]
@@ -47,7 +47,7 @@ def test_an_image_among_images_is_asked_as_printed() -> None:
     assert asked[0].choices == ("(A) Image 2", "(B) Image 3")
 
 
-def test_captions_of_an_image() -> None:
+def test_captions_of_an_image():
     asked = questions(choices(words("a"), words("b"), reference=pictures("r")))
     assert [text(question.parts) for question in asked] == [
         TABLE_7["text"].replace("{caption1}", f"a text {row}").replace("{caption2}", f"b text {row}")
@@ -57,7 +57,7 @@ def test_captions_of_an_image() -> None:
     assert asked[0].choices == ("(A) Caption 1", "(B) Caption 2")
 
 
-def test_quality_and_attributes_have_prompts_of_their_own() -> None:
+def test_quality_and_attributes_have_prompts_of_their_own():
     """The published Qwen2-VL and InternVL runs asked for quality throughout (FACTS, Known faults)."""
     asked = {
         question: text(questions(choices(pictures("a"), pictures("b"), question=question))[0].parts)
@@ -69,7 +69,7 @@ def test_quality_and_attributes_have_prompts_of_their_own() -> None:
     assert not any("quality" in asked[attribute] for attribute in ATTRIBUTES)
 
 
-def test_the_odd_one_of_three() -> None:
+def test_the_odd_one_of_three():
     asked = questions(
         OddOneOut(names=("x", "y"), members=(pictures("a"), pictures("b"), pictures("c")), odd=np.zeros(2, int))
     )
@@ -79,7 +79,7 @@ def test_the_odd_one_of_three() -> None:
 
 
 @pytest.mark.parametrize("k", range(3, 9))
-def test_more_alternatives_are_all_shown_and_offered(k: int) -> None:
+def test_more_alternatives_are_all_shown_and_offered(k):
     many = [pictures(f"m{place}-") for place in range(k)]
     for data, first, noun in (
         (choices(*many, reference=pictures("r")), 2, "Image"),
@@ -100,7 +100,7 @@ def test_more_alternatives_are_all_shown_and_offered(k: int) -> None:
     assert len(shown(questions(choices(*many, reference=pictures("r")))[0].parts)) == k + 1
 
 
-def test_a_caption_is_never_taken_for_part_of_the_prompt() -> None:
+def test_a_caption_is_never_taken_for_part_of_the_prompt():
     tricky = "an <image> of {caption2} and (A) Image 7"
     asked = questions(choices(items.texts([tricky, tricky], of="a"), words("b"), reference=pictures("r")))[0]
     assert f"caption 1: {tricky}," in text(asked.parts)
@@ -108,7 +108,7 @@ def test_a_caption_is_never_taken_for_part_of_the_prompt() -> None:
     assert asked.choices == ("(A) Caption 1", "(B) Caption 2")
 
 
-def test_what_no_prompt_is_made_for_is_refused() -> None:
+def test_what_no_prompt_is_made_for_is_refused():
     for data in (
         choices(words("a"), words("b"), reference=words("r")),
         choices(words("a"), words("b"), question="quality"),

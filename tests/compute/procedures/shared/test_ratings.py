@@ -1,7 +1,5 @@
 """Answers as judges write them, each with the score or the reason that a careful reader gives it."""
 
-from __future__ import annotations
-
 import pytest
 
 from compute.procedures.shared import ratings
@@ -189,12 +187,12 @@ INVALID = {
 
 
 @pytest.mark.parametrize(("text", "value"), SCORES.items(), ids=range(len(SCORES)))
-def test_a_clear_score(text: str, value: int) -> None:
+def test_a_clear_score(text, value):
     assert ratings.read(text) == Rating(value=value), text
 
 
 @pytest.mark.parametrize(("text", "problem"), INVALID.items(), ids=range(len(INVALID)))
-def test_no_clear_score(text: str, problem: str) -> None:
+def test_no_clear_score(text, problem):
     assert ratings.read(text) == Rating(problem=problem), text
     assert problem in PROBLEMS
 
@@ -221,7 +219,7 @@ def test_no_clear_score(text: str, problem: str) -> None:
         ("Score: 0\nReason: no", Rating(problem="out of range")),
     ],
 )
-def test_an_answer_that_was_cut(text: str, rating: Rating) -> None:
+def test_an_answer_that_was_cut(text, rating):
     assert ratings.read(text, finish="length") == rating
 
 
@@ -235,7 +233,7 @@ def test_an_answer_that_was_cut(text: str, rating: Rating) -> None:
         *dict.fromkeys(("3 cats", "They share 2 dogs.", "between 6 and 8")).items(),
     ],
 )
-def test_the_lenient_reader(text: str, value: int | None) -> None:
+def test_the_lenient_reader(text, value):
     assert ratings.read(text, lenient=True).value == value
     if value and "Score: 7\n" not in text:
         assert ratings.read(text).value is None
@@ -243,10 +241,10 @@ def test_the_lenient_reader(text: str, value: int | None) -> None:
 
 
 @pytest.mark.parametrize(("text", "value"), [("7\nBoth show", 7), ("**7/10**\n", 7), ("7", None), ("7 or\n8", None)])
-def test_of_a_cut_answer_the_lenient_reader_takes_a_first_line_that_is_a_number(text: str, value: int | None) -> None:
+def test_of_a_cut_answer_the_lenient_reader_takes_a_first_line_that_is_a_number(text, value):
     assert ratings.read(text, finish="length", lenient=True).value == value
 
 
-def test_a_refusal_that_the_endpoint_reports() -> None:
+def test_a_refusal_that_the_endpoint_reports():
     assert ratings.read("", finish="refusal") == Rating(problem="refused")
     assert ratings.read("Score: 7", finish="stop") == Rating(value=7)

@@ -21,7 +21,7 @@ def ask(model: Known) -> replies.Evidence:
     return replies.ask(model, DATA, right=DATA.odd, details=[{"images": []}] * 4)
 
 
-def test_what_only_some_replies_state_is_no_total() -> None:
+def test_what_only_some_replies_state_is_no_total():
     """A reply that never came took nothing that is known; an older log states no cost."""
     came = Reply(item="a", text="A", input_tokens=7, seconds=0.5, cost=0.25)
     older = Reply(item="b", text="B", input_tokens=5, seconds=1.0)

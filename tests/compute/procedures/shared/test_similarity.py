@@ -18,7 +18,7 @@ def maxsim(first: np.ndarray, second: np.ndarray) -> float:
     return sum(max(float(a @ b) for b in second) for a in first)
 
 
-def test_cosine_row_by_row() -> None:
+def test_cosine_row_by_row():
     rng = np.random.default_rng(0)
     first, second = rng.standard_normal((2, 50, 8)).astype(np.float32)
     np.testing.assert_allclose(similarity.alike(first, second), np.diag(cosine_similarity(first, second)), atol=1e-7)
@@ -26,7 +26,7 @@ def test_cosine_row_by_row() -> None:
     assert similarity.alike(first, np.zeros_like(first)).tolist() == [0.0] * 50
 
 
-def test_maxsim_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_maxsim_in_blocks(monkeypatch):
     """No more of the documents are in memory at once than a block's."""
     monkeypatch.setattr(similarity, "QUERY_VECTORS", 20)
     monkeypatch.setattr(similarity, "DOCUMENT_VECTORS", 30)
@@ -43,7 +43,7 @@ def test_maxsim_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(seen) > 3 and max(seen) <= 30
 
 
-def test_likeness_whichever_stands_first() -> None:
+def test_likeness_whichever_stands_first():
     """Cosines as they are, a metric by the mean of both orders; of text and image the text comes first."""
     column, other, said = images([b"a", b"b"], of="tests"), images([b"cc", b"d"], of="tests"), texts(["x", "y"], of="t")
     vectors = {b"a": [1, 0], b"b": [0, 1], b"cc": [1, 1], b"d": [0, 2], "x": [1, 1], "y": [2, 0]}
@@ -60,7 +60,7 @@ def test_likeness_whichever_stands_first() -> None:
         similarity.symmetric(Known(vectors, abilities=("embed_text",)), column, other)
 
 
-def test_a_comparison_without_a_number_is_named() -> None:
+def test_a_comparison_without_a_number_is_named():
     silent = Known(abilities=("compare",), compare=lambda first, second: np.nan)
     with pytest.raises(BadItem, match="tests, image 0: known gave no number"):
         similarity.compared(silent, None, images([b"a", b"b"], of="tests"))

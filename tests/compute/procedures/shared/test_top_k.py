@@ -37,7 +37,7 @@ def searched(
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_it_is_the_plain_sort_whatever_the_blocks(seed: int) -> None:
+def test_it_is_the_plain_sort_whatever_the_blocks(seed):
     """Few values, both signs and both zeros: most documents tie with others, within and across blocks."""
     rng = np.random.default_rng(seed)
     queries, documents, depth = (int(rng.integers(1, most)) for most in (20, 120, 130))
@@ -56,7 +56,7 @@ def test_it_is_the_plain_sort_whatever_the_blocks(seed: int) -> None:
         assert scores_found[query, : len(wanted)].tolist() == scores[query, wanted].tolist()
 
 
-def test_later_blocks_of_which_little_enters() -> None:
+def test_later_blocks_of_which_little_enters():
     """Enough documents that later blocks are picked over, not sorted; ten equal values straddle the last place kept."""
     rng = np.random.default_rng(0)
     scores = rng.standard_normal((5, 4000)).astype(np.float32)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -15,13 +14,12 @@ from compute.analysis.generators.generator_differences import generator_differen
 from compute.metrics.distribution.frechet import frechet
 from compute.metrics.distribution.intervals import leave_out, share_out
 from tests.slow import significance
-from tests.slow.significance import Board
 
 DOCUMENTED = (paths.DOCS / "significance.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("paired", [True, False], ids=["paired", "unpaired"])
-def test_generators_that_are_alike_are_seldom_significantly_different(paired: bool) -> None:
+def test_generators_that_are_alike_are_seldom_significantly_different(paired):
     """Simulated Fréchet distances of five equal generators: any wrong claim in at most one of ten trials."""
     rng, wrong, trials = np.random.default_rng(3), 0, 120
     blocks = share_out(60)
@@ -41,7 +39,7 @@ def test_generators_that_are_alike_are_seldom_significantly_different(paired: bo
 
 
 @pytest.mark.parametrize("make", significance.EQUAL.values(), ids=list(significance.EQUAL))
-def test_equal_models_are_told_apart_on_one_board_in_twenty(make: Callable[[np.random.Generator], Board]) -> None:
+def test_equal_models_are_told_apart_on_one_board_in_twenty(make):
     """docs/significance.md has the shares of 2,000 boards; of these 200, a share of 5% is at most 10% by chance."""
     shares = significance.simulate(make, trials=200, seed=2)
     assert shares.wrong <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 200)
@@ -50,7 +48,7 @@ def test_equal_models_are_told_apart_on_one_board_in_twenty(make: Callable[[np.r
 
 @pytest.mark.parametrize("shape", significance.SHAPES)
 @pytest.mark.parametrize("kind", ["normal", "heavy tails", "20% missing"])
-def test_a_board_keeps_its_promise_and_finds_what_is_documented(shape: str, kind: str) -> None:
+def test_a_board_keeps_its_promise_and_finds_what_is_documented(shape, kind):
     """Of 60 boards, where docs/significance.md has the share that 400 others found: within three standard errors."""
     make = partial(significance.made, shape=shape, kind=kind)
     assert significance.simulate(partial(make, spread=0.0), trials=60, seed=2).wrong <= 0.14

@@ -1,9 +1,5 @@
 """A shipped calibration is what the command makes."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -16,7 +12,7 @@ from compute.models import hardware
 from compute.tasks.source import Source
 
 
-def test_what_is_shipped_is_what_the_command_makes(tmp_path: Path) -> None:
+def test_what_is_shipped_is_what_the_command_makes(tmp_path):
     """Of a metric without weights."""
     shipped = files.read(files.path(paths.COMPUTED, model="psnr", domain="photographs", pairing="image-image"))
     catalog = known()

@@ -1,10 +1,7 @@
 """Two builds of one database at once."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from pathlib import Path
 
 from compute.database import build, store
 from compute.paths import ROOT
@@ -18,7 +15,7 @@ build.build(Path(sys.argv[1]), results=Path(sys.argv[2]))
 """
 
 
-def test_two_builds_at_once_both_end_whole(tmp_path: Path) -> None:
+def test_two_builds_at_once_both_end_whole(tmp_path):
     path, results = tmp_path / "own.duckdb", tmp_path / "results"
     builds = [
         subprocess.Popen([sys.executable, "-c", BUILDS, str(path), str(results)], cwd=ROOT, stderr=subprocess.PIPE)

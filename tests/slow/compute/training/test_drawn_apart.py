@@ -8,7 +8,7 @@ from compute.training import drawn
 from compute.training.question_groups import QUESTIONS
 
 
-def test_validation_has_the_suite_s_tasks_and_shares_no_image_with_it_or_with_training() -> None:
+def test_validation_has_the_suite_s_tasks_and_shares_no_image_with_it_or_with_training():
     def images(data) -> set[bytes]:
         columns = [column for subsets in data for column in every_column(subsets) if column.modality == "image"]
         return {key for column in columns for key in column.keys.tolist()}

@@ -39,7 +39,7 @@ def main(out: str, folder: str, steps: int, delay: float) -> None:
     trained(Path(out), encoder, plan=LONG, measure=Wavering(encoder))
 
 
-def test_a_run_killed_at_random_moments_ends_with_the_same_losses_and_weights(tmp_path: Path) -> None:
+def test_a_run_killed_at_random_moments_ends_with_the_same_losses_and_weights(tmp_path):
     whole = base(tmp_path / "base")
     folder, state = trained(tmp_path / "whole", whole, plan=LONG, measure=Wavering(whole))
     chance = random.Random()  # new moments every time

@@ -29,7 +29,7 @@ print(made.settings["asked"], made.settings["invalid"] + made.settings["errors"]
 """
 
 
-def test_a_run_killed_with_32_requests_under_way_pays_nothing_twice(tmp_path: Path) -> None:
+def test_a_run_killed_with_32_requests_under_way_pays_nothing_twice(tmp_path):
     """SIGKILL; the server's own counts say what was asked. 100 pairs are 200 questions."""
     with running("--delay", "0.3") as server:
         environment = os.environ | {

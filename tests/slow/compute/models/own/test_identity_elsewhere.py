@@ -1,7 +1,5 @@
 """An object's digest in another process: nothing of addresses or hash seeds is in it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

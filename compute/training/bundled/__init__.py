@@ -1,1 +1,0 @@
-"""The recipe of the bundled model: drawn lessons, their losses, its tokenizer."""

@@ -1,0 +1,106 @@
+"""The Try page's section "Where do they agree?": how far a score falls without each part of an image."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import gradio as gr
+import numpy as np
+from markupsafe import Markup
+
+from compute.live.inputs import thumbnail
+from compute.live.questions import LiveQuestion
+from compute.models.abilities import pairing_of, scores
+from compute.types import BadInput
+from leaderboard.html.components import folded
+from leaderboard.html.templates import macro, render
+from leaderboard.live.live import QUEUE
+from leaderboard.page import Site, static_html
+from leaderboard.pages.try_it.perturb import Section, names
+from leaderboard.web.errors import caught
+
+SENTENCE = (
+    "Each part of an image is greyed in turn, and the model compares the two again. Where the score falls, it rests on "
+    "that part; where it rises, that part spoke against it."
+)
+
+
+def section(site: Site, payload: gr.JSON) -> Section:
+    """Builds the section, which is visible once an image was compared by a model that gives scores."""
+    with folded(site.blocks, "Where do they agree?") as accordion:
+        static_html(f"<p class='pg-quiet'>{SENTENCE}</p>")
+        with gr.Row(elem_classes="pg-controls"):
+            pair = gr.Dropdown([], value=None, label="Between")
+            model = gr.Dropdown([], value=None, label="For this model")
+            show = gr.Button("Show", scale=0, min_width=120)
+        output = gr.HTML("", apply_default_css=False)
+
+    def renew(question: LiveQuestion, request: dict[str, Any]) -> dict[Any, Any]:
+        pairs = _pairs(question)
+        models = [(row.title, row.key) for row in site.live.models(request["models"]) if scores(row, question.pairing)]
+        visible = bool(pairs and models)
+        return {
+            accordion: gr.update(visible=visible),
+            pair: gr.update(choices=pairs, value=pairs[0][1] if visible else None),
+            model: gr.update(choices=models, value=models[0][1] if visible else None),
+            output: "",
+        }
+
+    @caught(macro("message"))
+    def draw(between: str | None, key: str | None, payload: dict[str, Any], request: gr.Request) -> str:
+        return occlusion_map(site, payload, request, between=str(between or ""), key=str(key or ""))
+
+    show.click(
+        draw,
+        inputs=[pair, model, payload],
+        outputs=[output],
+        preprocess=False,  # the choices are those of the question
+        concurrency_id=QUEUE,
+        show_progress="minimal",
+        trigger_mode="once",
+        api_visibility="private",
+    )
+    return Section(components=[accordion, pair, model, output], renew=renew)
+
+
+def _pairs(question: LiveQuestion) -> list[tuple[str, str]]:
+    """Two inputs at a time, one of them an image: the reference with each of the others, else every two."""
+    titles, kinds = names(question), question.kinds
+    found = [
+        pair
+        for pair in combinations(range(len(kinds)), 2)
+        if "image" in (kinds[pair[0]], kinds[pair[1]]) and (question.mode != "choice" or not pair[0])
+    ]
+    return [(f"{titles[first]} and {titles[second]}", f"{first},{second}") for first, second in found]
+
+
+def occlusion_map(site: Site, payload: dict[str, Any], request: Any, *, between: str, key: str) -> Markup:
+    """The images of a pair under their grids. Raises LikenessError."""
+    live = site.live
+    live.admit(request)
+    question, _ = live.read(payload)
+    if between not in [places for _, places in _pairs(question)]:
+        raise BadInput("Choose two inputs first")
+    pair = [question.inputs[int(index)] for index in between.split(",")]
+    row = live.roster.row(key)
+    if not scores(row, pairing_of(*(each.modality for each in pair))):
+        raise BadInput(f"{row.title} gives no score for these two. Choose another model")
+    whole, grids = live.drops(row, pair, session=str(payload.get("session", "")))
+    images = [(each, grid) for each, grid in zip(pair, grids, strict=True) if grid is not None]
+    return render(
+        "pages/try_it/occlusion.html",
+        images=[
+            (
+                each.name,
+                each.content.size,
+                thumbnail(each.content),
+                grid.tolist(),
+                np.unravel_index(grid.argmax(), grid.shape),
+            )
+            for each, grid in images
+        ],
+        model=row.title,
+        whole=whole,
+        most=max(float(np.abs(grid).max()) for _, grid in images),
+    )

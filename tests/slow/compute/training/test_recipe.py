@@ -1,0 +1,138 @@
+"""The bundled model: its lessons, losses and tokenizer, a run that is stopped and taken up, and what is shipped."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoTokenizer, CLIPModel
+
+from assets.tiny.recipe import lessons, losses, train
+from compute.paths import ROOT
+from compute.types import BadInput
+
+TINY = ROOT / "assets" / "tiny"
+SHORT = train.TrainingPlan(steps=4, images=16, warm_up=2, dtype="float32", threads=1)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Few words; training sets the number of threads of the process."""
+    monkeypatch.setattr(train, "SCENES", 50)
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+def test_a_lesson_says_what_holds():
+    """True captions hold and false ones do not; the batch is a function of seed and step."""
+    lesson, again = (lessons.lesson(seed=3, step=5, images=32) for _ in range(2))
+    assert (lesson.images == again.images).all() and lesson.texts == again.texts
+    rows = np.arange(32)
+    own = [lesson.true[rows, lessons.TEXTS * rows + place] for place in range(lessons.TEXTS)]
+    assert own[0].all() and own[1].all() and not own[2].any()
+    assert lesson.families == 4 and lesson.named.shape == (32, len(lessons.NAMED)) and lesson.named.any(axis=1).all()
+    assert lesson.texts != lessons.lesson(seed=3, step=6, images=32).texts
+    assert len(lesson.answers) == lessons.ANSWERS * len(lesson.asked) > 0 and lesson.images[lesson.asked].any()
+
+
+def test_contrast_is_the_cross_entropy_without_other_truths():
+    """Against a loop in numpy that writes out each softmax over the pairs that are left."""
+    rng = np.random.default_rng(0)
+    n, scale = 5, 4.0
+    images, texts = (
+        x / np.linalg.norm(x, axis=1, keepdims=True) for x in (rng.normal(size=(n, 6)), rng.normal(size=(n * 3, 6)))
+    )
+    true = rng.random((n, n * 3)) < 0.3
+    true[np.arange(n)[:, None], 3 * np.arange(n)[:, None] + np.arange(3)] = [True, True, False]
+    logits, total = scale * images @ texts.T, 0.0
+    for which in range(2):
+        for i in range(n):
+            own = 3 * i + which
+            row = [logits[i, j] for j in range(n * 3) if j == own or not true[i, j]]
+            column = [logits[k, own] for k in range(n) if k == i or not true[k, own]]
+            total += sum(np.log(np.exp(part).sum()) - logits[i, own] for part in (row, column)) / n / 4
+    found = losses.contrast(*map(torch.from_numpy, (images, texts, true)), torch.tensor(scale))
+    assert float(found) == pytest.approx(total, rel=1e-9)
+
+
+def test_nearness_and_ordering_fall_when_images_stand_in_order():
+    """Closed forms: no loss beyond the margin, the margin itself for equal images; softplus(0) for equal scores."""
+    reference, near, far = torch.eye(3)[0], torch.eye(3)[0], torch.eye(3)[1]
+    assert float(losses.nearness(torch.stack([reference, near, far]), 1)) == 0
+    assert float(losses.nearness(torch.stack([reference, near, near]), 1)) == pytest.approx(losses.MARGIN)
+    qualities = torch.tensor([[0.0] * 5, [-5.0, 100, 100, 100, torch.nan]])
+    same = losses.ordering(torch.ones(2, 3), torch.ones(len(losses.prompts()), 3), qualities)
+    assert float(same) == pytest.approx(np.log(2) * 17 / 21, rel=1e-5)  # no order by sharpness, 4 of 21 columns
+
+
+def test_questions_are_a_choice_of_four():
+    """Closed forms: log 4 for four equal answers, log(1 + 3 / e) where the first leads by one."""
+    images, same = torch.eye(2), torch.ones(8, 2)
+    assert float(losses.questions(images, same, torch.tensor([1, 0]), torch.tensor(9.0))) == pytest.approx(np.log(4))
+    first = torch.tensor([[1.0, 0], [0, 0], [0, 0], [0, 0]])
+    found = losses.questions(images, first, torch.tensor([0]), torch.tensor(1.0))
+    assert float(found) == pytest.approx(np.log(1 + 3 / np.e))
+
+
+def test_words_are_single_tokens_and_anything_can_be_written(tmp_path):
+    count = train.write(tmp_path)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    assert len(tokenizer) == count
+    assert all(len(tokenizer(word)["input_ids"]) == 3 for word in train.words())
+    for text in ("A red star left of a blue ring.", "Zebra, quäx 12! 日本", "x"):
+        ids = tokenizer(text)["input_ids"]
+        assert ids[0] == count - 2 and ids.index(count - 1) == len(ids) - 1
+        assert tokenizer.decode(ids[1:-1]).replace(" ", "") == text.lower().replace(" ", "")
+
+
+def test_a_stopped_run_goes_on_to_the_same_weights(quick, tmp_path):
+    """Two steps, then the rest, against all at once; and a state is not taken up by another plan."""
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    averages, _ = train.train(whole, plan=SHORT, every=2)
+    with pytest.MonkeyPatch.context() as patch:
+
+        def stop(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        patch.setattr(train.log, "info", stop)  # after the state is stored
+        with pytest.raises(KeyboardInterrupt):
+            train.train(parts, plan=SHORT, every=2)
+    with pytest.raises(BadInput, match="plan"):
+        train.train(parts, plan=replace(SHORT, seed=1), every=2)
+    train.train(parts, plan=SHORT, every=2)
+    assert (parts / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
+    assert averages["contrast"] > 0 and not (whole / train.CHECKPOINT).exists()
+
+
+def test_measures_of_plain_images():
+    """Closed forms: grey has no colour or contrast; half black and half white has luma 127.5 and deviation 127.5."""
+    grey = np.full((1, 8, 8, 3), 100, np.uint8)
+    halves = np.zeros((1, 8, 8, 3), np.uint8)
+    halves[:, :4] = 255
+    assert lessons.colourfulness(grey)[0] == pytest.approx(0, abs=1e-3)
+    assert lessons.brightness(grey)[0] == pytest.approx(100, abs=1e-3)
+    assert lessons.contrast(halves)[0] == pytest.approx(127.5, abs=1e-2)
+    red = np.zeros((1, 8, 8, 3), np.uint8)
+    red[..., 0] = 200  # no spread; means 200 and 100: 0.3 * sqrt(200^2 + 100^2)
+    assert lessons.colourfulness(red)[0] == pytest.approx(0.3 * np.hypot(200, 100), rel=1e-4)
+
+
+def test_the_recipe_runs_from_a_checkout(tmp_path):
+    command = [sys.executable, "-m", "assets.tiny.recipe.train", "--to", str(tmp_path / "new"), "--steps", "1"]
+    made = subprocess.run([*command, "--seed", "4"], cwd=ROOT, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    assert "1 steps in " in made.stdout and "contrast " in made.stdout
+    assert CLIPModel.from_pretrained(tmp_path / "new").config.projection_dim == train.DIMENSION
+
+
+def test_what_is_shipped_is_small_and_in_half_precision():
+    """What it is worth is in the shipped results and calibrations."""
+    assert sum(file.stat().st_size for file in TINY.iterdir()) <= 6_000_000
+    assert json.loads((TINY / "config.json").read_text())["dtype"] == "float16"
+    assert "python -m assets.tiny.recipe.train" in (TINY / "recipe" / "README.md").read_text()
