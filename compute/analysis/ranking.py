@@ -125,7 +125,11 @@ class Ranking(ShowsItself):
                 found.mean_low[:], found.mean_high[:] = np.quantile(found.resampled, (0.025, 0.975), axis=0)
         else:
             found = _by_mean(found, enough, groups, tested=bool(test))
-        found = replace(found, why=_why(found, enough))
+        have = (~np.isnan(scores[:, used])).sum(axis=1)
+        why = means.unranked_because(
+            found.mean, enough, have, of=int(used.sum()), least=table.least, printed=bool(stands_in.any())
+        )
+        found = replace(found, why=why)
         return _tested(found, test) if test else found
 
     @property
@@ -554,24 +558,6 @@ def _tested(found: Ranking, test: str) -> Ranking:
     better = result.significant[np.ix_(rows, rows)] & (average[:, None] < average) & (rank[:, None] < rank)
     _decide(found, rows, better, known=np.ones(len(rows), bool), classes=classes)
     return replace(found, classes=tuple(classes), tested=result)
-
-
-def _why(ranking: Ranking, enough: Bools) -> tuple[str, ...]:
-    """Why each model has no rank."""
-    table = ranking.table
-    need, have = int(table.counted.sum()), (~np.isnan(ranking.scores[:, table.counted])).sum(axis=1)
-    share = "all" if table.least >= 1 else f"{table.least:.0%} of"
-    stand_in = " or a printed mean" if ranking.stands_in.any() else ""
-    sentences = []
-    for mean, ok, count in zip(ranking.mean, enough, have, strict=True):
-        known = f"{count} have a score{stand_in}"
-        if not np.isnan(mean):
-            sentences.append("")
-        elif not ok:
-            sentences.append(f"Not ranked: needs {share} {need} tasks; {known}")
-        else:
-            sentences.append(f"Not ranked: no score in one of the categories that count; of {need} tasks {known}")
-    return tuple(sentences)
 
 
 def _ranks(values: Ints) -> pd.Series:

@@ -38,6 +38,7 @@ from compute.io.files import parse_json
 from compute.io.forms import BLANK, Form, FormField
 from compute.io.images import is_image_name
 from compute.io.tables import is_table, read_lines, read_table
+from compute.io.votes import NUMBERS, PLACES, SIDES, TIES, side, word
 from compute.training.examples import QUALITY_PROMPT
 from compute.types import BadInput, CannotWrite, argument, shortened, words_of
 
@@ -50,16 +51,12 @@ NAMES = {
     "rater": "rater|annotator|completedby|worker|user|labeler|labeller|judge|evaluator|participant|observer|subjectid",
     "time": "time|timestamp|createdat|updatedat",
     "ignored": "name|id",
-    "tie": "tie|tied|tie (bothbad)|bothbad|both bad|both good|both|equal|neither|same|draw|unsure|cannot tell|"
-    "can't tell",
     "missing": "|none|nan|null|n/a|na|<na>|nat|-|missing|skipped",
 }
 RATER_ENDS = ("", "id", "name", "email", "key", "number")
-*FIELDS, TIES, MISSING = (names.split("|") for names in NAMES.values())
+*FIELDS, MISSING = (names.split("|") for names in NAMES.values())
 ROLES = {name: role for role, names in zip(NAMES, FIELDS, strict=False) for name in names}
 ROLES |= {f"{name}{end}": "rater" for name in ROLES if ROLES[name] == "rater" for end in RATER_ENDS}
-PLACES = SIDES, NUMBERS, *_ = (("left", "right"), ("1", "2"), ("first", "second"), ("a", "b"))  # of the two images
-CHOSEN = re.compile(r"(?:(?:image|model|option|alternative) ?)?([\w-]+?)(?:\.0+)?(?: image)?")
 NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 ADDRESS = re.compile(r"^[\w+.-]+://[^/?#]*|[?#].*")  # what is not the path
 UPLOADED = re.compile(r"[0-9a-f]{8}-(?=.)")  # what Label Studio writes before a file's name
@@ -266,7 +263,7 @@ def _annotated(data: dict[str, Any], results: Sequence[Any]) -> dict[str, Any]:
             text = dict(zip(SIDES, tags, strict=True)).get(text, text)
         answers.append(text)
     known = {*data, *TIES, *sum(PLACES, ())}
-    return data | {"choice": [text for text in answers if {text, _word(text)} & known] or answers}
+    return data | {"choice": [text for text in answers if {text, word(text)} & known] or answers}
 
 
 def _text(value: Any) -> str:
@@ -286,13 +283,6 @@ def _text(value: Any) -> str:
 def _role(heading: str) -> str:
     """Which of NAMES a field is; none of an image or anything else."""
     return ROLES.get(re.sub(r"[\W_]", "", heading.lower()), "")
-
-
-def _word(choice: str) -> str:
-    """A choice without what is not needed to tell it: `Image 1`, `model_1` and `1.0` are 1."""
-    text = re.sub(r"(?<=\w)[\s_]+(?=\w)", " ", choice.lower())
-    found = CHOSEN.fullmatch(text)
-    return found[1] if found else text
 
 
 # ---- rows to judgments
@@ -320,15 +310,14 @@ def _imported(
     elif not choices:
         listed = ", ".join(cells)
         raise BadInput(f"{title} has the fields {listed}. Call the one that holds left, right or tie `choice`")
-    words = {_word(text) for key in choices for text in cells[key] if text.lower() not in own}
+    words = {word(text) for key in choices for text in cells[key] if text.lower() not in own}
     numbers = {float(word) for word in words if NUMBER.fullmatch(word)}
     if not (numbers <= {1, 2} or numbers <= {0, 1}):
         listed = ", ".join(f"{number:g}" for number in sorted(numbers)[:NAMED])
         raise BadInput(f"{title} has the choices {listed}. Write left, right or tie, or 1 and 2")
     used = [pair for pair in PLACES if words & {*pair} or pair == NUMBERS and numbers]
     sides = _sides(title, (images[0], images[1]), used, left=left, is_table=is_table)
-    places = {word: at for pair in PLACES for at, word in enumerate(pair)}
-    places |= {"0": 0, "1": 1} if 0 in numbers else {}
+    places = {"0": 0, "1": 1} if 0 in numbers else {}
     places |= {key.lower(): at for at, key in enumerate(sides)}
     rater, reference = ((*of[role], "")[0] for role in ("rater", "reference"))
     time = ["", *of["time"]][-1]  # created_at is followed by updated_at
@@ -414,15 +403,10 @@ def _are(fields: tuple[str, str], words: tuple[str, str]) -> bool:
 
 def _choice(text: str, question: Question, places: Mapping[str, int], names: ImageNames) -> int | None:
     """Which alternative a choice names; None: neither."""
-    word = _word(text)
-    if word in TIES:
-        return None
-    at = places.get(text.lower(), places.get(word))
+    at = places.get(text.lower(), places.get(word(text)))
     if at is None and is_image_name(_path(text)) and (name := names.find(text)) in question[1:]:
-        at = question.index(name, 1) - 1
-    if at is None:
-        raise BadInput(f"its choice {shortened(text)!r} is not 1, 2, left, right, tie, or an alternative's name")
-    return at
+        return question.index(name, 1) - 1
+    return side(text) if at is None else at
 
 
 def _moment(time: str) -> float:

@@ -46,6 +46,7 @@ LM_EVAL = Form(
 OPENCOMPASS = Form("OpenCompass", tuple(map(FormField, ("dataset", "version", "metric", "mode"))))
 MEASURES = Form("measures", (FormField("model", MODELS[1:]), FormField("dataset", ("task",))))
 WANDB = Form("wandb", tuple(map(FormField, ("name", "state", "created", "runtime"))))
+OF_OPENVLM = "META"  # the facts of a model in OpenVLM.json
 OF_WANDB = ("state", "notes", "user", "tags", "created", "runtime", "sweep", "_step", "_runtime", "_timestamp")
 MTEB_TASK = ("task_name", "split", "subset")  # the columns that name a task in mteb's frames, one or more of them
 NAMELESS = re.compile(r"(?:Unnamed: \d+(?:_level_\d+)?)?")  # pandas' names of columns without one
@@ -146,10 +147,11 @@ def _of_file(path: Path, name: str = "") -> TableFile:
 
 
 def _of_object(content: Any, title: str, *, model: str = "") -> pd.DataFrame:
-    """Records, columns, scores by model and task, or results of lm-evaluation-harness."""
+    """Records, columns, scores by model and task, results of lm-evaluation-harness, or OpenVLM's."""
     try:
         if isinstance(content, Mapping) and isinstance(content.get("results"), Mapping):
-            return pd.DataFrame(_of_lm_eval(content, model))
+            of_board = any(isinstance(one, Mapping) and OF_OPENVLM in one for one in content["results"].values())
+            return pd.DataFrame(_of_openvlm(content["results"]) if of_board else _of_lm_eval(content, model))
         by_model = isinstance(content, Mapping) and "model" not in LONG.columns(list(content))
         if by_model and content and all(isinstance(one, Mapping) for one in content.values()):
             return pd.DataFrame.from_dict(content, orient="index").rename_axis("model").reset_index()
@@ -183,6 +185,14 @@ def _of_lm_eval(content: Mapping[str, Any], model: str) -> Iterator[dict[str, An
             way = (ways.get(task) or {}).get(metric)
             metric = key if kind not in ("", "none") else metric
             yield {"model": name, "task": task, "metric": metric, "value": measures[key], "stderr": error, "way": way}
+
+
+def _of_openvlm(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """A row a measure of a data set, of each model of OpenVLM.json."""
+    for model, parts in results.items():
+        for task in parts:
+            for metric in _scored(parts[task]) if task != OF_OPENVLM else ():
+                yield {"model": model, "task": task, "metric": metric, "value": parts[task][metric], "way": None}
 
 
 def _scored(measures: Mapping[str, Any] | None) -> list[str]:

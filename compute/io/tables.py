@@ -32,6 +32,7 @@ from rich.cells import cell_len
 from compute.types import BadInput, first_line, shortened
 
 TEXTS, JSONS, PARQUET, EXCEL = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), ".parquet", ".xlsx"
+JSON = ".json"  # a list of objects, or lines of them; not among ENDINGS, as other files end so too
 ENDINGS = (".csv", ".tsv", *JSONS, PARQUET, EXCEL, ".csv.gz", ".tsv.gz", ".jsonl.gz")  # of tables; text may be any
 MOST_BYTES = 256 << 20  # of a table's texts, unpacked
 MOST_COLUMNS, MOST_LINE = 10_000, 1 << 20  # MOST_LINE: characters of the line that names the columns
@@ -98,10 +99,10 @@ def read_table(
             file.seek(0)
             if start.startswith(b"PK\x03\x04") or ending == EXCEL:
                 table = _excel(file, title, repeated=repeated, most_bytes=most_bytes)
-            elif ending in (*TEXTS, *JSONS):
+            elif ending in (*TEXTS, *JSONS, JSON):
                 text, notes = _decoded(file, title, most_bytes=most_bytes)
-                if ending in JSONS:
-                    table = _json_lines(text, title, notes, most_rows=most_rows)
+                if ending in (*JSONS, JSON):
+                    table = _json_lines(text, title, notes, most_rows=most_rows, whole=ending == JSON)
                 else:
                     table = _text(text, title, notes, repeated=repeated, tabs=ending == ".tsv", most_rows=most_rows)
             else:
@@ -266,18 +267,26 @@ def check_names(names: Sequence[str], title: str, *, repeated: bool = False) -> 
         raise BadInput(f"{title} has two columns {shortened(name)!r}: rename one")
 
 
-def _json_lines(file: io.TextIOWrapper, title: str, notes: tuple[str, ...], *, most_rows: int | None) -> TableFile:
+def _objects(file: io.TextIOWrapper, title: str, *, whole: bool) -> Iterator[Any]:
+    """What the lines hold; or, if `whole`, a list in JSON."""
+    listed = file.read() if whole else ""
+    is_list = listed.lstrip().startswith("[")
+    for at, text in enumerate([listed] if is_list else filter(str.strip, listed.splitlines() or file), 1):
+        try:
+            read = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise BadInput(f"{title}, {'' if is_list else f'row {at:,}: '}it is not JSON ({error})") from error
+        yield from read if is_list else (read,)
+
+
+def _json_lines(
+    file: io.TextIOWrapper, title: str, notes: tuple[str, ...], *, most_rows: int | None, whole: bool
+) -> TableFile:
     columns: dict[str, list[Any]] = {}
     kinds: dict[str, str] = {}
     count = 0
-    for line in file:
-        if not line.strip():
-            continue
+    for row in _objects(file, title, whole=whole):
         count += 1
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise BadInput(f"{title}, row {count:,}: it is not JSON ({error})") from error
         if not isinstance(row, dict):
             raise BadInput(f"{title}, row {count:,}: it is not a JSON object")
         if most_rows is not None and count > most_rows:

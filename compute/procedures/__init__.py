@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from compute.procedures.choice import PROCEDURE as CHOICE
 from compute.procedures.clustering import PROCEDURE as CLUSTERING
-from compute.procedures.evidence import Procedure
+from compute.procedures.evidence import GENERATED, ItemView, Procedure
 from compute.procedures.judging import PROCEDURE as JUDGING
 from compute.procedures.matching import PROCEDURE as MATCHING
 from compute.procedures.multiple_choice import PROCEDURE as MULTIPLE_CHOICE
 from compute.procedures.neighbours import PROCEDURE as NEIGHBOURS
 from compute.procedures.odd_one_out import PROCEDURE as ODD_ONE_OUT
+from compute.procedures.probe import LABELS
 from compute.procedures.probe import PROCEDURE as PROBE
 from compute.procedures.retrieval import PROCEDURE as RETRIEVAL
 from compute.procedures.sts import PROCEDURE as STS
@@ -29,6 +30,8 @@ PROCEDURES: tuple[Procedure, ...] = (
     MULTIPLE_CHOICE,
     JUDGING,
 )
+
+VIEWS: dict[str, ItemView] = {each.key: each.view for each in PROCEDURES} | {"labels": LABELS, "frechet": GENERATED}
 
 
 def procedure(key: str) -> Procedure:

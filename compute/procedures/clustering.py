@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from compute.arrays import Floats, Floats32, Ints
-from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
+from compute.procedures.evidence import Evidence, ItemView, Procedure, Subject, contents_of
 from compute.procedures.shared.similarity import in_range
 from compute.tasks.data import Clusters
 from compute.types import Undefined
@@ -65,4 +66,22 @@ def _unlike(classes: tuple[str, ...]) -> NDArray[np.object_]:
     return np.array([f"{name} ({at})" if name in twice else name for at, name in enumerate(classes)], dtype=object)
 
 
-PROCEDURE = Procedure(key="clustering", needs=(frozenset({"embed_image"}), frozenset({"embed_text"})), run=run)
+def by_majority(items: pd.DataFrame) -> dict[str, Any]:
+    """Returns as right the items whose class is the most frequent one of their cluster."""
+    most = items.groupby("answer")["expected"].agg(lambda names: names.value_counts().index[0])
+    classes = items["answer"].map(most)
+    right = (classes == items["expected"]).to_numpy()
+    margin = items["value"].astype(float).to_numpy()
+    return {
+        "right": right.tolist(),
+        "margin": np.where(right, margin, -margin),
+        "answer_text": items["answer"] + ", mostly " + classes.astype(str),
+    }
+
+
+PROCEDURE = Procedure(
+    key="clustering",
+    needs=(frozenset({"embed_image"}), frozenset({"embed_text"})),
+    run=run,
+    view=ItemView(read=by_majority),
+)

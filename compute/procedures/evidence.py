@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from compute.arrays import Bools, Floats, Many
 from compute.content.items import Column
 from compute.content.messages import Question, Reply
+from compute.rounding import rounded
 from compute.tasks.data import Mixed
 from compute.types import LETTERS, Model, shortened
 
@@ -108,6 +109,42 @@ class Subject(Protocol):
         """A judge's replies, one for each question."""
 
 
+class ItemView(NamedTuple):
+    """How a person looks at single items of evidence.
+
+    `read(items)` gives `right`, `margin` (worst items lowest, NaN: none), `off` and `answer_text`, where these do not
+    follow from `correct`, `value` and `answer`. `filters(margins)` gives title and truth values by key, for the margins
+    (n, models).
+    """
+
+    roles: tuple[str, ...] = ()  # of an item's inputs; further ones are items
+    expected: tuple[str, str] = ("Expected", "Expected")  # what it is called: of people, and of drawn items
+    orders: Mapping[str, str] = {
+        "worst": "Worst margin first",
+        "close": "Closest calls first",
+        "best": "Best margin first",
+    }
+    orders_of_two: Mapping[str, str] = {}  # further ones of two models, which come first
+    graded: bool = True  # items are right or wrong
+    one_scale: bool = False  # margins of two models are in the same unit
+    read: Callable[[pd.DataFrame], Mapping[str, Any]] = lambda items: {}
+    filters: Callable[[Floats], Mapping[str, tuple[str, Bools]]] | None = None  # None: by what is right
+    margin: Callable[[float], str] | None = None  # a margin in words
+
+
+# Of a generator's images, one a prompt.
+GENERATED = ItemView(
+    roles=("Reference", "Generated"),
+    expected=("Prompt", "Prompt"),
+    orders={"best": "Highest value first", "worst": "Lowest value first"},
+    orders_of_two={"apart": "Farthest apart first"},
+    graded=False,
+    one_scale=True,
+    read=lambda items: {"answer_text": items["value"].map(lambda value: rounded(value, 3).replace("-", "−"))},
+    margin=lambda value: "",
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Procedure:
     """How a kind of question is put to a model. `version` is part of every run's fingerprint: raise it with the rules.
@@ -122,6 +159,7 @@ class Procedure:
     options: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     version: int = 1
     late_interaction: bool = False  # takes models of many vectors an item
+    view: ItemView = ItemView()
 
 
 def credit(scores: NDArray[np.floating], right: Bools) -> Floats:

@@ -14,15 +14,17 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from compute.arrays import Floats
 from compute.content.items import Column, joined
 from compute.content.messages import Reply
 from compute.models import abilities
-from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
+from compute.procedures.evidence import Evidence, ItemView, Procedure, Subject, contents_of
 from compute.procedures.shared import conditions, ratings, replies
 from compute.procedures.shared.ratings import Rating
 from compute.procedures.shared.similarity import against, alike, embeds
+from compute.rounding import rounded
 from compute.tasks.data import POSITION, RatedPairs
 from compute.types import CannotDo, Undefined
 
@@ -30,6 +32,7 @@ LOWEST, HIGHEST = 1, 10  # of a score (section 3.2)
 COSINES = {"-1..1": (-1.0, 1.0), "0..1": (0.0, 1.0)}  # the cosines that become LOWEST and HIGHEST
 READERS = ("strict", "lenient")  # of answers in words: PairBench's form alone, or bare numbers too
 QUANTILES = (0.05, 0.95)  # of a run's own scores, which become LOWEST and HIGHEST where a metric has no bounds
+FLIP = 2  # points between the two scores that 1-RelaxSym counts as a flip
 ROUNDING = "to the nearest whole number, halves up; beyond the ends the end"
 
 
@@ -254,6 +257,15 @@ def _written(score: float) -> str:
     return "no score" if np.isnan(score) else f"{score:.0f}"
 
 
+def apart(items: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Returns as margin how far apart a pair's two scores are, `8 | 3`, and as `off` how far their mean is from the
+    expected one, 0 being best; NaN where a score is missing."""
+    scores = items["answer"].fillna("").str.split(" | ", n=1, regex=False, expand=True).reindex(columns=[0, 1])
+    mean = scores.apply(pd.to_numeric, errors="coerce").to_numpy(float).mean(axis=1)
+    off = np.abs(mean - pd.to_numeric(items["expected"], errors="coerce").to_numpy(float))
+    return {"margin": -items["value"].astype(float).to_numpy(), "off": -off}
+
+
 # The wording of `conditions` and how long answers may be are part of the version; `replies.READING` is of `ratings`.
 PROCEDURE = Procedure(
     key="judging",
@@ -261,4 +273,20 @@ PROCEDURE = Procedure(
     run=run,
     options={"k": (5, 1, 2, 3, 4), "cosine": tuple(COSINES), "scale": ("bounds", "quantiles"), "reader": READERS},
     version=2,
+    view=ItemView(
+        roles=("First", "Second"),
+        orders={
+            "worst": "Largest order flip first",
+            "far": "Farthest from expected first",
+            "best": "Smallest order flip first",
+        },
+        graded=False,
+        read=apart,
+        filters=lambda margins: {
+            "all": ("All", np.ones(len(margins), bool)),
+            "flips": (f"Order flips by {FLIP} or more", (np.abs(margins) >= FLIP).any(axis=1)),
+            "unread": ("Without two scores", np.isnan(margins).any(axis=1)),
+        },
+        margin=lambda value: f"{rounded(-value, 0)} apart" if value else "the same in both orders",
+    ),
 )

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from compute.arrays import Bools, Floats, Floats32, Ints
 from compute.content.items import Column
-from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
+from compute.procedures.evidence import Evidence, ItemView, Procedure, Subject, contents_of
 from compute.procedures.shared.similarity import in_range
+from compute.rounding import rounded
 from compute.tasks.data import Probe
 from compute.types import BadInput, Undefined
 
@@ -330,6 +331,10 @@ def _evidence(
     )
 
 
+LABELS = ItemView(  # of items with several labels, which have their own score and no margin
+    orders={"worst": "Lowest LRAP first", "best": "Highest LRAP first"},
+    margin=lambda value: f"LRAP {rounded(value, 3)}",
+)
 PROCEDURE = Procedure(
     key="probe",
     needs=(frozenset({"embed_image"}), frozenset({"embed_text"})),

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
+import numpy as np
+import pandas as pd
+
+from compute.procedures.evidence import Evidence, ItemView, Procedure, Subject, contents_of
 from compute.procedures.shared.similarity import against
+from compute.rounding import rounded
 from compute.tasks.data import Sentences
 
 
@@ -26,6 +30,22 @@ def run(subject: Subject, data: Sentences, options: Mapping[str, Any]) -> Eviden
     )
 
 
+def apart(items: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Returns as margin how far apart a pair's places by people and by the model are, as a share of all places."""
+    people = pd.to_numeric(items["expected"], errors="coerce").rank()
+    return {"margin": -(people - items["value"].rank()).abs().to_numpy() / max(len(items) - 1, 1)}
+
+
 PROCEDURE = Procedure(
-    key="sts", needs=(frozenset({"embed_image"}), frozenset({"embed_text"}), frozenset({"compare"})), run=run
+    key="sts",
+    needs=(frozenset({"embed_image"}), frozenset({"embed_text"}), frozenset({"compare"})),
+    run=run,
+    view=ItemView(
+        roles=("First", "Second"),
+        expected=("People say", "True"),
+        orders={"worst": "Farthest from {reference} first", "best": "Nearest to {reference} first"},
+        graded=False,
+        read=apart,
+        margin=lambda value: f"{rounded(-value, 0, scale=100)}% of positions apart",
+    ),
 )

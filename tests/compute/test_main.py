@@ -97,20 +97,12 @@ def test_imports_stand_beside_one_another_until_one_is_to_replace_another(tmp_pa
     assert "--replace" in scores("two", 0.375, "--name", "mine") and shown()["someone/new"] == 0.125
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", ("table.csv",)),
-        (f"{HEADING}\n", ("table.csv", "no rows")),
-        ("benchmark,model,task,metric,valu\n", ("table.csv", "'valu'", "Did you mean 'value'")),
-        (f"{HEADING}\nunisim,dreamsim-ensemble,unisim/nights,accuracy,nan\n", ("table.csv, row 1",)),
-    ],
-    ids=["empty", "heading only", "column", "nan"],
-)
-def test_a_wrong_import_changes_nothing(tmp_path: Path, text: str, words: tuple[str, ...]) -> None:
+def test_a_wrong_import_changes_nothing(tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
-    table.write_text(text)
-    refused(["import", "scores", str(table)], *words)
+    row = f"{HEADING}\nunisim,dreamsim-ensemble,unisim/nights,accuracy,nan\n"
+    for text, word in (("", "table.csv"), (row, "row 1")):
+        table.write_text(text)
+        refused(["import", "scores", str(table)], word)
     assert not (tmp_path / "results").exists() and not (tmp_path / "likeness.duckdb").exists()
 
 

@@ -11,7 +11,7 @@ from typer.testing import Result
 
 from compute import paths
 from compute.database import store
-from compute.types import BadInput, LikenessError, NotHere, UnknownKey
+from compute.types import BadInput, NotHere
 from tests.compute.commands import assert_refused, likeness
 from tests.compute.small_bench import World
 
@@ -87,19 +87,8 @@ def test_a_dry_run_says_what_it_would_take_and_does_nothing(run: Command, world:
     assert not (world.folder / "results").exists() and not (world.folder / "likeness.duckdb").exists()
 
 
-@pytest.mark.parametrize(
-    ("words", "error", "said"),
-    [
-        (["--suite", "smal", "--dry-run", "--models", "small/dim"], UnknownKey, "Did you mean 'small'"),
-        (["--suite", "mini", "--models", "small/dim"], BadInput, "one suite, not of small, mini"),
-        (["--models", "small/dim", "--dtype", "float7"], BadInput, "float7"),
-    ],
-)
-def test_what_is_wrong_is_said_before_anything_runs(
-    run: Command, world: World, words: list[str], error: type[LikenessError], said: str
-) -> None:
-    result = run(*words)
-    assert_refused(result, error, said)
+def test_what_is_wrong_is_said_before_anything_runs(run: Command, world: World) -> None:
+    assert_refused(run("--models", "small/dim", "--dtype", "float7"), BadInput, "float7")
     assert (world.encoded, world.loaded) == (0, 0)
 
 

@@ -263,3 +263,20 @@ def anchor(*, scores: ArrayLike, categories: ArrayLike, means: ArrayLike, counte
             out[row, known] = moved
             stands_in[row, category] = True
     return out, stands_in
+
+
+def unranked_because(
+    mean: Floats, enough: Bools, have: Ints, *, of: int, least: float, printed: bool
+) -> tuple[str, ...]:
+    """Says why each model has no rank, empty where it has: of `of` tasks `have` a score, or a `printed` mean."""
+    share = "all" if least >= 1 else f"{least:.0%} of"
+    sentences = []
+    for value, ok, count in zip(mean, enough, have, strict=True):
+        known = f"{count} have a score{' or a printed mean' if printed else ''}"
+        if not np.isnan(value):
+            sentences.append("")
+        elif not ok:
+            sentences.append(f"Not ranked: needs {share} {of} tasks; {known}")
+        else:
+            sentences.append(f"Not ranked: no score in one of the categories that count; of {of} tasks {known}")
+    return tuple(sentences)

@@ -75,6 +75,7 @@ def of_data(
                 category=(categories or {}).get(own_name, facts.category),
                 dataset=part.file.name,
                 revision=part.digest,
+                subsets=facts.subsets,
                 procedure=part.shape.procedure,
                 metrics=facts.metrics,
                 chance=facts.chance,

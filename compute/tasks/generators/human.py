@@ -11,19 +11,17 @@ import numpy as np
 import pandas as pd
 
 from compute.arrays import Floats
-from compute.io import forms
+from compute.io import forms, votes
 from compute.io.forms import COUNT, NUMBER, SHARE, Form, FormField
+from compute.io.votes import VOTES
 from compute.types import BadInput
 
-TIES = ("tie", "tie (bothbad)", "both", "equal", "neither")
-GENERATOR, VOTES = FormField("generator", ("model", "name")), FormField("votes", ("count",), COUNT)
+GENERATOR, COUNTED = FormField("generator", ("model", "name")), FormField("votes", ("count",), COUNT)
 RANK = FormField("rank", (), NUMBER)
-LEFT, RIGHT = FormField("first", ("model_a", "left")), FormField("second", ("model_b", "right"))
-SIDES = {name: field for field in (LEFT, RIGHT) for name in (field.name, *field.aliases)}
 FORMS = (
-    Form("won", (FormField("winner", ("chosen",)), FormField("loser", ("rejected",)), VOTES._replace(optional=True))),
-    Form("chosen", (LEFT, RIGHT, FormField("choice", ("winner", "vote")))),
-    Form("per prompt", (FormField("prompt"), GENERATOR, VOTES)),
+    Form("won", (FormField("winner", ("chosen",)), FormField("loser", ("rejected",)), COUNTED._replace(optional=True))),
+    VOTES,
+    Form("per prompt", (FormField("prompt"), GENERATOR, COUNTED)),
     Form(
         "human_rate",
         (
@@ -60,7 +58,7 @@ def read(path: Path) -> HumanTable:
 
     - `generator` with `rate` (a share, 0.8 or 80%), `elo`, `rating` or `score`, or `rank`; there may be a rank as well;
     - `winner`, `loser` and perhaps `votes`: a row a comparison;
-    - `first`, `second`, `choice` (one of the two names, `first`, `second` or `tie`);
+    - `first`, `second`, `choice` (one of the two names, or a word of `compute.io.votes`), LMArena's too;
     - `prompt`, `generator`, `votes`, as `import parti-prompts` writes: each vote of a prompt is for one generator over
       all others that have a row for that prompt.
 
@@ -74,19 +72,16 @@ def read(path: Path) -> HumanTable:
         notes = (*notes, _per_prompt(frame, pairs, title=path.name))
     for at, row in enumerate(frame.to_dict("records") if key != "per prompt" else (), start=1):
         first, second = (row["winner"], row["loser"]) if key == "won" else (row["first"], row["second"])
-        said = row.get("choice", first)
+        said, weight = row.get("choice", first), row.get("votes", 1.0)
         if first == second:
             raise BadInput(f"{path.name}, row {at}: {first!r} is compared with itself")
-        side = {first: LEFT, second: RIGHT}.get(said) or SIDES.get(said.lower())  # a name comes before a side's
-        if side is LEFT:
-            pairs[first, second] += row.get("votes", 1.0)
-        elif side is RIGHT:
-            pairs[second, first] += 1
-        elif said.lower() in TIES:
-            pairs[first, second] += 0.5
-            pairs[second, first] += 0.5
-        else:
-            raise BadInput(f"{path.name}, row {at}: the choice {said!r} is not one of {first!r}, {second!r}, tie")
+        names = (first, second)
+        try:
+            at_side = names.index(said) if said in names else votes.side(said)  # a name comes before a side's
+        except BadInput as error:
+            raise BadInput(f"{path.name}, row {at}: {error}") from error
+        pairs[names] += weight * (0.5 if at_side is None else 1 - at_side)
+        pairs[names[::-1]] += weight * (0.5 if at_side is None else at_side)
     return _voted(pairs, path.name, notes)
 
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from compute.content.items import joined
 from compute.tasks.data import Choices, OddOneOut, take
 from compute.tasks.own.rows import OwnContent, OwnFacts, OwnRows, modalities
+from compute.tasks.own.table import SPLIT, TEST
 from compute.types import counted
+
+SEED = 42  # of the places of right alternatives
+NIGHTS_VOTES = 6  # that a triplet of NIGHTS needs
 
 
 def choices(rows: OwnRows) -> OwnFacts:
@@ -16,6 +21,43 @@ def choices(rows: OwnRows) -> OwnFacts:
     answer = _numbers(rows, "answer", len(alternatives), what="alternative")
     rows.check_names()
     return _facts(rows, reference, alternatives, answer=answer, asked=np.ones(len(rows), bool))
+
+
+def triplets(rows: OwnRows) -> OwnFacts:
+    """Anchors, each with its positive and negatives: the positive is right, at a place drawn once for every row."""
+    anchor, *others = [rows.content(name) for name in ("anchor", "positive", *rows.numbered("negative"))]
+    _check_alike(rows, others)
+    rows.check_names()
+    order = np.random.RandomState(SEED).rand(len(rows), len(others)).argsort(axis=1)
+    told = f"Right is {others[0].name}, at a place drawn once for each row."
+    rows.notes.append(f"{rows.table.title} is read as questions about {anchor.name}. {told}")
+    asked = np.ones(len(rows), bool)
+    return _facts(rows, anchor, others, answer=(order == 0).argmax(axis=1), asked=asked, order=order, notes=told)
+
+
+def nights(rows: OwnRows) -> OwnFacts:
+    """NIGHTS' own table. As its authors do, of the split `test` where there is one the rows with NIGHTS_VOTES or more:
+    all of these are for one image."""
+    alternatives = _alternatives(rows)
+    reference, votes = rows.content("reference"), rows.numbers("votes", least=0)
+    shares = [rows.numbers(name, least=0) for name in ("left_vote", "right_vote")]
+    rows.check_names()
+    of_test = np.ones(len(rows), bool)
+    if rows.has(SPLIT):
+        splits = rows.texts(SPLIT)
+        is_test = splits.rows([value.strip().lower() == TEST for value in splits.listed()])
+        of_test = is_test if is_test.any() else of_test
+    asked = of_test & (votes >= NIGHTS_VOTES) & (shares[0] != shares[1])
+    if not asked.any() and not rows.faults.count:
+        rows.whole(f"no row has {NIGHTS_VOTES} votes for one image")
+    left = (~of_test).sum(), (of_test & ~asked).sum()
+    told = (
+        f"Right is the image that people chose. Skipped: {left[0]:,} rows of other splits than {TEST}, {left[1]:,} "
+        f"with fewer than {NIGHTS_VOTES} votes or a tie."
+    )
+    rows.notes.append(f"{rows.table.title} is read as the table of NIGHTS. {told}")
+    answer = (shares[1] > shares[0]).astype(np.int64)
+    return _facts(rows, reference, alternatives, answer=answer, asked=asked, notes=told)
 
 
 def odd(rows: OwnRows) -> OwnFacts:
@@ -79,6 +121,11 @@ def votes(rows: OwnRows) -> OwnFacts | None:
 def _alternatives(rows: OwnRows) -> list[OwnContent]:
     """The alternatives; of different kinds they are a fault."""
     alternatives = [rows.content(name) for name in rows.numbered("alternative")]
+    _check_alike(rows, alternatives)
+    return alternatives
+
+
+def _check_alike(rows: OwnRows, alternatives: list[OwnContent]) -> None:
     first = alternatives[0]
     unlike = next((part for part in alternatives if part.modality != first.modality), None)
     if unlike is not None:
@@ -86,12 +133,18 @@ def _alternatives(rows: OwnRows) -> list[OwnContent]:
             f"{first.name} holds {first.modality}s, {unlike.name} {unlike.modality}s: the alternatives are all images "
             "or all texts"
         )
-    return alternatives
 
 
 def _numbers(rows: OwnRows, name: str, k: int, *, what: str) -> np.ndarray:
-    """(n,) from 0 to k - 1; the file counts from 1."""
-    return rows.whole_numbers(name, least=1, most=k, meaning=f"the number of one of the {k} {what}s, 1 to {k}") - 1
+    """(n,) from 0 to k - 1; the file counts from 1, or from 0 if it has 0 and no k."""
+    meaning = f"the number of one of the {k} {what}s, 1 to {k}"
+    values, column = rows.whole_numbers(name, least=0, most=k, meaning=meaning), rows.columns[name]
+    if not (values == 0).any():
+        return values - 1
+    if (values == k).any():
+        rows.fault(name, values == 0, lambda at: f"is '0', not {meaning}: {k} in other rows says that it counts from 1")
+    rows.notes.append(f"{rows.table.title}: {column} counts from 0, the first {what} is 0.")
+    return values
 
 
 def _facts(
@@ -101,17 +154,22 @@ def _facts(
     *,
     answer: np.ndarray,
     asked: np.ndarray,
+    order: np.ndarray | None = None,
     more: str = "",
     notes: str = "",
 ) -> OwnFacts:
-    """`asked` (n,) bool: the rows that have a right answer."""
+    """`asked` (n,) bool: the rows that have a right answer; `order` (n, k): which alternative is at which place."""
     kind, n, k = alternatives[0].modality, int(asked.sum()), len(alternatives)
 
     def items() -> Choices:
+        columns = [part.column(rows.cache) for part in alternatives]
+        if order is not None:
+            every = joined(columns)
+            columns = [every.take(order[:, at] * len(rows) + np.arange(len(rows))) for at in range(k)]
         whole = Choices(
             names=rows.names(),
             reference=reference.column(rows.cache),
-            alternatives=tuple(part.column(rows.cache) for part in alternatives),
+            alternatives=tuple(columns),
             answer=answer,
         )
         return whole if asked.all() else take(whole, np.flatnonzero(asked))

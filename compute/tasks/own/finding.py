@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from compute.tasks.data import Mixed, Retrieval, renumbered
+from compute.tasks.data import Data, Mixed, Retrieval, renumbered
 from compute.tasks.own.rows import OwnContent, OwnFacts, OwnRows, modalities
 from compute.types import counted, shortened
 
 CORPUS, QUERIES, QRELS = "corpus", "queries", "qrels"
 QUERY, DOCUMENT, SCORE = "query-id", "corpus-id", "score"
 MOST_GRADE = 1000
+FOUND = ("captions", "images")  # what is searched, each by the other
 
 
 def retrieval(tables: Mapping[str, OwnRows]) -> OwnFacts:
@@ -50,6 +51,47 @@ def retrieval(tables: Mapping[str, OwnRows]) -> OwnFacts:
             documents=_mixed(documents, sides[1]),
             relevant=(renumbered(judged, len(queries))[query], document, grades),
         ),
+    )
+
+
+def captions(rows: OwnRows) -> OwnFacts:
+    """Images and their captions, each searched for by the other; an image or caption of several rows counts once."""
+    contents = rows.content("image", only="image"), rows.content("caption", only="text")
+    rows.check_names()
+    first, at = zip(*(content.first_rows() for content in contents), strict=True)
+    if min(map(len, first)) < 2 and not rows.faults.count:
+        rows.whole("a search needs two images and two captions that differ")
+    said = f"{counted(len(first[0]), 'image')} and {counted(len(first[1]), 'caption')}"
+    rows.notes.append(f"{rows.table.title} is read as retrieval both ways of {said}, a row being a match.")
+
+    def items() -> dict[str, Data]:
+        names = rows.names()
+        sides = [
+            Mixed(
+                names=tuple(names[row] for row in own),
+                **{
+                    content.modality: content.column(rows.cache).take(own),
+                    f"{content.modality}_at": np.arange(len(own)),
+                },
+            )
+            for content, own in zip(contents, first, strict=True)
+        ]
+        image, caption = np.unique(np.stack(at), axis=1)
+        one = np.ones(len(image), dtype=np.int64)
+        return {
+            FOUND[0]: Retrieval(queries=sides[0], documents=sides[1], relevant=(image, caption, one)),
+            FOUND[1]: Retrieval(queries=sides[1], documents=sides[0], relevant=(caption, image, one)),
+        }
+
+    return OwnFacts(
+        category="Retrieval",
+        metrics=("hit_rate_at_1", "hit_rate_at_10", "mrr_at_10", "ndcg_at_10"),
+        chance=None,
+        n_items=len(first[0]) + len(first[1]),
+        modalities=("image", "text"),
+        counts=f"{said}, each searched for by the other",
+        items=items,
+        subsets=FOUND,
     )
 
 

@@ -15,9 +15,8 @@ from compute.content import items
 from compute.content.items import Column, content_key
 from compute.tasks import parquet
 from compute.tasks.own.finding import CORPUS, QRELS, QUERIES
-from compute.tasks.own.labelled import TEST, TRAIN
 from compute.tasks.own.shapes import CLASSIFICATION, PROBE, RETRIEVAL, TaskShape, shape_of
-from compute.tasks.own.table import SPLIT, OwnTable, of_parquet
+from compute.tasks.own.table import SPLIT, TEST, TRAIN, OwnTable, of_parquet
 from compute.tasks.source import CARD, Source
 from compute.types import BadInput, NotHere, shortened, suggestion
 

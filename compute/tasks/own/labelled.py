@@ -11,11 +11,10 @@ import numpy as np
 from compute.content import items
 from compute.tasks.data import Clusters, Labelled, Probe, ZeroShot, take
 from compute.tasks.own.rows import OwnContent, OwnFacts, OwnRows, modalities
-from compute.tasks.own.table import SPLIT
+from compute.tasks.own.table import SPLIT, TEST, TRAIN
 from compute.types import counted
 
 PROMPTS = {"image": "a photo of a {}.", "text": "{}"}  # of a class, where the file has no prompts
-TRAIN, TEST = "train", "test"
 UNUSED = ("val", "valid", "validation", "dev")  # splits that neither train nor test
 
 

@@ -10,9 +10,9 @@ from compute.io.tables import ENDINGS, is_table
 from compute.tasks.own import table as tables
 from compute.tasks.own.faults import Faults
 from compute.tasks.own.finding import CORPUS, QRELS, QUERIES
-from compute.tasks.own.labelled import TEST, TRAIN, UNUSED
+from compute.tasks.own.labelled import UNUSED
 from compute.tasks.own.shapes import RETRIEVAL, TaskShape
-from compute.tasks.own.table import SPLIT, OwnTable
+from compute.tasks.own.table import SPLIT, TEST, TRAIN, OwnTable
 from compute.types import BadInput
 
 BEIR = "corpus.jsonl, queries.jsonl and qrels/test.tsv"

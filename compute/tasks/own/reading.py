@@ -16,7 +16,7 @@ from compute.tasks.own import hub, layout, shapes
 from compute.tasks.own.faults import Faults, RowFault, sentence
 from compute.tasks.own.rows import OwnFacts, OwnRows
 from compute.tasks.source import OwnFile, Source
-from compute.types import BadInput
+from compute.types import WHOLE, BadInput
 
 VERSION = 1  # of what is made of a file: raise it when any item changes
 
@@ -41,7 +41,7 @@ class OwnData:
     @property
     def notes(self) -> tuple[str, ...]:
         """How its files were read, and which are not used."""
-        return tuple(note for rows in self.read.values() for note in rows.table.notes)
+        return tuple(note for rows in self.read.values() for note in (*rows.table.notes, *rows.notes))
 
     @property
     def name(self) -> str:
@@ -65,7 +65,8 @@ class OwnData:
 
     def items(self) -> dict[str, Data]:
         """The items by subset. Raises BadInput with the problems where there are any."""
-        return {"default": self.facts.items()}
+        items = self.facts.items()
+        return items if isinstance(items, dict) else {WHOLE: items}
 
     @cached_property
     def digest(self) -> str:

@@ -28,7 +28,7 @@ from compute.tasks.own.table import OwnTable
 from compute.tasks.pairbench.sources import MAX_FILE
 from compute.tasks.parquet import NO_KEY
 from compute.tasks.source import stored_keys
-from compute.types import shortened, suggestion
+from compute.types import WHOLE, shortened, suggestion
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -199,6 +199,11 @@ class OwnContent:
         empty = int(bool(len(used)) and used[0] < 0)
         return self.column(cache).take(first[empty:]), at - empty
 
+    def first_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """The first row of each path, text or image inside the file, and which of these each row has (n,)."""
+        contents = self.positions() if self.stored is None else self.stored.keys
+        return np.unique(contents, return_index=True, return_inverse=True)[1:]
+
     def column(self, cache: Path | None) -> Column:
         """The items, one a row; a row without any has no content."""
         if self.stored is not None:
@@ -230,6 +235,7 @@ class OwnRows:
     folders: Sequence[Path] = ()  # where images by path may lie
     cache: Path | None = None  # where content keys are stored
     images: dict[str, OwnContent] = field(default_factory=dict, repr=False)  # that were looked at, by column
+    notes: list[str] = field(default_factory=list)  # on how they were read, where it could be meant otherwise
     _texts: dict[str, Codes] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -264,11 +270,11 @@ class OwnRows:
         return self._texts[name]
 
     def whole_numbers(self, name: str, *, least: int, most: int, meaning: str) -> np.ndarray:
-        """(n,) int64; rows without a whole number from `least` to `most` are faults, `meaning` says of what."""
+        """(n,) int64; rows without a whole number from `least` to `most` are faults and -1, `meaning` says of what."""
         values = self._numbers(
             name, lambda values: (values == np.floor(values)) & (values >= least) & (values <= most), meaning
         )
-        return np.where(np.isnan(values), least, values).astype(np.int64)
+        return np.where(np.isnan(values), -1, values).astype(np.int64)
 
     def numbers(self, name: str, *, least: float = -np.inf) -> np.ndarray:
         """(n,) float64; rows without a finite number, of at least `least`, are faults, and NaN."""
@@ -420,7 +426,8 @@ class OwnFacts:
     n_items: int  # that are scored
     modalities: tuple[str, ...]
     counts: str  # in words: "120 questions of 3 alternatives"
-    items: Callable[[], Data] = field(repr=False)  # of rows without a fault
+    items: Callable[[], Data | dict[str, Data]] = field(repr=False)  # of rows without a fault; several by subset
+    subsets: tuple[str, ...] = (WHOLE,)
     notes: str = ""
     comparisons: int | None = None  # pairs that a model without vectors compares
     questions: int | None = None  # that a judge is asked

@@ -6,9 +6,9 @@ row here and in docs/your-data.md, and a function that checks the rows and says 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from compute.io.forms import Form, FormField
 from compute.tasks.data import Matches, Sentences
@@ -77,145 +77,154 @@ def matches(rows: OwnRows) -> OwnFacts:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class TaskShape:
-    """One shape. `forms` are those of its tables: one without a name, or several by their file's name."""
+class TaskShape(NamedTuple):
+    """One shape. `fields` are those of its table, or of several tables by their file's name."""
 
     key: str
     title: str
     procedure: str
-    forms: Mapping[str, Form]
+    fields: Sequence[FormField] | Mapping[str, Sequence[FormField]]
     facts: Callable[..., OwnFacts | None]  # of the rows, of several tables by name; adds their faults, None with some
     told: bool = True  # whether a file with its columns is taken for it unless told otherwise
     by: str = ""  # an optional column without which it is not
 
+    @property
+    def forms(self) -> dict[str, Form]:
+        """Its tables' columns; a single table has no name."""
+        tables = self.fields if isinstance(self.fields, Mapping) else {"": self.fields}
+        return {name: Form(self.key, tuple(fields)) for name, fields in tables.items()}
 
-_NAME = FormField("name", optional=True, aliases=("id",))
-_ITEM = FormField("item", aliases=("image", "img", "file_name", "text"))
-_LABEL = FormField("label", aliases=("class",))
+
+_NAME = FormField("name", ("id",), optional=True)
+_ITEM = FormField("item", ("image", "img", "file_name", "text"))
+_LABEL = FormField("label", ("class",))
 _ALTERNATIVES = FormField("alternative", least=2)
+_CONTENT = (FormField("id", ("_id",)), FormField("text", optional=True), FormField("image", optional=True))
 
-CHOICES = TaskShape(
-    key="choices",
-    title="Choices",
-    procedure="choice",
-    forms={"": Form("choices", (_NAME, FormField("reference", aliases=("ref",)), _ALTERNATIVES, FormField("answer")))},
-    facts=choosing.choices,
-)
-VOTES = TaskShape(
-    key="votes",
-    title="Preference votes",
-    procedure="choice",
-    forms={
-        "": Form(
-            "votes",
-            (
-                _NAME,
-                FormField("prompt", aliases=("caption", "reference", "ref")),
-                _ALTERNATIVES,
-                FormField("votes", least=2),
-            ),
-        )
-    },
-    facts=choosing.votes,
-)
-ODD_ONE_OUT = TaskShape(
-    key="odd-one-out",
-    title="Odd one out",
-    procedure="odd_one_out",
-    forms={"": Form("odd-one-out", (_NAME, FormField("member", least=3), FormField("odd")))},
-    facts=choosing.odd,
-)
-RATED_PAIRS = TaskShape(
-    key="rated-pairs",
-    title="Rated pairs",
-    procedure="sts",
-    forms={
-        "": Form(
-            "rated-pairs",
-            (
-                _NAME,
-                FormField("first", aliases=("sentence1",)),
-                FormField("second", aliases=("sentence2",)),
-                FormField("score", aliases=("rating",)),
-            ),
-        )
-    },
-    facts=rated,
-)
-MATCHING = TaskShape(
-    key="matching",
-    title="Image-text matching",
-    procedure="matching",
-    forms={
-        "": Form(
-            "matching",
-            (
-                _NAME,
-                FormField(IMAGES, least=1, aliases=("image",)),
-                FormField(CAPTIONS, least=1, aliases=("caption",)),
-            ),
-        )
-    },
-    facts=matches,
-)
-_CONTENT = (
-    FormField("id", aliases=("_id",)),
-    FormField("text", optional=True),
-    FormField("image", optional=True),
-)
 RETRIEVAL = TaskShape(
-    key="retrieval",
-    title="Retrieval",
-    procedure="retrieval",
-    forms={
-        finding.QUERIES: Form("retrieval", _CONTENT),
-        finding.CORPUS: Form("retrieval", (*_CONTENT, FormField("title", optional=True))),
-        finding.QRELS: Form(
-            "retrieval",
-            (
-                FormField(finding.QUERY, aliases=("query_id",)),
-                FormField(finding.DOCUMENT, aliases=("corpus_id", "doc-id", "doc_id")),
-                FormField(finding.SCORE, aliases=("relevance",)),
-            ),
+    "retrieval",
+    "Retrieval",
+    "retrieval",
+    {
+        finding.QUERIES: _CONTENT,
+        finding.CORPUS: (*_CONTENT, FormField("title", optional=True)),
+        finding.QRELS: (
+            FormField(finding.QUERY, ("query_id",)),
+            FormField(finding.DOCUMENT, ("corpus_id", "doc-id", "doc_id")),
+            FormField(finding.SCORE, ("relevance",)),
         ),
     },
-    facts=finding.retrieval,
+    finding.retrieval,
 )
 PROBE = TaskShape(
-    key="probe",
-    title="Linear probe",
-    procedure="probe",
-    forms={"": Form("probe", (_NAME, _ITEM, _LABEL, FormField(SPLIT, optional=True)))},
-    facts=labelled.probe,
+    "probe",
+    "Linear probe",
+    "probe",
+    (_NAME, _ITEM, _LABEL, FormField(SPLIT, optional=True)),
+    labelled.probe,
     by=SPLIT,
 )
 CLASSIFICATION = TaskShape(
-    key="classification",
-    title="Zero-shot classification",
-    procedure="zero_shot",
-    forms={"": Form("classification", (_NAME, _ITEM, _LABEL, FormField("prompt", optional=True)))},
-    facts=labelled.zero_shot,
+    "classification",
+    "Zero-shot classification",
+    "zero_shot",
+    (_NAME, _ITEM, _LABEL, FormField("prompt", optional=True)),
+    labelled.zero_shot,
 )
-CLUSTERING = TaskShape(
-    key="clustering",
-    title="Clustering",
-    procedure="clustering",
-    forms={"": Form("clustering", (_NAME, _ITEM, _LABEL))},
-    facts=labelled.clusters,
-    told=False,
-)
-NEIGHBOURS = TaskShape(
+CLUSTERING = TaskShape("clustering", "Clustering", "clustering", (_NAME, _ITEM, _LABEL), labelled.clusters, told=False)
+NEIGHBOURS = CLUSTERING._replace(
     key="neighbours",
     title="Nearest neighbours",
     procedure="neighbours",
-    forms={"": Form("neighbours", (_NAME, _ITEM, _LABEL))},
     facts=partial(labelled.clusters, category="Nearest Neighbours", metric="accuracy"),
-    told=False,
 )
 
-# In the order in which a file's columns are compared with theirs.
-SHAPES = (CHOICES, VOTES, ODD_ONE_OUT, RATED_PAIRS, PROBE, CLASSIFICATION, CLUSTERING, NEIGHBOURS, MATCHING, RETRIEVAL)
+SHAPES = (  # in the order in which a file's columns are compared with theirs
+    TaskShape(
+        "choices",
+        "Choices",
+        "choice",
+        (_NAME, FormField("reference", ("ref",)), _ALTERNATIVES, FormField("answer")),
+        choosing.choices,
+    ),
+    TaskShape(
+        "triplets",
+        "Triplets",
+        "choice",
+        (_NAME, FormField("anchor"), FormField("positive"), FormField("negative", ("negative",), least=1)),
+        choosing.triplets,
+    ),
+    TaskShape(
+        "nights",
+        "Triplets of NIGHTS",
+        "choice",
+        (
+            _NAME,
+            FormField("reference", ("ref_path",)),
+            FormField("alternative_1", ("left_path",)),
+            FormField("alternative_2", ("right_path",)),
+            FormField("left_vote"),
+            FormField("right_vote"),
+            FormField("votes"),
+            FormField(SPLIT, optional=True),
+        ),
+        choosing.nights,
+    ),
+    TaskShape(
+        "votes",
+        "Preference votes",
+        "choice",
+        (
+            _NAME,
+            FormField("prompt", ("caption", "reference", "ref")),
+            _ALTERNATIVES,
+            FormField("votes", least=2),
+        ),
+        choosing.votes,
+    ),
+    TaskShape(
+        "odd-one-out",
+        "Odd one out",
+        "odd_one_out",
+        (_NAME, FormField("member", least=3), FormField("odd")),
+        choosing.odd,
+    ),
+    TaskShape(
+        "rated-pairs",
+        "Rated pairs",
+        "sts",
+        (
+            _NAME,
+            FormField("first", ("sentence1",)),
+            FormField("second", ("sentence2",)),
+            FormField("score", ("rating",)),
+        ),
+        rated,
+    ),
+    PROBE,
+    CLASSIFICATION,
+    CLUSTERING,
+    NEIGHBOURS,
+    TaskShape(
+        "captions",
+        "Images and captions",
+        "retrieval",
+        (
+            _NAME,
+            FormField(IMAGES, ("file_name", "img", "image_path", "filename", "filepath")),
+            FormField(CAPTIONS, ("text",)),
+        ),
+        finding.captions,
+    ),
+    TaskShape(
+        "matching",
+        "Image-text matching",
+        "matching",
+        (_NAME, FormField(IMAGES, ("image",), least=1), FormField(CAPTIONS, ("caption",), least=1)),
+        matches,
+    ),
+    RETRIEVAL,
+)
 KEYS = tuple(shape.key for shape in SHAPES)
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 4 << 30  # of a manifest's texts
 SPLIT = "split"  # the column that says which rows train and which test
+TRAIN, TEST = "train", "test"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,13 +7,13 @@ tell them by one of RELATIONS: "A mug to the left of a knife".
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from compute.io.forms import Form, FormField, fitting
 from compute.io.tables import read_table
 from compute.tasks.pairbench import sources
 from compute.tasks.pairbench.sources import SourceImages
@@ -38,10 +38,13 @@ CAPTION = re.compile(
     rf"(?:(?:an?|the)\s++)?(?P<first>.+?)(?<!\s)\s++(?:is\s++)?(?P<relation>{'|'.join(RELATIONS)})\s++(?:(?:an?|the)\s+)?(?P<second>.+)",
     re.IGNORECASE | re.DOTALL,
 )
-IMAGE, CAPTIONS, SIDES = (
-    ("image", "image_path", "file_name", "path"),
-    ("caption", "caption_options"),
-    ("subject", "object"),
+FORM = Form(
+    "What's Up",
+    (
+        FormField("image", ("image_path", "file_name", "path")),
+        FormField("caption", ("caption_options",)),
+        *(FormField(name, optional=True) for name in ("relation", "objects", "subject", "object")),
+    ),
 )
 
 
@@ -59,13 +62,14 @@ def read(path: Path, *, images: Path | None = None) -> tuple[SourceImages, dict[
 
     Raises BadInput naming the row and what it needs.
     """
-    rows = _rows(path)
-    column = next((name for name in IMAGE if name in rows[0]), "")
-    if not column:
-        raise BadInput(f"{path.name} has no column {IMAGE[0]!r}; it has: {', '.join(rows[0])}")
+    table = read_table(path)
+    present = [*table.frame, *table.stored]
+    fitting([FORM], present, title=path.name)
+    columns = FORM.columns(present)
+    rows = [{name: _plain(row.get(own)) for name, own in columns.items()} for row in table.rows()]
+    embedded = not isinstance(rows[0]["image"], str)
     root = images or path.parent
-    embedded = not isinstance(rows[0][column], str)
-    known = sources.from_parquet(path, column=column) if embedded else sources.from_folder(root)
+    known = sources.from_parquet(path, column=columns["image"]) if embedded else sources.from_folder(root)
     shown: dict[str, Shows] = {}
     parsed = [_parsed(row, f"{path.name}, row {number + 1}") for number, row in enumerate(rows)]
     relations = tuple(dict.fromkeys(relation for _, relation, _ in parsed))
@@ -74,11 +78,11 @@ def read(path: Path, *, images: Path | None = None) -> tuple[SourceImages, dict[
         where, name = f"{path.name}, row {number + 1}", str(number)
         if not embedded:
             # What's Up's own paths begin with a folder of where they were made.
-            parts = Path(str(row[column]).replace("\\", "/")).parts
+            parts = Path(str(row["image"]).replace("\\", "/")).parts
             name = next((end for at in range(len(parts)) if (end := "/".join(parts[at:])) in names), "")
             if not name:
                 raise BadInput(
-                    f"{where}: there is no image {row[column]} in {known.title}. Name its folder with --images"
+                    f"{where}: there is no image {row['image']} in {known.title}. Name its folder with --images"
                 )
         if name in shown:
             raise BadInput(f"{where}: {name} appears twice in the table. Remove one of the rows")
@@ -86,28 +90,14 @@ def read(path: Path, *, images: Path | None = None) -> tuple[SourceImages, dict[
     return SourceImages(title=known.title, names=tuple(shown), read=known.read, about=known.about), shown
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
-    """The rows of a table, or of What's Up's own list in JSON; of images inside Parquet only that they are."""
-    if path.suffix.lower() == ".json":
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-            rows = json.loads(text) if text.lstrip().startswith("[") else None
-        except (ValueError, OSError) as error:
-            raise BadInput(f"{path.name} cannot be read as JSON ({error})") from error
-        if rows is not None:
-            if not rows or not all(isinstance(row, dict) for row in rows):
-                raise BadInput(f"{path.name} holds no rows with named columns: it needs image and caption")
-            return rows
-    table = read_table(path, ending=".jsonl" if path.suffix.lower() == ".json" else "")
-    rows = [row | dict.fromkeys(table.stored) for row in table.rows()]
-    return [
-        {name: getattr(value, "tolist", lambda value=value: value)() for name, value in row.items()} for row in rows
-    ]
+def _plain(cell: Any) -> Any:
+    """A cell; a list of Parquet's as one of Python."""
+    return getattr(cell, "tolist", lambda: cell)()
 
 
 def _parsed(row: Mapping[str, Any], where: str) -> tuple[tuple[str, ...], str, list[str]]:
     """Objects, relation and captions of a row, the right caption first."""
-    stated = next((row[name] for name in CAPTIONS[::-1] if row.get(name)), None)
+    stated = row["caption"]
     captions = [str(caption).strip() for caption in (stated if isinstance(stated, list) else [stated]) if caption]
     if not captions:
         raise BadInput(f"{where}: it has no caption")
@@ -115,7 +105,7 @@ def _parsed(row: Mapping[str, Any], where: str) -> tuple[tuple[str, ...], str, l
     relation = str(row.get("relation") or "").replace("_", " ").strip()
     if relation.lower() not in captions[0].lower() or not relation:
         relation = match["relation"].lower() if match else ""
-    objects = row.get("objects") or [row[name] for name in SIDES if row.get(name)]
+    objects = row.get("objects") or [row[name] for name in ("subject", "object") if row.get(name)]
     objects = objects.split(";") if isinstance(objects, str) else objects
     objects = tuple(str(thing).strip().lower() for thing in objects) or tuple(
         match[side].lower() for side in ("first", "second") if match

@@ -8,12 +8,11 @@ from collections.abc import Set as AbstractSet
 from itertools import zip_longest
 from typing import Any
 
+from compute.procedures import VIEWS
 from compute.types import LETTERS
 from leaderboard.html.formatting import number
 
 QUALITIES = ("IQA", "PAA")  # categories of choices without a reference
-# What the two inputs of an item are.
-PAIRS = {"sts": ("First", "Second"), "judging": ("First", "Second"), "frechet": ("Reference", "Generated")}
 RATED = ("In this order", "The two swapped")  # the orders that a judge rates a pair in
 
 Part = dict[str, Any]  # role, label, image (content key or empty), text, right (or None), missing
@@ -42,9 +41,8 @@ def drawn(
         query, *others = aligned(images, texts) or [("", "")]
         candidates = [] if procedure == "retrieval" else _hits(detail, others, pictured, role="Candidate")
         return [_part("Query", "", query, pictured), *candidates]
-    names = PAIRS.get(procedure, ("Item",))
-    inputs = _inputs(images, texts)
-    return [_part(names[at] if at < len(names) else "Item", "", each, pictured) for at, each in enumerate(inputs)]
+    roles = zip_longest(VIEWS[procedure].roles, _inputs(images, texts), fillvalue="Item")
+    return [_part(role, "", each, pictured) for role, each in roles if each != "Item"]
 
 
 def answered(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,44 +12,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from compute.procedures import VIEWS
+from compute.procedures.evidence import ItemView
 from compute.types import UnknownKey, suggestion
 from leaderboard.data import item_queries
 from leaderboard.data.database import Database
 from leaderboard.data.memo import shared
-from leaderboard.html.formatting import blank, number, percent
+from leaderboard.html.formatting import blank, number
 from leaderboard.html.labels import is_synthetic
 from leaderboard.pages.task.item_parts import answered, drawn
 from leaderboard.pages.task.protocols import EXPLAINED
 
 PER_PAGE = 24
 LABELS = "labels"  # probes of items with several labels, which have their own score and no margin
-SHOWS_ONE = {"wrong": "Wrong", "right": "Right", "unread": "Unread or tied", "all": "All"}
-SHOWS_TWO = {
-    "disagree": "They disagree",
-    "first": "Only {first} right",
-    "second": "Only {second} right",
-    "both-wrong": "Both wrong",
-    "both-right": "Both right",
-    "unread": "Unread or tied",
-    "all": "All",
-}
-ORDERS = {"worst": "Worst margin first", "close": "Closest calls first", "best": "Best margin first"}
-# Of pairs that are compared by their order, {reference} being people or, for drawn items, the truth.
-ORDERS_STS = {"worst": "Farthest from {reference} first", "best": "Nearest to {reference} first"}
-# Of pairs that a judge rates: by how far its two scores are apart, or by how far they are from the expected one.
-ORDERS_JUDGED = {
-    "worst": "Largest order flip first",
-    "far": "Farthest from expected first",
-    "best": "Smallest order flip first",
-}
-SHOWS_JUDGED = {"all": "All", "flips": "Order flips by 2 or more", "unread": "Without two scores"}
-FLIP = 2  # points between the two scores that 1-RelaxSym counts as a flip
-ORDERS_LABELS = {"worst": "Lowest LRAP first", "best": "Highest LRAP first"}
-# Of a generator's images, one a prompt.
-GENERATED = "frechet"
-ORDERS_GENERATED = {"best": "Highest value first", "worst": "Lowest value first"}
-ORDERS_TWO_GENERATED = {"apart": "Farthest apart first", **ORDERS_GENERATED}
-UNGRADED = ("sts", "judging", GENERATED)  # whose items are neither right nor wrong
 WITHOUT = ("frechet", "cfred-grid")  # procedures whose tasks cannot be run here yet
 
 
@@ -67,9 +42,9 @@ class ItemQuery:
 
 
 @partial(shared, most=16)
-def prepared(site: Any, run: str, task: str, procedure: str) -> pd.DataFrame:
+def prepared(site: Any, run: str, task: str, kind: str) -> pd.DataFrame:
     """The items of a run."""
-    return with_margins(site.db.query("items", run=run, task=task), procedure=procedure)
+    return with_margins(site.db.query("items", run=run, task=task), view=VIEWS[kind])
 
 
 def listing(site: Any, query: ItemQuery) -> dict[str, Any]:
@@ -91,8 +66,9 @@ def listing(site: Any, query: ItemQuery) -> dict[str, Any]:
         listed = [_run(key, row) for key, row in runs.iterrows()]
         return {"task": query.task, "title": str(about["title"]), "note": note, "runs": listed, "chosen": []}
     chosen = chosen or [runs.index[0]]
-    procedure = kind_of(about)
-    frames = [prepared(site, runs.loc[key, "id"], query.task, procedure) for key in chosen]
+    kind = kind_of(about)
+    view = VIEWS[kind]
+    frames = [prepared(site, runs.loc[key, "id"], query.task, kind) for key in chosen]
     joined = beside(frames)
     with_pictures = joined[joined["pictured"]]
     partly = 0 < len(with_pictures) < len(joined)
@@ -102,18 +78,14 @@ def listing(site: Any, query: ItemQuery) -> dict[str, Any]:
     if subset:
         pool = pool[pool["subset"] == subset]
     titles = [str(runs.loc[key, "title"]) for key in chosen]
-    is_graded = procedure not in UNGRADED
-    if procedure == "judging":
-        shows = judged_filters(pool, models=len(chosen))
-    else:
-        shows = filters(pool, titles=titles, graded=is_graded)
+    shows = filters(pool, titles=titles, view=view)
     filled = (key for key, (_, mask) in shows.items() if mask.any())
     show = query.show if query.show in shows else next(filled, next(iter(shows)))
     drawn_items = is_synthetic(about["benchmark"])
     reference = "the truth" if drawn_items else "people"
-    generated = ORDERS_GENERATED if len(chosen) == 1 else ORDERS_TWO_GENERATED
-    special = {"sts": ORDERS_STS, LABELS: ORDERS_LABELS, "judging": ORDERS_JUDGED, GENERATED: generated}
-    orders = special.get(procedure, ORDERS if pool["margin"].notna().any() else {})
+    orders = {**(view.orders_of_two if len(chosen) == 2 else {}), **view.orders}
+    if view.margin is None and not pool["margin"].notna().any():
+        orders = {}
     order = query.order if query.order in orders else next(iter(orders), "worst")
     matches = sort(pool[shows[show][1]], order=order, apart=show == "disagree" or order == "apart")
     parts = max(1, math.ceil(len(matches) / PER_PAGE))
@@ -124,8 +96,8 @@ def listing(site: Any, query: ItemQuery) -> dict[str, Any]:
         "title": str(about["title"]),
         "note": note,
         "synthetic": drawn_items,
-        "scored": is_graded,
-        "expected": {"sts": "True" if drawn_items else "People say", GENERATED: "Prompt"}.get(procedure, "Expected"),
+        "scored": view.graded,
+        "expected": view.expected[drawn_items],
         "runs": [_run(key, row) for key, row in runs.iterrows()],
         "chosen": chosen,
         "shows": [{"key": key, "title": title, "count": int(mask.sum())} for key, (title, mask) in shows.items()],
@@ -142,7 +114,7 @@ def listing(site: Any, query: ItemQuery) -> dict[str, Any]:
         "parts": parts,
         "per": PER_PAGE,
         "count": len(matches),
-        "explained": _explained(procedure, models=len(chosen), reference=reference),
+        "explained": _explained(kind, models=len(chosen), reference=reference),
         "items": _items(db, page, about=about, runs=[runs.loc[key] for key in chosen], models=chosen),
     }
 
@@ -182,43 +154,22 @@ def model_for(db: Database, about: pd.Series) -> str:
     return str(models["key"].iloc[0]) if len(models) else "MODEL"
 
 
-def with_margins(frame: pd.DataFrame, *, procedure: str) -> pd.DataFrame:
+def with_margins(frame: pd.DataFrame, *, view: ItemView) -> pd.DataFrame:
     """A run's items with `right` (True, False, None) and `margin` (NaN: none), by item."""
     out = frame.set_index("item")
     right = [None if blank(value) else bool(value) for value in out["correct"]]
-    margin = out["value"].astype(float).to_numpy().copy()
-    margin[out["replied"].to_numpy(bool)] = np.nan  # 1 and -1 only repeat whether it was right
-    answer_text = out["answer"].fillna("").astype(str)
-    if procedure == "clustering":
-        most = out.groupby("answer")["expected"].agg(lambda names: names.value_counts().index[0])
-        right = [bool(most[name] == label) for name, label in zip(out["answer"], out["expected"], strict=True)]
-        margin = np.where(right, margin, -margin)
-        answer_text = answer_text.map(lambda name: f"{name}, mostly {most[name]}")
-    if procedure == "sts":
-        people = pd.to_numeric(out["expected"], errors="coerce").rank()
-        margin = -(people - out["value"].rank()).abs().to_numpy() / max(len(out) - 1, 1)
-    if procedure == GENERATED:
-        answer_text = out["value"].map(lambda value: number(value, digits=3))
-    off = np.full(len(out), np.nan)
-    if procedure == "judging":
-        margin = -margin  # how far the two scores are apart: 0 is best
-        off = -_off(out["answer"], out["expected"])
-    # Generators are compared by the same metric: their values are on one scale.
-    spread = float(np.nanstd(margin)) if procedure != GENERATED and np.isfinite(margin).any() else 0.0
-    return out.assign(
-        right=pd.Series(right, index=out.index, dtype=object),
-        margin=margin,
-        off=off,
-        answer_text=answer_text,
-        standard=margin / spread if spread > 0 else margin,
-    )
-
-
-def _off(answers: pd.Series, expected: pd.Series) -> np.ndarray:
-    """How far the mean of a judge's two scores, `8 | 3`, is from the expected one; NaN where one is missing."""
-    scores = answers.fillna("").str.split(" | ", n=1, regex=False, expand=True).reindex(columns=[0, 1])
-    scores = scores.apply(pd.to_numeric, errors="coerce").to_numpy(float)
-    return np.abs(scores.mean(axis=1) - pd.to_numeric(expected, errors="coerce").to_numpy(float))
+    usual = {
+        "right": right,
+        # Of a reply in words 1 and -1 only repeat whether it was right.
+        "margin": out["value"].astype(float).where(~out["replied"].to_numpy(bool)).to_numpy(),
+        "off": np.full(len(out), np.nan),
+        "answer_text": out["answer"].fillna("").astype(str),
+    }
+    read = usual | view.read(out)
+    margin = np.asarray(read["margin"])
+    spread = float(np.nanstd(margin)) if not view.one_scale and np.isfinite(margin).any() else 0.0
+    right = pd.Series(read["right"], index=out.index, dtype=object)
+    return out.assign(**read | {"right": right, "standard": margin / spread if spread > 0 else margin})
 
 
 def beside(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -243,42 +194,31 @@ def beside(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return out
 
 
-def filters(pool: pd.DataFrame, *, titles: Sequence[str], graded: bool) -> dict[str, tuple[str, np.ndarray]]:
+def filters(pool: pd.DataFrame, *, titles: Sequence[str], view: ItemView) -> dict[str, tuple[str, np.ndarray]]:
     """What can be filtered by: key -> title, and which items; `unread` only where there are some."""
     every = np.ones(len(pool), bool)
-    if not graded:
-        return {"all": ("All", every)}
     right, wrong = (
         [pool[f"right{at}"].map(lambda value, want=want: value is want).to_numpy(bool) for at in range(len(titles))]
         for want in (True, False)
     )
     unread = ~np.all([a | b for a, b in zip(right, wrong, strict=True)], axis=0) & every
-    if len(titles) == 1:
-        masks = {"wrong": wrong[0], "right": right[0], "unread": unread, "all": every}
-        names: Mapping[str, str] = SHOWS_ONE
+    if view.filters is not None:
+        found = dict(view.filters(pool[[f"margin{at}" for at in range(len(titles))]].to_numpy(float)))
+    elif not view.graded:
+        found = {}
+    elif len(titles) == 1:
+        found = {"wrong": ("Wrong", wrong[0]), "right": ("Right", right[0]), "unread": ("Unread or tied", unread)}
     else:
-        masks = {
-            "disagree": (right[0] & wrong[1]) | (wrong[0] & right[1]),
-            "first": right[0] & wrong[1],
-            "second": wrong[0] & right[1],
-            "both-wrong": wrong[0] & wrong[1],
-            "both-right": right[0] & right[1],
-            "unread": unread,
-            "all": every,
+        found = {
+            "disagree": ("They disagree", (right[0] & wrong[1]) | (wrong[0] & right[1])),
+            "first": (f"Only {titles[0]} right", right[0] & wrong[1]),
+            "second": (f"Only {titles[1]} right", wrong[0] & right[1]),
+            "both-wrong": ("Both wrong", wrong[0] & wrong[1]),
+            "both-right": ("Both right", right[0] & right[1]),
+            "unread": ("Unread or tied", unread),
         }
-        names = {key: title.format(first=titles[0], second=titles[1]) for key, title in SHOWS_TWO.items()}
-    return {key: (names[key], mask) for key, mask in masks.items() if key != "unread" or mask.any()}
-
-
-def judged_filters(pool: pd.DataFrame, *, models: int) -> dict[str, tuple[str, np.ndarray]]:
-    """As `filters`, of pairs that one judge or two rated: those that flip for either, and those without two scores."""
-    apart = pool[[f"margin{at}" for at in range(models)]].abs().to_numpy(float)
-    masks = {
-        "all": np.ones(len(pool), bool),
-        "flips": (apart >= FLIP).any(axis=1),
-        "unread": np.isnan(apart).any(axis=1),
-    }
-    return {key: (SHOWS_JUDGED[key], mask) for key, mask in masks.items() if key != "unread" or mask.any()}
+    found["all"] = ("All", every)  # keeps its place where it has one
+    return {key: shown for key, shown in found.items() if key != "unread" or shown[1].any()}
 
 
 def sort(items: pd.DataFrame, *, order: str, apart: bool) -> pd.DataFrame:
@@ -292,11 +232,11 @@ def sort(items: pd.DataFrame, *, order: str, apart: bool) -> pd.DataFrame:
     return items.assign(worth=worth).sort_values("worth", kind="stable", na_position="last")
 
 
-def _explained(procedure: str, *, models: int, reference: str) -> str:
-    words = EXPLAINED.get(procedure, "").format(reference=reference)
+def _explained(kind: str, *, models: int, reference: str) -> str:
+    words = EXPLAINED.get(kind, "").format(reference=reference)
     if reference != "people":
         words = words.removeprefix("Right means what the data set labels so. ")
-    if models == 2 and procedure not in UNGRADED:
+    if models == 2 and VIEWS[kind].graded:
         words += " Two models' margins are compared in each one's standard deviations."
     return words.strip()
 
@@ -314,7 +254,7 @@ def _run(model: str, row: pd.Series) -> dict[str, Any]:
 def _items(
     db: Database, page: pd.DataFrame, *, about: pd.Series, runs: Sequence[pd.Series], models: Sequence[str]
 ) -> list[dict[str, Any]]:
-    procedure, names = kind_of(about), [str(name) for name in page.index]
+    kind, names = kind_of(about), [str(name) for name in page.index]
     stored = [item_queries.details(db, run=run["id"], names=names) for run in runs]
     details = [{name: _detail(text) for name, text in run_details.items()} for run_details in stored]
     images = {
@@ -331,7 +271,7 @@ def _items(
                 "subset": "" if row["subset"] == "default" else row["subset"],
                 "expected": "" if blank(row["expected"]) else str(row["expected"]),
                 "parts": drawn(
-                    procedure,
+                    kind,
                     own[0],
                     expected=str(row["expected"] or ""),
                     category=str(about["category"]),
@@ -343,9 +283,9 @@ def _items(
                         "title": run["title"],
                         "right": row[f"right{at}"],
                         "answer": row[f"answer_text{at}"],
-                        "margin": margin_text(row[f"margin{at}"], procedure=procedure),
+                        "margin": margin_text(row[f"margin{at}"], view=VIEWS[kind]),
                         **answered(
-                            procedure,
+                            kind,
                             detail,
                             answer=row[f"answer_text{at}"],
                             category=str(about["category"]),
@@ -364,16 +304,11 @@ def _detail(text: str) -> dict[str, Any]:
     return json.loads(text, parse_int=float, parse_constant=lambda name: None)
 
 
-def margin_text(value: float, *, procedure: str) -> str:
+def margin_text(value: float, *, view: ItemView) -> str:
     """A margin to read, with what it is; empty if missing."""
-    if procedure == GENERATED or blank(value) or not math.isfinite(value):
+    if blank(value) or not math.isfinite(value):
         return ""
-    if procedure == "sts":
-        return f"{percent(-value)} of positions apart"
-    if procedure == LABELS:
-        return f"LRAP {number(value, digits=3)}"
-    if procedure == "judging":
-        return f"{number(-value, digits=0)} apart" if value else "the same in both orders"
-    digits = 3 if abs(value) < 10 else 1
-    text = number(value, digits=digits, sign=True)
+    if view.margin is not None:
+        return view.margin(value)
+    text = number(value, digits=3 if abs(value) < 10 else 1, sign=True)
     return f"margin {text if text[0] in '+−' else 0}"  # only zero has no sign

@@ -95,6 +95,8 @@ CHOSEN = {
     ("one,two,choice", "1.0", "2.00"): "ab",
     ("one,two,winner", "model_a", "Model B"): "ab",
     ("one,two,winner", "tie (bothbad)", "tie"): "--",
+    ("one,two,vote", "leftvote", "rightvote"): "ab",
+    ("one,two,vote", "tievote", "bothbad_vote"): "--",
     ("one,two,choice", "Image 2", "option_1"): "ba",
     ("one,two,sharper", "left", "right"): "ab",
 }

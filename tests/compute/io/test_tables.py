@@ -38,6 +38,8 @@ from compute.types import BadInput
         ("a.txt", "a\tb\né\t1\n".encode("utf-16-le"), {"a": ["é"], "b": ["1"]}),
         ("a.csv.gz", gzip.compress(b"a,b\n1,2\n", mtime=0), {"a": ["1"], "b": ["2"]}),
         ("a.csv", "a,b\nx\u2028y,\x0c1\n".encode(), {"a": ["x\u2028y"], "b": ["\x0c1"]}),
+        ("a.json", b' [{"a": "x"},\n {"b": 2, "a": null}]', {"a": ["x", None], "b": [None, 2]}),
+        ("a.json", b'{"a": 1}\n{"a": 2}\n', {"a": [1, 2]}),
         ("a.jsonl", '{"a": "x\u2028y"}\n\n{"a": null, "b": 2}\n'.encode(), {"a": ["x\u2028y", None], "b": [None, 2]}),
     ],
 )
@@ -147,6 +149,8 @@ def test_what_is_no_table_is_a_sentence(tmp_path: Path) -> None:
         ("a.csv.gz", gzip.compress(b"a,b\n" * 99, mtime=0)[:-9], "unpacked"),
         ("a.jsonl", b'{"a": 1}\n[2]\n', "row 2"),
         ("a.jsonl", b'{"a": 1}\n{"a": "b"}\n', "row 2: a is a text, in earlier rows a number"),
+        ("a.json", b'[{"a": 1}', "is not JSON"),
+        ("a.json", b'[{"a": 1}, 2]', "row 2"),
         ("a.parquet", b"PAR1", "damaged"),
         ("a.xlsx", b"PK\x03\x04", "damaged"),
         ("a.doc", b"a,b\n", "not a table"),

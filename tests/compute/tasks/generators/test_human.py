@@ -36,6 +36,8 @@ def test_votes_of_every_form_make_the_same_table(tmp_path: Path) -> None:
         ("winner,loser,votes", "a,b,2.5", "b,a,0.5"),
         ("first,second,choice", "a,b,a", "b,a,second", "a,b,tie"),
         ("model_a,model_b,winner", "a,b,model_a", "b,a,model_b", "a,b,tie (bothbad)"),
+        ("model_a,model_b,vote", "a,b,leftvote", "b,a,rightvote", "a,b,tie_bad"),
+        ("model_a,model_b,winner", "a,b,A", "b,a,2", "a,b,tie_good"),
         ("Left,Right,Choice", "a,b,Left", "b,a,Right", "a,b,Tie"),
     ):
         table = human.read(written(tmp_path, *lines))

@@ -15,7 +15,7 @@ from compute.types import BadInput
 from tests.compute.tasks.own.drawn import faults, of, picture, pictures, write
 
 CHOICES = ("name", "reference", "alternative_1", "alternative_2", "answer")
-GOOD = ("a", "0.png", "1.png", "2.png", 1)
+GOOD = ("a", "0.png", "1.png", "2.png", 2)
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_a_fault_of_a_row_is_named_with_its_row(folder: Path) -> None:
 
 
 def test_many_faults_are_counted_and_the_first_listed(folder: Path) -> None:
-    rows = [(f"n{at}", "0.png", "1.png", "2.png", at) for at in range(50)]
+    rows = [(f"n{at}", "0.png", "1.png", "2.png", at) for at in range(1, 51)]
     data = read(write(folder / "questions.csv", CHOICES, rows))
     assert data.faults == 48 and len(data.problems) == 20
     with pytest.raises(BadInput, match="48 faults"):
@@ -125,7 +125,9 @@ TABLES = (
         "row 2: item is '0.png', the file of an image",
     ),
     (("member_1", "member_2", "member_3", "odd"), [("a", "b", "c", 1)], "row 1: member_1 is 'a'"),
-    (("image", "caption"), [("0.png", "a")], "1 image and 1 caption"),
+    (("image", "caption"), [("0.png", "a"), ("1.png", "a")], "two captions"),
+    (("ref_path", "left_path", "right_path", "left_vote", "right_vote", "votes"), [("0.png",) * 3 + (1, 0, 5)], "6 v"),
+    (("anchor", "positive", "negative"), [("0.png", "1.png", "a text")], "negative texts"),
     (("image", "label", "prompt"), [("0.png", "a", "x"), ("1.png", "b", "y"), ("2.png", "a", "z")], "row 3: prompt"),
 )
 

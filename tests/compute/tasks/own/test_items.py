@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compute.content.items import Column
-from tests.compute.tasks.own.drawn import COLOURS, of, picture, pictures, write
+from tests.compute.tasks.own.drawn import COLOURS, faults, of, picture, pictures, write
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +44,80 @@ def test_texts_and_images_in_choices(folder: Path) -> None:
     by_text = of(write(folder / "by-text.csv", header, [("a circle", image(0), image(1), 1)]))
     assert by_text.facts.category == "IT-2AFC" and by_text.facts.modalities == ("image", "text")
     assert of(write(folder / "of-texts.csv", header, [(image(0), "a", "b", 1)])).facts.category == "Text-2AFC"
+
+
+def test_answers_from_0_are_named_as_such(folder: Path) -> None:
+    header = ("reference", "alternative_1", "alternative_2", "answer")
+    for answers, right, said in (((0, 1, 0), [0, 1, 0], True), ((1, 1, 2), [0, 0, 1], False)):
+        data = of(write(folder / "q.csv", header, [(image(0), image(1), image(2), each) for each in answers]))
+        assert data.items()["default"].answer.tolist() == right
+        assert data.notes == (("q.csv: answer counts from 0, the first alternative is 0.",) if said else ())
+    header = ("member_1", "member_2", "member_3", "odd")
+    odd = of(write(folder / "odd.csv", header, [(*map(image, range(3)), each) for each in (2, 0)]))
+    assert odd.items()["default"].odd.tolist() == [2, 0] and "odd counts from 0" in odd.notes[0]
+    mixed = faults(write(folder / "mixed.csv", header, [(*map(image, range(3)), each) for each in (3, 0)]))
+    assert list(mixed) == [2] and "counts from 1" in mixed[2]
+
+
+def test_anchors_have_their_positive_at_any_place(folder: Path) -> None:
+    """In the layout of sentence-transformers."""
+    header = ("anchor", "positive", "negative", "negative_2")
+    rows = [tuple(map(image, range(at, at + 4))) for at in range(24)]
+    data = of(write(folder / "triplets.csv", header, rows))
+    made = data.items()["default"]
+    assert (data.shape.key, data.facts.chance, made.answer.tolist()) == (
+        "triplets",
+        1 / 3,
+        of(data.path).items()["default"].answer.tolist(),
+    )
+    places = [shown(column, folder) for column in made.alternatives]
+    for at, row in enumerate(rows):
+        assert places[made.answer[at]][at] == row[1] and {place[at] for place in places} == {*row[1:]}
+    assert {*made.answer} == {0, 1, 2}, "no place is always right"
+    assert "triplets.csv is read as questions about anchor. Right is positive" in data.notes[0]
+
+
+@pytest.mark.parametrize("splits", [("test", "train", "test", "test"), ("train",) * 4])
+def test_the_table_of_nights(folder: Path, splits: tuple[str, ...]) -> None:
+    votes = ("left_vote", "right_vote", "votes")
+    header = ("id", *votes, "ref_path", "left_path", "right_path", "prompt", "split", "is_imagenet")
+    given = [(0, 1, 7), (1, 0, 6), (1, 0, 6), (0, 1, 5)]
+    rows = [
+        (at, *each, *map(image, (at, at + 4, at + 8)), "a disc", split, True)
+        for at, (each, split) in enumerate(zip(given, splits, strict=True))
+    ]
+    data = of(write(folder / "data.csv", header, rows))
+    made = data.items()["default"]
+    kept = ["0", "2"] if "test" in splits else ["0", "1", "2"]
+    assert (data.shape.key, data.facts.category, list(made.names)) == ("nights", "Img-2AFC", kept)
+    assert made.answer.tolist() == [1, 0, 0][: len(kept)] and shown(made.alternatives[1], folder)[0] == image(8)
+    said = (
+        "1 rows of other splits than test, 1 with" if "test" in splits else "0 rows of other splits than test, 1 with"
+    )
+    assert "table of NIGHTS" in data.notes[0] and said in data.notes[0] and said in data.facts.notes
+
+
+@pytest.mark.parametrize("name", ["metadata.jsonl", "captions.csv"])
+def test_captions_are_retrieval_both_ways(tmp_path: Path, name: str) -> None:
+    pictures(tmp_path, 3)
+    pairs = [("000.png", "a disc"), ("001.png", "a disc"), ("001.png", "a box"), ("002.png", "a cat")]
+    pairs.append(pairs[0])  # which counts once
+    if name == "captions.csv":
+        write(tmp_path / name, ("image", "caption"), pairs)
+    else:
+        lines = [json.dumps({"file_name": image, "text": text}) for image, text in pairs]
+        (tmp_path / name).write_text("\n".join(lines))
+    data = of(tmp_path)
+    assert data.notes == (f"{name} is read as retrieval both ways of 3 images and 3 captions, a row being a match.",)
+    assert (data.shape.key, data.facts.n_items, data.facts.metrics[0]) == ("captions", 6, "hit_rate_at_1")
+    made = data.items()
+    assert tuple(made) == data.facts.subsets
+    for subset, found in made.items():
+        sides = [side.image or side.text for side in (found.queries, found.documents)]
+        first, second = (shown(side, tmp_path) for side in sides)
+        query, document, grade = found.relevant
+        matches = {(first[one], second[other]) for one, other in zip(query, document, strict=True)}
+        assert matches == {pair if subset == "captions" else pair[::-1] for pair in pairs} and grade.tolist() == [1] * 4
 
 
 def test_votes_count_the_majority_and_leave_out_ties(folder: Path) -> None:

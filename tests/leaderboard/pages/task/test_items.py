@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from compute.catalog import shipped
+from compute.procedures import VIEWS
 from leaderboard.pages.task.items import (
     PER_PAGE,
     ItemQuery,
@@ -41,30 +42,32 @@ def frame(correct: list, value: list[float], **columns) -> pd.DataFrame:
 
 
 def test_the_worst_margin_comes_first_and_those_without_one_last() -> None:
-    one = beside([with_margins(frame([True, False, None, False], [0.2, -0.9, math.nan, -0.1]), procedure="choice")])
+    one = beside([with_margins(frame([True, False, None, False], [0.2, -0.9, math.nan, -0.1]), view=VIEWS["choice"])])
     assert list(sort(one, order="worst", apart=False).index) == ["i1", "i3", "i0", "i2"]
     assert list(sort(one, order="close", apart=False).index) == ["i3", "i0", "i1", "i2"]
     assert list(sort(one, order="best", apart=False).index) == ["i0", "i3", "i1", "i2"]
 
 
 def test_a_reply_in_words_has_no_margin() -> None:
-    out = with_margins(frame([True, False], [1, -1], replied=[True, True]), procedure="choice")
+    out = with_margins(frame([True, False], [1, -1], replied=[True, True]), view=VIEWS["choice"])
     assert out["margin"].isna().all() and list(out["right"]) == [True, False]
 
 
 def test_people_and_model_are_compared_by_their_orders() -> None:
     """Reference: places counted by hand; equal ratings share the mean place."""
-    out = with_margins(frame([None] * 4, [0.9, 0.1, 0.5, 0.4], expected=["1", "2", "2", "5"]), procedure="sts")
+    out = with_margins(frame([None] * 4, [0.9, 0.1, 0.5, 0.4], expected=["1", "2", "2", "5"]), view=VIEWS["sts"])
     places_of_people, places_of_model = np.array([1, 2.5, 2.5, 4]), np.array([4, 1, 3, 2])
     assert np.allclose(out["margin"], -np.abs(places_of_people - places_of_model) / 3)
     assert set(out["right"]) == {None}
 
 
 def test_two_models_disagree_where_one_is_right_and_the_other_wrong() -> None:
-    first = with_margins(frame([True, False, True, False, None], [4, -1, 2, -3, 0]), procedure="choice")
-    second = with_margins(frame([False, True, True, False, True], [-0.2, 0.1, 0.3, -0.4, 0.1]), procedure="choice")
+    first = with_margins(frame([True, False, True, False, None], [4, -1, 2, -3, 0]), view=VIEWS["choice"])
+    second = with_margins(frame([False, True, True, False, True], [-0.2, 0.1, 0.3, -0.4, 0.1]), view=VIEWS["choice"])
     pool = beside([first, second])
-    found = {key: list(pool.index[mask]) for key, (_, mask) in filters(pool, titles=["P", "Q"], graded=True).items()}
+    found = {
+        key: list(pool.index[mask]) for key, (_, mask) in filters(pool, titles=["P", "Q"], view=VIEWS["choice"]).items()
+    }
     assert found == {
         "disagree": ["i0", "i1"],
         "first": ["i0"],
@@ -76,6 +79,13 @@ def test_two_models_disagree_where_one_is_right_and_the_other_wrong() -> None:
     }
     apart = sort(pool[pool.index.isin(["i0", "i1"])], order="worst", apart=True)
     assert list(apart.index) == ["i0", "i1"]  # 4 against -0.2 is farther apart than -1 against 0.1, in deviations too
+
+
+def test_of_a_group_the_class_of_most_is_right() -> None:
+    groups = frame([None] * 4, [1, 2, 3, 4], expected=["a", "a", "b", "b"], answer=["one", "one", "one", "two"])
+    out = with_margins(groups, view=VIEWS["clustering"])
+    assert list(out["right"]) == [True, True, False, True] and list(out["margin"]) == [1, 2, -3, 4]
+    assert list(out["answer_text"])[2:] == ["one, mostly a", "two, mostly b"]
 
 
 # ---- a page
@@ -145,8 +155,11 @@ def rated(**columns) -> pd.DataFrame:
 
 
 def test_order_flips_come_first_and_pairs_without_two_scores_last() -> None:
-    one = beside([with_margins(rated(), procedure="judging")])
+    one = beside([with_margins(rated(), view=VIEWS["judging"])])
     assert list(sort(one, order="worst", apart=False).index) == ["i2", "i1", "i0", "i4", "i3"]
     assert list(sort(one, order="best", apart=False).index)[-2:] == ["i2", "i3"]
     assert list(sort(one, order="far", apart=False).index) == ["i4", "i2", "i1", "i0", "i3"]
     assert [value is None for value in one["right0"]] == [True] * 5, "a rating is neither right nor wrong"
+    found = filters(one.assign(margin0=[0, -1, -2, math.nan, 0]), titles=["J"], view=VIEWS["judging"])
+    shown = {key: list(one.index[mask]) for key, (_, mask) in found.items()}
+    assert shown == {"all": list(one.index), "flips": ["i2"], "unread": ["i3"]}

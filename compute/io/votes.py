@@ -1,0 +1,35 @@
+"""Votes between two, of people or of judges: the columns they have (LMArena's too), and which of the two is meant."""
+
+from __future__ import annotations
+
+import re
+
+from compute.io.forms import Form, FormField
+from compute.types import BadInput, shortened
+
+FIRST, SECOND = FormField("first", ("model_a", "left")), FormField("second", ("model_b", "right"))
+VOTES = Form("votes", (FIRST, SECOND, FormField("choice", ("winner", "vote"))))
+TIES = (
+    *("tie", "tied", "tie (bothbad)", "tie bad", "tie good", "bothbad", "both bad", "both good", "both", "equal"),
+    *("neither", "same", "draw", "unsure", "cannot tell", "can't tell"),
+)
+PLACES = SIDES, NUMBERS, *_ = (("left", "right"), ("1", "2"), ("first", "second"), ("a", "b"))  # of the two
+CHOSEN = re.compile(r"(?:(?:image|model|option|alternative) ?)?([\w-]+?)(?:\.0+)?(?: image| ?vote)?")
+
+
+def word(vote: str) -> str:
+    """A vote without what is not needed to tell it: `Image 1`, `model_1` and `1.0` are 1."""
+    text = re.sub(r"(?<=\w)[\s_]+(?=\w)", " ", vote.lower())
+    found = CHOSEN.fullmatch(text)
+    return found[1] if found else text
+
+
+def side(vote: str) -> int | None:
+    """Which of two a vote is for, 0 or 1; None: neither. Raises BadInput for what is no vote."""
+    said = word(vote)
+    if said in TIES:
+        return None
+    for pair in PLACES:
+        if said in pair:
+            return pair.index(said)
+    raise BadInput(f"its choice {shortened(vote)!r} is not 1, 2, left, right, tie, or an alternative's name")
