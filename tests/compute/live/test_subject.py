@@ -1,5 +1,4 @@
-"""Which shipped distributions speak for which inputs: photographs, drawn scenes, texts, and mixtures of them; and where
-two images agree, with the bundled model."""
+"""Which shipped distributions speak for which inputs: photographs, drawn scenes, texts, and mixtures of them."""
 
 from __future__ import annotations
 
@@ -17,7 +16,6 @@ from compute.content.items import content_key
 from compute.live import examples
 from compute.live.inputs import Input, text
 from compute.tasks.drawing.distortions import Shown
-from compute.types import BadInput, CannotDo
 from tests.compute.live.subjects import ROWS, subject
 
 OUTSIDE = "outside what this model was calibrated on"
@@ -90,20 +88,3 @@ def test_a_photographs_caption_is_none_of_a_drawn_scene():
 def test_a_model_without_a_distribution_is_not_calibrated():
     words = text("a cat", name="a cat")
     assert judged("wordllama", words, words, by=Calibrations()) == DomainCheck()
-
-
-def test_an_image_agrees_with_itself_place_by_place():
-    cat = examples.load("cat")
-    found = subject("tiny").patches(first=cat, second=cat)
-    rows, columns = found.first
-    assert found.ranks.shape == (rows * columns, rows * columns)
-    assert found.ranks.min() >= 0 and found.ranks.max() <= 1
-    assert (found.ranks.argmax(axis=1) == np.arange(rows * columns)).mean() > 0.9
-
-
-def test_texts_and_models_without_patches_are_refused():
-    cat, words = examples.load("cat"), examples.load("text-cat")
-    with pytest.raises(BadInput, match="a map needs two images"):
-        subject("tiny").patches(first=cat, second=words)
-    with pytest.raises(CannotDo, match="no patch tokens"):
-        subject("colour-histogram").patches(first=cat, second=cat)
