@@ -33,6 +33,25 @@ def environment() -> Iterator[None]:
             os.environ[name] = value
 
 
+@pytest.fixture(scope="session", autouse=True)
+def claims_read_once() -> Iterator[None]:
+    """The shipped claims, a third of what a database takes to build, are worked out once a process."""
+    from compute import paths
+    from compute.database import build
+
+    shipped, of_these, known = (paths.PUBLISHED, paths.IMPORTED, paths.CLAIMS), build.all_claims, []
+
+    def claims() -> list:
+        if shipped != (paths.PUBLISHED, paths.IMPORTED, paths.CLAIMS):
+            return of_these()
+        known[:] = known or of_these()
+        return list(known)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "all_claims", claims)
+        yield
+
+
 @pytest.fixture(scope="session")
 def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
     """`once(name, make)`: the path that `make(folder)` returns, made by the first of the test processes and shared by

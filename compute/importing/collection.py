@@ -25,6 +25,14 @@ from compute.io.files import discard, locked, read_record, validated, write_text
 from compute.types import BadInput, DatabaseError, Metric, Model, Run, Score, Task, first_line
 
 TABLES = {"models": Model, "tasks": Task, "metrics": Metric, "runs": Run, "scores": Score}
+LINKS = (  # columns that name others, and where these must be known
+    ("runs", "model", "models"),
+    ("runs", "task", "tasks"),
+    ("scores", "metric", "metrics"),
+    ("tasks", "benchmark", "benchmarks"),
+    ("tasks", "suites", "suites"),
+    ("tasks", "metrics", "metrics"),
+)
 MARK = "collection.json"  # its presence means that the folder is whole
 
 
@@ -174,24 +182,15 @@ def check(tables: Mapping[str, pd.DataFrame], *, known: Mapping[str, set[str]]) 
 
     known: the keys of benchmarks, suites, models, tasks and metrics, and the runs' ids, that are there already.
     """
-    own = {name: set(tables[name]["key"]) if name in tables else set() for name in ("models", "tasks", "metrics")}
-    runs, scores = tables["runs"], tables["scores"]
-    _check_known("runs: model", runs["model"], known["models"] | own["models"])
-    _check_known("runs: task", runs["task"], known["tasks"] | own["tasks"])
-    _check_known("scores: run", scores["run"], set(runs["id"]) - known["runs"])
-    _check_known("scores: metric", scores["metric"], known["metrics"] | own["metrics"])
-    if "tasks" in tables:
-        _check_known("tasks: benchmark", tables["tasks"]["benchmark"], known["benchmarks"])
-        _check_known("tasks: suite", tables["tasks"]["suites"].explode().dropna(), known["suites"])
-        _check_known("tasks: metric", tables["tasks"]["metrics"].explode(), known["metrics"] | own["metrics"])
+    own = {name: set(tables[name]["key"]) for name in ("models", "tasks", "metrics") if name in tables}
+    runs = tables["runs"]
+    links = [(table, column, known[noun] | own.get(noun, set())) for table, column, noun in LINKS if table in tables]
+    for table, column, keys in (*links, ("scores", "run", set(runs["id"]) - known["runs"])):
+        for cell in tables[table][column]:
+            if unknown := {cell} - keys if isinstance(cell, str) else {*cell} - keys:
+                raise ValueError(f"{table}: {column} {min(unknown)!r} is in no catalogue")
     if set(runs["origin"]) - {"imported"}:
         raise ValueError("runs: a run is not marked as imported")
     for table, keys in {"runs": ["id"], "scores": ["run", "subset", "metric"]}.items():
         if tables[table].duplicated(keys).any():
             raise ValueError(f"{table}: two rows are of one {' and '.join(keys)}")
-
-
-def _check_known(name: str, values: pd.Series, known: set[str]) -> None:
-    unknown = next((value for value in values.unique() if value not in known), None)
-    if unknown is not None:
-        raise ValueError(f"{name} {unknown!r} is in no catalogue")

@@ -108,7 +108,6 @@ class Adapter:
     trainable: Callable[[Model, Hardware, Path], Encoder] | None = None  # `load` with a torch module behind both towers
     attention: bool = False  # is loaded by transformers, whose attention may be chosen
     joint: bool = False  # embeds an image with its text in one prompt
-    patches: bool = False  # gives a vector a patch, so that regions of two images can be compared
     version: int = 1  # raise it when the adapter's numbers change
 
 

@@ -132,15 +132,6 @@ def required_files(row: Model) -> RequiredFiles | None:
     return _resolved(row)[2]
 
 
-def has_patches(row: Model) -> bool:
-    """Whether the row's encoder embeds images and its family gives a vector a patch; nothing is loaded.
-
-    Single checkpoints may still have none, which their `patches` says by CannotDo.
-    """
-    family = ADAPTERS.get(row.adapter)
-    return family is not None and family.patches and (not row.abilities or "embed_image" in row.abilities)
-
-
 def identity(row: Model, *, hardware: Hardware) -> dict[str, Any]:
     """All that decides the model's numbers and is known without loading it or asking the network.
 

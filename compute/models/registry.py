@@ -11,16 +11,12 @@ from functools import partial
 from compute.models.adapter import Adapter
 from compute.models.encoders import (
     conse,
-    dual,
-    efficientnet_lite,
     inception,
-    late_interaction,
     mllm_embedding,
     open_clip,
     sentence_transformer,
-    text,
     timm_vision,
-    vision,
+    transformers_towers,
     word_llama,
 )
 from compute.models.files.weights import (
@@ -41,9 +37,19 @@ TRANSFORMERS = ("torch", "torchvision", "transformers", "tokenizers", "pillow")
 TIMM = ("torch", "torchvision", "timm", "pillow")
 
 Transformers = partial(Adapter, packages=TRANSFORMERS, weights=WEIGHTS, attention=True)
-TwoTowers = partial(Transformers, needs=(CONFIG, PROCESSOR, TOKENIZER), patches=True)
 TEXTS = ("torch", "transformers", "tokenizers")
 Texts = partial(Adapter, packages=TEXTS, weights=WEIGHTS, needs=(CONFIG, TOKENIZER), attention=True)
+
+
+def two_towers(family: transformers_towers.TowerFamily, *, version: int = 1) -> Adapter:
+    """A family of images and texts that the transformers library loads and that can be trained."""
+    load = partial(transformers_towers.load, family=family)
+    return Transformers(
+        load=load,
+        trainable=partial(load, module=True),
+        needs=(CONFIG, PROCESSOR, TOKENIZER),
+        version=version,
+    )
 
 
 def in_old_folder(names: Sequence[str]) -> tuple[str, ...]:
@@ -62,37 +68,34 @@ ADAPTERS: dict[str, Adapter] = {
         trainable=open_clip.load,
         weights=OPEN_CLIP,
         packages=("torch", "torchvision", "open_clip_torch", "timm", "transformers", "pillow"),
-        patches=True,
         version=2,
     ),
-    "clip": TwoTowers(load=dual.load_clip, trainable=partial(dual.load_clip, module=True), version=2),
-    "siglip": TwoTowers(load=dual.load_siglip, trainable=dual.load_siglip),
-    "align": TwoTowers(load=dual.load_align, trainable=dual.load_align),
-    "blip": TwoTowers(load=dual.load_blip, trainable=dual.load_blip),
+    "clip": two_towers(transformers_towers.CLIP, version=2),
+    "siglip": two_towers(transformers_towers.SIGLIP),
+    "align": two_towers(transformers_towers.ALIGN),
+    "blip": two_towers(transformers_towers.BLIP),
     "conse": Adapter(
         load=conse.load,
-        weights=(efficientnet_lite.FILE,),
+        weights=(timm_vision.LITE_FILE,),
         packages=tuple(dict.fromkeys((*LITE, *WORDS))),
-        patches=True,
     ),
     # Images alone
-    "vision": Transformers(load=vision.load, needs=(CONFIG, PROCESSOR), patches=True),
-    "moco_v3": Adapter(load=timm_vision.load_moco_v3, weights=WEIGHTS, packages=TIMM, patches=True),
-    "timm": Adapter(
-        load=timm_vision.load, weights=(*WEIGHTS, *OPEN_CLIP), needs=(CONFIG,), packages=TIMM, patches=True
+    "vision": Transformers(
+        load=partial(transformers_towers.load, family=transformers_towers.VISION),
+        needs=(CONFIG, PROCESSOR),
     ),
+    "moco_v3": Adapter(load=timm_vision.load_moco_v3, weights=WEIGHTS, packages=TIMM),
+    "timm": Adapter(load=timm_vision.load, weights=(*WEIGHTS, *OPEN_CLIP), needs=(CONFIG,), packages=TIMM),
     "inception": Adapter(
         load=inception.load,
         weights=OPTIONAL,
         packages=("torch", "torchvision", "pillow"),
         published=inception.published_files,
     ),
-    "efficientnet_lite": Adapter(
-        load=efficientnet_lite.load, weights=(efficientnet_lite.FILE,), packages=LITE, patches=True
-    ),
+    "efficientnet_lite": Adapter(load=timm_vision.load_lite, weights=(timm_vision.LITE_FILE,), packages=LITE),
     # Texts alone
-    "bert": Texts(load=text.load),
-    "t5": Texts(load=text.load_t5),
+    "bert": Texts(load=partial(transformers_towers.load, family=transformers_towers.BERT)),
+    "t5": Texts(load=partial(transformers_towers.load, family=transformers_towers.T5)),
     "sentence_transformer": Adapter(
         load=sentence_transformer.load,
         packages=TEXTS,
@@ -112,7 +115,7 @@ ADAPTERS: dict[str, Adapter] = {
     "e5_v": LastToken(load=mllm_embedding.load_e5_v),
     "vlm2vec": LastToken(load=mllm_embedding.load_vlm2vec, version=2),
     "gme": LastToken(load=mllm_embedding.load_gme),
-    "late_interaction": Transformers(load=late_interaction.load, needs=(CONFIG, PROCESSOR, TOKENIZER)),
+    "late_interaction": Transformers(load=mllm_embedding.load_late, needs=(CONFIG, PROCESSOR, TOKENIZER)),
     # Human preference
     "hpsv2": Adapter(
         load=preference.load_hpsv2,
@@ -120,7 +123,9 @@ ADAPTERS: dict[str, Adapter] = {
         packages=("torch", "torchvision", "open_clip_torch", "pillow"),
         version=2,
     ),
-    "pickscore": Transformers(load=preference.load_pickscore, needs=(CONFIG,), version=2),
+    "pickscore": Transformers(
+        load=partial(transformers_towers.load, family=transformers_towers.PICKSCORE), needs=(CONFIG,), version=2
+    ),
     "imagereward": Adapter(
         load=preference.load_imagereward,
         packages=TRANSFORMERS,

@@ -1,4 +1,7 @@
-"""The real app in a real browser: one server and one Chromium a process, every tab watched."""
+"""The real app in a real browser: one server and one Chromium a process, every tab watched.
+
+Both end with the last test of this package: Playwright keeps an event loop in this thread, which others may start.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -47,12 +50,10 @@ SETTLED = """([ready, busy]) => {
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests run last: Playwright keeps an event loop in this thread, which other tests may want to start.
+    """A browser test that fails is tried once more, in a fresh page, and the summary names it.
 
-    One that fails is tried once more, in a fresh page, and the summary names it: on a starved machine a page may be
-    read before its answer is drawn. What is wrong with the page itself fails twice.
+    On a starved machine a page may be read before its answer is drawn. What is wrong with the page itself fails twice.
     """
-    items.sort(key=lambda item: Path(__file__).parent in item.path.parents)
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.flaky(reruns=1))
@@ -95,7 +96,7 @@ def _database(folder: Path) -> Path:
         return build.build(folder / "likeness.duckdb", results=results).path
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server(app_database: Path) -> Iterator[str]:
     """The app's address, ending in a slash."""
     with serving(app_database) as address:
@@ -143,24 +144,27 @@ def in_thread(app: Any) -> Iterator[str]:
     thread.join(timeout=10)
 
 
-# Sizes its frame as iframe-resizer's page around a frame does with its default options: it says how to measure, and
-# takes every height that the frame reports. Source: its documentation, and the part within the frame that Gradio has.
+# Sizes its frames as iframe-resizer's page around a frame does with its default options: it says how to measure, and
+# takes every height that a frame reports. Source: its documentation, and the part within the frame that Gradio has.
 SIZER = """
-const frame = document.querySelector('iframe');
-const options = '0:false:false:32:true:true::bodyOffset:::0:false:child:scroll';
-const begin = () => frame.contentWindow.postMessage(`[iFrameSizer]f:${options}`, '*');
-frame.addEventListener('load', begin);
-addEventListener('message', ({ data }) => {
-  if (data === '[iFrameResizerChild]Ready') begin();
-  const [, height] = /^\\[iFrameSizer\\]f:([\\d.]+):/.exec(data) ?? [];
-  if (height) frame.style.height = `${height}px`;
+const frames = [...document.querySelectorAll('iframe')];
+const begin = (frame) => {
+  const options = '0:false:false:32:true:true::bodyOffset:::0:false:child:scroll';
+  frame.contentWindow.postMessage(`[iFrameSizer]${frame.id}:${options}`, '*');
+};
+for (const frame of frames) frame.addEventListener('load', () => begin(frame));
+addEventListener('message', ({ data, source }) => {
+  const frame = frames.find((one) => one.contentWindow === source);
+  if (data === '[iFrameResizerChild]Ready') begin(frame);
+  const [, id, height] = /^\\[iFrameSizer\\](\\w+):([\\d.]+):/.exec(data) ?? [];
+  if (height) document.getElementById(id).style.height = `${height}px`;
 });
 """
-# The frame's height once it has not changed for as long as a page needs to answer.
+# The frames' heights once they have not changed for as long as a page needs to answer.
 STEADY = """() => {
-  const { clientHeight } = document.querySelector('iframe');
-  if (window.seen?.height !== clientHeight) window.seen = { height: clientHeight, since: performance.now() };
-  return performance.now() - window.seen.since > 5000 && clientHeight;
+  const heights = [...document.querySelectorAll('iframe')].map((frame) => frame.clientHeight);
+  if (`${window.seen?.heights}` !== `${heights}`) window.seen = { heights, since: performance.now() };
+  return performance.now() - window.seen.since > 5000 && heights;
 }"""
 # How far down the page goes: its last line, of what does not scroll in a box of its own.
 CONTENT = (
@@ -168,20 +172,22 @@ CONTENT = (
 )
 
 
-def framed(visit: Callable[..., Any], address: str, *, ready: str) -> tuple[int, Any]:
-    """The height that a page's frame settles at on another site, whose script sizes it, and the frame."""
-    html = (
-        "<title>Other</title><link rel=icon href='data:,'>"
-        f"<iframe id=f style='border: 0; width: 100%' src='{address}'></iframe><script>{SIZER}</script>"
+def framed(visit: Callable[..., Any], addresses: Sequence[str]) -> list[tuple[int, Any]]:
+    """The heights that pages' frames settle at on another site, whose script sizes them, and the frames."""
+    html = "<title>Other</title><link rel=icon href='data:,'>" + "".join(
+        f"<iframe id=f{at} style='border: 0; width: 100%' src='{address}'></iframe>"
+        for at, address in enumerate(addresses)
     )
+    html += f"<script>{SIZER}</script>"
     with in_thread(Starlette(routes=[Route("/", lambda request: HTMLResponse(html))])) as other:
         page = visit(site=other + "/", ready="iframe", expected="request to|postMessage|404")
-        (frame,) = (frame for frame in page.frames if frame.parent_frame)
-        frame.locator(ready).first.wait_for(state="attached")
-        return page.wait_for_function(STEADY, polling=100).json_value(), frame
+        frames = [each.content_frame() for each in page.query_selector_all("iframe")]
+        for frame in frames:
+            frame.locator("footer, article").first.wait_for(state="attached")
+        return list(zip(page.wait_for_function(STEADY, polling=100).json_value(), frames, strict=True))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
     """Chromium, from CHROMIUM or the path; skipped where there is none."""
     pytest.importorskip("playwright", reason="playwright is not installed: pip install -r tests/requirements.txt")
@@ -233,7 +239,7 @@ def settle(page: Any, ready: str = "h1") -> Any:
     return page
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def contexts(browser: Any) -> Iterator[Callable[..., Any]]:
     """One browser profile a set of options, so that later tabs find the files in its cache."""
     made: dict[str, Any] = {}

@@ -462,7 +462,7 @@ def test_the_view_comes_as_files_that_open_again(board: Callable, tmp_path: Path
 # ---- a phone
 
 
-@pytest.mark.parametrize("suite", ["unisim-core", "pairbench", "mieb", "cfred-hpdv2"])
+@pytest.mark.parametrize("suite", ["pairbench", "mieb"])
 def test_on_a_phone_names_are_told_apart_and_nothing_lies_over_anything(board: Callable, suite: str) -> None:
     page = board(f"suite={suite}&origin=all", width=390, has_touch=True, is_mobile=True)
     covered = page.evaluate("""() => {

@@ -1,4 +1,4 @@
-"""Every page, visited once a look from its address alone; whatever holds of all pages is asserted in that visit."""
+"""Every page, visited once from its address alone and seen in every look; what holds of all pages is asserted there."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PAGES = {
     "choose": "#shortlist .pg-lead",
     "model?model=example/eye": ".lk-run",
     "task?task=unisim/imagenet-ooo": ".lk-items[data-ready] .lk-item",
-    "task?task=mini/pairs-r&items=example/leaning": ".lk-items[data-ready] .lk-item",
+    "task?task=mini/pairs-cj&items=example/leaning": ".lk-items[data-ready] .lk-item",
     "judges?suite=mini-pairs&judge=example/leaning": ".jd-detail .jd-flips",
     "generators": "#generators-figures .textpoint text",
     "generators?set=generators-pictures&metric=clipscore": ".gn-first",
@@ -38,7 +38,7 @@ PAGES = {
     "eyes": "[data-screen=start]",
     "about": ".pg-table",
 }
-LOOKS = {"light": {}, "dark": {"dark": True, "locale": "de"}, "phone": {"width": 390, "locale": "sw"}}
+PHONE, DESKTOP = 390, 1280
 TOOLS = {"board", "try", "eyes", "choose", "compare", "sql"}  # controls first: they are what the page is for
 SHOWN_BADLY = re.compile(r"Traceback|Exception|Something failed|\bundefined\b|\bNaN\b|\[object|\bcommon\.\w+")
 # Sums up the layout's shifts by session (less than 1 s apart, at most 5 s), as web.dev/articles/cls has it, and keeps
@@ -110,29 +110,53 @@ MEASURE = r"""() => {
 KNOWN = {view.key for view in VIEWS} | {"export", "docs", "data", "published"}
 
 
-@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS.keys())
+def settled(page: Any, address: str) -> None:
+    """Until the page, and its figures in a window of another width, are drawn."""
+    page.wait_for_function("""() => [...document.querySelectorAll('.js-plotly-plot')].every((plot) =>
+      !plot.offsetParent || !plot._fullLayout || Math.abs(plot._fullLayout.width - plot.clientWidth) < 2)""")
+    settle(page, PAGES[address])
+
+
 @pytest.mark.parametrize("address", PAGES, ids=[address[:30] or "overview" for address in PAGES])
-def test_a_page(visit: Callable[..., Any], address: str, look: dict[str, Any]) -> None:
-    page = settle(visit(address, before=WATCH, **look), PAGES[address])
-    found, phone = page.evaluate(MEASURE), "width" in look
+def test_a_page(visit: Callable[..., Any], address: str) -> None:
+    """On a phone whose language Gradio does not speak, then in a wide window, then in the other theme."""
+    page = settle(visit(address, before=WATCH, width=PHONE, locale="sw"), PAGES[address])
+    shift = page.evaluate("[window.shift, ...window.moved]")
+    wrong = {f"phone, {name}": what for name, what in faults(page, address, width=PHONE).items()}
+    page.set_viewport_size({"width": DESKTOP, "height": 900})
+    settled(page, address)
+    wrong |= faults(page, address, width=DESKTOP)
+    page.locator(".site-bar-theme").click()
+    settled(page, address)
+    wrong |= {f"dark, {name}": what for name, what in faults(page, address, width=DESKTOP, dark=True).items()}
+    page.evaluate("localStorage.clear()")
+    wrong |= {
+        "layout shift": shift if shift[0] >= 0.02 else [],
+        "untranslated": page.evaluate("window.keys"),
+        "search fetched before it is used": any(path.endswith("/data/search") for path in page.watch.paths),
+    }
+    report = "\n".join(f"{name}: {what}" for name, what in wrong.items() if what)
+    assert not report, report
+
+
+def faults(page: Any, address: str, *, width: int, dark: bool = False) -> dict[str, Any]:
+    """What is wrong with a page as it is shown now; nothing where all is well."""
+    found, phone = page.evaluate(MEASURE), width == PHONE
     key = address.partition("?")[0]
     view = next(view for view in VIEWS if view.key == key)
-    shift = page.evaluate("[window.shift, ...window.moved]")
     tops = [top for top in found["tops"] if top is not None]
     several = sum(other.group == view.group for other in VIEWS) > 1
     title = "Likeness" if key == "" else view.title if several else view.group
     links = {link.partition("?")[0].partition("#")[0].strip("/").partition("/")[0] for link in found["links"]}
     og_title, og_sentence, og_image, sentence = found["shared"]
-    wrong = {
+    return {
         "accessibility": violations(page),
         "headings": found["headings"] != 1,
         "sentence": len(found["sentence"].split()) < 5 or not found["sentence"].strip().endswith("."),
-        "theme": found["dark"] != look.get("dark", False),
+        "theme": found["dark"] != dark,
         "scrolls sideways by": max(0, found["wide"]),
-        "layout shift": shift if shift[0] >= 0.02 else [],
         "order of answer, picture, controls": [] if key in TOOLS or tops == sorted(tops) else tops,
         "shown badly": SHOWN_BADLY.findall(found["text"]),
-        "untranslated": page.evaluate("window.keys"),
         "marked in the bar": [] if found["current"] == [title] * view.listed else found["current"],
         "height of the bar": found["bar"] if phone and found["bar"] > 60 else 0,
         "own order of Tab": found["tabbed"],
@@ -149,10 +173,7 @@ def test_a_page(visit: Callable[..., Any], address: str, look: dict[str, Any]) -
         or found["title"] != og_title
         or f"/{key}" not in found["canonical"],
         "address": query(page).items() ^ dict(parse_qsl(address.partition("?")[2])).items(),
-        "search fetched before it is used": any(path.endswith("/data/search") for path in page.watch.paths),
     }  # fmt: skip
-    report = "\n".join(f"{name}: {what}" for name, what in wrong.items() if what)
-    assert not report, report
 
 
 def test_every_page_is_visited() -> None:

@@ -1,1 +1,1 @@
-"""Maps in two dimensions: of tasks, models, images; and of the patches of two images."""
+"""Maps in two dimensions: of tasks, models and images."""

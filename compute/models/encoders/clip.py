@@ -1,218 +1,105 @@
-"""CLIP (Radford et al. 2021) by torch alone, for checkpoints that state all their settings, as the bundled one does.
+"""CLIP (Radford et al. 2021) by torch alone, for the bundled checkpoint.
 
 The transformers library takes 0.25 GB of memory, with torchvision and torch's compiler, and a server that has only the
 bundled model needs nothing else of it. What is read here gives the library's numbers: the same operations of torch in
-the same order. `read` leaves every other checkpoint to the library.
+the same order.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from compute.models.adapter import Hardware
-from compute.models.encoders import framing, patches
-from compute.models.encoders.text import tower_of
-from compute.models.encoders.towers import ImageTower, Towers
+from compute.models.encoders.towers import BUCKETED, ImageTower, Towers, text_tower
 from compute.models.files.pretrained import SHOWN
 from compute.models.files.weights import under
+from compute.paths import ASSETS
 from compute.types import Model
 
 if TYPE_CHECKING:
     import torch
     from PIL import Image
+
+FOLDER = ASSETS / "tiny"
 START, END = "<|startoftext|>", "<|endoftext|>"
 WORDS = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
-TOKENIZER = {
-    "tokenizer_class": "CLIPTokenizer",
-    "unk_token": END,
-    "bos_token": START,
-    "eos_token": END,
-    "pad_token": END,
-}
-PROCESSOR = {
-    "image_processor_type": "CLIPImageProcessor",
-    "do_resize": True,
-    "resample": 3,  # bicubic
-    "do_center_crop": True,
-    "do_rescale": True,
-    "do_normalize": True,
-    "do_convert_rgb": True,
-}
-OF_PROCESSOR = {"size", "crop_size", "rescale_factor", "image_mean", "image_std"}
-WEIGHTS = "model.safetensors"
-OTHER_FILES = ("tokenizer.json", "added_tokens.json", "special_tokens_map.json", "processor_config.json")
-OLD_END = 2  # of the first checkpoints' config.json, whose texts end with another token
-ACTIVATIONS = ("relu", "gelu", "quick_gelu")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClipCheckpoint:
-    """What a checkpoint's files state: both towers, the common vectors' length, tokens, preprocessing."""
+class ClipCheckpoint(NamedTuple):
+    """What a checkpoint's files state, and the row's options: `prefix` precedes each text, cut to `longest` tokens."""
 
     folder: Path
     text: dict[str, Any]
     vision: dict[str, Any]
-    projection: int
     tokenizer: dict[str, Any]
     processor: dict[str, Any]
+    prefix: str
+    longest: int
 
 
-def read(folder: Path) -> ClipCheckpoint | None:
-    """The folder's checkpoint; None where a file is missing, states less or more, or has weights of another shape."""
-    try:
-        config, tokenizer, processor = (
-            json.loads((folder / name).read_text(encoding="utf-8"))
-            for name in ("config.json", "tokenizer_config.json", "preprocessor_config.json")
-        )
-        checkpoint = ClipCheckpoint(
-            folder=folder,
-            text=config["text_config"],
-            vision=config["vision_config"],
-            projection=config["projection_dim"],
-            tokenizer=tokenizer,
-            processor=processor,
-        )
-        return checkpoint if _is_plain(checkpoint) and _shapes(folder) == _expected(checkpoint) else None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None  # the library says what is wrong
+def read(folder: Path, options: Mapping[str, Any]) -> ClipCheckpoint:
+    """The folder's checkpoint."""
+    config, tokenizer, processor = (
+        json.loads((folder / name).read_text(encoding="utf-8"))
+        for name in ("config.json", "tokenizer_config.json", "preprocessor_config.json")
+    )
+    text, vision = config["text_config"], config["vision_config"]
+    limits = options["max_tokens"], text["max_position_embeddings"], tokenizer["model_max_length"]
+    longest = min(limit for limit in limits if limit)
+    return ClipCheckpoint(folder, text, vision, tokenizer, processor, options["text_prefix"], longest)
 
 
-def load(
-    row: Model, hardware: Hardware, checkpoint: ClipCheckpoint, *, prefix: str, max_tokens: int | None, normalise: bool
-) -> Towers:
-    """Both towers. `prefix` precedes each text, cut to `max_tokens`; `normalise` gives vectors length 1."""
+def load(row: Model, hardware: Hardware, checkpoint: ClipCheckpoint, *, normalise: bool) -> Towers:
+    """Both towers; `normalise` gives vectors length 1."""
     from safetensors.torch import load_file
 
     weights = {
         name: value.to(hardware.device, hardware.torch_dtype)
-        for name, value in load_file(checkpoint.folder / WEIGHTS).items()
+        for name, value in load_file(checkpoint.folder / "model.safetensors").items()
     }
     vision, text = _ClipVision(checkpoint.vision, weights), _ClipText(checkpoint.text, weights)
-    longest = _longest(checkpoint, max_tokens=max_tokens)
-    pixels, tokens = preparation(checkpoint, prefix=prefix, max_tokens=max_tokens)
-    reads, described = tower_of(
+    pixels, tokens = preparation(checkpoint)
+    reads, described = text_tower(
         tokens,
         run=text.vectors,
         tokenizer=checkpoint.tokenizer["tokenizer_class"],
-        longest=longest,
-        prefix=prefix,
-        causal=True,
+        longest=checkpoint.longest,
+        prefix=checkpoint.prefix,
+        padding=BUCKETED,
     )
     processing = {
         "processor": checkpoint.processor["image_processor_type"],
         **{name: checkpoint.processor[name] for name in SHOWN if name in checkpoint.processor},
     }
-    patch = framing.sides(checkpoint.vision["patch_size"])
-
-    def lay(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        return patches.grid(vision.patches(inputs), pixels=inputs["pixel_values"], patch=patch, of=row.key)
-
     return Towers(
         name=row.key,
         settings={
             "image": processing,
             "pooling": "the model's own, projected",
             "normalised": normalise,
-            "text": {**described, "padding_side": "right"},
+            "text": described,
         },
         hardware=hardware,
-        image=ImageTower(
-            ready=pixels,
-            run=vision.vectors,
-            patches=lay,
-            frame=framing.of_processor(processing, patch=patch),
-        ),
+        image=ImageTower(ready=pixels, run=vision.vectors),
         text=reads,
         normalise=normalise,
     )
-
-
-# ---- which checkpoints
-
-
-def _is_plain(checkpoint: ClipCheckpoint) -> bool:
-    """Whether the towers, the tokens and the preprocessing are those that this file has."""
-    tokenizer, processor, side = checkpoint.tokenizer, checkpoint.processor, checkpoint.vision["image_size"]
-    text_files = {file.name for file in checkpoint.folder.iterdir()} & {"vocab.json", *OTHER_FILES}
-    return (
-        text_files == {"vocab.json"}
-        and set(tokenizer) == {*TOKENIZER, "model_max_length"}
-        and TOKENIZER.items() <= tokenizer.items()
-        and set(processor) == {*PROCESSOR, *OF_PROCESSOR}
-        and PROCESSOR.items() <= processor.items()
-        and processor["size"] == {"shortest_edge": side}
-        and processor["crop_size"] == {"height": side, "width": side}
-        and checkpoint.text["eos_token_id"] != OLD_END
-        and all(tower["hidden_act"] in ACTIVATIONS for tower in (checkpoint.text, checkpoint.vision))
-        and checkpoint.vision["num_channels"] == 3
-    )
-
-
-def _shapes(folder: Path) -> dict[str, tuple[int, ...]]:
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(folder / WEIGHTS, framework="np") as file:
-            return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
-    except SafetensorError as error:
-        raise ValueError(str(error)) from error
-
-
-def _expected(checkpoint: ClipCheckpoint) -> dict[str, tuple[int, ...]]:
-    """The shapes of all weights of such a checkpoint."""
-    text, vision, d = checkpoint.text, checkpoint.vision, checkpoint.projection
-    side, count = vision["patch_size"], (vision["image_size"] // vision["patch_size"]) ** 2
-    read, seen = text["hidden_size"], vision["hidden_size"]
-    embedded = {
-        "logit_scale": (),
-        "text_projection.weight": (d, read),
-        "visual_projection.weight": (d, seen),
-        "text_model.embeddings.token_embedding.weight": (text["vocab_size"], read),
-        "text_model.embeddings.position_embedding.weight": (text["max_position_embeddings"], read),
-        "vision_model.embeddings.class_embedding": (seen,),
-        "vision_model.embeddings.patch_embedding.weight": (seen, 3, side, side),
-        "vision_model.embeddings.position_embedding.weight": (count + 1, seen),
-    }
-    norms = {
-        "text_model.final_layer_norm": read,
-        "vision_model.pre_layrnorm": seen,
-        "vision_model.post_layernorm": seen,
-    }
-    shapes = {f"{name}.{part}": (width,) for name, width in norms.items() for part in ("weight", "bias")}
-    for tower, config in (("text_model", text), ("vision_model", vision)):
-        width, inner = config["hidden_size"], config["intermediate_size"]
-        linear = {f"self_attn.{name}": (width, width) for name in ("q_proj", "k_proj", "v_proj", "out_proj")}
-        linear |= {"mlp.fc1": (inner, width), "mlp.fc2": (width, inner)}
-        for layer in range(config["num_hidden_layers"]):
-            start = f"{tower}.encoder.layers.{layer}."
-            for name, shape in linear.items():
-                shapes |= {f"{start}{name}.weight": shape, f"{start}{name}.bias": shape[:1]}
-            for name in ("layer_norm1", "layer_norm2"):
-                shapes |= {f"{start}{name}.{part}": (width,) for part in ("weight", "bias")}
-    return embedded | shapes
 
 
 # ---- inputs
 
 
 def preparation(
-    checkpoint: ClipCheckpoint, *, prefix: str, max_tokens: int | None
+    checkpoint: ClipCheckpoint,
 ) -> tuple[Callable[[Image.Image], dict[str, torch.Tensor]], Callable[[str], list[int]]]:
     """What makes an RGB image's tensors, (3, side, side) in float32, and a text's token ids: as the library makes them,
     in half the time."""
-    longest = _longest(checkpoint, max_tokens=max_tokens)
-    return _pixels(checkpoint.processor), _tokens(checkpoint, longest=longest, prefix=prefix)
-
-
-def _longest(checkpoint: ClipCheckpoint, *, max_tokens: int | None) -> int:
-    limits = (max_tokens, checkpoint.text["max_position_embeddings"], checkpoint.tokenizer["model_max_length"])
-    return min(limit for limit in limits if limit)
+    return _pixels(checkpoint.processor), _tokens(checkpoint)
 
 
 def _pixels(processor: Mapping[str, Any]) -> Callable[[Image.Image], dict[str, torch.Tensor]]:
@@ -241,8 +128,8 @@ def _pixels(processor: Mapping[str, Any]) -> Callable[[Image.Image], dict[str, t
     return ready
 
 
-def _tokens(checkpoint: ClipCheckpoint, *, longest: int, prefix: str) -> Callable[[str], list[int]]:
-    """The byte-level BPE tokens of `prefix` and a text between the start and the end token, at most `longest`."""
+def _tokens(checkpoint: ClipCheckpoint) -> Callable[[str], list[int]]:
+    """The byte-level BPE tokens of a text between the start and the end token."""
     from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers, processors
     from tokenizers.models import BPE
 
@@ -263,8 +150,8 @@ def _tokens(checkpoint: ClipCheckpoint, *, longest: int, prefix: str) -> Callabl
     made.post_processor = processors.RobertaProcessing(
         (END, made.token_to_id(END)), (START, made.token_to_id(START)), trim_offsets=False, add_prefix_space=False
     )
-    made.enable_truncation(longest)
-    return lambda text: made.encode(prefix + text).ids
+    made.enable_truncation(checkpoint.longest)
+    return lambda text: made.encode(checkpoint.prefix + text).ids
 
 
 # ---- towers
@@ -297,14 +184,9 @@ class _Transformer:
         return _linear(mixed.transpose(1, 2).reshape(n, length, width), layer, "self_attn.out_proj")
 
     def _perceive(self, states: torch.Tensor, layer: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        import torch
+        from torch.nn import functional
 
-        inner = _linear(states, layer, "mlp.fc1")
-        if self.activation == "quick_gelu":
-            inner = inner * torch.sigmoid(1.702 * inner)
-        else:
-            inner = getattr(torch.nn.functional, self.activation)(inner)
-        return _linear(inner, layer, "mlp.fc2")
+        return _linear(getattr(functional, self.activation)(_linear(states, layer, "mlp.fc1")), layer, "mlp.fc2")
 
 
 class _ClipVision:
@@ -317,11 +199,8 @@ class _ClipVision:
 
     def vectors(self, inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
         """(n, d) of images (n, 3, side, side)."""
-        return self._project(self._states(inputs)[:, 0])
-
-    def patches(self, inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        """(n, patches, d): the last states of the patches, each through the norm and the projection."""
-        return self._project(self._states(inputs)[:, 1:])
+        states = _normed(self._states(inputs)[:, 0], self.own, "post_layernorm", self.eps)
+        return states @ self.weights["visual_projection.weight"].T
 
     def _states(self, inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
         import torch
@@ -332,9 +211,6 @@ class _ClipVision:
         first = self.own["embeddings.class_embedding"].expand(len(tokens), 1, -1)
         states = torch.cat([first, tokens], dim=1) + self.own["embeddings.position_embedding.weight"]
         return self.layers(_normed(states, self.own, "pre_layrnorm", self.eps))
-
-    def _project(self, states: torch.Tensor) -> torch.Tensor:
-        return _normed(states, self.own, "post_layernorm", self.eps) @ self.weights["visual_projection.weight"].T
 
 
 class _ClipText:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compute.models.adapter import Hardware, chosen
-from compute.models.encoders import efficientnet_lite, timm_vision, word_llama
+from compute.models.encoders import timm_vision, word_llama
 from compute.models.encoders.towers import ImageTower, TextTower, Towers
 from compute.models.files.weights import RequiredFiles, checkpoint_of
 from compute.types import Model
@@ -25,16 +25,15 @@ TEXTS = RequiredFiles(weights=(word_llama.TABLE,), needs=((word_llama.TOKENIZER,
 def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
     """EfficientNet-Lite0's classes in the space of the texts that option `texts` names: package and digest of files.
 
-    A class's text is timm's list of its names, as a direction: its vector has length 1. Each place of the last feature
-    map goes through the same classes, which gives the patches.
+    A class's text is timm's list of its names, as a direction: its vector has length 1.
     """
     options = chosen(row, {"texts": None})
     text = word_llama.text_tower(checkpoint_of(row, options["texts"], option="texts", required=TEXTS), hardware)
     towers = timm_vision.towers(
         row,
         hardware,
-        efficientnet_lite.classifier(folder),
-        shown=efficientnet_lite.PREPROCESSING,
+        timm_vision.lite_classifier(folder),
+        shown=timm_vision.LITE,
         pooling="avg",
         head=True,
     )
@@ -42,8 +41,6 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
     towers.image = ImageTower(
         ready=logits.ready,
         run=lambda inputs: combined(logits.run(inputs), classes),
-        patches=lambda inputs: combined(logits.patches(inputs), classes),
-        frame=logits.frame,
     )
     towers.text = text
     towers.settings |= {"text": word_llama.SETTINGS, "classes": "timm ImageNetInfo, imagenet-1k", "top": TOP}

@@ -1,4 +1,5 @@
-"""Multimodal language models as encoders: a prompt asks for the item, the last token's final state is its vector.
+"""Multimodal language models as encoders: a prompt asks for the item, the last token's final state is its vector, or
+the states of all tokens are (late interaction).
 
 E5-V (Jiang et al. 2024), VLM2Vec (Jiang et al. 2024) and GME (Zhang et al. 2024) differ in prompt, length and scale
 alone, so a further model of the kind is a row with other options.
@@ -6,7 +7,7 @@ alone, so a further model of the kind is a row with other options.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,7 @@ import numpy as np
 
 from compute.models.adapter import Hardware, chosen
 from compute.models.encoders.towers import in_rgb
-from compute.models.files import lora
+from compute.models.files import lora, pretrained
 from compute.models.files.weights import COMMIT, CONFIG, WEIGHTS, RequiredFiles, architecture, checkpoint_of
 from compute.types import BadInput, CannotDo, Model
 
@@ -36,6 +37,7 @@ DEFAULTS: dict[str, Any] = {
     "remote_code": False,
 }
 
+LATE = ("colmodernvbert", "colpali", "colqwen2")  # the library's `model_type`
 LLAMA3 = "<|start_header_id|>user<|end_header_id|>\n\n{}<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n \n"
 E5_V = {
     "prompts": {
@@ -76,55 +78,32 @@ GME = {
 
 
 @dataclass(kw_only=True)
-class LastTokenEncoder:
-    """An encoder of images, texts or pairs by one prompt each."""
+class Prompted:
+    """An encoder by prompts: `inputs` makes a processor's tensors of an item, a batch of one; `vectors` gives those of
+    the items from the network's output for a whole batch and its mask."""
 
     settings: dict[str, Any]
     model: torch.nn.Module
     processor: Any
-    options: Mapping[str, Any]
-    image_token: str
     hardware: Hardware
+    inputs: Callable[[str, Item], Mapping[str, torch.Tensor]]
+    vectors: Callable[[Any, torch.Tensor], np.ndarray | list[np.ndarray]]
 
-    def prepare(self, modality: str, item: Item) -> dict[str, torch.Tensor]:
-        """The processor's tensors for one item, a batch of one.
+    def __post_init__(self) -> None:
+        self.processor.tokenizer("ready")  # sets its padding and truncation now, so that threads need not
 
-        Raises CannotDo for a modality without a prompt, BadInput for an item that the processor refuses.
-        """
-        if modality not in self.options["prompts"]:
-            raise CannotDo(f"{self.settings['model']} has no {modality} prompt; its row can give one: options.prompts")
-        image, text = item if modality == "pair" else (item, "") if modality == "image" else (None, item)
-        # The text goes in last: whatever braces it holds are its own.
-        template = self.options["prompts"][modality].replace("{image}", self.image_token)
-        prompt = template.replace("{text}", self._truncated(text))
-        if image is None:
-            return dict(self.processor(text=prompt, return_tensors="pt"))
-        extra: dict[str, Any] = {"images_kwargs": dict(self.options["images"])} if self.options["images"] else {}
-        try:
-            return dict(self.processor(text=prompt, images=in_rgb(image), return_tensors="pt", **extra))
-        except ValueError as error:  # such as a strip of an image, 200 times as long as wide
-            raise BadInput(f"The processor of {self.settings['model']} refuses it: {error}") from error
+    def prepare(self, modality: str, item: Item) -> Mapping[str, torch.Tensor]:
+        """The tensors of one item. Raises CannotDo for a modality without a prompt, BadInput for an item that the
+        processor refuses."""
+        return self.inputs(modality, item)
 
-    def _truncated(self, text: str) -> str:
-        limit = self.options["max_text_tokens"]
-        if limit is None or len(text) <= limit:  # a token is a character or more
-            return text
-        tokenizer = self.processor.tokenizer
-        tokens = tokenizer(text, add_special_tokens=False)["input_ids"]
-        return text if len(tokens) <= limit else tokenizer.decode(tokens[:limit])
-
-    def embed(self, modality: str, prepared: Sequence[Mapping[str, torch.Tensor]]) -> np.ndarray:
-        """(n, hidden size) float32: the final state of each prompt's last token, of length 1 if `normalise`."""
+    def embed(self, modality: str, prepared: Sequence[Mapping[str, torch.Tensor]]) -> np.ndarray | list[np.ndarray]:
+        """(n, d) float32, or of late interaction (tokens, d) an item."""
         import torch
 
         batch = padded(prepared, pad=self.processor.tokenizer.pad_token_id or 0, hardware=self.hardware)
-        last = batch["attention_mask"].sum(dim=1) - 1
         with torch.inference_mode():
-            states = self.model(**batch, use_cache=False).last_hidden_state
-            vectors = states[torch.arange(len(last), device=last.device), last].float()
-            if self.options["normalise"]:
-                vectors = torch.nn.functional.normalize(vectors, dim=-1)
-        return vectors.cpu().numpy()
+            return self.vectors(self.model(**batch), batch["attention_mask"])
 
 
 def padded(prepared: Sequence[Mapping[str, torch.Tensor]], *, pad: int, hardware: Hardware) -> dict[str, torch.Tensor]:
@@ -149,8 +128,9 @@ def padded(prepared: Sequence[Mapping[str, torch.Tensor]], *, pad: int, hardware
     return together
 
 
-def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, Any]) -> LastTokenEncoder:
-    """Raises NotHere, CannotDo or BadInput."""
+def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, Any]) -> Prompted:
+    """The final state of each prompt's last token, of length 1 if `normalise`. Raises NotHere, CannotDo or BadInput."""
+    import torch
     from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, AutoProcessor
 
     options = chosen(row, {**DEFAULTS, **family})
@@ -169,9 +149,36 @@ def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, 
     crops = {} if options["crops"] is None else {"num_crops": options["crops"]}
     processor = AutoProcessor.from_pretrained(processed, trust_remote_code=trusted, **crops)
     _complete(processor, model.config)
-    processor.tokenizer("ready")  # sets its padding and truncation now, so that threads need not
     token = options["image_token"] or getattr(processor, "image_token", "")
-    return LastTokenEncoder(
+    extra = {"images_kwargs": dict(options["images"])} if options["images"] else {}
+
+    def truncated(text: str) -> str:
+        limit = options["max_text_tokens"]
+        if limit is None or len(text) <= limit:  # a token is a character or more
+            return text
+        tokens = processor.tokenizer(text, add_special_tokens=False)["input_ids"]
+        return text if len(tokens) <= limit else processor.tokenizer.decode(tokens[:limit])
+
+    def inputs(modality: str, item: Item) -> dict[str, torch.Tensor]:
+        if modality not in options["prompts"]:
+            raise CannotDo(f"{row.key} has no {modality} prompt; its row can give one: options.prompts")
+        image, text = item if modality == "pair" else (item, "") if modality == "image" else (None, item)
+        # The text goes in last: whatever braces it holds are its own.
+        prompt = options["prompts"][modality].replace("{image}", token).replace("{text}", truncated(text))
+        if image is None:
+            return dict(processor(text=prompt, return_tensors="pt"))
+        try:
+            return dict(processor(text=prompt, images=in_rgb(image), return_tensors="pt", **extra))
+        except ValueError as error:  # such as a strip of an image, 200 times as long as wide
+            raise BadInput(f"The processor of {row.key} refuses it: {error}") from error
+
+    def vectors(output: Any, mask: torch.Tensor) -> np.ndarray:
+        last = mask.sum(dim=1) - 1
+        found = output.last_hidden_state[torch.arange(len(last), device=last.device), last].float()
+        return (torch.nn.functional.normalize(found, dim=-1) if options["normalise"] else found).cpu().numpy()
+
+    network = getattr(model, "model", model).to(hardware.device).eval()
+    return Prompted(
         settings={
             "model": row.key,
             "pooling": "last token",
@@ -179,11 +186,11 @@ def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, 
             "image_token": token,
             **{name: options[name] for name in ("prompts", "crops", "images", "max_text_tokens", "normalise")},
         },
-        model=getattr(model, "model", model).to(hardware.device).eval(),
+        model=partial(network, use_cache=False),
         processor=processor,
-        options=options,
-        image_token=token,
         hardware=hardware,
+        inputs=inputs,
+        vectors=vectors,
     )
 
 
@@ -216,3 +223,42 @@ def _complete(processor: Any, config: Any) -> None:
         processor.patch_size = config.vision_config.patch_size
         processor.vision_feature_select_strategy = config.vision_feature_select_strategy
         processor.num_additional_image_tokens = 1
+
+
+def load_late(row: Model, hardware: Hardware, folder: Path) -> Prompted:
+    """Late-interaction models, a vector per token: ColPali and ColQwen2 (Faysse et al. 2024).
+
+    Texts are embedded as queries and images as documents, by the checkpoint's own prompts; MaxSim compares them. Each
+    vector has length 1. Raises NotHere, and BadInput for a checkpoint of another kind.
+    """
+    from transformers import AutoProcessor
+
+    options, kind = chosen(row, pretrained.OPTIONS), architecture(folder)
+    if kind not in LATE:
+        raise BadInput(f"{row.key} is of architecture {kind!r}, not of {', '.join(LATE)}")
+    processor = AutoProcessor.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    model, _ = pretrained.model(row, "AutoModelForPreTraining", folder=folder, hardware=hardware, options=options)
+
+    def inputs(modality: str, item: Item) -> dict[str, torch.Tensor]:
+        if modality == "pair":
+            raise CannotDo("A late-interaction model embeds an image and its text one by one: omit fusion=joint")
+        made = (
+            processor.process_images(images=[in_rgb(item)], return_tensors="pt")
+            if modality == "image"
+            else processor.process_queries(text=[item], return_tensors="pt")
+        )
+        return {name: value for name, value in made.items() if name != "labels"}
+
+    def vectors(output: Any, mask: torch.Tensor) -> list[np.ndarray]:
+        found = output.embeddings.float().cpu().numpy()
+        return [item[:count] for item, count in zip(found, mask.sum(dim=1).tolist(), strict=True)]
+
+    prompts = {name: getattr(processor, name) for name in ("query_prefix", "visual_prompt_prefix")}
+    return Prompted(
+        settings={"image": pretrained.image_ready(processor.image_processor)[1], "texts": "as queries", **prompts},
+        model=model,
+        processor=processor,
+        hardware=hardware,
+        inputs=inputs,
+        vectors=vectors,
+    )

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from compute.models.adapter import Hardware, chosen
-from compute.models.encoders import framing, patches
 from compute.models.encoders.open_clip_text import text_tower
 from compute.models.encoders.towers import ImageTower, Towers
 from compute.models.files.weights import OPEN_CLIP, existing, one_line, seeded
@@ -87,8 +86,6 @@ def towers_of(
         image=ImageTower(
             ready=lambda image: {"pixel_values": transform(image)},
             run=lambda inputs: model.encode_image(inputs["pixel_values"]),
-            patches=lambda inputs: patches.of_open_clip(model.visual, inputs["pixel_values"], of=name),
-            frame=framing.of_open_clip(described, patch=patches.open_clip_patch(model.visual)),
         ),
         text=text,
         settings={

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compute.models.adapter import Hardware, chosen
-from compute.models.encoders import framing, patches
 from compute.models.encoders.towers import ImageTower, Towers
-from compute.models.files.weights import WEIGHTS, existing, fill, one_line, seeded
+from compute.models.files.weights import WEIGHTS, existing, fill, one_line, seeded, tensors
 from compute.types import BadInput, Model
 
 if TYPE_CHECKING:
@@ -19,6 +18,16 @@ SHOWN = ("input_size", "interpolation", "crop_pct", "crop_mode", "mean", "std")
 # MoCo v3's repository says nothing of preprocessing; MIEB's code took that of the supervised ViT of this architecture.
 MOCO_V3 = {"mean": (0.5, 0.5, 0.5), "std": (0.5, 0.5, 0.5), "crop_pct": 0.9, "interpolation": "bicubic"}
 MOCO_V3_WIDTHS = {384: "vit_small_patch16_224", 768: "vit_base_patch16_224", 1024: "vit_large_patch16_224"}
+
+
+LITE_FILE = "models/efficientnet-lite0-57934424.pth"
+LITE = {
+    "input_size": (3, 224, 224),
+    "crop_pct": 224 / 256,
+    "interpolation": "bicubic",
+    "mean": (0.498, 0.498, 0.498),
+    "std": (0.502, 0.502, 0.502),
+}
 
 
 def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
@@ -53,11 +62,34 @@ def load_moco_v3(row: Model, hardware: Hardware, folder: Path) -> Towers:
     width = state["cls_token"].shape[-1] if "cls_token" in state else None
     if width not in MOCO_V3_WIDTHS:
         raise BadInput(f"{row.key}: no ViT of MoCo v3 has the width {width}")
-    name = MOCO_V3_WIDTHS[width]
+    return towers(row, hardware, bare(MOCO_V3_WIDTHS[width], state, num_classes=0), shown=MOCO_V3, pooling="token")
+
+
+def load_lite(row: Model, hardware: Hardware, folder: Path) -> Towers:
+    """EfficientNet-Lite0: the vector (1280,) is the last feature map's mean, before the classifier."""
+    chosen(row, {})
+    model = lite_classifier(folder)
+    model.reset_classifier(0)
+    return towers(row, hardware, model, shown=LITE, pooling="avg")
+
+
+def lite_classifier(folder: Path) -> torch.nn.Module:
+    """EfficientNet-Lite0 (Liu 2020, after Tan and Le 2019) with its 1,000 classes, from its package's folder.
+
+    Its state dict has the names of another library, and the order and shapes of timm's.
+    """
+    return bare("efficientnet_lite0", tensors(folder / LITE_FILE))
+
+
+def bare(name: str, state: Mapping[str, torch.Tensor], **arguments: Any) -> torch.nn.Module:
+    """timm's architecture with weights in its order, whatever their names."""
+    import timm
+
     with seeded(0):
-        model = timm.create_model(name, pretrained=False, num_classes=0)
-    fill(model, state, of=name)
-    return towers(row, hardware, model, shown=MOCO_V3, pooling="token")
+        model = timm.create_model(name, pretrained=False, **arguments)
+    names = list(model.state_dict())
+    fill(model, state if set(state) == set(names) else dict(zip(names, state.values(), strict=False)), of=name)
+    return model
 
 
 def towers(
@@ -82,8 +114,6 @@ def towers(
         image=ImageTower(
             ready=lambda image: {"pixel_values": transform(image)},
             run=lambda inputs: model(inputs["pixel_values"]),
-            patches=lambda inputs: patches.of_timm(model, inputs["pixel_values"], of=row.key),
-            frame=framing.of_timm(config, patch=patches.timm_patch(model)),
         ),
         settings={
             "image": {name: config[name] for name in SHOWN if name in config},

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from compute.models.adapter import Hardware
-from compute.models.encoders.framing import UNKNOWN, Frame, Seen
 from compute.types import CannotDo
 
 if TYPE_CHECKING:
@@ -22,20 +21,16 @@ if TYPE_CHECKING:
 
 
 BUCKETS = (8, 16, 24, 32, 48, 64)  # tokens: the finer, the less padding, but the smaller the batches
+# How texts are padded: BUCKETED where a tower sees nothing after the end token.
+MASKED, FULL, BUCKETED = "to the longest, masked", "to max_tokens, not masked", "to the next of "
 
 
 @dataclass(kw_only=True)
 class ImageTower:
-    """`ready` makes an image's tensors, without a batch; `run` turns them, stacked on the device, into (n, d).
-
-    `patches` turns them into (n, rows, columns, d), as compute/models/encoders/patches.py says; `frame` is how `ready`
-    resizes and crops an image, None where that is not known.
-    """
+    """`ready` makes an image's tensors, without a batch; `run` turns them, stacked on the device, into (n, d)."""
 
     ready: Callable[[Image.Image], Mapping[str, torch.Tensor]]
     run: Callable[[Mapping[str, torch.Tensor]], torch.Tensor]
-    patches: Callable[[Mapping[str, torch.Tensor]], torch.Tensor] | None = None
-    frame: Frame | None = None
 
 
 @dataclass(kw_only=True)
@@ -58,6 +53,34 @@ class TextTower:
 def buckets(limit: int) -> tuple[int, ...]:
     """The lengths that texts of at most `limit` tokens are padded to, where any would do."""
     return (*(size for size in BUCKETS if size < limit), limit)
+
+
+def text_tower(
+    ready: Callable[[str], Sequence[int]],
+    *,
+    run: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    tokenizer: str,
+    longest: int,
+    prefix: str,
+    padding: str,
+    pad: int = 0,
+    left: bool = False,
+) -> tuple[TextTower, dict[str, Any]]:
+    """The text tower of `ready`, which gives at most `longest` tokens of `prefix` and a text; and its settings."""
+    tower = TextTower(ready=ready, run=run, pad=pad, left=left)
+    if padding == FULL:
+        tower.length = longest
+    elif padding == BUCKETED:
+        tower.pad, tower.left, tower.buckets = 0, False, buckets(longest)
+        padding += ", ".join(map(str, tower.buckets))
+    return tower, {
+        "tokenizer": tokenizer,
+        "max_tokens": longest,
+        "longer": "cut",
+        "prefix": prefix,
+        "padding": padding,
+        "padding_side": "left" if tower.left else "right",
+    }
 
 
 @dataclass(kw_only=True)
@@ -102,25 +125,6 @@ class Towers:
         if modality == "text":
             return self._texts(prepared)
         return self.image.run({name: self._batch([item[name] for item in prepared]) for name in prepared[0]})
-
-    def patches(self, image: Image.Image) -> np.ndarray:
-        """(rows, columns, d) float32, not normalised: a vector a patch, of the part of the image that `seen` tells.
-
-        Last states, through the norm and the projection of the pooled vector (compute/models/encoders/patches.py).
-        Raises CannotDo where the model has no grid of patches.
-        """
-        import torch
-
-        if self.image is None or self.image.patches is None:
-            raise CannotDo(f"{self.name} has no patch tokens. Choose another model for a map of similar regions")
-        with torch.inference_mode():
-            inputs = {name: self._batch([value]) for name, value in self.prepare("image", image).items()}
-            return np.ascontiguousarray(self.image.patches(inputs)[0].float().cpu().numpy())
-
-    def seen(self, image: Image.Image) -> Seen:
-        """Which part of the image the grid of `patches` covers; all of it, with a note, where that is not known."""
-        frame = None if self.image is None else self.image.frame
-        return UNKNOWN if frame is None else frame.seen(width=image.width, height=image.height)
 
     def _batch(self, values: list[torch.Tensor]) -> torch.Tensor:
         """The stacked values on the device; by way of pinned memory to CUDA, from which copies are fast."""

@@ -1,4 +1,4 @@
-"""Models of what people prefer: HPSv2 and PickScore as encoders, ImageReward and the aesthetic predictor as scores.
+"""Models of what people prefer: HPSv2 as an encoder, ImageReward and the aesthetic predictor as scores.
 
 ImageReward (Xu et al. 2023, section 3.1) is BLIP's image and text towers with a reward read off the first text token.
 The checkpoint holds one state dict under the names of BLIP's first public code, whose vision tower is named like
@@ -12,17 +12,16 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from compute.models.adapter import Hardware, chosen
-from compute.models.encoders.open_clip import tokens_of
-from compute.models.encoders.open_clip_text import text_tower
-from compute.models.encoders.towers import ImageTower, TextTower, Towers, buckets
+from compute.models.encoders.open_clip import towers_of
+from compute.models.encoders.towers import ImageTower, Towers
 from compute.models.files.downloads import Published
 from compute.models.files.weights import (
-    PROCESSOR,
     TOKENIZER,
     RequiredFiles,
     checkpoint_of,
@@ -35,6 +34,7 @@ from compute.types import Model
 
 if TYPE_CHECKING:
     import torch
+    from PIL import Image
 
 MEAN, SCALE = 0.16717362830052426, 1.0333394966054072  # of the rewards, as published with the checkpoint
 TEXT_TOKENS = 35
@@ -119,10 +119,6 @@ def linear_chain(state: Mapping[str, torch.Tensor], *, of: str) -> torch.nn.Modu
     return torch.nn.Sequential(*layers)
 
 
-if TYPE_CHECKING:
-    import torch
-    from PIL import Image
-
 CLIP_MEAN = (0.48145466, 0.4578275, 0.40821073)
 CLIP_STD = (0.26862954, 0.26130258, 0.27577711)
 HPSV2 = "ViT-H-14"  # where a folder has no open_clip_config.json
@@ -133,12 +129,6 @@ def _batch(prepared: Sequence[torch.Tensor], hardware: Hardware) -> torch.Tensor
 
     batch = torch.stack(list(prepared))
     return batch.to(hardware.device, hardware.torch_dtype if batch.is_floating_point() else None)
-
-
-def _clip(folder: Path, hardware: Hardware) -> torch.nn.Module:
-    from transformers import AutoModel
-
-    return hardware.placed(AutoModel.from_pretrained(folder, trust_remote_code=False, **hardware.read_as))
 
 
 def load_hpsv2(row: Model, hardware: Hardware, folder: Path) -> Towers:
@@ -157,18 +147,19 @@ def load_hpsv2(row: Model, hardware: Hardware, folder: Path) -> Towers:
     state = tensors(folder / options["file"])
     fill(model, state.get("state_dict", state), of=HPSV2)
     hardware.placed(model)
-    words = open_clip.get_tokenizer(f"local-dir:{folder}" if own.is_file() else HPSV2)
-    side = config["vision_cfg"]["image_size"]
-    return Towers(
+    towers = towers_of(
+        model,
         name=row.key,
         hardware=hardware,
-        settings={"model": row.key, **options, "resize": "longer side, bicubic, black margins", "image_size": side},
-        image=ImageTower(
-            ready=lambda image: {"pixel_values": whole_on_black(image, side=side)},
-            run=lambda inputs: model.encode_image(inputs["pixel_values"]),
-        ),
-        text=text_tower(model, tokens=tokens_of(words), limit=words.context_length),
+        tokenizer=open_clip.get_tokenizer(f"local-dir:{folder}" if own.is_file() else HPSV2),
+        configuration="own" if own.is_file() else HPSV2,
     )
+    side = config["vision_cfg"]["image_size"]
+    towers.image = ImageTower(
+        ready=lambda image: {"pixel_values": whole_on_black(image, side=side)}, run=towers.image.run
+    )
+    towers.settings |= options | {"image": {"resize": "longer side, bicubic, black margins", "size": side}}
+    return towers
 
 
 def whole_on_black(image: Image.Image, *, side: int) -> torch.Tensor:
@@ -183,47 +174,6 @@ def whole_on_black(image: Image.Image, *, side: int) -> torch.Tensor:
     left, top = (side - width) // 2, (side - height) // 2
     pixels = functional.pad(pixels, [left, top, side - width - left, side - height - top])
     return functional.normalize(pixels, CLIP_MEAN, CLIP_STD)
-
-
-def load_pickscore(row: Model, hardware: Hardware, folder: Path) -> Towers:
-    """PickScore (Kirstain et al. 2023): a transformers CLIP model.
-
-    Option `processor` names the checkpoint whose processor it uses.
-    """
-    from transformers import AutoProcessor
-
-    options = chosen(row, {"processor": None})
-    processor = AutoProcessor.from_pretrained(
-        _beside(row, options, "processor", PROCESSOR, TOKENIZER), trust_remote_code=False
-    )
-    model = _clip(folder, hardware)
-    limit = model.config.text_config.max_position_embeddings
-
-    def tokens(text: str) -> list[int]:
-        return processor.tokenizer(text, truncation=True, max_length=limit)["input_ids"]
-
-    tokens("ready")  # sets the tokenizer's truncation now, so that threads need not
-    return Towers(
-        name=row.key,
-        hardware=hardware,
-        settings={
-            "model": row.key,
-            **options,
-            "text_tokens": limit,
-            "image_processor": processor.image_processor.to_dict(),
-        },
-        image=ImageTower(
-            ready=lambda image: {"pixel_values": processor.image_processor(image, return_tensors="pt").pixel_values[0]},
-            run=lambda inputs: model.get_image_features(**inputs).pooler_output,
-        ),
-        # The text tower reads its vector at the end token and looks only back, so padding needs no mask.
-        text=TextTower(
-            ready=tokens,
-            run=lambda ids, mask: model.get_text_features(input_ids=ids).pooler_output,
-            pad=0,
-            buckets=buckets(limit),
-        ),
-    )
 
 
 @dataclass(kw_only=True)
@@ -283,6 +233,8 @@ def load_imagereward(row: Model, hardware: Hardware, folder: Path) -> ImageRewar
     from transformers import AutoTokenizer
 
     options = chosen(row, {"tokenizer": None})
+    needs = RequiredFiles(weights=(), needs=(TOKENIZER,))
+    words = checkpoint_of(row, options["tokenizer"], option="tokenizer", required=needs)
     state = tensors(folder / "ImageReward.pt")
     vision, language = read_towers(state, existing(folder / "med_config.json"))
     head = linear_chain(under(state, "mlp."), of="ImageReward.pt")
@@ -291,7 +243,7 @@ def load_imagereward(row: Model, hardware: Hardware, folder: Path) -> ImageRewar
         vision=hardware.placed(vision),
         language=hardware.placed(language),
         head=head.to(hardware.device).eval(),
-        tokenizer=AutoTokenizer.from_pretrained(_beside(row, options, "tokenizer", TOKENIZER), trust_remote_code=False),
+        tokenizer=AutoTokenizer.from_pretrained(words, trust_remote_code=False),
         cropped=_centre(side),
         hardware=hardware,
         settings={
@@ -305,11 +257,6 @@ def load_imagereward(row: Model, hardware: Hardware, folder: Path) -> ImageRewar
             "images alone": "first token of the vision tower",
         },
     )
-
-
-def _beside(row: Model, options: Mapping[str, Any], option: str, *needs: tuple[str, ...]) -> Path:
-    """The folder of the checkpoint that an option names."""
-    return checkpoint_of(row, options[option], option=option, required=RequiredFiles(weights=(), needs=needs))
 
 
 def _centre(side: int) -> Callable[[Image.Image], torch.Tensor]:
@@ -326,27 +273,19 @@ def aesthetic_files(row: Model) -> tuple[Published, ...]:
     return (Published(**row.options["head"]),)
 
 
-@dataclass(kw_only=True)
-class AestheticScore:
-    """A comparer that scores single images."""
-
-    settings: dict[str, Any]
-    compare: Callable[[Sequence[Any] | None, Sequence[Image.Image]], np.ndarray]
-
-
-def load_aesthetic(row: Model, hardware: Hardware, folder: Path) -> AestheticScore:
+def load_aesthetic(row: Model, hardware: Hardware, folder: Path) -> SimpleNamespace:
     """LAION's aesthetic predictor: how pleasing an image is, from its CLIP embedding of length 1.
 
     The row's weights are the CLIP model, option `head` the layers on top of it: {"url", "sha256"} of a published file.
     """
     import torch
-    from transformers import AutoImageProcessor
+    from transformers import AutoImageProcessor, AutoModel
 
     options = chosen(row, {"head": None})
     file = aesthetic_files(row)[0].fetch()
     head = linear_chain(tensors(file), of=file.name)
     head = head.to(hardware.device).eval()
-    clip = _clip(folder, hardware)
+    clip = hardware.placed(AutoModel.from_pretrained(folder, trust_remote_code=False, **hardware.read_as))
     processor = AutoImageProcessor.from_pretrained(folder, trust_remote_code=False)
 
     def compare(first: Sequence[Any] | None, second: Sequence[Image.Image]) -> np.ndarray:
@@ -356,6 +295,6 @@ def load_aesthetic(row: Model, hardware: Hardware, folder: Path) -> AestheticSco
             vectors = clip.get_image_features(pixel_values=_batch(list(pixels), hardware)).pooler_output
             return head(torch.nn.functional.normalize(vectors.float(), dim=-1))[:, 0].double().cpu().numpy()
 
-    return AestheticScore(
+    return SimpleNamespace(
         compare=compare, settings={"model": row.key, **options, "image_processor": processor.to_dict()}
     )

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from compute.models.encoders import late_interaction, sentence_transformer
+from compute.models.encoders import mllm_embedding, sentence_transformer
 from compute.models.files import hub_files, lora, weights
 from compute.models.files.weights import one_line
 from compute.models.loading import required_files
@@ -50,7 +50,7 @@ MODEL_TYPES = {
     **dict.fromkeys(("vit_mae", "vit_msn"), "vision"),
     **dict.fromkeys(("albert", "bert", "camembert", "deberta-v2", "distilbert", "electra", "modernbert"), "bert"),
     **dict.fromkeys(("mpnet", "roberta", "xlm-roberta"), "bert"),
-    **dict.fromkeys(late_interaction.KINDS, "late_interaction"),
+    **dict.fromkeys(mllm_embedding.LATE, "late_interaction"),
 }
 CARD = "README.md"
 MAX_DATASETS = 100  # of a card
@@ -260,8 +260,7 @@ def _listed(folder: Path, name: str) -> CheckpointFiles:
 def _family(files: CheckpointFiles) -> tuple[str, str]:
     """The family that the files tell, and what told it. Raises BadInput, CannotDo where they leave it open."""
     if "modules.json" in files.names:
-        sentence_transformer.modules(files.folder)
-        return "sentence_transformer", "modules.json: a Transformer and its Pooling"
+        return "sentence_transformer", "modules.json of sentence-transformers"
     config = files.json("config.json")
     if "open_clip_config.json" in files.names and (files.has(weights.OPEN_CLIP) or not config):
         return "open_clip", "open_clip_config.json"
@@ -308,7 +307,7 @@ def _sizes(family: str, files: CheckpointFiles) -> tuple[int | None, int | None]
         size = (config.get("pretrained_cfg") or config).get("input_size")
         return config.get("num_features"), _side(size[1:] if size else None)
     if family == "sentence_transformer":
-        inner = _completed(sentence_transformer.modules(files.folder)[0].folder)
+        inner = _completed(files.folder / (weights.OLD_TRANSFORMER if not config else ""))
         return sentence_transformer.width(
             files.folder, hidden_size=inner.get("hidden_size") or inner.get("d_model")
         ), None

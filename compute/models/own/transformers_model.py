@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute.models.encoders import dual, text, vision
-from compute.models.encoders.towers import ImageTower, Towers
+from compute.models.encoders import transformers_towers as library
+from compute.models.encoders.towers import MASKED, ImageTower, Towers
 from compute.models.files import pretrained, weights
 from compute.models.files.weights import one_line
 from compute.models.own.objects import Given, OwnEncoder, of_towers
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import torch
 
 METHODS = {"image": "get_image_features", "text": "get_text_features"}
-# Their last states are pooled as the catalogue's models of these families are (compute/models/encoders/text.py).
+# Their last states are pooled as the catalogue's models of these families are, by their mean.
 MEAN = ("bert", "roberta", "xlm-roberta", "albert", "modernbert", "distilbert", "mpnet", "t5")
 # What prepares a modality: an attribute of a processor, one that it has itself, the library's loader, its files.
 PARTS = {
@@ -50,7 +50,8 @@ def read(given: Given) -> OwnEncoder:
     has = [modality for modality, name in METHODS.items() if callable(getattr(model, name, None))]
     # A class of user may read its texts otherwise.
     known = "text" in has and type(model).get_text_features.__module__.startswith("transformers.models.")
-    full_length, causal = known and kind in dual.SIGLIP, known and kind in dual.CLIP
+    family = next((each for each in (library.CLIP, library.SIGLIP) if known and kind in each.kinds), None)
+    padding = family.padding if family else MASKED
     if has:
         settings["pooling"] = "the model's own"
         has = [modality for modality in has if _is_prepared(given, modality)] or has
@@ -61,7 +62,7 @@ def read(given: Given) -> OwnEncoder:
                 f"{of}: which vector a model of the kind {kind!r} gives is not settled. Pass an object "
                 "with encode_image(images) or encode_text(texts) that pools its states, or a SentenceTransformer"
             )
-        settings["pooling"] = {**vision.POOLINGS, **text.POOLINGS}[pooling]
+        settings["pooling"] = library.POOLINGS[pooling]
         has = [modality]
 
     def vectors(output: Any) -> torch.Tensor:
@@ -71,12 +72,12 @@ def read(given: Given) -> OwnEncoder:
         return pooled
 
     def see(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        return vision.pooled(model(**inputs), pooling) if pooling else vectors(model.get_image_features(**inputs))
+        return library.pooled(model(**inputs), pooling) if pooling else vectors(model.get_image_features(**inputs))
 
     def say(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         if pooling:
-            return text.mean_of(model(input_ids=ids, attention_mask=mask).last_hidden_state, mask)
-        masked = {} if full_length or causal else {"attention_mask": mask}
+            return library.pooled(model(input_ids=ids, attention_mask=mask), pooling, mask)
+        masked = {"attention_mask": mask} if padding == MASKED else {}
         return vectors(model.get_text_features(input_ids=ids, **masked))
 
     if "image" in has and given.preprocess is not None:
@@ -95,14 +96,13 @@ def read(given: Given) -> OwnEncoder:
         parts["tokenizer"] = tokenizer = given.tokenizer or _part(given, "text")
         if not hasattr(tokenizer, "model_max_length"):
             raise BadInput(f"{of} needs a tokenizer of transformers, not {type(tokenizer).__name__}")
-        towers.text, settings["text"] = text.tower_by(
+        towers.text, settings["text"] = library.tower_by(
             tokenizer,
             run=say,
             limit=pretrained.positions(getattr(model.config, "text_config", model.config)),
             of=of,
             remedy="set tokenizer.model_max_length",
-            full_length=full_length,
-            causal=causal,
+            padding=padding,
         )
     return of_towers(towers, **parts)
 
@@ -113,8 +113,8 @@ def _pooling(model: Any) -> tuple[str, str]:
     modality = {"pixel_values": "image", "input_ids": "text"}.get(model.main_input_name, "")
     if model.base_model is not model or (kind == "vit_mae" and config.mask_ratio):  # a head, or patches skipped
         return modality, ""
-    if modality == "image" and (kind in vision.BEFORE or not hasattr(config, "num_attention_heads")):
-        return modality, vision.usual_pooling(config)
+    if modality == "image" and (kind in library.SETTLED or not hasattr(config, "num_attention_heads")):
+        return modality, library.usual_pooling(config)
     return modality, "mean" if modality == "text" and kind in MEAN else ""
 
 

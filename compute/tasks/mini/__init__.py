@@ -49,7 +49,7 @@ TASKS: dict[str, Callable[..., Data | dict[str, Data]]] = {  # items, or items p
 }
 # In a separate suite, for judges.
 PAIRS: dict[str, Callable[[], dict[str, Data]]] = {
-    f"mini/pairs-{split}": partial(pairs.rated, split) for split in ("r", "sp-text")
+    f"mini/pairs-{split}": partial(pairs.rated, split) for split in ("cj", "r", "gb", "ps", "et", "sp", "sp-text")
 }
 
 

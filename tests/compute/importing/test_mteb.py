@@ -5,13 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from compute.catalog import Catalog, shipped
-from compute.importing import fetch_mteb_results, read_mteb_results
+from compute.importing import Imported, fetch_mteb_results, read_mteb_results
 from compute.types import BadInput, Model
 
 REAL = Path(__file__).resolve().parents[4] / "shared" / "data" / "mteb-results"
@@ -47,6 +48,11 @@ def result(name: str, *rows: dict[str, Any], split: str = "test", version: str =
         "task_name": name,
         **fields,
     }
+
+
+def split(**rows: list) -> dict[str, Any]:
+    """The scores of a file by split."""
+    return {"scores": rows}
 
 
 def put(root: Path, name: str, content: Any, *, model: str = "Org__Some-Model", revision: str = NEW) -> Path:
@@ -124,127 +130,135 @@ def test_a_sound_repository_becomes_runs_scores_and_models(tmp_path: Path, catal
     assert read_mteb_results(tmp_path / "results", catalog=catalog) == imported
 
 
-def test_what_the_task_is_not_scored_on_damages_nothing(tmp_path: Path, catalog: Catalog) -> None:
-    content = result("CIFAR10", entry(0.9, accuracy=10**400))
-    content["scores"]["train"] = [{"main_score": "NaN"}, None]
-    put(tmp_path, "CIFAR10", content)
-    imported = read_mteb_results(tmp_path, catalog=catalog)
-    assert not imported.problems and [score.value for score in imported.scores] == [0.9]
+def packed(content: Any) -> Callable[[Path], object]:
+    """Writes the content compressed, and no plain file."""
+    return lambda path: path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(json.dumps(content).encode()))
 
 
-def test_metric_comes_from_its_own_field(tmp_path: Path, catalog: Catalog) -> None:
-    """Old VOC2007 files name another metric as main score; the hit rate was called cv_recall, and is not the recall."""
-    put(tmp_path, "VOC2007", result("VOC2007", entry(0.34, lrap=0.49, accuracy=0.34)))
-    put(tmp_path, "SOPI2IRetrieval", result("SOPI2IRetrieval", entry(0.6, cv_recall_at_1=0.6, recall_at_1=0.2)))
-    put(tmp_path, "CUB200I2IRetrieval", result("CUB200I2IRetrieval", entry(0.7, hit_rate_at_1=0.7, recall_at_1=0.03)))
-    put(tmp_path, "Winoground", result("Winoground", entry(0.1, accuracy=0.1, text_acc=0.3)))
-    imported = read_mteb_results(tmp_path, catalog=catalog)
-    assert {(score.metric, score.value) for score in imported.scores} == {
-        ("lrap", 0.49),
-        ("hit_rate_at_1", 0.6),
-        ("hit_rate_at_1", 0.7),
-        ("group_accuracy", 0.1),
-    }
-    settings = {run.task: run.settings for run in imported.runs}
-    assert settings["mieb/voc2007"]["main_score"] == 0.34
-    assert settings["mieb/sopi2iretrieval"]["field"] == "cv_recall_at_1"
-    assert settings["mieb/cub200i2iretrieval"]["field"] == "hit_rate_at_1"
-    assert "main_score" not in settings["mieb/winoground"]
-
-
-def test_splits_and_averages(tmp_path: Path, catalog: Catalog) -> None:
-    put(
-        tmp_path,
-        "Food101Classification",
+CIFAR, VOC, FOOD, STS = "CIFAR10", "VOC2007", "Food101Classification", "STSBenchmarkMultilingualVisualSTS"
+OF_OLD = {"revision": OLD}
+# Files by task with where they lie, and what is read of them: task, revision, split, subset, metric, value, whether its
+# run is shown, and whether its revision is the primary one.
+SOUND: dict[str, tuple[list[tuple], set[str]]] = {
+    "what the task is not scored on damages nothing": (
+        [
+            (
+                CIFAR,
+                result(CIFAR, entry(0.9, accuracy=10**400)) | split(test=[entry(0.9)], train=[{"main_score": "x"}, 0]),
+            )
+        ],
+        {"cifar10 b test default accuracy 0.9 main primary"},
+    ),
+    "old files name another metric as main score": (
+        [(VOC, result(VOC, entry(0.34, lrap=0.49, accuracy=0.34)))],
+        {"voc2007 b test default lrap 0.49 main primary"},
+    ),
+    "the hit rate was called cv_recall, and is not the recall": (
+        [("SOPI2IRetrieval", result("SOPI2IRetrieval", entry(0.5, cv_recall_at_1=0.6, recall_at_1=0.2)))],
+        {"sopi2iretrieval b test default hit_rate_at_1 0.6 main primary"},
+    ),
+    "the own name of a metric": (
+        [
+            ("CUB200I2IRetrieval", result("CUB200I2IRetrieval", entry(0.5, hit_rate_at_1=0.7, recall_at_1=0.03))),
+            ("Winoground", result("Winoground", entry(0.1, accuracy=0.1, text_acc=0.3))),
+        ],
         {
-            **result("Food101Classification", entry(0.8), split="validation"),
-            "scores": {"validation": [entry(0.8)], "test": [entry(0.1)]},
+            "cub200i2iretrieval b test default hit_rate_at_1 0.7 main primary",
+            "winoground b test default group_accuracy 0.1 main primary",
         },
-    )
-    put(tmp_path, "CIFAR10", {**result("CIFAR10"), "scores": {"train": [entry(0.2)], "test": [entry(0.7)]}})
-    put(
-        tmp_path,
-        "STSBenchmarkMultilingualVisualSTS",
+    ),
+    "the split of the task, else test": (
+        [
+            (FOOD, result(FOOD) | split(validation=[entry(0.8)], test=[entry(0.1)])),
+            (CIFAR, result(CIFAR) | split(train=[entry(0.2)], test=[entry(0.7)])),
+        ],
         {
-            **result("STSBenchmarkMultilingualVisualSTS"),
-            "scores": {"dev": [entry(0.3, subset="de")], "test": [entry(0.4, subset="de"), entry(0.5)]},
+            "food101classification b validation default accuracy 0.8 main primary",
+            "cifar10 b test default accuracy 0.7 main primary",
         },
-    )
-    imported = read_mteb_results(tmp_path, catalog=catalog)
+    ),
+    "two splits, and an average": (
+        [(STS, result(STS) | split(dev=[entry(0.3, subset="de")], test=[entry(0.4, subset="de"), entry(0.5)]))],
+        {
+            "stsbenchmarkmultilingualvisualsts b dev de cosine_spearman 0.3 primary",
+            "stsbenchmarkmultilingualvisualsts b test de cosine_spearman 0.4 main primary",
+            "stsbenchmarkmultilingualvisualsts b test average cosine_spearman 0.5 main primary",
+        },
+    ),
+    "the newest revision is primary, and others fill its gaps": (
+        [
+            (CIFAR, result(CIFAR, entry(0.5), version="1.9.3"), OF_OLD),
+            (VOC, result(VOC, entry(0.6), version="1.9.3"), OF_OLD),
+            (CIFAR, result(CIFAR, entry(0.9), version="1.14.15")),
+        ],
+        {
+            "cifar10 b test default accuracy 0.9 main primary",
+            "cifar10 a test default accuracy 0.5",
+            "voc2007 a test default lrap 0.6 main",
+        },
+    ),
+    "of equal versions the fuller revision is primary": (
+        [(CIFAR, result(CIFAR, entry(0.9))), *((name, result(name, entry(0.5)), OF_OLD) for name in (CIFAR, VOC))],
+        {
+            "cifar10 b test default accuracy 0.9",
+            "cifar10 a test default accuracy 0.5 main primary",
+            "voc2007 a test default lrap 0.5 main primary",
+        },
+    ),
+    "no main score, a byte order mark, compressed": (
+        [
+            ("STS12VisualSTS", split(test=[{"cosine_spearman": 0.5, "hf_subset": "default"}])),
+            (VOC, "\ufeff" + json.dumps(result(VOC, entry(0.6)))),
+            (CIFAR, packed(result(CIFAR, entry(0.9)))),
+        ],
+        {
+            "sts12visualsts b test default cosine_spearman 0.5 main primary",
+            "voc2007 b test default lrap 0.6 main primary",
+            "cifar10 b test default accuracy 0.9 main primary",
+        },
+    ),
+}
+
+
+def read(folder: Path, catalog: Catalog, files: list[tuple]) -> tuple[Imported, set[str]]:
+    """An import of these files, and its scores in words."""
+    for name, content, *where in files:
+        put(folder, name, content, **dict(*where))
+    imported = read_mteb_results(folder, catalog=catalog)
     runs = {run.id: run for run in imported.runs}
-    found = {
-        (
-            runs[score.run].task.removeprefix("mieb/"),
-            runs[score.run].settings["split"],
-            score.subset,
-            score.value,
-            runs[score.run].main,
-        )
-        for score in imported.scores
+    words = set()
+    for score in imported.scores:
+        run = runs[score.run]
+        marks = ["main"] * run.main + ["primary"] * run.settings["primary"]
+        facts = (run.task.removeprefix("mieb/"), run.settings["model_revision"][0], run.settings["split"])
+        words.add(" ".join(map(str, (*facts, score.subset, score.metric, score.value, *marks))))
+    return imported, words
+
+
+@pytest.mark.parametrize("kind", SOUND)
+def test_what_is_read(kind: str, tmp_path: Path, catalog: Catalog) -> None:
+    files, expected = SOUND[kind]
+    imported, words = read(tmp_path, catalog, files)
+    assert words == expected and not imported.problems and not imported.skipped
+
+
+def test_where_a_value_is_from_is_kept(tmp_path: Path, catalog: Catalog) -> None:
+    names = ("old files name another metric as main score", "the own name of a metric")
+    imported, _ = read(tmp_path, catalog, [file for name in names for file in SOUND[name][0]])
+    fields = {run.task: (run.settings["field"], run.settings.get("main_score")) for run in imported.runs}
+    assert fields == {
+        "mieb/voc2007": ("lrap", 0.34),
+        "mieb/cub200i2iretrieval": ("hit_rate_at_1", 0.5),
+        "mieb/winoground": ("accuracy", None),
     }
-    assert found == {
-        ("food101classification", "validation", "default", 0.8, True),
-        ("cifar10", "test", "default", 0.7, True),
-        ("stsbenchmarkmultilingualvisualsts", "dev", "de", 0.3, False),
-        ("stsbenchmarkmultilingualvisualsts", "test", "de", 0.4, True),
-        ("stsbenchmarkmultilingualvisualsts", "test", "average", 0.5, True),
-    }
 
 
-def test_one_of_two_splits_is_no_score_of_the_task(tmp_path: Path, catalog: Catalog) -> None:
-    name = "STSBenchmarkMultilingualVisualSTS"
-    put(tmp_path, name, {**result(name), "scores": {"dev": [entry(0.3, subset="de")]}})
-    put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.7)))
-    imported = read_mteb_results(tmp_path, catalog=catalog)
-    assert [run.task for run in imported.runs] == ["mieb/cifar10"]
-    assert "splits dev" in imported.problems[0].reason and "scored on test" in imported.problems[0].reason
-
-
-def test_results_in_no_revisions_folder_are_named(tmp_path: Path, catalog: Catalog) -> None:
-    put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.7)))
-    for stray in ("", "Org__Some-Model"):
-        put(tmp_path, "VOC2007", result("VOC2007", entry(0.6)), model=stray, revision="")
-    put(tmp_path, "notes", "{}", revision="")
-    imported = read_mteb_results(tmp_path, catalog=catalog)
-    assert [problem.path for problem in imported.problems] == ["VOC2007.json", "Org__Some-Model/VOC2007.json"]
-    assert [run.task for run in imported.runs] == ["mieb/cifar10"]
-
-
-def test_newest_revision_is_primary_and_the_others_fill_its_gaps(tmp_path: Path, catalog: Catalog) -> None:
-    put(tmp_path, "model_meta", {**META, "revision": OLD, "embed_dim": 256}, revision=OLD)
-    put(tmp_path, "model_meta", META)
-    put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.5), version="1.9.3"), revision=OLD)
-    put(tmp_path, "VOC2007", result("VOC2007", entry(0.6), version="1.9.3"), revision=OLD)
-    put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.9), version="1.14.15"))
-    imported = read_mteb_results(tmp_path, catalog=catalog)
-    assert {(run.task, run.settings["model_revision"], run.main, run.settings["primary"]) for run in imported.runs} == {
-        ("mieb/cifar10", NEW, True, True),
-        ("mieb/cifar10", OLD, False, False),
-        ("mieb/voc2007", OLD, True, False),
-    }
-    assert imported.models[0].revision == NEW
-
-
-def test_of_equal_versions_the_fuller_revision_is_primary(tmp_path: Path, catalog: Catalog) -> None:
-    put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.9)))
-    for name in ("CIFAR10", "VOC2007"):
-        put(tmp_path, name, result(name, entry(0.5)), revision=OLD)
-    imported = read_mteb_results(tmp_path, catalog=catalog)
-    assert {run.settings["model_revision"] for run in imported.runs if run.settings["primary"]} == {OLD}
-
-
-def test_files_without_main_score_with_a_byte_order_mark_and_compressed_are_read(
-    tmp_path: Path, catalog: Catalog
-) -> None:
-    alone = {"task_name": "STS12VisualSTS", "scores": {"test": [{"cosine_spearman": 0.5, "hf_subset": "default"}]}}
-    put(tmp_path, "STS12VisualSTS", alone)
-    put(tmp_path, "VOC2007", "\ufeff" + json.dumps(result("VOC2007", entry(0.6))))
-    packed = put(tmp_path, "CIFAR10", "")
-    packed.with_name("CIFAR10.json.gz").write_bytes(gzip.compress(json.dumps(result("CIFAR10", entry(0.9))).encode()))
-    packed.unlink()
-    imported = read_mteb_results(tmp_path, catalog=catalog)
-    values = {score.metric: score.value for score in imported.scores}
-    assert values == {"cosine_spearman": 0.5, "lrap": 0.6, "accuracy": 0.9} and not imported.problems
+def test_a_model_is_described_by_its_primary_revision(tmp_path: Path, catalog: Catalog) -> None:
+    described = [("model_meta", {**META, "revision": OLD, "embed_dim": 256}, OF_OLD), ("model_meta", META)]
+    imported, _ = read(
+        tmp_path, catalog, [*described, *SOUND["the newest revision is primary, and others fill its gaps"][0]]
+    )
+    assert [(model.revision, model.embed_dim) for model in imported.models] == [(NEW, 512)]
 
 
 DAMAGED: dict[str, tuple[Any, str]] = {
@@ -269,52 +283,51 @@ DAMAGED: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("kind", DAMAGED)
-def test_a_damaged_file_is_named_and_left_out(kind: str, tmp_path: Path, catalog: Catalog) -> None:
-    content, reason = DAMAGED[kind]
-    put(tmp_path, "CIFAR10", content)
-    put(tmp_path, "VOC2007", result("VOC2007", entry(0.6)))
-    imported = read_mteb_results(tmp_path, catalog=catalog)
-    assert [run.task for run in imported.runs] == ["mieb/voc2007"]
+IN_NEW = f"Org__Some-Model/{NEW}"
+# Files beside a sound one of VOC2007, where the problem is, and a word of it.
+PROBLEMS: dict[str, tuple[list[tuple], str, str]] = {
+    **{kind: ([(CIFAR, content)], f"{IN_NEW}/CIFAR10.json", word) for kind, (content, word) in DAMAGED.items()},
+    "one of two splits": (
+        [(STS, result(STS) | split(dev=[entry(0.3, subset="de")]))],
+        f"{IN_NEW}/{STS}.json",
+        "splits dev",
+    ),
+    "in no model's folder": ([(FOOD, "", {"model": "", "revision": ""})], f"{FOOD}.json", "revision's folder"),
+    "in no revision's folder": (
+        [(FOOD, "", {"revision": ""}), ("notes", "{}", {"revision": ""})],
+        f"Org__Some-Model/{FOOD}.json",
+        "revision's folder",
+    ),
+    "another spelling of a model": (
+        [(VOC, result(VOC, entry(0.6)), {"model": "org__some-model"})],
+        "",
+        "another spelling",
+    ),
+    "a folder that names no model": ([(VOC, "", {"model": "some"})], "some", "<organisation>__<model>"),
+    **{
+        f"a description with {word}": ([("model_meta", {**META, **change})], f"{IN_NEW}/model_meta.json", word)
+        for word, change in (
+            ("n_parameters", {"n_parameters": "many"}),
+            ("embed_dim", {"embed_dim": True}),
+            ("Org/Other", {"name": "Org/Other"}),
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("kind", PROBLEMS)
+def test_what_is_damaged_is_named_and_left_out(kind: str, tmp_path: Path, catalog: Catalog) -> None:
+    files, path, reason = PROBLEMS[kind]
+    imported, words = read(tmp_path, catalog, [*files, (VOC, result(VOC, entry(0.6)))])
+    assert words == {"voc2007 b test default lrap 0.6 main primary"}
     (problem,) = imported.problems
-    assert problem.path == f"Org__Some-Model/{NEW}/CIFAR10.json"
-    assert reason in problem.reason
-    assert problem.remedy
-    assert "\n" not in str(problem)
-
-
-def test_two_spellings_of_a_model_are_not_mixed(tmp_path: Path, catalog: Catalog) -> None:
-    for model in ("Org__Some-Model", "org__some-model"):
-        put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.6)), model=model)
-    imported = read_mteb_results(tmp_path, catalog=catalog)
-    assert len(imported.runs) == 1
-    assert "another spelling" in imported.problems[0].reason
+    assert problem.path.startswith(path) and reason in problem.reason and problem.remedy and "\n" not in str(problem)
+    assert imported.models == (Model(key="org/some-model", title="Some-Model", organisation="The Org"),)
 
 
 def test_an_unknown_task_is_a_named_skip(tmp_path: Path, catalog: Catalog) -> None:
-    put(tmp_path, "Banking77", result("Banking77", entry(0.6)))
-    put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.6)))
-    imported = read_mteb_results(tmp_path, catalog=catalog)
-    assert imported.problems == ()
-    assert "'Banking77'" in imported.skipped[0].reason
-
-
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        ({"n_parameters": "many"}, "n_parameters"),
-        ({"embed_dim": True}, "embed_dim"),
-        ({"name": "Org/Other"}, "Org/Other"),
-    ],
-)
-def test_a_damaged_description_leaves_the_model_its_name(
-    change: dict, reason: str, tmp_path: Path, catalog: Catalog
-) -> None:
-    put(tmp_path, "model_meta", {**META, **change})
-    put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.6)))
-    imported = read_mteb_results(tmp_path, catalog=catalog)
-    assert reason in imported.problems[0].reason
-    assert imported.models == (Model(key="org/some-model", title="Some-Model", organisation="The Org"),)
+    imported, words = read(tmp_path, catalog, [(name, result(name, entry(0.6))) for name in ("Banking77", CIFAR)])
+    assert len(words) == 1 and imported.problems == () and "'Banking77'" in imported.skipped[0].reason
 
 
 def test_a_folder_without_results_is_an_error(tmp_path: Path, catalog: Catalog) -> None:

@@ -59,7 +59,7 @@ def test_other_items_or_no_mean_over_items_have_no_difference(tmp_path: Path) ->
     nmi = replace(a, scores=(replace(a.scores[0], metric="nmi"),))
     assert "NMI" in item_difference(nmi, nmi).reason
     same = item_difference(a, a)
-    assert same.difference == 0 and same.p == 1 and "the same everywhere" in same.reason
+    assert same.value == 0 and same.p == 1 and "the same everywhere" in same.reason
 
 
 def test_an_evaluation_is_compared_over_tasks_and_in_parts_over_items(world: World) -> None:
@@ -67,7 +67,7 @@ def test_an_evaluation_is_compared_over_tasks_and_in_parts_over_items(world: Wor
     dim = compute.evaluate("small/dim", suite="small", progress=False)
     result = eye.compare(dim)
     assert (result.a, result.b, result.over, result.n) == ("small/eye", "small/dim", "tasks", 5)
-    assert result.value == pytest.approx(eye.mean.mean - dim.mean.mean)
+    assert result.difference == pytest.approx(eye.mean.mean - dim.mean.mean)
     parts = result.parts.set_index("task")
     assert set(parts["over"]) == {"items"} and set(parts["n"]) == {12}
     by_item = [scores.items("unisim/near").set_index("item")["accuracy"] for scores in (eye, dim)]

@@ -70,5 +70,5 @@ def test_many_hits_are_counted_and_the_first_are_named(images: Path, evaluated) 
 
 def test_the_tasks_that_are_compared_are_those_with_items() -> None:
     keys = {task.key for task in leaks.evaluated_tasks(shipped())}
-    assert {"unisim/nights", "unisim/roxford", "mini/image-choice", "mini/pairs-r"} <= keys
+    assert {"unisim/nights", "unisim/roxford", "mini/image-choice", "mini/pairs-sp"} <= keys
     assert not any(key.startswith("mieb/") for key in keys)

@@ -18,7 +18,7 @@ from gradio_client.exceptions import AppError
 
 from compute.types import BadInput
 from leaderboard.api import endpoints, pairs, records
-from leaderboard.data import model_queries, payload, sandbox
+from leaderboard.data import model_queries, sandbox
 from leaderboard.data.comparison import compare
 from leaderboard.data.shortlist import NEEDS, Conditions, shortlist
 from leaderboard.data.verdicts import ahead
@@ -184,35 +184,6 @@ def test_models_with_their_state_and_facts(client, tool, suite_cache) -> None:
     assert refusal(client, "pairs", api_name="/list_models") == "There is no mode 'pairs'; there are: pair"
 
 
-@pytest.mark.parametrize("suite", ["unisim-core", "mieb", "pairbench", "cfred-hpdv2"])
-def test_the_leaderboard_is_the_board(client, suite_cache, suite) -> None:
-    found = client.predict(suite, 1000, api_name="/leaderboard")
-    shown = payload.board(suite_cache.db, suite_cache.table(suite), suite_cache.ranked(suite))
-    ranking, columns = shown["ranking"], shown["columns"]
-    by_id = {row["id"]: at for at, row in enumerate(shown["rows"])}
-    assert len(found) == sum(row["origin"] == shown["origin"] for row in shown["rows"])
-    names = {
-        "low": "rank_low",
-        "high": "rank_high",
-        "tie": "tie_class",
-        "few": "few_tasks",
-        "unknown": "interval_unknown",
-    }
-    names |= {name: name for name in ("rank", "mean", "mean_low", "mean_high", "coverage", "covered", "why")}
-    for row in found:
-        at = by_id[f"{row['model']}~{row['origin']}"]
-        assert {name: row[own] for name, own in names.items()} == {name: ranking[name][at] for name in names}
-        cells = {
-            column["title"]: cell if cell is None else cell / 10 ** column["digits"]
-            for column, cell in zip(columns, shown["cells"][at], strict=True)
-        }
-        assert row["scores"] and row["source"]
-        assert row["scores"] == {title: pytest.approx(cells[title]) for title in row["scores"]}
-    ranks = [row["rank"] for row in found]
-    assert ranks == sorted(ranks, key=lambda rank: (rank is None, rank))
-    assert ranks[0] == 1
-
-
 def test_how_many_rows_and_of_which_origin(client, stand_in_suite_cache, tool) -> None:
     assert len(client.predict("mieb", api_name="/leaderboard")) == 20
     top = client.predict("unisim-core", 2, api_name="/leaderboard")
@@ -275,20 +246,6 @@ def test_a_choice_is_the_shortlist_with_its_verdict(client, suite_cache, need) -
     assert second["significantly_worse"] is (expected.runner_up.reading == "worse")
     assert best["model"] in found["answer"] and second["model"] in found["answer"]
     assert second["low"] <= second["difference"] <= second["high"]
-
-
-def test_the_scores_of_a_model_are_those_of_the_board(client, suite_cache) -> None:
-    key = "google/siglip-so400m-patch14-384"
-    found = client.predict(key, "mieb-lite", "imported", api_name="/model_scores")
-    table = suite_cache.table("mieb-lite")
-    row, own = table.row(f"{key}~imported"), {column.task: index for index, column in enumerate(table.columns)}
-    by_task = {score["task"]: score["value"] for score in found}
-    assert len(by_task) == (~np.isnan(table.scores.values[row])).sum() > 30
-    for task, value in by_task.items():
-        column = table.columns[own[task]]
-        assert value == pytest.approx(table.scores.values[row, own[task]] * column.scale, abs=0.5 * 10**-column.digits)
-    assert len(client.predict(key, api_name="/model_scores")) > len(found)
-    assert {(score["license"], score["dimension"]) for score in found} == {("apache-2.0", 1152)}
 
 
 def test_a_comparison_reads_as_on_the_page(client, suite_cache) -> None:

@@ -80,26 +80,6 @@ def test_off_the_front_is_who_is_significantly_worse_than_a_cheaper_model(
         assert point.state == (OFF if beaten_by else ON)
 
 
-def test_the_answer_counts_the_table(suite_fronts: SuiteFronts) -> None:
-    suite_front = get(suite_fronts, "unisim-core")
-    text = text_of(suite_front)
-    on, off, without = (len(suite_front.of(state)) for state in (ON, OFF, ""))
-    assert min(on, off, without) > 0
-    assert (
-        f"{off} of the {on + off} models with a known size in UniSim-Bench core are significantly worse than one"
-        in text
-    )
-    assert f"that is no larger ; {on} are on the front." in text
-    assert f"{without} without a known size are excluded: " in text
-    rows = re.findall(r"</th><td>(.*?)</td>", macros("pages/cost/page.html").table(suite_front))
-    assert (rows.count("yes"), rows.count("no"), len(rows)) == (on, off, on + off)
-    assert "unknown" not in text
-    smallest = min((point for point in suite_front.of(ON)), key=lambda point: (point.cost, point.rank))
-    assert f"The smallest on the front is {smallest.title} (" in text
-    for point in suite_front.of(OFF):
-        assert point.beaten_by[0][1] in text
-
-
 def test_where_nothing_can_be_tested_nothing_is_on_or_off(suite_fronts: SuiteFronts) -> None:
     """MIEB's paper prints means in place of some figures: no difference of two means has a known error."""
     suite_front = get(suite_fronts, "mieb")

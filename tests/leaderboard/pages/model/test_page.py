@@ -63,45 +63,8 @@ def test_a_row_without_an_interval_is_a_remark_beside_one_with(site):
     assert row["origin"] == "imported" and row["also"].endswith("by published scores")
 
 
-def test_the_page_opens_with_where_it_ranks_and_what_it_is_best_at(site):
-    key = "royokong/e5-v"
-    head, _, rest = model.page(site, model=key, suite="mieb", by="category")
-    lead = _text(head[head.index("pg-lead") :].partition("</p>")[0])
-    rows = {row["suite"]: row for row in model.ranks(site.suite_cache, key, ["mieb"])}
-    assert f"{rows['mieb']['rank']} in MIEB (imported) (95% interval {rows['mieb']['rank_interval']})" in lead
-    above, below = (
-        _text(rest[rest.index(f"Stands out {side}") :].partition("</table>")[0]) for side in ("above", "below")
-    )
-    strongest, weakest = lead.partition("strongest on ")[2].rstrip(".").split(" and weakest on ")
-    assert strongest in above and weakest in below
-    assert "pg-lead" not in model.page(site, model="tiny", suite="", by="category")[0], "only drawn items"
-
-
 def test_weights_in_a_package_are_not_looked_for_on_the_hub_and_a_guessed_alias_is_marked(site):
     head, *_ = model.page(site, model="wordllama", suite="", by="category")
     assert "<code>wordllama</code>" in head and "huggingface.co" not in head
     head, *_ = model.page(site, model="gemini-1.5-flash", suite="", by="category")
     assert "guess</strong>" in head
-
-
-def test_a_computed_run_can_be_opened(stand_in_site):
-    *_, rest = model.page(stand_in_site, model="example/eye", suite="", by="category")
-    runs = stand_in_site.db.query("computed_runs", task="", model="example/eye")
-    assert rest.count('class="lk-run"') == len(runs)
-    assert "not the one on the board" in rest
-    *_, printed = model.page(stand_in_site, model="royokong/e5-v", suite="", by="category")
-    assert "lk-run" not in printed
-
-
-def test_a_judge_has_its_four_printed_metrics(site):
-    """PairBench Table 1: Phi-3.5-vision 29.65, 90.13, 0.64, 59.18; Chameleon-7B is in no row of it."""
-    rows = model.judged(site.suite_cache, "microsoft/phi-3.5-vision-instruct", ["pairbench", "mieb"])
-    assert [(row["suite"], row["origin"], row["figures"]) for row in rows] == [
-        ("pairbench", "published", ["29.65", "90.13", "0.64", "59.18"])
-    ]
-    [row] = model.judged(site.suite_cache, "facebook/chameleon-7b", ["pairbench"])
-    assert row["figures"][0] != "—" and row["figures"][1:] == ["—", "—", "—"]
-    head, _, _ = model.page(site, model="microsoft/phi-3.5-vision-instruct", suite="", by="category")
-    assert "judges?judge=microsoft/phi-3.5-vision-instruct&amp;suite=pairbench" in head and "90.13" in head
-    head, _, _ = model.page(site, model="royokong/e5-v", suite="", by="category")
-    assert "Means over all splits" not in head

