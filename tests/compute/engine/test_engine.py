@@ -7,11 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
 import pytest
 
 from compute import tasks
-from compute.content import decoding, items
+from compute.content import items
 from compute.database import store
 from compute.engine import run_folders
 from compute.engine.run import Outcome
@@ -40,20 +39,6 @@ def test_every_distinct_item_is_encoded_once_over_all_tasks_and_runs(world, exec
     prompts = 3  # a quality's one prompt and its two opposite ones, which the procedure brings along
     execute()
     assert (world.encoded, world.loaded) == (len(distinct) + prompts, 2)
-
-
-def test_a_score_is_the_share_that_is_right(execute):
-    """Reference: colours compared by hand; the metric stand-in measures the distance of first pixels."""
-    [outcome] = execute("small/gauge", only=("unisim/near",))
-    whole = data(TASKS[0])
-    files = [[column.read(row) for row in range(12)] for column in (whole.reference, *whole.alternatives)]
-    pixels = np.array([[decoding.decode(file).getpixel((0, 0)) for file in side] for side in files], int)
-    distance, rows = np.abs(pixels[1:] - pixels[0]).sum(axis=-1), np.arange(12)
-    right = distance[whole.answer, rows] < distance[1 - whole.answer, rows]
-    [score] = outcome.stored.scores
-    assert (score.value, score.n, score.subset, score.metric) == (np.mean(right), 12, "default", "accuracy")
-    stored = store.read_parquet(outcome.stored.folder / run_folders.ITEMS).set_index("item").loc[list(whole.names)]
-    assert stored["correct"].tolist() == right.tolist()
 
 
 def test_a_run_says_how_it_was_made(world, execute):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
@@ -133,19 +132,6 @@ def test_questions_that_never_got_through_are_no_answers_and_asked_again(execute
     assert (whole.state, whole.stored.run.status, whole.stored.run.error) == ("made", "complete", "")
     assert whole.stored.coverage == 1 and len(items(whole)) == 2 * PAIRS
     assert execute(JUDGE)[0].state == "stored"
-
-
-@pytest.mark.parametrize("key", ["ssim", "colour-histogram"])
-def test_models_without_a_prompt_are_symmetric(key, execute):
-    [outcome] = execute(key)
-    assert outcome.state == "made", outcome.reason
-    assert {score(outcome, "relax_sym", subset) for subset in ("sensitive", "invariant", "default")} == {1.0}
-    settings = outcome.stored.run.settings
-    assert settings["found"]["invariant"]["applications"] == 5
-    assert settings["procedure"]["options"] == {"k": 5, "cosine": "-1..1", "scale": "bounds"}
-    frame = items(outcome)
-    assert set(frame["expected_score"]) == {1.0, 8.0, 10.0} and frame["source"].nunique() == 4
-    assert np.isin(frame[["forward", "reverse"]].to_numpy(), np.arange(1, 11)).all()
 
 
 def test_how_answers_are_read_makes_another_run_of_a_judge_alone(execute, server):

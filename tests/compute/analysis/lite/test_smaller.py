@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from compute.analysis.lite.smaller import choose, held_out
 from compute.analysis.table import ScoreTable
@@ -51,33 +50,3 @@ def test_a_budget_needs_hours_and_keeps_to_them():
     assert result.selection.hours == pytest.approx(hours[result.selection.chosen].sum())
     halves = held_out(made_up(hours=hours), hours=9.0, splits=2, thresholds=())
     assert halves.curve.shape == (4, 1) and len(halves.spearman) == 4
-
-
-def test_held_out_is_measured_on_models_that_took_no_part():
-    scores = made_up(models=13)
-    found = held_out(scores, size=3, splits=1, seed=4, thresholds=())
-    again = held_out(scores, size=3, splits=1, seed=4, thresholds=())
-    assert np.array_equal(found.curve, again.curve)
-    assert (found.curve.shape, found.n_models) == ((2, 5), 6)
-    order = np.random.default_rng(4).permutation(13)
-    inside, outside = order[:6], order[6:]
-    part = replace(
-        scores,
-        models=tuple(scores.models[place] for place in inside),
-        origins=("computed",) * 6,
-        values=scores.values[inside],
-        stderr=scores.stderr[inside],
-        printed=scores.printed[inside],
-    )
-    chosen = choose(part, size=3, thresholds=()).selection.chosen
-    means = [
-        np.mean(
-            [
-                scores.values[np.ix_(outside, [task for task in tasks if scores.codes[task] == code])].mean(axis=1)
-                for code in (0, 1)
-            ],
-            axis=0,
-        )
-        for tasks in (range(10), chosen)
-    ]
-    assert found.spearman[0] == pytest.approx(stats.spearmanr(*means).statistic)
