@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ for switch in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE"):
 
 
 @pytest.fixture(autouse=True)
-def environment() -> Iterator[None]:
+def environment():
     """The environment and the hub library's own switch, as they were."""
     from huggingface_hub import constants
 
@@ -34,7 +34,7 @@ def environment() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def claims_read_once() -> Iterator[None]:
+def claims_read_once():
     """The shipped claims, a third of what a database takes to build, are worked out once a process."""
     from compute import paths
     from compute.database import build
@@ -53,7 +53,7 @@ def claims_read_once() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
+def once(tmp_path_factory):
     """`once(name, make)`: the path that `make(folder)` returns, made by the first of the test processes and shared by
     all of them. Nobody may write below it afterwards."""
     base = tmp_path_factory.getbasetemp()
@@ -72,7 +72,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
 
 
 @pytest.fixture(scope="session")
-def database(once: Once) -> Path:
+def database(once):
     """What is shipped as a database: the papers' figures, the public results, the computed runs; no more."""
     from compute.database.build import build
 
@@ -80,7 +80,7 @@ def database(once: Once) -> Path:
 
 
 @pytest.fixture(scope="session")
-def papers_database(once: Once) -> Path:
+def papers_database(once):
     """The same without the public results: what is known where a paper's figures are all there is."""
     from compute import paths
     from compute.database.build import build
@@ -94,7 +94,7 @@ def papers_database(once: Once) -> Path:
 
 
 @pytest.fixture(scope="session")
-def result_files() -> Path:
+def result_files():
     """The real public result files, where the checkout stands beside them."""
     folder = SHARED / "data" / "mteb-results"
     if not folder.is_dir():

@@ -36,7 +36,7 @@ class Copy:
 
 
 @pytest.fixture
-def copy(database: Path, tmp_path: Path) -> Copy:
+def copy(database, tmp_path):
     for name in ("compute", "leaderboard", "assets"):
         ignored = shutil.ignore_patterns("__pycache__", "*.duckdb*")
         shutil.copytree(ROOT / name, tmp_path / "copy" / name, ignore=ignored)
@@ -53,7 +53,7 @@ def assert_one_line(ended: subprocess.CompletedProcess, *words: str) -> None:
     assert all(word in lines[0] for word in words), lines[0]
 
 
-def test_a_source_that_cannot_be_read_leaves_the_database_alone(copy: Copy) -> None:
+def test_a_source_that_cannot_be_read_leaves_the_database_alone(copy):
     before, path = copy.database.read_bytes(), copy.root / "assets" / "catalog" / "models.csv"
     path.write_bytes(path.read_bytes().replace(b"key,title,", b"key,tittle,", 1))
     os.utime(copy.database, (1, 1))  # older than its sources
@@ -62,7 +62,7 @@ def test_a_source_that_cannot_be_read_leaves_the_database_alone(copy: Copy) -> N
     assert list(copy.database.parent.glob("*.draft*")) == []
 
 
-def test_a_database_of_another_version_is_said_and_kept(copy: Copy) -> None:
+def test_a_database_of_another_version_is_said_and_kept(copy):
     with duckdb.connect(str(copy.database)) as connection:
         connection.execute("UPDATE meta SET value = '0' WHERE key = 'schema'")
     before = copy.database.read_bytes()
@@ -70,7 +70,7 @@ def test_a_database_of_another_version_is_said_and_kept(copy: Copy) -> None:
     assert copy.database.read_bytes() == before
 
 
-def test_a_database_that_another_program_writes_is_said(copy: Copy) -> None:
+def test_a_database_that_another_program_writes_is_said(copy):
     """DuckDB lets one process write or many read; the writer here holds the file open."""
     code = (
         f"import duckdb, sys; held = duckdb.connect({str(copy.database)!r}); "
@@ -94,7 +94,7 @@ def run(*words: str) -> subprocess.CompletedProcess:
     )
 
 
-def test_help_names_every_option() -> None:
+def test_help_names_every_option():
     ended = run("--help")
     assert ended.returncode == 0
     assert all(
@@ -102,7 +102,7 @@ def test_help_names_every_option() -> None:
     )
 
 
-def test_a_port_that_is_taken_is_said_before_anything_is_built(tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_said_before_anything_is_built(tmp_path):
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()

@@ -656,7 +656,7 @@ def written(found: Surface) -> str:
 
 
 @pytest.mark.skipif(not reads_modules(), reason="node 20.19, 22.7 or later is not installed")
-def test_the_public_surface_is_as_it_was_written_down(database: Path) -> None:
+def test_the_public_surface_is_as_it_was_written_down(database):
     kept, now = json.loads(CONTRACT.read_text(encoding="utf-8")), surface(database)
     if not has_tools():
         kept.pop("tools"), now.pop("tools")
@@ -671,7 +671,7 @@ def test_the_public_surface_is_as_it_was_written_down(database: Path) -> None:
     )
 
 
-def test_the_snapshot_is_in_order() -> None:
+def test_the_snapshot_is_in_order():
     text = CONTRACT.read_text(encoding="utf-8")
     assert written(json.loads(text)) == text, f"Edited by hand? {RENEW} writes it in order"
 
@@ -693,7 +693,7 @@ def command_reference() -> str:
     return f"{text}\n\n## The app: `likeness` alone, or `python app.py`\n\n```text\n{printed.getvalue().strip()}\n```\n"
 
 
-def test_the_command_reference_is_up_to_date() -> None:
+def test_the_command_reference_is_up_to_date():
     assert command_reference() == COMMANDS.read_text(encoding="utf-8"), f"run {RENEW}"
 
 

@@ -170,7 +170,7 @@ def circles(graph: dict[str, set[str]]) -> list[list[str]]:
     return sorted(sorted(group) for group in groups)
 
 
-def test_every_room_is_in_the_order() -> None:
+def test_every_room_is_in_the_order():
     assert {"compute.database.store", "compute.types", "leaderboard.page", "leaderboard.data.board_table"} <= set(
         MODULES
     )
@@ -182,7 +182,7 @@ def test_every_room_is_in_the_order() -> None:
     assert top == [], "not in ROOMS"
 
 
-def test_imports_run_one_way() -> None:
+def test_imports_run_one_way():
     wrong = [
         f"{path.relative_to(ROOT)}:{found.line} imports {target}"
         for name, path in MODULES.items()
@@ -192,12 +192,12 @@ def test_imports_run_one_way() -> None:
     assert wrong == []
 
 
-def test_imports_have_no_circle() -> None:
+def test_imports_have_no_circle():
     graph = {name: {target for target, _ in edges(path)} for name, path in MODULES.items()}
     assert circles(graph) == []
 
 
-def test_compute_knows_nothing_of_the_pages() -> None:
+def test_compute_knows_nothing_of_the_pages():
     wrong = [
         f"{path.relative_to(ROOT)}:{found.line} imports {found.target}"
         for name, path in MODULES.items()
@@ -208,7 +208,7 @@ def test_compute_knows_nothing_of_the_pages() -> None:
     assert wrong == []
 
 
-def test_compute_draws_in_one_folder_that_loads_when_a_figure_is_asked_for() -> None:
+def test_compute_draws_in_one_folder_that_loads_when_a_figure_is_asked_for():
     wrong = [
         f"{path.relative_to(ROOT)}:{found.line} imports {found.target}"
         for name, path in MODULES.items()
@@ -219,7 +219,7 @@ def test_compute_draws_in_one_folder_that_loads_when_a_figure_is_asked_for() -> 
     assert wrong == []
 
 
-def test_no_file_imports_a_heavy_package_before_it_is_needed() -> None:
+def test_no_file_imports_a_heavy_package_before_it_is_needed():
     wrong = [
         f"{path.relative_to(ROOT)}:{found.line} imports {found.target}"
         for path in FILES
@@ -229,7 +229,7 @@ def test_no_file_imports_a_heavy_package_before_it_is_needed() -> None:
     assert wrong == []
 
 
-def test_sql_stands_in_the_store_and_the_queries_only() -> None:
+def test_sql_stands_in_the_store_and_the_queries_only():
     wrong = []
     for name, path in MODULES.items():
         if SQL_FILES.fullmatch(name):
@@ -245,7 +245,7 @@ def test_sql_stands_in_the_store_and_the_queries_only() -> None:
     assert wrong == []
 
 
-def test_no_two_classes_share_a_name() -> None:
+def test_no_two_classes_share_a_name():
     classes = defaultdict(list)
     for name, path in MODULES.items():
         for node in ast.walk(tree(path)):
@@ -256,14 +256,14 @@ def test_no_two_classes_share_a_name() -> None:
 
 
 @pytest.mark.parametrize("module", ["leaderboard.server", "compute.database.build"])
-def test_importing_it_loads_nothing_heavy(module: str) -> None:
+def test_importing_it_loads_nothing_heavy(module):
     code = f"import sys, {module}; print(*(name for name in {NOT_AT_START!r} if name in sys.modules))"
     ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.split() == []
 
 
-def test_the_app_reads_its_options_before_the_hub_s_library_is_imported() -> None:
+def test_the_app_reads_its_options_before_the_hub_s_library_is_imported():
     """The library reads whether it is offline when it is imported, and `--offline` says so by the environment."""
     code = "import sys, leaderboard.start; print(*(name for name in sys.modules if name == 'huggingface_hub'))"
     ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)

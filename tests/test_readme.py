@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -21,16 +19,16 @@ DEFAULT = "laion/clip-vit-b-32-laion2b-s34b-b79k"
 
 
 @pytest.fixture(scope="module")
-def front() -> dict[str, Any]:
+def front():
     _, block, _ = README.read_text(encoding="utf-8").split("---\n", 2)
     return yaml.safe_load(block)
 
 
-def test_its_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_its_commands_run(tmp_path, monkeypatch):
     assert documents.run(README, tmp_path, monkeypatch) == 2
 
 
-def test_a_space_gets_versions_that_are_required_and_hardware_that_exists(front: dict[str, Any]) -> None:
+def test_a_space_gets_versions_that_are_required_and_hardware_that_exists(front):
     """Source: https://huggingface.co/docs/hub/spaces-config-reference"""
     lines = [line.partition("#")[0].strip() for line in (documents.ROOT / "requirements.txt").read_text().splitlines()]
     space = {"python_full_version": front["python_version"]}
@@ -49,9 +47,7 @@ def test_a_space_gets_versions_that_are_required_and_hardware_that_exists(front:
     assert len(front["short_description"]) <= 60 and (documents.ROOT / front["app_file"]).is_file()
 
 
-def test_a_space_prepares_all_that_the_default_model_needs(
-    front: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_space_prepares_all_that_the_default_model_needs(front, tmp_path, monkeypatch):
     """In the cache as a Space fills it, without a network."""
     row = shipped().model(DEFAULT)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))

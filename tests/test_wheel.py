@@ -75,7 +75,7 @@ def own_packages() -> Path:
     return Path(pytest.__file__).parents[1]
 
 
-def test_a_wheel_is_built_and_runs_outside_the_checkout(tmp_path: Path) -> None:
+def test_a_wheel_is_built_and_runs_outside_the_checkout(tmp_path):
     wheel = built(tmp_path)
     assert wheel.stat().st_size < MOST_BYTES
     with zipfile.ZipFile(wheel) as archive:
@@ -109,14 +109,14 @@ def test_a_wheel_is_built_and_runs_outside_the_checkout(tmp_path: Path) -> None:
     assert 0 < ranked.index("| good ") < ranked.index("| bad ")
 
 
-def test_in_a_checkout_both_names_are_one_module() -> None:
+def test_in_a_checkout_both_names_are_one_module():
     assert likeness.compute.types is compute.types and likeness.compute.types.Model.__module__ == "compute.types"
     assert likeness.compute.types.__spec__.name == "compute.types" and likeness.__version__ == VERSION
     with pytest.raises(ModuleNotFoundError):
         import_module("likeness.compute.none")
 
 
-def test_what_is_missing_is_installed_by_distribution_and_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing_is_installed_by_distribution_and_extra(monkeypatch):
     assert install_command() == 'pip install -e ".[compute]"', "a checkout's own"
     assert install_command("mcp") == 'pip install -e "."'
     monkeypatch.setattr("compute.versions.installed", lambda packages: dict.fromkeys(packages, VERSION))

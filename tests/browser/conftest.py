@@ -60,7 +60,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def app_database(once: Callable[..., Path]) -> Path:
+def app_database(once):
     return once("app", _database)
 
 
@@ -97,7 +97,7 @@ def _database(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="package")
-def server(app_database: Path) -> Iterator[str]:
+def server(app_database):
     """The app's address, ending in a slash."""
     with serving(app_database) as address:
         yield address
@@ -188,7 +188,7 @@ def framed(visit: Callable[..., Any], addresses: Sequence[str]) -> list[tuple[in
 
 
 @pytest.fixture(scope="package")
-def browser() -> Iterator[Any]:
+def browser():
     """Chromium, from CHROMIUM or the path; skipped where there is none."""
     pytest.importorskip("playwright", reason="playwright is not installed: pip install -r tests/requirements.txt")
     from playwright.sync_api import sync_playwright
@@ -240,7 +240,7 @@ def settle(page: Any, ready: str = "h1") -> Any:
 
 
 @pytest.fixture(scope="package")
-def contexts(browser: Any) -> Iterator[Callable[..., Any]]:
+def contexts(browser):
     """One browser profile a set of options, so that later tabs find the files in its cache."""
     made: dict[str, Any] = {}
 
@@ -258,7 +258,7 @@ def contexts(browser: Any) -> Iterator[Callable[..., Any]]:
 
 
 @pytest.fixture
-def visit(request: pytest.FixtureRequest, contexts: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+def visit(request, contexts):
     """Opens a path of the app in a new tab: visit("board?suite=mieb", ready=TABLE, width=390, dark=True).
 
     `dark=None` leaves the address as it is; other options are the browser profile's. Fails at the end of the test on a

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -58,7 +57,7 @@ NAMES = """async () => {
 
 
 @pytest.fixture
-def board(visit: Callable[..., Any]) -> Callable[..., Any]:
+def board(visit):
     """Opens the board with a query string and waits until its table is drawn."""
     return lambda given="", **how: visit(f"board{'?' if given else ''}{given}", ready=READY, **how)
 
@@ -91,7 +90,7 @@ def panel(page: Any, name: str) -> Any:
     ],
     ids=["filters", "columns"],
 )
-def test_the_address_alone_gives_the_view_and_stays(board: Callable, given: str) -> None:
+def test_the_address_alone_gives_the_view_and_stays(board, given):
     """Whatever the address says is shown, nothing of it is refused, and a change and its undoing lead back to it."""
     page = board(given)
     wanted = {key: values[0] for key, values in parse_qs(given).items()}
@@ -104,7 +103,7 @@ def test_the_address_alone_gives_the_view_and_stays(board: Callable, given: str)
     assert query(page) == wanted
 
 
-def test_what_is_done_is_in_the_address_and_survives_a_reload_and_back(board: Callable) -> None:
+def test_what_is_done_is_in_the_address_and_survives_a_reload_and_back(board):
     page = board()
     page.get_by_role("button", name="MIEB", exact=True).click()
     page.wait_for_selector(f"{BOARD}[data-suite=mieb][data-ready=true]")
@@ -128,7 +127,7 @@ def test_what_is_done_is_in_the_address_and_survives_a_reload_and_back(board: Ca
     page.wait_for_selector(f"{BOARD}[data-suite=mieb-lite][data-ready=true]")
 
 
-def test_nonsense_in_the_address_gives_the_default_and_a_sentence(board: Callable) -> None:
+def test_nonsense_in_the_address_gives_the_default_and_a_sentence(board):
     given = (
         "suite=nowhere&models=nobody/nothing&select=<script>window.harmed=1</script>&w=IQA:1e9,Nope:2,IQA:nan"
         "&sort=-<img src=x onerror=window.harmed=1>&coverage=7&columns=__proto__,constructor&released=9999-&kind=spoon"
@@ -141,7 +140,7 @@ def test_nonsense_in_the_address_gives_the_default_and_a_sentence(board: Callabl
     assert page.evaluate("window.harmed") is None and page.locator(f"{BOARD} img, {BOARD} script").count() == 0
 
 
-def test_a_title_out_of_a_file_stays_text(board: Callable, visit: Callable) -> None:
+def test_a_title_out_of_a_file_stays_text(board, visit):
     page = board("origin=imported")
     page.locator(".lk-model", has_text="<img").click()
     dialog = page.locator("dialog[open]")
@@ -161,7 +160,7 @@ def test_a_title_out_of_a_file_stays_text(board: Callable, visit: Callable) -> N
     assert page.locator(".se-dialog img").count() == 0 and page.evaluate("window.harmed") is None
 
 
-def test_a_server_that_fails_is_said_in_words_and_retried(visit: Callable) -> None:
+def test_a_server_that_fails_is_said_in_words_and_retried(visit):
     page = visit(
         "board",
         expected="Failed to load|ERR_FAILED|503",
@@ -178,7 +177,7 @@ def test_a_server_that_fails_is_said_in_words_and_retried(visit: Callable) -> No
 
 
 @pytest.mark.parametrize("width", [390, 1360, 1920])
-def test_nothing_moves_while_it_loads_and_every_category_has_room(board: Callable, width: int) -> None:
+def test_nothing_moves_while_it_loads_and_every_category_has_room(board, width):
     """Layout shift is the browser's own measure, summed: it calls up to 0.1 good."""
     page = board("suite=mieb", width=width, before=SHIFTS)
     settle(page, READY)
@@ -193,7 +192,7 @@ def test_nothing_moves_while_it_loads_and_every_category_has_room(board: Callabl
         assert page.locator(".lk-body .lk-cell:not(.lk-model), .lk-titles .lk-sort").evaluate_all(clipped) == []
 
 
-def test_by_keyboard_alone(board: Callable) -> None:
+def test_by_keyboard_alone(board):
     """From the search box by Tab into the grid, up to the header, sideways, Enter and Space; then a cell."""
     page = board()
     page.get_by_label("Search models", exact=True).focus()
@@ -223,7 +222,7 @@ def test_by_keyboard_alone(board: Callable) -> None:
     assert page.evaluate("!!document.activeElement.closest('[role=gridcell]')"), "the focus was lost by closing"
 
 
-def test_sorting_orders_numbers_and_a_missing_one_comes_last_with_its_reason(board: Callable) -> None:
+def test_sorting_orders_numbers_and_a_missing_one_comes_last_with_its_reason(board):
     page = board("suite=mieb&coverage=0&sort=mean&families=none&columns=mieb/stl10")
     for state in ("descending", "ascending"):
         header(page, "mieb/stl10").get_by_role("button").click()
@@ -241,7 +240,7 @@ def test_sorting_orders_numbers_and_a_missing_one_comes_last_with_its_reason(boa
     assert int(last) > 130 and page.evaluate("document.querySelectorAll('*').length") <= 1500, "all cells are drawn"
 
 
-def test_a_row_leads_to_its_model(board: Callable) -> None:
+def test_a_row_leads_to_its_model(board):
     page = board()
     page.locator(".lk-body .lk-model").first.click()
     dialog = page.locator("dialog[open]")
@@ -251,7 +250,7 @@ def test_a_row_leads_to_its_model(board: Callable) -> None:
     page.locator("h2", has_text=title).first.wait_for()
 
 
-def test_a_doubtful_figure_is_never_best_and_sets_no_colour(board: Callable) -> None:
+def test_a_doubtful_figure_is_never_best_and_sets_no_colour(board):
     """On COCO the lowest CMMD, of which lower is better, is one in doubt."""
     page = board("suite=cfred-coco&columns=cfred/coco:cmmd")
     found = [cell for cell in cells(page, "cfred/coco:cmmd") if cell["text"] != "—"]
@@ -263,7 +262,7 @@ def test_a_doubtful_figure_is_never_best_and_sets_no_colour(board: Callable) -> 
     assert max(one["shade"] for one in sound) == 20 and min(one["shade"] for one in sound) == 0
 
 
-def test_a_mean_of_some_tasks_is_never_best_and_sets_no_colour(board: Callable) -> None:
+def test_a_mean_of_some_tasks_is_never_best_and_sets_no_colour(board):
     """In MIEB's Retrieval a model with one of 45 tasks has the highest mean."""
     found = [cell for cell in cells(board("suite=mieb&coverage=0&sort=-Retrieval"), "Retrieval") if cell["text"] != "—"]
     first, *whole = (cell for at, cell in enumerate(found) if not at or "~" not in cell["mark"])
@@ -271,7 +270,7 @@ def test_a_mean_of_some_tasks_is_never_best_and_sets_no_colour(board: Callable) 
     assert (whole[0]["best"], whole[0]["shade"]) == (True, 20)
 
 
-def test_weights_change_ranks_and_filters_do_not(board: Callable) -> None:
+def test_weights_change_ranks_and_filters_do_not(board):
     page = board()
     usual = {row["title"]: row["rank"] for row in page.evaluate(ROWS)}
     page.get_by_label("Search models").fill("clip")
@@ -296,7 +295,7 @@ def test_weights_change_ranks_and_filters_do_not(board: Callable) -> None:
     assert {row["title"]: row["rank"] for row in page.evaluate(ROWS)} == usual and not line.is_visible()
 
 
-def test_filters_by_keyboard_are_chips_and_counts(board: Callable) -> None:
+def test_filters_by_keyboard_are_chips_and_counts(board):
     page = board("suite=mieb")
     every = int(page.locator(BOARD).get_attribute("data-rows"))
     page.get_by_role("button", name="Filters", exact=True).press("Enter")
@@ -321,7 +320,7 @@ def test_filters_by_keyboard_are_chips_and_counts(board: Callable) -> None:
     assert int(page.locator(BOARD).get_attribute("data-rows")) == every
 
 
-def test_a_range_of_sizes_a_switch_and_a_pin_are_set_by_keyboard(board: Callable) -> None:
+def test_a_range_of_sizes_a_switch_and_a_pin_are_set_by_keyboard(board):
     page = board("suite=mieb&max_parameters=1000000000")
     filters = panel(page, "Filters")
     largest = filters.get_by_label("Largest number of parameters")
@@ -350,7 +349,7 @@ def test_a_range_of_sizes_a_switch_and_a_pin_are_set_by_keyboard(board: Callable
     assert [row["rank"] for row in page.evaluate(ROWS)] == [first["rank"]]
 
 
-def test_columns_are_switched_and_the_sorted_one_is_in_view(board: Callable) -> None:
+def test_columns_are_switched_and_the_sorted_one_is_in_view(board):
     board("suite=mieb&columns=all&sort=-mieb/stl10", width=390).wait_for_function(IN_VIEW, arg="mieb/stl10")
     page = board("columns=unisim/nights&sort=-unisim/nights")
     page.wait_for_function(IN_VIEW, arg="unisim/nights")
@@ -372,7 +371,7 @@ def test_columns_are_switched_and_the_sorted_one_is_in_view(board: Callable) -> 
     assert header(page, "borda").count() == header(page, "dimension").count() == 0
 
 
-def test_pairbench_is_cut_by_condition_data_set_and_split(board: Callable) -> None:
+def test_pairbench_is_cut_by_condition_data_set_and_split(board):
     page = board("suite=pairbench&condition=blind", expected="400")
     assert "condition=blind" in page.locator(".lk-notice").inner_text()
     first = page.evaluate(ROWS)[0]["title"]
@@ -397,7 +396,7 @@ def test_pairbench_is_cut_by_condition_data_set_and_split(board: Callable) -> No
     assert query(page) == {"suite": "pairbench", "condition": "invariant"}
 
 
-def test_a_language_is_a_table_of_its_own(board: Callable) -> None:
+def test_a_language_is_a_table_of_its_own(board):
     page = board("suite=mieb&language=deu")
     language = page.locator(".lk-scope").get_by_label("Language")
     assert language.input_value() == "deu" and header(page, "Retrieval").count() == 0
@@ -410,7 +409,7 @@ def test_a_language_is_a_table_of_its_own(board: Callable) -> None:
     assert query(page) == {"suite": "mieb"}
 
 
-def test_reduced_motion_is_kept(board: Callable) -> None:
+def test_reduced_motion_is_kept(board):
     page = board(reduced_motion="reduce")
     page.get_by_role("button", name="Weights", exact=True).click()
     moving = page.evaluate("""() => [...document.querySelectorAll('.likeness-board *')].filter((node) => {
@@ -435,7 +434,7 @@ def download(page: Any, name: str, *, of: str, folder: Path) -> Path:
     return folder / waiting.value.suggested_filename
 
 
-def test_the_view_comes_as_files_that_open_again(board: Callable, tmp_path: Path) -> None:
+def test_the_view_comes_as_files_that_open_again(board, tmp_path):
     """CSV, Parquet and JSON hold the rows of the view in its order; the texts hold a table; BibTeX cites the paper."""
     page = board(
         "q=clip&sort=-mean&families=IQA&columns=unisim/nights&origin=published&w=Img-2AFC:0,IT-2AFC:0,Text-2AFC:0"
@@ -463,7 +462,7 @@ def test_the_view_comes_as_files_that_open_again(board: Callable, tmp_path: Path
 
 
 @pytest.mark.parametrize("suite", ["pairbench", "mieb"])
-def test_on_a_phone_names_are_told_apart_and_nothing_lies_over_anything(board: Callable, suite: str) -> None:
+def test_on_a_phone_names_are_told_apart_and_nothing_lies_over_anything(board, suite):
     page = board(f"suite={suite}&origin=all", width=390, has_touch=True, is_mobile=True)
     covered = page.evaluate("""() => {
       const pressed = document.querySelectorAll('.lk-bar :is(button, input), .lk-row:nth-child(-n+4) .lk-check');
@@ -484,7 +483,7 @@ def test_on_a_phone_names_are_told_apart_and_nothing_lies_over_anything(board: C
     assert [title for title, _, fits in names if not fits] == []
 
 
-def test_on_a_phone_rows_are_selected_and_compared_by_touch(board: Callable) -> None:
+def test_on_a_phone_rows_are_selected_and_compared_by_touch(board):
     page = board(width=390, has_touch=True, is_mobile=True)
     for at in (0, 2):
         page.locator(".lk-body .lk-row").nth(at).locator(".lk-select").tap()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from tests.browser.conftest import query, settle, violations
@@ -18,7 +17,7 @@ def pick(page: Any, typed: str) -> None:
     box.press("Enter")
 
 
-def test_a_result_is_read_aloud_in_view_and_in_the_address(visit: Callable) -> None:
+def test_a_result_is_read_aloud_in_view_and_in_the_address(visit):
     page = settle(visit("compare"), ".bc-pairs")
     pick(page, "SigLIP SO400M/14 384")
     page.locator("[data-answer]", has_text="Choose a model to compare SigLIP SO400M/14 384 px with").wait_for()

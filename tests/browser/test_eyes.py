@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -67,7 +66,7 @@ def saved(page: Any, button: str) -> bytes:
     return Path(download.value.path()).read_bytes()
 
 
-def test_twenty_answers_by_keyboard_give_the_answer_and_a_reload_goes_on(visit: Callable[..., Any]) -> None:
+def test_twenty_answers_by_keyboard_give_the_answer_and_a_reload_goes_on(visit):
     page = photographs(visit("eyes", ready=START))
     assert violations(page) == []
     assert not page.evaluate("/ConSE|CLIP/.test(document.querySelector('.likeness-eyes').textContent)")
@@ -94,7 +93,7 @@ def test_twenty_answers_by_keyboard_give_the_answer_and_a_reload_goes_on(visit: 
     place(page, 25)
 
 
-def test_the_next_question_is_there_within_a_frame(visit: Callable[..., Any]) -> None:
+def test_the_next_question_is_there_within_a_frame(visit):
     """Its images are in the page before the key press's handler ends the frame: nothing is fetched or decoded then."""
     page = photographs(visit("eyes", ready=START))
     judge(page, first=0, until=2)
@@ -107,7 +106,7 @@ def test_the_next_question_is_there_within_a_frame(visit: Callable[..., Any]) ->
     assert shown == "3"
 
 
-def test_what_nobody_can_have_seen_is_not_answered(visit: Callable[..., Any]) -> None:
+def test_what_nobody_can_have_seen_is_not_answered(visit):
     page = photographs(visit("eyes", ready=START))
     orders = "document.querySelector('.likeness-eyes').likenessEyes.visit.judgments.map((each) => each.order)"
     left = page.locator("[data-side=left]")
@@ -130,7 +129,7 @@ def test_what_nobody_can_have_seen_is_not_answered(visit: Callable[..., Any]) ->
     assert page.evaluate(orders) == [0, 1]
 
 
-def test_a_phone_shows_all_images_at_once_and_taps_answer(visit: Callable[..., Any]) -> None:
+def test_a_phone_shows_all_images_at_once_and_taps_answer(visit):
     page = visit("eyes", ready=START, width=390, has_touch=True)
     page.set_viewport_size({"width": 390, "height": 844})
     own(page, files(IMAGES))
@@ -160,9 +159,7 @@ def stored(page: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("form", ["loose", "zip"])
-def test_own_images_with_a_manifest_are_asked_about_and_come_back_after_a_reload(
-    visit: Callable[..., Any], form: str
-) -> None:
+def test_own_images_with_a_manifest_are_asked_about_and_come_back_after_a_reload(visit, form):
     contents = IMAGES | {"questions.csv": MANIFEST.encode()}
     zipped = {"name": "all.zip", "mimeType": "application/zip", "buffer": packed(contents)}
     page = own(visit("eyes", ready=START), files(contents) if form == "loose" else [zipped])
@@ -178,7 +175,7 @@ def test_own_images_with_a_manifest_are_asked_about_and_come_back_after_a_reload
     assert page.evaluate("[...document.querySelectorAll('.ey-ask img')].every((image) => image.naturalWidth === 800)")
 
 
-def test_what_is_wrong_with_files_is_said(visit: Callable[..., Any]) -> None:
+def test_what_is_wrong_with_files_is_said(visit):
     page = visit("eyes", ready=START)
     wrong = [
         {"name": "broken.zip", "mimeType": "application/zip", "buffer": b"PK nothing"},
@@ -194,7 +191,7 @@ def test_what_is_wrong_with_files_is_said(visit: Callable[..., Any]) -> None:
     page.locator(".pg-message", has_text="too few").wait_for()
 
 
-def test_another_rater_s_study_is_added_and_one_of_other_questions_is_not(visit: Callable[..., Any]) -> None:
+def test_another_rater_s_study_is_added_and_one_of_other_questions_is_not(visit):
     page = photographs(visit("eyes", ready=START))
     judge(page, first=0, until=23)
     page.get_by_role("button", name="Show the answer").click()
@@ -217,9 +214,7 @@ def test_another_rater_s_study_is_added_and_one_of_other_questions_is_not(visit:
     page.get_by_text("2 raters").first.wait_for()
 
 
-def test_a_folder_s_answers_are_on_disk_and_wait_where_the_server_is_gone(
-    visit: Callable[..., Any], app_database: Path, tmp_path: Path
-) -> None:
+def test_a_folder_s_answers_are_on_disk_and_wait_where_the_server_is_gone(visit, app_database, tmp_path):
     source = tmp_path / "source"
     source.mkdir()
     for name, data in IMAGES.items():

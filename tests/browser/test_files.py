@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +58,7 @@ def training(path: Path) -> None:
 
 
 @pytest.fixture
-def from_disk(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+def from_disk(browser, tmp_path):
     """Writes a page and opens it; fails at the end on a request for anything else, or an error."""
     contexts, watches = [], []
 
@@ -77,7 +77,7 @@ def from_disk(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
 
 
 @pytest.mark.parametrize("write", [ranking, training])
-def test_it_can_be_read_by_all(from_disk: Callable, write: Callable) -> None:
+def test_it_can_be_read_by_all(from_disk, write):
     page = from_disk(write)
     for width, scheme in ((1280, "light"), (1280, "dark"), (390, "light")):
         page.set_viewport_size({"width": width, "height": 800})
@@ -101,7 +101,7 @@ def column(page: Any, heading: str) -> list[str]:
     )
 
 
-def test_a_ranking_sorts_by_its_headings_and_runs_no_other_script(from_disk: Callable) -> None:
+def test_a_ranking_sorts_by_its_headings_and_runs_no_other_script(from_disk):
     page = from_disk(ranking, expected="Content Security Policy")
     assert column(page, "Rank") == [*(str(rank) for rank in range(1, MODELS)), "–"]
     head = page.get_by_role("button", name="task 3", exact=True)

@@ -9,7 +9,6 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -26,8 +25,7 @@ from compute.tasks.source import Source
 from leaderboard.pages import VIEWS
 from tests.browser.conftest import CONTENT, ROOT, framed, in_thread, serving, settle
 from tests.compute.models import checkpoints, model_hub
-from tests.compute.models.chat_server import Running, running
-from tests.compute.models.model_hub import Hub
+from tests.compute.models.chat_server import running
 
 PREFIX = "/likeness"
 SUITE = """
@@ -84,13 +82,13 @@ def own_suite(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def endpoint() -> Iterator[Running]:
+def endpoint():
     with running() as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+def hub(tmp_path_factory):
     """A hub with the suggested model in small."""
     with model_hub.serving() as hub:
         published = checkpoints.open_clip(tmp_path_factory.mktemp("published") / "whole")
@@ -99,7 +97,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 
 
 @pytest.fixture(scope="module")
-def site(endpoint: Running, hub: Hub, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def site(endpoint, hub, tmp_path_factory):
     """The address that visitors use."""
     folder = tmp_path_factory.mktemp("host")
     suite, model = own_suite(folder), checkpoints.clip(folder / "my model")
@@ -130,7 +128,7 @@ def site(endpoint: Running, hub: Hub, tmp_path_factory: pytest.TempPathFactory) 
     ],
     ids=["board", "correlations", "task"],
 )
-def test_everything_lies_below_the_path(visit: Callable, site: str, address: str, ready: str) -> None:
+def test_everything_lies_below_the_path(visit, site, address, ready):
     page = settle(visit(address, site=site, ready=ready), ready)
     assert [path for path in page.watch.paths if path != "," and not path.startswith(f"{PREFIX}/")] == []
     links = page.locator("a[href]").evaluate_all("links => links.map(link => link.href)")
@@ -138,7 +136,7 @@ def test_everything_lies_below_the_path(visit: Callable, site: str, address: str
     assert inside and all(path.startswith(PREFIX) for path in inside)
 
 
-def test_an_address_without_a_page_leads_on_and_another_site_is_refused(visit: Callable, site: str) -> None:
+def test_an_address_without_a_page_leads_on_and_another_site_is_refused(visit, site):
     page = visit("no/boards", site=site, expected="404")
     page.locator("main").get_by_role("link", name="Board", exact=True).click()
     page.wait_for_selector(TABLE)
@@ -147,7 +145,7 @@ def test_an_address_without_a_page_leads_on_and_another_site_is_refused(visit: C
         assert httpx.post(site + path, headers=foreign, content=b"{}", timeout=60).status_code == 403
 
 
-def test_it_opens_on_the_board_of_ones_own_suite_by_its_weights(visit: Callable, site: str) -> None:
+def test_it_opens_on_the_board_of_ones_own_suite_by_its_weights(visit, site):
     page = visit("", site=site, ready=TABLE, dark=None)
     assert urlsplit(page.url).path == f"{PREFIX}/board" and "suite=own-field-notes" in page.url
     text = page.locator(".likeness-board").inner_text()
@@ -160,7 +158,7 @@ def test_it_opens_on_the_board_of_ones_own_suite_by_its_weights(visit: Callable,
     page.get_by_text("Own suite: Field notes").first.wait_for()
 
 
-def test_an_own_model_is_tried_beside_the_others(visit: Callable, site: str) -> None:
+def test_an_own_model_is_tried_beside_the_others(visit, site):
     page = visit("try?mode=pair&inputs=cat,cat-face&models=own/my-model,ssim", site=site, ready=DONE)
     assert page.locator(".tr-models .tr-pick").first.inner_text().strip() == "my model (own)"
     row = page.locator(".cp-row[data-model='own/my-model']")
@@ -175,9 +173,7 @@ KEYS = [*(view.key for view in VIEWS), "docs/hosting"]
 
 
 @pytest.mark.parametrize("keys", [KEYS[:7], KEYS[7:14], KEYS[14:]], ids=["first", "second", "third"])
-def test_frames_that_are_sized_by_their_page_settle_at_the_heights_of_their_pages(
-    visit: Callable, site: str, keys: list[str]
-) -> None:
+def test_frames_that_are_sized_by_their_page_settle_at_the_heights_of_their_pages(visit, site, keys):
     """As on the Hub, which opens a page by the query alone."""
     for key, (height, frame) in zip(keys, framed(visit, [f"{site}?page={k}&__theme=dark" for k in keys]), strict=True):
         assert urlsplit(frame.url).path == f"{PREFIX}/{key}"
@@ -187,7 +183,7 @@ def test_frames_that_are_sized_by_their_page_settle_at_the_heights_of_their_page
             frame.wait_for_function(f"{CONTENT} > {height} && {CONTENT} <= innerHeight")
 
 
-def test_links_keep_the_theme_of_the_address_and_copied_ones_leave_it_out(visit: Callable, site: str) -> None:
+def test_links_keep_the_theme_of_the_address_and_copied_ones_leave_it_out(visit, site):
     page = visit("about", site=site, dark=True)
     away = page.locator("main a[href^='https://']").first
     assert (away.get_attribute("target"), away.get_attribute("rel")) == ("_blank", "noopener noreferrer")
@@ -200,7 +196,7 @@ def test_links_keep_the_theme_of_the_address_and_copied_ones_leave_it_out(visit:
     page.wait_for_url("**/choose?__theme=light")
 
 
-def test_judges_are_asked_by_a_press_alone(visit: Callable, site: str, endpoint: Running) -> None:
+def test_judges_are_asked_by_a_press_alone(visit, site, endpoint):
     """Neither by a link, nor by a script's click, nor in a frame of another site, nor by a table without its box."""
     before = endpoint.requests()
     link = f"try?mode=odd&inputs=heart-left,heart-left-moved,heart-right&models=ssim,{JUDGES}"
@@ -234,7 +230,7 @@ def test_judges_are_asked_by_a_press_alone(visit: Callable, site: str, endpoint:
     assert endpoint.requests() == before + 12
 
 
-def test_a_download_shows_its_progress_and_can_be_stopped(visit: Callable, site: str, hub: Hub) -> None:
+def test_a_download_shows_its_progress_and_can_be_stopped(visit, site, hub):
     hub.held, hub.asked = threading.Event(), []
     page = visit(f"try?mode=choice&inputs=cat,cat-face,cat-cheek&models=ssim,{ROW.key}", site=site, ready=TRAY)
     press = page.get_by_role("button", name="Compare", exact=True)

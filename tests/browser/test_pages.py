@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -118,7 +117,7 @@ def settled(page: Any, address: str) -> None:
 
 
 @pytest.mark.parametrize("address", PAGES, ids=[address[:30] or "overview" for address in PAGES])
-def test_a_page(visit: Callable[..., Any], address: str) -> None:
+def test_a_page(visit, address):
     """On a phone whose language Gradio does not speak, then in a wide window, then in the other theme."""
     page = settle(visit(address, before=WATCH, width=PHONE, locale="sw"), PAGES[address])
     shift = page.evaluate("[window.shift, ...window.moved]")
@@ -176,5 +175,5 @@ def faults(page: Any, address: str, *, width: int, dark: bool = False) -> dict[s
     }  # fmt: skip
 
 
-def test_every_page_is_visited() -> None:
+def test_every_page_is_visited():
     assert {view.key for view in VIEWS} == {address.partition("?")[0] for address in PAGES}

@@ -7,7 +7,6 @@ one's own is one command, and so is what a run costs: `likeness rank` and `liken
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -70,7 +69,7 @@ class User:
 
 
 @pytest.fixture
-def user(visit: Callable[..., Any], record_property: Callable[[str, Any], None]) -> Iterator[User]:
+def user(visit, record_property):
     page = visit("", width=1360)
     page.locator(".pg-findings dl").wait_for()
     page.wait_for_function("document.querySelector('.site-bar-theme').dataset.ready === 'true'")
@@ -81,7 +80,7 @@ def user(visit: Callable[..., Any], record_property: Callable[[str, Any], None])
     assert one.clicks <= MOST
 
 
-def test_the_best_model_for_a_need_and_the_code_that_loads_it(user: User) -> None:
+def test_the_best_model_for_a_need_and_the_code_that_loads_it(user):
     user.page_of("Choose")
     user.click(user.page.get_by_role("link", name="Find documents, at most 3 B"))
     lead = user.reads(r"(.+) has the highest mean of the \d+ models that fit, .*ViDoRe v3.* The runner-up is .+: .+")
@@ -91,7 +90,7 @@ def test_the_best_model_for_a_need_and_the_code_that_loads_it(user: User) -> Non
     assert size and float(size[1]) * (1 if size[2] == "B" else 0.001) <= 3
 
 
-def test_two_models_of_which_one_is_misspelt(user: User) -> None:
+def test_two_models_of_which_one_is_misspelt(user):
     user.type(user.page.get_by_label("First model"), "siglip so400m 384")
     user.type(user.page.get_by_label("Second model"), "EVA02-CLIP bigE/14+")
     user.reads("Did you mean 'SigLIP SO400M/14 384 px'")
@@ -100,7 +99,7 @@ def test_two_models_of_which_one_is_misspelt(user: User) -> None:
     user.reads(r"SigLIP SO400M/14 384 px is (significantly )?ahead in")
 
 
-def test_where_a_value_comes_from(user: User) -> None:
+def test_where_a_value_comes_from(user):
     user.board()
     at = user.page.locator(".lk-titles [data-key='Img-2AFC']").get_attribute("aria-colindex")
     cell = user.page.locator(f".lk-body .lk-row[aria-rowindex='3'] [aria-colindex='{at}']")
@@ -113,7 +112,7 @@ def test_where_a_value_comes_from(user: User) -> None:
     assert shown in dialog.inner_text() and "As printed" in dialog.inner_text() and "NIGHTS" in dialog.inner_text()
 
 
-def test_a_suite_of_fifteen_tasks_for_mteb(user: User) -> None:
+def test_a_suite_of_fifteen_tasks_for_mteb(user):
     user.page_of("Insights", "Smaller suite")
     user.reads(r"\d+ of 130 tasks rank")
     user.type(user.page.get_by_role("spinbutton", name="Number of tasks"), "15")
@@ -122,14 +121,14 @@ def test_a_suite_of_fifteen_tasks_for_mteb(user: User) -> None:
     assert names.count(",") == 14
 
 
-def test_the_nearest_neighbours_of_a_model_on_the_map(user: User) -> None:
+def test_the_nearest_neighbours_of_a_model_on_the_map(user):
     user.page.keyboard.press("/")
     user.type(user.page.locator(".se-input"), "DINOv2 giant", option="DINOv2 giant")
     user.click(user.page.get_by_role("link", name="Show it on the map"))
     user.reads(r"Nearest models in the data[\s\S]*DINOv2 large")
 
 
-def test_a_claim_that_fails_and_its_report(user: User) -> None:
+def test_a_claim_that_fails_and_its_report(user):
     title = "All measures have a high positive correlation with the benchmarks"
     user.click(user.page.get_by_role("link", name=title))
     card = user.page.get_by_label("The chosen claim")
@@ -140,7 +139,7 @@ def test_a_claim_that_fails_and_its_report(user: User) -> None:
     assert title in report and f"claim={query(user.page)['claim']}" in report
 
 
-def test_two_photographs_of_a_visitor(user: User) -> None:
+def test_two_photographs_of_a_visitor(user):
     user.page_of("Try")
     user.drop("red", "blue")
     user.click(user.page.get_by_role("button", name="Compare", exact=True))
@@ -148,14 +147,14 @@ def test_two_photographs_of_a_visitor(user: User) -> None:
     assert user.page.locator(".tr-slot[data-id]").count() == 2
 
 
-def test_an_odd_one_out_of_a_visitor(user: User) -> None:
+def test_an_odd_one_out_of_a_visitor(user):
     user.click(user.page.get_by_role("link", name="odd one out"))
     user.drop("red", "blue", "green")
     user.click(user.page.get_by_role("button", name="Compare", exact=True))
     user.reads("odd one out[.;]")
 
 
-def test_what_a_suite_costs(user: User) -> None:
+def test_what_a_suite_costs(user):
     user.page_of("Insights", "Size & cost")
     user.type(user.page.get_by_label("Suite"), "MIEB-lite", option="MIEB-lite")
     user.page.wait_for_url("**suite=mieb-lite**")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 from urllib.parse import urlsplit
@@ -47,12 +46,12 @@ OVERLAPS = """() => [...document.querySelectorAll('.cp-strip')].flatMap((strip) 
 
 
 @pytest.fixture
-def tray(visit: Callable[..., Any]) -> Callable[..., Any]:
+def tray(visit):
     return lambda given="", **how: visit(f"try{'?' if given else ''}{given}", ready=TRAY, **how)
 
 
 @pytest.fixture
-def answered(tray: Callable[..., Any]) -> Callable[..., Any]:
+def answered(tray):
     """Opens a link that answers by itself, and waits for the answer."""
 
     def opened(given: str, **how: Any) -> Any:
@@ -103,7 +102,7 @@ def ask(page: Any) -> None:
 # ---- what comes in
 
 
-def test_images_come_in_by_choosing_dropping_pasting_and_the_camera_and_leave_with_the_visitor(tray: Callable) -> None:
+def test_images_come_in_by_choosing_dropping_pasting_and_the_camera_and_leave_with_the_visitor(tray):
     page = empty(tray(before=CAMERA))
     page.get_by_label("Image files").set_input_files(files("red"))
     count(page, 1)
@@ -131,7 +130,7 @@ def test_images_come_in_by_choosing_dropping_pasting_and_the_camera_and_leave_wi
     assert not page.locator(DONE).is_visible()
 
 
-def test_what_cannot_be_used_is_said_in_its_slot_and_a_lost_server_is_asked_again(tray: Callable) -> None:
+def test_what_cannot_be_used_is_said_in_its_slot_and_a_lost_server_is_asked_again(tray):
     page = empty(tray(expected="400|ERR_FAILED"))
     page.get_by_label("Image files").set_input_files(
         [
@@ -153,7 +152,7 @@ def test_what_cannot_be_used_is_said_in_its_slot_and_a_lost_server_is_asked_agai
     page.wait_for_selector(".tr-slot[data-state=ready]")
 
 
-def test_slots_are_ordered_by_button_and_drag_and_texts_are_text(tray: Callable) -> None:
+def test_slots_are_ordered_by_button_and_drag_and_texts_are_text(tray):
     page = tray("mode=choice&inputs=cat,cat-face,coffee&models=none")
     page.get_by_role("button", name="Make B the reference").click()
     assert names(page)[0].endswith("coffee")
@@ -179,7 +178,7 @@ def test_slots_are_ordered_by_button_and_drag_and_texts_are_text(tray: Callable)
 # ---- what is asked
 
 
-def test_the_mode_follows_the_inputs_until_it_is_chosen(tray: Callable) -> None:
+def test_the_mode_follows_the_inputs_until_it_is_chosen(tray):
     page, seen = empty(tray()), []
     for key in ("cat", "coffee", "rocket"):
         example(page, key).click()
@@ -203,7 +202,7 @@ def test_the_mode_follows_the_inputs_until_it_is_chosen(tray: Callable) -> None:
     ask(page)
 
 
-def test_models_are_found_and_a_choice_survives_a_link(answered: Callable) -> None:
+def test_models_are_found_and_a_choice_survives_a_link(answered):
     page = answered("mode=pair&inputs=cat,coffee&models=ssim")
     more = page.locator(".tr-more")
     more.locator("> summary").click()
@@ -223,7 +222,7 @@ def test_models_are_found_and_a_choice_survives_a_link(answered: Callable) -> No
     assert "Tick at least one model" in page.locator(".tr-reason").inner_text()
 
 
-def test_nonsense_in_a_link_is_a_sentence_and_no_other_model_stands_in(tray: Callable) -> None:
+def test_nonsense_in_a_link_is_a_sentence_and_no_other_model_stands_in(tray):
     page = tray("inputs=cat,coffee&models=nobody/nothing,tinyy&mode=__proto__&question=<img src=x onerror=harmed=1>")
     page.locator(".tr-notice").wait_for()
     words = page.locator(".tr-notice").inner_text()
@@ -235,7 +234,7 @@ def test_nonsense_in_a_link_is_a_sentence_and_no_other_model_stands_in(tray: Cal
 # ---- the answers
 
 
-def test_one_press_answers_a_first_visit_and_the_answer_takes_the_focus(tray: Callable) -> None:
+def test_one_press_answers_a_first_visit_and_the_answer_takes_the_focus(tray):
     page = tray(width=390)
     page.get_by_role("button", name="Compare", exact=True).focus()
     page.keyboard.press("Enter")
@@ -266,7 +265,7 @@ def test_one_press_answers_a_first_visit_and_the_answer_takes_the_focus(tray: Ca
 @pytest.mark.parametrize(
     "given", ["pair&inputs=cat,cat-face", "choice&inputs=cat,cat-face,cat-cheek", "odd&inputs=cat,cat-face,cat-cheek"]
 )
-def test_seven_results_take_little_room_and_compare_is_on_the_first_screen(answered: Callable, given: str) -> None:
+def test_seven_results_take_little_room_and_compare_is_on_the_first_screen(answered, given):
     page = answered(f"mode={given}")
     assert page.locator(".cp-row").count() == 7
     ends = "(nodes) => Math.max(...nodes.map((node) => node.getBoundingClientRect().bottom + scrollY))"
@@ -276,7 +275,7 @@ def test_seven_results_take_little_room_and_compare_is_on_the_first_screen(answe
         assert page.locator(".cp-rows").bounding_box()["height"] <= 420
 
 
-def test_a_percentile_is_given_where_a_model_was_calibrated_and_the_page_says_where_not(answered: Callable) -> None:
+def test_a_percentile_is_given_where_a_model_was_calibrated_and_the_page_says_where_not(answered):
     page = answered("mode=pair&inputs=heart-left,text-heart-left&models=tiny")
     assert "percentile" in page.locator(".cp-strip").get_attribute("aria-label").lower()
     page = answered("mode=pair&inputs=cat,cat-face&models=tiny,efficientnet-lite0")
@@ -288,7 +287,7 @@ def test_a_percentile_is_given_where_a_model_was_calibrated_and_the_page_says_wh
 
 
 @pytest.mark.parametrize(("second", "images"), [("cat-face", 2), ("text-cat", 1)])
-def test_where_the_two_agree(answered: Callable, second: str, images: int) -> None:
+def test_where_the_two_agree(answered, second, images):
     page = answered(f"mode=pair&inputs=cat,{second}&models=tiny")
     page.get_by_role("button", name="Where do they agree?").click()
     page.get_by_role("button", name="Show", exact=True).click()
@@ -297,7 +296,7 @@ def test_where_the_two_agree(answered: Callable, second: str, images: int) -> No
     assert page.locator(".cp-occluded rect").count() == 49 * images
 
 
-def test_a_perturbed_image_draws_curves_and_is_rated_and_the_link_shows_it_again(answered: Callable) -> None:
+def test_a_perturbed_image_draws_curves_and_is_rated_and_the_link_shows_it_again(answered):
     page = answered("mode=pair&inputs=coffee,coffee-blurred&models=ssim,tiny")
     page.get_by_role("button", name="Perturb").click()
     slider = page.get_by_role("slider", name="Rotation (degrees)").first
@@ -333,7 +332,7 @@ def scores(page: Any) -> list[dict[str, str]]:
         return list(csv.DictReader(text))
 
 
-def test_tables_of_pairs_are_scored_and_a_row_that_fails_says_why(tray: Callable) -> None:
+def test_tables_of_pairs_are_scored_and_a_row_that_fails_says_why(tray):
     page = tray("models=tiny&inputs=astronaut,text-astronaut")
     page.locator(f"{BATCH} summary").click()
     page.get_by_role("button", name="Run the sample").click()
@@ -353,9 +352,7 @@ def test_tables_of_pairs_are_scored_and_a_row_that_fails_says_why(tray: Callable
     page.locator(f"{BATCH} [role=status]", has_text="It needs first, second").wait_for()
 
 
-def test_others_are_answered_while_a_table_is_at_work_and_a_cancel_keeps_what_is_done(
-    tray: Callable, answered: Callable
-) -> None:
+def test_others_are_answered_while_a_table_is_at_work_and_a_cancel_keeps_what_is_done(tray, answered):
     page = tray("models=tiny,ms-ssim&inputs=astronaut,rocket")
     page.locator(f"{BATCH} summary").click()
     pictures = {f"{number}.png": png("red", (2000 + number, 1500)) for number in range(21)}

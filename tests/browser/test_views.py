@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -44,7 +43,7 @@ def in_view(page: Any, selector: str) -> None:
 # ---- the bar and the search
 
 
-def test_the_bar_by_keyboard_and_its_theme(visit: Callable) -> None:
+def test_the_bar_by_keyboard_and_its_theme(visit):
     page = settle(visit("about"))
     below = [view.title for view in VIEWS if view.group == "Insights" and view.listed]
     bar = page.locator("header.site-bar")
@@ -67,7 +66,7 @@ def test_the_bar_by_keyboard_and_its_theme(visit: Callable) -> None:
     page.evaluate("localStorage.clear()")
 
 
-def test_the_menu_on_a_phone(visit: Callable) -> None:
+def test_the_menu_on_a_phone(visit):
     page = settle(visit("about", width=390))
     bar = page.locator("header.site-bar")
     bar.get_by_role("button", name="Menu").click()
@@ -83,7 +82,7 @@ def test_the_menu_on_a_phone(visit: Callable) -> None:
     page.wait_for_url("**/choose?__theme=light")
 
 
-def test_without_storage_every_control_works(visit: Callable) -> None:
+def test_without_storage_every_control_works(visit):
     """A visitor may forbid a site to store anything: a look at the storage is an error then."""
     forbid = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('', 'SecurityError'); } })"
     page = settle(visit("claims", ready=CLAIMS, before=forbid), CLAIMS)
@@ -91,7 +90,7 @@ def test_without_storage_every_control_works(visit: Callable) -> None:
     assert page.evaluate("document.body.classList.contains('dark')")
 
 
-def test_the_search_by_keyboard(visit: Callable) -> None:
+def test_the_search_by_keyboard(visit):
     page = visit("claims", ready=".site-bar-search[data-ready]", expected="Failed to load|ERR_FAILED")
     field = page.get_by_label("Search claims")
     field.fill("Table 2")
@@ -155,7 +154,7 @@ def test_the_search_by_keyboard(visit: Callable) -> None:
 # ---- lists
 
 
-def test_a_list_filters_sorts_and_opens_a_model_by_keyboard(visit: Callable) -> None:
+def test_a_list_filters_sorts_and_opens_a_model_by_keyboard(visit):
     page = visit("models?suite=unisim-core&sort=rank", ready=CATALOGUE)
     whole = page.locator(CATALOGUE).get_attribute("data-rows")
     ranks = [text.split()[0] for text in page.locator(".lk-body a[href^='board?']").all_inner_texts()]
@@ -186,7 +185,7 @@ def test_a_list_filters_sorts_and_opens_a_model_by_keyboard(visit: Callable) -> 
     assert "/model?model=" in page.url
 
 
-def test_a_type_of_task_is_explained_and_leads_to_its_tasks(visit: Callable) -> None:
+def test_a_type_of_task_is_explained_and_leads_to_its_tasks(visit):
     page = visit("tasks", ready=CATALOGUE)
     first = page.locator("#types li").first
     count = first.locator("h3 .pg-quiet").inner_text().split()[0]
@@ -195,7 +194,7 @@ def test_a_type_of_task_is_explained_and_leads_to_its_tasks(visit: Callable) -> 
     page.locator(f"{CATALOGUE}[data-rows='{count}']").wait_for()
 
 
-def test_a_shortlist_follows_the_questions(visit: Callable) -> None:
+def test_a_shortlist_follows_the_questions(visit):
     first = "#shortlist .ch-list li"
     page = visit("choose?need=documents&size=1b", ready=first)
     before = page.locator(first).all_inner_texts()
@@ -210,7 +209,7 @@ def test_a_shortlist_follows_the_questions(visit: Callable) -> None:
 # ---- figures
 
 
-def test_correlations_follow_controls_and_a_click_opens_two_columns(visit: Callable) -> None:
+def test_correlations_follow_controls_and_a_click_opens_two_columns(visit):
     page = settle(visit("correlations", ready=CORRELATIONS), CORRELATIONS)
     page.get_by_label("Method").click()
     page.get_by_role("option", name="Pearson r").click()
@@ -226,7 +225,7 @@ def test_correlations_follow_controls_and_a_click_opens_two_columns(visit: Calla
     page.locator(".lk-data :is([aria-sort=ascending], [aria-sort=descending])").first.wait_for()
 
 
-def test_on_a_phone_what_a_press_brings_comes_into_view(visit: Callable) -> None:
+def test_on_a_phone_what_a_press_brings_comes_into_view(visit):
     page = settle(visit("correlations", ready=CORRELATIONS, width=390), CORRELATIONS)
     area = page.locator("#correlations-figure .nsewdrag").first
     area.scroll_into_view_if_needed()
@@ -245,7 +244,7 @@ def test_on_a_phone_what_a_press_brings_comes_into_view(visit: Callable) -> None
     in_view(page, ".lk-result")
 
 
-def test_the_map_recolours_and_finds_a_model_with_its_nearest(visit: Callable) -> None:
+def test_the_map_recolours_and_finds_a_model_with_its_nearest(visit):
     page = settle(visit("map", ready=MAP), MAP)
     page.get_by_role("radio", name="Models").check()
     wait_query(page, "of", "models")
@@ -267,7 +266,7 @@ def test_the_map_recolours_and_finds_a_model_with_its_nearest(visit: Callable) -
     again.get_by_text("Nothing on this map is called").wait_for()
 
 
-def test_size_and_cost_follow_their_controls(visit: Callable) -> None:
+def test_size_and_cost_follow_their_controls(visit):
     page = settle(visit("cost?suite=mieb&category=Document%20Understanding"), "#cost-figure .main-svg")
     states = page.locator(".pg-table tbody tr td:nth-of-type(1)").all_inner_texts()
     assert f"{states.count('yes')} are on the front" in page.locator(".pg-lead").inner_text()
@@ -286,7 +285,7 @@ def test_size_and_cost_follow_their_controls(visit: Callable) -> None:
     assert "Synthetic" in page.locator(".pg-warning").inner_text()
 
 
-def test_judges_show_examples_and_lead_to_their_pages(visit: Callable) -> None:
+def test_judges_show_examples_and_lead_to_their_pages(visit):
     page = settle(visit("judges?suite=mini-pairs&judge=example/leaning"), ".jd-flips li")
     first = page.locator(".jd-flips li").first
     first.scroll_into_view_if_needed()
@@ -309,7 +308,7 @@ def test_judges_show_examples_and_lead_to_their_pages(visit: Callable) -> None:
 # ---- claims and SQL
 
 
-def test_claims_filter_and_each_has_an_address(visit: Callable) -> None:
+def test_claims_filter_and_each_has_an_address(visit):
     page = visit("claims", ready=CLAIMS)
     page.get_by_role("button", name="cFreD, conflict").click()
     wait_query(page, "verdict", "conflict")
@@ -325,7 +324,7 @@ def test_claims_filter_and_each_has_an_address(visit: Callable) -> None:
     card.get_by_role("heading", name=name, exact=True).wait_for()
 
 
-def test_sql_from_a_link_runs_by_a_press_alone_and_is_saved(visit: Callable) -> None:
+def test_sql_from_a_link_runs_by_a_press_alone_and_is_saved(visit):
     page = settle(visit("sql?query=SELECT%20'%3D1%2B1'%20AS%20risky,%20-2%20AS%20n", expected="400"), SQL)
     assert "came with the link" in page.locator(".lk-said").inner_text() and page.get_by_role("grid").count() == 0
     assert page.watch.paths.count("/data/sql") == 1, "more than its examples and tables was asked for"
@@ -351,7 +350,7 @@ def test_sql_from_a_link_runs_by_a_press_alone_and_is_saved(visit: Callable) -> 
 # ---- single items
 
 
-def test_items_of_two_models_by_group_and_page(visit: Callable) -> None:
+def test_items_of_two_models_by_group_and_page(visit):
     page = settle(visit(TASK), ITEMS)
     first = page.locator(".lk-item").first
     assert page.locator(".lk-group-of[aria-pressed=true]").inner_text().startswith("Wrong")
@@ -381,7 +380,7 @@ def test_items_of_two_models_by_group_and_page(visit: Callable) -> None:
     page.locator(".lk-item blockquote", has_text="Both look alike to me.").first.wait_for()
 
 
-def test_a_mark_of_the_map_of_images_shows_its_image(visit: Callable) -> None:
+def test_a_mark_of_the_map_of_images_shows_its_image(visit):
     page = settle(visit(TASK), "#item-map [data-listens=pictures]")
     page.locator("#item-map").scroll_into_view_if_needed()
     box = page.locator("#item-map .scatterlayer .point").first.bounding_box()
@@ -407,7 +406,7 @@ def test_a_mark_of_the_map_of_images_shows_its_image(visit: Callable) -> None:
     ],
     ids=lambda value: value.partition("?")[0] if "=" in value else "",
 )
-def test_in_place_of_what_does_not_exist_stands_a_list(visit: Callable, address: str, words: str) -> None:
+def test_in_place_of_what_does_not_exist_stands_a_list(visit, address, words):
     page = settle(visit(address), MESSAGE.replace(":visible", ""))
     assert words in page.locator(MESSAGE).first.inner_text()
     tops = [page.locator(one).first.bounding_box()["y"] for one in ("h1", MESSAGE, ".pg-index")]
@@ -418,7 +417,7 @@ def test_in_place_of_what_does_not_exist_stands_a_list(visit: Callable, address:
     assert page.locator(MESSAGE).count() == 0
 
 
-def test_nonsense_in_the_address_shows_every_page_all_the_same(visit: Callable) -> None:
+def test_nonsense_in_the_address_shows_every_page_all_the_same(visit):
     nonsense = (
         "suite=nowhere&model=no/body&task=x/y&method=guess&metric=%3Cscript%3Ewindow.harmed=1%3C/script%3E&paper=none"
         "&set=%22%3E%3Cimg%20src=x%20onerror=window.harmed=1%3E&q=%00&sort=-&n=1e999&page=-7&claim=nothing&pair=a,b"
@@ -435,13 +434,13 @@ def test_nonsense_in_the_address_shows_every_page_all_the_same(visit: Callable) 
         assert page.evaluate("window.harmed") is None and page.locator("img[src=x]").count() == 0
 
 
-def test_an_address_without_a_page_is_a_page_of_the_site(visit: Callable) -> None:
+def test_an_address_without_a_page_is_a_page_of_the_site(visit):
     page = visit("boards", expected="404", width=390, dark=True)
     assert page.title() == "Page not found · Likeness" and page.evaluate("document.body.classList.contains('dark')")
     assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth") and violations(page) == []
 
 
-def test_a_page_whose_event_fails_keeps_what_it_has_and_can_be_tried_again(visit: Callable) -> None:
+def test_a_page_whose_event_fails_keeps_what_it_has_and_can_be_tried_again(visit):
     events = "**/gradio_api/run/**"
 
     def refuse(page: Any) -> None:
@@ -461,7 +460,7 @@ def test_a_page_whose_event_fails_keeps_what_it_has_and_can_be_tried_again(visit
     page.locator("#correlations-figure .main-svg").first.wait_for()
 
 
-def test_scripts_in_markup_do_not_run(visit: Callable) -> None:
+def test_scripts_in_markup_do_not_run(visit):
     page = visit("about", expected="Content Security Policy")
     page.evaluate("""() => {
       window.violations = 0;

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +12,7 @@ from tests.compute.small_bench import CATALOG, World
 
 
 @pytest.fixture(autouse=True, scope="session")
-def own_notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def own_notes(tmp_path_factory):
     """Digests of the tests' files are noted in a folder of the tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LIKENESS_CACHE", str(tmp_path_factory.mktemp("cache")))
@@ -22,7 +20,7 @@ def own_notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+def world(tmp_path, monkeypatch):
     """A catalogue with small tasks and models more, results and database in the test's own folder."""
     shipped = catalog.shipped()
     sets = tuple(catalog.Dataset(key=task.dataset, title="") for task in CATALOG.tasks)

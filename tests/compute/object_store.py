@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -33,7 +31,7 @@ def forget() -> None:
 
 
 @pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
+def bucket(monkeypatch, tmp_path):
     """An empty folder of a bucket, `s3://...`; also for processes that the test starts."""
     import s3fs
 

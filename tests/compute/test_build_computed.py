@@ -56,7 +56,7 @@ def keep(
 
 
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def made(tmp_path, monkeypatch):
     """Builds from the test's own folder and asks the database."""
     monkeypatch.setattr(paths, "COMPUTED", tmp_path / "assets" / "computed")
 
@@ -68,7 +68,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return ask
 
 
-def test_a_run_is_in_the_tables_with_its_folder_as_source(made, tmp_path: Path) -> None:
+def test_a_run_is_in_the_tables_with_its_folder_as_source(made, tmp_path):
     kept = keep(tmp_path / "results", value=0.75)
     report, rows = made(
         "SELECT model, task, value, stderr, n, origin, source FROM leaderboard_scores WHERE origin = 'computed'"
@@ -80,7 +80,7 @@ def test_a_run_is_in_the_tables_with_its_folder_as_source(made, tmp_path: Path) 
     assert json.loads(settings) == kept.run.settings and main
 
 
-def test_runs_of_tasks_that_are_no_more_stay_and_are_counted_in_a_sentence(made, tmp_path: Path) -> None:
+def test_runs_of_tasks_that_are_no_more_stay_and_are_counted_in_a_sentence(made, tmp_path):
     kept = [keep(tmp_path / "results", task=task) for task in ("mini/pages", "mini/counting", "unisim/nights")]
     kept.append(keep(tmp_path / "results", task="mini/pages", mark="b"))
     report, rows = made("SELECT task FROM runs WHERE origin = 'computed'")
@@ -89,7 +89,7 @@ def test_runs_of_tasks_that_are_no_more_stay_and_are_counted_in_a_sentence(made,
     assert all((run.folder / run_folders.MARK).is_file() for run in kept)
 
 
-def test_the_name_of_a_results_folder_is_no_pattern(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_name_of_a_results_folder_is_no_pattern(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "COMPUTED", tmp_path / "computed")
     keep(tmp_path / "r1x" / "item=9", count=5)  # which the other's name matches
     keep(tmp_path / "r[12]*" / "item=9")
@@ -99,9 +99,7 @@ def test_the_name_of_a_results_folder_is_no_pattern(tmp_path: Path, monkeypatch:
     assert (rows, report.problems) == ([("item 0",), ("item 1",), ("item 2",)], ())
 
 
-def test_after_a_run_only_what_rests_on_runs_is_made_again(
-    made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_after_a_run_only_what_rests_on_runs_is_made_again(made, tmp_path, monkeypatch):
     def rows(path: Path) -> dict[str, list[str]]:
         with store.connect(path) as connection:
             return {name: sorted(map(repr, connection.table(name).fetchall())) for name in store.TABLES}
@@ -126,7 +124,7 @@ def test_after_a_run_only_what_rests_on_runs_is_made_again(
     assert made(count)[0].claims == 0
 
 
-def test_of_many_items_every_model_shows_the_same(made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_many_items_every_model_shows_the_same(made, tmp_path, monkeypatch):
     monkeypatch.setattr(run_folders, "PAGE_ITEMS", 20)
     keep(tmp_path / "results", count=90)
     keep(tmp_path / "results", model=OTHER, count=80)
@@ -137,7 +135,7 @@ def test_of_many_items_every_model_shows_the_same(made, tmp_path: Path, monkeypa
     assert len(both[0] & both[1]) > 12  # all but those of the ten that one lacks
 
 
-def test_thumbnails_of_both_roots_stand_once_each(made, tmp_path: Path) -> None:
+def test_thumbnails_of_both_roots_stand_once_each(made, tmp_path):
     keep(tmp_path / "results")
     for root, keys in (("results", ["k1", "k2"]), ("assets/computed", ["k2", "k3"])):
         path = thumbnails.path(tmp_path / root, "unisim/nights")

@@ -12,19 +12,18 @@ from compute.calibration import making, pairs
 from compute.database import store
 from compute.types import BadInput, LikenessError, UnknownKey
 from tests.compute.commands import assert_refused, likeness
-from tests.compute.small_bench import World
 
 Command = Callable[..., Result]
 
 
 @pytest.fixture
-def calibrate(world: World, monkeypatch: pytest.MonkeyPatch) -> Command:
+def calibrate(world, monkeypatch):
     monkeypatch.setattr(pairs, "FEWEST", 10)
     monkeypatch.setattr(making, "FEWEST", 10)
     return partial(likeness, "calibrate", "--tasks", "unisim/near,unisim/fine")
 
 
-def test_it_says_what_it_made_and_rebuilds(calibrate: Command, world: World) -> None:
+def test_it_says_what_it_made_and_rebuilds(calibrate, world):
     result = calibrate("--models", "small/eye,small/gauge")
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
@@ -45,7 +44,7 @@ def test_it_says_what_it_made_and_rebuilds(calibrate: Command, world: World) -> 
     assert "stored already" not in calibrate("--models", "small/eye", "--again").output
 
 
-def test_a_model_that_fails_or_can_do_nothing_is_the_exit_code(calibrate: Command, world: World) -> None:
+def test_a_model_that_fails_or_can_do_nothing_is_the_exit_code(calibrate, world):
     world.missing = "weights are not here"
     result = calibrate("--models", "small/eye")
     assert result.exit_code == 1 and "small/eye: failed: weights are not here" in result.output
@@ -63,9 +62,7 @@ def test_a_model_that_fails_or_can_do_nothing_is_the_exit_code(calibrate: Comman
         (["--models", "small/eye", "--tasks", "pairbench/coco-rotation"], LikenessError, ""),
     ],
 )
-def test_what_is_wrong_is_said_before_anything_runs(
-    calibrate: Command, world: World, words: list[str], error: type[LikenessError], said: str
-) -> None:
+def test_what_is_wrong_is_said_before_anything_runs(calibrate, world, words, error, said):
     result = calibrate(*words)
     assert_refused(result, error, said)
     assert (world.encoded, world.loaded) == (0, 0)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
-import duckdb
 import numpy as np
 import pytest
 
@@ -15,7 +12,7 @@ from compute import claims, paths
 from compute.claims import PAPERS, all_claims, decimals, judge, printed_tables, read_paper, rho_slack, shown
 from compute.metrics.agreement import squared_correlation
 from compute.metrics.judge import evenness
-from compute.types import SEVERITIES, VERDICTS, BadInput, Claim
+from compute.types import SEVERITIES, VERDICTS, BadInput
 
 # In the order of VERDICTS: conflict, tables differ, not significant, rounding, cannot be recomputed, reproduces.
 COUNTS = {
@@ -27,25 +24,25 @@ COUNTS = {
 
 
 @pytest.fixture(scope="module")
-def listed() -> list[Claim]:
+def listed():
     return all_claims()
 
 
 @pytest.fixture(scope="module")
-def tables() -> Iterator[duckdb.DuckDBPyConnection]:
+def tables():
     with printed_tables() as opened:
         for name in PAPERS:
             read_paper(name, opened)
         yield opened
 
 
-def test_verdicts_of_every_paper(listed: list[Claim]) -> None:
+def test_verdicts_of_every_paper(listed):
     counts = Counter((claim.paper, claim.verdict) for claim in listed)
     assert len(listed) == sum(map(sum, COUNTS.values())) == 1906
     assert {paper: tuple(counts[paper, name] for name in VERDICTS) for paper in COUNTS} == COUNTS
 
 
-def test_every_text_is_whole_and_every_headline_says_why_it_matters(listed: list[Claim]) -> None:
+def test_every_text_is_whole_and_every_headline_says_why_it_matters(listed):
     for claim in listed:
         assert claim.claim and claim.where and claim.severity in SEVERITIES
         assert not set("{}") & set(claim.claim + claim.where + claim.printed + claim.note + claim.formula)
@@ -55,7 +52,7 @@ def test_every_text_is_whole_and_every_headline_says_why_it_matters(listed: list
     assert set(headlines) == set(COUNTS) and max(headlines.values()) < 30, "a headline is rare"
 
 
-def test_keys_are_unique_and_a_note_is_on_a_claim_that_exists(listed: list[Claim]) -> None:
+def test_keys_are_unique_and_a_note_is_on_a_claim_that_exists(listed):
     keys = [claim.key for claim in listed]
     assert len(set(keys)) == len(keys)
     assert {"mieb-tasks", "cfred-table-3-rho/of-mps-with-human-preference-on-coco"} <= set(keys)
@@ -91,12 +88,12 @@ def test_keys_are_unique_and_a_note_is_on_a_claim_that_exists(listed: list[Claim
         ("cfred-table-3-ranks/ranks-under-cfred-on-coco", "4, 7, 2,", "4, 7, 1, 5, 1, 3, 6, 9, 8", "rounding"),
     ],
 )
-def test_worked_by_hand(listed: list[Claim], key: str, printed: str, recomputed: str, verdict: str) -> None:
+def test_worked_by_hand(listed, key, printed, recomputed, verdict):
     (claim,) = (claim for claim in listed if claim.key == key)
     assert claim.printed.startswith(printed) and claim.recomputed.endswith(recomputed) and claim.verdict == verdict
 
 
-def test_an_interval_moved_by_the_formula_does_not_count_as_reproduced(listed: list[Claim]) -> None:
+def test_an_interval_moved_by_the_formula_does_not_count_as_reproduced(listed):
     moved = [claim for claim in listed if "Moved one column right" in claim.note]
     assert len(moved) == 11 and {claim.verdict for claim in moved} == {claims.CANNOT}
     assert all(claim.printed and claim.recomputed for claim in moved)
@@ -107,19 +104,19 @@ def test_an_interval_moved_by_the_formula_does_not_count_as_reproduced(listed: l
     ]
 
 
-def test_correlations_that_run_the_wrong_way_are_named(listed: list[Claim]) -> None:
+def test_correlations_that_run_the_wrong_way_are_named(listed):
     wrong = [claim.claim for claim in listed if ", the wrong way." in claim.note]
     metrics = ["CLIPScore", "MPS", "FID", "FD-DINOv2", "CLIPScore", "CMMD"]
     assert [claim.removeprefix("ρ² of ").partition(" with ")[0] for claim in wrong] == metrics
 
 
-def test_public_files_that_are_not_here_leave_their_claim_open(monkeypatch, tmp_path: Path) -> None:
+def test_public_files_that_are_not_here_leave_their_claim_open(monkeypatch, tmp_path):
     monkeypatch.setattr(paths, "IMPORTED", tmp_path)
     (claim,) = (claim for claim in all_claims() if claim.key == "mieb-public-files")
     assert (claim.verdict, claim.recomputed) == (claims.CANNOT, "") and "not here" in claim.note
 
 
-def test_the_averages_have_as_many_parts_as_their_headings_say(tables: duckdb.DuckDBPyConnection) -> None:
+def test_the_averages_have_as_many_parts_as_their_headings_say(tables):
     def counts(source: str, group: str | None) -> dict[str, int]:
         rule = """SELECT average, count(*) FROM parts WHERE source = ? AND "of" <> source
                   AND "group" IS NOT DISTINCT FROM ? GROUP BY average"""
@@ -156,8 +153,8 @@ def test_the_averages_have_as_many_parts_as_their_headings_say(tables: duckdb.Du
     ],
 )
 def test_a_claim_on_a_correlation_stands_or_falls_only_where_its_interval_says_so(
-    tables: duckdb.DuckDBPyConnection, tau: float, models: int, claimed: str, verdict: str
-) -> None:
+    tables, tau, models, claimed, verdict
+):
     tables.execute("INSERT INTO taus VALUES (?, 'a-b', 'core', 0, ?, ?)", [f"{tau} {models}", models, tau])
     (held,) = tables.execute(
         "SELECT DISTINCT holds FROM figure_3(?, 'a-b', ?)", [f"{tau} {models}", claimed]
@@ -165,12 +162,12 @@ def test_a_claim_on_a_correlation_stands_or_falls_only_where_its_interval_says_s
     assert held == verdict
 
 
-def test_kendall_and_spearman_by_hand() -> None:
+def test_kendall_and_spearman_by_hand():
     assert claims.kendall([1, 2, 3], [1, 3, 2]) == pytest.approx(1 / 3)  # 2 pairs agree, 1 does not
     assert claims.spearman([1, 2, 3, 4], [1, 2, 4, 3]) == pytest.approx(0.8)
 
 
-def test_slack_bounds_what_rounding_can_do(tables: duckdb.DuckDBPyConnection) -> None:
+def test_slack_bounds_what_rounding_can_do(tables):
     rng = np.random.default_rng(1)
     scores, human = np.array([0.94, 0.63, 0.39, 0.29]), np.array([69.84, 46.10, 42.68, 29.21])
     centre, half = squared_correlation(scores=scores, human=human), [0.005] * 4
@@ -223,7 +220,7 @@ query = "SELECT -0.25::DOUBLE AS gap, gap > 0 AS holds"
 """
 
 
-def test_a_row_with_placeholders_is_a_family_with_notes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_row_with_placeholders_is_a_family_with_notes(monkeypatch, tmp_path):
     shutil.copy(paths.CLAIMS / "common.sql", tmp_path)
     (tmp_path / "made.toml").write_text(MADE)
     monkeypatch.setattr(paths, "CLAIMS", tmp_path)
@@ -250,18 +247,18 @@ def test_a_row_with_placeholders_is_a_family_with_notes(monkeypatch: pytest.Monk
         ("1", None, 0.0, "cannot be recomputed"),
     ],
 )
-def test_judge(printed: str, recomputed: float | None, slack: float, expected: str) -> None:
+def test_judge(printed, recomputed, slack, expected):
     assert judge(printed, recomputed, slack=slack) == expected
 
 
-def test_a_text_is_not_judged_as_a_number() -> None:
+def test_a_text_is_not_judged_as_a_number():
     assert decimals("72.60%") == 2 and decimals("88K") == 0
     for text in ("nearly 50%", "nan"):
         with pytest.raises(BadInput, match="number"):
             judge(text, 1.0)
 
 
-def test_numbers_are_rounded_as_everywhere() -> None:
+def test_numbers_are_rounded_as_everywhere():
     """Half to even on the decimal: 37.45 is 37.4, whatever its binary approximation."""
     assert shown(0.3745 * 100, like="37") == "37.45" and shown(1.00125, like="1.00") == "1.0012"
     assert shown(23, like="23.0") == "23" and shown(None, like="1") == ""

@@ -88,7 +88,7 @@ def invoke(function: Any, *words: object) -> Result:
         (["--engine", "else", "--count", "1"], {"engine": "else", "count": 1}),
     ],
 )
-def test_options_are_the_parameters_and_a_repeated_one_adds(words: list[str], values: dict[str, Any]) -> None:
+def test_options_are_the_parameters_and_a_repeated_one_adds(words, values):
     result = invoke(given, "here", *words)
     assert result.exit_code == 0, result.output
     empty = {"ends": (), "weights": {}, "groups": {}, "columns": {}}  # where None is the default of a mapping or list
@@ -108,27 +108,27 @@ def test_options_are_the_parameters_and_a_repeated_one_adds(words: list[str], va
         (["--group", "a=x", "--group", "a=y"], "'a' is named twice"),
     ],
 )
-def test_what_is_no_value_is_refused_by_the_options_name(words: list[str], said: str) -> None:
+def test_what_is_no_value_is_refused_by_the_options_name(words, said):
     result = invoke(given, "here", *words)
     assert isinstance(result.exception, BadInput) and said in str(result.exception)
     assert invoke(given, "here", "--count", "0").exit_code == invoke(given).exit_code == 2
 
 
-def test_help_is_what_annotations_say_and_not_what_a_function_raises() -> None:
+def test_help_is_what_annotations_say_and_not_what_a_function_raises():
     text = invoke(given, "--help").output
     assert all(word in text for word in ("Where.", "Some names.", "How many.", "Says what it was given."))
     assert not any(word in text for word in ("--frame", "--no-skip-bad", "Raises"))
     assert invoke(lambda: None).output == ""
 
 
-def test_the_list_of_commands_says_of_each_how_its_own_help_begins() -> None:
+def test_the_list_of_commands_says_of_each_how_its_own_help_begins():
     group = get_command(app)
     for name, line in COMMANDS.items():
         begins = line.rstrip(".")
         assert " ".join(group.get_command(typer.Context(group), name).help.split()).startswith(begins), name
 
 
-def test_parameters_are_taken_over_unless_a_function_has_them_itself() -> None:
+def test_parameters_are_taken_over_unless_a_function_has_them_itself():
     @taking(given, without=("frame", "place"))
     def other(*, names: int = 3, **rest: Any) -> int: ...
 
@@ -142,7 +142,7 @@ def test_parameters_are_taken_over_unless_a_function_has_them_itself() -> None:
             other(**{name: 1})
 
 
-def test_run_and_evaluate_have_the_same_options() -> None:
+def test_run_and_evaluate_have_the_same_options():
     fields, own = set(RunSettings.model_fields), {"baselines", "dry_run", "rate"}
     call = inspect.signature(compute.evaluate).parameters
     assert fields <= set(inspect.signature(run).parameters) and set(call) & fields == fields - own
@@ -151,7 +151,7 @@ def test_run_and_evaluate_have_the_same_options() -> None:
 
 
 @pytest.fixture
-def scores(tmp_path: Path) -> Path:
+def scores(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text(TABLE)
     return path
@@ -171,7 +171,7 @@ SAME = [  # the words of a command, and the arguments of the call
 
 
 @pytest.mark.parametrize(("words", "values"), SAME)
-def test_a_command_prints_what_the_call_gives(words: str, values: dict[str, Any], scores: Path) -> None:
+def test_a_command_prints_what_the_call_gives(words, values, scores):
     name, *rest = shlex.split(words.format(scores, t=",".join(TASKS)))
     result = likeness(name, *rest)
     told = ON_COMMAND_LINE.set(True)
@@ -180,7 +180,7 @@ def test_a_command_prints_what_the_call_gives(words: str, values: dict[str, Any]
     assert result.exit_code == 0 and result.stdout == f"{expected}\n", result.output
 
 
-def test_the_page_of_a_ranking(scores: Path, tmp_path: Path) -> None:
+def test_the_page_of_a_ranking(scores, tmp_path):
     page = tmp_path / "board.html"
     for words, title in (((), "scores"), (("--title", "Mine"), "Mine")):
         result = likeness("rank", scores, "--ignore", "license,fid a,fid b", "--html", page, *words)
@@ -188,7 +188,7 @@ def test_the_page_of_a_ranking(scores: Path, tmp_path: Path) -> None:
         assert f"<h1>{title}</h1>" in page.read_text(encoding="utf-8")
 
 
-def test_faults_of_a_table_are_one_line(scores: Path) -> None:
+def test_faults_of_a_table_are_one_line(scores):
     for words, said in (
         (("rank", scores, "--bounds", "1,0"), "--bounds are"),
         (("rank", scores, "--bounds", "1"), "--bounds are"),
@@ -199,7 +199,7 @@ def test_faults_of_a_table_are_one_line(scores: Path) -> None:
         assert_refused(likeness(*words), BadInput, said)
 
 
-def test_lite_lists_the_chosen_tasks(database: Path) -> None:
+def test_lite_lists_the_chosen_tasks(database):
     words = ("--suite", "unisim-core", "--size", 5, "--thresholds", 0.9, "--exclude", "unisim/nights")
     result = likeness("lite", *words, "--database", database)
     (table,) = suite_scores(database, suites=("unisim-core",), origin="usual")
@@ -208,7 +208,7 @@ def test_lite_lists_the_chosen_tasks(database: Path) -> None:
     assert_refused(likeness("lite", "--thresholds", "0.4,0.5", "--database", database), BadInput, "highest first")
 
 
-def test_project_writes_one_map(database: Path, tmp_path: Path) -> None:
+def test_project_writes_one_map(database, tmp_path):
     target = tmp_path / "maps" / "map.csv"
     words = ("--suites", "pairbench", "--noun", "models", "--seed", 2, "--database", database, "--to", target)
     result = likeness("project", *words)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from compute.catalog import shipped
 from compute.database import store
 from compute.engine import run_folders as runs
 from compute.engine import variants
-from compute.engine.run_folders import StoredRun
 from compute.paths import COMPUTED
 from compute.types import Score
 
@@ -23,7 +21,7 @@ SLICE = ("mini/image-choice", "mini/things", "mini/sentences", "mini/swaps")
 
 
 @pytest.fixture(scope="module")
-def shown() -> dict[tuple[str, str], StoredRun]:
+def shown():
     """The shipped run of each model and task that the board shows."""
     kept = [runs.read(folder) for folder in runs.every(COMPUTED)]
     main = variants.main_runs(
@@ -32,7 +30,7 @@ def shown() -> dict[tuple[str, str], StoredRun]:
     return {(one.run.model, one.run.task): one for one in kept if one.run.id in main}
 
 
-def test_they_cover_the_suite(shown: dict[tuple[str, str], StoredRun]) -> None:
+def test_they_cover_the_suite(shown):
     tasks = {task.key for task in shipped().tasks if {"mini", "mini-pairs"} & set(task.suites)}
     for model in ("tiny", "tiny-random"):
         assert {task for name, task in shown if name == model} == tasks
@@ -42,7 +40,7 @@ def test_they_cover_the_suite(shown: dict[tuple[str, str], StoredRun]) -> None:
     assert all(one.run.status == "complete" and one.coverage == 1 for one in shown.values())
 
 
-def test_training_beats_its_own_first_weights_on_every_kind_of_task(shown: dict[tuple[str, str], StoredRun]) -> None:
+def test_training_beats_its_own_first_weights_on_every_kind_of_task(shown):
     """By more than two standard errors of the difference of the category's means, tasks taken as independent."""
     gains: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for task in shipped().tasks:
@@ -60,7 +58,7 @@ def _variance(score: Score) -> float:
     return 0.0 if score.stderr is None else score.stderr**2
 
 
-def test_a_slice_made_again_is_the_same(shown: dict[tuple[str, str], StoredRun], tmp_path: Path) -> None:
+def test_a_slice_made_again_is_the_same(shown, tmp_path):
     """Items exactly; scores and verdicts but for what another processor's rounding turns over."""
     words = f"run --suite mini --tasks {','.join(SLICE)} --models tiny,ssim --device cpu --thumbnails 0 --results"
     made = CliRunner().invoke(app, [*words.split(), str(tmp_path)])

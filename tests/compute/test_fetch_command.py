@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 from compute.catalog import shipped
 from tests.compute.models import model_hub
@@ -29,13 +28,13 @@ def ran(*options: str, **place: str) -> subprocess.CompletedProcess:
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
-def test_it_fetches_nothing_without_a_network(tmp_path: Path) -> None:
+def test_it_fetches_nothing_without_a_network(tmp_path):
     ended = ran("--models", f"ssim,{KEY}", HF_HUB_OFFLINE="1", HF_HOME=str(tmp_path))
     assert "ssim: no weights to fetch" in ended.stdout
     assert ended.returncode == 1 and "hf download" in ended.stderr and "Traceback" not in ended.stderr
 
 
-def test_it_says_how_far_it_is_and_refuses_what_is_larger_than_the_memory(tmp_path: Path) -> None:
+def test_it_says_how_far_it_is_and_refuses_what_is_larger_than_the_memory(tmp_path):
     folder = tmp_path / "published"
     folder.mkdir()
     (folder / WEIGHTS).write_bytes(b"0" * 1_000_000)
@@ -57,7 +56,7 @@ def test_it_says_how_far_it_is_and_refuses_what_is_larger_than_the_memory(tmp_pa
         assert done.returncode == 0 and (tmp_path / "hub").is_dir()
 
 
-def test_of_a_download_that_is_ended_nothing_stays(tmp_path: Path) -> None:
+def test_of_a_download_that_is_ended_nothing_stays(tmp_path):
     folder = tmp_path / "published"
     folder.mkdir()
     (folder / WEIGHTS).write_bytes(b"0" * 1_000_000)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from pathlib import Path
 
 import pytest
-from typer.testing import Result
 
 from compute.database import build, store
 from compute.engine.generators.store import SavedReference
@@ -20,7 +18,7 @@ command = partial(likeness, "frechet")
 
 
 @pytest.fixture(scope="module")
-def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def images(tmp_path_factory):
     root = tmp_path_factory.mktemp("images")
     save_images(root / "real", drawn.reference_image, COUNT)
     save_images(root / "clean", drawn.clean_image, COUNT)
@@ -30,7 +28,7 @@ def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def made(images: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
+def made(images, tmp_path_factory):
     """Two generators and the reference as a third, rated by people."""
     results = tmp_path_factory.mktemp("results")
     rates = results.parent / "rates.csv"
@@ -43,7 +41,7 @@ def made(images: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result
     ), results
 
 
-def test_every_figure_of_every_generator_comes_in_one_table(made: tuple[Result, Path]) -> None:
+def test_every_figure_of_every_generator_comes_in_one_table(made):
     result, _ = made
     assert result.exit_code == 0, result.output
     figures = json.loads(result.stdout)["figures"]
@@ -56,9 +54,7 @@ def test_every_figure_of_every_generator_comes_in_one_table(made: tuple[Result, 
     assert few.startswith("24 prompts are fewer than twice the 128 dimensions")
 
 
-def test_the_runs_are_a_suite_of_their_own_that_people_rank_never_among_published_rows(
-    made: tuple[Result, Path], tmp_path: Path
-) -> None:
+def test_the_runs_are_a_suite_of_their_own_that_people_rank_never_among_published_rows(made, tmp_path):
     result, results = made
     people = json.loads(result.stdout)["people"]
     assert people["metric"] == "human_rate" and people["ratings"] == pytest.approx([0.61, 0.20, 0.55])
@@ -81,7 +77,7 @@ def test_the_runs_are_a_suite_of_their_own_that_people_rank_never_among_publishe
     assert frames["items"]["run"].str.startswith("computed/own/").sum() == 3 * COUNT
 
 
-def test_the_reference_is_saved_with_what_made_it(made: tuple[Result, Path], images: Path) -> None:
+def test_the_reference_is_saved_with_what_made_it(made, images):
     _, results = made
     plain, paired = (SavedReference.read(results / f"{name}.npz") for name in ("mine-tiny", "mine-tiny-tiny"))
     assert plain.n == COUNT and plain.images.backbone == "tiny" and plain.images.preprocessing["dtype"] == "float32"
@@ -89,9 +85,7 @@ def test_the_reference_is_saved_with_what_made_it(made: tuple[Result, Path], ima
     assert plain.source == str(images / "real")
 
 
-def test_another_generator_joins_the_suite_and_no_image_is_encoded_twice(
-    made: tuple[Result, Path], images: Path
-) -> None:
+def test_another_generator_joins_the_suite_and_no_image_is_encoded_twice(made, images):
     _, results = made
     shards = sorted((results / "features").rglob("*.safetensors"))
     again = command(
@@ -108,7 +102,7 @@ def test_another_generator_joins_the_suite_and_no_image_is_encoded_twice(
     assert [row["key"] for row in record["models"]] == ["own/clean", "own/swapped", "own/real", "own/copy"]
 
 
-def test_missing_weights_are_named_at_once_with_the_way_without_a_network(images: Path, tmp_path: Path) -> None:
+def test_missing_weights_are_named_at_once_with_the_way_without_a_network(images, tmp_path):
     refused = command(
         *("--reference", images / "real", "--generated", f"clean={images / 'clean'}"),
         *("--prompts", images / "prompts.csv", "--results", tmp_path, "--offline"),

@@ -11,7 +11,6 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from typer.testing import Result
 
 from compute.database import build, store
 from compute.engine.generators import grid
@@ -45,7 +44,7 @@ def made_up(seed: int, widths: Mapping[str, int], *, noise: float = 1.0, n: int 
 
 
 @pytest.fixture(scope="module")
-def features(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def features(tmp_path_factory):
     root = tmp_path_factory.mktemp("features")
     save(root / "real", made_up(10, IMAGES))
     for at, name in enumerate(GENERATORS):
@@ -63,14 +62,12 @@ def sets(features: Path) -> tuple[object, ...]:
 
 
 @pytest.fixture(scope="module")
-def made(features: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
+def made(features, tmp_path_factory):
     results = tmp_path_factory.mktemp("results")
     return command(*sets(features), "--human", features / "rates.csv", "--format", "csv", "--results", results), results
 
 
-def test_every_cell_is_cfred_of_its_pair_with_the_agreement_of_people(
-    made: tuple[Result, Path], features: Path
-) -> None:
+def test_every_cell_is_cfred_of_its_pair_with_the_agreement_of_people(made, features):
     result, _ = made
     assert result.exit_code == 0, result.output
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
@@ -89,9 +86,7 @@ def test_every_cell_is_cfred_of_its_pair_with_the_agreement_of_people(
     assert "0.0 s left" in result.stderr or " left)" in result.stderr
 
 
-def test_the_runs_are_an_own_suite_with_a_score_a_pair_and_one_ranked_task(
-    made: tuple[Result, Path], tmp_path: Path
-) -> None:
+def test_the_runs_are_an_own_suite_with_a_score_a_pair_and_one_ranked_task(made, tmp_path):
     _, results = made
     report = build.build(tmp_path / "own.duckdb", results=results)
     assert not [problem for problem in report.problems if "grid" in problem]
@@ -105,9 +100,7 @@ def test_the_runs_are_an_own_suite_with_a_score_a_pair_and_one_ranked_task(
     assert [ranked[f"own/grid-prompts/{image}"] for image in ("timm-small", "wide")] == [True, False]
 
 
-def test_nothing_is_computed_twice_and_one_more_text_backbone_costs_its_own_cells(
-    made: tuple[Result, Path], features: Path, tmp_path: Path
-) -> None:
+def test_nothing_is_computed_twice_and_one_more_text_backbone_costs_its_own_cells(made, features, tmp_path):
     first, results = made
     again = command(*sets(features), "--format", "csv", "--results", results)
     assert "16 cells, 0 of them new" in again.stderr and again.exit_code == 0
@@ -132,7 +125,7 @@ def test_nothing_is_computed_twice_and_one_more_text_backbone_costs_its_own_cell
 real_grid = grid.cfred_grid
 
 
-def test_a_grid_that_was_stopped_resumes_behind_the_last_image_backbone(features: Path, tmp_path: Path) -> None:
+def test_a_grid_that_was_stopped_resumes_behind_the_last_image_backbone(features, tmp_path):
     def stopped(**sides: object):
         for at, cell in enumerate(real_grid(**sides)):
             if at == 11:  # in the second row
@@ -157,9 +150,7 @@ def test_a_grid_that_was_stopped_resumes_behind_the_last_image_backbone(features
         (made_up(5, {"other": 7}), ("no image backbone",)),
     ],
 )
-def test_bad_features_are_refused_by_name_and_nothing_is_stored(
-    arrays: Mapping[str, np.ndarray], words: tuple[str, ...], features: Path, tmp_path: Path
-) -> None:
+def test_bad_features_are_refused_by_name_and_nothing_is_stored(arrays, words, features, tmp_path):
     save(tmp_path / "b", arrays)
     refused = command(
         *("--reference", features / "real", "--generated", f"a={features / 'a'}", f"b={tmp_path / 'b'}"),
@@ -169,7 +160,7 @@ def test_bad_features_are_refused_by_name_and_nothing_is_stored(
     assert not list((tmp_path / "results").rglob("run.json")) and not (tmp_path / "results" / "suites").exists()
 
 
-def test_options_that_do_not_fit_are_refused(features: Path, tmp_path: Path) -> None:
+def test_options_that_do_not_fit_are_refused(features, tmp_path):
     for options, words in (
         (("--backbones", "wide,nothing"), "nothing"),
         (("--backbones", "wide"), "text backbone"),

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -22,7 +21,7 @@ NEW = "benchmark,model,task,metric,value,model_title,model_kind,n"
 
 
 @pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(paths, "DATABASE", tmp_path / "likeness.duckdb")
     monkeypatch.setattr(paths, "IMPORTED", tmp_path / "shipped")  # none: builds are many
@@ -34,7 +33,7 @@ def refused(arguments: list[str], *words: str) -> None:
     assert all(word in line for word in words), line
 
 
-def test_build_says_what_it_made(tmp_path: Path) -> None:
+def test_build_says_what_it_made(tmp_path):
     ended = likeness("build", "--path", tmp_path / "own.duckdb")
     assert ended.exit_code == 0, ended.stderr
     with duckdb.connect(str(tmp_path / "own.duckdb"), read_only=True) as database:
@@ -47,7 +46,7 @@ def test_build_says_what_it_made(tmp_path: Path) -> None:
     assert not (tmp_path / "likeness.duckdb").exists()
 
 
-def test_an_import_is_in_the_database_and_stays_there(tmp_path: Path) -> None:
+def test_an_import_is_in_the_database_and_stays_there(tmp_path):
     table = tmp_path / "Mine & yours.csv"
     table.write_text(f"{NEW}\nunisim,someone/new,unisim/nights,accuracy,0.75,New model,encoder,1000\n")
     ended = likeness("import", "scores", table)
@@ -63,7 +62,7 @@ def test_an_import_is_in_the_database_and_stays_there(tmp_path: Path) -> None:
     assert found == [("unisim/nights", 0.75, 1000, "imported")] * 2
 
 
-def test_imports_stand_beside_one_another_until_one_is_to_replace_another(tmp_path: Path) -> None:
+def test_imports_stand_beside_one_another_until_one_is_to_replace_another(tmp_path):
     """Files of one name, other contents of one file, and a named collection; what two hold is the newer one's."""
 
     def scores(folder: str, value: float, *options: str, model: str = "someone/new") -> str:
@@ -97,7 +96,7 @@ def test_imports_stand_beside_one_another_until_one_is_to_replace_another(tmp_pa
     assert "--replace" in scores("two", 0.375, "--name", "mine") and shown()["someone/new"] == 0.125
 
 
-def test_a_wrong_import_changes_nothing(tmp_path: Path) -> None:
+def test_a_wrong_import_changes_nothing(tmp_path):
     table = tmp_path / "table.csv"
     row = f"{HEADING}\nunisim,dreamsim-ensemble,unisim/nights,accuracy,nan\n"
     for text, word in (("", "table.csv"), (row, "row 1")):
@@ -107,7 +106,7 @@ def test_a_wrong_import_changes_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-def test_signs_that_a_terminal_lacks_are_replaced(tmp_path: Path, encoding: str) -> None:
+def test_signs_that_a_terminal_lacks_are_replaced(tmp_path, encoding):
     """Names in other letters are data, and are stored as they are."""
     named = {"PYTHONIOENCODING": encoding} if encoding != "ascii" else {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     folder = tmp_path / "снимки"
@@ -129,14 +128,14 @@ def test_signs_that_a_terminal_lacks_are_replaced(tmp_path: Path, encoding: str)
         ended.stdout.decode("utf-8" if encoding == "ascii" else encoding)
 
 
-def test_a_name_that_is_not_utf_8_is_one_sentence(tmp_path: Path) -> None:
+def test_a_name_that_is_not_utf_8_is_one_sentence(tmp_path):
     label = tmp_path / os.fsdecode(b"gr\xfcn")
     label.mkdir()
     Image.new("RGB", (8, 8)).save(label / "0.png")
     refused(["task", "check", str(tmp_path)], "UTF-8", r"gr\udcfcn")
 
 
-def test_as_a_program(tmp_path: Path) -> None:
+def test_as_a_program(tmp_path):
     def run(*words: str) -> subprocess.CompletedProcess:
         words = (sys.executable, "-m", "compute", *words)
         return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300)

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +17,7 @@ HEADER = ("reference", "alternative_1", "alternative_2", "answer")
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """Ten triplets: of two scenes, which has the reference's colour?"""
     rows = []
     for at in range(10):
@@ -35,7 +34,7 @@ def refused(*arguments: object) -> str:
     return error_line(command(*arguments))
 
 
-def test_a_folder_of_triplets_is_run_recorded_and_run_again_by_its_key(folder: Path, tmp_path: Path) -> None:
+def test_a_folder_of_triplets_is_run_recorded_and_run_again_by_its_key(folder, tmp_path):
     results = ("--results", tmp_path / "results")
     made = command("--data", folder, "--models", "tiny,ssim", *results)
     assert made.exit_code == 0, made.output
@@ -45,7 +44,7 @@ def test_a_folder_of_triplets_is_run_recorded_and_run_again_by_its_key(folder: P
     assert again.exit_code == 0 and "0 runs to make, 2 stored already" in again.stdout, again.output
 
 
-def test_the_path_of_recorded_data_is_shown_before_it_is_read(folder: Path, tmp_path: Path) -> None:
+def test_the_path_of_recorded_data_is_shown_before_it_is_read(folder, tmp_path):
     """A record may name any path: it may come with a results folder that somebody else made."""
     results = ("--models", "ssim", "--results", tmp_path / "results")
     made = command("--data", folder, *results)
@@ -61,7 +60,7 @@ def test_the_path_of_recorded_data_is_shown_before_it_is_read(folder: Path, tmp_
     assert ended.exit_code == 1 and f"Reads {tmp_path / 'a'}\ufffd" in ended.stdout and "\x1b" not in ended.output
 
 
-def test_data_that_moved_are_the_same_suite_and_changed_data_another(folder: Path, tmp_path: Path) -> None:
+def test_data_that_moved_are_the_same_suite_and_changed_data_another(folder, tmp_path):
     results = ("--results", tmp_path / "results")
     assert command("--data", folder, "--models", "ssim", *results).exit_code == 0
     moved = tmp_path / "elsewhere" / "renamed"
@@ -83,7 +82,7 @@ def test_data_that_moved_are_the_same_suite_and_changed_data_another(folder: Pat
     assert len(list((tmp_path / "results" / "suites").glob("*.json"))) == 2
 
 
-def test_faults_end_the_command_before_anything_is_made(folder: Path, tmp_path: Path) -> None:
+def test_faults_end_the_command_before_anything_is_made(folder, tmp_path):
     results = ("--results", tmp_path / "results")
     (folder / "3-left.png").unlink()
     line = refused("--data", folder, "--models", "tiny", *results)
@@ -91,7 +90,7 @@ def test_faults_end_the_command_before_anything_is_made(folder: Path, tmp_path: 
     assert not (tmp_path / "results" / "suites").exists() and not (tmp_path / "results" / "features").exists()
 
 
-def test_columns_shape_and_images_are_named(folder: Path, tmp_path: Path) -> None:
+def test_columns_shape_and_images_are_named(folder, tmp_path):
     images = tmp_path / "photographs"
     names = pictures(images, 6)
     write(tmp_path / "list.csv", ("file", "kind"), [(name, COLOURS[at]) for at, name in enumerate(names)])
@@ -106,11 +105,11 @@ def test_columns_shape_and_images_are_named(folder: Path, tmp_path: Path) -> Non
     assert "Write --columns NAME=VALUE" in refused(*arguments, "--columns", "file")
 
 
-def test_neither_suite_nor_data() -> None:
+def test_neither_suite_nor_data():
     assert "Name a suite with --suite" in refused("--models", "tiny")
 
 
-def test_a_model_of_images_alone_is_shown_the_way_and_scored_on_a_folder_of_classes(tmp_path: Path) -> None:
+def test_a_model_of_images_alone_is_shown_the_way_and_scored_on_a_folder_of_classes(tmp_path):
     for kind in ("few", "many"):
         for at in range(4):
             picture(

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import pytest
 from typer.testing import Result
@@ -29,12 +28,12 @@ Command = Callable[..., Result]
 
 
 @pytest.fixture
-def run(world: World) -> Command:
+def run(world):
     return partial(likeness, "run", "--suite", "small", "--tasks", "unisim/near", "--models")
 
 
 @pytest.fixture
-def checkpoint(tmp_path: Path) -> Path:
+def checkpoint(tmp_path):
     return checkpoints.clip(tmp_path / "checkpoints" / "My Model")
 
 
@@ -47,7 +46,7 @@ def shown(world: World) -> list[tuple[str, str, str]]:
         ).fetchall()
 
 
-def test_a_folder_is_run_recorded_and_shown(run: Command, world: World, checkpoint: Path, tmp_path: Path) -> None:
+def test_a_folder_is_run_recorded_and_shown(run, world, checkpoint, tmp_path):
     """And its files are watched: under the old key only the recorded ones are run, other ones are another model."""
     planned = run(checkpoint, "--dry-run")
     assert planned.exit_code == 0 and "own/my-model" in planned.output, planned.output
@@ -70,16 +69,14 @@ def test_a_folder_is_run_recorded_and_shown(run: Command, world: World, checkpoi
     assert [len(key) for key, _, _ in shown(world) if key.startswith("own/my-model")] == [12, 12 + 9]
 
 
-def test_a_key_wins_over_a_folder_and_a_dot_makes_a_path(
-    run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_wins_over_a_folder_and_a_dot_makes_a_path(run, tmp_path, monkeypatch):
     checkpoints.clip(tmp_path / "here" / "small" / "eye")
     monkeypatch.chdir(tmp_path / "here")
     assert "is read as" not in run("small/eye", "--dry-run").output
     assert "eye is read as clip" in run("./small/eye", "--dry-run").output
 
 
-def test_a_name_and_options_of_the_users(run: Command, checkpoint: Path) -> None:
+def test_a_name_and_options_of_the_users(run, checkpoint):
     named = run(checkpoint, "--model-name", "Tuned, v2", "--model-option", "normalise=true", "--dry-run")
     assert named.exit_code == 0 and "own/tuned-v2" in named.output, named.output
     assert_refused(run("small/eye", "--model-name", "x"), BadInput, "checkpoint")
@@ -87,7 +84,7 @@ def test_a_name_and_options_of_the_users(run: Command, checkpoint: Path) -> None
     assert_refused(run(checkpoint, "--model-option", "alone"), BadInput, "name=value")
 
 
-def test_a_model_of_the_hub(run: Command, checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_of_the_hub(run, checkpoint, tmp_path, monkeypatch):
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
@@ -111,15 +108,13 @@ def test_a_model_of_the_hub(run: Command, checkpoint: Path, tmp_path: Path, monk
         ("hub:absent", BadInput, "hub:org/name"),
     ],
 )
-def test_what_is_not_a_model_is_said_in_one_line(text: str, error: type, word: str, run: Command) -> None:
+def test_what_is_not_a_model_is_said_in_one_line(text, error, word, run):
     result = run(text)
     assert_refused(result, error, word)
     assert len([line for line in result.output.splitlines() if line.startswith("Error")]) == 1
 
 
-def test_a_judge_is_named_by_what_its_endpoint_calls_it(
-    run: Command, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_judge_is_named_by_what_its_endpoint_calls_it(run, world, monkeypatch):
     """Recorded with the host and never the key; another host's is another model."""
     assert_refused(run("endpoint:Org/Judge"), NotHere, "LIKENESS_ENDPOINT")
     monkeypatch.setattr(workspace, "assemble", lambda settings, **parts: with_endpoints(world.bench(settings)))
@@ -158,7 +153,7 @@ def with_endpoints(bench: workspace.Bench) -> workspace.Bench:
     return replace(bench, subject=subject)
 
 
-def test_a_file_of_code_is_not_run(run: Command, world: World, tmp_path: Path) -> None:
+def test_a_file_of_code_is_not_run(run, world, tmp_path):
     (tmp_path / "my_file.py").write_text("raise SystemExit('run')")
     for text in (f"{tmp_path}/my_file.py:make_model", f"{tmp_path}/my_file.py"):
         assert_refused(run(text), BadInput, "compute.evaluate")

@@ -81,9 +81,7 @@ def test_what_cannot_be_done_is_refused_in_one_line(tmp_path):
     [(["--synthetic"], True, "own-synthetic"), (["--not-synthetic"], False, "own"), ([], None, "own")],
     ids=["synthetic", "not-synthetic", "not-said"],
 )
-def test_what_the_command_says_of_the_images_is_recorded_and_listed(
-    options: list[str], synthetic: bool | None, benchmark: str, tmp_path: Path
-) -> None:
+def test_what_the_command_says_of_the_images_is_recorded_and_listed(options, synthetic, benchmark, tmp_path):
     """With --results the lists of suites and tasks show the own suite too, without it only those that are shipped."""
     out, results = tmp_path / "drawings.parquet", tmp_path / "results"
     made = command("make", "--images", folder_of(tmp_path / "images", 4), "--out", out, "--splits", "r", *options)

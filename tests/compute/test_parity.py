@@ -69,7 +69,7 @@ SCENES = [
     ("name", "columns", "names"),
     [("SUN397ZeroShot", ("image", "label"), SCENES), ("CLEVRZeroShot", ("webp", "cls"), None)],
 )
-def test_zero_shot(run, name, columns, names) -> None:
+def test_zero_shot(run, name, columns, names):
     classes = len(names) if names else 6
     image, label = columns
     rows = labelled(np.arange(120) % classes, image=image, label=label, names=names)
@@ -85,7 +85,7 @@ LINE_ENDS = {"Country211ZeroShot", "GTSRBZeroShot", "Imagenet1kZeroShot", "Patch
 
 
 @pytest.mark.parametrize("name", ZERO_SHOT)
-def test_every_zero_shot_prompt_is_the_public_one(name, tmp_path, monkeypatch) -> None:
+def test_every_zero_shot_prompt_is_the_public_one(name, tmp_path, monkeypatch):
     """All classes in order, whether their names stand in the code or, as NAMES here, in the data set's features."""
     row = mieb_rows.row(shipped().task(f"mieb/{name.lower()}"))
     files = {("default", row.split): labelled([0, 1], image=row.image_columns[0], label=row.label_column, names=NAMES)}
@@ -100,7 +100,7 @@ def test_every_zero_shot_prompt_is_the_public_one(name, tmp_path, monkeypatch) -
     assert ("\n" in "".join(ours)) == (name in LINE_ENDS)
 
 
-def test_linear_probe(run) -> None:
+def test_linear_probe(run):
     labels = np.random.default_rng(1).integers(0, 10, 240)
     names = [f"class {at}" for at in range(10)]
     files = {
@@ -115,7 +115,7 @@ def test_linear_probe(run) -> None:
     assert len(set(each)) > 3 and 0.2 < theirs["accuracy"] < 0.98
 
 
-def test_several_labels_by_neighbours(run) -> None:
+def test_several_labels_by_neighbours(run):
     rng = np.random.default_rng(2)
     kind = datasets.List(datasets.ClassLabel(names=[f"class {at}" for at in range(6)]))
 
@@ -132,7 +132,7 @@ def test_several_labels_by_neighbours(run) -> None:
     assert len(set(each)) > 1 and 0.3 < both.ours["lrap", "default"] < 1
 
 
-def test_clustering(run) -> None:
+def test_clustering(run):
     labels = np.random.default_rng(3).integers(0, 10, 300)
     names = [f"class {at}" for at in range(10)]
     both = run("CIFAR10Clustering", {("default", "test"): labelled(labels, image="img", names=names)})
@@ -155,7 +155,7 @@ def sentences(n: int, *, seed: int) -> list[str]:
         ("AROVisualRelation", "image", ["true_caption", "false_caption"]),
     ],
 )
-def test_compositionality_by_text(run, name, image, columns) -> None:
+def test_compositionality_by_text(run, name, image, columns):
     n = 90
     shown = pictures(np.arange(n))
     rows = table(
@@ -171,7 +171,7 @@ def test_compositionality_by_text(run, name, image, columns) -> None:
     assert both.texts[0] == both.texts[1]
 
 
-def test_compositionality_by_image(run) -> None:
+def test_compositionality_by_image(run):
     n, pool = 60, 200
     rng = np.random.default_rng(5)
     corpus = table({"id": [f"d{at}" for at in range(pool)], "image": pictures(np.arange(pool))}, id=TEXT, image=IMAGE)
@@ -191,7 +191,7 @@ def test_compositionality_by_image(run) -> None:
     assert 0 < both.ours["image_accuracy", "default"] < 1
 
 
-def test_compositionality_by_groups(run) -> None:
+def test_compositionality_by_groups(run):
     n = 150
     columns = {
         "image_0": pictures(np.arange(n)),
@@ -214,7 +214,7 @@ def qrels(rows: list[tuple[str, str, int]]) -> datasets.Dataset:
     return table({name: [row[at] for row in rows] for at, name in enumerate(QRELS)}, **QRELS)
 
 
-def test_vision_centric_questions_with_choices(run) -> None:
+def test_vision_centric_questions_with_choices(run):
     n = 80
     rng = np.random.default_rng(6)
     counts = [[str(value) for value in rng.choice(12, 4, replace=False)] for _ in range(n)]
@@ -235,7 +235,7 @@ def test_vision_centric_questions_with_choices(run) -> None:
     assert both.texts[0] == both.texts[1]
 
 
-def test_vision_centric_questions_from_three_tables(run) -> None:
+def test_vision_centric_questions_from_three_tables(run):
     """BLINK's layout; one query's candidates are all wrong, which the public code counts as 0."""
     n = 60
     rng = np.random.default_rng(7)
@@ -250,7 +250,7 @@ def test_vision_centric_questions_from_three_tables(run) -> None:
     assert 0 < both.ours["accuracy", "default"] < 1
 
 
-def test_visual_sts(run) -> None:
+def test_visual_sts(run):
     """Each pair of languages, and their mean, which is the task's score."""
     languages = shipped().task("mieb/visualsts17multilingual").subsets
     files = {}
@@ -318,7 +318,7 @@ def judgements(queries: int, documents: int, *, clusters: int = 20, seed: int = 
         ("ImageCoDeT2IRetrieval", "text", "image"),  # hit rate within three
     ],
 )
-def test_retrieval(run, name, asked, found) -> None:
+def test_retrieval(run, name, asked, found):
     queries, documents = 50, 110
     judged = judgements(queries, documents)
     others = ("ndcg_at_5", "ndcg_at_10", "map_at_5", "mrr_at_10", "hit_rate_at_1", "hit_rate_at_3", "hit_rate_at_10")
@@ -335,7 +335,7 @@ def test_retrieval(run, name, asked, found) -> None:
     assert both.texts[1] - both.texts[0] == unjudged and both.texts[0] <= both.texts[1]
 
 
-def test_retrieval_in_several_languages(run) -> None:
+def test_retrieval_in_several_languages(run):
     languages = shipped().task("mieb/witt2iretrieval").subsets
     files = {}
     for at, language in enumerate(languages):
@@ -352,7 +352,7 @@ def test_retrieval_in_several_languages(run) -> None:
     assert both.ours["ndcg_at_10", "default"] == pytest.approx(np.mean(each), **ROUNDED)
 
 
-def test_document_pages(run) -> None:
+def test_document_pages(run):
     numbers = dict.fromkeys(QRELS, NUMBER)
     judged = [(at, at * 7 % 60, 1) for at in range(40)] + [(at, at * 11 % 60 + 60, 1) for at in range(0, 40, 3)]
     files = {

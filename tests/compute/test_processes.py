@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 
-def test_what_a_start_makes_is_never_searched_for_garbage() -> None:
+def test_what_a_start_makes_is_never_searched_for_garbage():
     program = """
 import gc
 from compute import processes

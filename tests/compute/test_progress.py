@@ -15,7 +15,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_sees_rate_and_time_left() -> None:
+def test_a_terminal_sees_rate_and_time_left():
     stream = Terminal()
     with Progress(stream=stream).bar("clip, image", total=1000, done=400, unit="image") as advance:
         advance(100)
@@ -23,7 +23,7 @@ def test_a_terminal_sees_rate_and_time_left() -> None:
     assert "clip, image" in shown and "500/1000" in shown and "image/s" in shown and "<" in shown
 
 
-def test_elsewhere_it_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
+def test_elsewhere_it_is_quiet(capsys):
     stream = io.StringIO()
     progress = Progress(stream=stream)
     with progress.bar("clip", total=10) as advance:
@@ -35,7 +35,7 @@ def test_elsewhere_it_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr() == ("", "")
 
 
-def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is() -> None:
+def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is():
     """Each line is waited for: how long that takes is the machine's."""
     lines: queue.Queue[str] = queue.Queue()
 
@@ -57,7 +57,7 @@ def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is() -> None:
     assert terminal.getvalue() == ""
 
 
-def test_lines_go_where_they_are_wanted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_go_where_they_are_wanted(capsys):
     lines: list[str] = []
     progress = Progress(say=lines.append)
     progress.say("10 images")
@@ -71,5 +71,5 @@ def test_lines_go_where_they_are_wanted(capsys: pytest.CaptureFixture[str]) -> N
     ("seconds", "said"),
     [(0.04, "0.0 s"), (59.6, "1 min 00 s"), (185, "3 min 05 s"), (7620, "2 h 07 min")],
 )
-def test_durations(seconds: float, said: str) -> None:
+def test_durations(seconds, said):
     assert duration(seconds) == said

@@ -65,7 +65,7 @@ class Hub:
 
 
 @pytest.fixture
-def runs(tmp_path: Path) -> Path:
+def runs(tmp_path):
     """A results folder with runs of two benchmarks."""
     for key in ("unisim/nights", "mieb/cifar10"):
         results.store(tmp_path / "results", key)
@@ -73,7 +73,7 @@ def runs(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
+def hub(tmp_path, monkeypatch):
     stand_in = Hub(folder=tmp_path)
     monkeypatch.setattr("huggingface_hub.HfApi", stand_in)
     monkeypatch.setattr("huggingface_hub.get_token", lambda: stand_in.refuses.get("get_token", TOKEN))
@@ -84,7 +84,7 @@ def publish(runs: Path, database: Path, *words: object) -> Result:
     return likeness("publish", "results", "--results", runs, "--database", database, *words)
 
 
-def test_a_folder_gets_the_hubs_files_the_card_and_mtebs(runs: Path, database: Path, tmp_path: Path) -> None:
+def test_a_folder_gets_the_hubs_files_the_card_and_mtebs(runs, database, tmp_path):
     target = tmp_path / "clone"
     target.mkdir()
     (target / "README.md").write_text("# Mine\n")
@@ -108,9 +108,7 @@ def test_a_folder_gets_the_hubs_files_the_card_and_mtebs(runs: Path, database: P
     assert "2 scores in .eval_results, 2 files for mteb" in made.output
 
 
-def test_what_was_published_comes_back_in_by_the_command(
-    runs: Path, database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_published_comes_back_in_by_the_command(runs, database, tmp_path, monkeypatch):
     target = tmp_path / "clone"
     assert publish(runs, database, "--model", REPO, "--to", target).exit_code == 0
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "others")
@@ -126,7 +124,7 @@ def test_what_was_published_comes_back_in_by_the_command(
     assert dict(rows) == expected
 
 
-def test_a_pull_request_holds_the_card_and_the_files_in_one_commit(runs: Path, database: Path, hub: Hub) -> None:
+def test_a_pull_request_holds_the_card_and_the_files_in_one_commit(runs, database, hub):
     made = publish(runs, database, "--repo", REPO)
     assert made.exit_code == 0, made.output
     [sent] = hub.sent
@@ -151,7 +149,7 @@ def test_a_pull_request_holds_the_card_and_the_files_in_one_commit(runs: Path, d
     assert "write them with --to FOLDER" in made.output and TOKEN not in made.output
 
 
-def test_a_dry_run_writes_and_sends_nothing(runs: Path, database: Path, hub: Hub, tmp_path: Path) -> None:
+def test_a_dry_run_writes_and_sends_nothing(runs, database, hub, tmp_path):
     for words in (("--repo", REPO), ("--model", REPO, "--to", tmp_path / "new")):
         made = publish(runs, database, *words, "--dry-run")
         assert made.exit_code == 0 and "likeness-mteb--cifar10.yaml" in made.output
@@ -169,9 +167,7 @@ def test_a_dry_run_writes_and_sends_nothing(runs: Path, database: Path, hub: Hub
     ],
     ids=["forbidden", "missing", "unreachable", "no token"],
 )
-def test_what_the_hub_refuses_is_one_line_without_the_token(
-    runs: Path, database: Path, hub: Hub, method: str, raised: Any, error: type, words: tuple[str, ...]
-) -> None:
+def test_what_the_hub_refuses_is_one_line_without_the_token(runs, database, hub, method, raised, error, words):
     hub.refuses[method] = raised
     refused = publish(runs, database, "--repo", REPO)
     assert_refused(refused, error, *words)
@@ -188,9 +184,7 @@ def test_what_the_hub_refuses_is_one_line_without_the_token(
         (("--to", "x", "--model", "openai/clip-vit-base-patch16"), BadInput, "no complete computed run"),
     ],
 )
-def test_what_makes_no_sense_is_refused(
-    runs: Path, database: Path, words: tuple[str, ...], error: type[LikenessError], said: str
-) -> None:
+def test_what_makes_no_sense_is_refused(runs, database, words, error, said):
     assert_refused(publish(runs, database, *words), error, said)
 
 
@@ -203,7 +197,7 @@ def own_suite(tmp_path: Path, *, own_results: Path) -> Catalog:
     return extended(results.shipped(), [suite])[0]
 
 
-def test_own_data_stays_private_unless_it_is_to_be_published(runs: Path, database: Path, tmp_path: Path) -> None:
+def test_own_data_stays_private_unless_it_is_to_be_published(runs, database, tmp_path):
     catalog = own_suite(tmp_path, own_results=runs)
     [suite] = [one for one in catalog.suites if one.benchmark in BENCHMARKS]
     [task] = [one for one in catalog.tasks if one.suites == (suite.key,)]

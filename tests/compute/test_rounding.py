@@ -16,11 +16,11 @@ SHARED = json.loads((Path(__file__).parents[1] / "rounding.json").read_text())
 
 
 @pytest.mark.parametrize(("value", "digits", "text"), SHARED["cases"])
-def test_the_shared_cases(value: float, digits: int, text: str) -> None:
+def test_the_shared_cases(value, digits, text):
     assert rounded(value, digits) == text
 
 
-def test_every_printed_number_is_rounded_as_a_decimal() -> None:
+def test_every_printed_number_is_rounded_as_a_decimal():
     """All numbers of two decimals from -100 to 100, stored as a paper's percentage is: as a fraction."""
     for hundredths in range(-10_000, 10_001):
         printed = Decimal(hundredths).scaleb(-2)
@@ -29,17 +29,17 @@ def test_every_printed_number_is_rounded_as_a_decimal() -> None:
         assert text == (f"{expected:f}" if expected else "0.0"), printed
 
 
-def test_a_sign_stands_only_before_what_is_not_zero() -> None:
+def test_a_sign_stands_only_before_what_is_not_zero():
     assert [rounded(value, 1, sign=True) for value in (0.04, -0.04, 0.06, -0.06)] == ["0.0", "0.0", "+0.1", "-0.1"]
 
 
-def test_what_is_missing_has_no_digits() -> None:
+def test_what_is_missing_has_no_digits():
     for value in (float("nan"), float("inf")):
         with pytest.raises(BadInput, match="no digits"):
             rounded(value, 1)
 
 
-def test_clean_numbers_and_arrays_round_to_the_same_text() -> None:
+def test_clean_numbers_and_arrays_round_to_the_same_text():
     assert clean(0.3745, scale=100) == 37.45 and clean(0.1 + 0.2) == 0.3
     array = rounded_array([[0.3745, np.nan]], 1, scale=100)
     assert array.shape == (1, 2) and array[0, 0] == 37.4 and np.isnan(array[0, 1])

@@ -13,17 +13,16 @@ from compute import paths
 from compute.database import store
 from compute.types import BadInput, NotHere
 from tests.compute.commands import assert_refused, likeness
-from tests.compute.small_bench import World
 
 Command = Callable[..., Result]
 
 
 @pytest.fixture
-def run(world: World) -> Command:
+def run(world):
     return partial(likeness, "run", "--suite", "small")
 
 
-def test_a_run_prints_the_plan_the_scores_and_rebuilds(run: Command, world: World) -> None:
+def test_a_run_prints_the_plan_the_scores_and_rebuilds(run, world):
     result = run("--models", "small/eye,small/gauge", "--baselines")
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
@@ -40,7 +39,7 @@ def test_a_run_prints_the_plan_the_scores_and_rebuilds(run: Command, world: Worl
     assert found == [(14,)] and pictures == [(5,)]  # IQA was asked in two ways, one of them is shown
 
 
-def test_a_baseline_is_run_on_request_and_else_its_shipped_run_is_shown(run: Command, world: World) -> None:
+def test_a_baseline_is_run_on_request_and_else_its_shipped_run_is_shown(run, world):
     alone = run("--models", "small/eye", "--tasks", "unisim/near")
     assert "1 run to make" in alone.output and "small/dim |" not in alone.output
     assert "Without the baselines of small, small/dim: no run of these tasks is shipped" in alone.output
@@ -53,7 +52,7 @@ def test_a_baseline_is_run_on_request_and_else_its_shipped_run_is_shown(run: Com
     assert "2 models; 1 run to make" in run("--models", "small/eye", "--tasks", "unisim/near", "--baselines").output
 
 
-def test_a_failed_run_is_the_exit_code_and_a_line(run: Command, world: World) -> None:
+def test_a_failed_run_is_the_exit_code_and_a_line(run, world):
     world.changed["unisim/odd"] = NotHere("odd.tar is not here: hf download made/odd")
     result = run("--models", "small/dim")
     assert result.exit_code == 1
@@ -65,7 +64,7 @@ def test_a_failed_run_is_the_exit_code_and_a_line(run: Command, world: World) ->
     assert not (world.folder / "likeness.duckdb").exists()
 
 
-def test_an_interrupt_is_one_line_and_130(run: Command, world: World) -> None:
+def test_an_interrupt_is_one_line_and_130(run, world):
     def stop() -> None:
         raise KeyboardInterrupt
 
@@ -77,7 +76,7 @@ def test_an_interrupt_is_one_line_and_130(run: Command, world: World) -> None:
     assert run("--models", "small/dim").exit_code == 0
 
 
-def test_a_dry_run_says_what_it_would_take_and_does_nothing(run: Command, world: World) -> None:
+def test_a_dry_run_says_what_it_would_take_and_does_nothing(run, world):
     result = run("--models", "small/eye", "--dry-run")
     assert result.exit_code == 0, result.output
     assert "unisim/near" in result.output and "made/near" in result.output and "bbbbbbb" in result.output
@@ -87,12 +86,12 @@ def test_a_dry_run_says_what_it_would_take_and_does_nothing(run: Command, world:
     assert not (world.folder / "results").exists() and not (world.folder / "likeness.duckdb").exists()
 
 
-def test_what_is_wrong_is_said_before_anything_runs(run: Command, world: World) -> None:
+def test_what_is_wrong_is_said_before_anything_runs(run, world):
     assert_refused(run("--models", "small/dim", "--dtype", "float7"), BadInput, "float7")
     assert (world.encoded, world.loaded) == (0, 0)
 
 
-def test_a_folder_that_cannot_be_written_is_named_before_any_work(run: Command, world: World) -> None:
+def test_a_folder_that_cannot_be_written_is_named_before_any_work(run, world):
     (world.folder / "file").write_text("no folder")
     result = run("--models", "small/eye", "--results", str(world.folder / "file" / "runs"))
     assert_refused(result, BadInput, "name another folder with --results")

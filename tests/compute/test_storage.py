@@ -16,7 +16,7 @@ from compute.types import BadInput, NotHere
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> RemoteFolder:
+def folder(tmp_path):
     return RemoteFolder(f"memory://{tmp_path.name}/some/folder")
 
 
@@ -26,7 +26,7 @@ def file(path: Path, text: str) -> Path:
     return path
 
 
-def test_objects_are_written_listed_read_and_removed(folder: RemoteFolder, tmp_path: Path) -> None:
+def test_objects_are_written_listed_read_and_removed(folder, tmp_path):
     folder.put(file(tmp_path / "a", "first"), "x/a.txt")
     folder.put(file(tmp_path / "b", "second"), "b..txt")
     assert list(folder.names()) == ["b..txt", "x/a.txt"] and list(folder.below("x").names()) == ["a.txt"]
@@ -54,13 +54,13 @@ def test_objects_are_written_listed_read_and_removed(folder: RemoteFolder, tmp_p
         ("s3://bucket/x?sig=hunter2", "keys"),
     ],
 )
-def test_an_address_that_is_none(url: str, word: str) -> None:
+def test_an_address_that_is_none(url, word):
     with pytest.raises((BadInput, NotHere), match=word) as refused:
         RemoteFolder(url).names()
     assert "hunter2" not in str(refused.value)
 
 
-def test_a_name_that_leads_out_of_the_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_leads_out_of_the_folder_is_refused(tmp_path, monkeypatch):
     class TakesAnyName:
         def invalidate_cache(self) -> None:
             pass
@@ -79,7 +79,7 @@ def test_a_name_that_leads_out_of_the_folder_is_refused(tmp_path: Path, monkeypa
 
 
 @pytest.fixture
-def machines(folder: RemoteFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[storage.Mirror]:
+def machines(folder, tmp_path, monkeypatch):
     """Two local folders for one address."""
     made = []
     for name in ("one", "two"):
@@ -89,7 +89,7 @@ def machines(folder: RemoteFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     return made
 
 
-def test_what_one_machine_writes_the_other_reads(machines: list[storage.Mirror]) -> None:
+def test_what_one_machine_writes_the_other_reads(machines):
     one, two = machines
     run = "model/task/0123"
     for name in ("scores.parquet", "items.parquet", "run.json", "failed.json"):
@@ -112,9 +112,7 @@ def test_what_one_machine_writes_the_other_reads(machines: list[storage.Mirror])
     assert sorted(path.name for path in (two.folder / run).iterdir()) == names[1:]
 
 
-def test_a_run_s_mark_is_put_last_and_nothing_twice(
-    machines: list[storage.Mirror], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_s_mark_is_put_last_and_nothing_twice(machines, monkeypatch):
     steps: list[str] = []
     for method in ("put", "remove", "get"):
         old = getattr(RemoteFolder, method)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -25,7 +24,7 @@ FAST = ("batch_size=2", "warm_up=1", "evaluate_every=2", "save_every=1")
 
 
 @pytest.fixture(autouse=True)
-def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def small(tmp_path, monkeypatch):
     """Results in the test's own folder; few items, drawn as ever, to measure by and to compare with."""
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
     few = partial(mini.TASKS["mini/quality"], seed=drawn.VALIDATION, count=8)
@@ -43,7 +42,7 @@ def options(*values: str) -> list[str]:
     return [word for value in (*FAST, *values) for word in ("--option", value)]
 
 
-def test_a_tuned_model_is_a_folder_that_runs_like_any_other(tmp_path: Path) -> None:
+def test_a_tuned_model_is_a_folder_that_runs_like_any_other(tmp_path):
     out = tmp_path / "my tuned"
     words = ["--base", "tiny", "--out", str(out), *options()]
     made = train(*words, "--steps", "3")
@@ -69,7 +68,7 @@ def test_a_tuned_model_is_a_folder_that_runs_like_any_other(tmp_path: Path) -> N
     assert_refused(train("--base", str(clip), "--out", str(out), "--steps", "3", *options()), BadInput, "another base")
 
 
-def test_from_python_the_result_has_its_curves_and_table(tmp_path: Path) -> None:
+def test_from_python_the_result_has_its_curves_and_table(tmp_path):
     """An adapter over a base; what no file of it states, such as what precedes each text, is repeated."""
     folder = checkpoints.clip(tmp_path / "clip")
     plan = {"tune": "lora", "batch_size": 2, "samples": 4, "warm_up": 1, "learning_rate": 1e-2, "evaluate_every": 1}
@@ -84,7 +83,7 @@ def test_from_python_the_result_has_its_curves_and_table(tmp_path: Path) -> None
     assert again.measurements == tuned.measurements and again.seconds == tuned.seconds
 
 
-def test_the_training_splits_of_table_5_train_and_choose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_training_splits_of_table_5_train_and_choose(tmp_path, monkeypatch):
     """By the paper's plan; a changed image, of what is trained on or of what chooses, is another run."""
     training_files.write(tmp_path / "data", "nights", "pie_app", "hpdv2")
     evaluated = ("unisim/nights", "unisim/pieapp-2afc", "unisim/pieapp-iqa")
@@ -111,7 +110,7 @@ def test_the_training_splits_of_table_5_train_and_choose(tmp_path: Path, monkeyp
         path.write_bytes(before)
 
 
-def test_an_evaluated_image_stops_the_run_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_evaluated_image_stops_the_run_by_name(tmp_path, monkeypatch):
     evaluated = leaks.EvaluatedImages(
         images={drawn.training(seed=0, count=1)[3][0].alternatives[0].key(): "an item"}, tasks=("t",), missing=()
     )
@@ -132,9 +131,7 @@ def test_an_evaluated_image_stops_the_run_by_name(tmp_path: Path, monkeypatch: p
         (["--base", "tiny", "--out", "{out}", "--save", "onnx"], BadInput, "adapter"),
     ],
 )
-def test_what_cannot_be_trained_is_refused_before_the_first_step(
-    tmp_path: Path, words: list[str], error: type, word: str
-) -> None:
+def test_what_cannot_be_trained_is_refused_before_the_first_step(tmp_path, words, error, word):
     (tmp_path / "file").write_text("x")
     places = {"out": tmp_path / "out", "file": tmp_path / "file"}
     assert_refused(train(*(each.format(**places) for each in words)), error, word.format(**places))

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from importlib import metadata
-from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -37,7 +36,7 @@ metadata.version = version
 """
 
 
-def test_a_patch_release_is_the_same_version_and_a_minor_one_is_not() -> None:
+def test_a_patch_release_is_the_same_version_and_a_minor_one_is_not():
     given = {"a": "2.14.1", "b": "2.14.0+cu128", "c": "0.4.0.post1", "d": "3", "e": "2.15.0rc1", "f": versions.MISSING}
     assert versions.minor(given) == {"a": "2.14", "b": "2.14", "c": "0.4", "d": "3", "e": "2.15", "f": "missing"}
 
@@ -54,7 +53,7 @@ def test_a_patch_release_is_the_same_version_and_a_minor_one_is_not() -> None:
     ],
     ids=["data", "suite", "frechet", "train", "metric", "run"],
 )
-def test_a_base_installation_names_the_extra_before_anything_is_run(tmp_path: Path, call: str) -> None:
+def test_a_base_installation_names_the_extra_before_anything_is_run(tmp_path, call):
     for name in ("a", "b"):
         (tmp_path / "classes" / name).mkdir(parents=True)
         for at in range(3):
@@ -74,13 +73,13 @@ def test_a_base_installation_names_the_extra_before_anything_is_run(tmp_path: Pa
     assert "| task" not in ended.stdout and not list(tmp_path.glob("home/results/tiny/*"))
 
 
-def test_installed_versions_are_the_exact_ones() -> None:
+def test_installed_versions_are_the_exact_ones():
     assert versions.installed(["numpy", "no-such-package"]) == {
         "numpy": metadata.version("numpy"),
         "no-such-package": versions.MISSING,
     }
 
 
-def test_every_package_that_settings_name_is_recorded() -> None:
+def test_every_package_that_settings_name_is_recorded():
     settings = {"model": {"packages": {"numpy": "1.2"}, "decoding": {"packages": {"pillow": "9.9"}}}, "packages": {}}
     assert versions.exact(settings) == {name: metadata.version(name) for name in ("numpy", "pillow")}

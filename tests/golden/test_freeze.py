@@ -8,7 +8,7 @@ from tests.golden import freeze
 
 
 @pytest.mark.parametrize("database", freeze.DATABASES)
-def test_nothing_changed(database: str) -> None:
+def test_nothing_changed(database):
     """Meant? `python -m tests.golden.freeze --write`, in the commit that explains it."""
     now = freeze.of_database(database, freeze.SECTIONS)
     found = [line for section in now for line in freeze.compared(database, section, now[section])]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,14 +15,14 @@ EXPECTED = json.loads(kept.EXPECTED.read_text())
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
     with kept.as_then():
         yield kept.copied(tmp_path)
 
 
 @pytest.mark.parametrize("what", kept.READS)
-def test_it_says_what_it_said(folder: Path, what: str) -> None:
+def test_it_says_what_it_said(folder, what):
     read, close = kept.READS[what]
     now = json.loads(json.dumps(read(folder)))
     found = list(freeze.differences(EXPECTED[what], now, close=close))
@@ -38,26 +37,26 @@ def stored(folder: Path) -> dict[Path, tuple[int, bytes]]:
 
 
 @pytest.mark.parametrize("again", [kept.run_drawn, kept.run_own, kept.calibrate])
-def test_nothing_is_run_again(folder: Path, again: Callable[[Path], str]) -> None:
+def test_nothing_is_run_again(folder, again):
     before = stored(folder)
     assert "stored already" in again(folder)
     assert stored(folder) == before
 
 
-def test_a_comparison_of_generators_finds_its_features_and_its_run(folder: Path) -> None:
+def test_a_comparison_of_generators_finds_its_features_and_its_run(folder):
     features = {path: path.read_bytes() for path in (folder / "scored" / "features").rglob("*.safetensors")}
     kept.compare_sets(folder)
     assert {path: path.read_bytes() for path in (folder / "scored" / "features").rglob("*.safetensors")} == features
     assert len(kept.runs(folder)) == len({row[-1] for row in EXPECTED["scores"]})
 
 
-def test_what_was_encoded_is_not_encoded_again(folder: Path) -> None:
+def test_what_was_encoded_is_not_encoded_again(folder):
     kept.run_own(folder, "--again")
     records = [json.loads(path.read_text()) for path in kept.runs(folder) if path.parts[-3].startswith("own__triplets")]
     assert len(records) == 2 and not sum(each["encoded"] for run in records for each in run["settings"]["encodings"])
 
 
-def test_a_study_takes_more_answers(folder: Path) -> None:
+def test_a_study_takes_more_answers(folder):
     study = folder / "eyes"
     answers = folder / "more.csv"
     kept.write_rows(answers, "reference,alternative_1,alternative_2,choice", ["00.png,01.png,05.png,2"])

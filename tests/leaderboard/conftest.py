@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,33 +9,32 @@ import pytest
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.web import redact
-from tests.conftest import Once
-from tests.leaderboard.web.launched import Served, launched
+from tests.leaderboard.web.launched import launched
 
 MODEL = "google/siglip-so400m-patch14-224"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def nothing_hidden_before() -> Iterator[None]:
+def nothing_hidden_before():
     """The folders of a module's models are hidden as long as its tests run."""
     yield
     redact._hidden.clear()
 
 
 @pytest.fixture(scope="session")
-def suite_cache(database: Path) -> SuiteCache:
+def suite_cache(database):
     """Tables, rankings and payloads of the shipped figures."""
     return SuiteCache(Database(database))
 
 
 @pytest.fixture(scope="session")
-def papers_cache(papers_database: Path) -> SuiteCache:
+def papers_cache(papers_database):
     """The same of the papers' figures alone."""
     return SuiteCache(Database(papers_database))
 
 
 @pytest.fixture(scope="session")
-def imported_suite_cache(once: Once) -> SuiteCache:
+def imported_suite_cache(once):
     """The same with one model measured again on every task of unisim-core but the last, from a file."""
     from compute.catalog import shipped
     from compute.database.build import build
@@ -57,7 +55,7 @@ def imported_suite_cache(once: Once) -> SuiteCache:
 
 
 @pytest.fixture(scope="session")
-def stand_in_database(once: Once) -> Path:
+def stand_in_database(once):
     """The shipped figures, computed runs of stand-in models on a task of every kind, and one map of images."""
     from tests.leaderboard import stand_ins
 
@@ -70,12 +68,12 @@ def stand_in_database(once: Once) -> Path:
 
 
 @pytest.fixture(scope="session")
-def stand_in_suite_cache(stand_in_database: Path) -> SuiteCache:
+def stand_in_suite_cache(stand_in_database):
     return SuiteCache(Database(stand_in_database))
 
 
 @pytest.fixture(scope="session")
-def app(database: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def app(database, tmp_path_factory):
     """The whole app on the shipped figures."""
     from leaderboard import server
 

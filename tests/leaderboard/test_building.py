@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
@@ -15,7 +13,7 @@ from leaderboard.data.database import Database
 from leaderboard.pages.about import page as about
 
 
-def test_pages_read_what_they_show_only_when_they_are_opened(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_read_what_they_show_only_when_they_are_opened(database, monkeypatch):
     made: list[str] = []
 
     def counted(module: Any, name: str) -> None:
@@ -34,9 +32,7 @@ def test_pages_read_what_they_show_only_when_they_are_opened(database: Path, mon
     assert made == []
 
 
-def test_lists_are_made_ahead_of_the_first_visitor_after_a_swap(
-    database: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lists_are_made_ahead_of_the_first_visitor_after_a_swap(database, monkeypatch):
     monkeypatch.setattr(server, "Thread", lambda **options: type("Never", (), {"start": lambda self: None})())
     for name in ("board", "languages"):
         monkeypatch.setattr(server.SuiteCache, name, lambda *args: None)

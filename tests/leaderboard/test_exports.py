@@ -6,11 +6,9 @@ import csv
 import io
 import re
 import shutil
-from pathlib import Path
 
 import duckdb
 import pytest
-from starlette.testclient import TestClient
 
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
@@ -38,7 +36,7 @@ FILES = {
 
 
 @pytest.fixture(scope="module")
-def client(database: Path, tmp_path_factory: pytest.TempPathFactory) -> TestClient:
+def client(database, tmp_path_factory):
     """The routes over a database whose every text begins like a formula."""
     path = tmp_path_factory.mktemp("formulas") / "likeness.duckdb"
     shutil.copy(database, path)
@@ -54,13 +52,13 @@ def cells(text: str) -> list[str]:
     return [cell for row in csv.reader(io.StringIO(text)) for cell in row]
 
 
-def test_every_route_that_answers_with_a_file_is_tested(client: TestClient) -> None:
+def test_every_route_that_answers_with_a_file_is_tested(client):
     paths = {getattr(route, "path", "") for route in client.app.routes}
     assert {path for path in paths if path.startswith(("/export/", "/published/"))} == set(FILES)
 
 
 @pytest.mark.parametrize("path", sorted(FILES))
-def test_no_cell_is_a_formula_and_numbers_stay_numbers(client: TestClient, path: str) -> None:
+def test_no_cell_is_a_formula_and_numbers_stay_numbers(client, path):
     method, address, body = FILES[path]
     answer = client.request(method, address, json=body)
     assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/csv"), answer.text[:200]
@@ -74,10 +72,10 @@ def test_no_cell_is_a_formula_and_numbers_stay_numbers(client: TestClient, path:
 
 
 @pytest.mark.parametrize("text", ["-8.1", "+3", "-1e-05", "-12.5%", "0.3", "text", "", "-"])
-def test_numbers_blanks_and_plain_texts_are_not_quoted(text: str) -> None:
+def test_numbers_blanks_and_plain_texts_are_not_quoted(text):
     assert safe_cell(text) == text
 
 
 @pytest.mark.parametrize("text", ["-1+1", "-8.1 ", "--", "+", "--1", "-1-cmd", "-1\n=2", "+1|2", "-.5e", "-٣"])
-def test_what_only_begins_like_a_number_is_quoted(text: str) -> None:
+def test_what_only_begins_like_a_number_is_quoted(text):
     assert safe_cell(text) == f"'{text}"

@@ -28,7 +28,7 @@ class Shown:
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> Shown:
+def shown(tmp_path_factory):
     """A stand-in's MMScore, whose stored interval is not value ± 1.96 stderr."""
     folder: Path = tmp_path_factory.mktemp("intervals")
     judge_stand_ins.make(folder / "results")
@@ -48,7 +48,7 @@ def own(frame) -> dict:  # type: ignore[no-untyped-def]
     return row
 
 
-def test_tables_of_scores(shown: Shown) -> None:
+def test_tables_of_scores(shown):
     ends = pytest.approx([100 * shown.low, 100 * shown.high])
     of_model = shown.db.query("model_scores", model=MODEL)
     of_task = shown.db.query("task_scores", task=TASK)
@@ -57,7 +57,7 @@ def test_tables_of_scores(shown: Shown) -> None:
     assert scores.shown_interval(own(shown.db.query("run_scores", key=shown.run))) == ends
 
 
-def test_the_board_and_the_task_page(shown: Shown) -> None:
+def test_the_board_and_the_task_page(shown):
     table = SuiteCache(shown.db).table(judge_stand_ins.SUITE)
     index = next(at for at, column in enumerate(table.columns) if (column.task, column.metric) == (TASK, METRIC))
     row = table.row(f"{MODEL}~computed")
@@ -71,7 +71,7 @@ def test_the_board_and_the_task_page(shown: Shown) -> None:
     assert points.loc[MODEL, ["low", "high"]].tolist() == pytest.approx([100 * shown.low, 100 * shown.high])
 
 
-def test_a_run_and_the_view(shown: Shown) -> None:
+def test_a_run_and_the_view(shown):
     about = json.dumps(run_details.details(shown.db, key=shown.run), ensure_ascii=False)
     digits = shown.db.ask("SELECT digits FROM metrics WHERE key = ?", [METRIC])["digits"].item()
     assert f"95% interval {100 * shown.low:.{digits}f} to {100 * shown.high:.{digits}f}" in about

@@ -27,7 +27,7 @@ def opened(make: Any, *, outputs: int) -> list[str]:
 @pytest.mark.parametrize(
     ("error", "sentence"), [(BadInput("No suite <b>."), "No suite &lt;b&gt;."), (OSError("secret"), FAILED)], ids=str
 )
-def test_a_failure_is_said_once_with_a_link_that_tries_again(error: Exception, sentence: str, outputs: int) -> None:
+def test_a_failure_is_said_once_with_a_link_that_tries_again(error, sentence, outputs):
     def make() -> list[str]:
         raise error
 
@@ -39,7 +39,7 @@ def test_a_failure_is_said_once_with_a_link_that_tries_again(error: Exception, s
 
 
 @pytest.mark.parametrize("rendered", [{0, 1}, {0, 2}], ids=str)
-def test_a_failure_leaves_what_was_rendered_with_the_page(rendered: set[int]) -> None:
+def test_a_failure_leaves_what_was_rendered_with_the_page(rendered):
     """Once the message replaced the first output, which had its text already, and the others were emptied."""
 
     def make() -> list[str]:

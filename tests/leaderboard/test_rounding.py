@@ -27,7 +27,7 @@ def half_even(printed: str, digits: int) -> str:
     return text.removeprefix("-") if not Decimal(text) else text
 
 
-def test_a_cell_shows_the_digits_of_its_paper(suite_cache: SuiteCache) -> None:
+def test_a_cell_shows_the_digits_of_its_paper(suite_cache):
     """Every printed figure of every suite, rounded from the paper's own digits; among them ties such as 37.45."""
     query = "SELECT model, task, metric, value, printed FROM leaderboard_scores WHERE origin = 'published'"
     with duckdb.connect(str(suite_cache.db.path), read_only=True) as connection:
@@ -49,7 +49,7 @@ def test_a_cell_shows_the_digits_of_its_paper(suite_cache: SuiteCache) -> None:
 
 
 @pytest.mark.parametrize("suite", ["unisim-core", "mieb", "mini"])
-def test_files_and_tooltips_show_what_the_board_shows(suite_cache: SuiteCache, suite: str) -> None:
+def test_files_and_tooltips_show_what_the_board_shows(suite_cache, suite):
     table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
     board = payload.board(suite_cache.db, table, ranked)
     rows, columns = [row.id for row in table.rows], [*table.category_columns, *table.columns]
@@ -86,7 +86,7 @@ def test_files_and_tooltips_show_what_the_board_shows(suite_cache: SuiteCache, s
 
 
 @needs_node
-def test_the_browser_rounds_as_the_server(suite_cache: SuiteCache) -> None:
+def test_the_browser_rounds_as_the_server(suite_cache):
     """Every mean, interval and raw score that a page receives, at 0 to 4 decimals."""
     values = {clean for suite in SUITES for clean in numbers_of(suite_cache, suite)}
     values |= {-value for value in values}

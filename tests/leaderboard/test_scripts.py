@@ -50,14 +50,14 @@ def node(code: str, paths: list[Path]) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_scripts_are_found() -> None:
+def test_the_scripts_are_found():
     names = {str(path.relative_to(PACKAGE)) for path in MODULES}
     assert {"js/grid.js", "pages/board/state.js", "pages/try_it/tray/tray.js"} <= names
     assert len(PURE) >= 9
 
 
 @needs_node
-def test_all_modules_parse() -> None:
+def test_all_modules_parse():
     ended = node(
         """
 import { readFileSync } from 'node:fs';
@@ -70,14 +70,14 @@ for (const path of paths) new SourceTextModule(readFileSync(path, 'utf8'), { ide
 
 
 @needs_node
-def test_pure_modules_compute_rightly() -> None:
+def test_pure_modules_compute_rightly():
     ended = node("for (const path of paths) await import(path);", PURE)
     assert ended.returncode == 0, ended.stdout[-6000:] + ended.stderr[-2000:]
     assert len(re.findall(r"^# tests (\d+)|^ℹ tests (\d+)", ended.stdout, re.M)) == 1
 
 
 @each_module
-def test_module_keeps_to_the_rules(path: Path) -> None:
+def test_module_keeps_to_the_rules(path):
     text = path.read_text(encoding="utf-8")
     assert not re.search(r"(inner|outer|Adjacent)HTML|document\.write|\beval\(|new Function", text)
     assert not re.search(r"https?://", text), "a page makes no request beyond its own host"
@@ -87,7 +87,7 @@ def test_module_keeps_to_the_rules(path: Path) -> None:
 
 
 @each_module
-def test_imports_are_served_files_whose_names_exist(path: Path) -> None:
+def test_imports_are_served_files_whose_names_exist(path):
     for names, target in re.findall(r"^import \{([^}]+)\} from '([^']+)'", path.read_text(encoding="utf-8"), re.M):
         imported = (path.parent / target).resolve()
         own = PACKAGE.joinpath(*path.relative_to(PACKAGE).parent.parts[:2])
@@ -97,7 +97,7 @@ def test_imports_are_served_files_whose_names_exist(path: Path) -> None:
             assert re.search(rf"^export (async )?(function|const|class) {name}\b", source, re.M), (target, name)
 
 
-def test_the_tray_knows_the_longest_text_that_the_server_takes() -> None:
+def test_the_tray_knows_the_longest_text_that_the_server_takes():
     from compute.live.inputs import LONGEST
 
     assert f"LONGEST_TEXT = {LONGEST:_};" in (TRAY / "inputs.js").read_text()

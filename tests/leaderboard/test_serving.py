@@ -16,7 +16,6 @@ from PIL import Image
 import compute
 import leaderboard
 from compute import paths
-from compute.interface.evaluated import Evaluation
 from compute.types import BadInput
 
 
@@ -28,7 +27,7 @@ class Thumbnail:
 
 
 @pytest.fixture(scope="module")
-def scores(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+def scores(tmp_path_factory):
     return compute.evaluate(
         Thumbnail(),
         version="1",
@@ -44,7 +43,7 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def test_the_row_is_on_the_board_until_it_is_stopped(scores: Evaluation) -> None:
+def test_the_row_is_on_the_board_until_it_is_stopped(scores):
     before = sorted(paths.ASSETS.rglob("*"))
     port = free_port()
     served = leaderboard.serve(scores, port=port, open_browser=False, block=False)
@@ -68,7 +67,7 @@ def test_the_row_is_on_the_board_until_it_is_stopped(scores: Evaluation) -> None
     assert sorted(paths.ASSETS.rglob("*")) == before and scores.database().parent == scores.results
 
 
-def test_nothing_to_show_is_said(scores: Evaluation) -> None:
+def test_nothing_to_show_is_said(scores):
     with pytest.raises(BadInput, match="DataFrame cannot be served: give what compute.evaluate returns"):
         leaderboard.serve(scores.frame())
     with pytest.raises(BadInput, match="no score on mini"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,9 +13,7 @@ from leaderboard import start
 from leaderboard.host import accelerator, options, own_models
 
 
-def test_what_was_said_of_the_models_stands_before_the_error_that_ends_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_was_said_of_the_models_stands_before_the_error_that_ends_it(monkeypatch, capsys):
     def record(texts: tuple[str, ...], *, offline: bool, report: Callable[[str], None]) -> None:
         report("Warning: a record is left out")
         raise BadInput("./mine is not a checkpoint")
@@ -33,9 +30,7 @@ def test_what_was_said_of_the_models_stands_before_the_error_that_ends_it(
 
 
 @pytest.mark.parametrize(("host", "keyed"), [("127.0.0.1", False), ("0.0.0.0", True)])
-def test_a_study_on_a_reachable_address_has_a_key_that_the_host_is_told(
-    host: str, keyed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_study_on_a_reachable_address_has_a_key_that_the_host_is_told(host, keyed, tmp_path, monkeypatch, capsys):
     from leaderboard import server
 
     monkeypatch.delenv("LIKENESS_DATA", raising=False)

@@ -43,13 +43,13 @@ def keep(
 
 
 @pytest.fixture
-def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def shipped(tmp_path, monkeypatch):
     """An own folder in the place of what is shipped."""
     monkeypatch.setattr(paths, "COMPUTED", tmp_path / "assets" / "computed")
     return tmp_path / "assets" / "computed"
 
 
-def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
+def test_a_file_gives_back_what_was_written(tmp_path):
     stored = keep(tmp_path)
     assert stored.path == tmp_path / "calibrations" / "openai__clip-vit-base-patch32" / "tasks" / "image-image.json"
     back = files.read(stored.path)
@@ -64,14 +64,14 @@ def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("changes", [{"unrelated": [1, 0]}, {"model": "ssim"}, {"more": 1}])
-def test_a_damaged_file_is_named(tmp_path: Path, changes: dict) -> None:
+def test_a_damaged_file_is_named(tmp_path, changes):
     path = keep(tmp_path).path
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
     with pytest.raises(BadInput, match="clip-vit-base-patch32/tasks/image-image.json is damaged .*calibrate again"):
         files.read(path)
 
 
-def test_the_first_root_wins_and_what_is_damaged_is_a_line(tmp_path: Path) -> None:
+def test_the_first_root_wins_and_what_is_damaged_is_a_line(tmp_path):
     first, second = tmp_path / "results", tmp_path / "shipped"
     keep(first, start=1)
     for pairing in ("image-image", "quality"):
@@ -86,7 +86,7 @@ def test_the_first_root_wins_and_what_is_damaged_is_a_line(tmp_path: Path) -> No
     assert "ssim/tasks/image-image.json is damaged" in damaged and "'nobody/knows'" in unknown
 
 
-def test_the_database_holds_them_and_a_page_can_place_scores(tmp_path: Path, shipped: Path) -> None:
+def test_the_database_holds_them_and_a_page_can_place_scores(tmp_path, shipped):
     keep(shipped, pairing="quality")
     keep(shipped)
     keep(tmp_path / "results", start=0.5)
@@ -105,7 +105,7 @@ def test_the_database_holds_them_and_a_page_can_place_scores(tmp_path: Path, shi
     assert alone.alone and calibrated.place(alone, 0.25).percentile == pytest.approx(25, abs=0.5)
 
 
-def test_one_of_another_model_is_left_out(tmp_path: Path, shipped: Path) -> None:
+def test_one_of_another_model_is_left_out(tmp_path, shipped):
     """And the next root's taken."""
     keep(tmp_path / "results", start=0.5, revision="0" * 40)
     keep(tmp_path / "results", pairing="quality", device="cuda", dtype="bfloat16")
@@ -120,7 +120,7 @@ def test_one_of_another_model_is_left_out(tmp_path: Path, shipped: Path) -> None
     assert [(row.pairing, row.unrelated[0]) for row in frame.itertuples()] == [("image-image", 0), ("quality", 0)]
 
 
-def test_a_branch_may_have_moved_and_an_own_folder_may_not() -> None:
+def test_a_branch_may_have_moved_and_an_own_folder_may_not():
     clip = replace(ROWS[CLIP], revision="main")
     assert build.other_model(clip, {"model": MODELS[CLIP]}) == ""
     tiny = files.read(files.path(paths.COMPUTED, model="tiny", domain="drawn", pairing="image-image"))
@@ -130,7 +130,7 @@ def test_a_branch_may_have_moved_and_an_own_folder_may_not() -> None:
     assert build.other_model(ROWS["tiny"], {}).startswith("its model was not recorded")
 
 
-def test_a_new_calibration_makes_the_database_stale(tmp_path: Path, shipped: Path) -> None:
+def test_a_new_calibration_makes_the_database_stale(tmp_path, shipped):
     results = tmp_path / "results"
     report = build.build(tmp_path / "own.duckdb", results=results)
     for root in (results, shipped):
@@ -141,7 +141,7 @@ def test_a_new_calibration_makes_the_database_stale(tmp_path: Path, shipped: Pat
     assert not build.is_stale(report.path, results=results)
 
 
-def test_what_is_shipped_can_be_read_is_marked_and_has_its_domains() -> None:
+def test_what_is_shipped_can_be_read_is_marked_and_has_its_domains():
     stored, domains, problems = files.every(
         paths.COMPUTED, models=ROWS, differs=lambda model, settings: build.other_model(ROWS[model], settings)
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +20,7 @@ NEAR, SAID, FINE, SHARP, ODD = TASKS
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+def world(tmp_path, monkeypatch):
     monkeypatch.setattr(making, "FEWEST", 5)
     return World(folder=tmp_path)
 
@@ -33,7 +32,7 @@ def made(world: World, *rows: Model, tasks: tuple = (NEAR, SAID, FINE), **given)
     return making.make(rows, drawn, bench=bench, **given, report=said)
 
 
-def test_each_model_has_the_pairings_that_it_can_score(world: World) -> None:
+def test_each_model_has_the_pairings_that_it_can_score(world):
     outcomes = made(world, EYE, VISION, GAUGE)
     assert [(one.model, one.pairing) for one in outcomes] == [
         ("small/eye", "image-image"),
@@ -53,7 +52,7 @@ def test_each_model_has_the_pairings_that_it_can_score(world: World) -> None:
     assert (settings["seed"], settings["pairs"]) == (0, 500) and settings["code"]
 
 
-def test_the_scores_are_those_of_the_procedures(world: World) -> None:
+def test_the_scores_are_those_of_the_procedures(world):
     """Against the whole columns of the task, scored by the functions that visitors' questions use too."""
     near, fine, subject = data(NEAR), data(FINE), world.bench().subject(GAUGE)
     right = [near.alternatives[at].take(np.array([row])) for row, at in enumerate(near.answer.tolist())]
@@ -70,7 +69,7 @@ def test_the_scores_are_those_of_the_procedures(world: World) -> None:
     assert stored["image-image"].separation > 0.8 and stored["image-image"].source == "unisim/near"
 
 
-def test_what_is_there_stays_until_settings_change(world: World) -> None:
+def test_what_is_there_stays_until_settings_change(world):
     first, encoded = made(world, EYE), world.encoded
     again = made(world, EYE)
     assert [one.state for one in again] == ["stored"] * 3 and world.encoded == encoded
@@ -84,7 +83,7 @@ def test_what_is_there_stays_until_settings_change(world: World) -> None:
     assert states == {"image-image": "stored", "image-text": "stored", "quality": "made"}
 
 
-def test_items_that_cannot_be_used_are_left_out(world: World) -> None:
+def test_items_that_cannot_be_used_are_left_out(world):
     held = data(NEAR)
     files = [held.reference.read(row) for row in range(12)]
     files[4] = b"no image"
@@ -94,7 +93,7 @@ def test_items_that_cannot_be_used_are_left_out(world: World) -> None:
         assert (outcome.stored.content.n_matching, outcome.stored.content.n_unrelated) == (11, 11)
 
 
-def test_a_pairing_with_too_few_is_said_and_left_out(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pairing_with_too_few_is_said_and_left_out(world, monkeypatch):
     monkeypatch.setattr(making, "FEWEST", 13)
     lines: list[str] = []
     outcomes = made(world, GAUGE, tasks=(NEAR, FINE, ODD), report=lines.append)
@@ -104,7 +103,7 @@ def test_a_pairing_with_too_few_is_said_and_left_out(world: World, monkeypatch: 
         made(world, GAUGE, tasks=(ODD,))
 
 
-def test_a_model_that_fails_costs_only_itself(world: World) -> None:
+def test_a_model_that_fails_costs_only_itself(world):
     def burst() -> None:
         raise RuntimeError("out of order\nat length")
 

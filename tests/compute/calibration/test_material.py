@@ -20,11 +20,11 @@ def facts(file: bytes) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def scenes() -> tuple[dict, dict]:
+def scenes():
     return drawn.samples(scenes=60, seed=0)
 
 
-def test_drawn_pairs_are_a_scene_each_and_without_photographs(scenes: tuple[dict, dict]) -> None:
+def test_drawn_pairs_are_a_scene_each_and_without_photographs(scenes):
     samples, wholes = scenes
     assert set(samples) == {"image-image", "image-text", "text-text", *drawn.CHANGES}
     for pairing, (sample,) in samples.items():
@@ -35,7 +35,7 @@ def test_drawn_pairs_are_a_scene_each_and_without_photographs(scenes: tuple[dict
     assert all(drawn.scene(drawn.Random(str(seed))).background.photograph == "" for seed in range(200))
 
 
-def test_an_unrelated_caption_is_false_of_its_scene(scenes: tuple[dict, dict]) -> None:
+def test_an_unrelated_caption_is_false_of_its_scene(scenes):
     """No caption of the drawn pairs is the image's own."""
     (sample,) = scenes[0]["image-text"]
     own = dict(zip(sample.matching[0].keys.tolist(), sample.matching[1].keys.tolist(), strict=True))
@@ -43,7 +43,7 @@ def test_an_unrelated_caption_is_false_of_its_scene(scenes: tuple[dict, dict]) -
     assert all(own[image] != text for image, text in crossed)
 
 
-def test_photographs_are_fourteen_scenes_however_many_parts() -> None:
+def test_photographs_are_fourteen_scenes_however_many_parts():
     samples, wholes = photographs.samples(seed=0)
     (pairs,), (captions,) = samples["image-image"], samples["image-text"]
     assert len(wholes["image"]) == len(photographs.CAPTIONS) == 14 < SCENES
@@ -55,7 +55,7 @@ def test_photographs_are_fourteen_scenes_however_many_parts() -> None:
     assert all(facts(wholes["image"].read(row))[2] < 0.25 for row in range(14)), "no flat areas"
 
 
-def test_each_sentence_is_a_scene_of_two_wordings() -> None:
+def test_each_sentence_is_a_scene_of_two_wordings():
     samples, wholes = sentences.samples(seed=0)
     (sample,) = samples["text-text"]
     texts = {column.read(row) for column in sample.matching for row in range(len(column))}
@@ -65,7 +65,7 @@ def test_each_sentence_is_a_scene_of_two_wordings() -> None:
     assert not texts & shown, "none is a ready comparison's"
 
 
-def test_pairs_that_share_an_item_are_of_one_scene() -> None:
+def test_pairs_that_share_an_item_are_of_one_scene():
     first, second = np.array([b"a", b"a", b"b", b"c", b"d"]), np.array([b"x", b"y", b"y", b"z", b"d2"])
     assert np.unique(scenes_of(first, second)).size == 3
     found = scenes_of(first, second)

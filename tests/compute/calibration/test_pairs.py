@@ -49,7 +49,7 @@ def drawn(data: Choices | Retrieval, *, most: int = 1000) -> dict[str, list[Pair
     return material({"t": {"default": data}}, most=most, seed=0)
 
 
-def test_a_reference_matches_its_right_alternative() -> None:
+def test_a_reference_matches_its_right_alternative():
     data = choices(words("r"), pictures("a"), pictures("b"))
     [found] = matching(data)
     assert found.pairing == "image-text" and read(found) == [(f"r{row}", f"a{row}".encode()) for row in range(N)]
@@ -57,7 +57,7 @@ def test_a_reference_matches_its_right_alternative() -> None:
     assert matching(quality) == []
 
 
-def test_queries_match_relevant_documents_and_texts_of_one_image_match() -> None:
+def test_queries_match_relevant_documents_and_texts_of_one_image_match():
     """Query 0 has two captions, one of grade 0; query 2 is an image with a text, which is in no pair."""
     data = Retrieval(
         queries=Mixed(
@@ -78,7 +78,7 @@ def test_queries_match_relevant_documents_and_texts_of_one_image_match() -> None
     assert of_one.related(np.array([0, 2]), np.array([1, 2])).tolist() == [[True, False], [False, True]]
 
 
-def test_unrelated_pairs_are_of_the_same_items_and_never_match() -> None:
+def test_unrelated_pairs_are_of_the_same_items_and_never_match():
     """Each image is near two others: as relevant, or as ignored, or as the same content under another row."""
     twice = images([f"d{row // 2}".encode() for row in range(2 * N)], of="documents")
     query, document = np.repeat(np.arange(N), 2), np.arange(2 * N)
@@ -98,7 +98,7 @@ def test_unrelated_pairs_are_of_the_same_items_and_never_match() -> None:
     assert near.isdisjoint(other)
 
 
-def test_an_item_is_no_pair_with_itself() -> None:
+def test_an_item_is_no_pair_with_itself():
     same = pictures("a")
     data = Retrieval(
         queries=of_side(same),
@@ -110,7 +110,7 @@ def test_an_item_is_no_pair_with_itself() -> None:
     assert all(first != second for first, second in contents(sample.matching) + contents(sample.unrelated))
 
 
-def test_the_draw_follows_from_the_seed_and_tasks_share_it() -> None:
+def test_the_draw_follows_from_the_seed_and_tasks_share_it():
     held = {
         "small": {"default": choices(words("r", 10), pictures("a", 10), pictures("b", 10))},
         "large": {"default": choices(words("s"), pictures("c"), pictures("d"))},
@@ -126,7 +126,7 @@ def test_the_draw_follows_from_the_seed_and_tasks_share_it() -> None:
     assert {task: len(rows) for task, rows in draw(most=1000).items()} == {"small": 20, "large": 2 * N, "again": 2 * N}
 
 
-def test_single_images_are_all_alternatives_once() -> None:
+def test_single_images_are_all_alternatives_once():
     sides = pictures("a"), images([b"a0", *(f"b{row}".encode() for row in range(1, N))], of="b")
     data = Choices(
         names=tuple(map(str, range(N))), alternatives=sides, answer=np.zeros(N, dtype=int), question="sharpness"
@@ -139,7 +139,7 @@ def test_single_images_are_all_alternatives_once() -> None:
     assert pairs.count(drawn(data, most=30)["sharpness"]) == (0, 30)
 
 
-def test_a_derangement_avoids_what_belongs_together() -> None:
+def test_a_derangement_avoids_what_belongs_together():
     for seed in range(20):
         lots = np.random.default_rng(seed)
         together = np.eye(12, dtype=bool) | (lots.random((12, 12)) < 0.4)

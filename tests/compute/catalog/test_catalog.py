@@ -67,7 +67,7 @@ def check_suite(suite: Suite) -> None:
     assert suite.minimum_coverage > 0 or suite.aggregate == "human"
 
 
-def test_every_row_is_sound() -> None:
+def test_every_row_is_sound():
     wrong = []
     for rows, check in (
         (CATALOGUE.models, check_model),
@@ -84,7 +84,7 @@ def test_every_row_is_sound() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_suites_have_the_sizes_the_papers_state() -> None:
+def test_suites_have_the_sizes_the_papers_state():
     """MIEB section 3: 130 tasks, 51 in the lite version; UniSim-Bench tables 2 and 3: 4 and 3 kinds of task."""
     sizes = {suite.key: sum(suite.key in task.suites for task in CATALOGUE.tasks) for suite in CATALOGUE.suites}
     assert (sizes["mieb"], sizes["mieb-lite"], sizes["mieb-img"]) == (130, 51, 49)
@@ -95,7 +95,7 @@ def test_suites_have_the_sizes_the_papers_state() -> None:
     assert len({task.category for task in CATALOGUE.tasks if "unisim-ood" in task.suites}) == 3
 
 
-def test_an_unknown_key_is_told_the_nearest() -> None:
+def test_an_unknown_key_is_told_the_nearest():
     with pytest.raises(UnknownKey, match="'openai/clip-vit-large-patch14'"):
         CATALOGUE.model("openai/clip-vit-large-pach14")
     with pytest.raises(BadInput, match="'retreival'; there are: choice, "):
@@ -106,7 +106,7 @@ def test_an_unknown_key_is_told_the_nearest() -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     return Path(shutil.copytree(CATALOG, tmp_path / "catalog"))
 
 
@@ -117,7 +117,7 @@ def with_cell(folder: Path, name: str, column: str, text: str) -> None:
     frame.to_csv(folder / name, index=False)
 
 
-def test_a_wrong_cell_is_named(folder: Path) -> None:
+def test_a_wrong_cell_is_named(folder):
     for name, column, text in (
         ("models.csv", "kind", "oracle"),
         ("models.csv", "parameters_m", "many"),
@@ -143,7 +143,7 @@ def test_a_wrong_cell_is_named(folder: Path) -> None:
         (folder / name).write_bytes(whole)
 
 
-def test_the_row_that_contributing_shows_is_read(folder: Path) -> None:
+def test_the_row_that_contributing_shows_is_read(folder):
     row = re.search(r"```csv\n(.+\n)```", (paths.ROOT / "CONTRIBUTING.md").read_text("utf-8"))[1]
     with (folder / "models.csv").open("a", encoding="utf-8") as file:
         file.write(row)
@@ -151,7 +151,7 @@ def test_the_row_that_contributing_shows_is_read(folder: Path) -> None:
     assert (model.key, model.embed_dim, model.image_size, model.license) == ("my-org/my-clip", 512, 224, "mit")
 
 
-def test_every_mieb_task_has_items_of_its_own(folder: Path) -> None:
+def test_every_mieb_task_has_items_of_its_own(folder):
     with_cell(folder, "mieb_tasks.csv", "hf_dataset_path", "")
     with pytest.raises(BadInput, match="mieb_tasks.csv, row 1, column 'dataset'"):
         catalogs.load(folder)
@@ -160,7 +160,7 @@ def test_every_mieb_task_has_items_of_its_own(folder: Path) -> None:
     assert rows.loc[rows.duplicated(items, keep=False), "name"].tolist() == []
 
 
-def test_a_file_that_cannot_be_read_is_named(folder: Path) -> None:
+def test_a_file_that_cannot_be_read_is_named(folder):
     for name in ("models", "tasks", "mieb_tasks"):
         path = folder / f"{name}.csv"
         whole = path.read_bytes()
@@ -181,14 +181,14 @@ my/other,Another,,,,,
 
 
 @pytest.fixture
-def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def table(tmp_path, monkeypatch):
     """A user's table of models."""
     monkeypatch.setattr(paths, "USER_MODELS", tmp_path / "models.csv")
     paths.USER_MODELS.write_text(MINE)
     return paths.USER_MODELS
 
 
-def test_a_users_table_adds_models(table: Path) -> None:
+def test_a_users_table_adds_models(table):
     assert known().models[: len(CATALOGUE.models)] == CATALOGUE.models and known().tasks == CATALOGUE.tasks
     assert known().models[len(CATALOGUE.models) :] == (
         Model(
@@ -225,20 +225,20 @@ def test_a_users_table_adds_models(table: Path) -> None:
         ("title", "name", ("column 'title'",)),
     ],
 )
-def test_a_wrong_cell_of_a_users_table_is_named(table: Path, before: str, after: str, words: tuple[str, ...]) -> None:
+def test_a_wrong_cell_of_a_users_table_is_named(table, before, after, words):
     table.write_text(MINE.replace(before, after, 1))
     assert_refused(likeness("list", "models"), BadInput, "models.csv", *words)
 
 
 @pytest.mark.parametrize("noun", [noun for noun in NOUNS if noun != "options"])
-def test_list_has_one_line_a_row(noun: str) -> None:
+def test_list_has_one_line_a_row(noun):
     found = likeness("list", noun).stdout.splitlines()
     assert [line.split()[0] for line in found] == [row.key for row in getattr(CATALOGUE, noun)]
     assert not any("None" in line for line in found)
     assert_refused(likeness("list", f"{noun}x"), BadInput, f"{noun}x")
 
 
-def test_what_cannot_be_computed_and_what_to_know_before_a_run_is_listed() -> None:
+def test_what_cannot_be_computed_and_what_to_know_before_a_run_is_listed():
     found = {line.split()[0]: line for line in lines(CATALOGUE, noun="models")}
     assert "not computable" in found["salesforce/blip-vqa-base"] and "caution" in found["tiger-lab/vlm2vec-full"]
     assert "caution" not in found["tiny"] and "not computable" not in found["tiny"]
@@ -247,7 +247,7 @@ def test_what_cannot_be_computed_and_what_to_know_before_a_run_is_listed() -> No
     }
 
 
-def test_models_are_listed_by_family_and_by_whether_they_can_run_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_models_are_listed_by_family_and_by_whether_they_can_run_here(monkeypatch):
     monkeypatch.delenv("LIKENESS_ENDPOINT", raising=False)
     monkeypatch.setattr("compute.versions.metadata.version", _without_scipy)
     runnable, missing = (
@@ -272,7 +272,7 @@ def _without_scipy(name: str) -> str:
     return "1.0"
 
 
-def test_options_are_listed_with_their_values_and_owners() -> None:
+def test_options_are_listed_with_their_values_and_owners():
     found = {line.split()[0]: line for line in lines(CATALOGUE, noun="options")}
     assert "prompt, clip-iqa, clip-iqa-tempered  (choice)" in found["quality"]
     assert "sum, joint  (retrieval, multiple_choice; e5_v takes joint by default; gme takes" in found["fusion"]

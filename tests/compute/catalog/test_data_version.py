@@ -12,7 +12,7 @@ from compute.paths import PUBLISHED
 from compute.types import BadInput
 
 
-def test_the_newest_entry_is_of_the_figures_as_they_are() -> None:
+def test_the_newest_entry_is_of_the_figures_as_they_are():
     newest = data_version.current()
     assert data_version.digest() == newest.digest, (
         "the figures differ from those of the newest entry of assets/published/CHANGELOG.md: add an entry above it "
@@ -20,7 +20,7 @@ def test_the_newest_entry_is_of_the_figures_as_they_are() -> None:
     )
 
 
-def test_the_database_records_the_version(database: Path) -> None:
+def test_the_database_records_the_version(database):
     assert store.recorded(database, "version") == data_version.current().number
 
 
@@ -30,7 +30,7 @@ def copy(folder: Path) -> Path:
     return folder
 
 
-def test_the_digest_sees_a_figure_and_no_end_of_line(tmp_path: Path) -> None:
+def test_the_digest_sees_a_figure_and_no_end_of_line(tmp_path):
     before = data_version.digest(copy(tmp_path))
     assert before == data_version.digest()
     table = tmp_path / "unisim-table-2.csv"
@@ -44,7 +44,7 @@ def test_the_digest_sees_a_figure_and_no_end_of_line(tmp_path: Path) -> None:
     "text",
     ["# Changes\n\n## 1.0\n\n- x\n", "# Changes\n\n## 1.0, 2026-11-20\n\nDigest: `12`\n\n- x\n"],
 )
-def test_an_entry_that_cannot_be_read_is_refused(tmp_path: Path, text: str) -> None:
+def test_an_entry_that_cannot_be_read_is_refused(tmp_path, text):
     (tmp_path / "CHANGELOG.md").write_text(text)
     with pytest.raises(BadInput, match=r"CHANGELOG\.md"):
         data_version.history(tmp_path / "CHANGELOG.md")

@@ -69,7 +69,7 @@ def mteb_says(row: Model) -> Iterator[tuple[str, object]]:
         yield "released", meta.release_date
 
 
-def test_rows_differ_from_mteb_only_where_a_note_says_why() -> None:
+def test_rows_differ_from_mteb_only_where_a_note_says_why():
     kept = noted()
     rows = shipped().models
     new = [
@@ -83,7 +83,7 @@ def test_rows_differ_from_mteb_only_where_a_note_says_why() -> None:
 
 
 @pytest.mark.skipif(not (SHIPPED.is_file() or SNAPSHOT.is_dir()), reason="no model_meta.json is here")
-def test_rows_differ_from_the_public_facts_only_where_a_note_says_why() -> None:
+def test_rows_differ_from_the_public_facts_only_where_a_note_says_why():
     rows = {row.key: row for row in shipped().models}
     differences = {
         (model.key, fact): f"{getattr(rows[model.key], fact)!r}, the file says {getattr(model, fact)!r}"
@@ -97,7 +97,7 @@ def test_rows_differ_from_the_public_facts_only_where_a_note_says_why() -> None:
     assert not kept - set(differences) - of_mteb, "notes of a difference that is none any more"
 
 
-def test_the_rows_that_have_a_public_file_name_it_as_their_source() -> None:
+def test_the_rows_that_have_a_public_file_name_it_as_their_source():
     described = {model.key for model in stated()}
     named = {row.key for row in shipped().models if row.facts_from == SOURCE}
     assert named and (not described or named == described & {row.key for row in shipped().models})

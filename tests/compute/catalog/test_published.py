@@ -17,7 +17,7 @@ FIGURES = published.load(shipped())
 TABLES = published.read_csv(PUBLISHED / "tables.csv")
 
 
-def test_a_printed_number() -> None:
+def test_a_printed_number():
     for text, value in (("85.1", 85.1), ("80.87%", 80.87), ("−3.2", -3.2), (" 7 ", 7), ("+1", 1)):
         assert published.number(text) == value
     for text in ("", DASH, "  "):
@@ -27,7 +27,7 @@ def test_a_printed_number() -> None:
             published.number(text)
 
 
-def test_every_run_and_score_resolves() -> None:
+def test_every_run_and_score_resolves():
     catalog = shipped()
     sources = set(TABLES["source"])
     runs = {run.id: run for run in FIGURES.runs}
@@ -47,7 +47,7 @@ def test_every_run_and_score_resolves() -> None:
     assert set(runs) == {score.run for score in FIGURES.scores}, "a run without a score"
 
 
-def test_one_figure_of_a_cell_is_the_one_shown() -> None:
+def test_one_figure_of_a_cell_is_the_one_shown():
     """Where two tables of a paper disagree both are kept, one of them as the main one."""
     main = {}
     for run in FIGURES.runs:
@@ -68,7 +68,7 @@ for _score in FIGURES.scores:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     return Path(shutil.copytree(PUBLISHED, tmp_path / "published"))
 
 
@@ -84,7 +84,7 @@ def folder(tmp_path: Path) -> Path:
         ("tables.csv", "role", "rolle", "'role'"),
     ],
 )
-def test_a_wrong_cell_is_named(folder: Path, name: str, old: str, new: str, said: str) -> None:
+def test_a_wrong_cell_is_named(folder, name, old, new, said):
     path = folder / name
     text = path.read_text(encoding="utf-8")
     assert old in text

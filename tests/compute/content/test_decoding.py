@@ -46,7 +46,7 @@ def png_header(width: int, height: int) -> bytes:
 
 
 @pytest.mark.parametrize("kind", ["PNG", "BMP", "TIFF", "PPM", "WEBP"])
-def test_lossless_formats_keep_every_pixel(kind: str) -> None:
+def test_lossless_formats_keep_every_pixel(kind):
     image = picture()
     found = decode(saved(image, kind, **({"lossless": True} if kind == "WEBP" else {})))
     assert found.mode == "RGB"
@@ -54,17 +54,17 @@ def test_lossless_formats_keep_every_pixel(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "GIF", "JPEG2000", "AVIF"])
-def test_lossy_formats_are_near(kind: str) -> None:
+def test_lossy_formats_are_near(kind):
     assert apart(decode(saved(picture(), kind)), picture()) < 60
 
 
-def test_the_first_frame_of_an_animation() -> None:
+def test_the_first_frame_of_an_animation():
     frames = [picture(seed=seed).quantize(32) for seed in range(3)]
     data = saved(frames[0], "GIF", save_all=True, append_images=frames[1:])
     assert apart(decode(data), frames[0].convert("RGB")) == 0
 
 
-def test_orientation_is_applied() -> None:
+def test_orientation_is_applied():
     """Reference: case 6 of the EXIF standard, undone by hand with numpy; Pillow knows all eight."""
     image = picture()
     exif = Image.Exif()
@@ -72,7 +72,7 @@ def test_orientation_is_applied() -> None:
     assert np.array_equal(np.asarray(decode(saved(image, "PNG", exif=exif))), np.rot90(np.asarray(image), -1))
 
 
-def test_transparency_is_dropped_and_its_colours_stay() -> None:
+def test_transparency_is_dropped_and_its_colours_stay():
     image = picture()
     clear = image.copy()
     clear.putalpha(0)
@@ -82,7 +82,7 @@ def test_transparency_is_dropped_and_its_colours_stay() -> None:
     assert apart(decode(saved(pair, "PNG")), grey.convert("RGB")) == 0
 
 
-def test_or_composited_on_a_colour() -> None:
+def test_or_composited_on_a_colour():
     """Reference: the blend by hand, in all modes that PNG stores with transparency."""
     image = picture()
     alpha = np.arange(image.width, dtype=np.uint8)[None, :].repeat(image.height, 0) * 10
@@ -99,7 +99,7 @@ def test_or_composited_on_a_colour() -> None:
     assert (found[np.asarray(few) != 3] == np.asarray(few.convert("RGB"))[np.asarray(few) != 3]).all()
 
 
-def test_palettes_are_looked_up(recwarn: pytest.WarningsRecorder) -> None:
+def test_palettes_are_looked_up(recwarn):
     few = picture().quantize(16)
     assert apart(decode(saved(few, "PNG")), few.convert("RGB")) == 0
     assert apart(decode(saved(few, "PNG", transparency=bytes(range(16)))), few.convert("RGB")) == 0
@@ -111,7 +111,7 @@ def with_sbit(data: bytes, bits: int) -> bytes:
     return data[:33] + (1).to_bytes(4) + body + zlib.crc32(body).to_bytes(4) + data[33:]
 
 
-def test_a_stated_range_of_a_deep_grey_is_white() -> None:
+def test_a_stated_range_of_a_deep_grey_is_white():
     """12 bits in 16, as cameras store them; a file that fills the 16 bits, as PNG's rule is, stays as it is."""
     deep = np.array([[0, 1365, 2731, 4095]], dtype=np.uint16)
     png, tiff = saved(Image.fromarray(deep), "PNG"), saved(Image.fromarray(deep), "TIFF", tiffinfo={281: (4095,)})
@@ -123,33 +123,33 @@ def test_a_stated_range_of_a_deep_grey_is_white() -> None:
         assert np.array_equal(np.asarray(decode(with_sbit(data, 12))), np.asarray(decode(data)))
 
 
-def test_deep_greys_are_scaled_not_clipped() -> None:
+def test_deep_greys_are_scaled_not_clipped():
     deep = np.array([[0, 257, 32768, 65535]], dtype=np.uint16)
     for kind in ("PNG", "TIFF"):
         assert np.asarray(decode(saved(Image.fromarray(deep), kind)))[0, :, 0].tolist() == [0, 1, 128, 255]
 
 
-def test_pixels_without_a_stated_range_are_refused() -> None:
+def test_pixels_without_a_stated_range_are_refused():
     for values in (np.ones((2, 2), np.float32), np.full((2, 2), 70000, np.int32)):
         with pytest.raises(BadInput, match="no stated range"):
             decode(saved(Image.fromarray(values), "TIFF"))
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
-def test_a_truncated_file_is_refused(kind: str) -> None:
+def test_a_truncated_file_is_refused(kind):
     data = saved(picture(width=200, height=200), kind)
     with pytest.raises(BadInput, match="damaged|not an image"):
         decode(data[: len(data) // 2])
 
 
 @pytest.mark.parametrize("data", [b"", b"hello", b"\x89PNG\r\n\x1a\n", b"%!PS-Adobe-3.0 EPSF-3.0\n"])
-def test_what_is_no_image_is_refused(data: bytes) -> None:
+def test_what_is_no_image_is_refused(data):
     with pytest.raises(BadInput):
         decode(data)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning:PIL.TiffImagePlugin")
-def test_cut_and_flipped_files_never_raise_anything_else() -> None:
+def test_cut_and_flipped_files_never_raise_anything_else():
     draw = np.random.default_rng(3)
     for kind in ("JPEG", "PNG", "GIF", "WEBP", "TIFF"):
         data = saved(picture(width=60, height=40), kind)
@@ -165,13 +165,13 @@ def test_cut_and_flipped_files_never_raise_anything_else() -> None:
 @pytest.mark.parametrize(
     ("size", "words"), [((8000, 8001), "more than 64 megapixels"), ((1, 200_000), "1,000 times"), ((1001, 1), "times")]
 )
-def test_the_limits_are_read_from_the_header(size: tuple[int, int], words: str) -> None:
+def test_the_limits_are_read_from_the_header(size, words):
     assert opened(png_header(1000, 1)).size == (1000, 1)
     with pytest.raises(BadInput, match=words):
         opened(png_header(*size))
 
 
-def test_texts() -> None:
+def test_texts():
     assert checked(" a cat ") == " a cat "
     for wrong in ("", " \n\t", None):
         with pytest.raises(BadInput):

@@ -59,7 +59,7 @@ def imported(folder: Path, name: str, **changes: object) -> None:
             store.write_parquet(file, frame=store.read_parquet(file).assign(**values))
 
 
-def test_every_bad_file_is_named_and_all_else_is_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_bad_file_is_named_and_all_else_is_served(tmp_path, monkeypatch):
     results = tmp_path / "results"
     monkeypatch.setattr(paths, "COMPUTED", tmp_path / "computed")
     monkeypatch.setattr(paths, "IMPORTED", tmp_path / "shipped")
@@ -147,7 +147,7 @@ def test_every_bad_file_is_named_and_all_else_is_served(tmp_path: Path, monkeypa
         assert connection.execute("SELECT count(*) FROM items").fetchall() == [(6,)]  # of the two sound runs
 
 
-def test_a_file_that_unpacks_to_more_than_any_sound_one_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_unpacks_to_more_than_any_sound_one_is_refused(tmp_path):
     """Before a byte of it is unpacked: what its own footer says is enough."""
     path = tmp_path / "bomb.parquet"
     copy_sql(path, "SELECT repeat('x', 1000) AS image FROM range(10_000)")
@@ -157,7 +157,7 @@ def test_a_file_that_unpacks_to_more_than_any_sound_one_is_refused(tmp_path: Pat
         store.read_parquet(path, most_rows=9_999)
 
 
-def test_a_truncated_database_is_rebuilt_and_another_file_is_not(tmp_path: Path) -> None:
+def test_a_truncated_database_is_rebuilt_and_another_file_is_not(tmp_path):
     path, lines = tmp_path / "own.duckdb", []
     build.build(path, results=tmp_path)
     whole = path.read_bytes()
@@ -169,7 +169,7 @@ def test_a_truncated_database_is_rebuilt_and_another_file_is_not(tmp_path: Path)
     assert lines == ["own.duckdb is damaged: rebuilding it ..."] and not build.is_stale(path, results=tmp_path)
 
 
-def test_dates_decide_nothing(tmp_path: Path) -> None:
+def test_dates_decide_nothing(tmp_path):
     """A source dated in the future, or touched, was not changed; one that is changed and dated back was."""
     results, path = tmp_path / "results", tmp_path / "own.duckdb"
     folder = keep(results).folder

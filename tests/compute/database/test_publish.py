@@ -51,7 +51,7 @@ class Hub:
         return SimpleNamespace(oid="c" * 40)
 
 
-def test_the_files_hold_what_the_database_holds(database: Path, tmp_path: Path) -> None:
+def test_the_files_hold_what_the_database_holds(database, tmp_path):
     """Reference: pandas' own reader of Parquet, and counts asked of the database."""
     rows = publish.write(tmp_path / "new", database=database)
     with store.connect(database) as connection:
@@ -64,7 +64,7 @@ def test_the_files_hold_what_the_database_holds(database: Path, tmp_path: Path) 
         assert copy.execute("SELECT count(*) FROM runs").fetchall()[0][0] > 0
 
 
-def test_the_card_is_one_the_hub_reads_and_counts_origins(database: Path, tmp_path: Path) -> None:
+def test_the_card_is_one_the_hub_reads_and_counts_origins(database, tmp_path):
     publish.write(tmp_path / "new", database=database)
     card = DatasetCard.load(tmp_path / "new" / "README.md")
     assert [entry["config_name"] for entry in card.data.to_dict()["configs"]] == list(publish.TABLES)
@@ -83,15 +83,13 @@ def test_the_card_is_one_the_hub_reads_and_counts_origins(database: Path, tmp_pa
         (HFValidationError("bad"), BadInput, "USER/NAME"),
     ],
 )
-def test_what_the_hub_refuses_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, kind: type, words: str
-) -> None:
+def test_what_the_hub_refuses_is_one_line(tmp_path, monkeypatch, error, kind, words):
     monkeypatch.setattr("huggingface_hub.HfApi", lambda: Hub(error=error))
     with pytest.raises(kind, match=words):
         publish.upload(tmp_path, repo="someone/likeness", private=False)
 
 
-def test_the_command_writes_to_a_folder_or_uploads_and_not_both(database: Path, tmp_path: Path) -> None:
+def test_the_command_writes_to_a_folder_or_uploads_and_not_both(database, tmp_path):
     folder = tmp_path / "out"
     made = CliRunner().invoke(app, ["publish", "--to", str(folder), "--database", str(database)])
     assert made.exit_code == 0 and "scores.parquet: " in made.output and (folder / "README.md").is_file()
@@ -102,9 +100,7 @@ def test_the_command_writes_to_a_folder_or_uploads_and_not_both(database: Path, 
     assert_refused(gone, DatabaseError, "no.duckdb")
 
 
-def test_the_first_snapshot_of_a_version_is_tagged_and_its_card_cites_the_tag(
-    database: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_snapshot_of_a_version_is_tagged_and_its_card_cites_the_tag(database, monkeypatch):
     hub = Hub()
     monkeypatch.setattr("huggingface_hub.HfApi", lambda: hub)
     version = data_version.current()
@@ -117,9 +113,7 @@ def test_the_first_snapshot_of_a_version_is_tagged_and_its_card_cites_the_tag(
     assert f"Published scores {version.number} of {version.date}, tagged `{version.tag}`" in hub.card
 
 
-def test_a_tag_is_never_moved_and_a_later_snapshot_may_have_its_own(
-    database: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tag_is_never_moved_and_a_later_snapshot_may_have_its_own(database, monkeypatch):
     version = data_version.current()
     hub = Hub(tags=(version.tag,))
     monkeypatch.setattr("huggingface_hub.HfApi", lambda: hub)

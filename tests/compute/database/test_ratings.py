@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -68,7 +67,7 @@ def read(path: Path, sql: str) -> pd.DataFrame:
         return connection.execute(sql).df()
 
 
-def test_every_metric_is_that_of_the_evidence(tmp_path: Path) -> None:
+def test_every_metric_is_that_of_the_evidence(tmp_path):
     """Of all pairs, though a page can open five."""
     known = evidence()
     path, left_out = written(tmp_path, ratings={"r": run_folders.table(known)})
@@ -91,7 +90,7 @@ def test_every_metric_is_that_of_the_evidence(tmp_path: Path) -> None:
     assert judge.controllability(parts) == judge.controllability(known)
 
 
-def test_codes_are_those_of_the_procedures() -> None:
+def test_codes_are_those_of_the_procedures():
     assert schema.PAIR_TYPES == PAIR_TYPES
     assert schema.RATING_PROBLEMS == answers.PROBLEMS
 
@@ -109,14 +108,14 @@ def test_codes_are_those_of_the_procedures() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else next(iter(value)),
 )
-def test_what_no_judge_says_is_left_out_and_named(tmp_path: Path, changes: dict[str, Any], reason: str) -> None:
+def test_what_no_judge_says_is_left_out_and_named(tmp_path, changes, reason):
     sound = run_folders.table(evidence())
     path, left_out = written(tmp_path, ratings={"r": sound.assign(**changes), "sound": sound})
     assert list(left_out) == [tmp_path / "r.parquet"] and reason in left_out[tmp_path / "r.parquet"]
     assert read(path, "SELECT DISTINCT run FROM ratings")["run"].tolist() == ["sound"]
 
 
-def test_evidence_of_an_earlier_form_still_builds(tmp_path: Path) -> None:
+def test_evidence_of_an_earlier_form_still_builds(tmp_path):
     """Without the columns its ratings are not known; its items are shown."""
     sound = run_folders.table(evidence())
     path, left_out = written(tmp_path, ratings={"r": sound.drop(columns=["forward", "source"]), "sound": sound})

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import duckdb
 import pandas as pd
@@ -36,7 +35,7 @@ def frames(**changes: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {name: store.frame(rows) for name, rows in nouns.items()} | changes
 
 
-def test_a_task_of_two_suites_shows_once_under_the_first(tmp_path: Path) -> None:
+def test_a_task_of_two_suites_shows_once_under_the_first(tmp_path):
     path = tmp_path / "small.duckdb"
     store.write(path, frames=frames())
     with store.connect(path) as connection:
@@ -68,7 +67,7 @@ def test_a_task_of_two_suites_shows_once_under_the_first(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("nan"), None])
-def test_only_finite_values_are_scores(tmp_path: Path, value: float | None) -> None:
+def test_only_finite_values_are_scores(tmp_path, value):
     scores = pd.DataFrame([{"run": "r", "subset": "default", "metric": "accuracy", "value": value}])
     with pytest.raises(DatabaseError, match="'scores'"):
         store.write(tmp_path / "small.duckdb", frames=frames(scores=scores))
@@ -102,7 +101,7 @@ def test_only_finite_values_are_scores(tmp_path: Path, value: float | None) -> N
     ],
     ids=["twice", "no run", "model twice", "origin", "verdict"],
 )
-def test_what_breaks_a_key_or_a_rule_is_refused_by_name(tmp_path: Path, table: str, again: list[dict]) -> None:
+def test_what_breaks_a_key_or_a_rule_is_refused_by_name(tmp_path, table, again):
     path = tmp_path / "small.duckdb"
     store.write(path, frames=frames())
     before = path.read_bytes()
@@ -112,7 +111,7 @@ def test_what_breaks_a_key_or_a_rule_is_refused_by_name(tmp_path: Path, table: s
     assert [one.name for one in tmp_path.iterdir()] == ["small.duckdb"]
 
 
-def test_a_reader_keeps_its_database_while_another_replaces_it(tmp_path: Path) -> None:
+def test_a_reader_keeps_its_database_while_another_replaces_it(tmp_path):
     """The new file takes the old one's place whole; who has the old one open reads on, who opens now reads the new."""
     path = tmp_path / "small.duckdb"
     store.write(path, frames=frames())
@@ -141,9 +140,7 @@ def test_a_reader_keeps_its_database_while_another_replaces_it(tmp_path: Path) -
 @pytest.mark.parametrize(
     "error", [RuntimeError("Query interrupted"), duckdb.InterruptException("x"), duckdb.Error("KeyboardInterrupt\nAt")]
 )
-def test_an_interrupted_build_damages_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
-) -> None:
+def test_an_interrupted_build_damages_nothing(tmp_path, monkeypatch, error):
     path, items = tmp_path / "a.duckdb", tmp_path / "items.parquet"
     store.write(path, frames=frames(), version="old")
     store.write_parquet(items, frame=pd.DataFrame({"item": ["a"]}))
@@ -161,7 +158,7 @@ def test_an_interrupted_build_damages_nothing(
     assert store.recorded(path, "version") == "old" and len(list(tmp_path.iterdir())) == 2
 
 
-def test_the_app_cannot_write(database: Path) -> None:
+def test_the_app_cannot_write(database):
     with store.connect(database) as connection, pytest.raises(duckdb.Error):
         connection.execute("DELETE FROM scores")
 
@@ -174,7 +171,7 @@ def test_the_app_cannot_write(database: Path) -> None:
         (b"x" * 20000, "damaged"),
     ],
 )
-def test_what_is_no_database_is_said(tmp_path: Path, content: bytes | None, said: str) -> None:
+def test_what_is_no_database_is_said(tmp_path, content, said):
     path = tmp_path / "small.duckdb"
     if content is not None:
         path.write_bytes(content)
@@ -183,7 +180,7 @@ def test_what_is_no_database_is_said(tmp_path: Path, content: bytes | None, said
     assert "program" not in str(raised.value)  # nobody else holds it
 
 
-def test_parquet_gives_back_what_was_written(tmp_path: Path) -> None:
+def test_parquet_gives_back_what_was_written(tmp_path):
     frame = pd.DataFrame({"name": ["a", 'é, "x"'], "value": [0.1, 2.0]})
     path = tmp_path / "it's.parquet"
     store.write_parquet(path, frame=frame)

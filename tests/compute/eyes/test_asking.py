@@ -20,9 +20,7 @@ def pool(count: int, *, of_chance: float | None = None) -> Study:
 
 @pytest.mark.parametrize("of_chance", [None, 0.0, 1.0])
 @pytest.mark.parametrize("count", [1, 7, 200])
-def test_every_question_is_asked_once_and_a_tenth_again_with_its_sides_swapped(
-    count: int, of_chance: float | None
-) -> None:
+def test_every_question_is_asked_once_and_a_tenth_again_with_its_sides_swapped(count, of_chance):
     of = pool(count, of_chance=of_chance)
     order = list(asking.order(of, seed=5))
     assert order == list(asking.order(of, seed=5))
@@ -38,7 +36,7 @@ def test_every_question_is_asked_once_and_a_tenth_again_with_its_sides_swapped(
             assert 5 <= at - order.index(first) <= 9
 
 
-def test_the_two_draws_take_turns_and_seeds_differ() -> None:
+def test_the_two_draws_take_turns_and_seeds_differ():
     orders = [list(islice(asking.order(pool(400), seed=seed), 40)) for seed in range(50)]
     for order in orders:
         draws = [each.draw for each in order if each.draw != REPEAT]
@@ -49,7 +47,7 @@ def test_the_two_draws_take_turns_and_seeds_differ() -> None:
 
 
 @pytest.mark.parametrize("asked", [20, 60])
-def test_the_probability_of_a_question_is_the_share_of_raters_who_are_asked_it(asked: int) -> None:
+def test_the_probability_of_a_question_is_the_share_of_raters_who_are_asked_it(asked):
     """Of 2,000 seeds; and the uniform questions are a uniform draw."""
     of, seeds = pool(80), 2000
     was_asked, uniform, probability = np.zeros((3, seeds, 80))
@@ -65,7 +63,7 @@ def test_the_probability_of_a_question_is_the_share_of_raters_who_are_asked_it(a
     assert np.polyfit(of.chance, uniform.mean(axis=0), 1)[0] == pytest.approx(0, abs=0.015)
 
 
-def test_the_chance_of_a_question_is_the_share_of_pairs_of_models_that_differ() -> None:
+def test_the_chance_of_a_question_is_the_share_of_pairs_of_models_that_differ():
     """Four models, so at most 4 of 6 pairs differ; one without a pick differs from none."""
     picks = np.array([[0, 0, 0, 0], [0, 0, 1, 1], [0, 1, 1, -1], [0, 1, 1, 1]])
     assert asking.chances(picks) == pytest.approx([0, 1, 0.75, 0.5])

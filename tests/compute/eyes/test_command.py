@@ -8,7 +8,6 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-import pytest
 from PIL import Image
 
 from compute.eyes import asking
@@ -44,7 +43,7 @@ def answered(path: Path, *, by: str, count: int) -> None:
     )
 
 
-def test_a_study_is_made_opened_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_study_is_made_opened_and_reported(tmp_path, monkeypatch):
     started = []
     monkeypatch.setattr(os, "execv", lambda program, words: started.append(words))
     made = likeness("eyes", images(tmp_path / "images", 6), "--out", tmp_path / "eyes", "--port", 7899)
@@ -64,7 +63,7 @@ def test_a_study_is_made_opened_and_reported(tmp_path: Path, monkeypatch: pytest
     assert StudyFolder.opened(tmp_path / "eyes").settings.rater == "Ann" and len(started) == 2
 
 
-def test_a_study_that_could_not_be_made_is_tried_again(tmp_path: Path) -> None:
+def test_a_study_that_could_not_be_made_is_tried_again(tmp_path):
     words = ("eyes", images(tmp_path / "images", 4), "--out", tmp_path / "eyes", "--models", "tiny", "--report")
     refused = likeness(*words, "--kind", "text")  # which holds what the command held
     assert_refused(refused, BadInput, "prompt")
@@ -73,7 +72,7 @@ def test_a_study_that_could_not_be_made_is_tried_again(tmp_path: Path) -> None:
     assert StudyFolder.opened(tmp_path / "eyes", writes=False).study.kind == "text"
 
 
-def test_answers_from_elsewhere_make_a_study(tmp_path: Path) -> None:
+def test_answers_from_elsewhere_make_a_study(tmp_path):
     folder = images(tmp_path / "images", 4)
     rows = [f"a red disc,{one:03}.png,{other:03}.png,{one % 2 + 1}" for one in range(4) for other in range(one)]
     table = tmp_path / "given.csv"
@@ -91,7 +90,7 @@ def test_answers_from_elsewhere_make_a_study(tmp_path: Path) -> None:
     assert_refused(likeness("eyes", out, "--left", "alternative_1"), BadInput, "--add")
 
 
-def test_a_model_is_tuned_to_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_is_tuned_to_answers(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "execv", lambda program, words: None)
     out, tuned = tmp_path / "eyes", tmp_path / "tuned"
     likeness("eyes", images(tmp_path / "images", 20), "--out", out, "--models", "ssim")

@@ -35,7 +35,7 @@ def annotation(selected: str | None = None, *, choices: list | None = None, **ot
     return {"result": results, "completed_by": 3, "lead_time": 1.5, "created_at": "2026-01-02T03:04:05Z", **other}
 
 
-def test_images_are_found_by_what_other_programs_call_them() -> None:
+def test_images_are_found_by_what_other_programs_call_them():
     found = {
         "a.png": "a.png",
         "/data/upload/1/0a1b2c3d-a.png": "a.png",
@@ -51,7 +51,7 @@ def test_images_are_found_by_what_other_programs_call_them() -> None:
             NAMES.find(text)
 
 
-def test_label_studio(tmp_path: Path) -> None:
+def test_label_studio(tmp_path):
     data = {"ref": "a.png", "image1": "/data/upload/1/0a1b2c3d-b_c.png", "image2": "/data/local-files/?d=one/d.png"}
     export = [
         task(data, annotation("left"), annotation("right", completed_by={"id": 9, "email": "ann@host.example"})),
@@ -76,7 +76,7 @@ def test_label_studio(tmp_path: Path) -> None:
     ("answer", "choice"),
     [({"pw": [{"selected": "right"}]}, 1), ({"choice": "left"}, 0), ({"sharper": "left_image"}, 0)],
 )
-def test_json_min_and_sides_by_name(tmp_path: Path, answer: dict, choice: int) -> None:
+def test_json_min_and_sides_by_name(tmp_path, answer, choice):
     shared = {"prompt": "a red car", "right_image": "a.png", "left_image": "b c.png", "annotator": 2, "id": 1}
     read = exchange.read(write(tmp_path / "min.json", [shared | answer]), NAMES)
     assert read.kind == "text" and [(each.choice, each.rater) for each in read.judgments] == [(choice, "2")]
@@ -103,7 +103,7 @@ CHOSEN = {
 
 
 @pytest.mark.parametrize("given", CHOSEN)
-def test_the_order_of_columns_tells_sides_and_words_tell_choices(tmp_path: Path, given: tuple[str, str, str]) -> None:
+def test_the_order_of_columns_tells_sides_and_words_tell_choices(tmp_path, given):
     heading, *said = given
     rows = "".join(f"a.png,b c.png,{each}\n" for each in said)
     read = exchange.read(write(tmp_path / "t.csv", f"{heading}\n{rows}"), NAMES)
@@ -131,14 +131,14 @@ UNCLEAR = {
 
 
 @pytest.mark.parametrize("heading", UNCLEAR)
-def test_a_file_that_may_be_meant_in_two_ways_is_refused_as_a_whole(tmp_path: Path, heading: str) -> None:
+def test_a_file_that_may_be_meant_in_two_ways_is_refused_as_a_whole(tmp_path, heading):
     rows = "".join(f"a.png,b c.png,{each}\n" for each in UNCLEAR[heading])
     with pytest.raises(BadInput):
         exchange.read(write(tmp_path / "t.csv", f"{heading}\n{rows}"), NAMES)
 
 
 @pytest.mark.parametrize("fields", [("original", "compressed"), ("url_b", "url_a")])
-def test_json_that_does_not_tell_the_sides_asks_for_them(tmp_path: Path, fields: tuple[str, str]) -> None:
+def test_json_that_does_not_tell_the_sides_asks_for_them(tmp_path, fields):
     data = dict(zip(fields, ("a.png", "b c.png"), strict=True))
     export = write(tmp_path / "export.json", [task(data, annotation("left"))])
     with pytest.raises(BadInput, match=f"{fields[0]} and {fields[1]}.*left"):
@@ -158,21 +158,21 @@ def test_json_that_does_not_tell_the_sides_asks_for_them(tmp_path: Path, fields:
     "heading",
     ["annotator_id", "Annotator Name", "worker_id", "WorkerId", "user_id", "labeler", "completed_by", "judge", "user"],
 )
-def test_raters_are_told_by_many_headings(tmp_path: Path, heading: str) -> None:
+def test_raters_are_told_by_many_headings(tmp_path, heading):
     rows = f",one,two,{heading},choice\n0,a.png,b c.png,x,1\n1,a.png,b c.png,y,2\n"
     read = exchange.read(write(tmp_path / "t.csv", rows), NAMES)
     assert [each.rater for each in read.judgments] == ["x", "y"] and heading in read.read
 
 
 @pytest.mark.parametrize("empty", ["", "None", "nan", "n/a"])
-def test_nothing_chosen_is_no_tie_and_its_question_stays(tmp_path: Path, empty: str) -> None:
+def test_nothing_chosen_is_no_tie_and_its_question_stays(tmp_path, empty):
     rows = f"one,two,rater,choice\na.png,b c.png,x,1\na.png,b c.png,y,tie\na.png,one/d.png,x,{empty}\n"
     read = exchange.read(write(tmp_path / "t.csv", rows), NAMES)
     assert [each.choice for each in read.judgments] == [0, None] and len(read.questions) == 2
     assert "1 rows have no choice" in read.read and not read.skipped
 
 
-def test_tables(tmp_path: Path) -> None:
+def test_tables(tmp_path):
     rows = [
         "alternative_1;alternative_2;choice;rater;time",
         "a.png;one/d.png;2;Ann;2026",
@@ -198,7 +198,7 @@ def test_tables(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content", ["", "{", "[]", "[" * 10_000, "{}", "[null]", '[{"data": 3}]', '[{"data": {}, "annotations": [{}]}]']
 )
-def test_what_is_no_file_of_judgments_is_refused(tmp_path: Path, content: str) -> None:
+def test_what_is_no_file_of_judgments_is_refused(tmp_path, content):
     with pytest.raises(BadInput):
         exchange.read(write(tmp_path / "file.json", content), NAMES)
 
@@ -212,7 +212,7 @@ def started(path: Path) -> StudyFolder:
     return folder
 
 
-def test_files_of_several_raters_merge_once(tmp_path: Path) -> None:
+def test_files_of_several_raters_merge_once(tmp_path):
     folder = started(tmp_path)
     study = folder.study
     folder.add(answer(0, 0))
@@ -236,7 +236,7 @@ def test_files_of_several_raters_merge_once(tmp_path: Path) -> None:
     assert table[1:] == ["question 1,images/a.png,images/b.png,images/c.png,1,2"]
 
 
-def test_the_newest_answer_of_a_rater_counts_and_is_counted(tmp_path: Path) -> None:
+def test_the_newest_answer_of_a_rater_counts_and_is_counted(tmp_path):
     folder = started(tmp_path)
 
     def merge(*rows: str) -> str:

@@ -29,7 +29,7 @@ def answer(order: int, question: int, choice: int | None = 0, **other) -> Judgme
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> StudyFolder:
+def folder(tmp_path):
     for seed, name in enumerate(NAMES):
         drawn(tmp_path / "images" / name, seed=seed)
     made = StudyFolder.created(tmp_path / "eyes", EyesSettings(source=str(tmp_path / "images"), seed=3))
@@ -42,7 +42,7 @@ def closed(folder: StudyFolder) -> Path:
     return folder.path
 
 
-def test_answers_survive_a_killed_process(folder: StudyFolder) -> None:
+def test_answers_survive_a_killed_process(folder):
     folder.add(answer(0, 0))
     folder.add(answer(1, 1, 1))
     path = closed(folder)
@@ -59,7 +59,7 @@ def test_answers_survive_a_killed_process(folder: StudyFolder) -> None:
     assert (last.study, last.settings) == (folder.study, folder.settings)
 
 
-def test_the_folder_is_own_data(folder: StudyFolder, tmp_path: Path) -> None:
+def test_the_folder_is_own_data(folder, tmp_path):
     folder.add(answer(0, 0), answer(1, 1, 1), answer(2, 2, None), answer(3, 0, 1, undone=True))
     folder.add(answer(0, 0, 1, rater="Ann"), answer(1, 1, 1, rater="Ann"))
     (tmp_path / "images").rename(tmp_path / "elsewhere")
@@ -69,7 +69,7 @@ def test_the_folder_is_own_data(folder: StudyFolder, tmp_path: Path) -> None:
     assert items.answer.tolist() == [1] and items.reference.modality == "image"
 
 
-def test_images_are_those_of_the_source_and_bounded(folder: StudyFolder, tmp_path: Path) -> None:
+def test_images_are_those_of_the_source_and_bounded(folder, tmp_path):
     materials = folder.materials()
     assert set(materials.images) == set(NAMES)
     assert materials.images[NAMES[0]]().content.size == (40, 20)
@@ -83,7 +83,7 @@ def test_images_are_those_of_the_source_and_bounded(folder: StudyFolder, tmp_pat
             folder.image(name)
 
 
-def test_what_is_not_a_study_is_refused(folder: StudyFolder, tmp_path: Path) -> None:
+def test_what_is_not_a_study_is_refused(folder, tmp_path):
     with pytest.raises(NotHere, match="likeness eyes"):
         StudyFolder.opened(tmp_path)
     with pytest.raises(BadInput, match="exists"):

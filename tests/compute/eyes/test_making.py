@@ -81,7 +81,7 @@ def made(given: Materials, *models: tuple[Model, Any], seed: int = 0) -> Study:
     return making.study
 
 
-def test_questions_are_drawn_by_the_seed_and_each_image_is_embedded_once() -> None:
+def test_questions_are_drawn_by_the_seed_and_each_image_is_embedded_once():
     eye = Eye()
     study = made(Materials(kind="image", images=images(12)), (EYE, eye), (GAUGE, Gauge()), seed=1)
     assert eye.embedded == 12
@@ -93,7 +93,7 @@ def test_questions_are_drawn_by_the_seed_and_each_image_is_embedded_once() -> No
     assert made(Materials(kind="image", images=images(12)), (EYE, Eye()), seed=2).questions != study.questions
 
 
-def test_questions_on_texts_and_on_quality() -> None:
+def test_questions_on_texts_and_on_quality():
     study = made(Materials(kind="text", images=images(4), prompts=["red", "a red thing"]), (EYE, Eye()))
     assert {study.contents[question[0]] for question in study.questions} == {"red", "a red thing"}
     assert len(study.questions) == 2 * 6  # each text, and each two images
@@ -101,7 +101,7 @@ def test_questions_on_texts_and_on_quality() -> None:
     assert {question[0] for question in study.questions} == {-1} and len(study.questions) == 6
 
 
-def test_copies_are_skipped_and_named() -> None:
+def test_copies_are_skipped_and_named():
     """An equal file, a smaller copy, and a copy of that copy name the image that stays; large images are reduced."""
     first = noise(0, width=900)
     given = images(5) | {
@@ -118,7 +118,7 @@ def test_copies_are_skipped_and_named() -> None:
     assert {"smaller.png", "smallest.png"} < set(kept.contents) and "equal.png" not in kept.contents
 
 
-def test_what_cannot_be_read_is_skipped() -> None:
+def test_what_cannot_be_read_is_skipped():
     broken = {"broken.png": partial(inputs.image, b"\x89PNG\r\n\x1a\nnothing", name="broken.png")}
     study = made(Materials(kind="image", images=broken | images(3), notes=["from before"]), (EYE, Eye()))
     assert study.notes[0] == "from before" and study.notes[1].startswith("broken.png")
@@ -140,12 +140,12 @@ def test_what_cannot_be_read_is_skipped() -> None:
     ],
     ids=["two images", "one image", "no prompt", "a long prompt", "an empty prompt", "no question"],
 )
-def test_too_little_is_refused(given: Materials, what: str) -> None:
+def test_too_little_is_refused(given, what):
     with pytest.raises(BadInput, match=what):
         made(given, (EYE, Eye()))
 
 
-def test_given_questions_keep_their_order_their_copies_and_count_what_is_missing() -> None:
+def test_given_questions_keep_their_order_their_copies_and_count_what_is_missing():
     same = noise(1)
     given = images(3) | {"1 again.png": as_input(same, "1.png"), "1 small.png": as_input(same.resize((24, 18)), "s")}
     questions = [("0.png", "2.png", "1.png"), ("0.png", "1.png", "gone.png"), ("1 again.png", "1 small.png", "0.png")]
@@ -156,7 +156,7 @@ def test_given_questions_keep_their_order_their_copies_and_count_what_is_missing
     assert note.startswith("1 ")
 
 
-def test_a_model_that_fails_is_skipped_and_its_own_reason_is_given() -> None:
+def test_a_model_that_fails_is_skipped_and_its_own_reason_is_given():
     """The other models are asked all the same, as is one that fails for a reason that it does not give."""
     given = images(4) | {"wide.png": as_input(noise(9, width=77), "wide.png")}
     second, third = (replace(EYE, key=key, title=key) for key in ("second", "third"))
@@ -167,7 +167,7 @@ def test_a_model_that_fails_is_skipped_and_its_own_reason_is_given() -> None:
     assert failed.startswith("third ") and "log" in failed
 
 
-def test_models_pick_as_they_do_in_a_run_on_the_same_files(tmp_path: Path) -> None:
+def test_models_pick_as_they_do_in_a_run_on_the_same_files(tmp_path):
     """Reference: compute.evaluate, where the first alternative is right."""
     names = pictures(tmp_path, 8)
     given = {name: partial(_read, tmp_path / name) for name in names}

@@ -19,7 +19,7 @@ NONE = [None] * COUNT
 
 
 @pytest.fixture
-def three() -> Study:
+def three():
     """One model that is always right, one never, and one that is always tied."""
     return study({"never": OPPOSITE, "right": TRUTH, "tied": [NO_PICK] * COUNT}, [0.5] * COUNT)
 
@@ -28,7 +28,7 @@ def found(of: Study, choices: Sequence[int | None], *, count: int = 60) -> EyesR
     return report(of, judgments(of, choices, count=count))
 
 
-def test_a_rater_who_answers_as_one_model_does(three: Study) -> None:
+def test_a_rater_who_answers_as_one_model_does(three):
     """60 judgments are 54 questions, about half of them uniform, and 6 of those again."""
     answer = found(three, TRUTH)
     assert (answer.judgments, answer.cannot_tell, answer.raters, answer.alpha) == (54, 0, ("me",), None)
@@ -51,7 +51,7 @@ def test_a_rater_who_answers_as_one_model_does(three: Study) -> None:
     assert "RIGHT" in answer.lead and "NEVER" not in answer.lead
 
 
-def test_who_cannot_tell_says_nothing_about_models(three: Study) -> None:
+def test_who_cannot_tell_says_nothing_about_models(three):
     answer = found(three, NONE)
     assert answer.cannot_tell == answer.judgments == 54
     assert [each.agreement.n for each in answer.models] == [0, 0, 0]
@@ -60,7 +60,7 @@ def test_who_cannot_tell_says_nothing_about_models(three: Study) -> None:
     assert "nan" not in answer.lead
 
 
-def test_a_rater_without_a_preference_separates_no_models() -> None:
+def test_a_rater_without_a_preference_separates_no_models():
     of = study({"a": TRUTH, "b": OPPOSITE})
     answer = found(of, np.random.default_rng(5).integers(2, size=COUNT).tolist())
     (pair,) = answer.pairs
@@ -69,7 +69,7 @@ def test_a_rater_without_a_preference_separates_no_models() -> None:
     assert "B" in answer.lead and "A" in answer.lead
 
 
-def test_models_are_compared_at_looks_and_the_verdict_stays_until_the_next(three: Study) -> None:
+def test_models_are_compared_at_looks_and_the_verdict_stays_until_the_next(three):
     answers = [found(three, TRUTH, count=count) for count in (55, 56, 65)]
     assert [(each.judgments, each.compared, each.next_look) for each in answers] == [
         (50, 50, 60),
@@ -80,7 +80,7 @@ def test_models_are_compared_at_looks_and_the_verdict_stays_until_the_next(three
     assert "60" in answers[0].rests_on
 
 
-def test_a_rater_may_look_at_any_time_and_stop() -> None:
+def test_a_rater_may_look_at_any_time_and_stop():
     """Seven equal models, 100 raters, of whom a test at each look alone would fail 18."""
     draw, wrong, looks = np.random.default_rng(8), 0, (20, 40, 80, 160, 320)
     for _ in range(100):
@@ -91,7 +91,7 @@ def test_a_rater_may_look_at_any_time_and_stop() -> None:
     assert 0 < wrong <= 6
 
 
-def test_models_with_the_same_picks_are_not_compared_and_a_study_without_models_is_read() -> None:
+def test_models_with_the_same_picks_are_not_compared_and_a_study_without_models_is_read():
     answer = found(study({"a": TRUTH, "b": TRUTH}), TRUTH)
     (pair,) = answer.pairs
     assert (pair.n, pair.is_significant, pair.more) == (0, False, None) and np.isnan(pair.sided)
@@ -100,7 +100,7 @@ def test_models_with_the_same_picks_are_not_compared_and_a_study_without_models_
     assert answer.models == answer.pairs == () and answer.judgments == 54 and answer.lead
 
 
-def test_undone_judgments_do_not_count_and_of_repeated_rows_the_last_does(three: Study) -> None:
+def test_undone_judgments_do_not_count_and_of_repeated_rows_the_last_does(three):
     rows = judgments(three, TRUTH, count=60)
     wrong = [row.model_copy(update={"choice": 1 - row.choice}) for row in rows]
     assert report(three, [*wrong, *rows]) == report(three, rows)
@@ -109,7 +109,7 @@ def test_undone_judgments_do_not_count_and_of_repeated_rows_the_last_does(three:
     assert report(three, [*rows, *undone, *rows[-10:]]).judgments == 54
 
 
-def test_the_answer_needs_enough_judgments(three: Study) -> None:
+def test_the_answer_needs_enough_judgments(three):
     """Repeats do not count: 22 judgments are 20 questions."""
     with pytest.raises(BadInput, match=str(FIRST_REPORT)):
         report(three, judgments(three, TRUTH, count=21))
@@ -127,7 +127,7 @@ def test_the_answer_needs_enough_judgments(three: Study) -> None:
     assert "nan" not in report(small, judgments(small, [None] * 3, count=3)).lead
 
 
-def test_two_raters_with_questions_of_their_own(three: Study) -> None:
+def test_two_raters_with_questions_of_their_own(three):
     """One agrees with a model, the other with its opposite, on the questions that both got."""
     first = judgments(three, TRUTH, count=60, seed=1, rater="one")
     other = judgments(three, OPPOSITE, count=60, seed=2, rater="two")
@@ -139,7 +139,7 @@ def test_two_raters_with_questions_of_their_own(three: Study) -> None:
     assert answer.consistency.n == 12
 
 
-def test_the_headline_is_of_answers_to_uniform_questions_only() -> None:
+def test_the_headline_is_of_answers_to_uniform_questions_only():
     """A model agrees only where models disagree, and those questions alone are drawn by the other draw."""
     hard = [at % 2 for at in range(COUNT)]
     of = study({"a": [t if h else 1 - t for t, h in zip(TRUTH, hard, strict=True)]}, [float(h) for h in hard])
@@ -147,7 +147,7 @@ def test_the_headline_is_of_answers_to_uniform_questions_only() -> None:
     assert np.mean(values) == pytest.approx(0.5, abs=0.03)
 
 
-def test_judgments_made_elsewhere_are_read(three: Study) -> None:
+def test_judgments_made_elsewhere_are_read(three):
     rows = [
         Judgment(time="", order=at, question=at, draw="given", left=1, choice=TRUTH[at], seconds=0) for at in range(30)
     ]
@@ -156,7 +156,7 @@ def test_judgments_made_elsewhere_are_read(three: Study) -> None:
     assert answer.models[0].agreement.value == 1 and answer.consistency.n == 0
 
 
-def test_too_many_raters_are_refused(three: Study) -> None:
+def test_too_many_raters_are_refused(three):
     rows = [
         Judgment(time="", seed=seed, order=0, question=0, draw="uniform", left=0, choice=0)
         for seed in range(MOST_RATERS + 1)
@@ -165,7 +165,7 @@ def test_too_many_raters_are_refused(three: Study) -> None:
         parsed({"study": three.model_dump(), "judgments": [row.model_dump() for row in rows]}, name="It")
 
 
-def test_alpha_of_the_published_example() -> None:
+def test_alpha_of_the_published_example():
     """Krippendorff (2011), nominal data of four observers and twelve units with missing values: 0.743."""
     units = ["111", "2232", "3333", "3333", "2222", "1234", "4444", "1121", "2222", "555", "11", "3"]
     assert krippendorff_alpha(units) == pytest.approx(0.743, abs=5e-4)

@@ -24,7 +24,7 @@ def task(title: str, *, metric: str, **fields: Any) -> Task:
 
 
 @pytest.fixture
-def catalog() -> Catalog:
+def catalog():
     benchmarks = tuple(
         Benchmark(key=key, title=key, paper="", url="", description="", bibtex="") for key in ("mieb", "unisim")
     )

@@ -15,7 +15,7 @@ MTEB_SOURCE = "https://github.com/embeddings-benchmark/mteb/"
 
 
 @pytest.fixture
-def catalog(catalog: Catalog) -> Catalog:
+def catalog(catalog):
     """The small catalogue, with data sets that the hub has."""
     from dataclasses import replace
 
@@ -54,7 +54,7 @@ def values(imported: Imported) -> dict[tuple[str, str, str], float]:
     return {(task[score.run], score.subset, score.metric): score.value for score in imported.scores}
 
 
-def test_a_figure_becomes_a_score_of_a_declared_model(tmp_path: Path, catalog: Catalog) -> None:
+def test_a_figure_becomes_a_score_of_a_declared_model(tmp_path, catalog):
     notes = "metric: accuracy; unit: %; n: 10000; standard error: 0.38; dtype: float32"
     imported = read(tmp_path, catalog, entry(notes=notes, source="https://example.org/x"))
     [run], [score], [model] = imported.runs, imported.scores, imported.models
@@ -78,9 +78,7 @@ def test_a_figure_becomes_a_score_of_a_declared_model(tmp_path: Path, catalog: C
         ("120", "", "", None),
     ],
 )
-def test_a_unit_is_known_or_the_figure_is_left_out(
-    tmp_path: Path, catalog: Catalog, value: str, notes: str, source: str, stored: float | None
-) -> None:
+def test_a_unit_is_known_or_the_figure_is_left_out(tmp_path, catalog, value, notes, source, stored):
     imported = read(tmp_path, catalog, entry(value=value, notes=notes, source=source))
     if stored is None:
         assert imported.scores == () == imported.runs == imported.models
@@ -90,7 +88,7 @@ def test_a_unit_is_known_or_the_figure_is_left_out(
         assert imported.problems == ()
 
 
-def test_ids_name_subsets_splits_and_metrics(tmp_path: Path, catalog: Catalog) -> None:
+def test_ids_name_subsets_splits_and_metrics(tmp_path, catalog):
     name, dataset = "XFlickr30kCoT2IRetrieval", "mteb/xflickr30kcot2iretrieval"
     imported = read(
         tmp_path,
@@ -108,7 +106,7 @@ def test_ids_name_subsets_splits_and_metrics(tmp_path: Path, catalog: Catalog) -
     }
 
 
-def test_other_tasks_and_metrics_are_skipped_with_their_reason(tmp_path: Path, catalog: Catalog) -> None:
+def test_other_tasks_and_metrics_are_skipped_with_their_reason(tmp_path, catalog):
     imported = read(
         tmp_path,
         catalog,
@@ -120,9 +118,7 @@ def test_other_tasks_and_metrics_are_skipped_with_their_reason(tmp_path: Path, c
     assert "by its notes" in str(imported.problems[0]) and imported.scores == ()
 
 
-def test_values_that_contradict_each_other_are_left_out_and_equal_ones_are_one(
-    tmp_path: Path, catalog: Catalog
-) -> None:
+def test_values_that_contradict_each_other_are_left_out_and_equal_ones_are_one(tmp_path, catalog):
     imported = read(tmp_path / "a", catalog, entry(), entry(value="82.6"))
     assert imported.scores == () and "2 values that differ" in str(imported.problems[0])
     same = read(tmp_path / "b", catalog, entry(), entry(task="CIFAR10_default_test", value="82.50"))
@@ -146,9 +142,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_files_are_named_and_harm_no_other(
-    tmp_path: Path, catalog: Catalog, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hostile_files_are_named_and_harm_no_other(tmp_path, catalog, name, monkeypatch):
     monkeypatch.chdir(tmp_path)
     imported = read(tmp_path, catalog, HOSTILE[name], entry())
     assert values(imported) == {("mieb/cifar10", "default", "accuracy"): 0.825}
@@ -157,7 +151,7 @@ def test_hostile_files_are_named_and_harm_no_other(
     assert not (tmp_path / "pwned").exists()
 
 
-def test_files_of_the_hubs_cache_are_links_that_are_read(tmp_path: Path, catalog: Catalog) -> None:
+def test_files_of_the_hubs_cache_are_links_that_are_read(tmp_path, catalog):
     blob = tmp_path / "models--Org--New" / "blobs" / "abc"
     folder = tmp_path / "models--Org--New" / "snapshots" / ("c" * 40) / ".eval_results"
     folder.mkdir(parents=True)
@@ -180,9 +174,7 @@ def test_files_of_the_hubs_cache_are_links_that_are_read(tmp_path: Path, catalog
         ("full", "", "name the model"),
     ],
 )
-def test_what_cannot_be_read_at_all_is_refused(
-    tmp_path: Path, catalog: Catalog, where: str, model: str, words: str
-) -> None:
+def test_what_cannot_be_read_at_all_is_refused(tmp_path, catalog, where, model, words):
     (tmp_path / "empty").mkdir()
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x.yaml").write_text(entry())

@@ -65,7 +65,7 @@ def put(root: Path, name: str, content: Any, *, model: str = "Org__Some-Model", 
     return path
 
 
-def test_a_sound_repository_becomes_runs_scores_and_models(tmp_path: Path, catalog: Catalog) -> None:
+def test_a_sound_repository_becomes_runs_scores_and_models(tmp_path, catalog):
     put(tmp_path, "model_meta", META)
     put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.9, accuracy=0.9)))
     put(
@@ -236,13 +236,13 @@ def read(folder: Path, catalog: Catalog, files: list[tuple]) -> tuple[Imported, 
 
 
 @pytest.mark.parametrize("kind", SOUND)
-def test_what_is_read(kind: str, tmp_path: Path, catalog: Catalog) -> None:
+def test_what_is_read(kind, tmp_path, catalog):
     files, expected = SOUND[kind]
     imported, words = read(tmp_path, catalog, files)
     assert words == expected and not imported.problems and not imported.skipped
 
 
-def test_where_a_value_is_from_is_kept(tmp_path: Path, catalog: Catalog) -> None:
+def test_where_a_value_is_from_is_kept(tmp_path, catalog):
     names = ("old files name another metric as main score", "the own name of a metric")
     imported, _ = read(tmp_path, catalog, [file for name in names for file in SOUND[name][0]])
     fields = {run.task: (run.settings["field"], run.settings.get("main_score")) for run in imported.runs}
@@ -253,7 +253,7 @@ def test_where_a_value_is_from_is_kept(tmp_path: Path, catalog: Catalog) -> None
     }
 
 
-def test_a_model_is_described_by_its_primary_revision(tmp_path: Path, catalog: Catalog) -> None:
+def test_a_model_is_described_by_its_primary_revision(tmp_path, catalog):
     described = [("model_meta", {**META, "revision": OLD, "embed_dim": 256}, OF_OLD), ("model_meta", META)]
     imported, _ = read(
         tmp_path, catalog, [*described, *SOUND["the newest revision is primary, and others fill its gaps"][0]]
@@ -316,7 +316,7 @@ PROBLEMS: dict[str, tuple[list[tuple], str, str]] = {
 
 
 @pytest.mark.parametrize("kind", PROBLEMS)
-def test_what_is_damaged_is_named_and_left_out(kind: str, tmp_path: Path, catalog: Catalog) -> None:
+def test_what_is_damaged_is_named_and_left_out(kind, tmp_path, catalog):
     files, path, reason = PROBLEMS[kind]
     imported, words = read(tmp_path, catalog, [*files, (VOC, result(VOC, entry(0.6)))])
     assert words == {"voc2007 b test default lrap 0.6 main primary"}
@@ -325,19 +325,19 @@ def test_what_is_damaged_is_named_and_left_out(kind: str, tmp_path: Path, catalo
     assert imported.models == (Model(key="org/some-model", title="Some-Model", organisation="The Org"),)
 
 
-def test_an_unknown_task_is_a_named_skip(tmp_path: Path, catalog: Catalog) -> None:
+def test_an_unknown_task_is_a_named_skip(tmp_path, catalog):
     imported, words = read(tmp_path, catalog, [(name, result(name, entry(0.6))) for name in ("Banking77", CIFAR)])
     assert len(words) == 1 and imported.problems == () and "'Banking77'" in imported.skipped[0].reason
 
 
-def test_a_folder_without_results_is_an_error(tmp_path: Path, catalog: Catalog) -> None:
+def test_a_folder_without_results_is_an_error(tmp_path, catalog):
     for folder in (tmp_path, tmp_path / "missing"):
         with pytest.raises(BadInput, match="folder"):
             read_mteb_results(folder, catalog=catalog)
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="the real result files are not part of the repository")
-def test_every_real_result_file_is_read() -> None:
+def test_every_real_result_file_is_read():
     imported = read_mteb_results(REAL, catalog=shipped())
     assert imported.problems == () and len(imported.runs) > 5000
     assert len({run.id for run in imported.runs}) == len(imported.runs)
@@ -345,7 +345,7 @@ def test_every_real_result_file_is_read() -> None:
     assert {run.model for run in imported.runs} <= known
 
 
-def test_fetching_asks_for_the_files_of_the_tasks_at_one_commit(tmp_path: Path, catalog: Catalog, monkeypatch) -> None:
+def test_fetching_asks_for_the_files_of_the_tasks_at_one_commit(tmp_path, catalog, monkeypatch):
     asked: dict[str, Any] = {}
     monkeypatch.setattr(
         "huggingface_hub.snapshot_download", lambda repo_id, **options: asked.update(options, repo_id=repo_id)
@@ -358,7 +358,7 @@ def test_fetching_asks_for_the_files_of_the_tasks_at_one_commit(tmp_path: Path, 
     assert len(asked["allow_patterns"]) == len(catalog.tasks) + 1
 
 
-def test_a_branch_is_resolved_to_its_commit(tmp_path: Path, catalog: Catalog, monkeypatch) -> None:
+def test_a_branch_is_resolved_to_its_commit(tmp_path, catalog, monkeypatch):
     class Info:
         sha = OLD
 
@@ -369,7 +369,7 @@ def test_a_branch_is_resolved_to_its_commit(tmp_path: Path, catalog: Catalog, mo
     assert asked["revision"] == OLD
 
 
-def test_fetching_offline_is_one_clear_error(tmp_path: Path, catalog: Catalog, monkeypatch) -> None:
+def test_fetching_offline_is_one_clear_error(tmp_path, catalog, monkeypatch):
     from huggingface_hub.errors import LocalEntryNotFoundError
 
     def offline(*_: Any, **__: Any) -> None:

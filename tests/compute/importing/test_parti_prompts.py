@@ -50,13 +50,13 @@ def run(root: Path, *arguments: object) -> Result:
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(tmp_path):
     published(tmp_path, "one")
     published(tmp_path, "two", first=10)
     return tmp_path
 
 
-def test_one_table_of_prompts_generators_images_and_votes(root: Path) -> None:
+def test_one_table_of_prompts_generators_images_and_votes(root):
     votes, out = root / "votes.csv", root / "parti.parquet"
     votes.write_text("question,result\n0,one\n0,two\n0,one\n2,two\n2,three\n9,one\n")
     ended = run(root, "--out", out, "--votes", votes)
@@ -77,20 +77,20 @@ def test_one_table_of_prompts_generators_images_and_votes(root: Path) -> None:
     assert people.names == ("one", "two") and people.wins.tolist() == [[0, 2], [2, 0]]
 
 
-def test_votes_by_prompt_with_counts_are_the_same(root: Path) -> None:
+def test_votes_by_prompt_with_counts_are_the_same(root):
     votes, out = root / "votes.jsonl", root / "parti.parquet"
     votes.write_text('{"Prompt": "a dog", "model_name": "one", "votes": 2}\n')
     assert run(root, "--out", out, "--votes", votes).exit_code == 0
     assert [row["votes"] for row in pq.read_table(out).to_pylist()] == [2, 0, 0, 0, 0, 0]
 
 
-def test_without_votes_the_column_is_empty_and_it_is_said(root: Path) -> None:
+def test_without_votes_the_column_is_empty_and_it_is_said(root):
     ended = run(root, "--out", root / "parti.parquet")
     assert "without --votes the column of votes is empty" in ended.stderr
     assert {row["votes"] for row in pq.read_table(root / "parti.parquet").to_pylist()} == {None}
 
 
-def test_other_layouts_are_refused_with_what_there_is(root: Path, tmp_path: Path) -> None:
+def test_other_layouts_are_refused_with_what_there_is(root, tmp_path):
     votes, out = root / "votes.csv", root / "parti.parquet"
     for text, words in (
         ("who,what\na,b\n", "generator, model_name)"),
@@ -106,7 +106,7 @@ def test_other_layouts_are_refused_with_what_there_is(root: Path, tmp_path: Path
     assert missing.exit_code == 1 and "hf download diffusers-parti-prompts/sd-v1-5" in missing.stderr
 
 
-def test_missing_images_are_named(tmp_path: Path) -> None:
+def test_missing_images_are_named(tmp_path):
     published(tmp_path, "one")
     published(tmp_path, "two", prompts=PROMPTS[:1])
     ended = run(tmp_path, "--out", tmp_path / "parti.parquet")

@@ -19,7 +19,7 @@ def read(tmp_path: Path, text: str, catalog: Catalog) -> Imported:
     return read_scores_csv(path, catalog=catalog)
 
 
-def test_a_table_of_scores_is_read(tmp_path: Path, catalog: Catalog) -> None:
+def test_a_table_of_scores_is_read(tmp_path, catalog):
     imported = read(
         tmp_path,
         f"{HEAD},subset,n,stderr,source,printed\n"
@@ -42,17 +42,17 @@ def test_a_table_of_scores_is_read(tmp_path: Path, catalog: Catalog) -> None:
     assert imported.models == imported.tasks == imported.metrics == ()
 
 
-def test_the_semicolons_and_commas_of_a_spreadsheet_are_read(tmp_path: Path, catalog: Catalog) -> None:
+def test_the_semicolons_and_commas_of_a_spreadsheet_are_read(tmp_path, catalog):
     text = "\ufeffbenchmark;model;task;metric;value\nmieb;org/known;mieb/cifar10;accuracy;0,851\n"
     assert [score.value for score in read(tmp_path, text, catalog).scores] == [0.851]
 
 
-def test_a_score_can_have_an_interval_of_its_own(tmp_path: Path, catalog: Catalog) -> None:
+def test_a_score_can_have_an_interval_of_its_own(tmp_path, catalog):
     imported = read(tmp_path, f"{HEAD},low,high\nmieb,org/known,mieb/cifar10,accuracy,0.851,0.8,0.85\n", catalog)
     assert [(score.low, score.high) for score in imported.scores] == [(0.8, 0.85)]
 
 
-def test_a_table_can_declare_what_is_new(tmp_path: Path, catalog: Catalog) -> None:
+def test_a_table_can_declare_what_is_new(tmp_path, catalog):
     imported = read(
         tmp_path,
         f"{HEAD},subset,model_title,model_kind,task_title,task_category,higher_is_better\n"
@@ -70,7 +70,7 @@ def test_a_table_can_declare_what_is_new(tmp_path: Path, catalog: Catalog) -> No
     assert len(imported.scores) == 2
 
 
-def test_a_known_model_or_task_can_be_declared_again_as_it_is(tmp_path: Path, catalog: Catalog) -> None:
+def test_a_known_model_or_task_can_be_declared_again_as_it_is(tmp_path, catalog):
     imported = read(
         tmp_path,
         f"{HEAD},model_title,model_kind,task_title,task_category,higher_is_better\n"
@@ -141,7 +141,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-def test_a_wrong_table_is_one_line_that_names_file_and_remedy(kind: str, tmp_path: Path, catalog: Catalog) -> None:
+def test_a_wrong_table_is_one_line_that_names_file_and_remedy(kind, tmp_path, catalog):
     text, reason = REFUSED[kind]
     with pytest.raises(LikenessError, match="scores.csv") as caught:
         read(tmp_path, text, catalog)

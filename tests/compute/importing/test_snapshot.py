@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from compute import paths
 from compute.__main__ import app
-from compute.catalog import Catalog
 from compute.database import store
 from compute.importing import read_mteb_results, snapshot
 from tests.compute.importing.test_mteb import META, NEW, OLD, entry, put, result
 
 
 @pytest.fixture
-def repository(tmp_path: Path) -> Path:
+def repository(tmp_path):
     """Two models, one of two revisions, in the layout of the public repository."""
     put(tmp_path, "model_meta", {**META, "max_tokens": float("inf"), "training_datasets": {"MNLI": ["train"]}})
     put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.9)))
@@ -28,7 +26,7 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_is_shipped_is_what_an_import_reads(repository: Path, catalog: Catalog) -> None:
+def test_what_is_shipped_is_what_an_import_reads(repository, catalog):
     imported = read_mteb_results(repository, catalog=catalog)
     path = snapshot.ship(imported, catalog=catalog, folder=repository / "out", commit=NEW, date="2026-08-20")
     about = snapshot.manifest(path.parent)
@@ -45,7 +43,7 @@ def test_what_is_shipped_is_what_an_import_reads(repository: Path, catalog: Cata
         assert read.astype(str).equals(made.astype(str)), noun
 
 
-def test_what_changed_is_said(repository: Path, catalog: Catalog) -> None:
+def test_what_changed_is_said(repository, catalog):
     imported = read_mteb_results(repository, catalog=catalog)
     before = snapshot.rows(imported, catalog=catalog)
     assert "0 changed" in snapshot.changes(before, before, metrics=catalog.metrics)[0]
@@ -61,7 +59,7 @@ def test_what_changed_is_said(repository: Path, catalog: Catalog) -> None:
     assert snapshot.changes(after, before, metrics=catalog.metrics)[0] == "- model gone: Org__Other"
 
 
-def test_shipping_needs_to_know_what_is_shipped(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shipping_needs_to_know_what_is_shipped(repository, monkeypatch):
     monkeypatch.setattr(paths, "IMPORTED", repository / "shipped")
     command = ["import", "mteb-results", str(repository), "--ship"]
     refused = CliRunner().invoke(app, command)
@@ -71,7 +69,7 @@ def test_shipping_needs_to_know_what_is_shipped(repository: Path, monkeypatch: p
     assert made.stdout.count("- new model: ") == 2 and (paths.IMPORTED / "mteb.parquet").is_file()
 
 
-def test_the_newer_of_two_collections_has_what_both_hold(repository: Path, catalog: Catalog) -> None:
+def test_the_newer_of_two_collections_has_what_both_hold(repository, catalog):
     from compute.importing.collection import Loaded, joined
 
     imported = read_mteb_results(repository, catalog=catalog)

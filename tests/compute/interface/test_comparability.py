@@ -57,9 +57,7 @@ def of_origins(scores: ScoreTable, *origins: str) -> ScoreTable:
     return replace(scores, origins=tuple(origins[at % len(origins)] for at in range(len(scores.models))))
 
 
-def test_a_rank_among_all_origins_counts_them_and_says_that_others_computed_most(
-    database: Path, tmp_path: Path
-) -> None:
+def test_a_rank_among_all_origins_counts_them_and_says_that_others_computed_most(database, tmp_path):
     result = ranked(runs_of(tmp_path), of_origins(rows(database), "published", "imported", "computed"), "all")
     counts = result.others
     assert sum(counts.values()) == result.of - 1 and min(counts.values()) > 0
@@ -79,15 +77,13 @@ def test_a_rank_among_all_origins_counts_them_and_says_that_others_computed_most
         ({"items": 40, "catalogue_items": 1824}, "has 40 items here, 1,824 in the catalogue."),
     ],
 )
-def test_the_protocol_is_the_same_only_where_no_run_departs_from_it(
-    database: Path, tmp_path: Path, given: dict[str, object], sentence: str
-) -> None:
+def test_the_protocol_is_the_same_only_where_no_run_departs_from_it(database, tmp_path, given, sentence):
     assert compared(runs_of(tmp_path / "usual", variant="quality=prompt"), rows(database)).unlike == ()
     comparable = compared(runs_of(tmp_path / "other", **given), rows(database))
     assert f"{counting()[0].key} {sentence}" in str(comparable) and comparable.unlike
 
 
-def test_runs_of_two_revisions_or_number_formats_are_said_to_be_mixed(database: Path, tmp_path: Path) -> None:
+def test_runs_of_two_revisions_or_number_formats_are_said_to_be_mixed(database, tmp_path):
     runs = runs_of(tmp_path, model={"revision": "9" * 40})
     first = next(iter(runs))
     runs[first] = replace(runs[first], run=replace(runs[first].run, dtype="float16"))
@@ -98,7 +94,7 @@ def test_runs_of_two_revisions_or_number_formats_are_said_to_be_mixed(database: 
     assert compared(runs_of(tmp_path / "same"), rows(database)).mixed == ()
 
 
-def test_what_was_measured_twice_is_said_only_where_somebody_looked(database: Path) -> None:
+def test_what_was_measured_twice_is_said_only_where_somebody_looked(database):
     scores = rows(database)
     again = replace(scores, values=scores.values + 0.01)
 

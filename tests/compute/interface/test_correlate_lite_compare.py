@@ -28,7 +28,7 @@ def table(seed: int = 0) -> pd.DataFrame:
     [("kendall", stats.kendalltau), ("spearman", stats.spearmanr), ("pearson", stats.pearsonr)],
     ids=["kendall", "spearman", "pearson"],
 )
-def test_correlations_are_those_of_scipy_over_the_shared_models(method: str, reference) -> None:
+def test_correlations_are_those_of_scipy_over_the_shared_models(method, reference):
     frame = table()
     frame.loc[3, "t1"] = None
     result = compute.correlate(frame, method=method)
@@ -46,12 +46,12 @@ def test_correlations_are_those_of_scipy_over_the_shared_models(method: str, ref
     ("options", "words"),
     [({"method": "tau"}, "'tau'"), ({"only": ["t1"]}, "two"), ({"minimum": 30}, "30")],
 )
-def test_correlations_that_cannot_be(options: dict, words: str) -> None:
+def test_correlations_that_cannot_be(options, words):
     with pytest.raises(BadInput, match=words):
         compute.correlate(table(), **options)
 
 
-def test_a_smaller_suite_says_what_it_preserves_and_loses() -> None:
+def test_a_smaller_suite_says_what_it_preserves_and_loses():
     frame = table()
     result = compute.lite(frame, tasks=4)
     assert len(result.tasks) == len(result.spearman_by_step) == 4
@@ -72,7 +72,7 @@ def test_a_smaller_suite_says_what_it_preserves_and_loses() -> None:
     assert "4 of 10 tasks" in text and "took no part" in text and result.largest_change in text
 
 
-def test_smaller_suites_that_cannot_be() -> None:
+def test_smaller_suites_that_cannot_be():
     for options, word in (
         ({"tasks": 10}, "9"),
         ({"tasks": 2.5}, "whole number"),
@@ -84,7 +84,7 @@ def test_smaller_suites_that_cannot_be() -> None:
             compute.lite(table(), **options)
 
 
-def test_what_is_not_known_is_said() -> None:
+def test_what_is_not_known_is_said():
     frame = pd.DataFrame({"model": ["x", "y"], "t": [0.5, 0.6]})
     one = compute.compare("x", "y", scores=frame)
     assert math.isnan(one.p) and not one.better and "too few tasks" in one.reason
@@ -103,6 +103,6 @@ def test_what_is_not_known_is_said() -> None:
     [(("m1", "mm2"), r"model 'mm2'.*Did you mean 'm2'"), (("m1", "m1"), "compared with itself")],
     ids=["unknown", "itself"],
 )
-def test_models_that_cannot_be_compared(names: tuple[str, str], words: str) -> None:
+def test_models_that_cannot_be_compared(names, words):
     with pytest.raises(BadInput, match=words):
         compute.compare(*names, scores=table())

@@ -13,7 +13,7 @@ from compute.tasks.drawing.render import photo_path
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """Choices between photographs and smaller copies, in a folder that commands run in."""
     for name in ("astronaut.png", "coffee.png", "rocket.jpg", "chelsea.png"):
         with Image.open(photo_path(name)) as stored:
@@ -35,7 +35,7 @@ def checked(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["task", "check", *arguments, "--results", "results", "--offline"])
 
 
-def test_it_says_what_it_understood_and_what_is_odd(folder: Path) -> None:
+def test_it_says_what_it_understood_and_what_is_odd(folder):
     result = checked("choices.csv")
     assert result.exit_code == 0, result.output
     lines = [line.strip() for line in result.output.splitlines()]
@@ -55,7 +55,7 @@ def test_it_says_what_it_understood_and_what_is_odd(folder: Path) -> None:
     assert not (folder / "results" / "suites").exists(), "nothing is recorded"
 
 
-def test_faults_are_named_by_row_and_come_before_everything_else(folder: Path) -> None:
+def test_faults_are_named_by_row_and_come_before_everything_else(folder):
     rows = (folder / "choices.csv").read_text()
     (folder / "torn.png").write_bytes(b"no image")
     (folder / "choices.csv").write_text(f"{rows}rocket.png,coffee.png,gone.png,3\n")
@@ -68,7 +68,7 @@ def test_faults_are_named_by_row_and_come_before_everything_else(folder: Path) -
     assert "that cannot be read: 1" in result.output and "--skip-bad-items" in result.output
 
 
-def test_shape_columns_and_the_number_of_images_can_be_given(folder: Path) -> None:
+def test_shape_columns_and_the_number_of_images_can_be_given(folder):
     (folder / "kinds.csv").write_text("photo,kind\nastronaut.png,person\ncoffee.png,thing\nrocket.png,thing\n")
     options = ("--shape", "clustering", "--columns", "item=photo,label=kind", "--name", "My kinds")
     result = checked("kinds.csv", *options, "--decode", "2")
@@ -82,7 +82,7 @@ def test_shape_columns_and_the_number_of_images_can_be_given(folder: Path) -> No
     ) in result.output
 
 
-def test_a_suite_is_checked_task_by_task(folder: Path) -> None:
+def test_a_suite_is_checked_task_by_task(folder):
     (folder / "kinds.csv").write_text("image,label\nastronaut.png,person\ncoffee.png,thing\n")
     suite = (
         'title = "Mine"\n[[tasks]]\nfile = "choices.csv"\n[[tasks]]\nfile = "kinds.csv"\ntitle = "Kinds"\n'
@@ -107,6 +107,6 @@ def test_a_suite_is_checked_task_by_task(folder: Path) -> None:
     assert result.exit_code == 1 and "Cannot be run: suite.toml: weights names the category 'Gone'" in result.output
 
 
-def test_what_is_no_data_is_an_error(folder: Path) -> None:
+def test_what_is_no_data_is_an_error(folder):
     result = checked("gone.csv")
     assert result.exit_code == 1 and "There is no file" in result.output

@@ -16,7 +16,7 @@ from compute.types import BadInput, CannotDo, NotHere, UnknownKey
 from tests.compute.small_bench import World, executed, figures
 
 
-def test_the_scores_are_those_of_the_engine(world: World) -> None:
+def test_the_scores_are_those_of_the_engine(world):
     scores = compute.evaluate("small/eye", suite="small", options=["quality=prompt"], progress=False)
     elsewhere = World(folder=world.folder / "elsewhere")
     expected = figures(executed(elsewhere, "small/eye"))
@@ -34,7 +34,7 @@ def test_the_scores_are_those_of_the_engine(world: World) -> None:
     assert again.frame().equals(scores.frame())
 
 
-def test_tasks_alone_name_their_suite(world: World) -> None:
+def test_tasks_alone_name_their_suite(world):
     scores = compute.evaluate("small/dim", tasks=["unisim/odd"], progress=False)
     assert scores.suite.key == "small" and list(scores.runs) == ["unisim/odd"]
     with pytest.raises(BadInput, match="No suite holds all of these tasks: unisim/odd, mini/shapes"):
@@ -43,7 +43,7 @@ def test_tasks_alone_name_their_suite(world: World) -> None:
         compute.evaluate("small/dim")
 
 
-def test_what_cannot_be_run_is_said_before_anything_is_made(world: World) -> None:
+def test_what_cannot_be_run_is_said_before_anything_is_made(world):
     with pytest.raises(
         NotHere, match="small/dum is neither a key of the catalogue nor a folder. Did you mean 'small/dim'"
     ):
@@ -67,7 +67,7 @@ def test_what_cannot_be_run_is_said_before_anything_is_made(world: World) -> Non
     assert world.loaded == 0
 
 
-def test_a_failed_run_is_a_warning_and_a_row_with_its_reason(world: World) -> None:
+def test_a_failed_run_is_a_warning_and_a_row_with_its_reason(world):
     world.changed["unisim/odd"] = NotHere("odd.tar is not here: hf download made/odd")
     with pytest.warns(UserWarning, match="1 run of .* failed, the first because: odd.tar is not here"):
         scores = compute.evaluate("small/dim", suite="small", progress=False)
@@ -86,7 +86,7 @@ class Halfway:
         return [[float(image.width), float(image.height), 1.0] for image in images]
 
 
-def test_an_error_of_an_own_model_names_its_line_and_the_file_of_its_traceback(tmp_path: Path) -> None:
+def test_an_error_of_an_own_model_names_its_line_and_the_file_of_its_traceback(tmp_path):
     line = Halfway.encode_image.__code__.co_firstlineno + 2
     with pytest.warns(UserWarning, match=r"boom .*Traceback: .*failed\.json$") as warned:
         scores = compute.evaluate(Halfway(), version="1", tasks="mini/image-choice", results=tmp_path, progress=False)
@@ -96,7 +96,7 @@ def test_an_error_of_an_own_model_names_its_line_and_the_file_of_its_traceback(t
     assert str(outcome.trace) in str(warned[0].message) and f"Traceback: {outcome.trace}" in str(scores)
 
 
-def test_an_interrupt_says_what_is_stored_and_the_same_call_goes_on(world: World) -> None:
+def test_an_interrupt_says_what_is_stored_and_the_same_call_goes_on(world):
     def stop() -> None:
         if world.encoded > 40:
             raise KeyboardInterrupt
@@ -110,7 +110,7 @@ def test_an_interrupt_says_what_is_stored_and_the_same_call_goes_on(world: World
     assert set(scores.runs) == {row.key for row in scores.plan.tasks}
 
 
-def test_nothing_is_printed_and_the_process_is_as_before(world: World, capfd: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_printed_and_the_process_is_as_before(world, capfd):
     before = {name: os.environ.get(name) for name in ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS")}
     compute.evaluate("small/dim", suite="small", offline=True, results=world.folder / "own")
     assert capfd.readouterr() == ("", "")

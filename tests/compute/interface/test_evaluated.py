@@ -18,17 +18,16 @@ from compute.engine.plan import SkippedRun
 from compute.importing import read_scores_csv
 from compute.interface import standing
 from compute.interface.comparability import comparability
-from compute.interface.evaluated import FRAME, Evaluation
+from compute.interface.evaluated import FRAME
 from compute.types import BadInput, Score, UnknownKey
-from tests.compute.small_bench import World
 
 
 @pytest.fixture
-def scores(world: World) -> Evaluation:
+def scores(world):
     return compute.evaluate("small/eye", suite="small", progress=False)
 
 
-def test_the_frame_has_a_row_a_score_and_its_interval(scores: Evaluation) -> None:
+def test_the_frame_has_a_row_a_score_and_its_interval(scores):
     frame = scores.frame()
     assert tuple(frame.columns) == FRAME and list(frame["task"]) == [task.key for task in scores.plan.tasks]
     for row in frame.to_dict("records"):
@@ -40,7 +39,7 @@ def test_the_frame_has_a_row_a_score_and_its_interval(scores: Evaluation) -> Non
             assert row["high"] == pytest.approx(min(1, row["value"] + half), abs=1e-6)
 
 
-def test_the_mean_is_that_of_the_suites_rule(scores: Evaluation) -> None:
+def test_the_mean_is_that_of_the_suites_rule(scores):
     frame = scores.means().set_index("name")
     values = [score.value for score in scores.headlines.values()]
     whole = scores.mean
@@ -53,20 +52,20 @@ def test_the_mean_is_that_of_the_suites_rule(scores: Evaluation) -> None:
     assert frame.loc["OOO", "mean"] == scores.headlines["unisim/odd"].value
 
 
-def test_it_is_pickled_whole(scores: Evaluation) -> None:
+def test_it_is_pickled_whole(scores):
     assert scores.runs
     again = pickle.loads(pickle.dumps(scores))
     assert str(again) == str(scores) and again.frame().equals(scores.frame())
 
 
-def test_the_items_are_the_stored_evidence(scores: Evaluation) -> None:
+def test_the_items_are_the_stored_evidence(scores):
     items = scores.items("unisim/near")
     assert len(items) == 12 and items["accuracy"].mean() == pytest.approx(scores.headlines["unisim/near"].value)
     with pytest.raises(UnknownKey, match="Did you mean 'unisim/near'"):
         scores.items("unisim/nears")
 
 
-def test_it_is_a_table_as_text_a_line_in_short_and_escaped_in_a_notebook(scores: Evaluation) -> None:
+def test_it_is_a_table_as_text_a_line_in_short_and_escaped_in_a_notebook(scores):
     assert "| unisim/near" in str(scores) and "small: mean " in str(scores)
     assert repr(scores).startswith("Evaluation(small/eye: 5 of 5 tasks; small: mean ")
     page = scores._repr_html_()
@@ -79,7 +78,7 @@ def test_it_is_a_table_as_text_a_line_in_short_and_escaped_in_a_notebook(scores:
     assert "<script>" not in page and "<b>" not in page and "&lt;b&gt;" in page
 
 
-def test_the_saved_file_is_imported_as_it_was(scores: Evaluation, tmp_path: Path) -> None:
+def test_the_saved_file_is_imported_as_it_was(scores, tmp_path):
     from compute import catalog
 
     path = tmp_path / "my-model.csv"
@@ -96,7 +95,7 @@ def test_the_saved_file_is_imported_as_it_was(scores: Evaluation, tmp_path: Path
     }
 
 
-def test_a_rank_among_computed_rows_is_that_of_the_means(scores: Evaluation, world: World) -> None:
+def test_a_rank_among_computed_rows_is_that_of_the_means(scores, world):
     other = compute.evaluate("small/dim", suite="small", progress=False)
     rank = scores.rank("computed")
     assert (rank.of, rank.rank) == (2, 1 + (other.mean.mean > scores.mean.mean))
@@ -126,7 +125,7 @@ PUBLISHED = comparability(model="", origin="published", tasks=(), runs={}, other
 
 
 @pytest.mark.parametrize("suite", ["unisim-core", "pairbench"])
-def test_a_rank_among_published_rows_is_the_boards(database: Path, suite: str) -> None:
+def test_a_rank_among_published_rows_is_the_boards(database, suite):
     """A published model's own scores as those of a new model: its rank and interval are those that the board shows."""
     from leaderboard.data import board_table
     from leaderboard.data.database import Database

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -208,7 +207,7 @@ FILES: dict[str, tuple[dict[str, str], str, str, float, str]] = {
 
 
 @pytest.mark.parametrize("layout", FILES)
-def test_a_file_in_a_layout_of_the_field_ranks_at_the_first_command(layout: str, tmp_path: Path) -> None:
+def test_a_file_in_a_layout_of_the_field_ranks_at_the_first_command(layout, tmp_path):
     files, models, tasks, mean, words = FILES[layout]
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -220,7 +219,7 @@ def test_a_file_in_a_layout_of_the_field_ranks_at_the_first_command(layout: str,
 
 
 @pytest.mark.parametrize("kind", ["polars", "columns", "records", "scores by model"])
-def test_what_python_holds_ranks_as_its_frame(kind: str) -> None:
+def test_what_python_holds_ranks_as_its_frame(kind):
     frame = pd.DataFrame(COLUMNS)
 
     class Polars:
@@ -246,7 +245,7 @@ def check(ranked: Any, models: str, tasks: str, mean: float, words: str) -> None
     assert words in above and all(task in above for task in table.tasks)
 
 
-def test_errors_are_those_of_the_chosen_measure_and_of_seeds(tmp_path: Path) -> None:
+def test_errors_are_those_of_the_chosen_measure_and_of_seeds(tmp_path):
     (tmp_path / "x.csv").write_text(WANDB)
     table = compute.rank(tmp_path / "x.csv").table
     np.testing.assert_allclose(table.stderr, [[0.02, 0.02], [0.01, 0.01]])

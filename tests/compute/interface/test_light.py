@@ -28,7 +28,7 @@ def loaded_by(code: str) -> set[str]:
     return set(ended.stdout.split())
 
 
-def test_importing_compute_loads_neither_numpy_nor_pandas() -> None:
+def test_importing_compute_loads_neither_numpy_nor_pandas():
     loaded = loaded_by("import compute")
     assert "compute" in loaded
     assert loaded.isdisjoint({*HEAVY, "numpy", "pandas", "scipy", "typer"})
@@ -36,28 +36,28 @@ def test_importing_compute_loads_neither_numpy_nor_pandas() -> None:
 
 
 @pytest.mark.parametrize("code", ["compute.metrics.ndcg", "compute.correlate", "compute.compare"])
-def test_a_name_loads_only_what_it_needs(code: str) -> None:
+def test_a_name_loads_only_what_it_needs(code):
     assert loaded_by(f"import compute; {code}").isdisjoint({*HEAVY} - {"pyarrow"})
 
 
-def test_the_list_of_commands_loads_none_of_them() -> None:
+def test_the_list_of_commands_loads_none_of_them():
     listed = loaded_by("from compute.__main__ import app; app(['--help'], standalone_mode=False)")
     assert "publish" in listed and listed.isdisjoint({*HEAVY, "numpy", "pydantic", "compute.cli.run"})
 
 
-def test_an_unknown_name_is_an_attribute_error() -> None:
+def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'rnak'"):
         compute.rnak  # noqa: B018
     with pytest.raises(AttributeError, match="no attribute 'ndgc'"):
         compute.metrics.ndgc  # noqa: B018
 
 
-def test_the_metrics_that_the_docstring_names_are_there() -> None:
+def test_the_metrics_that_the_docstring_names_are_there():
     for name in (*compute.metrics.__all__, *compute.metrics.OF_FEATURES):
         assert f"`{name}`" in compute.metrics.__doc__ or name == "METRICS"
         assert getattr(compute.metrics, name).__doc__ if name != "METRICS" else compute.metrics.METRICS
 
 
-def test_the_docstrings_example_runs() -> None:
+def test_the_docstrings_example_runs():
     result = doctest.testmod(compute.metrics)
     assert result.attempted >= 4 and result.failed == 0

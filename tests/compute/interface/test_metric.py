@@ -24,14 +24,14 @@ def batch(images: list, dtype: torch.dtype = torch.float64) -> Tensor:
 
 
 @pytest.fixture(scope="module")
-def sides() -> tuple[list, list]:
+def sides():
     """Three photographs of an odd size and noisier ones."""
     first = [photograph((51, 45), of=of) for of in ("astronaut", "coffee", "cat")]
     return first, [worsened(image, strength=8 * (place + 1)) for place, image in enumerate(first)]
 
 
 @pytest.mark.parametrize("key", PAIRS)
-def test_a_metric_is_that_of_the_evaluation(key: str, sides: tuple[list, list]) -> None:
+def test_a_metric_is_that_of_the_evaluation(key, sides):
     """In both precisions; half precision is read as float32."""
     metric, (first, second) = compute.metric(key), sides
     expected = loading.load(shipped().model(key), hardware=CPU).compare(first, second)
@@ -43,7 +43,7 @@ def test_a_metric_is_that_of_the_evaluation(key: str, sides: tuple[list, list]) 
 
 
 @pytest.mark.parametrize("key", PAIRS)
-def test_gradients_are_those_of_finite_differences_and_lead_to_the_other_image(key: str) -> None:
+def test_gradients_are_those_of_finite_differences_and_lead_to_the_other_image(key):
     """Of both batches; finite for identical images, and for opposite ones, whose MS-SSIM is 0."""
     metric = likeness.metric(key)
     first, noise = torch.rand(2, 2, 3, 24, 23, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
@@ -57,7 +57,7 @@ def test_gradients_are_those_of_finite_differences_and_lead_to_the_other_image(k
         assert slope.isfinite().all()
 
 
-def test_an_encoder_is_its_cosine_without_gradients(sides: tuple[list, list]) -> None:
+def test_an_encoder_is_its_cosine_without_gradients(sides):
     metric, (first, second) = compute.metric("tiny"), sides
     encoder = loading.load(shipped().model("tiny"), hardware=CPU)
     found = metric(batch(first).requires_grad_(), batch(second))
@@ -82,13 +82,13 @@ IMAGES = torch.rand(2, 3, 16, 16)
         (IMAGES[:, :, :9], "11"),
     ],
 )
-def test_what_is_not_a_batch_of_images_is_refused(first: object, word: str) -> None:
+def test_what_is_not_a_batch_of_images_is_refused(first, word):
     with pytest.raises(BadInput) as refused:
         compute.metric("ssim")(first, IMAGES)
     assert word in str(refused.value) and "ssim" in str(refused.value)
 
 
-def test_a_model_that_compares_no_images_is_refused() -> None:
+def test_a_model_that_compares_no_images_is_refused():
     with pytest.raises(UnknownKey, match="lpips-alex"):
         compute.metric("lpips")
     with pytest.raises(CannotDo, match="two images"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -32,7 +31,7 @@ def values_of(frame: pd.DataFrame) -> np.ndarray:
     return frame.drop(columns="model").to_numpy(float)
 
 
-def test_means_have_the_t_interval_of_scipy() -> None:
+def test_means_have_the_t_interval_of_scipy():
     frame = table()
     ranked, x = compute.rank(frame), values_of(frame)
     known = stats.ttest_1samp(x, 0, axis=1).confidence_interval(0.95)
@@ -42,7 +41,7 @@ def test_means_have_the_t_interval_of_scipy() -> None:
     assert not ranked.few.any() and not any(ranked.unknown) and not any(ranked.why)
 
 
-def test_rank_intervals_leave_out_the_models_that_are_significantly_better_or_worse() -> None:
+def test_rank_intervals_leave_out_the_models_that_are_significantly_better_or_worse():
     frame = table(seed=3, apart=0.02)
     ranked, x = compute.rank(frame), values_of(frame)
     p = np.array([[stats.ttest_rel(one, other).pvalue for other in x] for one in x])
@@ -53,7 +52,7 @@ def test_rank_intervals_leave_out_the_models_that_are_significantly_better_or_wo
     np.testing.assert_array_equal(ranked.rank, stats.rankdata(-x.mean(axis=1), method="min"))
 
 
-def test_the_frame_has_the_best_first_and_says_why() -> None:
+def test_the_frame_has_the_best_first_and_says_why():
     frame = table()
     frame.loc[2, "task 3"] = None
     ranked = compute.rank(frame).frame()
@@ -67,7 +66,7 @@ def test_the_frame_has_the_best_first_and_says_why() -> None:
     assert not any("harder ones" in note for note in compute.rank(frame).notes)
 
 
-def test_few_tasks_a_single_task_and_equal_scores_are_said() -> None:
+def test_few_tasks_a_single_task_and_equal_scores_are_said():
     two = compute.rank(table(tasks=2))
     assert two.few.all() and any("In brackets" in note for note in two.notes)
     assert re.search(r"\| \(-?\d", str(two))
@@ -85,7 +84,7 @@ def test_few_tasks_a_single_task_and_equal_scores_are_said() -> None:
     assert (alike.rank_low > 0).all()
 
 
-def test_categories_and_weights_make_the_mean() -> None:
+def test_categories_and_weights_make_the_mean():
     frame = table()
     x = values_of(frame)
     names = list(frame.columns[1:])
@@ -99,7 +98,7 @@ def test_categories_and_weights_make_the_mean() -> None:
     np.testing.assert_allclose(left_out.mean, x[:, 1:].mean(axis=1))
 
 
-def test_a_group_of_tasks_counts_once_in_intervals_and_task_by_task_in_means() -> None:
+def test_a_group_of_tasks_counts_once_in_intervals_and_task_by_task_in_means():
     frame = table()
     first = frame.columns[1]
     copies = frame.assign(**{"copy 1": frame[first], "copy 2": frame[first]})
@@ -111,7 +110,7 @@ def test_a_group_of_tasks_counts_once_in_intervals_and_task_by_task_in_means() -
     assert (whole.rank_low == -1).all() and "share their data" in whole.unknown[0]
 
 
-def test_lower_may_be_better_everywhere_and_in_some_tasks_only_by_borda_points() -> None:
+def test_lower_may_be_better_everywhere_and_in_some_tasks_only_by_borda_points():
     frame = table()
     names = list(frame.columns[1:])
     lower = compute.rank(frame, lower_is_better=names)
@@ -134,7 +133,7 @@ def test_lower_may_be_better_everywhere_and_in_some_tasks_only_by_borda_points()
     assert compute.rank(frame, aggregate="borda", weights={names[0]: 0}).scored.tolist() == [14] * 8
 
 
-def test_hostile_names_steer_neither_a_terminal_nor_a_page() -> None:
+def test_hostile_names_steer_neither_a_terminal_nor_a_page():
     frame = table().rename(columns={"task 0": HOSTILE})
     frame["model"] = [f"{HOSTILE}{at}" for at in range(MODELS)]
     ranked = compute.rank(frame)
@@ -147,7 +146,7 @@ def test_hostile_names_steer_neither_a_terminal_nor_a_page() -> None:
     assert printable("ok é 名\ud800") == "ok é 名\ufffd"
 
 
-def test_a_ranking_shows_itself_with_its_first_rows() -> None:
+def test_a_ranking_shows_itself_with_its_first_rows():
     frame = table(models=32)
     frame.loc[0, "task 3"] = None
     ranked = compute.rank(frame)
@@ -165,7 +164,7 @@ def test_a_ranking_shows_itself_with_its_first_rows() -> None:
     assert "<line" not in alone._repr_html_() and len(alone.plot().data) == 1
 
 
-def test_another_test_decides_pairs_ranges_and_classes_where_it_agrees_with_the_means() -> None:
+def test_another_test_decides_pairs_ranges_and_classes_where_it_agrees_with_the_means():
     frame = table(apart=0.02)
     frame.loc[0, "task 3"] = None
     for test in TESTS:
@@ -181,7 +180,7 @@ def test_another_test_decides_pairs_ranges_and_classes_where_it_agrees_with_the_
         compute.rank(frame, test=test, coverage=0.5)
 
 
-def test_the_summary_counts_what_can_be_separated() -> None:
+def test_the_summary_counts_what_can_be_separated():
     ranked = compute.rank(table(apart=0.02))
     order, better = ranked.order, ranked.better
     summary = ranked.summary()
@@ -201,7 +200,7 @@ def test_the_summary_counts_what_can_be_separated() -> None:
     assert compute.rank(equal).summary().startswith("1 of 2 models have a rank.")
 
 
-def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_a_page_is_written_whole_or_not_at_all(tmp_path):
     ranked = compute.rank(table())
     ranked.save_html(tmp_path / "board.html", title="Mine")
     page = (tmp_path / "board.html").read_text(encoding="utf-8")
@@ -211,7 +210,7 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
         ranked.save_html(tmp_path / "absent" / "board.html")
 
 
-def test_a_column_of_means_is_no_task_and_weighs_only_where_it_is_named() -> None:
+def test_a_column_of_means_is_no_task_and_weighs_only_where_it_is_named():
     frame = table()
     with_mean = frame.assign(average=values_of(frame).mean(axis=1))
     ranked = compute.rank(with_mean)
@@ -225,7 +224,7 @@ def test_a_column_of_means_is_no_task_and_weighs_only_where_it_is_named() -> Non
     assert not any("Skipped" in note for note in compared.notes)
 
 
-def test_one_task_far_above_all_others_makes_no_mean() -> None:
+def test_one_task_far_above_all_others_makes_no_mean():
     frame = table(models=4)
     far = frame.assign(XYZ=[900.0, 800, 700, 600])
     for call in (compute.rank, partial(compute.compare, "model 1", "model 2"), partial(compute.lite, tasks=2)):
@@ -237,7 +236,7 @@ def test_one_task_far_above_all_others_makes_no_mean() -> None:
     assert compute.rank(hard).mean.max() < 1, "all are shares"
 
 
-def test_arguments_that_mean_nothing_are_refused() -> None:
+def test_arguments_that_mean_nothing_are_refused():
     for options, word in (
         ({"aggregate": "mean"}, "'mean'"),
         ({"test": "nemenyi"}, "'nemenyi'"),
@@ -251,7 +250,7 @@ def test_arguments_that_mean_nothing_are_refused() -> None:
         compute.rank(table(models=1))
 
 
-def test_intervals_beyond_the_scale_name_its_bounds() -> None:
+def test_intervals_beyond_the_scale_name_its_bounds():
     frame = table(tasks=2, apart=0.03)
     frame[["task 0", "task 1"]] = frame[["task 0", "task 1"]].clip(0, 0.99) * 100
     assert any("bounds=(0, 100)" in note for note in compute.rank(frame).notes)

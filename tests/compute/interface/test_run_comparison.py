@@ -16,7 +16,6 @@ from compute.engine.run_folders import StoredRun
 from compute.interface.compare import item_difference
 from compute.interface.evaluated import Evaluation
 from compute.types import BadInput, Run, Score, UnknownKey
-from tests.compute.small_bench import World
 
 
 def stored(root: Path, model: str, parts: dict[str, np.ndarray], *, contents: str = "same") -> StoredRun:
@@ -40,7 +39,7 @@ def stored(root: Path, model: str, parts: dict[str, np.ndarray], *, contents: st
     return run_folders.write(root, run=run, scores=[score], items=run_folders.table(evidence))
 
 
-def test_over_items_it_is_the_exact_test_of_flipped_signs(tmp_path: Path) -> None:
+def test_over_items_it_is_the_exact_test_of_flipped_signs(tmp_path):
     draw = np.random.default_rng(0)
     first, second = (draw.random(40) < 0.7).astype(float), (draw.random(40) < 0.5).astype(float)
     result = item_difference(stored(tmp_path, "a", {"default": first}), stored(tmp_path, "b", {"default": second}))
@@ -52,7 +51,7 @@ def test_over_items_it_is_the_exact_test_of_flipped_signs(tmp_path: Path) -> Non
     assert (result.low, result.high) == pytest.approx((interval.low, interval.high), abs=0.03)
 
 
-def test_other_items_or_no_mean_over_items_have_no_difference(tmp_path: Path) -> None:
+def test_other_items_or_no_mean_over_items_have_no_difference(tmp_path):
     ones = {"default": np.ones(8)}
     a, b = stored(tmp_path, "a", ones), stored(tmp_path, "b", ones, contents="other")
     assert "same items" in item_difference(a, b).reason
@@ -62,7 +61,7 @@ def test_other_items_or_no_mean_over_items_have_no_difference(tmp_path: Path) ->
     assert same.value == 0 and same.p == 1 and "the same everywhere" in same.reason
 
 
-def test_an_evaluation_is_compared_over_tasks_and_in_parts_over_items(world: World) -> None:
+def test_an_evaluation_is_compared_over_tasks_and_in_parts_over_items(world):
     eye = compute.evaluate("small/eye", suite="small", progress=False)
     dim = compute.evaluate("small/dim", suite="small", progress=False)
     result = eye.compare(dim)
@@ -82,7 +81,7 @@ def test_an_evaluation_is_compared_over_tasks_and_in_parts_over_items(world: Wor
         eye.compare(dim, task="unisim/nears")
 
 
-def test_a_model_without_scores_or_of_no_catalogue_is_named(world: World) -> None:
+def test_a_model_without_scores_or_of_no_catalogue_is_named(world):
     eye = compute.evaluate("small/eye", suite="small", progress=False)
     with pytest.raises(UnknownKey, match="Did you mean 'small/eye'"):
         eye.compare("small/eyes")
@@ -113,9 +112,7 @@ def with_published(scores: Evaluation, monkeypatch: pytest.MonkeyPatch, tasks: i
     )
 
 
-def test_published_scores_are_named_as_such_with_what_sets_them_apart(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_published_scores_are_named_as_such_with_what_sets_them_apart(world, monkeypatch):
     eye = compute.evaluate("small/eye", suite="small", progress=False)
     with_published(eye, monkeypatch)
     result = eye.compare("small/paper")
@@ -126,7 +123,7 @@ def test_published_scores_are_named_as_such_with_what_sets_them_apart(
     assert eye.compare("small/paper", task="unisim/near").notes == (note,)
 
 
-def test_a_model_run_on_a_part_says_which_scores_are_left_out(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_run_on_a_part_says_which_scores_are_left_out(world, monkeypatch):
     eye = compute.evaluate("small/eye", suite="small", progress=False)
     compute.evaluate("small/dim", tasks=["unisim/near"], progress=False)
     with_published(eye, monkeypatch, tasks=4)

@@ -36,7 +36,7 @@ def write(folder: Path, text: str, name: str = "scores.csv") -> Path:
     return path
 
 
-def test_a_wide_frame_a_long_frame_and_a_pivot_are_the_same_table() -> None:
+def test_a_wide_frame_a_long_frame_and_a_pivot_are_the_same_table():
     wide, long = ScoreReading().table(WIDE), ScoreReading().table(long_frame())
     pivot = ScoreReading().table(long_frame().pivot(index="model", columns="task", values="value"))
     for table in (wide, long, pivot):
@@ -45,7 +45,7 @@ def test_a_wide_frame_a_long_frame_and_a_pivot_are_the_same_table() -> None:
         np.testing.assert_array_equal(table.values, WIDE[["a", "b", "c"]].to_numpy(float))
 
 
-def test_files_are_the_same_table(tmp_path: Path) -> None:
+def test_files_are_the_same_table(tmp_path):
     indexed = WIDE.set_index("model").rename_axis(None)
     writers = {
         "decimal-comma.csv": lambda path: WIDE.to_csv(path, sep=";", decimal=",", index=False, encoding="latin-1"),
@@ -62,7 +62,7 @@ def test_files_are_the_same_table(tmp_path: Path) -> None:
         np.testing.assert_array_equal(table.values, WIDE[["a", "b", "c"]].to_numpy(float), err_msg=name)
 
 
-def test_numbers_as_papers_print_them(tmp_path: Path) -> None:
+def test_numbers_as_papers_print_them(tmp_path):
     text = 'Model,GLUE,SQuAD,Elo,MMLU\nx,85.3%,88.1 ± 0.4,"1,204",70.1 (0.3)\ny,84.1%,87.0 ± 0.5,"1,187",66.2 (0.4)\n'
     table = ScoreReading().table(write(tmp_path, text))
     np.testing.assert_array_equal(table.values, [[85.3, 88.1, 1204, 70.1], [84.1, 87.0, 1187, 66.2]])
@@ -70,7 +70,7 @@ def test_numbers_as_papers_print_them(tmp_path: Path) -> None:
     assert any("SQuAD, MMLU" in note for note in table.notes)
 
 
-def test_a_long_table_by_the_names_of_other_programs() -> None:
+def test_a_long_table_by_the_names_of_other_programs():
     frame = long_frame().rename(columns={"task": "scenario", "value": "mean"}).assign(std=0.1, metric="exact match")
     table = ScoreReading().table(frame)
     assert table.tasks == ("a", "b", "c") and (table.stderr == 0.1).all()
@@ -79,14 +79,14 @@ def test_a_long_table_by_the_names_of_other_programs() -> None:
     assert ScoreReading().table(two).tasks[::3] == ("a (exact match)", "a (F1)")
 
 
-def test_no_score_is_written_in_several_ways(tmp_path: Path) -> None:
+def test_no_score_is_written_in_several_ways(tmp_path):
     path = write(tmp_path, "Method,a,b\nx,-,1\ny, NA ,2\nz,n/a,3\nu,,4\nv,1.5,–\n")
     table = ScoreReading().table(path)
     assert table.models == ("x", "y", "z", "u", "v")  # the first column is text, so it names the models
     assert np.isnan(table.values).sum() == 5 and table.values[4, 0] == 1.5
 
 
-def test_errors_stand_beside_the_tasks_they_are_of() -> None:
+def test_errors_stand_beside_the_tasks_they_are_of():
     frame = WIDE.assign(a_stderr=[0.01, 0.02, None], **{"b stderr": 0.03})
     table = ScoreReading().table(frame)
     assert table.tasks == ("a", "b", "c")
@@ -94,7 +94,7 @@ def test_errors_stand_beside_the_tasks_they_are_of() -> None:
     assert ScoreReading(only=["b"]).table(frame).stderr[0, 0] == 0.03
 
 
-def test_a_long_table_holds_all_there_is() -> None:
+def test_a_long_table_holds_all_there_is():
     frame = long_frame().assign(
         category=lambda f: f["task"].map({"a": "A", "b": "A", "c": "C"}),
         higher_is_better=lambda f: f["task"] != "c",
@@ -107,7 +107,7 @@ def test_a_long_table_holds_all_there_is() -> None:
     assert (table.turned[:, 2] == [-3, -2, -1]).all()
 
 
-def test_shares_have_binomial_errors_and_n_alone_has_none() -> None:
+def test_shares_have_binomial_errors_and_n_alone_has_none():
     frame = pd.DataFrame({"model": ["x", "y"], "task": "t", "value": [0.5, 0.9], "n": [100, 400]})
     np.testing.assert_allclose(ScoreReading(shares=True).table(frame).stderr[:, 0], [0.05, 0.015])
     table = ScoreReading().table(frame)
@@ -116,7 +116,7 @@ def test_shares_have_binomial_errors_and_n_alone_has_none() -> None:
         ScoreReading(shares=True).table(frame.assign(value=50))
 
 
-def test_tasks_are_chosen_left_out_turned_and_put_into_categories() -> None:
+def test_tasks_are_chosen_left_out_turned_and_put_into_categories():
     table = ScoreReading(ignore=["license", "c"], lower_is_better=["b"]).table(WIDE.assign(license="MIT"))
     assert table.tasks == ("a", "b") and table.higher.tolist() == [True, False]
     assert ScoreReading(only=["a"]).table(WIDE.assign(license="MIT")).tasks == ("a",), "what is not chosen is not read"
@@ -124,20 +124,20 @@ def test_tasks_are_chosen_left_out_turned_and_put_into_categories() -> None:
     assert table.categories == ("first", "rest") and table.codes.tolist() == [0, 1, 1]
 
 
-def test_weights_are_of_categories_or_tasks() -> None:
+def test_weights_are_of_categories_or_tasks():
     table = ScoreReading(categories={"first": ["a"], "rest": ["b", "c"]}).table(WIDE)
     table = table.weighted({"rest": 3, "b": 0.5})
     assert table.weights.tolist() == [1, 3] and table.task_weights.tolist() == [1, 0.5, 1]
 
 
-def test_unlike_scales_are_said() -> None:
+def test_unlike_scales_are_said():
     table = ScoreReading().table(WIDE.assign(b=[81.0, 50, 20]))
     [note] = table.unlike_scales
     assert "81 on b" in note and "0.7 on a" in note
     assert table.weighted({"b": 0}).unlike_scales == ()
 
 
-def test_a_sum_that_is_left_out_may_be_text() -> None:
+def test_a_sum_that_is_left_out_may_be_text():
     """Where an option names it, its cells are read and the first that is no number is named."""
     table = WIDE.assign(average="about 51", average_stderr="-")
     assert ScoreReading().table(table).tasks == ("a", "b", "c")
@@ -145,7 +145,7 @@ def test_a_sum_that_is_left_out_may_be_text() -> None:
         ScoreReading(only=["a", "average"]).table(table)
 
 
-def test_levels_are_to_be_flattened() -> None:
+def test_levels_are_to_be_flattened():
     with pytest.raises(BadInput, match="several levels"):
         ScoreReading().table(pd.concat({"first": WIDE.set_index("model")}, axis=1))
 
@@ -179,7 +179,7 @@ FAULTS = (
 )
 
 
-def test_a_fault_is_named_in_one_line(tmp_path: Path) -> None:
+def test_a_fault_is_named_in_one_line(tmp_path):
     for text, words in FAULTS:
         with pytest.raises(BadInput) as error:
             ScoreReading().table(write(tmp_path, text))
@@ -194,7 +194,7 @@ def test_a_fault_is_named_in_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not RESULTS.is_dir(), reason="the real result files are not part of the repository")
-def test_results_of_mteb_are_read_as_an_object_and_as_its_frames(tmp_path: Path) -> None:
+def test_results_of_mteb_are_read_as_an_object_and_as_its_frames(tmp_path):
     from mteb.results import BenchmarkResults, ModelResult, TaskResult
 
     folders = [folder for folder in sorted(RESULTS.glob("*/*")) if len([*folder.glob("CIFAR*.json")]) > 3][:4]
@@ -222,7 +222,7 @@ def test_results_of_mteb_are_read_as_an_object_and_as_its_frames(tmp_path: Path)
     assert ScoreReading(transpose=True).table(wide.drop(columns="is_public")).tasks == tuple(wide["task_name"])
 
 
-def test_a_transposed_table_is_turned() -> None:
+def test_a_transposed_table_is_turned():
     turned = WIDE.set_index("model").T.rename_axis("Task").reset_index()
     for options in ({}, {"model": "Task"}):
         table = ScoreReading(transpose=True, **options).table(turned)
@@ -233,7 +233,7 @@ def test_a_transposed_table_is_turned() -> None:
         ScoreReading().table(1)
 
 
-def test_columns_that_share_a_name_matter_where_they_are_used(tmp_path: Path) -> None:
+def test_columns_that_share_a_name_matter_where_they_are_used(tmp_path):
     path = write(tmp_path, "model,note,a,note,b\nx,3,1,4,2\ny,3,2,4,1\n")
     for options in ({"ignore": ["note"]}, {"only": ["a", "b"]}):
         assert ScoreReading(**options).table(path).tasks == ("a", "b")
@@ -241,7 +241,7 @@ def test_columns_that_share_a_name_matter_where_they_are_used(tmp_path: Path) ->
         ScoreReading().table(path)
 
 
-def test_arrows_and_names_say_where_lower_is_better() -> None:
+def test_arrows_and_names_say_where_lower_is_better():
     def read(*names: str, **options: Any) -> ScoreTable:
         return ScoreReading(**options).table(pd.DataFrame({"model": ["x", "y"]} | dict.fromkeys(names, [1.0, 2.0])))
 
@@ -261,7 +261,7 @@ def test_arrows_and_names_say_where_lower_is_better() -> None:
             read("b", name, **options)
 
 
-def test_names_that_the_table_does_not_have_get_a_suggestion() -> None:
+def test_names_that_the_table_does_not_have_get_a_suggestion():
     frame = pd.DataFrame({"model": ["x"], "accuracy_a": [1.0], "accuracy_b": [2.0]})
     for options, word in (
         ({"ignore": ["acuracy_a"]}, "Did you mean 'accuracy_a'?"),
@@ -305,16 +305,14 @@ READ = (
 
 
 @pytest.mark.parametrize(("text", "models", "tasks", "first", "word"), READ)
-def test_tables_as_programs_and_papers_write_them(
-    text: str, models: str, tasks: str, first: list[float], word: str, tmp_path: Path
-) -> None:
+def test_tables_as_programs_and_papers_write_them(text, models, tasks, first, word, tmp_path):
     table = ScoreReading().table(write(tmp_path, text))
     assert ("|".join(table.models), "|".join(table.tasks)) == (models, tasks)
     np.testing.assert_array_equal(table.values[0], first)
     assert any(re.search(word, note) for note in table.notes)
 
 
-def test_groups_above_names_are_categories_and_cutoffs_one_cluster(tmp_path: Path) -> None:
+def test_groups_above_names_are_categories_and_cutoffs_one_cluster(tmp_path):
     table = ScoreReading().table(write(tmp_path, ",R,R,C\nmodel,en@1,en@5,cats\nx,1,2,3\n"))
     assert table.categories == ("R", "C") and table.codes.tolist() == [0, 0, 1]
     assert table.clusters is not None and table.clusters.tolist() == [0, 0, 1]
@@ -324,7 +322,7 @@ def test_groups_above_names_are_categories_and_cutoffs_one_cluster(tmp_path: Pat
 
 
 @pytest.mark.parametrize("shape", ["wide", "long"])
-def test_columns_that_are_no_tasks_are_left_out_and_said_first(shape: str) -> None:
+def test_columns_that_are_no_tasks_are_left_out_and_said_first(shape):
     frame = WIDE.assign(Average=1.0, meander=2.0, Overall=3.0, **{"Mean (Task)": 1.0, "Rank (Borda)": 1})
     if shape == "long":
         frame = frame.melt(id_vars="model", var_name="task", value_name="value").assign(source="a paper")
@@ -349,7 +347,7 @@ def test_columns_that_are_no_tasks_are_left_out_and_said_first(shape: str) -> No
         ("", "rank correlation;Size estimation;yearbook;update;averages;dim 64;MTOP se;CLEVR Distance"),
     ],
 )
-def test_names_of_sums_of_facts_of_errors_and_of_tasks(kind: str, names: str) -> None:
+def test_names_of_sums_of_facts_of_errors_and_of_tasks(kind, names):
     for name in names.split(";"):
         table = ScoreReading().table(
             WIDE.assign(**{name: 1.0, f"{name}_stderr": 0.1} if kind != "errors" else {name: 1})
@@ -358,7 +356,7 @@ def test_names_of_sums_of_facts_of_errors_and_of_tasks(kind: str, names: str) ->
         assert not kind or name in table.notes[0] and kind in table.notes[0], name
 
 
-def test_a_fact_weighs_where_an_option_names_it() -> None:
+def test_a_fact_weighs_where_an_option_names_it():
     for options in ({"only": ["a", "mean"]}, {"lower_is_better": ["mean"]}, {"weights": {"mean": 2.0}}):
         table = ScoreReading(**options).table(WIDE.assign(mean=1.0))
         assert "mean" in table.tasks and not any("Skipped" in note for note in table.notes), options
@@ -370,7 +368,7 @@ def test_a_fact_weighs_where_an_option_names_it() -> None:
     assert alone.tasks == ("f",) and "acc_std" in alone.notes[0]
 
 
-def test_the_categories_of_a_long_table_weigh_alike() -> None:
+def test_the_categories_of_a_long_table_weigh_alike():
     rows = [
         (model, task, value + at / 10, category)
         for at, model in enumerate("ab")
@@ -380,14 +378,14 @@ def test_the_categories_of_a_long_table_weigh_alike() -> None:
     assert dict(zip(ranked["model"], ranked["mean"], strict=True)) == pytest.approx({"a": 1.3 / 3, "b": 1.6 / 3})
 
 
-def test_marks_of_bold_type_go_and_names_stay() -> None:
+def test_marks_of_bold_type_go_and_names_stay():
     frame = pd.DataFrame({"model": ["org__a", "orga", "**b**", "__c__"], "mmlu__law": ["__1__", "2", "**3**", "4"]})
     table = ScoreReading().table(frame)
     assert table.models == ("org__a", "orga", "b", "c") and table.tasks == ("mmlu__law",)
     assert table.values[:, 0].tolist() == [1, 2, 3, 4]
 
 
-def test_a_seed_is_told_from_the_end_of_a_name() -> None:
+def test_a_seed_is_told_from_the_end_of_a_name():
     frame = pd.DataFrame({"model": ["a-seed1", "a-seed2", "vits1", "vits2"], "seed": [1, 2, 1, 2], "t": [1, 3, 5, 7]})
     table = ScoreReading().table(frame)
     assert table.models == ("a", "vits1", "vits2") and table.values[:, 0].tolist() == [2, 5, 7]

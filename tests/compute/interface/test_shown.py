@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +59,7 @@ def trained() -> TrainingResult:
     ],
     ids=["correlations", "comparison", "smaller", "generators", "training"],
 )
-def test_a_result_shows_itself(make: Callable[[], Any], words: tuple[str, ...], drawn: str) -> None:
+def test_a_result_shows_itself(make, words, drawn):
     result = make()
     text, page, figure = repr(result), result._repr_html_(), result.plot()
     assert len(text) < 3000 and all(word in text for word in words)
@@ -69,14 +68,14 @@ def test_a_result_shows_itself(make: Callable[[], Any], words: tuple[str, ...], 
     assert isinstance(result.frame(), pd.DataFrame)
 
 
-def test_the_corner_of_a_wide_table_is_printed_and_the_rest_named() -> None:
+def test_the_corner_of_a_wide_table_is_printed_and_the_rest_named():
     shown = ShownTable(heads=[str(at) for at in range(40)], rows=[[str(at)] * 40 for at in range(40)])
     lines = shown.text(30).splitlines()
     assert len({len(line) for line in lines[:-1]}) == 1 and lines[0].endswith(" | … |") and "26 more rows" in lines[-1]
     assert len(shown.text().splitlines()) == 42 and "39" in shown.text().splitlines()[0]
 
 
-def test_each_column_of_marks_has_its_own_axis_and_an_unknown_value_no_mark() -> None:
+def test_each_column_of_marks_has_its_own_axis_and_an_unknown_value_no_mark():
     rows = [
         [Cell(text="a", marks=[(np.nan, value, np.nan)]) for value in row] for row in ((1, 100), (2, 300), (3, np.nan))
     ]
@@ -84,7 +83,7 @@ def test_each_column_of_marks_has_its_own_axis_and_an_unknown_value_no_mark() ->
     assert re.findall(r'cx="([\d.]+)"', page) == ["4.0", "4.0", "60.0", "116.0", "116.0"]
 
 
-def test_a_figure_of_generators_is_of_one_metric_best_first() -> None:
+def test_a_figure_of_generators_is_of_one_metric_best_first():
     result = generators()
     figure = result.plot("kid")
     assert figure.layout.yaxis.ticktext[0] == "near" and "KID" in figure.layout.xaxis.title.text
@@ -93,7 +92,7 @@ def test_a_figure_of_generators_is_of_one_metric_best_first() -> None:
         result.plot("cfred")
 
 
-def test_a_dumbbell_joins_the_scores_of_two_models() -> None:
+def test_a_dumbbell_joins_the_scores_of_two_models():
     result = compute.compare("m3", "m7", scores=table())
     joined, first, second = result.plot().data
     assert list(first.y) == list(second.y) == list(range(10)) and first.name == "m3"

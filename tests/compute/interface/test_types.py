@@ -46,7 +46,7 @@ def functions() -> Iterator[tuple[str, Any]]:
 
 
 @pytest.mark.parametrize(("name", "function"), list(functions()), ids=[name for name, _ in functions()])
-def test_a_public_function_is_annotated_and_described(name: str, function: Any) -> None:
+def test_a_public_function_is_annotated_and_described(name, function):
     parameters = [name for name in inspect.signature(function).parameters if name != "self"]
     assert set(function.__annotations__) == {*parameters, "return"}, name
     assert inspect.getdoc(function), name

@@ -7,7 +7,7 @@ from compute.io.tables import read_csv
 from compute.paths import CATALOG
 
 
-def test_every_name_has_a_role_a_place_and_a_source_once() -> None:
+def test_every_name_has_a_role_a_place_and_a_source_once():
     table = read_csv(CATALOG / "column_names.csv")
     roles = {value for name, value in vars(column_names).items() if name.isupper() and isinstance(value, str)}
     assert set(table["role"]) == roles and set(table["match"]) == {"", *column_names.PLACES} and table["source"].all()

@@ -78,7 +78,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_killed_writers_draft_is_gone_with_the_next_write(tmp_path: Path) -> None:
+def test_a_killed_writers_draft_is_gone_with_the_next_write(tmp_path):
     path = tmp_path / "file"
     path.write_text("old")
     process = started(WRITES, path)
@@ -90,7 +90,7 @@ def test_a_killed_writers_draft_is_gone_with_the_next_write(tmp_path: Path) -> N
     assert names(tmp_path) == ["another", "file"]
 
 
-def test_a_live_writers_draft_stays_and_others_wait_for_it(tmp_path: Path) -> None:
+def test_a_live_writers_draft_stays_and_others_wait_for_it(tmp_path):
     path = tmp_path / "file"
     process = started(WRITES, path)
     assert sweep(tmp_path) == []
@@ -102,7 +102,7 @@ def test_a_live_writers_draft_stays_and_others_wait_for_it(tmp_path: Path) -> No
     assert process.returncode == 0 and path.read_text() == "second" and names(tmp_path) == ["file"]
 
 
-def test_drafts_of_dead_processes_are_swept_everywhere_below(tmp_path: Path) -> None:
+def test_drafts_of_dead_processes_are_swept_everywhere_below(tmp_path):
     for name in (
         "a/run.json.draft-123",
         "a/x.duckdb.draft-7.wal",
@@ -122,7 +122,7 @@ def test_drafts_of_dead_processes_are_swept_everywhere_below(tmp_path: Path) -> 
     assert left == sorted(sound)
 
 
-def test_an_error_removes_the_draft_and_leaves_the_old_file(tmp_path: Path) -> None:
+def test_an_error_removes_the_draft_and_leaves_the_old_file(tmp_path):
     path = tmp_path / "file"
     write_text(path, "old")
     with pytest.raises(KeyError), replacing(path) as draft:
@@ -132,7 +132,7 @@ def test_an_error_removes_the_draft_and_leaves_the_old_file(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("what", ["text", "parquet", "database"])
-def test_a_full_disk_leaves_the_old_file_and_says_what_to_do(tmp_path: Path, what: str) -> None:
+def test_a_full_disk_leaves_the_old_file_and_says_what_to_do(tmp_path, what):
     path = tmp_path / "file.ext"
     path.write_text("old")
     done = subprocess.run(
@@ -144,7 +144,7 @@ def test_a_full_disk_leaves_the_old_file_and_says_what_to_do(tmp_path: Path, wha
     assert names(tmp_path) == ["file.ext"] and path.read_text() == "old"
 
 
-def test_temporary_folders_of_killed_processes_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporary_folders_of_killed_processes_are_removed(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
     killed, alive = started(TEMPORARY), started(TEMPORARY)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -37,7 +35,7 @@ FAULTS = (
 
 
 @pytest.mark.parametrize(("text", "key", "columns"), READ)
-def test_the_first_form_that_fits(text: str, key: str, columns: dict[str, list], tmp_path: Path) -> None:
+def test_the_first_form_that_fits(text, key, columns, tmp_path):
     (tmp_path / "x.csv").write_text(text)
     found, frame, _ = read(tmp_path / "x.csv", FORMS)
     assert found == key
@@ -45,7 +43,7 @@ def test_the_first_form_that_fits(text: str, key: str, columns: dict[str, list],
         np.testing.assert_array_equal(frame[name], values)
 
 
-def test_numbered_columns_have_no_gap_and_an_end() -> None:
+def test_numbered_columns_have_no_gap_and_an_end():
     form = Form("many", (FormField("side", least=2),))
     whole = [f"side_{at}" for at in range(1, 10)]
     assert len(form.resolved(whole[:8], {}, title="x")[0]) == 8
@@ -55,7 +53,7 @@ def test_numbered_columns_have_no_gap_and_an_end() -> None:
 
 
 @pytest.mark.parametrize(("text", "words"), FAULTS)
-def test_every_fault_is_named(text: str, words: tuple[str, ...], tmp_path: Path) -> None:
+def test_every_fault_is_named(text, words, tmp_path):
     (tmp_path / "x.csv").write_text(text)
     with pytest.raises(BadInput, match=r"x\.csv") as error:
         read(tmp_path / "x.csv", FORMS)

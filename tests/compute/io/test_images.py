@@ -25,7 +25,7 @@ def image(path: Path, colour: int = 0, *, kind: str = "PNG") -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """Two classes whose files end in many ways, and one that nothing can read."""
     for at, name in enumerate(("0.png", "1.JFIF", "2.Jpe", "3", "4.avif")):
         image(tmp_path / "red ball" / name, at, kind="JPEG" if at in (1, 2) else "PNG")
@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_images_are_told_by_their_ends_or_by_their_content(folder: Path) -> None:
+def test_images_are_told_by_their_ends_or_by_their_content(folder):
     assert image_files(folder) == ImageFiles(
         names=tuple(
             f"{kind}/{at}"
@@ -49,7 +49,7 @@ def test_images_are_told_by_their_ends_or_by_their_content(folder: Path) -> None
     )
 
 
-def test_every_reader_of_a_folder_says_what_it_does_not_use(folder: Path) -> None:
+def test_every_reader_of_a_folder_says_what_it_does_not_use(folder):
     data = own.read(folder)
     assert data.facts.counts == "10 images of 2 classes"
     generated = sources.opened("mine", folder, source=Source())
@@ -59,13 +59,13 @@ def test_every_reader_of_a_folder_says_what_it_does_not_use(folder: Path) -> Non
         assert "4 files are not used" in notes[0] and "green ball/IMG_0.HEIC" in notes[0] and "1 more" in notes[0]
 
 
-def test_a_folder_of_nothing_else_says_what_it_holds(folder: Path) -> None:
+def test_a_folder_of_nothing_else_says_what_it_holds(folder):
     for read in (own.read, from_folder, lambda path: sources.opened("mine", path, source=Source())):
         with pytest.raises(BadInput, match="IMG_0.HEIC"):
             read(folder / "green ball")
 
 
-def test_images_of_a_split_in_no_class_are_said(tmp_path: Path) -> None:
+def test_images_of_a_split_in_no_class_are_said(tmp_path):
     for name in ("train/a/0.png", "train/b/1.png", "test/a/2.png", "test/b/3.png", "test/4.png"):
         image(tmp_path / name, int(Path(name).stem))
     data = own.read(tmp_path)

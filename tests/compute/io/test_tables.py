@@ -43,7 +43,7 @@ from compute.types import BadInput
         ("a.jsonl", '{"a": "x\u2028y"}\n\n{"a": null, "b": 2}\n'.encode(), {"a": ["x\u2028y", None], "b": [None, 2]}),
     ],
 )
-def test_forms_of_a_table(name: str, data: bytes, cells: dict[str, list], tmp_path: Path) -> None:
+def test_forms_of_a_table(name, data, cells, tmp_path):
     (tmp_path / name).write_bytes(data)
     for table in (read_table(tmp_path / name), read_table(data, name=name)):
         assert list(table.frame) == list(cells) and (table.rows() if len(table.frame) else []) == [
@@ -52,7 +52,7 @@ def test_forms_of_a_table(name: str, data: bytes, cells: dict[str, list], tmp_pa
         assert bool(table.notes) == (b"\xe9;" in data and b"\x00" not in data), "an encoding that is a guess is said"
 
 
-def test_blank_lines_take_no_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blank_lines_take_no_frames(monkeypatch):
     """Eight million of them, which a visitor may send, took twelve seconds."""
     made, texts = [], tables._texts
 
@@ -65,7 +65,7 @@ def test_blank_lines_take_no_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     assert made == [[["1"]]]
 
 
-def test_workbooks_show_cells_as_their_sheet_does(tmp_path: Path) -> None:
+def test_workbooks_show_cells_as_their_sheet_does(tmp_path):
     path = tmp_path / "book.xlsx"
     with pd.ExcelWriter(path) as book:
         pd.DataFrame().to_excel(book, sheet_name="empty", index=False)
@@ -81,7 +81,7 @@ def test_workbooks_show_cells_as_their_sheet_does(tmp_path: Path) -> None:
     assert "'scores'" in table.notes[0] and "'empty', 'note'" in table.notes[0]
 
 
-def test_a_formula_without_a_value_is_named(tmp_path: Path) -> None:
+def test_a_formula_without_a_value_is_named(tmp_path):
     book = openpyxl.Workbook()
     for row in (["model", "x"], ["a", None], ["b", "=1+1"]):
         book.active.append(row)
@@ -91,7 +91,7 @@ def test_a_formula_without_a_value_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a[12].parquet", "a*.parquet", "a?.parquet", "a[1]/b.parquet"])
-def test_a_path_names_one_parquet_file(name: str, tmp_path: Path) -> None:
+def test_a_path_names_one_parquet_file(name, tmp_path):
     for path, cell in (
         (tmp_path / "a1.parquet", "other"),
         (tmp_path / "a1/b.parquet", "other"),
@@ -102,13 +102,13 @@ def test_a_path_names_one_parquet_file(name: str, tmp_path: Path) -> None:
     assert read_table(tmp_path / name).rows() == [{"x": "own"}]
 
 
-def test_printed_columns_are_as_wide_as_a_terminal_shows_them() -> None:
+def test_printed_columns_are_as_wide_as_a_terminal_shows_them():
     lines = tables.markdown([["model", "x"], ["日本", "1"], ["a|b", "2"], ["cafe\u0301", "3"]])
     assert [cell_len(line) for line in lines] == [13] * 5 and lines[2].startswith("| 日本  |")
     assert [line.replace(r"\|", "").count("|") for line in lines] == [3] * 5, "no name adds a column"
 
 
-def test_images_stay_in_a_parquet_file(tmp_path: Path) -> None:
+def test_images_stay_in_a_parquet_file(tmp_path):
     pq.write_table(
         pa.table({"image": [b"1"], "Label": ["a"], "hub": [{"bytes": b"", "path": ""}]}), tmp_path / "a.parquet"
     )
@@ -123,7 +123,7 @@ def bomb(path: Path) -> Path:
     return path
 
 
-def test_what_unpacks_to_too_much_is_refused_unread(tmp_path: Path) -> None:
+def test_what_unpacks_to_too_much_is_refused_unread(tmp_path):
     with pytest.raises(BadInput, match="9,437 MB"):
         read_table(bomb(tmp_path / "a.parquet"))
     for name, data, words in (
@@ -138,7 +138,7 @@ def test_what_unpacks_to_too_much_is_refused_unread(tmp_path: Path) -> None:
             read_table(data, name=name, most_bytes=1 << 20 if ".gz" in name else 1 << 28, most_rows=10)
 
 
-def test_what_is_no_table_is_a_sentence(tmp_path: Path) -> None:
+def test_what_is_no_table_is_a_sentence(tmp_path):
     for name, data, words in (
         ("a.csv", b"", "no columns"),
         ("a.csv", b"a,b,a\n1,2,3\n", "two columns 'a'"),
@@ -169,7 +169,7 @@ def test_what_is_no_table_is_a_sentence(tmp_path: Path) -> None:
             read_table(path)
 
 
-def test_rows_of_another_width_are_named_together_or_left_out() -> None:
+def test_rows_of_another_width_are_named_together_or_left_out():
     data = b"a,b\n1\n1,2\n1,2,3\n\n"
     with pytest.raises(BadInput, match="row 1 has 1, row 3 has 3"):
         read_table(data, name="a.csv")
@@ -177,7 +177,7 @@ def test_rows_of_another_width_are_named_together_or_left_out() -> None:
     assert table.uneven == ((1, ["1"]), (3, ["1", "2", "3"])) and table.rows() == [{"a": "1", "b": "2"}]
 
 
-def test_only_line_feeds_end_a_line(tmp_path: Path) -> None:
+def test_only_line_feeds_end_a_line(tmp_path):
     (tmp_path / "a.txt").write_bytes("\ufeffa\u2028b\r\n\r\nc\x85d\n \n\n".encode())
     assert read_lines(tmp_path / "a.txt") == ["a\u2028b", "", "c\x85d"]
 
@@ -197,7 +197,7 @@ def test_only_line_feeds_end_a_line(tmp_path: Path) -> None:
         (["84.1", "84,1"], True, None),
     ],
 )
-def test_numbers(cells: list[str], separator: bool | None, values: list[float] | None) -> None:
+def test_numbers(cells, separator, values):
     column = pd.Series(cells)
     read = read_numbers(column, comma=has_decimal_comma([column], separator=separator))
     if values is None:

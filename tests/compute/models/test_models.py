@@ -24,7 +24,7 @@ from tests.compute.models.checkpoints import COMMIT, CPU, row
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def test_identity_says_what_decides_the_numbers(tmp_path: Path) -> None:
+def test_identity_says_what_decides_the_numbers(tmp_path):
     folder = checkpoints.clip(tmp_path / "clip")
     plain = row(folder, "clip")
     first = identity(plain, hardware=CPU)
@@ -50,9 +50,7 @@ def test_identity_says_what_decides_the_numbers(tmp_path: Path) -> None:
         identity(Model(key="ssim", title="", adapter="ssim"), hardware=replace(CPU, attention="eager"))
 
 
-def test_a_file_from_an_address_without_a_known_hash_is_known_by_its_content(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_from_an_address_without_a_known_hash_is_known_by_its_content(tmp_path, monkeypatch):
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
     dreamsim = Model(key="dreamsim", title="", adapter="dreamsim", options={"dreamsim_type": "open_clip_vitb32"})
     assert not is_identified(dreamsim)
@@ -68,7 +66,7 @@ def test_a_file_from_an_address_without_a_known_hash_is_known_by_its_content(
     assert is_identified(dreamsim) and found[0] != found[1]
 
 
-def test_identity_of_a_hub_checkpoint_is_its_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_identity_of_a_hub_checkpoint_is_its_commit(tmp_path, monkeypatch):
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
@@ -90,9 +88,7 @@ WRITE: dict[str, Callable[[Path], Path]] = {
 
 
 @pytest.mark.parametrize("adapter", list(WRITE))
-def test_the_hubs_cache_without_network_gives_what_a_folder_gives(
-    adapter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_hubs_cache_without_network_gives_what_a_folder_gives(adapter, tmp_path, monkeypatch):
     from huggingface_hub import constants
 
     folder = WRITE[adapter](tmp_path / "own")
@@ -111,7 +107,7 @@ def test_the_hubs_cache_without_network_gives_what_a_folder_gives(
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-def test_what_cannot_be_loaded_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_loaded_says_why(monkeypatch):
     with pytest.raises(CannotDo, match="published"):
         load(Model(key="m", title="m"), hardware=CPU)
 
@@ -123,7 +119,7 @@ def test_what_cannot_be_loaded_says_why(monkeypatch: pytest.MonkeyPatch) -> None
         load(row("some/clip", "clip"), hardware=CPU)
 
 
-def test_hardware_is_what_is_asked_or_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hardware_is_what_is_asked_or_there(monkeypatch):
     import torch
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
@@ -151,9 +147,7 @@ def test_hardware_is_what_is_asked_or_there(monkeypatch: pytest.MonkeyPatch) -> 
         ("openai/clip-vit-base-patch32", "bfloat16"),
     ],
 )
-def test_comparers_and_features_of_distributions_run_in_float32_on_cuda(
-    key: str, dtype: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_comparers_and_features_of_distributions_run_in_float32_on_cuda(key, dtype, monkeypatch):
     """By default; a precision that is asked for is what they get. The identity, and so every run, holds which."""
     import torch
 
@@ -168,7 +162,7 @@ def test_comparers_and_features_of_distributions_run_in_float32_on_cuda(
         assert identity(row, hardware=hardware())["dtype"] == dtype
 
 
-def test_a_model_is_loaded_in_its_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_is_loaded_in_its_precision(monkeypatch):
     """In float32 on CUDA without the rounding of convolutions to 10 bits, which the library allows by default."""
     import torch
 
@@ -191,7 +185,7 @@ def test_a_model_is_loaded_in_its_precision(monkeypatch: pytest.MonkeyPatch) -> 
     assert [one.dtype for one in given] == ["bfloat16", "float32"]
 
 
-def test_every_backbone_of_a_distribution_metric_is_marked() -> None:
+def test_every_backbone_of_a_distribution_metric_is_marked():
     """The rows that cFreD's Tables B.1 and B.2 list, but for encoders that another benchmark scores; and FD-DINOv2's
     own, which reads images at 224 px where the listed one reads them at 518."""
     catalog = shipped()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-from pathlib import Path
 
 import pytest
 import transformers
@@ -17,7 +16,7 @@ from tests.compute.models.own.small_objects import wrapped
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """A CLIP whose preprocessing and tokenizer are classes of its own; a question on the terminal fails the test."""
     monkeypatch.setattr("builtins.input", lambda *text: pytest.fail("a question on the terminal"))
     folder = checkpoints.clip(tmp_path / "model")

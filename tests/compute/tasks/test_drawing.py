@@ -25,7 +25,7 @@ def scenes(count: int, *, part: str = "train", seed: str = "test") -> list[Scene
     return [compose.scene(rng, part=part) for _ in range(count)]
 
 
-def test_a_thing_is_drawn_where_it_stands() -> None:
+def test_a_thing_is_drawn_where_it_stands():
     """Its pixels are its colour, within its radius of its centre, and the rest is the background."""
     for shape in SHAPES:
         image = draw(Scene(background=WHITE, things=(thing(shape, "blue", x=0.25, y=0.75),))).astype(int)
@@ -36,7 +36,7 @@ def test_a_thing_is_drawn_where_it_stands() -> None:
         assert 0.3 < blue.sum() / inked.sum() <= 1, shape
 
 
-def test_every_caption_is_true_and_a_change_is_told() -> None:
+def test_every_caption_is_true_and_a_change_is_told():
     """The facts of a caption hold for its scene; changed scenes differ in description and stay on their side."""
     rng = Random("captions")
     for scene in scenes(400):
@@ -47,7 +47,7 @@ def test_every_caption_is_true_and_a_change_is_told() -> None:
 
 
 @pytest.mark.parametrize("kind", DAMAGES)
-def test_damage_grows_with_its_strength(kind: str) -> None:
+def test_damage_grows_with_its_strength(kind):
     """Against scikit-image's structural similarity: on average over photographs it falls at every step."""
     shown = [draw(scene) for scene in (compose.view(Random(f"view {n}"), part="test") for n in range(12))]
     means = []
@@ -64,7 +64,7 @@ def test_damage_grows_with_its_strength(kind: str) -> None:
     assert means[0] == 1 and (np.diff(means) < -0.005).all()
 
 
-def test_training_and_evaluation_are_drawn_apart() -> None:
+def test_training_and_evaluation_are_drawn_apart():
     """No description in both, no column of a photograph in both."""
     train, test = scenes(1500), scenes(300, part="test")
     assert not any(scene.held_out() for scene in train) and all(scene.held_out() for scene in test)

@@ -17,13 +17,13 @@ TRUTH = {
 }
 
 
-def test_plain_data_of_every_protocol() -> None:
+def test_plain_data_of_every_protocol():
     for protocol in range(5):
         assert ground_truth.read(pickle.dumps(TRUTH, protocol=protocol), of="truth") == TRUTH
 
 
 @pytest.mark.parametrize("protocol", [2, 4])
-def test_arrays_and_numbers_of_numpy(protocol: int) -> None:
+def test_arrays_and_numbers_of_numpy(protocol):
     box = np.asfortranarray(np.arange(6.0).reshape(2, 3))
     whole = {"easy": np.array([3, 1, 2]), "bbx": box, "one": np.float64(1.5), "again": [np.int64(7)] * 2}
     found = ground_truth.read(pickle.dumps(whole, protocol=protocol), of="truth")
@@ -43,13 +43,13 @@ HOSTILE = [Trap(), {"gnd": [Trap()]}, np.array([Trap()], dtype=object), np.rando
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
-def test_anything_that_could_run_is_refused_and_does_not_run(hostile: object, capsys: pytest.CaptureFixture) -> None:
+def test_anything_that_could_run_is_refused_and_does_not_run(hostile, capsys):
     with pytest.raises(BadInput, match="truth"):
         ground_truth.read(pickle.dumps(hostile, protocol=2), of="truth")
     assert capsys.readouterr().out == ""
 
 
-def test_cut_and_random_files_are_damaged_not_a_crash() -> None:
+def test_cut_and_random_files_are_damaged_not_a_crash():
     data = pickle.dumps(TRUTH, protocol=2)
     for length in range(0, len(data) - 1, 7):
         with pytest.raises(BadInput, match="truth"):

@@ -44,7 +44,7 @@ def labelled(
     return table(columns, **({label: datasets.ClassLabel(names=classes)} if classes else {}))
 
 
-def test_the_damaged_training_image_of_birdsnap_is_left_out(tmp_path: Path) -> None:
+def test_the_damaged_training_image_of_birdsnap_is_left_out(tmp_path):
     count = 3856
     rows = table({"image": [image(1)] * count, "common": [0] * count}, common=datasets.ClassLabel(names=["owl"]))
     train = load(tmp_path, "Birdsnap", {("default", "train"): rows, ("default", "test"): rows})["default"].train
@@ -52,7 +52,7 @@ def test_the_damaged_training_image_of_birdsnap_is_left_out(tmp_path: Path) -> N
     assert "3854" not in train.names
 
 
-def test_zero_shot_prompts_keep_the_public_codes_line_ends_unless_asked_to_be_clean(tmp_path: Path) -> None:
+def test_zero_shot_prompts_keep_the_public_codes_line_ends_unless_asked_to_be_clean(tmp_path):
     files = {("default", "test"): labelled(2, column="webp", label="cls")}
     public = load(tmp_path, "GTSRBZeroShot", files)["default"].prompts
     clean = load(tmp_path, "GTSRBZeroShot", files, prompts="clean")["default"].prompts
@@ -64,7 +64,7 @@ def test_zero_shot_prompts_keep_the_public_codes_line_ends_unless_asked_to_be_cl
     assert tasks.options_of(task("CIFAR10ZeroShot")) == {}
 
 
-def test_the_split_of_sugarcrepe_is_called_train(tmp_path: Path) -> None:
+def test_the_split_of_sugarcrepe_is_called_train(tmp_path):
     rows = table({"images": [image(1)], "caption": ["a"], "negative_caption": ["b"]})
     assert load(tmp_path, "SugarCrepe", {("default", "train"): rows})["default"].captions[1].read(0) == "b"
 
@@ -83,7 +83,7 @@ def three_tables() -> dict:
     }
 
 
-def test_three_tables_with_image_and_text_on_both_sides(tmp_path: Path) -> None:
+def test_three_tables_with_image_and_text_on_both_sides(tmp_path):
     data = load(tmp_path, "InfoSeekIT2ITRetrieval", three_tables())["default"]
     assert isinstance(data, Retrieval)
     assert data.queries.names == ("q0", "q1")
@@ -95,7 +95,7 @@ def test_three_tables_with_image_and_text_on_both_sides(tmp_path: Path) -> None:
     assert data.candidates is None
 
 
-def test_memes_share_one_pool_of_distinct_texts(tmp_path: Path) -> None:
+def test_memes_share_one_pool_of_distinct_texts(tmp_path):
     def split(first: int, texts: list[str]) -> datasets.Dataset:
         ids = list(range(first, first + len(texts)))
         return table({"id": ids, "image": [image(at) for at in ids], "text": texts})
@@ -114,7 +114,7 @@ def test_memes_share_one_pool_of_distinct_texts(tmp_path: Path) -> None:
     assert turned.documents.image.keys.tolist() == [key(0), key(1), key(11), key(20)]
 
 
-def test_a_right_answer_that_the_pool_lacks_still_counts(tmp_path: Path) -> None:
+def test_a_right_answer_that_the_pool_lacks_still_counts(tmp_path):
     texts = ["same", "same", "other"]
     rows = table({"id": [0, 1, 2], "image": [image(at) for at in range(3)], "text": texts})
     files = {("default", split): rows for split in ("test", "validation", "train")}
@@ -124,7 +124,7 @@ def test_a_right_answer_that_the_pool_lacks_still_counts(tmp_path: Path) -> None
     assert [part.tolist() for part in data.missing] == [[1], [1]]
 
 
-def test_every_caption_of_every_language_asks_for_its_image(tmp_path: Path) -> None:
+def test_every_caption_of_every_language_asks_for_its_image(tmp_path):
     name = "XM3600T2IRetrieval"
     rows = table({"image_id": ["x", "y"], "image": [image(1), image(2)], "captions": [["a", "b"], ["c"]]})
     data = load(tmp_path, name, {("default", subset): rows for subset in task(name).subsets})
@@ -134,7 +134,7 @@ def test_every_caption_of_every_language_asks_for_its_image(tmp_path: Path) -> N
     assert part.relevant[1].tolist() == [0, 0, 1]
 
 
-def test_vidore_2_and_3_in_the_layouts_of_their_repositories(tmp_path: Path) -> None:
+def test_vidore_2_and_3_in_the_layouts_of_their_repositories(tmp_path):
     """v2: one table of queries with their language, ids are numbers. v3: three configurations a language."""
 
     def load_of(key: str, files: dict) -> dict[str, Retrieval]:

@@ -32,7 +32,6 @@ from compute.tasks.mini import pairs
 from compute.tasks.mini.album import png
 from compute.tasks.pairbench.splits import SPLITS
 from compute.tasks.source import Source
-from compute.types import Task
 from tests.compute.tasks import drawn_generators
 
 TASKS = {task.key: task for task in shipped().tasks if "mini" in task.suites}
@@ -70,7 +69,7 @@ def image(column: Column, row: int) -> Image.Image:
     return Image.open(io.BytesIO(column.read(row)))
 
 
-def test_the_catalogue_and_the_generator_have_the_same_tasks_one_at_least_a_procedure() -> None:
+def test_the_catalogue_and_the_generator_have_the_same_tasks_one_at_least_a_procedure():
     assert set(TASKS) == set(mini.TASKS) and set(PAIRS) == set(mini.PAIRS)
     asked = {benchmark: set() for benchmark in ("mini", "other")}
     for task in shipped().tasks:
@@ -79,7 +78,7 @@ def test_the_catalogue_and_the_generator_have_the_same_tasks_one_at_least_a_proc
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=lambda task: task.key)
-def test_items_are_what_the_catalogue_says(task: Task) -> None:
+def test_items_are_what_the_catalogue_says(task):
     """Subsets, number of items, shape for the procedure, chance level, and keys that are the contents' own."""
     data = mini.load(task)
     kind, count, chance = SHAPES[task.procedure]
@@ -100,7 +99,7 @@ def image_keys(data: list[Data]) -> set[bytes]:
     return {key for column in parts for key in column.keys.tolist()}
 
 
-def test_nothing_of_the_suite_is_training_material() -> None:
+def test_nothing_of_the_suite_is_training_material():
     """Descriptions are held apart by hash (test_drawing), so what is compared here is only a sample of the training."""
     suite = image_keys([part for task in TASKS.values() for part in mini.load(task).values()])
     lessons_ = (lessons.lesson(seed=0, step=step, images=128) for step in range(STEPS))
@@ -108,7 +107,7 @@ def test_nothing_of_the_suite_is_training_material() -> None:
     assert len(suite) > 3000 and len(trained) > 700 and not suite & trained
 
 
-def test_instances_are_ignored_by_protocol() -> None:
+def test_instances_are_ignored_by_protocol():
     """Radenovic et al. 2018: easy and hard views count at medium; at hard only hard ones do, easy ones are ignored."""
     medium, hard = mini.load(TASKS["mini/instances"]).values()
     for data, good, junk in ((medium, 6, 1), (hard, 3, 4)):
@@ -118,7 +117,7 @@ def test_instances_are_ignored_by_protocol() -> None:
 
 
 @pytest.mark.parametrize("task", PAIRS.values(), ids=lambda task: task.key)
-def test_pairs_are_what_the_catalogue_says(task: Task) -> None:
+def test_pairs_are_what_the_catalogue_says(task):
     by_condition = mini.load(task)
     split = SPLITS[task.key.removeprefix("mini/pairs-")]
     assert tuple(by_condition) == task.subsets == CONDITIONS and "ynthetic" in task.notes
@@ -135,7 +134,7 @@ def test_pairs_are_what_the_catalogue_says(task: Task) -> None:
     assert {"pairs", "perturb"} <= set(mini.identity(task, source=Source()))
 
 
-def test_captions_and_counterparts_are_true_of_their_scenes() -> None:
+def test_captions_and_counterparts_are_true_of_their_scenes():
     scenes = {name: (scene, shows) for name, scene, shows in pairs._related()}
     assert len(scenes) == 30 and len({shows.objects for _, shows in scenes.values()}) >= 8
     for scene, shows in scenes.values():
@@ -148,7 +147,7 @@ def test_captions_and_counterparts_are_true_of_their_scenes() -> None:
         assert set(part.expected[np.char.startswith(part.types, "transformed")]) == {8}
 
 
-def test_drawn_generators_show_what_their_prompts_say() -> None:
+def test_drawn_generators_show_what_their_prompts_say():
     """What other tests compare generators with: prompts that differ, scenes that training never sees."""
     prompts = drawn_generators.all_prompts()
     assert len({prompt.text for prompt in prompts}) == drawn_generators.PROMPTS == 256

@@ -25,7 +25,7 @@ def opened(folder: Path, split: str = "test") -> parquet.Table:
 
 
 @pytest.mark.parametrize("card", [True, False])
-def test_images_of_all_shards_in_order_with_their_bytes_and_keys(tmp_path: Path, card: bool) -> None:
+def test_images_of_all_shards_in_order_with_their_bytes_and_keys(tmp_path, card):
     tables = {("default", "test"): pictures(5), ("default", "train"): pictures(2)}
     hub_files.write(tmp_path, tables, card=card, shards=2)
     table = opened(tmp_path)
@@ -39,7 +39,7 @@ def test_images_of_all_shards_in_order_with_their_bytes_and_keys(tmp_path: Path,
     assert parquet.splits(tmp_path) == ("test", "train")
 
 
-def test_lists_of_images_are_a_column_a_place(tmp_path: Path) -> None:
+def test_lists_of_images_are_a_column_a_place(tmp_path):
     lists = [[hub_files.image(1), hub_files.image(2)], [hub_files.image(3), hub_files.image(4)]]
     rows = datasets.Dataset.from_dict({"images": lists})
     hub_files.write(tmp_path, {("default", "test"): rows})
@@ -48,7 +48,7 @@ def test_lists_of_images_are_a_column_a_place(tmp_path: Path) -> None:
     assert first.keys[1] == content_key(hub_files.png(hub_files.image(3)))
 
 
-def test_keys_are_read_from_files_once_and_anew_when_a_file_changes(tmp_path: Path) -> None:
+def test_keys_are_read_from_files_once_and_anew_when_a_file_changes(tmp_path):
     data, cache = tmp_path / "data", tmp_path / "cache"
     hub_files.write(data, {("default", "test"): pictures(3)})
     first = opened(data).images("image", cache=cache).keys
@@ -64,7 +64,7 @@ def test_keys_are_read_from_files_once_and_anew_when_a_file_changes(tmp_path: Pa
     assert len(anew) == 4
 
 
-def test_what_is_missing_is_named_with_what_is_there(tmp_path: Path) -> None:
+def test_what_is_missing_is_named_with_what_is_there(tmp_path):
     hub_files.write(tmp_path, {("default", "test"): pictures(1)})
     with pytest.raises(NotHere, match="'dev'"):
         opened(tmp_path, "dev")
@@ -72,7 +72,7 @@ def test_what_is_missing_is_named_with_what_is_there(tmp_path: Path) -> None:
         opened(tmp_path).images("img")
 
 
-def test_a_half_fetched_file_is_named_as_such(tmp_path: Path) -> None:
+def test_a_half_fetched_file_is_named_as_such(tmp_path):
     hub_files.write(tmp_path, {("default", "test"): pictures(3)})
     path = next(tmp_path.rglob("*.parquet"))
     path.write_bytes(path.read_bytes()[:-20])

@@ -21,7 +21,7 @@ def apart(first: Image.Image, second: Image.Image) -> float:
 
 
 @pytest.mark.parametrize("kind", PERTURBATIONS)
-def test_a_rising_strength_leads_away_from_the_image(kind: str) -> None:
+def test_a_rising_strength_leads_away_from_the_image(kind):
     steps = [perturb(CAT, kind=kind, strength=strength, seed=7) for strength in (0, 0.1, 0.3, 0.6, 1)]
     assert apart(CAT, steps[0]) == 0
     away = [apart(CAT, one) for one in steps]
@@ -30,7 +30,7 @@ def test_a_rising_strength_leads_away_from_the_image(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", PERTURBATIONS)
-def test_the_seed_decides_all_that_is_random(kind: str) -> None:
+def test_the_seed_decides_all_that_is_random(kind):
     first, again = (perturb(CAT, kind=kind, strength=0.7, seed=3) for _ in range(2))
     assert first.tobytes() == again.tobytes()
     others = {perturb(CAT, kind=kind, strength=0.7, seed=seed).tobytes() for seed in range(8)}
@@ -38,13 +38,13 @@ def test_the_seed_decides_all_that_is_random(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", PERTURBATIONS)
-def test_any_size_and_mode_is_taken(kind: str) -> None:
+def test_any_size_and_mode_is_taken(kind):
     for mode, size in (("L", (1, 1)), ("RGBA", (2, 50)), ("P", (500, 3))):
         changed = perturb(CAT.resize(size).convert(mode), kind=kind, strength=1, seed=1)
         assert (changed.size, changed.mode) == (size, "RGB")
 
 
-def test_what_is_not_there_is_named() -> None:
+def test_what_is_not_there_is_named():
     with pytest.raises(BadInput, match="shear"):
         perturb(CAT, kind="shear", strength=1)
     with pytest.raises(BadInput, match="1.5"):
@@ -52,7 +52,7 @@ def test_what_is_not_there_is_named() -> None:
 
 
 @pytest.mark.parametrize("shape", [(5, 9), (40, 31)])
-def test_the_field_of_an_elastic_move_is_smoothed_as_by_scipy(shape: tuple[int, int]) -> None:
+def test_the_field_of_an_elastic_move_is_smoothed_as_by_scipy(shape):
     """A kernel longer than the image too: it is mirrored again and again."""
     noise = np.random.default_rng(0).standard_normal((2, *shape))
     for sigma in (1.0, 6.0, 25.0):
@@ -60,7 +60,7 @@ def test_the_field_of_an_elastic_move_is_smoothed_as_by_scipy(shape: tuple[int, 
         np.testing.assert_allclose(smoothed(noise, sigma), wanted, rtol=0, atol=1e-12)
 
 
-def test_a_long_blur_is_the_exact_one_to_rounding() -> None:
+def test_a_long_blur_is_the_exact_one_to_rounding():
     """Over several blocks of a row, the last one not whole."""
     size = (700, 400)
     image = Image.fromarray(np.random.default_rng(1).integers(0, 256, (*size, 3), dtype=np.uint8))

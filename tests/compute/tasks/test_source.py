@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import huggingface_hub
@@ -30,13 +29,13 @@ configs:
 
 
 @pytest.fixture
-def local(tmp_path: Path) -> Path:
+def local(tmp_path):
     (tmp_path / "made/pictures").mkdir(parents=True)
     (tmp_path / "made/pictures/one.csv").write_text("1")
     return tmp_path
 
 
-def test_a_local_folder_is_told_by_its_files(local: Path) -> None:
+def test_a_local_folder_is_told_by_its_files(local):
     """Another size, another time or one more file is another state; reading changes nothing."""
     file = local / "made/pictures/one.csv"
 
@@ -54,7 +53,7 @@ def test_a_local_folder_is_told_by_its_files(local: Path) -> None:
     assert len(set(states)) == 4 and all(state.startswith("local ") for state in states)
 
 
-def test_a_branch_is_told_by_its_commit_and_a_pin_by_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_branch_is_told_by_its_commit_and_a_pin_by_itself(monkeypatch, tmp_path):
     def snapshot_download(repo: str, **given: Any) -> str:
         assert given["local_files_only"] or given["allow_patterns"] == ["README.md"]
         if repo == "made/gone":
@@ -70,12 +69,12 @@ def test_a_branch_is_told_by_its_commit_and_a_pin_by_itself(monkeypatch: pytest.
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path, monkeypatch):
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
     return tmp_path / "hub"
 
 
-def test_only_the_splits_that_are_read_are_fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_only_the_splits_that_are_read_are_fetched(monkeypatch, tmp_path):
     """The card first, then the files it lists for the split; all where the card lists none."""
     asked: list[list[str] | None] = []
 
@@ -93,7 +92,7 @@ def test_only_the_splits_that_are_read_are_fetched(monkeypatch: pytest.MonkeyPat
     assert asked == [["README.md"], None, ["README.md"], ["README.md", "data/test-*"], ["README.md"], None, None]
 
 
-def test_a_data_set_is_here_when_what_its_procedure_reads_is(cache: Path) -> None:
+def test_a_data_set_is_here_when_what_its_procedure_reads_is(cache):
     """A probe reads two splits, zero-shot classification one; a card alone is no data set."""
     by_key = {task.key: task for task in shipped().tasks}
     row = rows.row(by_key["mieb/dtd"])

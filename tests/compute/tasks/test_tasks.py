@@ -25,7 +25,7 @@ def key(content: str) -> bytes:
     return items.content_key(content)
 
 
-def test_bad_contents_take_every_item_that_needs_them() -> None:
+def test_bad_contents_take_every_item_that_needs_them():
     data = Choices(
         names=("0", "1", "2"),
         reference=text("r", "s", "t"),
@@ -39,13 +39,13 @@ def test_bad_contents_take_every_item_that_needs_them() -> None:
     assert tasks.size(kept) == 2
 
 
-def test_a_class_cannot_lose_its_prompt() -> None:
+def test_a_class_cannot_lose_its_prompt():
     part = Labelled(names=("0",), items=text("a"), labels=np.array([0]), classes=("x",))
     with pytest.raises(BadInput, match="prompt"):
         tasks.without(ZeroShot(test=part, prompts=text("bad")), {key("bad")})
 
 
-def test_a_lost_document_is_no_longer_a_right_answer_and_positions_move_up() -> None:
+def test_a_lost_document_is_no_longer_a_right_answer_and_positions_move_up():
     data = Retrieval(
         queries=Mixed(names=("q0", "q1"), text=text("q0", "q1"), text_at=np.array([0, 1])),
         documents=Mixed(
@@ -67,7 +67,7 @@ def test_a_lost_document_is_no_longer_a_right_answer_and_positions_move_up() -> 
     assert kept.documents.text_at.tolist() == [1, -1]
 
 
-def test_a_query_that_loses_its_only_right_answer_is_unjudged_not_wrong() -> None:
+def test_a_query_that_loses_its_only_right_answer_is_unjudged_not_wrong():
     """Query 0 keeps grade 0 only, query 1 had no other from the start, query 2 has a right answer elsewhere."""
     data = Retrieval(
         queries=Mixed(names=("q0", "q1", "q2"), text=text("q0", "q1", "q2"), text_at=np.arange(3)),

@@ -48,7 +48,7 @@ def wrong(data: Choices, row: int):
     return data.alternatives[1 - data.answer[row]].read(row)
 
 
-def test_nights_keeps_test_rows_of_six_votes(tmp_path: Path) -> None:
+def test_nights_keeps_test_rows_of_six_votes(tmp_path):
     unisim_files.write(tmp_path, "nights")
     data = choices(tmp_path, "nights")
     assert data.names == ("ref/0.png", "ref/1.png")
@@ -56,14 +56,14 @@ def test_nights_keeps_test_rows_of_six_votes(tmp_path: Path) -> None:
     assert red(data.alternatives[1].read(1)) == 12
 
 
-def test_bapps_takes_the_first_share_of_each_subset_and_rounds_the_judgement(tmp_path: Path) -> None:
+def test_bapps_takes_the_first_share_of_each_subset_and_rounds_the_judgement(tmp_path):
     unisim_files.write(tmp_path, "bapps")
     data = choices(tmp_path, "bapps")
     assert len(data.names) == 6 * 2  # 15% of 14
     assert data.answer.tolist() == [0, 1] * 6
 
 
-def test_pieapp_drops_unclear_preferences_and_the_reference(tmp_path: Path) -> None:
+def test_pieapp_drops_unclear_preferences_and_the_reference(tmp_path):
     unisim_files.write(tmp_path, "pie_app")
     data = choices(tmp_path, "pieapp-2afc")
     assert data.names == ("a.png/b.png", "b.png/c.png")
@@ -76,7 +76,7 @@ def test_pieapp_drops_unclear_preferences_and_the_reference(tmp_path: Path) -> N
     assert all(right(quality, row) == reference for row in range(4))
 
 
-def test_kadid_prefers_the_milder_of_one_images_distortions(tmp_path: Path) -> None:
+def test_kadid_prefers_the_milder_of_one_images_distortions(tmp_path):
     unisim_files.write(tmp_path, "kadid10k")
     choices(tmp_path, "kadid-10k", items=200)
     drawn = samples.read(tmp_path / "manifests" / "unisim__kadid-10k-seed-0.csv")
@@ -88,21 +88,21 @@ def test_kadid_prefers_the_milder_of_one_images_distortions(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("name", "brighter"), [("koniq-10k", True), ("koniq-10k-brightness", False)])
-def test_koniq_draws_test_images_by_the_attribute(tmp_path: Path, name: str, brighter: bool) -> None:
+def test_koniq_draws_test_images_by_the_attribute(tmp_path, name, brighter):
     unisim_files.write(tmp_path, "koniq10k")
     data = choices(tmp_path, name)
     assert data.question == ("quality" if name == "koniq-10k" else "brightness")
     assert {red(right(data, row)) > red(wrong(data, row)) for row in range(40)} == {brighter}
 
 
-def test_pipal_counts_high_scores_as_references_but_at_most_five(tmp_path: Path) -> None:
+def test_pipal_counts_high_scores_as_references_but_at_most_five(tmp_path):
     unisim_files.write(tmp_path, "PIPAL")
     data = choices(tmp_path, "pipal")
     assert len(data.names) == 5 * 2
     assert all(red(wrong(data, row)) >= 6 for row in range(10))
 
 
-def test_sice_compares_exposures_by_mean_grey_and_shows_them_smaller(tmp_path: Path) -> None:
+def test_sice_compares_exposures_by_mean_grey_and_shows_them_smaller(tmp_path):
     unisim_files.write(tmp_path, "sice")
     data = choices(tmp_path, "sice-brightness")
     assert data.question == "brightness"
@@ -113,7 +113,7 @@ def test_sice_compares_exposures_by_mean_grey_and_shows_them_smaller(tmp_path: P
     assert data.alternatives[data.answer[0]].keys[0] == content_key(shown)
 
 
-def test_agiqa_pairs_share_a_prompt_and_low_alignment_is_dropped(tmp_path: Path) -> None:
+def test_agiqa_pairs_share_a_prompt_and_low_alignment_is_dropped(tmp_path):
     unisim_files.write(tmp_path, "agiqa-3k")
     data = choices(tmp_path, "agiqa-3k-alignment")
     for row in range(40):
@@ -123,7 +123,7 @@ def test_agiqa_pairs_share_a_prompt_and_low_alignment_is_dropped(tmp_path: Path)
 
 
 @pytest.mark.parametrize("count", [2, 8])
-def test_hpdv2_offers_as_many_images_as_asked_and_the_first_ranked_wins(tmp_path: Path, count: int) -> None:
+def test_hpdv2_offers_as_many_images_as_asked_and_the_first_ranked_wins(tmp_path, count):
     unisim_files.write(tmp_path, "hpdv2")
     data = choices(tmp_path, "hpdv2", alternatives=count)
     assert len(data.alternatives) == count
@@ -135,7 +135,7 @@ def test_hpdv2_offers_as_many_images_as_asked_and_the_first_ranked_wins(tmp_path
         assert len(set(one.alternatives)) == count
 
 
-def test_edited_images(tmp_path: Path) -> None:
+def test_edited_images(tmp_path):
     unisim_files.write(tmp_path, "MagicBrush", "HQ-Edit")
     data = choices(tmp_path, "magicbrush")
     assert data.reference.read(0) == "make it red"
@@ -149,7 +149,7 @@ def test_edited_images(tmp_path: Path) -> None:
     assert red(by_text.reference.read(1)) == 1
 
 
-def test_captions_with_votes_against_captions_without(tmp_path: Path) -> None:
+def test_captions_with_votes_against_captions_without(tmp_path):
     unisim_files.write(tmp_path, "coco-triplets", "polaris")
     data = choices(tmp_path, "cd-coco")
     assert {right(data, row) for row in range(len(data.names))} == {"OFA_Huge of one.jpg"}
@@ -159,7 +159,7 @@ def test_captions_with_votes_against_captions_without(tmp_path: Path) -> None:
     assert {wrong(scored, row) for row in range(2)} == {"a car"}
 
 
-def test_odd_ones_out_are_of_another_macro_class(tmp_path: Path) -> None:
+def test_odd_ones_out_are_of_another_macro_class(tmp_path):
     unisim_files.cifar(tmp_path)
     data = load(tmp_path, "cifar-100-ooo")["default"]
     assert isinstance(data, OddOneOut)
@@ -170,7 +170,7 @@ def test_odd_ones_out_are_of_another_macro_class(tmp_path: Path) -> None:
     assert np.bincount(odd.cifar_coarse_classes()).tolist() == [5] * 20
 
 
-def test_landmarks_by_both_protocols(tmp_path: Path) -> None:
+def test_landmarks_by_both_protocols(tmp_path):
     unisim_files.write(tmp_path, "retrieval", packed=True)
     data = load(tmp_path, "roxford")
     assert list(data) == ["medium", "hard"]
@@ -182,7 +182,7 @@ def test_landmarks_by_both_protocols(tmp_path: Path) -> None:
     assert sorted(zip(*(part.tolist() for part in hard.ignored), strict=True)) == [(0, 0), (0, 3), (1, 2)]
 
 
-def test_questions_are_drawn_once_and_kept(tmp_path: Path) -> None:
+def test_questions_are_drawn_once_and_kept(tmp_path):
     unisim_files.write(tmp_path, "koniq10k")
     first = choices(tmp_path, "koniq-10k")
     kept = tmp_path / "manifests" / "unisim__koniq-10k-seed-0.csv"

@@ -40,7 +40,7 @@ def write(folder: Path, **changed) -> dict:
 
 
 @pytest.fixture(scope="module")
-def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def exported(tmp_path_factory):
     folder = tmp_path_factory.mktemp("instructions")
     write(folder)
     return folder
@@ -50,7 +50,7 @@ def read(folder: Path) -> list[dict]:
     return json.loads((folder / "instructions.json").read_text())
 
 
-def test_a_loader_reads_every_entry_and_each_token_is_an_image(exported: Path, tmp_path: Path) -> None:
+def test_a_loader_reads_every_entry_and_each_token_is_an_image(exported, tmp_path):
     rows = datasets.load_dataset(
         "json", data_files=str(exported / "instructions.json"), split="train", cache_dir=str(tmp_path)
     )
@@ -70,7 +70,7 @@ def test_a_loader_reads_every_entry_and_each_token_is_an_image(exported: Path, t
     assert record["images"] == len(named) and record["counts"] == dict.fromkeys(TASKS, COUNT)
 
 
-def test_both_orders_and_all_templates_are_equally_frequent_and_the_beginning_is_a_sample(exported: Path) -> None:
+def test_both_orders_and_all_templates_are_equally_frequent_and_the_beginning_is_a_sample(exported):
     for task in TASKS:
         answers = Counter(
             row["conversations"][1]["value"] for row in read(exported) if row["id"].startswith(f"{task}-drawn")
@@ -80,7 +80,7 @@ def test_both_orders_and_all_templates_are_equally_frequent_and_the_beginning_is
     assert set(beginning.values()) == {2}
 
 
-def test_an_answer_names_the_preferred_alternative_and_a_caption_with_the_token_adds_no_image() -> None:
+def test_an_answer_names_the_preferred_alternative_and_a_caption_with_the_token_adds_no_image():
     """Of examples whose preferred caption is the word right, whatever order they are shown in."""
     rows = [(b"i", "right", f"wrong {TOKEN} of {{first}}")] * 6 + [(b"i", "wrong", "right")] * 6
     part = ListedExamples(task="text-for-image", rows=rows, preferred=[0] * 6 + [1] * 6)
@@ -92,7 +92,7 @@ def test_an_answer_names_the_preferred_alternative_and_a_caption_with_the_token_
         assert first == (number % 2 == 0) and question.count(TOKEN) == 1
 
 
-def test_images_stand_in_the_order_of_their_tokens() -> None:
+def test_images_stand_in_the_order_of_their_tokens():
     """In the third form the reference comes last."""
     part = ListedExamples(task="image-choice", rows=[(b"reference", b"better", b"worse")] * 6, preferred=[0] * 6)
     named = [conversations.conversation(part[at], at, lambda content: content.read().decode()) for at in range(6)]
@@ -100,7 +100,7 @@ def test_images_stand_in_the_order_of_their_tokens() -> None:
     assert named[5]["image"] == ["worse", "better", "reference"]
 
 
-def test_what_cannot_be_read_or_is_evaluated_leaves_no_file_and_a_foreign_folder_is_not_touched(tmp_path: Path) -> None:
+def test_what_cannot_be_read_or_is_evaluated_leaves_no_file_and_a_foreign_folder_is_not_touched(tmp_path):
     broken = ListedExamples(task="quality", rows=[("p", b"no image", b"none")], preferred=[0], dataset="broken")
     with pytest.raises(BadInput, match="broken 0"):
         write(tmp_path, sets=[broken])
@@ -113,7 +113,7 @@ def test_what_cannot_be_read_or_is_evaluated_leaves_no_file_and_a_foreign_folder
         write(tmp_path)
 
 
-def test_the_command_compares_and_says_what_it_wrote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_compares_and_says_what_it_wrote(tmp_path, monkeypatch):
     every = leaks.evaluated_tasks
     monkeypatch.setattr(
         leaks, "evaluated_tasks", lambda catalog: [row for row in every(catalog) if "/quality" in row.key]

@@ -40,7 +40,7 @@ def measurement(values: Mapping[str, list[int]]) -> Measurement:
     )
 
 
-def test_averages_come_before_their_tasks_with_paired_intervals() -> None:
+def test_averages_come_before_their_tasks_with_paired_intervals():
     rows = curves.changes(before=measurement(BEFORE), after=measurement(AFTER))
     assert [row.key for row in rows] == ["core", "mini/quality", "mini/image-choice", "ood", "mini/sharpness"]
     core, quality, choice, ood, sharpness = rows
@@ -52,7 +52,7 @@ def test_averages_come_before_their_tasks_with_paired_intervals() -> None:
     assert (ood.difference, ood.high - ood.low) == pytest.approx((-0.5, sharpness.high - sharpness.low))
 
 
-def test_a_task_that_changed_alike_on_every_item_leaves_no_interval() -> None:
+def test_a_task_that_changed_alike_on_every_item_leaves_no_interval():
     rows = curves.changes(
         before=measurement({"mini/quality": [0, 0, 0, 0]}), after=measurement({"mini/quality": [1, 1, 1, 1]})
     )
@@ -61,7 +61,7 @@ def test_a_task_that_changed_alike_on_every_item_leaves_no_interval() -> None:
 
 
 @pytest.mark.parametrize("values", [None, [1, 0, 0, 1]])
-def test_an_equal_average_of_other_items_is_not_taken_for_no_change(values: list[int] | None) -> None:
+def test_an_equal_average_of_other_items_is_not_taken_for_no_change(values):
     """A task without items of its own, whose averages agree: its interval is not known, so the side's is not either.
     Items that changed both ways have an interval like any."""
     sides = []
@@ -76,7 +76,7 @@ def test_an_equal_average_of_other_items_is_not_taken_for_no_change(values: list
     assert choice.difference == 0 and math.isnan(core.low) == math.isnan(choice.low) == (values is None)
 
 
-def test_the_printed_table() -> None:
+def test_the_printed_table():
     printed = curves.lines(curves.changes(before=measurement(BEFORE), after=measurement(AFTER)), title="")
     assert printed[0].split() == ["before", "after", "difference", "95%", "interval"]
     assert re.fullmatch(r"Core +37\.5 +62\.5 +\+25\.0 +[+-]?0\.0 to \+50\.0", printed[1])
@@ -95,7 +95,7 @@ def polylines(page: str) -> list[list[tuple[float, ...]]]:
     return [[tuple(map(float, point.split(","))) for point in line.split()] for line in found]
 
 
-def test_the_page_draws_both_curves_to_scale_and_loads_nothing() -> None:
+def test_the_page_draws_both_curves_to_scale_and_loads_nothing():
     page = drawn((0, 0.8, 0.9), (50, 0.9, 0.8), (100, 1, 0.7), best=100)
     core, ood = polylines(page)
     assert [x for x, _ in core] == [x for x, _ in ood] and core[1][0] - core[0][0] == core[2][0] - core[1][0] > 0
@@ -106,12 +106,12 @@ def test_the_page_draws_both_curves_to_scale_and_loads_nothing() -> None:
     assert not re.search("<(script|link|img|iframe)", page)
 
 
-def test_a_side_that_is_not_measured_a_single_point_and_a_title_with_markup() -> None:
+def test_a_side_that_is_not_measured_a_single_point_and_a_title_with_markup():
     page = drawn((0, 0.5, None), title="<script>alert(1)</script>")
     assert len(polylines(page)) == 1 and "was stored" not in page and "<script>" not in page
 
 
-def test_names_of_curves_that_end_together_stay_apart() -> None:
+def test_names_of_curves_that_end_together_stay_apart():
     labels = re.findall(r"<text ([^>]*)>", drawn((0, 0.9, 0.9), (10, 0.9, 0.9001)))
     heights = [float(re.search(r'\by="([^"]+)"', label)[1]) for label in labels if 'class="tick"' not in label]
     assert abs(heights[0] - heights[1]) >= drawing.LABEL_GAP

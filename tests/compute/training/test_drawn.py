@@ -19,7 +19,7 @@ def keys(example: TrainingExample) -> list[bytes]:
 
 
 @pytest.mark.parametrize("part", drawn.training(seed=5, count=1), ids=str)
-def test_examples_have_their_task_s_form_and_are_the_same_when_drawn_again(part: drawn.DrawnExamples) -> None:
+def test_examples_have_their_task_s_form_and_are_the_same_when_drawn_again(part):
     of_reference, of_alternatives = TASKS[part.task]
     before = [keys(part[row]) for row in ROWS]
     drawn._group.cache_clear()
@@ -35,14 +35,14 @@ def test_examples_have_their_task_s_form_and_are_the_same_when_drawn_again(part:
     assert 0.25 < np.mean([part[row].preferred for row in range(QUESTIONS)]) < 0.75
 
 
-def test_unrelated_examples_share_no_image() -> None:
+def test_unrelated_examples_share_no_image():
     for task in TASKS:
         part = drawn.DrawnExamples(task=task, seed=1, count=6, unrelated=True)
         images = [content.key() for row in range(6) for content in part[row].contents if content.modality == "image"]
         assert len(set(images)) == len(images)
 
 
-def test_validation_has_the_suite_s_forms_and_none_of_its_images(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_validation_has_the_suite_s_forms_and_none_of_its_images(monkeypatch):
     """Of two tasks; tests/slow has all. An image of another task of the suite is taken out too."""
     keys = ("mini/quality", "mini/odd-one-out")
     monkeypatch.setattr(drawn, "CORE", keys[:1])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -61,7 +60,7 @@ def choice(answer: Sequence[int], *, key: str = "mini/image-choice") -> HeldOutT
 
 
 @pytest.mark.parametrize(("answer", "accuracy"), [((0, 1), 1.0), ((0, 0), 0.5), ((1, 0), 0.0)])
-def test_a_choice_by_nearness_embeds_each_content_once(answer: Sequence[int], accuracy: float) -> None:
+def test_a_choice_by_nearness_embeds_each_content_once(answer, accuracy):
     encoder = Colour()
     made = measured([choice(answer)], row=ROW, encoder=encoder)
     record = json.loads(json.dumps(made.record()))
@@ -69,7 +68,7 @@ def test_a_choice_by_nearness_embeds_each_content_once(answer: Sequence[int], ac
     assert record["tasks"]["mini/image-choice"]["n"] == 2
 
 
-def test_a_category_counts_once() -> None:
+def test_a_category_counts_once():
     """Two tasks of PAA and one of OOO: the attributes are half of the average together, as in Table 3."""
     parts = [choice((0, 1), key="mini/sharpness"), choice((1, 0), key="unisim/sice-brightness"), choice((0, 1))]
     odd = replace(parts[0], task=replace(TASKS["mini/odd-one-out"], procedure="choice"))
@@ -78,7 +77,7 @@ def test_a_category_counts_once() -> None:
     assert made.average("ood") == 0.75 and made.average("core") == 1.0
 
 
-def test_a_damaged_image_and_an_embedding_that_is_not_finite_are_named() -> None:
+def test_a_damaged_image_and_an_embedding_that_is_not_finite_are_named():
     part = choice((0, 1))
     broken = replace(part.data["default"], reference=items.images([b"no image", b"none"], of="broken"))
     with pytest.raises(BadItem, match="broken, image 0"):
@@ -87,14 +86,14 @@ def test_a_damaged_image_and_an_embedding_that_is_not_finite_are_named() -> None
         measured([part], row=ROW, encoder=Colour(scale=np.nan))
 
 
-def test_suites_and_their_tasks_and_those_without_files(tmp_path: Path) -> None:
+def test_suites_and_their_tasks_and_those_without_files(tmp_path):
     rows = evaluation.suite_tasks("unisim")
     assert len(rows) == 25 and sum(row.category in evaluation.CORE for row in rows) == 16
     present, missing = evaluation.suite_items("unisim", source=Source(root=tmp_path, offline=True))
     assert present == [] and len(missing) == 25 and "unisim_data" in missing["unisim/nights"]
 
 
-def test_the_same_figures_as_compute_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_figures_as_compute_run(tmp_path, monkeypatch):
     """The bundled model, tasks of several kinds that training measures: equal, not near."""
     quick = ("mini/quality", "mini/odd-one-out")
     results = tmp_path / "results"

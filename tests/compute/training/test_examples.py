@@ -25,20 +25,20 @@ def seen(sets, *, steps: range, batch_size: int = 8, seed: int = 0, task: str = 
     ]
 
 
-def test_every_example_comes_once_an_epoch_and_in_another_order_in_the_next() -> None:
+def test_every_example_comes_once_an_epoch_and_in_another_order_in_the_next():
     first, second = seen([of_texts(24)], steps=range(3)), seen([of_texts(24)], steps=range(3, 6))
     assert len(set(first)) == 24 == len(set(second)) and first != second
     told = Counter(seen([of_texts(5)], steps=range(5), batch_size=4))  # an epoch may end within a batch
     assert set(told.values()) == {4}
 
 
-def test_batches_are_a_function_of_seed_and_step() -> None:
+def test_batches_are_a_function_of_seed_and_step():
     sets = [of_texts(50)]
     whole = seen(sets, steps=range(12))
     assert seen(sets, steps=range(11, 12)) == whole[88:] != seen(sets, steps=range(11, 12), seed=4)
 
 
-def test_every_task_has_a_whole_batch_and_its_own_order() -> None:
+def test_every_task_has_a_whole_batch_and_its_own_order():
     sets = [of_texts(200), of_texts(200, task="quality"), of_texts(3, task="image-for-text")]
     batch = batches(sets, batch_size=32, seed=0, step=0)
     assert {task: len(rows) for task, rows in batch.items()} == {
@@ -50,13 +50,13 @@ def test_every_task_has_a_whole_batch_and_its_own_order() -> None:
     assert texts["text-for-image"] != texts["quality"]
 
 
-def test_data_sets_of_a_task_are_mixed_by_size() -> None:
+def test_data_sets_of_a_task_are_mixed_by_size():
     told = seen([of_texts(90, dataset="large"), of_texts(30, dataset="small")], steps=range(15))
     assert Counter(text.split()[0] for text in told) == {"large": 90, "small": 30}  # one epoch of 120
     assert {text.split()[0] for text in told[:40]} == {"large", "small"}
 
 
-def test_groups_stay_together_and_tasks_come_to_the_same_ones() -> None:
+def test_groups_stay_together_and_tasks_come_to_the_same_ones():
     sets = [of_texts(96, group_size=16), of_texts(96, group_size=16, task="quality")]
     epoch = [seen(sets, steps=range(step, step + 1), batch_size=32) for step in range(3)]
     assert len(set(sum(epoch, []))) == 96
@@ -65,7 +65,7 @@ def test_groups_stay_together_and_tasks_come_to_the_same_ones() -> None:
     assert seen(sets, steps=range(3, 4), batch_size=32) != epoch[0]
 
 
-def test_what_cannot_be_read_or_trained_on_is_named() -> None:
+def test_what_cannot_be_read_or_trained_on_is_named():
     part = ListedExamples(task="quality", rows=[(" ", b"no image", picture(1))], preferred=[0], dataset="pictures")
     assert part[0].alternatives[1].image().size == (40, 40)
     with pytest.raises(BadInput, match="pictures 0, 1"):

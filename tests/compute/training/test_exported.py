@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -44,9 +43,7 @@ def vectors(encoder) -> np.ndarray:
         *((adapter, "both", "merged") for adapter in ("clip", "siglip", "open_clip")),
     ],
 )
-def test_the_stored_model_gives_the_logits_of_the_one_in_memory(
-    tmp_path: Path, adapter: str, tune: str, save: str
-) -> None:
+def test_the_stored_model_gives_the_logits_of_the_one_in_memory(tmp_path, adapter, tune, save):
     encoder = base(tmp_path / "base", adapter)
     ways = {"tune": "full", "towers": "both"} if tune == "both" else {"tune": tune}
     plan = replace(PLAN, **ways, learning_rate=1e-2 if tune == "lora" else 1e-3)
@@ -63,7 +60,7 @@ def test_the_stored_model_gives_the_logits_of_the_one_in_memory(
     assert ("adapter_model.safetensors" in names) == (save == "adapter")
 
 
-def test_an_adapter_is_of_the_vision_tower_alone_and_names_its_base(tmp_path: Path) -> None:
+def test_an_adapter_is_of_the_vision_tower_alone_and_names_its_base(tmp_path):
     encoder = base(tmp_path / "base")
     trained(tmp_path / "tuned", encoder)
     exported.write_model(encoder, tmp_path / "tuned", save="adapter")
@@ -82,9 +79,7 @@ def test_an_adapter_is_of_the_vision_tower_alone_and_names_its_base(tmp_path: Pa
         (("laion-2b",), ["drawn-scenes-training"], ["laion-2b"]),
     ],
 )
-def test_the_card_says_how_it_was_made_what_it_scored_and_what_it_has_learnt_from(
-    tmp_path: Path, of_base: tuple[str, ...], learnt: list[str], named: list[str]
-) -> None:
+def test_the_card_says_how_it_was_made_what_it_scored_and_what_it_has_learnt_from(tmp_path, of_base, learnt, named):
     encoder = base(tmp_path / "base")
     encoder.row = replace(encoder.row, trained_on=of_base)
     folder, state = trained(tmp_path / "tuned", encoder, measure=Scores([0.5, 0.75, 0.7], [0.4, 0.35, None]))
@@ -104,6 +99,6 @@ def test_the_card_says_how_it_was_made_what_it_scored_and_what_it_has_learnt_fro
 
 
 @pytest.mark.parametrize(("adapter", "tune"), [("clip", "full"), ("open_clip", "lora")])
-def test_what_could_not_be_read_again_is_refused(tmp_path: Path, adapter: str, tune: str) -> None:
+def test_what_could_not_be_read_again_is_refused(tmp_path, adapter, tune):
     with pytest.raises(CannotDo, match="adapter"):
         exported.check_save(checkpoints.row(tmp_path, adapter), save="adapter", plan=replace(PLAN, tune=tune))

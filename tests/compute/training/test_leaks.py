@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from compute.catalog import shipped
@@ -26,7 +24,7 @@ def pairs(*files: bytes, task: str = "quality") -> ListedExamples:
 
 
 @pytest.fixture(scope="module")
-def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def images(tmp_path_factory):
     """Those of NIGHTS, evaluated and of the training split."""
     folder = tmp_path_factory.mktemp("data")
     unisim_files.write(folder, "nights", "kadid10k")
@@ -34,12 +32,12 @@ def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def evaluated(images: Path) -> leaks.EvaluatedImages:
+def evaluated(images):
     source = Source(root=images.parents[2], offline=True)
     return leaks.evaluated_images(tasks("kadid-10k", "nights", "koniq-10k"), source=source)
 
 
-def test_what_nobody_evaluates_passes_and_what_is_not_here_is_counted(images: Path, evaluated) -> None:
+def test_what_nobody_evaluates_passes_and_what_is_not_here_is_counted(images, evaluated):
     """NIGHTS' row 3 is of the training split: its images lie beside the evaluated ones."""
     leaks.check([pairs(b"one", (images / "ref/3.png").read_bytes()), *drawn.training(count=1)], evaluated)
     assert evaluated.tasks == ("unisim/kadid-10k", "unisim/nights") and evaluated.missing == ("unisim/koniq-10k",)
@@ -51,7 +49,7 @@ def test_what_nobody_evaluates_passes_and_what_is_not_here_is_counted(images: Pa
 @pytest.mark.parametrize(
     ("name", "task"), [("ref/0.png", "quality"), ("distort/1_1.png", "quality"), ("ref/1.png", "text-for-image")]
 )
-def test_an_evaluated_image_in_whatever_role_is_a_hit_and_named(images: Path, evaluated, name: str, task: str) -> None:
+def test_an_evaluated_image_in_whatever_role_is_a_hit_and_named(images, evaluated, name, task):
     part = pairs(b"one", (images / name).read_bytes(), task=task)
     with pytest.raises(BadInput, match=f"noise 1.*nights/{name}' of unisim/nights"):
         leaks.check([pairs(b"harmless"), part], evaluated)
@@ -61,14 +59,14 @@ def test_an_evaluated_image_in_whatever_role_is_a_hit_and_named(images: Path, ev
         compare(part[1].contents[0 if task == "text-for-image" else 2])
 
 
-def test_many_hits_are_counted_and_the_first_are_named(images: Path, evaluated) -> None:
+def test_many_hits_are_counted_and_the_first_are_named(images, evaluated):
     every = sorted(images.rglob("[01]*.png"))
     with pytest.raises(BadInput, match="^12 ") as error:
         leaks.check([pairs(*[path.read_bytes() for path in every] * 2)], evaluated)
     assert str(error.value).count(" of unisim/nights") == leaks.LISTED
 
 
-def test_the_tasks_that_are_compared_are_those_with_items() -> None:
+def test_the_tasks_that_are_compared_are_those_with_items():
     keys = {task.key for task in leaks.evaluated_tasks(shipped())}
     assert {"unisim/nights", "unisim/roxford", "mini/image-choice", "mini/pairs-sp"} <= keys
     assert not any(key.startswith("mieb/") for key in keys)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from compute.training import loop, run_folder
 from compute.training.examples import TASKS, Content, batches
 from compute.training.loop import StepBatches
 from compute.training.loss import hinge
-from compute.training.plan import TuningPlan
 from compute.types import BadInput, LikenessError
 from tests.compute.models import checkpoints
 from tests.compute.training.small_training import (
@@ -36,12 +34,12 @@ FULL = replace(STILL, tune="full", learning_rate=3e-4)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """A small random base."""
     return checkpoints.clip(tmp_path_factory.mktemp("base") / "clip")
 
 
-def test_examples_are_learnt_by_heart_and_the_text_tower_stays(folder: Path, tmp_path: Path) -> None:
+def test_examples_are_learnt_by_heart_and_the_text_tower_stays(folder, tmp_path):
     encoder = base(folder)
     frozen = {name: value.clone() for name, value in encoder.module.state_dict().items()}
     run, state = trained(tmp_path / "run", encoder, plan=replace(STILL, samples=240))
@@ -52,7 +50,7 @@ def test_examples_are_learnt_by_heart_and_the_text_tower_stays(folder: Path, tmp
     assert {name for name in frozen if name.startswith(("text_", "visual_projection", "logit_scale"))} <= same
 
 
-def test_a_step_s_loss_is_equation_1_summed_over_tasks(folder: Path, tmp_path: Path) -> None:
+def test_a_step_s_loss_is_equation_1_summed_over_tasks(folder, tmp_path):
     """Against the encoder's own vectors, one example at a time."""
     encoder = base(folder)
     by_hand = {}
@@ -75,7 +73,7 @@ def test_a_step_s_loss_is_equation_1_summed_over_tasks(folder: Path, tmp_path: P
     assert first["total"] == pytest.approx(sum(by_hand.values()), abs=1e-5)
 
 
-def test_a_content_that_examples_share_comes_once(folder: Path) -> None:
+def test_a_content_that_examples_share_comes_once(folder):
     part = examples("image-choice")
     shared = part[0].reference
 
@@ -94,7 +92,7 @@ def test_a_content_that_examples_share_comes_once(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("adapter", ["clip", "open_clip"])
-def test_checkpointing_changes_no_result(tmp_path: Path, adapter: str) -> None:
+def test_checkpointing_changes_no_result(tmp_path, adapter):
     plain, saving = (
         losses(trained(tmp_path / f"{on}", base(tmp_path / "base", adapter), plan=replace(STILL, checkpointing=on))[0])
         for on in (False, True)
@@ -102,7 +100,7 @@ def test_checkpointing_changes_no_result(tmp_path: Path, adapter: str) -> None:
     assert saving == pytest.approx(plain, abs=1e-5)
 
 
-def test_muon_has_the_matrices_of_linear_layers(folder: Path) -> None:
+def test_muon_has_the_matrices_of_linear_layers(folder):
     encoder = base(folder)
     encoder.unfreeze(text=True)
     adamw, muon = loop.optimisers_of(encoder, replace(FULL, optimiser="muon"))
@@ -116,7 +114,7 @@ def test_muon_has_the_matrices_of_linear_layers(folder: Path) -> None:
     assert all("bias" in name or "norm" in name or "class_embedding" in name for name in rest)
 
 
-def test_the_best_core_average_is_what_remains(folder: Path, tmp_path: Path) -> None:
+def test_the_best_core_average_is_what_remains(folder, tmp_path):
     """Measured at 0, 3 and 6: the weights of step 3 come back, and core and OOD stand side by side in the report."""
     said, seen = [], []
     encoder, scores = base(folder), Scores([0.5, 0.8, 0.6], [0.4, 0.35, 0.3])
@@ -131,7 +129,7 @@ def test_the_best_core_average_is_what_remains(folder: Path, tmp_path: Path) -> 
     assert torch.equal(image_vectors(encoder), seen[1]) and not torch.equal(seen[1], seen[2])
 
 
-def test_interpolation_lies_between_the_base_and_plain_tuning(folder: Path, tmp_path: Path) -> None:
+def test_interpolation_lies_between_the_base_and_plain_tuning(folder, tmp_path):
     for tune, plan in (("lora", STILL), ("full", FULL)):
         made = {}
         for share in (0.0, 0.5, 1.0):
@@ -146,7 +144,7 @@ def test_interpolation_lies_between_the_base_and_plain_tuning(folder: Path, tmp_
 
 
 @pytest.mark.parametrize("plan", [STILL, replace(FULL, towers="both")], ids=["lora", "both"])
-def test_distill_holds_the_model_near_its_base(folder: Path, tmp_path: Path, plan) -> None:
+def test_distill_holds_the_model_near_its_base(folder, tmp_path, plan):
     """The same steps with the term end nearer to the base, by what the term measures."""
     ends = []
     for strength in (1e-9, 100.0):
@@ -159,7 +157,7 @@ def test_distill_holds_the_model_near_its_base(folder: Path, tmp_path: Path, pla
 
 
 @pytest.mark.parametrize("change", [{"learning_rate": 1e30, "tune": "full"}, {"margin": 1e38, "alpha": 1e38}])
-def test_a_loss_that_is_not_finite_ends_the_run_with_the_last_good_state(folder: Path, tmp_path: Path, change) -> None:
+def test_a_loss_that_is_not_finite_ends_the_run_with_the_last_good_state(folder, tmp_path, change):
     plan = replace(PLAN, samples=400, **change)
     with pytest.raises(LikenessError, match="not finite"):
         trained(tmp_path / "run", base(folder), plan=plan)
@@ -167,9 +165,7 @@ def test_a_loss_that_is_not_finite_ends_the_run_with_the_last_good_state(folder:
     assert all(value.isfinite().all() for value in stored.get("weights", {}).values())
 
 
-def test_a_refused_image_ends_the_run_before_its_step_and_an_unreadable_one_is_named(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_a_refused_image_ends_the_run_before_its_step_and_an_unreadable_one_is_named(folder, tmp_path):
     def shown(step: int) -> set[bytes]:
         drawn = batches(sets(), batch_size=4, seed=0, step=step).values()
         return {each.key() for part in drawn for row in part for each in row.contents}
@@ -186,7 +182,7 @@ def test_a_refused_image_ends_the_run_before_its_step_and_an_unreadable_one_is_n
         trained(tmp_path / "broken", base(folder), parts=[broken])
 
 
-def test_a_killed_process_that_prepares_is_named(folder: Path, tmp_path: Path) -> None:
+def test_a_killed_process_that_prepares_is_named(folder, tmp_path):
     with pytest.raises(LikenessError, match="killed"):
         trained(tmp_path / "run", base(folder), compare=lambda image: os.kill(os.getpid(), signal.SIGKILL))
 
@@ -200,9 +196,7 @@ def test_a_killed_process_that_prepares_is_named(folder: Path, tmp_path: Path) -
         ("bfloat16", {}, "bfloat16"),
     ],
 )
-def test_a_processor_multiplies_in_bfloat16_where_it_can_and_may(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, plan: str, processor: dict[str, bool], expected: str
-) -> None:
+def test_a_processor_multiplies_in_bfloat16_where_it_can_and_may(folder, monkeypatch, plan, processor, expected):
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: processor)
     assert loop.precision(base(folder), replace(PLAN, precision=plan)) == expected
 
@@ -213,9 +207,7 @@ EVERYTHING = replace(
 
 
 @pytest.mark.parametrize("plan", [PLAN, EVERYTHING], ids=["lora", "full"])
-def test_a_stopped_run_goes_on_to_the_same_weights(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plan: TuningPlan
-) -> None:
+def test_a_stopped_run_goes_on_to_the_same_weights(folder, tmp_path, monkeypatch, plan):
     """Dropout, both optimisers, the best weights and the log; who stops it is told from where it goes on."""
     whole = base(folder)
     run, state = trained(tmp_path / "whole", whole, plan=plan, measure=Wavering(whole))

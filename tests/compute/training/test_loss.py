@@ -15,7 +15,7 @@ def unit(*degrees: float) -> torch.Tensor:
     return torch.stack([radians.cos(), radians.sin()], dim=1)
 
 
-def test_hinge_is_zero_beyond_the_margin_and_the_margin_for_equal_alternatives() -> None:
+def test_hinge_is_zero_beyond_the_margin_and_the_margin_for_equal_alternatives():
     reference, near, far = unit(0.0, 0.0, 0.0), unit(0.0, 0.0, 60.0), unit(90.0, 0.0, 0.0)
     preferred = torch.tensor([0, 0, 1])
     losses = hinge(reference, near, far, preferred=preferred, margin=0.05)
@@ -25,7 +25,7 @@ def test_hinge_is_zero_beyond_the_margin_and_the_margin_for_equal_alternatives()
     assert turned.tolist() == pytest.approx([1.05, 0.05, 0.55], abs=1e-6)
 
 
-def test_hinge_is_equation_1_written_out() -> None:
+def test_hinge_is_equation_1_written_out():
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(3, 40, 8))
     vectors /= np.linalg.norm(vectors, axis=2, keepdims=True)
@@ -38,7 +38,7 @@ def test_hinge_is_equation_1_written_out() -> None:
     assert losses.numpy() == pytest.approx(by_hand, abs=1e-12)
 
 
-def test_distance_of_images_alone_is_of_their_similarities() -> None:
+def test_distance_of_images_alone_is_of_their_similarities():
     """Two orthogonal vectors that fall together: cosine 0 -> 1, off the diagonal. A rotation changes none."""
     base = torch.eye(2)
     assert float(distance(base, base)) == 0
@@ -47,7 +47,7 @@ def test_distance_of_images_alone_is_of_their_similarities() -> None:
     assert float(distance(base[:1], base[1:])) == 0  # a single image
 
 
-def test_distance_with_captions_leaves_free_what_none_of_them_sees() -> None:
+def test_distance_with_captions_leaves_free_what_none_of_them_sees():
     """An image that turns away from the only caption costs the square of what its cosine loses; across it, nothing."""
     caption, across, further = torch.eye(3)[:, None]
     assert float(distance(across, caption, (caption, caption))) == 1
@@ -55,7 +55,7 @@ def test_distance_with_captions_leaves_free_what_none_of_them_sees() -> None:
     assert float(distance(across, caption, (across, caption))) == 0  # both turned alike
 
 
-def test_a_bounded_number_of_images_is_compared_evenly() -> None:
+def test_a_bounded_number_of_images_is_compared_evenly():
     chosen = spread(150)
     assert len(set(chosen)) == COMPARED and (chosen[0], chosen[-1]) == (0, 149)
     assert {at % 3 for at in chosen} == {0, 1, 2}

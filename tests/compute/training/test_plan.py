@@ -10,20 +10,20 @@ from compute.training.plan import MINI, PAPER, with_options
 from compute.types import BadInput
 
 
-def test_the_defaults_are_the_paper_s() -> None:
+def test_the_defaults_are_the_paper_s():
     """Appendix B.2."""
     assert (PAPER.tune, PAPER.rank, PAPER.alpha, PAPER.dropout) == ("lora", 16, 32, 0.2)
     assert (PAPER.margin, PAPER.batch_size, PAPER.samples, PAPER.steps) == (0.05, 32, 400_000, 12_500)
     assert (PAPER.learning_rate, PAPER.warm_up, PAPER.weight_decay) == (5e-6, 500, 0.35)
 
 
-def test_the_rate_rises_in_a_line_and_falls_in_half_a_cosine() -> None:
+def test_the_rate_rises_in_a_line_and_falls_in_half_a_cosine():
     plan = with_options(PAPER, {"warm_up": 4, "samples": 32 * 104, "learning_rate": 1.0})
     assert [plan.rate(step) for step in range(4)] == pytest.approx([0.25, 0.5, 0.75, 1.0])
     assert [plan.rate(step) for step in (4, 54, 104)] == pytest.approx([1.0, 0.5, 0.0], abs=1e-12)
 
 
-def test_options_are_read_in_their_own_type() -> None:
+def test_options_are_read_in_their_own_type():
     plan = with_options(MINI, ["learning_rate=1e-4", "tune=lora", "checkpointing=true", "rank=8", "keep=none"])
     assert (plan.learning_rate, plan.tune, plan.checkpointing, plan.rank) == (1e-4, "lora", True, 8)
     assert (plan.towers, plan.strength) == ("vision", 0.0), (
@@ -49,6 +49,6 @@ def test_options_are_read_in_their_own_type() -> None:
         (["margin=0.1", "margin=0.2"], "margin"),
     ],
 )
-def test_an_option_that_no_run_could_have_is_named(options: list[str], key: str) -> None:
+def test_an_option_that_no_run_could_have_is_named(options, key):
     with pytest.raises(BadInput, match=key):
         with_options(MINI, options)

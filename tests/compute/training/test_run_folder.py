@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
@@ -16,11 +15,11 @@ from compute.types import BadInput, CannotWrite
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> RunFolder:
+def run(tmp_path):
     return RunFolder(path=tmp_path / "run", identity={"plan": {"rank": 4}})
 
 
-def test_a_folder_of_something_else_is_not_touched(tmp_path: Path) -> None:
+def test_a_folder_of_something_else_is_not_touched(tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "diary.txt").write_text("x")
     (tmp_path / "file").write_text("x")
@@ -31,12 +30,12 @@ def test_a_folder_of_something_else_is_not_touched(tmp_path: Path) -> None:
     assert [file.name for file in (tmp_path / "notes").iterdir()] == ["diary.txt"]
 
 
-def test_one_process_at_a_time_trains_in_a_folder(run: RunFolder) -> None:
+def test_one_process_at_a_time_trains_in_a_folder(run):
     with run.opened(), pytest.raises(BadInput, match="Another process"), run.opened():
         pass
 
 
-def test_a_full_disk_leaves_the_last_good_state(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_the_last_good_state(run, monkeypatch):
     with run.opened():
         run.save(TuningState(step=2), weights={"w": torch.ones(1)})
 
@@ -51,7 +50,7 @@ def test_a_full_disk_leaves_the_last_good_state(run: RunFolder, monkeypatch: pyt
     assert not [file for file in run.training.iterdir() if DRAFT.fullmatch(file.name)]
 
 
-def test_a_finished_run_and_its_log_are_read_back(run: RunFolder) -> None:
+def test_a_finished_run_and_its_log_are_read_back(run):
     measurement = StepMeasurement(step=6, core=0.5, ood=None, tasks={"mini/quality": {"value": 0.5}})
     state = TuningState(step=6, seconds=1.5, best=6, measurements=[measurement])
     change = TaskChange(key="core", title="Core", side="core", before=0.5, after=0.6, low=0.01, high=0.19)

@@ -19,7 +19,7 @@ from tests.compute.training import training_files
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory) -> Path:
+def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("splits")
     training_files.write(folder)
     return folder
@@ -30,7 +30,7 @@ def source(folder: Path, *, cache: Path | None = None) -> Source:
 
 
 @pytest.fixture(scope="module")
-def sets(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], splits.FileExamples]:
+def sets(data, tmp_path_factory):
     return {
         (part.task, part.dataset): part
         for part in splits.training(splits.chosen([]), source=source(data, cache=tmp_path_factory.mktemp("keys")))
@@ -49,7 +49,7 @@ def red(content) -> int:
     return content.image().getpixel((0, 0))[0]
 
 
-def test_every_data_set_of_table_5_is_read(sets) -> None:
+def test_every_data_set_of_table_5_is_read(sets):
     assert list(sets) == [(row.task, row.dataset) for row in splits.SPLITS]
     assert {key: len(part) for key, part in sets.items()} == {
         ("image-choice", "nights"): 1,
@@ -68,7 +68,7 @@ def test_every_data_set_of_table_5_is_read(sets) -> None:
         assert (example.reference.modality, example.alternatives[0].modality) == TASKS[part.task]
 
 
-def test_the_preferred_alternative_is_what_the_data_say(sets) -> None:
+def test_the_preferred_alternative_is_what_the_data_say(sets):
     nights = sets["image-choice", "nights"]
     assert nights[0].reference.name == "nights, nights/ref/3.png" and nights[0].preferred == 1
     pieapp = sets["image-choice", "pieapp"]
@@ -88,7 +88,7 @@ def test_the_preferred_alternative_is_what_the_data_say(sets) -> None:
     assert {other(polaris, row).text() for row in range(2)} == {"a boat"}
 
 
-def test_quality_prefers_the_milder_the_higher_scored_and_the_reference(sets) -> None:
+def test_quality_prefers_the_milder_the_higher_scored_and_the_reference(sets):
     kadid = sets["quality", "kadid-10k"]
     for row in range(0, len(kadid), 517):
         good, bad = preferred(kadid, row).name, other(kadid, row).name
@@ -102,20 +102,20 @@ def test_quality_prefers_the_milder_the_higher_scored_and_the_reference(sets) ->
     assert {part[0].reference.text() for part in (kadid, pieapp, pipal)} == {"A high quality photo."}
 
 
-def test_nothing_that_is_evaluated_is_trained_on(sets, data: Path) -> None:
+def test_nothing_that_is_evaluated_is_trained_on(sets, data):
     evaluated = [shipped().task(key) for key in sorted({row.evaluated for row in splits.SPLITS})]
     shown = leaks.evaluated_images(evaluated, source=source(data))
     leaks.check(list(sets.values()), shown)
     assert len(shown.tasks) == 10 and not shown.missing
 
 
-def test_archives_are_read_as_folders_are(tmp_path: Path, sets) -> None:
+def test_archives_are_read_as_folders_are(tmp_path, sets):
     training_files.write(tmp_path, "nights", "PIPAL", packed=True)
     for part in splits.training({"quality": ("pipal",), "image-choice": ("nights",)}, source=source(tmp_path)):
         assert part.keys().tolist() == sets[part.task, part.dataset].keys().tolist()
 
 
-def test_keys_are_the_contents_own_and_read_once_until_a_file_changes(tmp_path: Path, monkeypatch) -> None:
+def test_keys_are_the_contents_own_and_read_once_until_a_file_changes(tmp_path, monkeypatch):
     folder = training_files.write(tmp_path / "data", "nights")
     (part,) = splits.training({"image-choice": ("nights",)}, source=source(tmp_path / "data", cache=tmp_path / "keys"))
     before = part.keys()
@@ -128,7 +128,7 @@ def test_keys_are_the_contents_own_and_read_once_until_a_file_changes(tmp_path: 
     assert before[0, 0] != after[0, 0] and before[0, 1] == after[0, 1]
 
 
-def test_a_missing_split_another_layout_and_a_file_that_a_table_names_are_named(tmp_path: Path) -> None:
+def test_a_missing_split_another_layout_and_a_file_that_a_table_names_are_named(tmp_path):
     folder, chosen = training_files.write(tmp_path, "hpdv2", "nights"), {"image-for-text": ("hpdv2",)}
     (folder / "hpdv2/train.json").write_text('[{"prompt": "a", "image_path": ["x", "y"]}]')
     with pytest.raises(BadInput, match="human_preference"):
@@ -144,7 +144,7 @@ def test_a_missing_split_another_layout_and_a_file_that_a_table_names_are_named(
         part.keys()
 
 
-def test_data_sets_are_chosen_by_task() -> None:
+def test_data_sets_are_chosen_by_task():
     chosen = splits.chosen(["image-for-text=hpdv2,hq-edit", "quality="])
     assert (chosen["image-for-text"], chosen["quality"]) == (("hpdv2", "hq-edit"), ())
     assert chosen["image-choice"] == ("nights", "pieapp")
@@ -166,7 +166,7 @@ def of_names(data: Path, *pairs: tuple[str, str], task: str = "quality"):
 
 
 @pytest.fixture
-def numbered(tmp_path: Path) -> Path:
+def numbered(tmp_path):
     """Files 0 to 399 of as many contents, and `again` with the first's."""
     for at in range(400):
         (tmp_path / f"{at}").write_bytes(f"content {at}".encode())
@@ -174,7 +174,7 @@ def numbered(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_share_is_held_out_and_no_image_is_on_both_sides(sets, numbered: Path) -> None:
+def test_a_share_is_held_out_and_no_image_is_on_both_sides(sets, numbered):
     """Of one data set by connected examples, of KADID-10k by reference image, and between two tasks by content."""
     kadid = sets["quality", "kadid-10k"]
     [train], [held] = splits.divided([kadid])
@@ -189,9 +189,7 @@ def test_a_share_is_held_out_and_no_image_is_on_both_sides(sets, numbered: Path)
     assert 10 < len(held[0]) < 60
 
 
-def test_an_image_that_is_held_out_under_another_name_is_not_trained_on(
-    numbered: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_image_that_is_held_out_under_another_name_is_not_trained_on(numbered, monkeypatch):
     first, second = of_names(numbered, ("0", "1"), ("2", "3")), of_names(numbered, ("again", "5"), ("6", "7"))
     held = {id(first): np.array([True, False]), id(second): np.array([False, False])}
     monkeypatch.setattr(splits, "held_out", lambda part, share: held[id(part)])
@@ -200,13 +198,13 @@ def test_an_image_that_is_held_out_under_another_name_is_not_trained_on(
     assert [part.contents["image"] for part in validation] == [("0", "1")]
 
 
-def test_a_data_set_whose_examples_hang_together_is_only_trained_on(numbered: Path) -> None:
+def test_a_data_set_whose_examples_hang_together_is_only_trained_on(numbered):
     part = of_names(numbered, *(("0", str(at)) for at in range(1, 20)))
     train, held = splits.divided([part])
     assert (sum(map(len, train)), held) == (19, [])
 
 
-def test_at_most_so_many_examples_choose_the_stored_step(numbered: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_at_most_so_many_examples_choose_the_stored_step(numbered, monkeypatch):
     monkeypatch.setattr(splits, "VALIDATION_COUNT", 7)
     monkeypatch.setattr(splits, "VALIDATION_SHARE", 0.9)
     [train], [held] = splits.divided([of_names(numbered, *((str(at), str(at + 1)) for at in range(0, 400, 2)))])

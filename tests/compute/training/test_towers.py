@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
@@ -20,9 +19,7 @@ TEXTS = ["a cat", "two red squares", "a picture of a dog on green grass"]
 
 @pytest.mark.parametrize("tune", ["lora", "full", "both"])
 @pytest.mark.parametrize("adapter", ["clip", "siglip", "blip", "open_clip", "align"])
-def test_the_trained_towers_have_gradients_and_vectors_are_the_adapter_s(
-    tmp_path: Path, adapter: str, tune: str
-) -> None:
+def test_the_trained_towers_have_gradients_and_vectors_are_the_adapter_s(tmp_path, adapter, tune):
     if (adapter, tune) == ("align", "lora"):
         pytest.skip("its tower has no layer that LoRA changes")
     encoder = base(tmp_path / "base", adapter)
@@ -49,7 +46,7 @@ def test_the_trained_towers_have_gradients_and_vectors_are_the_adapter_s(
     assert all(torch.equal(value, statistics[name]) for name, value in encoder.module.named_buffers()), "of norms"
 
 
-def test_a_base_without_a_tower_is_refused(tmp_path: Path) -> None:
+def test_a_base_without_a_tower_is_refused(tmp_path):
     texts = next(row for row in shipped().models if row.abilities == ("embed_text",) and row.adapter)
     with pytest.raises(CannotDo, match="vision tower"):
         towers.load(texts, hardware=CPU)
@@ -71,9 +68,7 @@ def test_a_base_without_a_tower_is_refused(tmp_path: Path) -> None:
         ("open_clip", ("q_proj", "k_proj", "v_proj", "out_proj", "c_fc", "c_proj"), 12),  # split as in the paper
     ],
 )
-def test_every_named_layer_of_the_vision_tower_is_changed_and_no_other(
-    tmp_path: Path, adapter: str, layer: tuple[str, ...], count: int
-) -> None:
+def test_every_named_layer_of_the_vision_tower_is_changed_and_no_other(tmp_path, adapter, layer, count):
     encoder = base(tmp_path / "base", adapter)
     lora.apply(encoder, PLAN)
     changed = {name.partition(".lora_")[0] for name in encoder.parameters()}
@@ -81,6 +76,6 @@ def test_every_named_layer_of_the_vision_tower_is_changed_and_no_other(
     assert all(name.startswith(("vision_model.", "visual.")) and ".lora_" in name for name in encoder.parameters())
 
 
-def test_a_tower_of_convolutions_alone_is_refused(tmp_path: Path) -> None:
+def test_a_tower_of_convolutions_alone_is_refused(tmp_path):
     with pytest.raises(BadInput, match="tune=full"):
         lora.apply(base(tmp_path / "align", "align"), PLAN)

@@ -104,7 +104,7 @@ def asked(url: str, *, say: Callable[[str], None]) -> dict[str, Any]:
     return anyio.run(ask)
 
 
-def test_an_agent_finds_the_best_model_and_whether_the_next_is_significantly_worse(app) -> None:
+def test_an_agent_finds_the_best_model_and_whether_the_next_is_significantly_worse(app):
     pytest.importorskip("mcp")
     found = asked(app.url, say=print)
     best, second = found["choice"]["best"], found["choice"]["runner_up"]

@@ -11,12 +11,12 @@ from leaderboard.api import records
 
 
 @pytest.fixture(scope="module")
-def site(app) -> httpx.Client:
+def site(app):
     with httpx.Client(base_url=app.url, headers={"accept": "text/html"}, timeout=60) as client:
         yield client
 
 
-def test_every_model_has_its_facts_and_a_page(site, suite_cache) -> None:
+def test_every_model_has_its_facts_and_a_page(site, suite_cache):
     answer = site.get("models.json")
     found = {row["key"]: row for row in answer.json()["models"]}
     assert len(found) == len(records.model_queries.models(suite_cache.db))
@@ -27,7 +27,7 @@ def test_every_model_has_its_facts_and_a_page(site, suite_cache) -> None:
     assert site.get("models.json", headers={"if-none-match": answer.headers["etag"]}).status_code == 304
 
 
-def test_a_frame_shows_the_first_rows_or_one_model_without_scripts(site, suite_cache) -> None:
+def test_a_frame_shows_the_first_rows_or_one_model_without_scripts(site, suite_cache):
     rows = records.leaderboard(suite_cache, "mieb")
     answer = site.get("embed/board?limit=3&theme=dark")
     assert re.findall(r"model\?model=([^\"]+)", answer.text) == [row["model"] for row in rows[:3]]
@@ -47,6 +47,6 @@ def test_a_frame_shows_the_first_rows_or_one_model_without_scripts(site, suite_c
         ("suite=pairbench&model=vqgan-clip", "has no scores in PairBench"),
     ],
 )
-def test_what_it_cannot_show_is_a_sentence(site, query, said) -> None:
+def test_what_it_cannot_show_is_a_sentence(site, query, said):
     answer = site.get(f"embed/board?{query}", headers={"accept": "application/json"})
     assert answer.status_code == 400 and said in answer.json()["error"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import anyio
@@ -85,12 +85,12 @@ class StandIn:
 
 
 @pytest.fixture(scope="module")
-def live() -> StandIn:
+def live():
     return StandIn()
 
 
 @pytest.fixture(scope="module")
-def app(suite_cache, live) -> Iterator[gr.Blocks]:
+def app(suite_cache, live):
     """A small app with the endpoints, one event of a page's, and the tools."""
     from leaderboard.api.mcp import Tools
 
@@ -105,12 +105,12 @@ def app(suite_cache, live) -> Iterator[gr.Blocks]:
 
 
 @pytest.fixture(scope="module")
-def client(app) -> Client:
+def client(app):
     return Client(app.local_url, verbose=False)
 
 
 @pytest.fixture(scope="module")
-def tool(app) -> Callable[..., Any]:
+def tool(app):
     """Calls a tool in a session of its own: (is it an error, the text of the answer)."""
 
     def call(name: str, **given: Any) -> tuple[bool, str]:
@@ -124,7 +124,7 @@ def tool(app) -> Callable[..., Any]:
 @pytest.mark.parametrize(
     "wrong", [{"suite": "x" * 60_000}, {"suite": "mieb", "limit": "x" * 60_000}, {"x" * 60_000: 1}]
 )
-def test_a_tool_s_error_repeats_a_few_words_of_what_was_sent(tool: Callable[..., Any], wrong: dict[str, Any]) -> None:
+def test_a_tool_s_error_repeats_a_few_words_of_what_was_sent(tool, wrong):
     failed, text = tool("leaderboard", **wrong)
     assert failed and len(text) <= 300
 
@@ -150,7 +150,7 @@ def refusal(client: Client, *given: Any, api_name: str) -> str:
 # ---- what there is
 
 
-def test_programs_see_the_endpoints_and_no_event_of_a_page(app, client) -> None:
+def test_programs_see_the_endpoints_and_no_event_of_a_page(app, client):
     info = client.view_api(return_format="dict", print_info=False)
     assert set(info["named_endpoints"]) == {f"/{name}" for name in OURS}
     assert info["unnamed_endpoints"] == {}
@@ -158,7 +158,7 @@ def test_programs_see_the_endpoints_and_no_event_of_a_page(app, client) -> None:
     assert {one.api_name: one.concurrency_id for one in ours if one.queue} == QUEUED
 
 
-def test_tools_only_read_and_describe_every_field_of_their_answers(app) -> None:
+def test_tools_only_read_and_describe_every_field_of_their_answers(app):
     found = anyio.run(_session, app, lambda session: session.list_tools()).tools
     assert {tool.name for tool in found} == OURS
     for tool in found:
@@ -173,7 +173,7 @@ def test_tools_only_read_and_describe_every_field_of_their_answers(app) -> None:
 # ---- scores
 
 
-def test_models_with_their_state_and_facts(client, tool, suite_cache) -> None:
+def test_models_with_their_state_and_facts(client, tool, suite_cache):
     facts = model_queries.models(suite_cache.db)
     tiny, qwen = (row | model_queries.facts(facts.loc[row["key"]]) for row in (TINY, QWEN))
     assert client.predict(api_name="/list_models") == [tiny], "those that are ready"
@@ -184,7 +184,7 @@ def test_models_with_their_state_and_facts(client, tool, suite_cache) -> None:
     assert refusal(client, "pairs", api_name="/list_models") == "There is no mode 'pairs'; there are: pair"
 
 
-def test_how_many_rows_and_of_which_origin(client, stand_in_suite_cache, tool) -> None:
+def test_how_many_rows_and_of_which_origin(client, stand_in_suite_cache, tool):
     assert len(client.predict("mieb", api_name="/leaderboard")) == 20
     top = client.predict("unisim-core", 2, api_name="/leaderboard")
     assert json.loads(tool("leaderboard", suite="unisim-core", limit=2)[1]) == top
@@ -197,7 +197,7 @@ def test_how_many_rows_and_of_which_origin(client, stand_in_suite_cache, tool) -
     assert drawn and all(row["synthetic"] and row["origin"] == "computed" for row in drawn)
 
 
-def test_the_leaderboard_filters_as_the_board(client, tool, suite_cache) -> None:
+def test_the_leaderboard_filters_as_the_board(client, tool, suite_cache):
     """Licence, size, weights, year and the three states of training exclude rows, and change no rank."""
     every = client.predict("unisim-core", 1000, api_name="/leaderboard")
     table = suite_cache.table("unisim-core")
@@ -233,7 +233,7 @@ def test_the_leaderboard_filters_as_the_board(client, tool, suite_cache) -> None
 
 
 @pytest.mark.parametrize("need", ["search", "quality"])
-def test_a_choice_is_the_shortlist_with_its_verdict(client, suite_cache, need) -> None:
+def test_a_choice_is_the_shortlist_with_its_verdict(client, suite_cache, need):
     found = client.predict(need, max_parameters=1e9, open_weights=True, api_name="/choose_model")
     expected = shortlist(suite_cache, need=need, conditions=Conditions(max_parameters=1e9, open_weights=True))
     assert [row["model"] for row in found["shortlist"]] == [each.facts["key"] for each in expected.choices]
@@ -248,7 +248,7 @@ def test_a_choice_is_the_shortlist_with_its_verdict(client, suite_cache, need) -
     assert second["low"] <= second["difference"] <= second["high"]
 
 
-def test_a_comparison_reads_as_on_the_page(client, suite_cache) -> None:
+def test_a_comparison_reads_as_on_the_page(client, suite_cache):
     pair = ["google/siglip-so400m-patch14-384", "google/siglip-large-patch16-384"]
     found = client.predict(pair, "mieb", tasks=True, api_name="/compare_models")
     table = suite_cache.table("mieb")
@@ -274,14 +274,14 @@ def test_a_comparison_reads_as_on_the_page(client, suite_cache) -> None:
         ("zzzz", "", None),
     ],
 )
-def test_search_finds_keys_by_words(client, query, kind, first) -> None:
+def test_search_finds_keys_by_words(client, query, kind, first):
     found = client.predict(query, kind, api_name="/search")
     assert [(row["kind"], row["key"]) for row in found[:1]] == ([first] if first else [])
     assert len(found) <= 10 and all(row["address"] for row in found)
     assert all(("parameters" in row) == (row["kind"] == "models") for row in found)
 
 
-def test_a_query_is_answered_as_on_the_page(client, suite_cache) -> None:
+def test_a_query_is_answered_as_on_the_page(client, suite_cache):
     sql = "SELECT key, parameters_m FROM models ORDER BY key LIMIT 3"
     found = client.predict(sql, api_name="/query")
     expected = sandbox.run(suite_cache.db.copy, sql)
@@ -311,14 +311,14 @@ def test_a_query_is_answered_as_on_the_page(client, suite_cache) -> None:
         ("search", ["clip", "model"], "No kind 'model'. Did you mean 'models'?"),
     ],
 )
-def test_what_an_endpoint_refuses_is_a_sentence(client, name, given, said) -> None:
+def test_what_an_endpoint_refuses_is_a_sentence(client, name, given, said):
     assert refusal(client, *given, api_name=f"/{name}").startswith(said)
 
 
 # ---- pairs
 
 
-def test_what_is_sent_arrives_and_published_figures_come_back(client, tool, live) -> None:
+def test_what_is_sent_arrives_and_published_figures_come_back(client, tool, live):
     found = client.predict(
         "a cat", f"data:image/png;base64,{PNG}", "tiny, qwen/qwen2-vl-7b-instruct", api_name="/score_pair"
     )
@@ -352,7 +352,7 @@ def test_what_is_sent_arrives_and_published_figures_come_back(client, tool, live
         ("data:image/png;base64," + "A" * 10_700_000, "first is larger than 8 MB"),
     ],
 )
-def test_what_a_pair_refuses_is_a_sentence(first, said, live, suite_cache) -> None:
+def test_what_a_pair_refuses_is_a_sentence(first, said, live, suite_cache):
     with pytest.raises(BadInput) as caught:
         pairs.score_pair(suite_cache, live, first, "a cat", "")
     assert str(caught.value).startswith(said)
@@ -361,7 +361,7 @@ def test_what_a_pair_refuses_is_a_sentence(first, said, live, suite_cache) -> No
 @pytest.mark.parametrize(
     "words", ["see https://example.org for more", "a file named cat.png", "data is plural", "example of a cat", "12:30"]
 )
-def test_ordinary_words_stay_words(words) -> None:
+def test_ordinary_words_stay_words(words):
     assert pairs._input(words, "first") == ("text", words)
 
 
@@ -371,7 +371,7 @@ def test_ordinary_words_stay_words(words) -> None:
     [{}, {"x-forwarded-for": "9.9.9.9"}, {"x-forwarded-for": "9.9.9.9, 127.0.0.1"}],
     ids=["no header", "forged", "forged as a proxy's"],
 )
-def test_who_asks_by_a_tool_is_counted_as_itself(app, live, headers: dict[str, str]) -> None:
+def test_who_asks_by_a_tool_is_counted_as_itself(app, live, headers):
     async def ask() -> None:
         transport = httpx.AsyncHTTPTransport(local_address="127.0.0.2")  # no proxy that the server trusts
         async with httpx.AsyncClient(headers=headers, transport=transport, timeout=30) as http:

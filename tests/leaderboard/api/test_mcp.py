@@ -43,13 +43,13 @@ blocks.close(verbose=False)
 """
 
 
-def test_the_package_is_loaded_by_the_first_request_only() -> None:
+def test_the_package_is_loaded_by_the_first_request_only():
     ended = subprocess.run([sys.executable, "-c", PUT_OFF], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.strip() == "['nothing']"
 
 
-def test_without_the_package_the_app_starts_and_says_what_it_lacks(monkeypatch) -> None:
+def test_without_the_package_the_app_starts_and_says_what_it_lacks(monkeypatch):
     monkeypatch.setitem(sys.modules, "mcp", None)
     with gr.Blocks(analytics_enabled=False) as blocks:
         gr.Markdown("here")
@@ -69,9 +69,7 @@ def test_without_the_package_the_app_starts_and_says_what_it_lacks(monkeypatch) 
 
 
 @pytest.mark.parametrize("fails", ["_server", "run", "launch"])
-def test_whatever_fails_at_the_start_is_told_and_nobody_waits(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fails: str
-) -> None:
+def test_whatever_fails_at_the_start_is_told_and_nobody_waits(monkeypatch, caplog, fails):
     def step(name: str) -> None:
         if name == fails:
             raise RuntimeError(name)
@@ -117,9 +115,7 @@ async def _answer(tried: mcp.Tools) -> tuple[int, Any]:
         (True, ("10.0.0.5", 1), [], b"10.0.0.5"),
     ],
 )
-def test_a_request_is_handed_on_as_its_visitor_s(
-    monkeypatch: pytest.MonkeyPatch, space: bool, client: Any, headers: list[bytes], named: bytes | None
-) -> None:
+def test_a_request_is_handed_on_as_its_visitor_s(monkeypatch, space, client, headers, named):
     monkeypatch.setenv("SYSTEM", "spaces" if space else "")
     scope = {
         "type": "http",

@@ -7,15 +7,12 @@ import pytest
 
 from compute.catalog import shipped
 from leaderboard.data.board_table import DISPUTED, SUSPECT, TRAINED
-from leaderboard.data.suite_cache import SuiteCache
 
 MODEL = "google/siglip-so400m-patch14-224"
 SUITES = tuple(suite.key for suite in shipped().suites)
 
 
-def test_an_import_is_a_row_of_its_own_and_changes_no_other(
-    suite_cache: SuiteCache, imported_suite_cache: SuiteCache
-) -> None:
+def test_an_import_is_a_row_of_its_own_and_changes_no_other(suite_cache, imported_suite_cache):
     before, after = suite_cache.table("unisim-core"), imported_suite_cache.table("unisim-core")
     assert {row.id for row in after.rows} - {row.id for row in before.rows} == {f"{MODEL}~imported"}
     for row in before.rows:
@@ -25,7 +22,7 @@ def test_an_import_is_a_row_of_its_own_and_changes_no_other(
     assert after.scores.reasons[after.scores.missing[after.row(f"{MODEL}~imported"), -1]] == "No score in this source"
 
 
-def test_a_mean_that_differs_from_the_printed_scores_is_no_doubtful_score(suite_cache: SuiteCache) -> None:
+def test_a_mean_that_differs_from_the_printed_scores_is_no_doubtful_score(suite_cache):
     """Only the cells concerned are marked, and none where rounding explains the difference."""
     table = suite_cache.table("pairbench")
     marked = [(table.rows[r].model, table.columns[c].metric, table.marks[r, c]) for r, c in np.argwhere(table.marks)]
@@ -40,7 +37,7 @@ def test_a_mean_that_differs_from_the_printed_scores_is_no_doubtful_score(suite_
 
 
 @pytest.mark.parametrize("suite", SUITES)
-def test_training_has_three_states_and_silence_is_unknown(suite_cache: SuiteCache, suite: str) -> None:
+def test_training_has_three_states_and_silence_is_unknown(suite_cache, suite):
     table = suite_cache.table(suite)
     seen = {
         str(model)

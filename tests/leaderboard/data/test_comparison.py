@@ -18,7 +18,7 @@ PAIR = ("google/siglip-so400m-patch14-224~published", "openai/clip-vit-large-pat
 
 
 @pytest.fixture
-def best(suite_cache: SuiteCache) -> list[str]:
+def best(suite_cache):
     """The rows of unisim-core that have every score, best first."""
     table, ranked = suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core")
     order = [index for index in np.argsort(-ranked.mean) if not np.isnan(table.scores.values[index]).any()]
@@ -36,7 +36,7 @@ def scores(suite_cache: SuiteCache, suite: str, row: str, category: str = "") ->
     return 100 * table.scores.values[table.row(row)][mine]
 
 
-def test_a_category_is_tested_by_its_own_tasks(suite_cache: SuiteCache, best: list[str]) -> None:
+def test_a_category_is_tested_by_its_own_tasks(suite_cache, best):
     """Over IQA's few tasks it is a normal test about their items, and nothing else is in it."""
     second, first = best[-1], best[0]
     found = compared(suite_cache, "unisim-core", [first, second], by="IQA")
@@ -55,7 +55,7 @@ def test_a_category_is_tested_by_its_own_tasks(suite_cache: SuiteCache, best: li
     assert (found.line.values[1].low, found.line.values[1].high) == pytest.approx(own)
 
 
-def test_a_task_is_tested_by_the_errors_of_its_two_scores(suite_cache: SuiteCache) -> None:
+def test_a_task_is_tested_by_the_errors_of_its_two_scores(suite_cache):
     table = suite_cache.table("unisim-core")
     at = next(index for index, column in enumerate(table.columns) if column.key == "unisim/nights")
     found = compared(suite_cache, "unisim-core", list(PAIR), by="unisim/nights")
@@ -72,7 +72,7 @@ def test_a_task_is_tested_by_the_errors_of_its_two_scores(suite_cache: SuiteCach
     assert [line.key for category in found.categories for line in category.tasks] == ["unisim/nights"]
 
 
-def test_what_a_task_lacks_is_said(suite_cache: SuiteCache) -> None:
+def test_what_a_task_lacks_is_said(suite_cache):
     """Without a known error the difference stands and its noise is unknown; without a score there is no difference."""
     table = suite_cache.table("mieb")
     missing = np.isnan(table.scores.values)
@@ -88,7 +88,7 @@ def test_what_a_task_lacks_is_said(suite_cache: SuiteCache) -> None:
 
 
 @pytest.mark.parametrize("by", ["Zero-shot Classification", "mini/things"])
-def test_no_difference_reaches_beyond_the_bounds_of_its_metric(suite_cache: SuiteCache, by: str) -> None:
+def test_no_difference_reaches_beyond_the_bounds_of_its_metric(suite_cache, by):
     """All right against nearly all wrong: 100 points apart at most, however wide the interval."""
     table, ranked = suite_cache.table("mini"), suite_cache.ranked("mini")
     at = next(index for index, column in enumerate(table.columns) if column.key == "mini/things")
@@ -102,7 +102,7 @@ def test_no_difference_reaches_beyond_the_bounds_of_its_metric(suite_cache: Suit
     assert (test.difference, test.low) == (pytest.approx(-98.8), -100) and test.high > -98
 
 
-def test_where_lower_is_better_less_is_better(suite_cache: SuiteCache) -> None:
+def test_where_lower_is_better_less_is_better(suite_cache):
     table = suite_cache.table("unisim-core")
     columns = tuple(replace(column, higher=False) for column in table.columns)
     turned = replace(table.scores, higher=np.zeros(len(columns), bool))
@@ -115,7 +115,7 @@ def test_where_lower_is_better_less_is_better(suite_cache: SuiteCache) -> None:
     assert "where lower is better" in verdicts.verdict(found[1], ("a", "b"))
 
 
-def test_a_comparison_takes_two_to_six_rows(suite_cache: SuiteCache) -> None:
+def test_a_comparison_takes_two_to_six_rows(suite_cache):
     rows = [row.id for row in suite_cache.table("unisim-core").rows]
     for wrong in ([], rows[:1], [rows[0], rows[0]], rows[: MOST + 1]):
         with pytest.raises(BadInput, match=f"two to {MOST}"):

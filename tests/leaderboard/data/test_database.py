@@ -16,13 +16,13 @@ from compute.types import DatabaseError
 from leaderboard.data.database import QUERIES, Database
 
 
-def test_every_statement_is_asked_and_every_asked_one_is_there() -> None:
+def test_every_statement_is_asked_and_every_asked_one_is_there():
     sources = [path.read_text() for path in Path(leaderboard.__file__).parent.rglob("*.py")]
     assert {name for text in sources for name in re.findall(r'\.query\(\s*"(\w+)"', text)} == set(QUERIES)
 
 
 @pytest.fixture
-def path(database: Path, tmp_path: Path) -> Path:
+def path(database, tmp_path):
     return Path(shutil.copyfile(database, tmp_path / "likeness.duckdb"))
 
 
@@ -39,7 +39,7 @@ def title(db: Database) -> str:
     return db.ask("SELECT title FROM suites WHERE key = 'mieb'")["title"][0]
 
 
-def test_a_file_is_replaced_under_its_own_path(path: Path) -> None:
+def test_a_file_is_replaced_under_its_own_path(path):
     db = Database(path)
     before, version, copy = title(db), db.version, db.copy
     renamed(path, suite="New")
@@ -53,7 +53,7 @@ def test_a_file_is_replaced_under_its_own_path(path: Path) -> None:
     assert not db.copy.parent.exists() and path.is_file()
 
 
-def test_a_file_that_is_gone_is_still_read(path: Path) -> None:
+def test_a_file_that_is_gone_is_still_read(path):
     db = Database(path)
     path.unlink()
     assert title(db) and db.copy.is_file()
@@ -62,7 +62,7 @@ def test_a_file_that_is_gone_is_still_read(path: Path) -> None:
     assert title(db)
 
 
-def test_a_check_that_fails_leaves_the_old_file_and_no_copy(path: Path) -> None:
+def test_a_check_that_fails_leaves_the_old_file_and_no_copy(path):
     db = Database(path)
     copies = set(db.copy.parents[1].iterdir())
     renamed(path, suite="New")
@@ -79,7 +79,7 @@ def test_a_check_that_fails_leaves_the_old_file_and_no_copy(path: Path) -> None:
     assert title(db) != "New" and set(db.copy.parents[1].iterdir()) == copies
 
 
-def test_an_answer_in_parts_is_the_whole_answer(path: Path) -> None:
+def test_an_answer_in_parts_is_the_whole_answer(path):
     db = Database(path)
     sql = "SELECT * FROM scores ORDER BY run, subset, metric"
     with db.snapshot() as opening:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 
 from compute.engine import run_folders
@@ -15,7 +13,7 @@ SIDES = ("forward", "reverse")
 COLUMNS = ["model", "task", "condition", "source", "type", "expected_score", *SIDES]
 
 
-def test_every_rating_is_that_of_the_run_folders(tmp_path: Path) -> None:
+def test_every_rating_is_that_of_the_run_folders(tmp_path):
     judge_stand_ins.make(tmp_path / "results")
     db = Database(judge_stand_ins.database(tmp_path, results=tmp_path / "results"))
     rated = judge_queries.ratings(db, suite=judge_stand_ins.SUITE)

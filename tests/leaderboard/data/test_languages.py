@@ -40,14 +40,14 @@ def subsets(path: Path) -> dict[str, list[str]]:
 
 @needs_mteb
 @pytest.mark.parametrize("path", TASKS)
-def test_subsets_are_in_the_languages_that_mteb_gives_them(path: str) -> None:
+def test_subsets_are_in_the_languages_that_mteb_gives_them(path):
     known = subsets(mteb(f"tasks/{path}"))
     assert len(known) > 7
     for subset, languages in known.items():
         assert languages_of(subset, subsets=list(known), languages=()) == codes_of(languages), subset
 
 
-def test_every_language_of_the_catalogue_has_a_name(suite_cache) -> None:
+def test_every_language_of_the_catalogue_has_a_name(suite_cache):
     tasks = suite_cache.db.query("tasks")
     tasks = tasks[tasks["benchmark"] == "mieb"]
     codes = {code for languages in tasks["languages"] for code in codes_of(languages)}
@@ -69,5 +69,5 @@ def test_every_language_of_the_catalogue_has_a_name(suite_cache) -> None:
         ("sensitive", ["sensitive", "invariant"], ["eng"], ""),
     ],
 )
-def test_the_languages_that_a_score_is_of(subset: str, of: list[str], languages: list[str], found: str) -> None:
+def test_the_languages_that_a_score_is_of(subset, of, languages, found):
     assert languages_of(subset, subsets=of, languages=languages) == set(found.split())

@@ -58,7 +58,7 @@ def ran(code: str) -> dict[str, Any]:
 
 
 @pytest.fixture
-def photo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Image.Image:
+def photo(tmp_path, monkeypatch):
     """The photograph that the code opens."""
     monkeypatch.chdir(tmp_path)
     images()[0].save("photo.jpg")
@@ -66,7 +66,7 @@ def photo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Image.Image:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_gives_the_vectors_that_are_evaluated(kind: str, photo: Image.Image) -> None:
+def test_it_gives_the_vectors_that_are_evaluated(kind, photo):
     adapter, make = KINDS[kind]
     folder = make(Path.cwd() / kind)
     model = load(row(folder, adapter), hardware=CPU)
@@ -82,7 +82,7 @@ def test_it_gives_the_vectors_that_are_evaluated(kind: str, photo: Image.Image) 
 
 
 @pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing")
-def test_late_interaction_gives_its_vectors_and_compares_them(photo: Image.Image) -> None:
+def test_late_interaction_gives_its_vectors_and_compares_them(photo):
     folder = colpali(Path.cwd() / "colpali")
     found = ran(loading_code(of_catalogue("late_interaction", "org/late", *BOTH)).replace("org/late", str(folder)))
     model = load(row(folder, "late_interaction"), hardware=CPU)
@@ -90,14 +90,14 @@ def test_late_interaction_gives_its_vectors_and_compares_them(photo: Image.Image
         np.testing.assert_allclose(found[name][0].numpy(), embedded(model, side, [item])[0], atol=1e-5)
 
 
-def test_by_mteb_an_item_goes_through_its_protocol(photo: Image.Image, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_mteb_an_item_goes_through_its_protocol(photo, monkeypatch):
     monkeypatch.setattr(mteb, "get_model", lambda name: Recording() if name == "org/Own" else None)
     found = ran(loading_code(of_catalogue("", "org/Own", "embed_image", "embed_text", facts_from=MTEB)))
     np.testing.assert_array_equal(found["images"].numpy(), of_image(photo)[None])
     np.testing.assert_array_equal(found["texts"].numpy(), of_text(TEXT)[None])
 
 
-def test_dreamsim_is_asked_for_its_embedding(photo: Image.Image, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dreamsim_is_asked_for_its_embedding(photo, monkeypatch):
     from dreamsim.model import PerceptualModel
 
     library = ModuleType("dreamsim")
@@ -108,7 +108,7 @@ def test_dreamsim_is_asked_for_its_embedding(photo: Image.Image, monkeypatch: py
     assert ran(loading_code(facts))["images"].tolist() == [list(photo.size)] and callable(PerceptualModel.embed)
 
 
-def test_a_judge_answers_about_two_images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judge_answers_about_two_images(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, image in zip(("first.jpg", "second.jpg"), images()[:2], strict=True):
         image.save(name)
@@ -117,7 +117,7 @@ def test_a_judge_answers_about_two_images(tmp_path: Path, monkeypatch: pytest.Mo
     assert isinstance(ran(code.replace("org/judge", str(folder)))["answers"][0]["generated_text"], str)
 
 
-def test_every_model_of_the_catalogue_has_code_that_its_library_understands(suite_cache) -> None:
+def test_every_model_of_the_catalogue_has_code_that_its_library_understands(suite_cache):
     for _, facts in model_queries.models(suite_cache.db).iterrows():
         compile(code := loading_code(facts), facts["key"], "exec")
         if name := mteb_name(facts):
@@ -141,13 +141,13 @@ def test_every_model_of_the_catalogue_has_code_that_its_library_understands(suit
         ("qwen/qwen2-vl-2b-instruct", "pairbench"),
     ],
 )
-def test_the_command_is_accepted(suite_cache, key: str, suite: str) -> None:
+def test_the_command_is_accepted(suite_cache, key, suite):
     command = evaluation_command(model_queries.models(suite_cache.db).loc[key], suite=suite)
     result = CliRunner().invoke(app, [*command.split()[1:], "--dry-run"])
     assert result.exit_code == 0 and f"{key}, " in result.output and "In all:" in result.output
 
 
-def test_what_nothing_loads_has_no_code_and_is_evaluated_from_the_readers_folder(suite_cache) -> None:
+def test_what_nothing_loads_has_no_code_and_is_evaluated_from_the_readers_folder(suite_cache):
     facts = model_queries.models(suite_cache.db).loc["unisim-ll-n-0.5b"]
     command = evaluation_command(facts, suite="unisim-core")
     assert loading_code(facts) == "" and command == "likeness run --suite unisim-core --models FOLDER"

@@ -5,14 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from types import SimpleNamespace
 
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised, shared
 
 
-def test_many_askers_make_one_value() -> None:
+def test_many_askers_make_one_value():
     made = []
 
     def make(key: str) -> str:
@@ -33,7 +32,7 @@ def test_many_askers_make_one_value() -> None:
     assert sorted(made) == ["a", "b"]
 
 
-def test_what_is_shared_is_made_once_a_file_for_every_owner(database: Path) -> None:
+def test_what_is_shared_is_made_once_a_file_for_every_owner(database):
     db, made = Database(database), []
     ask = shared(lambda owner, key: made.append(key) or (key, owner.db.version))
     first, second = SimpleNamespace(db=db), SimpleNamespace(db=db)

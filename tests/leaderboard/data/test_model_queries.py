@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from leaderboard.data.model_queries import COMMERCIAL, is_usable, models
-from leaderboard.data.suite_cache import SuiteCache
 
 REFUSED = {  # read, and not for every commercial use; a new one is read before it is sorted
     "apple-amlr",
@@ -19,7 +18,7 @@ REFUSED = {  # read, and not for every commercial use; a new one is read before 
 }
 
 
-def test_every_stated_licence_is_sorted_and_terms_of_a_models_own_are_not_trusted(suite_cache: SuiteCache) -> None:
+def test_every_stated_licence_is_sorted_and_terms_of_a_models_own_are_not_trusted(suite_cache):
     stated = set(models(suite_cache.db)["license"]) - {"", None}
     own = {name for name in stated if name.startswith("https://huggingface.co/")}
     assert own and stated - own == COMMERCIAL & stated | REFUSED

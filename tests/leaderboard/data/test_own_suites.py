@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 from types import SimpleNamespace
 
 import duckdb
@@ -18,7 +17,7 @@ from leaderboard.pages.overview import page as overview
 
 
 @pytest.fixture(scope="module")
-def own(database: Path, tmp_path_factory: pytest.TempPathFactory) -> SuiteCache:
+def own(database, tmp_path_factory):
     """The shipped database with a drawn suite of one's own: its one task has a figure, better than any published."""
     path = tmp_path_factory.mktemp("own") / "own.duckdb"
     shutil.copy(database, path)
@@ -43,7 +42,7 @@ def own(database: Path, tmp_path_factory: pytest.TempPathFactory) -> SuiteCache:
 
 
 @pytest.fixture(scope="module")
-def triplets(own: SuiteCache, tmp_path_factory: pytest.TempPathFactory) -> SuiteCache:
+def triplets(own, tmp_path_factory):
     """The same with a suite of choices, whose category no visitor chose: all 40 answers of one model are right."""
     path = tmp_path_factory.mktemp("triplets") / "own.duckdb"
     shutil.copy(own.db.path, path)
@@ -72,7 +71,7 @@ def triplets(own: SuiteCache, tmp_path_factory: pytest.TempPathFactory) -> Suite
     return SuiteCache(Database(path))
 
 
-def test_a_score_of_all_right_has_the_range_and_the_class_that_its_interval_gives(triplets: SuiteCache) -> None:
+def test_a_score_of_all_right_has_the_range_and_the_class_that_its_interval_gives(triplets):
     """Its mean has the interval that its cell has: Wilson's, 40 of 40."""
     ranking = payload.ranking(triplets.table("own-triplets"), triplets.ranked("own-triplets"))
     assert ranking["rank"] == [1, 2] and ranking["unknown"] == ["", ""]
@@ -81,7 +80,7 @@ def test_a_score_of_all_right_has_the_range_and_the_class_that_its_interval_give
     assert (ranking["mean_low"][0], ranking["mean_high"][0]) == pytest.approx((low, 100))
 
 
-def test_the_only_ranked_model_has_no_range_no_class_and_no_mark(own: SuiteCache, tmp_path: Path) -> None:
+def test_the_only_ranked_model_has_no_range_no_class_and_no_mark(own, tmp_path):
     """Whatever its size, which the front of score and size compares."""
     shutil.copy(own.db.path, tmp_path / "one.duckdb")
     with duckdb.connect(str(tmp_path / "one.duckdb")) as connection:
@@ -94,7 +93,7 @@ def test_the_only_ranked_model_has_no_range_no_class_and_no_mark(own: SuiteCache
     assert ranking["mean_low"][0] == pytest.approx(100 * (0.8 - 1.959964 * 0.01))
 
 
-def test_the_board_names_it_as_own_and_as_synthetic(own: SuiteCache) -> None:
+def test_the_board_names_it_as_own_and_as_synthetic(own):
     data = payload.board(own.db, own.table("pairs-holiday"), own.ranked("pairs-holiday"))
     suites = {suite["key"]: suite for suite in data["suites"]}
     assert data["suites"][-1]["key"] == "pairs-holiday"
@@ -104,7 +103,7 @@ def test_the_board_names_it_as_own_and_as_synthetic(own: SuiteCache) -> None:
     assert data["ranking"]["rank"] == [1]
 
 
-def test_it_changes_no_published_rank_and_is_in_no_list_of_papers(own: SuiteCache, suite_cache: SuiteCache) -> None:
+def test_it_changes_no_published_rank_and_is_in_no_list_of_papers(own, suite_cache):
     assert own.ranked("pairbench").rank.tolist() == suite_cache.ranked("pairbench").rank.tolist()
     site = SimpleNamespace(db=own.db, suite_cache=own, data=None)
     assert "holiday" not in overview.benchmarks(site) and "Own data" not in overview.benchmarks(site)

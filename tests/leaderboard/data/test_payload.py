@@ -10,20 +10,19 @@ import pytest
 
 from leaderboard.data import payload
 from leaderboard.data.board_table import SUSPECT
-from leaderboard.data.suite_cache import SuiteCache
 
 
-def test_a_nan_is_an_error_here() -> None:
+def test_a_nan_is_an_error_here():
     with pytest.raises(ValueError):
         payload.encode({"x": float("nan")})
 
 
-def test_the_largest_table_is_small_on_the_wire(suite_cache: SuiteCache) -> None:
+def test_the_largest_table_is_small_on_the_wire(suite_cache):
     assert len(suite_cache.board("mieb")) < 60_000
 
 
 @pytest.mark.parametrize("choice", [((("IQA", 3.0),), None, None), ((), None, 0.0)], ids=["weights", "coverage"])
-def test_other_weights_leave_the_means_that_came_with_the_table(suite_cache: SuiteCache, choice: tuple) -> None:
+def test_other_weights_leave_the_means_that_came_with_the_table(suite_cache, choice):
     """They are not sent again: half of the bytes of a ranking."""
     table = suite_cache.table("unisim-core")
     data = json.loads(suite_cache.ranking("unisim-core", *choice))
@@ -39,7 +38,7 @@ def test_other_weights_leave_the_means_that_came_with_the_table(suite_cache: Sui
     assert other["mean"] != own["mean"] or choice[2] is not None
 
 
-def test_a_mean_has_the_marks_of_the_figures_behind_it(suite_cache: SuiteCache) -> None:
+def test_a_mean_has_the_marks_of_the_figures_behind_it(suite_cache):
     """One doubtful figure makes a mean doubtful; without it in the mean, the mean is sound."""
     table = suite_cache.table("unisim-core")
     ranked = suite_cache.ranked("unisim-core")
@@ -58,7 +57,7 @@ def test_a_mean_has_the_marks_of_the_figures_behind_it(suite_cache: SuiteCache) 
     assert not (payload.category_marks(table, chosen)[row] & SUSPECT).any()
 
 
-def test_a_suite_without_scores_is_an_empty_table(suite_cache: SuiteCache) -> None:
+def test_a_suite_without_scores_is_an_empty_table(suite_cache):
     """Tasks that nobody has run yet still have a page: columns, no rows, no error."""
     table = suite_cache.table("unisim-core")
     none = replace(

@@ -32,7 +32,7 @@ def started(folder: Path, code: str = PROGRAM) -> tuple[subprocess.Popen, Path]:
     return process, Path(process.stdout.readline().strip())
 
 
-def test_what_a_killed_process_left_goes_at_the_next_start_and_nothing_else(tmp_path: Path) -> None:
+def test_what_a_killed_process_left_goes_at_the_next_start_and_nothing_else(tmp_path):
     (tmp_path / "other").mkdir()
     killed, abandoned = started(tmp_path)
     running, in_use = started(tmp_path)
@@ -48,7 +48,7 @@ def test_what_a_killed_process_left_goes_at_the_next_start_and_nothing_else(tmp_
     assert [path.name for path in tmp_path.iterdir()] == ["other"]
 
 
-def test_it_is_one_folder_that_no_other_user_reads() -> None:
+def test_it_is_one_folder_that_no_other_user_reads():
     folder = private_folder()
     assert private_folder() == folder and folder.stat().st_mode & 0o077 == 0
     assert folder.parent.stat().st_mode & 0o077 == 0

@@ -11,7 +11,6 @@ import pytest
 import compute
 from compute.analysis.ranking import Ranking
 from leaderboard.data.board_table import PRINTED, BoardTable
-from leaderboard.data.suite_cache import SuiteCache
 
 # Of MIEB, the categories of which the paper's tables print every figure.
 WITHOUT_PRINTED_MEANS = (
@@ -56,7 +55,7 @@ def on_the_board(table: BoardTable, categories: tuple[str, ...]) -> Ranking:
 
 
 @pytest.mark.parametrize("suite", SUITES)
-def test_an_exported_suite_is_ranked_as_on_the_board(suite_cache: SuiteCache, suite: str, tmp_path: Path) -> None:
+def test_an_exported_suite_is_ranked_as_on_the_board(suite_cache, suite, tmp_path):
     table, categories = suite_cache.table(suite), SUITES[suite]
     board = on_the_board(table, categories)
     published = np.array([index for index, row in enumerate(table.rows) if row.origin == "published"])

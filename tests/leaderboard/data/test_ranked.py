@@ -7,16 +7,15 @@ import pytest
 
 from compute.types import BadInput
 from leaderboard.data.board_table import PRINTED
-from leaderboard.data.suite_cache import SuiteCache
 
 
 @pytest.fixture(scope="session")
-def suite_cache(papers_cache: SuiteCache) -> SuiteCache:
+def suite_cache(papers_cache):
     """The papers' figures alone, of which these tests are."""
     return papers_cache
 
 
-def test_printed_means_have_no_interval_and_no_class(suite_cache: SuiteCache) -> None:
+def test_printed_means_have_no_interval_and_no_class(suite_cache):
     """The board with only Multilingual Retrieval once drew nearly every model as a class of its own."""
     table = suite_cache.table("mieb")
     only = {name: float(name == "Multilingual Retrieval") for name in table.scores.categories}
@@ -34,7 +33,7 @@ def test_printed_means_have_no_interval_and_no_class(suite_cache: SuiteCache) ->
     assert (known.rank_low[known.rank > 0] > 0).all()
 
 
-def test_a_category_of_one_task_counts_as_fixed(suite_cache: SuiteCache) -> None:
+def test_a_category_of_one_task_counts_as_fixed(suite_cache):
     """UniSim's tasks have known errors, MIEB's clustering has none: one task of each, chosen alone."""
     table = suite_cache.table("unisim-core")
     one = table.ranked(tasks=frozenset({"unisim/nights"}))
@@ -49,7 +48,7 @@ def test_a_category_of_one_task_counts_as_fixed(suite_cache: SuiteCache) -> None
     assert "too few tasks" in reason and "one task stands for Clustering, and the error" in reason
 
 
-def test_intervals_stay_within_the_bounds_of_their_metric(suite_cache: SuiteCache) -> None:
+def test_intervals_stay_within_the_bounds_of_their_metric(suite_cache):
     """Two tasks alone make intervals of a hundred points."""
     ranked = suite_cache.table("unisim-ood").ranked(weights={"PAA": 0.0, "IR": 0.0})
     placed = ranked.rank > 0
@@ -58,9 +57,7 @@ def test_intervals_stay_within_the_bounds_of_their_metric(suite_cache: SuiteCach
 
 @pytest.mark.parametrize("least", [None, 0.3])
 @pytest.mark.parametrize("suite", ["unisim-ood", "pairbench", "mieb"])
-def test_the_minimum_of_coverage_holds_for_every_ranked_row(
-    suite_cache: SuiteCache, suite: str, least: float | None
-) -> None:
+def test_the_minimum_of_coverage_holds_for_every_ranked_row(suite_cache, suite, least):
     """By hand: a task is covered by its figure, or by its category's printed mean; nobody below is ranked."""
     table = suite_cache.table(suite)
     ranked = table.ranked(coverage=least)
@@ -82,7 +79,7 @@ def test_the_minimum_of_coverage_holds_for_every_ranked_row(
         assert low.any() and (ranked.covered[low] == 1).all(), "ranked by printed means, and said so"
 
 
-def test_what_makes_no_mean_is_refused(suite_cache: SuiteCache) -> None:
+def test_what_makes_no_mean_is_refused(suite_cache):
     table = suite_cache.table("unisim-core")
     with pytest.raises(BadInput, match="'Nope'"):
         table.ranked(weights={"Nope": 1.0})

@@ -33,7 +33,7 @@ def refused(database: Path, sql: str) -> str:
     return sentence
 
 
-def test_a_select_is_answered_with_types_and_exact_numbers(database: Path) -> None:
+def test_a_select_is_answered_with_types_and_exact_numbers(database):
     answer = ask(
         database,
         "WITH c AS (FROM claims) SELECT count(*) AS n, 1.5::DECIMAL(4, 2) AS d, NULL AS e, [1, 2] AS l, 'x'::BLOB AS b,"
@@ -51,7 +51,7 @@ def test_a_select_is_answered_with_types_and_exact_numbers(database: Path) -> No
      "FROM (PIVOT claims ON verdict IN ('conflict') USING count(*))", "SELECT unnest([1, 2]);", "FROM likeness.claims",
      "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 5) FROM t"],
 )  # fmt: skip
-def test_every_form_of_a_select_works(database: Path, sql: str) -> None:
+def test_every_form_of_a_select_works(database, sql):
     assert ask(database, sql)["rows"]
 
 
@@ -82,11 +82,11 @@ def test_every_form_of_a_select_works(database: Path, sql: str) -> None:
     ],
     ids=lambda value: value[:60],
 )  # fmt: skip
-def test_whatever_else_is_refused_by_name(database: Path, sql: str, says: str) -> None:
+def test_whatever_else_is_refused_by_name(database, sql, says):
     assert says in refused(database, sql)
 
 
-def test_the_answer_names_no_folder_of_the_server(database: Path) -> None:
+def test_the_answer_names_no_folder_of_the_server(database):
     answer = ask(database, f"SELECT '{database.parent}/x' AS path, current_database() AS name")
     assert answer["rows"] == [["…/x", "likeness"]]
 
@@ -121,7 +121,7 @@ LARGE_ONES = (
 
 @ON_LINUX
 @pytest.mark.parametrize("sql", [*SLOW_ONES, *LARGE_ONES], ids=lambda sql: sql[:50])
-def test_what_takes_too_much_is_stopped_and_the_server_does_not_grow(database: Path, sql: str) -> None:
+def test_what_takes_too_much_is_stopped_and_the_server_does_not_grow(database, sql):
     import resource
 
     def largest() -> int:
@@ -141,11 +141,11 @@ def test_what_takes_too_much_is_stopped_and_the_server_does_not_grow(database: P
         "SELECT regexp_extract_all(repeat('ab', 99999), '((a|b)*)*c')",
     ],
 )
-def test_regular_expressions_take_linear_time(database: Path, sql: str) -> None:
+def test_regular_expressions_take_linear_time(database, sql):
     assert len(ask(database, sql)["rows"]) == 1
 
 
-def test_rows_cells_columns_and_bytes_are_bounded(database: Path) -> None:
+def test_rows_cells_columns_and_bytes_are_bounded(database):
     many = ask(database, "FROM range(1000000)")
     assert len(many["rows"]) == MOST_ROWS and f"{MOST_ROWS:,}" in many["truncated"]
     assert ask(database, f"FROM range({MOST_ROWS})")["truncated"] == ""
@@ -159,13 +159,13 @@ def test_rows_cells_columns_and_bytes_are_bounded(database: Path) -> None:
     assert "6,000" in refused(database, "SELECT 1 --" + "x" * 6000)
 
 
-def test_a_process_that_dies_or_talks_nonsense_is_one_sentence(database: Path) -> None:
+def test_a_process_that_dies_or_talks_nonsense_is_one_sentence(database):
     for code in ("raise SystemExit(3)", "print('<html>')", "import os; os.abort()"):
         with pytest.raises(BadInput, match="stopped"):
             sandbox.run(database, "SELECT 1", command=(sys.executable, "-c", code))
 
 
-def test_the_instance_alone_holds_even_where_the_parser_is_passed_by(database: Path) -> None:
+def test_the_instance_alone_holds_even_where_the_parser_is_passed_by(database):
     """The second wall, without the first: what DuckDB itself refuses."""
     import duckdb
 
@@ -190,6 +190,6 @@ def test_the_instance_alone_holds_even_where_the_parser_is_passed_by(database: P
     connection.close()
 
 
-def test_the_limits_of_the_two_ends_fit() -> None:
+def test_the_limits_of_the_two_ends_fit():
     assert sandbox.PATIENCE >= visitor_queries.SECONDS + visitor_queries.GRACE
     assert sandbox.MOST_BYTES > 6 * visitor_queries.MOST_BYTES

@@ -20,7 +20,7 @@ PUBLISHED = Path(__file__).resolve().parents[3] / "assets/published"
 
 
 @pytest.fixture(scope="module")
-def with_metrics(database: Path, tmp_path_factory: pytest.TempPathFactory) -> Database:
+def with_metrics(database, tmp_path_factory):
     """The shipped database, in which PairBench's splits have figures of two more metrics."""
     path = tmp_path_factory.mktemp("scope") / "metrics.duckdb"
     shutil.copy(database, path)
@@ -38,7 +38,7 @@ def with_metrics(database: Path, tmp_path_factory: pytest.TempPathFactory) -> Da
 
 
 @pytest.mark.parametrize(("subset", "source"), [("sensitive", "pairbench-table-3"), ("invariant", "pairbench-table-4")])
-def test_a_condition_shows_its_own_printed_figures(suite_cache: SuiteCache, subset: str, source: str) -> None:
+def test_a_condition_shows_its_own_printed_figures(suite_cache, subset, source):
     table = suite_cache.table("pairbench", Scope(subset=subset))
     with (PUBLISHED / f"{source}.csv").open() as file:
         printed = {row["model"]: float(row["COCO CJ"]) / 100 for row in csv.DictReader(file)}
@@ -47,7 +47,7 @@ def test_a_condition_shows_its_own_printed_figures(suite_cache: SuiteCache, subs
     assert all(column.task != "pairbench/aggregate" for column in table.columns), "its figures are of both conditions"
 
 
-def test_both_conditions_are_their_mean(suite_cache: SuiteCache) -> None:
+def test_both_conditions_are_their_mean(suite_cache):
     whole, *halves = (
         suite_cache.table("pairbench", scope) for scope in (WHOLE, Scope(subset="sensitive"), Scope(subset="invariant"))
     )
@@ -58,7 +58,7 @@ def test_both_conditions_are_their_mean(suite_cache: SuiteCache) -> None:
         assert whole.scores.values[whole.row(row.id), :count][known] == pytest.approx(values[known])
 
 
-def test_a_metric_ranks_by_itself(with_metrics: Database) -> None:
+def test_a_metric_ranks_by_itself(with_metrics):
     cache = SuiteCache(with_metrics)
     offered = cache.table("pairbench").choices.metrics
     assert offered == {
@@ -89,9 +89,7 @@ STS17 = "mieb/visualsts17multilingual"
         ("vidore-v3", "deu", 10, {"vidore/vidore3hrretrieval": {"german"}}),
     ],
 )
-def test_a_language_ranks_by_the_means_of_its_own_subsets(
-    suite_cache: SuiteCache, suite: str, language: str, tasks: int, subsets: dict[str, set[str]]
-) -> None:
+def test_a_language_ranks_by_the_means_of_its_own_subsets(suite_cache, suite, language, tasks, subsets):
     """The public results have STS17 by language under another task than its mean, the papers under the same."""
     scope = Scope(language=language)
     table, ranked = suite_cache.table(suite, scope), suite_cache.ranked(suite, scope=scope)
@@ -124,6 +122,6 @@ def test_a_language_ranks_by_the_means_of_its_own_subsets(
         ("cfred-coco", Scope(metric="fid"), "no metric 'fid'; it cannot be ranked by one"),
     ],
 )
-def test_a_scope_that_a_suite_does_not_have(with_metrics: Database, suite: str, scope: Scope, words: str) -> None:
+def test_a_scope_that_a_suite_does_not_have(with_metrics, suite, scope, words):
     with pytest.raises(BadInput, match=words):
         board_table.load(with_metrics, suite=suite, scope=scope)

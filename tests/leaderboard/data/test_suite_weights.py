@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -20,7 +19,7 @@ SUITE = "unisim-core"
 
 
 @pytest.fixture(scope="module")
-def weighted(database: Path, tmp_path_factory: pytest.TempPathFactory) -> SuiteCache:
+def weighted(database, tmp_path_factory):
     """The shipped database, its first suite with weights of its own."""
     path = tmp_path_factory.mktemp("weighted") / "weighted.duckdb"
     shutil.copy(database, path)
@@ -29,7 +28,7 @@ def weighted(database: Path, tmp_path_factory: pytest.TempPathFactory) -> SuiteC
     return SuiteCache(Database(path))
 
 
-def test_the_board_is_ranked_by_the_suites_own_weights(weighted: SuiteCache, suite_cache: SuiteCache) -> None:
+def test_the_board_is_ranked_by_the_suites_own_weights(weighted, suite_cache):
     chosen = suite_cache.table(SUITE).ranked(weights=WEIGHTS)
     own = weighted.ranked(SUITE)
     np.testing.assert_array_equal(own.mean, chosen.mean)
@@ -39,7 +38,7 @@ def test_the_board_is_ranked_by_the_suites_own_weights(weighted: SuiteCache, sui
     assert changed_rule(suite_cache.table(SUITE), chosen) == "Text-2AFC 2, IQA 3, others 1"
 
 
-def test_the_rule_is_said_with_its_weights(weighted: SuiteCache, suite_cache: SuiteCache) -> None:
+def test_the_rule_is_said_with_its_weights(weighted, suite_cache):
     assert suite_rule(weighted.table(SUITE)) == "Mean of 4 category means (Text-2AFC 2, IQA 3, others 1)"
     assert suite_rule(suite_cache.table(SUITE)) == "Mean of 4 category means"
     facts = payload.board(weighted.db, weighted.table(SUITE), weighted.ranked(SUITE))

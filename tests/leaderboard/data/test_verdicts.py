@@ -73,12 +73,12 @@ def line(*tests: PairedTest, **more: object) -> ComparedLine:
     ],
     ids=["better", "same", "unknown", "none", "equal"],
 )
-def test_two_rows(change: dict, words: str, certainty: str) -> None:
+def test_two_rows(change, words, certainty):
     expected = f"{words} ({certainty})." if certainty else f"{words}."
     assert verdict(line(replace(TEST, **change)), ("A", "B")) == expected
 
 
-def test_several_rows_in_one_sentence() -> None:
+def test_several_rows_in_one_sentence():
     tests = [
         TEST,
         replace(TEST, name="C"),
@@ -122,11 +122,11 @@ def rows(names: tuple[str, ...], **readings: tuple[str, ...]) -> ComparedRows:
     ],
     ids=["both", "one", "neither", "tasks", "many"],
 )
-def test_who_is_ahead_of_two(readings: dict[str, tuple[str, ...]], sentence: str) -> None:
+def test_who_is_ahead_of_two(readings, sentence):
     assert ahead(rows(("A", "B"), **readings)) == sentence
 
 
-def test_who_is_ahead_of_several() -> None:
+def test_who_is_ahead_of_several():
     found = rows(("A", "B", "C"), R=("better", "same"), D=("worse", "unknown"))
     assert ahead(found) == ("Compared with A, B is ahead in R and behind in D; C is not significantly ahead or behind.")
     assert ahead(replace(found, line=line(TEST, kind="task"))) == ""

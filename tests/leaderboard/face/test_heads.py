@@ -6,7 +6,6 @@ import io
 import re
 from contextlib import nullcontext
 from html import unescape
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
@@ -44,7 +43,7 @@ def get(app: Served, path: str, **headers: str) -> httpx.Response:
     return httpx.get(app.url + path, headers=headers, timeout=60)
 
 
-def test_every_page_has_one_title_a_picture_and_nothing_of_gradios(app: Served) -> None:
+def test_every_page_has_one_title_a_picture_and_nothing_of_gradios(app):
     titles = set()
     for view in VIEWS:
         text = get(app, view.key).text
@@ -75,21 +74,21 @@ def test_every_page_has_one_title_a_picture_and_nothing_of_gradios(app: Served) 
         ("board?suite=nowhere&sort=mean", "Board", "board"),
     ],
 )
-def test_a_page_about_one_thing_has_its_name(app: Served, path: str, title: str, canonical: str) -> None:
+def test_a_page_about_one_thing_has_its_name(app, path, title, canonical):
     facts = meta(get(app, path).text)
     assert facts["title"] == [f"{title} · Likeness"] and facts["canonical"] == [app.url + canonical]
     assert facts["og:image"] == [f"{app.url}share/{path.partition('?')[0]}.png"]
 
 
 @pytest.mark.parametrize("text", ['x"><script>alert(1)</script>', "{{7*7}}${7*7}", "' OR 1=1 --", "\x00\ud800"])
-def test_what_a_query_holds_is_not_in_the_head(app: Served, text: str) -> None:
+def test_what_a_query_holds_is_not_in_the_head(app, text):
     plain = get(app, "model")
     hostile = get(app, "model?model=" + quote(text, errors="surrogatepass"))
     assert hostile.status_code == 200 and meta(hostile.text) == meta(plain.text)
     assert text not in hostile.text
 
 
-def test_a_hostile_title_of_a_model_is_text() -> None:
+def test_a_hostile_title_of_a_model_is_text():
     title = '"><script>alert(1)</script>'
     view = View(key="x", title="X", draw=lambda site: None, name_of=lambda *_: title)
     site = SimpleNamespace(db=SimpleNamespace(snapshot=nullcontext))
@@ -124,17 +123,17 @@ def scope(*, root: str = "", scheme: str = "http", **headers: str) -> dict[str, 
         (ANY, scope(), ""),
     ],
 )
-def test_the_root_has_a_host_that_the_app_answers_under(access: Access, request_scope: dict, root: str) -> None:
+def test_the_root_has_a_host_that_the_app_answers_under(access, request_scope, root):
     assert public_root(request_scope, access)[0] == root
 
 
-def test_a_root_path_of_the_app_counts() -> None:
+def test_a_root_path_of_the_app_counts():
     app = Starlette()
     app.root_path = "https://b.example/likeness"
     assert public_root({**scope(host="a"), "app": app}, ANY)[0] == "https://b.example/likeness/"
 
 
-def test_one_visitors_host_is_in_no_other_answer(app: Served) -> None:
+def test_one_visitors_host_is_in_no_other_answer(app):
     evil = get(app, "board?suite=mieb", **{"x-forwarded-host": "evil.example"})
     mine = get(app, "board?suite=mieb")
     assert "evil.example" not in head_of(mine.text)
@@ -147,7 +146,7 @@ def test_one_visitors_host_is_in_no_other_answer(app: Served) -> None:
 # ---- sitemap
 
 
-def test_the_sitemap_has_every_page_board_model_and_task(app: Served, database: Path) -> None:
+def test_the_sitemap_has_every_page_board_model_and_task(app, database):
     db = Database(database)
     text = get(app, "sitemap.xml").text
     addresses = {unescape(address) for address in re.findall(r"<loc>([^<]*)</loc>", text)}
@@ -162,6 +161,6 @@ def test_the_sitemap_has_every_page_board_model_and_task(app: Served, database: 
         assert address in addresses and meta(httpx.get(address, timeout=60).text)["canonical"] == [address]
 
 
-def test_robots_lead_to_the_sitemap(app: Served) -> None:
+def test_robots_lead_to_the_sitemap(app):
     text = get(app, "robots.txt").text
     assert f"Sitemap: {app.url}sitemap.xml" in text and "Disallow: /\n" not in text

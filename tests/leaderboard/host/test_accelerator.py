@@ -59,14 +59,14 @@ class Spaces(ModuleType):
 
 
 @pytest.fixture
-def spaces(monkeypatch: pytest.MonkeyPatch) -> Spaces:
+def spaces(monkeypatch):
     found = Spaces()
     monkeypatch.setitem(sys.modules, "spaces", found)
     return found
 
 
 @pytest.fixture
-def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def nowhere(monkeypatch):
     monkeypatch.setitem(sys.modules, "spaces", None)  # Python's own way to say that it cannot be imported
     monkeypatch.delenv("SPACES_ZERO_GPU", raising=False)
 
@@ -75,7 +75,7 @@ def judge(images: list[str], *, models: int = 1) -> int:
     return len(images) * models
 
 
-def test_a_gpu_is_borrowed_for_the_time_that_was_asked_for(spaces: Spaces) -> None:
+def test_a_gpu_is_borrowed_for_the_time_that_was_asked_for(spaces):
     assert accelerator.claim() is spaces
     longer = accelerator.on_gpu(judge, seconds=lambda images, *, models=1: 5 * len(images) * models)
     assert longer(["a", "b"], models=2) == 4
@@ -91,7 +91,7 @@ def test_a_gpu_is_borrowed_for_the_time_that_was_asked_for(spaces: Spaces) -> No
         (BadItem("a.png", "blank"), LikenessError),
     ],
 )
-def test_what_a_visitor_can_mend_arrives_in_words(spaces: Spaces, error: LikenessError, kind: type) -> None:
+def test_what_a_visitor_can_mend_arrives_in_words(spaces, error, kind):
     def fail() -> None:
         raise error
 
@@ -100,7 +100,7 @@ def test_what_a_visitor_can_mend_arrives_in_words(spaces: Spaces, error: Likenes
     assert type(told.value) is kind and str(told.value) == str(error)
 
 
-def test_an_error_of_the_program_stays_one(spaces: Spaces) -> None:
+def test_an_error_of_the_program_stays_one(spaces):
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         accelerator.on_gpu(lambda: 1 / 0, seconds=lambda: 1)()
 
@@ -115,9 +115,7 @@ def test_an_error_of_the_program_stays_one(spaces: Spaces) -> None:
         ("", "broken", ""),
     ],
 )
-def test_a_refusal_says_why_and_when_to_try_again(
-    spaces: Spaces, monkeypatch: pytest.MonkeyPatch, title: str, message: str, said: str
-) -> None:
+def test_a_refusal_says_why_and_when_to_try_again(spaces, monkeypatch, title, message, said):
     def refuse(*_: Any, **__: Any) -> None:
         raise gr.Error(message, title=title)
 
@@ -130,9 +128,7 @@ def test_a_refusal_says_why_and_when_to_try_again(
 @pytest.mark.parametrize(
     ("key", "borrows"), [("ssim", False), ("tiny", False), (DEFAULT, False), ("openai/clip-vit-large-patch14", True)]
 )
-def test_only_large_models_borrow_a_gpu(
-    spaces: Spaces, monkeypatch: pytest.MonkeyPatch, key: str, borrows: bool
-) -> None:
+def test_only_large_models_borrow_a_gpu(spaces, monkeypatch, key, borrows):
     live, row = Live(), shipped().model(key)
     assert not borrows_gpu(row)
     monkeypatch.setenv("SPACES_ZERO_GPU", "true")
@@ -142,18 +138,18 @@ def test_only_large_models_borrow_a_gpu(
     assert live.run(row, None, pair, {}) == (("borrowed", 16) if borrows else ("here", 0))
 
 
-def test_without_the_package_it_is_the_function_itself(nowhere: None) -> None:
+def test_without_the_package_it_is_the_function_itself(nowhere):
     assert accelerator.claim() is None
     assert accelerator.on_gpu(judge, seconds=len) is judge
 
 
-def test_a_space_that_lends_gpus_does_not_run_without(nowhere: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_space_that_lends_gpus_does_not_run_without(nowhere, monkeypatch):
     monkeypatch.setenv("SPACES_ZERO_GPU", "true")
     with pytest.raises(ImportError):
         accelerator.on_gpu(judge, seconds=len)
 
 
-def test_the_app_imports_it_before_torch_and_gradio(tmp_path: Path) -> None:
+def test_the_app_imports_it_before_torch_and_gradio(tmp_path):
     """The package replaces parts of torch and refuses a Gradio that is half imported; here it says what came before."""
     (tmp_path / "spaces.py").write_text(
         "import sys\nprint(*(name for name in ('torch', 'gradio', 'transformers') if name in sys.modules), 'first')\n"

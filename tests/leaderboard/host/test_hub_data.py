@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,14 +18,14 @@ from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host import hub_data
 from leaderboard.host.hub_data import HubData
-from tests.leaderboard.hub import FILE, REPO, Hub, point_at, serving
+from tests.leaderboard.hub import FILE, REPO, point_at, serving
 from tests.leaderboard.served import client as client_of
 
 NEW = "example/new"  # a model that only the other database has
 
 
 @pytest.fixture(scope="module")
-def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def other(tmp_path_factory):
     """The shipped figures and one more model."""
     from compute.database.build import build
     from compute.importing import collection, read_scores_csv
@@ -44,7 +43,7 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def two(database: Path, other: Path, tmp_path: Path) -> tuple[Path, Path]:
+def two(database, other, tmp_path):
     """Both databases at paths of the test's own."""
     return tuple(
         Path(shutil.copyfile(path, tmp_path / f"{name}.duckdb"))
@@ -53,14 +52,14 @@ def two(database: Path, other: Path, tmp_path: Path) -> tuple[Path, Path]:
 
 
 @pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+def hub(monkeypatch):
     with serving() as hub:
         point_at(hub, monkeypatch)
         yield hub
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Iterator[HubData]:
+def data(tmp_path):
     data = HubData(REPO, folder=tmp_path / "cache")
     yield data
     data.close()
@@ -86,7 +85,7 @@ def changed(path: Path, to: Path, statement: str) -> bytes:
 # Swapping
 
 
-def test_a_swap_shows_in_every_cache(two: tuple[Path, Path]) -> None:
+def test_a_swap_shows_in_every_cache(two):
     db = Database(two[0])
     made = []
     counted = memoised(lambda: made.append(1) or len(models(db)), of=db)
@@ -117,7 +116,7 @@ def test_a_swap_shows_in_every_cache(two: tuple[Path, Path]) -> None:
     assert (counted(), counted(), len(made)) == (count + 1, count + 1, 2)
 
 
-def test_requests_of_many_threads_outlive_swaps(two: tuple[Path, Path], caplog: pytest.LogCaptureFixture) -> None:
+def test_requests_of_many_threads_outlive_swaps(two, caplog):
     db = Database(two[0])
     client = client_of(SuiteCache(db))
     pages = ("data/board/unisim-core", "data/rank/unisim-core?w=IQA:3", "data/task?task=unisim/nights", "data/claims")
@@ -145,13 +144,13 @@ def test_requests_of_many_threads_outlive_swaps(two: tuple[Path, Path], caplog: 
 
 
 def test_the_first_copy_is_fetched_and_a_new_commit_is_swapped_in(
-    hub: Hub,
-    data: HubData,
-    database: Path,
-    other: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+    hub,
+    data,
+    database,
+    other,
+    monkeypatch,
+    caplog,
+):
     monkeypatch.setenv("HF_TOKEN", "hf_secretsecret")
     hub.publish(database.read_bytes(), commit="a")
     assert data.refresh() and data.path.read_bytes() == database.read_bytes()
@@ -166,9 +165,7 @@ def test_the_first_copy_is_fetched_and_a_new_commit_is_swapped_in(
     assert "secret" not in data.status + caplog.text
 
 
-def test_a_new_file_that_fails_its_checks_is_refused_once(
-    hub: Hub, data: HubData, database: Path, tmp_path: Path
-) -> None:
+def test_a_new_file_that_fails_its_checks_is_refused_once(hub, data, database, tmp_path):
     hub.publish(database.read_bytes(), commit="a")
     data.refresh()
     db = Database(data.path)
@@ -184,7 +181,7 @@ def test_a_new_file_that_fails_its_checks_is_refused_once(
     assert db.query("model", key="cfred")["title"].iloc[0] == "X"
 
 
-def test_a_file_that_is_no_database_or_half_of_one_is_refused(hub: Hub, data: HubData, database: Path) -> None:
+def test_a_file_that_is_no_database_or_half_of_one_is_refused(hub, data, database):
     for commit, content in (("a", b"not a database" * 500), ("b", database.read_bytes()[:-300_000])):
         hub.publish(content, commit=commit)
         assert not data.refresh() and "is not used" in data.problem and data.path is None
@@ -198,12 +195,12 @@ def test_a_file_that_is_no_database_or_half_of_one_is_refused(hub: Hub, data: Hu
         ("EntryNotFound", "likeness publish --repo someone/likeness"),
     ],
 )
-def test_what_the_hub_does_not_have_is_said(hub: Hub, data: HubData, error: str, words: str) -> None:
+def test_what_the_hub_does_not_have_is_said(hub, data, error, words):
     hub.error = error
     assert not data.refresh() and words in data.problem and words in data.status
 
 
-def test_other_content_than_the_hub_states_is_refused(database: Path, tmp_path: Path) -> None:
+def test_other_content_than_the_hub_states_is_refused(database, tmp_path):
     hub_data.check(database)
     with pytest.raises(DatabaseError, match="the download is incomplete"):
         hub_data.check(database, etag="0" * 64)
@@ -212,7 +209,7 @@ def test_other_content_than_the_hub_states_is_refused(database: Path, tmp_path: 
 # Starting
 
 
-def test_a_copy_from_before_is_opened_without_the_hub(hub: Hub, data: HubData, database: Path, tmp_path: Path) -> None:
+def test_a_copy_from_before_is_opened_without_the_hub(hub, data, database, tmp_path):
     hub.publish(database.read_bytes(), commit="a")
     data.refresh()
     hub.asked.clear()
@@ -221,7 +218,7 @@ def test_a_copy_from_before_is_opened_without_the_hub(hub: Hub, data: HubData, d
     assert "runs offline" in later.status and "fetched" in later.status
 
 
-def test_without_the_hub_or_a_copy_the_start_goes_on(data: HubData, hub: Hub, caplog: pytest.LogCaptureFixture) -> None:
+def test_without_the_hub_or_a_copy_the_start_goes_on(data, hub, caplog):
     hub.error = "RepoNotFound"
     assert data.start() is None
     assert "is not shown: The hub has no data set" in caplog.text
@@ -230,9 +227,7 @@ def test_without_the_hub_or_a_copy_the_start_goes_on(data: HubData, hub: Hub, ca
     assert "has no copy" in caplog.text and "come with the program" in caplog.text
 
 
-def test_a_damaged_copy_is_passed_over(
-    hub: Hub, data: HubData, database: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_damaged_copy_is_passed_over(hub, data, database, caplog):
     hub.publish(database.read_bytes(), commit="a")
     pointer = data.folder / "datasets--someone--likeness" / "snapshots" / "b" / FILE
     content = pointer.parents[2] / "blobs" / ("1" * 64)
@@ -243,9 +238,7 @@ def test_a_damaged_copy_is_passed_over(
     assert data.start().read_bytes() == database.read_bytes() and "cannot be used" in caplog.text
 
 
-def test_what_arrives_after_the_start_gave_up_is_swapped_in(
-    hub: Hub, data: HubData, database: Path, other: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_arrives_after_the_start_gave_up_is_swapped_in(hub, data, database, other, monkeypatch):
     hub.publish(other.read_bytes(), commit="a")
     hub.wait = threading.Event()
     monkeypatch.setattr(hub_data, "PATIENCE", 0.01)
@@ -261,7 +254,7 @@ def test_what_arrives_after_the_start_gave_up_is_swapped_in(
 
 
 @pytest.fixture
-def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def place(monkeypatch, tmp_path):
     for name in ("LIKENESS_DATA", "LIKENESS_REFRESH", "LIKENESS_CACHE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("huggingface_hub.constants.HF_HOME", str(tmp_path / "hf"))
@@ -269,7 +262,7 @@ def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_environment_names_data_set_cache_and_interval(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_names_data_set_cache_and_interval(place, monkeypatch):
     assert hub_data.from_environment() is None
     monkeypatch.setenv("LIKENESS_DATA", REPO)
     found = hub_data.from_environment()
@@ -294,7 +287,7 @@ def test_the_environment_names_data_set_cache_and_interval(place: Path, monkeypa
         ("LIKENESS_REFRESH", "nan"),
     ],
 )
-def test_what_cannot_be_meant_is_said(place: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+def test_what_cannot_be_meant_is_said(place, monkeypatch, name, value):
     monkeypatch.setenv("LIKENESS_DATA", REPO)
     monkeypatch.setenv(name, value)
     with pytest.raises(BadInput, match=name):

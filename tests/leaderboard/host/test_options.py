@@ -15,17 +15,17 @@ VARIABLES = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE")
 
 
 @pytest.fixture(autouse=True)
-def variables(monkeypatch: pytest.MonkeyPatch) -> None:
+def variables(monkeypatch):
     for name in VARIABLES:
         monkeypatch.setenv(name, "")  # so that what a test sets is taken back
 
 
-def test_without_options_gradio_decides() -> None:
+def test_without_options_gradio_decides():
     found = options.read([])
     assert found.launch == {"server_name": None, "server_port": None, "root_path": None}
 
 
-def test_offline_holds_for_what_is_imported_later() -> None:
+def test_offline_holds_for_what_is_imported_later():
     """In a program of its own, for the hub's library reads its switch once; a request is refused before it is sent."""
     code = """if True:
         from leaderboard.host import options
@@ -43,7 +43,7 @@ def test_offline_holds_for_what_is_imported_later() -> None:
     assert ended.stdout.split() == ["OfflineModeIsEnabled"], ended.stderr
 
 
-def test_models_are_named_as_for_a_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_models_are_named_as_for_a_run(monkeypatch, capsys):
     monkeypatch.delenv("LIKENESS_DATA", raising=False)
     assert options.read([]).models == ()
     monkeypatch.setenv("LIKENESS_MODELS", " hub:org/name, ./mine,,")
@@ -63,7 +63,7 @@ def test_models_are_named_as_for_a_run(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert "unset LIKENESS_DATA" in capsys.readouterr().err
 
 
-def test_who_is_admitted_follows_from_where_it_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_is_admitted_follows_from_where_it_listens(monkeypatch):
     for name in ("LIKENESS_HOSTS", "LIKENESS_FRAME_HOSTS", "GRADIO_SERVER_NAME", "GRADIO_ROOT_PATH", "SYSTEM"):
         monkeypatch.delenv(name, raising=False)
     assert "localhost" in options.read([]).access.hosts
@@ -76,9 +76,7 @@ def test_who_is_admitted_follows_from_where_it_listens(monkeypatch: pytest.Monke
     assert "board.example" in admitted.hosts and admitted.frame_hosts == ("https://a.example",)
 
 
-def test_a_host_that_is_none_ends_the_program(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_host_that_is_none_ends_the_program(monkeypatch, capsys):
     monkeypatch.setenv("LIKENESS_FRAME_HOSTS", "https://a.example;script-src")
     with pytest.raises(SystemExit):
         options.read([])

@@ -22,17 +22,17 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory):
     return checkpoints.clip(tmp_path_factory.mktemp("made") / "mine")
 
 
 @pytest.fixture
-def folder(made: Path, tmp_path: Path) -> Path:
+def folder(made, tmp_path):
     return Path(shutil.copytree(made, tmp_path / "mine"))
 
 
 @pytest.fixture
-def results(tmp_path: Path) -> Path:
+def results(tmp_path):
     return tmp_path / "results"
 
 
@@ -41,7 +41,7 @@ def record(*texts: object, results: Path, told: list[str] | None = None) -> tupl
     return own_models.record([str(text) for text in texts], results=results, offline=True, report=report)
 
 
-def test_a_model_is_recorded_as_a_run_records_it(folder: Path, results: Path) -> None:
+def test_a_model_is_recorded_as_a_run_records_it(folder, results):
     told: list[str] = []
     (row,) = record(folder, results=results, told=told)
     assert (row.key, row.title, row.abilities) == ("own/mine", "mine (own)", ("embed_image", "embed_text"))
@@ -56,7 +56,7 @@ def test_a_model_is_recorded_as_a_run_records_it(folder: Path, results: Path) ->
     assert file.read_bytes() == before
 
 
-def test_a_model_of_the_catalogue_adds_nothing(folder: Path, results: Path) -> None:
+def test_a_model_of_the_catalogue_adds_nothing(folder, results):
     told: list[str] = []
     rows = record("tiny", folder, "hub:openai/clip-vit-base-patch32", results=results, told=told)
     assert [row.key for row in rows] == ["own/mine"]
@@ -64,9 +64,7 @@ def test_a_model_of_the_catalogue_adds_nothing(folder: Path, results: Path) -> N
     assert "openai/clip-vit-base-patch32 is in the catalogue already: naming it changes nothing" in told
 
 
-def test_weights_of_the_hub_must_be_on_this_machine_where_it_is_offline(
-    folder: Path, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_weights_of_the_hub_must_be_on_this_machine_where_it_is_offline(folder, results, tmp_path, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     snapshot = checkpoints.in_hub_cache(folder, cache=tmp_path / "hub", repository="Org/Name")
@@ -115,7 +113,7 @@ def unknown_family(folder: Path) -> str:
         (unknown_family, "options of likeness run: run the model with them, and name the key"),
     ],
 )
-def test_what_cannot_be_is_one_sentence_with_a_remedy(folder: Path, results: Path, name, said: str) -> None:
+def test_what_cannot_be_is_one_sentence_with_a_remedy(folder, results, name, said):
     record(folder, results=results)
     text = name(folder)
     before = [file.name for file in records.files(results)]
@@ -124,7 +122,7 @@ def test_what_cannot_be_is_one_sentence_with_a_remedy(folder: Path, results: Pat
     assert "\n" not in str(raised.value) and [file.name for file in records.files(results)] == before
 
 
-def test_the_program_ends_before_anything_is_built(tmp_path: Path) -> None:
+def test_the_program_ends_before_anything_is_built(tmp_path):
     database = tmp_path / "new.duckdb"
     ended = subprocess.run(
         [sys.executable, "app.py", "--database", str(database), "--models", str(tmp_path / "gone")],

@@ -17,7 +17,7 @@ from tests.leaderboard.served import client as client_of
 
 
 @pytest.fixture
-def path(database: Path, tmp_path: Path) -> Path:
+def path(database, tmp_path):
     return Path(shutil.copyfile(database, tmp_path / "likeness.duckdb"))
 
 
@@ -30,7 +30,7 @@ def rebuild(path: Path, sql: str = "UPDATE models SET title = 'Rebuilt' WHERE ke
     os.replace(draft, path)
 
 
-def test_a_rebuild_is_shown_and_open_pages_are_told(path: Path) -> None:
+def test_a_rebuild_is_shown_and_open_pages_are_told(path):
     db, told = Database(path), []
     db.after_swap = lambda: told.append(db.version)
     rebuilt = RebuiltData(db)
@@ -58,9 +58,7 @@ def test_a_rebuild_is_shown_and_open_pages_are_told(path: Path) -> None:
     ],
     ids=["other", "half", "version", "empty", "without-a-table"],
 )
-def test_a_broken_file_changes_nothing_and_is_logged_once(
-    path: Path, broken, words: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_broken_file_changes_nothing_and_is_logged_once(path, broken, words, caplog):
     whole = path.read_bytes()
     db = Database(path)
     version, rebuilt = db.version, RebuiltData(db)
@@ -72,7 +70,7 @@ def test_a_broken_file_changes_nothing_and_is_logged_once(
     assert [rebuilt.look(), rebuilt.look()] == [False, True], "a whole file is shown again"
 
 
-def test_what_was_replaced_before_the_first_look_is_shown(path: Path) -> None:
+def test_what_was_replaced_before_the_first_look_is_shown(path):
     db = Database(path)
     rebuild(path)
     assert RebuiltData(db).look()

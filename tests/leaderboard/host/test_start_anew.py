@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -23,7 +22,7 @@ print("on", flush=True)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems cannot replace a process")
-def test_it_starts_anew_once(tmp_path: Path) -> None:
+def test_it_starts_anew_once(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM.format(root=str(ROOT)))
     ended = subprocess.run([sys.executable, program, "--port", "80"], capture_output=True, text=True, timeout=60)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from compute.catalog.own import suite_records
@@ -12,14 +10,14 @@ from leaderboard.host import options, suite_file
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     (tmp_path / "labels.csv").write_text("text,label\na cat,cat\na dog,dog\n")
     path = tmp_path / "suite.toml"
     path.write_text('title = "Mine"\n[[tasks]]\nfile = "labels.csv"\n')
     return path
 
 
-def test_the_suite_is_recorded_where_a_build_finds_it(path: Path, tmp_path: Path) -> None:
+def test_the_suite_is_recorded_where_a_build_finds_it(path, tmp_path):
     assert suite_file.record(path, results=tmp_path / "results", offline=True) == "own-mine"
     (suite,), problems = suite_records.recorded(tmp_path / "results")
     assert suite.suite.key == "own-mine" and not problems
@@ -28,13 +26,13 @@ def test_the_suite_is_recorded_where_a_build_finds_it(path: Path, tmp_path: Path
     assert suite_records.files(tmp_path / "results")[0].read_bytes() == before, "so that no build follows"
 
 
-def test_a_suite_without_runs_is_refused_with_the_command(path: Path, database: Path) -> None:
+def test_a_suite_without_runs_is_refused_with_the_command(path, database):
     assert suite_file.address(database, "mini", path=path) == "board?suite=mini"
     with pytest.raises(BadInput, match=r"No model has run on suite.toml yet.* run --suite .*suite.toml --models tiny"):
         suite_file.address(database, "own-mine", path=path)
 
 
-def test_the_option(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+def test_the_option(path, monkeypatch, capsys):
     monkeypatch.delenv("LIKENESS_DATA", raising=False)
     assert options.read([]).suite is None
     assert options.read(["--suite", str(path)]).suite == path

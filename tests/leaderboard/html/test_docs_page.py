@@ -15,13 +15,13 @@ from leaderboard.html import docs_page
 
 
 @pytest.fixture(scope="module")
-def client() -> TestClient:
+def client():
     bar = Markup("<header>the bar</header>")
     return TestClient(Starlette(routes=[docs_page.route(site="Likeness", bar=lambda root: bar, look="p {}")]))
 
 
 @pytest.mark.parametrize("name", docs_page.pages())
-def test_links_lead_to_pages_and_headings(client: TestClient, name: str) -> None:
+def test_links_lead_to_pages_and_headings(client, name):
     page = client.get(f"/docs/{name}").text
     assert len(re.findall(r"<h1[ >]", page)) == 1
     for address in re.findall(r'<a href="([^":#]+#?[^":]*)"', page[page.index("<article>") :]):
@@ -32,13 +32,13 @@ def test_links_lead_to_pages_and_headings(client: TestClient, name: str) -> None
         assert 'target="_blank"' in link and 'rel="noopener noreferrer"' in link
 
 
-def test_markup_in_a_page_is_text_and_an_unknown_page_is_not_found(client: TestClient) -> None:
+def test_markup_in_a_page_is_text_and_an_unknown_page_is_not_found(client):
     assert "<torch>" not in client.get("/docs/commands").text
     unknown = client.get("/docs/nothing<b>")
     assert unknown.status_code == 404 and "quickstart" in unknown.text and "<b>" not in unknown.text
 
 
-def test_the_pages_are_those_of_the_site_that_mkdocs_builds() -> None:
+def test_the_pages_are_those_of_the_site_that_mkdocs_builds():
     site = yaml.safe_load((Path(__file__).parents[3] / "mkdocs.yml").read_text(encoding="utf-8"))
     files = [name for entry in site["nav"] for name in entry.values() if isinstance(name, str)]  # without notebooks
     assert files == [f"{name}.md" for name in docs_page.NAMES]

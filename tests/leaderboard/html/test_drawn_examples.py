@@ -35,7 +35,7 @@ def facts(task) -> dict:
 
 
 @pytest.mark.parametrize("key", [task.key for task in TASKS])
-def test_every_task_of_the_catalogue_has_an_example_of_its_type(key: str) -> None:
+def test_every_task_of_the_catalogue_has_an_example_of_its_type(key):
     task = next(task for task in TASKS if task.key == key)
     example = example_of(**facts(task))
     assert example is not None and example.procedure == task.procedure
@@ -50,7 +50,7 @@ def test_every_task_of_the_catalogue_has_an_example_of_its_type(key: str) -> Non
 
 
 @pytest.mark.parametrize("procedure", sorted({task.procedure for task in TASKS}))
-def test_the_words_fit_the_protocol(procedure: str) -> None:
+def test_the_words_fit_the_protocol(procedure):
     protocol = next(
         protocols.sentence(procedure, benchmark)
         for benchmark in ("unisim", "mieb", "pairbench", "cfred")
@@ -66,7 +66,7 @@ def test_the_words_fit_the_protocol(procedure: str) -> None:
             )
 
 
-def test_every_drawing_is_used_and_differs_from_the_others() -> None:
+def test_every_drawing_is_used_and_differs_from_the_others():
     names = {tile.drawing for example in EXAMPLES for tile in example.tiles if tile.drawing}
     assert names == {file.stem for file in DRAWINGS.iterdir()}
     files = {picture(name) for name in names}
@@ -76,11 +76,11 @@ def test_every_drawing_is_used_and_differs_from_the_others() -> None:
         assert pixels.shape == (64, 64, 3) and pixels.std() > 5
 
 
-def test_tasks_of_ones_own_have_examples_too() -> None:
+def test_tasks_of_ones_own_have_examples_too():
     for procedure in ("frechet", "cfred-grid", "judging"):
         assert example_of(procedure=procedure, category="My pictures", modalities=("image", "text")) is not None
 
 
-def test_there_is_one_for_every_example_key() -> None:
+def test_there_is_one_for_every_example_key():
     used = {example_of(**facts(task)).key for task in TASKS}
     assert {example.key for example in EXAMPLES} - used == {"generators-by-backbone"}, "only one's own tasks have it"

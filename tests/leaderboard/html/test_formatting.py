@@ -19,19 +19,19 @@ from leaderboard.html.formatting import (
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def test_numbers_take_scale_sign_and_a_real_minus() -> None:
+def test_numbers_take_scale_sign_and_a_real_minus():
     assert number(0.8514, digits=1, scale=100) == "85.1"
     assert number(-0.5, digits=2) == "−0.50"
     assert number(0.5, digits=2, sign=True) == "+0.50"
     assert span(-0.1, 0.2, digits=1) == "−0.1 to 0.2"
 
 
-def test_addresses_keep_the_slashes_of_keys() -> None:
+def test_addresses_keep_the_slashes_of_keys():
     assert model_url("openai/clip") == "model?model=openai/clip"
     assert task_url("a b&c") == "task?task=a%20b%26c"
 
 
-def test_sizes_are_written_as_the_board_writes_them() -> None:
+def test_sizes_are_written_as_the_board_writes_them():
     shared = json.loads((ROOT / "tests" / "rounding.json").read_text())["parameters"]
     assert [parameters_text(millions) for millions, _ in shared] == [text for _, text in shared]
     assert parameters_text(None) == "—"
@@ -56,7 +56,7 @@ MAY_STAY = {
 }
 
 
-def test_no_page_rounds_by_itself() -> None:
+def test_no_page_rounds_by_itself():
     package = ROOT / "leaderboard"
     lines = {
         str(path.relative_to(package)): sum(bool(BINARY.search(line)) for line in path.read_text().splitlines())

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import pandas as pd
 
-from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html import labels
 from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED
 
 
-def test_every_mark_has_its_sign_and_words() -> None:
+def test_every_mark_has_its_sign_and_words():
     assert labels.signs(0) == labels.explained_signs(0) == ""
     assert labels.signs(TRAINED | SUSPECT | DISPUTED) == "†?‡"
     assert labels.explained_signs(DISPUTED) == "‡ another table prints another number"
 
 
-def test_only_the_synthetic_benchmark_is_marked() -> None:
+def test_only_the_synthetic_benchmark_is_marked():
     assert labels.is_synthetic("mini") and not labels.is_synthetic("mieb") and not labels.is_synthetic(None)
     assert labels.plain_title("Mini (synthetic)", "mini") == "Mini"
     own = "Own pairs: drawings (synthetic)"  # where its benchmark does not say it
@@ -27,7 +26,7 @@ def test_only_the_synthetic_benchmark_is_marked() -> None:
     assert labels.described("All synthetic.", "mini") == "All synthetic."
 
 
-def test_a_title_is_marked_once() -> None:
+def test_a_title_is_marked_once():
     suites = pd.DataFrame(
         {
             "key": ["mini", "m", "mieb"],
@@ -38,13 +37,13 @@ def test_a_title_is_marked_once() -> None:
     assert labels.suite_choices(suites) == [("Mini (synthetic)", "mini"), ("Mini (Synthetic)", "m"), ("MIEB", "mieb")]
 
 
-def test_short_names_are_explained() -> None:
+def test_short_names_are_explained():
     assert "two-alternative" in labels.hint("Img-2AFC")
     assert labels.hint("COCO CJ") == f"COCO: {labels.ABBREVIATIONS['COCO']}; CJ: colour jitter"
     assert labels.hint("STL10") == labels.hint("RParis") == ""
 
 
-def test_every_short_category_of_the_board_has_words(suite_cache: SuiteCache) -> None:
+def test_every_short_category_of_the_board_has_words(suite_cache):
     for suite in ("unisim-core", "unisim-ood", "pairbench"):
         for category in suite_cache.table(suite).scores.categories:
             assert labels.hint(category), category

@@ -41,7 +41,7 @@ def write(source: str, **values: object) -> str:
         "{{ ui.single_items(x) }}",
     ],
 )
-def test_hostile_names_are_escaped_everywhere(source: str) -> None:
+def test_hostile_names_are_escaped_everywhere(source):
     notes = pd.DataFrame({"note": [HOSTILE], "model": [HOSTILE], "title": [HOSTILE]})
     run = dict.fromkeys(("id", "title", "variant", "device", "dtype", "started"), HOSTILE)
     runs = pd.DataFrame(
@@ -52,26 +52,26 @@ def test_hostile_names_are_escaped_everywhere(source: str) -> None:
     assert "alert" in page
 
 
-def test_template_signs_in_data_are_defused_in_static_markup() -> None:
+def test_template_signs_in_data_are_defused_in_static_markup():
     component = static_html(macro("message")(HOSTILE))
     for sign in ("`", "${", "{{", "\\", "<script"):
         assert sign not in component.html_template
     assert "&amp;#" not in component.html_template.replace("&amp;#39;", "")
 
 
-def test_a_name_that_was_not_passed_is_an_error() -> None:
+def test_a_name_that_was_not_passed_is_an_error():
     with pytest.raises(UndefinedError, match="model"):
         write("{{ model }}")
 
 
-def test_table_marks_row_heads_and_numeric_columns() -> None:
+def test_table_marks_row_heads_and_numeric_columns():
     page = write("{{ ui.table(['A', 'B'], [['x', '1']], numeric=(1,), over=[('', 1), ('G', 1)]) }}")
     assert '<th scope="row">x</th><td class="pg-num">1</td>' in page
     assert '<th scope="colgroup" colspan="1" class="pg-over">G</th>' in page
     assert write("{{ ui.table(['A'], [], empty='None here.') }}") == '<p class="pg-quiet">None here.</p>'
 
 
-def test_remarks_stand_once_with_their_models() -> None:
+def test_remarks_stand_once_with_their_models():
     notes = pd.DataFrame(
         {"note": ["Sampled.", "Sampled.", "General."], "model": ["a/x", "a/y", "*"], "title": ["X", "Y", ""]}
     )
@@ -82,7 +82,7 @@ def test_remarks_stand_once_with_their_models() -> None:
     assert write("{{ ui.remarks(notes) }}", notes=notes.head(0)) == '<p class="pg-quiet">None.</p>'
 
 
-def test_a_run_says_what_it_was_made_with() -> None:
+def test_a_run_says_what_it_was_made_with():
     run = {"id": "r", "title": "X", "variant": "", "main": False, "coverage": 0.5, "device": "cpu", "dtype": "float32"}
     run |= {
         "tied": math.nan,

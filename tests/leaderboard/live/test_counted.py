@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import gradio as gr
 import httpx
 import pytest
 
@@ -16,7 +13,7 @@ UNCOUNTED = {"turn", "query", "make"}
 
 
 @pytest.fixture(scope="module")
-def app(database: Path) -> Iterator[tuple[str, gr.Blocks]]:
+def app(database):
     from leaderboard import server
 
     with pytest.MonkeyPatch.context() as patch:
@@ -33,7 +30,7 @@ def values(fn: Any) -> list[Any]:
     return ["a", "b", ""] if fn.api_name == "score_pair" else [None] * len(fn.inputs)
 
 
-def test_a_visitor_over_the_rate_is_refused_by_every_event_of_the_queue(app: tuple[str, gr.Blocks]) -> None:
+def test_a_visitor_over_the_rate_is_refused_by_every_event_of_the_queue(app):
     url, blocks = app
     queued = {index: fn for index, fn in blocks.fns.items() if fn.queue}
     assert {"compare", "download", "score_pair", *UNCOUNTED} <= {fn.api_name for fn in queued.values()}

@@ -42,19 +42,19 @@ class Fetcher:
 
 
 @pytest.fixture
-def fetcher() -> Fetcher:
+def fetcher():
     return Fetcher()
 
 
 @pytest.fixture
-def live(fetcher: Fetcher, monkeypatch: pytest.MonkeyPatch) -> Live:
+def live(fetcher, monkeypatch):
     live = Live()
     live.fetcher = fetcher
     monkeypatch.setattr(live.roster, "availability", fetcher.availability)
     return live
 
 
-def test_missing_weights_come_with_the_catalogues_size_until_the_hub_says_it(live: Live, fetcher: Fetcher) -> None:
+def test_missing_weights_come_with_the_catalogues_size_until_the_hub_says_it(live, fetcher):
     assert list(live.download([TINY, CLIP], session=SESSION)) == [
         (CLIP, DownloadProgress(done=0, total=600)),
         (CLIP, DownloadProgress(done=500, total=500)),
@@ -62,7 +62,7 @@ def test_missing_weights_come_with_the_catalogues_size_until_the_hub_says_it(liv
     assert fetcher.rooms == {live.pool.room()}
 
 
-def test_one_that_fails_leaves_the_others_and_is_told_in_the_end(live: Live, fetcher: Fetcher) -> None:
+def test_one_that_fails_leaves_the_others_and_is_told_in_the_end(live, fetcher):
     fetcher.failing = (CLIP,)
     seen = []
     with pytest.raises(NotHere, match=f"^{CLIP.key} did not come$"):
@@ -73,7 +73,7 @@ def test_one_that_fails_leaves_the_others_and_is_told_in_the_end(live: Live, fet
         list(live.download([CLIP, SIGLIP], session=SESSION))
 
 
-def test_a_stop_ends_all_of_the_sessions_downloads_and_no_one_elses(live: Live, fetcher: Fetcher) -> None:
+def test_a_stop_ends_all_of_the_sessions_downloads_and_no_one_elses(live, fetcher):
     mine, others = live.download([CLIP, SIGLIP], session=SESSION), live.download([SIGLIP], session="f" * 20)
     next(mine), next(others)
     live.stop(SESSION)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -22,7 +21,7 @@ SESSION = "0123456789abcdef-0123"
 
 
 @pytest.fixture(scope="module")
-def live() -> Live:
+def live():
     return Live()
 
 
@@ -37,7 +36,7 @@ def example(key: str) -> dict:
 CAT, FACE = example("cat"), example("cat-face")
 
 
-def test_the_plan_names_every_model_that_can(live: Live) -> None:
+def test_the_plan_names_every_model_that_can(live):
     plan = live.roster.plan(kinds=["image", "image"])
     assert plan["mode"] == "pair" and plan["needs"] == ""
     ready = [one["key"] for one in plan["models"] if one["state"] == READY]
@@ -58,12 +57,12 @@ def test_the_plan_names_every_model_that_can(live: Live) -> None:
         (payload(CAT, mode="quality", question="age"), "There is no question 'age'"),
     ],
 )
-def test_a_request_is_read_without_trust(live: Live, request_: dict, said: str) -> None:
+def test_a_request_is_read_without_trust(live, request_, said):
     with pytest.raises(LikenessError, match=said):
         live.read(request_)
 
 
-def test_answers_are_kept_for_the_visit_and_gone_with_it(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_are_kept_for_the_visit_and_gone_with_it(live, monkeypatch):
     worked = []
     monkeypatch.setattr(live, "run", lambda *given, work=live.run: worked.append(given[0].key) or work(*given))
     kept = live.uploads.add_image(SESSION, png("red"))
@@ -95,9 +94,7 @@ def slow(live: Live, monkeypatch: pytest.MonkeyPatch, *, seconds: float) -> list
     return started
 
 
-def test_after_its_time_a_question_starts_no_further_model_and_another_press_goes_on(
-    live: Live, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_after_its_time_a_question_starts_no_further_model_and_another_press_goes_on(live, monkeypatch):
     started = slow(live, monkeypatch, seconds=LONGEST * 0.6)
     question, rows = live.read(payload(CAT, FACE, models=SLOW_MODELS))
     ask = partial(live.answers, question, rows, session="9" * 20)
@@ -109,9 +106,7 @@ def test_after_its_time_a_question_starts_no_further_model_and_another_press_goe
     assert started == [*SLOW_MODELS], "a model that has answered is not asked again"
 
 
-def test_a_model_that_fails_leaves_the_others_and_may_be_asked_again(
-    live: Live, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_model_that_fails_leaves_the_others_and_may_be_asked_again(live, monkeypatch, caplog):
     def broken(row: object, *given: object, work=live.run) -> object:
         if row.key == "ssim":
             raise RuntimeError("secret of the host")
@@ -127,13 +122,13 @@ def test_a_model_that_fails_leaves_the_others_and_may_be_asked_again(
     assert not next(ask()).problem, "a failure is not kept"
 
 
-def test_a_model_that_is_not_ready_is_not_loaded(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_is_not_ready_is_not_loaded(live, monkeypatch):
     monkeypatch.setattr(live.roster, "availability", lambda row: Availability(state="download", why=""))
     asked, rows = live.read(payload(CAT, FACE, models=("ssim",)))
     assert next(live.answers(asked, rows)).problem == MISSING
 
 
-def test_unrelated_examples_are_encoded_once_for_everyone(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unrelated_examples_are_encoded_once_for_everyone(live, monkeypatch):
     seen = []
     live._shared.clear()
     with live.pool.use(live.roster.row("colour-histogram")) as encoder:
@@ -148,7 +143,7 @@ def test_unrelated_examples_are_encoded_once_for_everyone(live: Live, monkeypatc
         assert seen == [2, 8, 2]  # of the second visitor, only what is his own: the cat and the upload
 
 
-def test_a_pair_of_a_program(live: Live) -> None:
+def test_a_pair_of_a_program(live):
     asked, rows = live.pair([("text", "a cat"), ("example", "cat")], [])
     assert asked.kinds == ("text", "image") and [row.key for row in rows] == ["conse", "tiny"]
     asked, rows = live.pair([("image", png("red")), ("image", png("blue"))], ["ssim"])
@@ -170,9 +165,7 @@ def judged(live: Live, monkeypatch: pytest.MonkeyPatch, mode: str, *inputs: str,
         return next(live.answers(asked, rows, judges=lambda: 0.0))
 
 
-def test_a_judge_is_asked_through_the_hosts_endpoint(
-    live: Live, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_judge_is_asked_through_the_hosts_endpoint(live, monkeypatch, tmp_path):
     monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "answers"))
     found = judged(live, monkeypatch, "quality", "coffee", "coffee-blurred")
     assert found.problem == "" and found.unit == "votes" and len(found.replies) == 2
@@ -180,16 +173,14 @@ def test_a_judge_is_asked_through_the_hosts_endpoint(
     assert not (tmp_path / "answers").exists()  # nothing of a visitor's is written down
 
 
-def test_the_key_is_never_told(live: Live, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_key_is_never_told(live, monkeypatch, caplog):
     found = judged(live, monkeypatch, "choice", "cat", "cat-face", "coffee", key="another key")
     assert found.problem and SECRET not in str(found) and SECRET not in caplog.text
     assert SECRET not in str(live.roster.plan(kinds=["image"] * 3))
 
 
 @pytest.mark.parametrize("key", [JUDGE, "royokong/e5-v"])
-def test_a_text_that_a_large_model_would_read_whole_is_bounded(
-    live: Live, monkeypatch: pytest.MonkeyPatch, key: str
-) -> None:
+def test_a_text_that_a_large_model_would_read_whole_is_bounded(live, monkeypatch, key):
     """It costs the host, or memory with the square of its length; the other models read its beginning."""
     counted, worked = [], []
     ready = Availability(state=READY, why="")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from compute.live.pool import CHANGED
 from compute.live.questions import Answer
 from compute.live.roster import OWN_FIRST
-from compute.types import Model
 from leaderboard.host import own_models
 from leaderboard.live.live import MOST_MODELS, Live
 from tests.compute.models import checkpoints
@@ -22,7 +20,7 @@ TOKENS = ("vocab.json", "merges.txt", "tokenizer_config.json")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """Where the models lie; its name has what no path that ends at a space has."""
     folder = tmp_path_factory.mktemp("own") / "models of mine (x), all"
     checkpoints.clip(folder / "both towers")
@@ -33,13 +31,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def rows(folder: Path) -> tuple[Model, ...]:
+def rows(folder):
     texts = [str(folder / "both towers"), str(folder / "images")]
     return own_models.record(texts, results=folder.parent / "results", offline=True, report=lambda line: None)
 
 
 @pytest.fixture(scope="module")
-def live(rows: tuple[Model, ...]) -> Live:
+def live(rows):
     return Live(own=rows)
 
 
@@ -53,9 +51,7 @@ def ask(live: Live, *inputs: dict, models: tuple[str, ...], mode: str = "pair") 
     return list(live.answers(question, chosen, cache={}))
 
 
-def test_a_few_of_many_are_ticked_and_a_question_takes_no_more_than_it_may(
-    rows: tuple[Model, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_few_of_many_are_ticked_and_a_question_takes_no_more_than_it_may(rows, monkeypatch):
     live = Live(own=[replace(rows[0], key=f"own/{at}", title=f"Mine {9 - at} (own)") for at in range(8)])
     models = listed(live, "image", "image")[:8]
     assert all(model["own"] and model["title"].endswith("(own)") for model in models), "before the catalogue's"
@@ -65,7 +61,7 @@ def test_a_few_of_many_are_ticked_and_a_question_takes_no_more_than_it_may(
     assert len(live.pair([("example", "cat"), ("example", "cat-face")], [])[1]) == MOST_MODELS
 
 
-def test_no_page_tells_where_they_lie(rows: tuple[Model, ...], folder: Path) -> None:
+def test_no_page_tells_where_they_lie(rows, folder):
     """Not of a folder that is gone, nor of files that cannot be read once the app runs."""
     live = Live(own=rows)
     weights = folder / "images" / "model.safetensors"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import pickle
 from functools import partial
 
-import pytest
-
 from compute.live import changes, examples
 from compute.live.changes import ChangedPair, PairRating
 from leaderboard.live.live import OFTEN_TO_JUDGES, Live, TooMany
@@ -26,7 +24,7 @@ def scores(live: Live, *keys: str, of: ChangedPair | None = None, **how: object)
     return {(row.key, condition): rating for row, condition, rating in found}
 
 
-def test_encoders_and_metrics_answer_and_a_judge_is_not_asked_without_a_press(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encoders_and_metrics_answer_and_a_judge_is_not_asked_without_a_press(monkeypatch):
     with running() as server:
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
         live, free = Live(), lambda: 0.0
@@ -48,7 +46,7 @@ def test_encoders_and_metrics_answer_and_a_judge_is_not_asked_without_a_press(mo
         assert scores(live, JUDGE, of=pair(0.25)) == {(JUDGE, "sensitive"): None, (JUDGE, "invariant"): None}
 
 
-def test_a_drag_makes_the_fast_scores_only() -> None:
+def test_a_drag_makes_the_fast_scores_only():
     live = Live()
     found = scores(live, "tiny", conditions=("sensitive",))
     assert isinstance(found["tiny", "sensitive"], PairRating) and found["tiny", "invariant"] is None
@@ -57,8 +55,8 @@ def test_a_drag_makes_the_fast_scores_only() -> None:
 
 
 def test_each_condition_counts_as_a_question_and_a_refusal_is_shown_until_it_passes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     with running() as server:
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
         live, waits = Live(), [0.0, 30.0]
@@ -69,7 +67,7 @@ def test_each_condition_counts_as_a_question_and_a_refusal_is_shown_until_it_pas
         assert isinstance(scores(live, JUDGE, judges=lambda: 0.0)[JUDGE, "invariant"], PairRating)
 
 
-def test_what_runs_elsewhere_can_be_pickled() -> None:
+def test_what_runs_elsewhere_can_be_pickled():
     live, of = Live(), pair()
     (row,) = live.models(["ssim"])
     job = partial(changes.rate, pair=of, condition="invariant")

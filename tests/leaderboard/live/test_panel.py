@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from types import SimpleNamespace
 
@@ -14,7 +13,7 @@ from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.live import live as module
 from leaderboard.live.live import Live
 from leaderboard.pages.try_it import page
-from tests.compute.models.chat_server import Running, running
+from tests.compute.models.chat_server import running
 
 
 def asking(address: str = "203.0.113.9") -> Request:
@@ -22,13 +21,13 @@ def asking(address: str = "203.0.113.9") -> Request:
 
 
 @pytest.fixture
-def live(suite_cache: SuiteCache, monkeypatch: pytest.MonkeyPatch) -> Live:
+def live(suite_cache, monkeypatch):
     monkeypatch.delenv("LIKENESS_RATE", raising=False)
     monkeypatch.delenv("SYSTEM", raising=False)
     return Live(partial(module.calibrations, suite_cache))
 
 
-def test_no_limit_at_home_and_one_on_a_space(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_limit_at_home_and_one_on_a_space(live, monkeypatch):
     assert live.rate is None and module.rate(files=module.FILES) is None
     for _ in range(100):
         live.admit(asking())
@@ -42,7 +41,7 @@ def test_no_limit_at_home_and_one_on_a_space(live: Live, monkeypatch: pytest.Mon
             module.rate()
 
 
-def test_a_pair_of_a_program_comes_with_its_meaning(live: Live) -> None:
+def test_a_pair_of_a_program_comes_with_its_meaning(live):
     hearts = [("example", "heart-left"), ("example", "heart-left-moved")]
     (same,) = live.score(hearts, ["tiny"])
     (other,) = live.score([hearts[0], ("text", "three green circles")], ["tiny"])
@@ -60,7 +59,7 @@ def comparing(**more: object) -> dict:
 
 
 @pytest.fixture
-def endpoint(live: Live, monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
+def endpoint(live, monkeypatch):
     """A stand-in for the host's endpoint, which counts what it is asked."""
     with running() as server:
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
@@ -72,9 +71,7 @@ def last(live: Live, suite_cache: SuiteCache, payload: dict) -> str:
     return str([markup for markup, _ in page.answered(site, payload, asking())][-1])
 
 
-def test_a_press_asks_judges_once_in_each_order_and_nothing_else_does(
-    live: Live, suite_cache: SuiteCache, endpoint: Running
-) -> None:
+def test_a_press_asks_judges_once_in_each_order_and_nothing_else_does(live, suite_cache, endpoint):
     for pressed in (None, "true", 1):
         markup = last(live, suite_cache, comparing(pressed=pressed))
         assert "asked only when Compare is pressed" in markup and markup.count("cp-problem") == 1  # the other answers
@@ -85,9 +82,7 @@ def test_a_press_asks_judges_once_in_each_order_and_nothing_else_does(
     assert endpoint.requests() == listed["requests"] == 2
 
 
-def test_judges_are_counted_with_and_without_a_rate(
-    live: Live, suite_cache: SuiteCache, endpoint: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_judges_are_counted_with_and_without_a_rate(live, suite_cache, endpoint, monkeypatch):
     assert live.rate is None and live.judge_rate.a_minute == 30
     monkeypatch.setattr(module, "JUDGE_BURST", 2)
     live.judge_rate = module.rate(module.JUDGE_VARIABLE)
@@ -103,7 +98,7 @@ def test_judges_are_counted_with_and_without_a_rate(
     assert module.rate(module.JUDGE_VARIABLE) is None
 
 
-def test_curves_and_ready_comparisons_ask_no_judge(live: Live, endpoint: Running) -> None:
+def test_curves_and_ready_comparisons_ask_no_judge(live, endpoint):
     question, rows = live.read(comparing(pressed=True))
     curves = live.curves(question.inputs[0], None, rows[1:], kind="rotate")
     assert [curve for _, curve in curves] == [

@@ -21,26 +21,26 @@ def plain(**answer: object) -> Answer:
     return Answer(row=row("m"), **answer)
 
 
-def test_a_pick_is_right_wrong_or_none() -> None:
+def test_a_pick_is_right_wrong_or_none():
     picks = [plain(scores=(0.1, 0.9, 0.2), pick=pick) for pick in (1, 0, None)]
     assert [verdict(COPY, each) for each in picks] == [RIGHT, WRONG, SILENT]
     assert verdict(COPY, plain(problem="No weights", pick=1)) == FAILED
 
 
 @pytest.mark.parametrize(("score", "said"), [(2.5, RIGHT), (0.5, WRONG), (1.5, SILENT)])
-def test_a_pair_goes_by_its_reading(score: float, said: str) -> None:
+def test_a_pair_goes_by_its_reading(score, said):
     pair = asked("pair", "cat", "coffee")
     few = DomainCheck(reference=reference(scenes=14), few=True, why="few")
     for answer in (checked(plain(scores=(score,)), pair), plain(scores=(score,), domain=few)):
         assert verdict(CAPTION, answer) == said
 
 
-def test_outside_of_the_domain_even_a_right_pick_may_be_luck() -> None:
+def test_outside_of_the_domain_even_a_right_pick_may_be_luck():
     assert verdict(COPY, plain(scores=(0.1, 0.9, 0.2), pick=1, domain=DomainCheck(why="outside"))) == OUTSIDE
 
 
 @pytest.mark.parametrize(("controls", "said"), [((8, 8), RIGHT), ((7, 8), WRONG), (None, SILENT)])
-def test_without_a_distribution_it_goes_by_the_unrelated_examples(controls: tuple | None, said: str) -> None:
+def test_without_a_distribution_it_goes_by_the_unrelated_examples(controls, said):
     assert verdict(CAPTION, plain(scores=(0.3,), controls=controls)) == said
 
 
@@ -76,7 +76,7 @@ class Asked:
         self.dropped.append(model.key)
 
 
-def test_each_model_is_asked_once_and_only_the_usual_ones() -> None:
+def test_each_model_is_asked_once_and_only_the_usual_ones():
     live = Asked({"tiny": 1, "ssim": 2}, wanted="ssim")
     answers = ReadyAnswers(live, comparisons=(COPY,))
     first = answers.records()
@@ -106,7 +106,7 @@ def answered(live: Asked) -> dict:
 
 
 @pytest.mark.parametrize("state", ["download", "impossible"])
-def test_where_nobody_gets_it_a_download_is_offered(state: str) -> None:
+def test_where_nobody_gets_it_a_download_is_offered(state):
     live = Asked({"tiny": None, "ssim": 0})
     live.roster.state = state
     record = answered(live)
@@ -114,12 +114,12 @@ def test_where_nobody_gets_it_a_download_is_offered(state: str) -> None:
     assert record["download"] == {"key": DEFAULT, "title": DEFAULT.upper(), "bytes": 604_000_000, "state": state}
 
 
-def test_a_model_that_fails_does_not_keep_the_others(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_model_that_fails_does_not_keep_the_others(caplog):
     record = answered(Asked({"ssim": 1}))  # none for tiny: a KeyError
     assert (record["right"], record["failed"]) == (["SSIM"], ["TINY"]) and "could not be asked" in caplog.text
 
 
-def test_no_gpu_is_borrowed_for_a_question_that_no_visitor_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_gpu_is_borrowed_for_a_question_that_no_visitor_asked(monkeypatch):
     monkeypatch.setattr("leaderboard.live.ready.borrows_gpu", lambda row: row.key == "tiny")
     record = answered(Asked({"ssim": 1}))
     assert (record["right"], record["failed"]) == (["SSIM"], [])

@@ -40,12 +40,12 @@ Make = Callable[..., Uploads]
 
 
 @pytest.fixture
-def clock() -> Clock:
+def clock():
     return Clock()
 
 
 @pytest.fixture
-def made(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Make:
+def made(clock, monkeypatch):
     """Makes uploads with other limits, where nothing counts beside contents."""
 
     def make(**limits: float) -> Uploads:
@@ -75,7 +75,7 @@ def there(uploads: Uploads, session: str, keys: list[str]) -> list[bool]:
     return [is_there(key) for key in keys]
 
 
-def test_an_image_comes_back_as_it_was_read(made: Make) -> None:
+def test_an_image_comes_back_as_it_was_read(made):
     uploads = made()
     found = uploads.add_image(ONE, file(7, side=500))
     assert sorted(found) == ["height", "key", "note", "thumbnail", "width"]
@@ -86,7 +86,7 @@ def test_an_image_comes_back_as_it_was_read(made: Make) -> None:
     assert uploads.add_image(ONE, file(7, side=500)) == found and uploads.nbytes == 4 * 500 * 500
 
 
-def test_no_image_library_reads_an_upload_in_the_server(made: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_image_library_reads_an_upload_in_the_server(made, monkeypatch):
     """Uploads, a program's pair and a table's images alike: what would read them in this process is not called."""
 
     def read(*_: Any, **__: Any) -> None:
@@ -102,14 +102,14 @@ def test_no_image_library_reads_an_upload_in_the_server(made: Make, monkeypatch:
     assert question.inputs[0].content.size == (10, 10)
 
 
-def test_what_cannot_be_read_is_a_sentence_and_leaves_nothing(made: Make) -> None:
+def test_what_cannot_be_read_is_a_sentence_and_leaves_nothing(made):
     uploads = made()
     with pytest.raises(BadInput, match="^The image cannot be used: not an image in a format that is read"):
         uploads.add_image(ONE, b"hello")
     assert uploads.nbytes == 0 and len(uploads) == 0
 
 
-def test_a_session_sees_only_its_own(made: Make) -> None:
+def test_a_session_sees_only_its_own(made):
     uploads = made()
     (key,) = kept(uploads, ONE, range(1))
     table = uploads.add_file(ONE, b"a,b")
@@ -130,7 +130,7 @@ def test_a_session_sees_only_its_own(made: Make) -> None:
 
 
 @pytest.mark.parametrize("session", ["", "a" * 65, "../" * 10, "a" * 31 + "\n"])
-def test_an_id_that_the_page_cannot_have_made_is_refused(made: Make, session: str) -> None:
+def test_an_id_that_the_page_cannot_have_made_is_refused(made, session):
     uploads = made()
     for ask in (partial(uploads.add_image, data=file(0)), uploads.results):
         with pytest.raises(BadInput, match="Reload it"):
@@ -138,7 +138,7 @@ def test_an_id_that_the_page_cannot_have_made_is_refused(made: Make, session: st
     assert there(uploads, session, ["0" * 32]) == [False] and len(uploads) == 0
 
 
-def test_the_longest_unused_images_go_and_the_last_one_always_stays(made: Make) -> None:
+def test_the_longest_unused_images_go_and_the_last_one_always_stays(made):
     uploads = made(IMAGES=1200)
     keys = kept(uploads, ONE, range(3))
     uploads.image(ONE, keys[0])
@@ -148,7 +148,7 @@ def test_the_longest_unused_images_go_and_the_last_one_always_stays(made: Make) 
     assert there(uploads, ONE, [*keys, large]) == [False] * 4 + [True]
 
 
-def test_all_sessions_together_the_longest_unused_first(made: Make, clock: Clock) -> None:
+def test_all_sessions_together_the_longest_unused_first(made, clock):
     uploads = made(ALL=1200)
     sessions = [f"{number:032x}" for number in range(4)]
     for number, session in enumerate(sessions[:3]):
@@ -163,7 +163,7 @@ def test_all_sessions_together_the_longest_unused_first(made: Make, clock: Clock
     assert uploads.nbytes <= 1200 and len(uploads) == 2
 
 
-def test_who_has_most_makes_room_and_nobody_else(made: Make, clock: Clock) -> None:
+def test_who_has_most_makes_room_and_nobody_else(made, clock):
     uploads = made(ALL=2000)
     key = uploads.add_image(ONE, file(0), owner="192.0.2.1")["key"]
     others = [f"{number:032x}" for number in range(40)]
@@ -179,7 +179,7 @@ def test_who_has_most_makes_room_and_nobody_else(made: Make, clock: Clock) -> No
     assert len(few) == 5 and ONE in few._sessions
 
 
-def test_half_an_hour_without_use_ends_a_session(made: Make, clock: Clock) -> None:
+def test_half_an_hour_without_use_ends_a_session(made, clock):
     uploads = made()
     (key,) = kept(uploads, ONE, range(1))
     kept(uploads, OTHER, range(1))
@@ -192,7 +192,7 @@ def test_half_an_hour_without_use_ends_a_session(made: Make, clock: Clock) -> No
     assert there(uploads, ONE, [key]) == [False] and len(uploads) == 0
 
 
-def test_it_ends_also_when_nobody_asks_any_more(made: Make, clock: Clock) -> None:
+def test_it_ends_also_when_nobody_asks_any_more(made, clock):
     uploads = made(SWEEP=0.01)
     kept(uploads, ONE, range(1))
     clock.now = 1801
@@ -200,7 +200,7 @@ def test_it_ends_also_when_nobody_asks_any_more(made: Make, clock: Clock) -> Non
         threading.Event().wait(0.01)
 
 
-def test_files_are_kept_as_they_are(made: Make) -> None:
+def test_files_are_kept_as_they_are(made):
     uploads = made(FILES=20)
     keys = [uploads.add_file(ONE, bytes([number]) * 10) for number in range(3)]
     assert uploads.file(ONE, keys[2]) == b"\2" * 10 and uploads.nbytes == 20
@@ -222,12 +222,12 @@ def test_files_are_kept_as_they_are(made: Make) -> None:
     ],
     ids=ascii,
 )
-def test_a_request_s_nonsense(made: Make, entry: Any, words: str) -> None:
+def test_a_request_s_nonsense(made, entry, words):
     with pytest.raises(BadInput, match=words):
         made().input(ONE, entry, index=3)
 
 
-def test_what_was_made_is_bounded() -> None:
+def test_what_was_made_is_bounded():
     memory = RecentlyUsed(3 * module.ENTRY + 500)
     for number in range(4):
         memory[number] = ""
@@ -238,7 +238,7 @@ def test_what_was_made_is_bounded() -> None:
     assert list(memory) == ["array"] and 9000 <= memory.currsize < 11_000
 
 
-def test_all_that_is_kept_counts() -> None:
+def test_all_that_is_kept_counts():
     """About: a judge's answer, and a table, whose rows count twice."""
     memory = RecentlyUsed()
     memory["reply", "judge", "key"] = Answer(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 from types import SimpleNamespace
 
 import duckdb
@@ -16,18 +15,18 @@ NO_OWN = SimpleNamespace(own=())  # models of the host's own on the Try page
 
 
 @pytest.fixture(scope="session")
-def site(suite_cache: SuiteCache) -> SimpleNamespace:
+def site(suite_cache):
     return SimpleNamespace(db=suite_cache.db, suite_cache=suite_cache, data=None, live=NO_OWN)
 
 
 @pytest.fixture(scope="session")
-def papers_site(papers_cache: SuiteCache) -> SimpleNamespace:
+def papers_site(papers_cache):
     """The papers' figures alone."""
     return SimpleNamespace(db=papers_cache.db, suite_cache=papers_cache, data=None, live=NO_OWN)
 
 
 @pytest.fixture(scope="session")
-def stand_in_site(stand_in_suite_cache: SuiteCache) -> SimpleNamespace:
+def stand_in_site(stand_in_suite_cache):
     return SimpleNamespace(db=stand_in_suite_cache.db, suite_cache=stand_in_suite_cache, data=None, live=NO_OWN)
 
 
@@ -46,7 +45,7 @@ NAMES = {
 
 
 @pytest.fixture(scope="session")
-def hostile_site(stand_in_database: Path, tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+def hostile_site(stand_in_database, tmp_path_factory):
     """A site whose every name and text begins with markup."""
     path = tmp_path_factory.mktemp("hostile") / "likeness.duckdb"
     shutil.copy(stand_in_database, path)

@@ -8,7 +8,6 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 
 from leaderboard.data import model_queries, suite_queries
-from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html import docs_page
 from leaderboard.pages import VIEWS
 from leaderboard.pages.about.page import body
@@ -17,7 +16,7 @@ from leaderboard.server import page_titles
 
 
 @pytest.fixture(scope="module")
-def entries(suite_cache: SuiteCache) -> list[searched.Entry]:
+def entries(suite_cache):
     return searched.index(suite_cache, pages=page_titles())["entries"]
 
 

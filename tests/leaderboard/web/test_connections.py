@@ -7,7 +7,6 @@ import contextlib
 import socket
 import threading
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -22,7 +21,7 @@ from tests.leaderboard.web.uvicorn_server import read_all
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def server(monkeypatch):
     """uvicorn as Gradio starts it, bounded; a connection may be idle for half a second, and three may be open."""
 
     async def hello(request: Request) -> PlainTextResponse:
@@ -70,20 +69,20 @@ def connected(server: Any, sent: bytes = b"", *, buffer: int = 0) -> socket.sock
     [b"", b"GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ", b"GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nX-Slow: "],
     ids=["nothing", "half a head", "half a second head"],
 )
-def test_idle_connections_are_closed(server: Any, sent: bytes) -> None:
+def test_idle_connections_are_closed(server, sent):
     with connected(server, sent) as link, contextlib.suppress(ConnectionResetError):
         while link.recv(65_536):
             pass  # until the server hangs up
 
 
-def test_the_end_of_an_answer_that_nobody_reads_is_dropped(server: Any) -> None:
+def test_the_end_of_an_answer_that_nobody_reads_is_dropped(server):
     with connected(server, b"GET /l HTTP/1.1\r\nHost: a\r\n\r\n", buffer=4096) as link:
         while server.server_state.connections or not server.server_state.total_requests:
             time.sleep(0.01)
         assert len(read_all(link)) < 4_000_000
 
 
-def test_each_request_starts_the_time_anew(server: Any) -> None:
+def test_each_request_starts_the_time_anew(server):
     with connected(server) as link:
         until = time.monotonic() + 4 * connections.IDLE
         while time.monotonic() < until:
@@ -94,12 +93,12 @@ def test_each_request_starts_the_time_anew(server: Any) -> None:
                 answer += part
 
 
-def test_a_long_answer_ends_as_it_should(server: Any) -> None:
+def test_a_long_answer_ends_as_it_should(server):
     with connected(server, b"GET /stream HTTP/1.0\r\nHost: a\r\n\r\n") as link:
         assert read_all(link).endswith(b"x" * 15)
 
 
-def test_too_many_make_room_and_a_busy_one_stays(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_make_room_and_a_busy_one_stays(server, monkeypatch):
     monkeypatch.setattr(connections, "IDLE", 60)
     assert server.config.limit_concurrency <= 2 * connections.MOST
     server.config.limit_concurrency = 6
@@ -115,7 +114,7 @@ def test_too_many_make_room_and_a_busy_one_stays(server: Any, monkeypatch: pytes
             link.close()
 
 
-def test_a_body_of_single_bytes_is_not_read(server: Any) -> None:
+def test_a_body_of_single_bytes_is_not_read(server):
     for chunk, size, read in ((b"x", 20_000, False), (b"x" * 300, 2_000, True)):
         head = b"POST /body HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
         with connected(server, head) as link:

@@ -20,7 +20,7 @@ CASES = [(BadInput("No such suite. Choose another"), "No such suite. Choose anot
 
 
 @pytest.mark.parametrize(("error", "sentence"), CASES)
-def test_a_sentence_for_every_error(error: Exception, sentence: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_sentence_for_every_error(error, sentence, caplog):
     assert explain(error, action="The comparison") == sentence
     logged = "" if isinstance(error, BadInput) else "The comparison failed"
     assert [record.getMessage() for record in caplog.records] == [logged][: bool(logged)]
@@ -28,7 +28,7 @@ def test_a_sentence_for_every_error(error: Exception, sentence: str, caplog: pyt
 
 
 @pytest.mark.parametrize(("error", "sentence"), CASES)
-def test_a_handler_shows_the_sentence(error: Exception, sentence: str) -> None:
+def test_a_handler_shows_the_sentence(error, sentence):
     @caught(lambda said: [said, None])
     def handler(value: int, *, fail: bool) -> list[Any]:
         if fail:
@@ -40,7 +40,7 @@ def test_a_handler_shows_the_sentence(error: Exception, sentence: str) -> None:
 
 
 @pytest.mark.parametrize(("error", "sentence"), CASES)
-def test_a_generator_yields_the_sentence_last(error: Exception, sentence: str) -> None:
+def test_a_generator_yields_the_sentence_last(error, sentence):
     @caught(str)
     def stream() -> Iterator[str]:
         yield "first"
@@ -50,7 +50,7 @@ def test_a_generator_yields_the_sentence_last(error: Exception, sentence: str) -
 
 
 @pytest.mark.parametrize(("error", "sentence"), CASES)
-def test_a_route_answers_with_the_sentence(error: Exception, sentence: str) -> None:
+def test_a_route_answers_with_the_sentence(error, sentence):
     def answer(_: Request) -> Response:
         raise error
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import gradio as gr
 import httpx
@@ -23,12 +22,11 @@ from leaderboard.web.gradio_app import (
     StatelessBlocks,
 )
 from tests.leaderboard.web.gradio_server import gradio_server, nothing
-from tests.leaderboard.web.launched import Served
 
 MANY, NEW, OTHER = "203.0.113.1", "203.0.113.2", "203.0.113.3"
 
 
-def test_a_newcomer_waits_for_the_running_event_and_one_of_each_other_visitor() -> None:
+def test_a_newcomer_waits_for_the_running_event_and_one_of_each_other_visitor():
     with gradio_server(QueueLimits(address=10)) as app:
         joined = [app.join(f"many{number}", visitor=MANY, session=f"m{number // 8}") for number in range(11)]
         assert [answer.status_code for answer in joined] == [200] * 10 + [429]
@@ -42,7 +40,7 @@ def test_a_newcomer_waits_for_the_running_event_and_one_of_each_other_visitor() 
         assert '"success":true' in app.messages("n")
 
 
-def test_a_page_is_told_when_it_sends_too_many_and_others_are_not_held_back() -> None:
+def test_a_page_is_told_when_it_sends_too_many_and_others_are_not_held_back():
     with gradio_server(QueueLimits(session=2)) as app:
         for _ in range(2):
             assert app.join("x", visitor=MANY, session="m").status_code == 200
@@ -53,7 +51,7 @@ def test_a_page_is_told_when_it_sends_too_many_and_others_are_not_held_back() ->
         assert app.join("x", visitor=NEW, session="m").status_code == 200
 
 
-def test_a_large_body_takes_the_room_of_many_and_where_all_is_full_everybody_is_told() -> None:
+def test_a_large_body_takes_the_room_of_many_and_where_all_is_full_everybody_is_told():
     with gradio_server(QueueLimits(address=6, total=6)) as app:
         assert app.join("x" * 4_500_000, visitor=MANY, session="m").status_code == 200
         assert app.join("x" * 2_500_000, visitor=MANY, session="m").status_code == 429
@@ -63,7 +61,7 @@ def test_a_large_body_takes_the_room_of_many_and_where_all_is_full_everybody_is_
         assert app.join("x", visitor=NEW, session="x" * 201).status_code == 400
 
 
-def test_answers_that_nobody_fetches_are_bounded_and_those_who_wait_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_that_nobody_fetches_are_bounded_and_those_who_wait_stay(monkeypatch):
     monkeypatch.setattr(gradio_app, "UNREAD", 3)
     with gradio_server() as app, ThreadPoolExecutor(1) as pool:
         stored = app.queue.pending_messages_per_session
@@ -78,7 +76,7 @@ def test_answers_that_nobody_fetches_are_bounded_and_those_who_wait_stay(monkeyp
         assert '"success":true' in waiting.result() and '"success":true' in app.messages("m5")
 
 
-def test_nobody_has_more_than_half_of_several_slots() -> None:
+def test_nobody_has_more_than_half_of_several_slots():
     with gradio_server() as app:
         for number in range(6):
             app.join(f"many{number}", visitor=MANY, session=f"m{number}", event="several")
@@ -87,7 +85,7 @@ def test_nobody_has_more_than_half_of_several_slots() -> None:
         app.wait(lambda: app.work.begun == ["many0", "many1", "new"])
 
 
-def test_who_leaves_takes_the_waiting_events_along() -> None:
+def test_who_leaves_takes_the_waiting_events_along():
     with gradio_server() as app:
         app.join("first", visitor=MANY, session="m")
         app.wait(lambda: app.work.begun == ["first"])
@@ -103,7 +101,7 @@ def test_who_leaves_takes_the_waiting_events_along() -> None:
         app.wait(lambda: app.work.ended == ["first"])
 
 
-def test_who_leaves_ends_the_program_that_an_event_waits_for() -> None:
+def test_who_leaves_ends_the_program_that_an_event_waits_for():
     with gradio_server() as app:
         app.join("first", visitor=MANY, session="m", event="program")
         app.wait(lambda: app.work.begun == ["first"])
@@ -115,7 +113,7 @@ def test_who_leaves_ends_the_program_that_an_event_waits_for() -> None:
         app.wait(lambda: app.work.ended == ["first"] and app.work.begun == ["first", "second"])
 
 
-def test_a_cancelled_event_keeps_its_slot_until_its_thread_ends() -> None:
+def test_a_cancelled_event_keeps_its_slot_until_its_thread_ends():
     with gradio_server() as app:
         event = app.join("first", visitor=MANY, session="m").json()["event_id"]
         app.wait(lambda: app.work.begun == ["first"])
@@ -131,7 +129,7 @@ def test_a_cancelled_event_keeps_its_slot_until_its_thread_ends() -> None:
         assert app.work.most_at_once == 1
 
 
-def test_no_event_runs_beside_the_queue() -> None:
+def test_no_event_runs_beside_the_queue():
     with gradio_server() as app:
         body = {"data": ["x"], "fn_index": app.function("slow"), "session_hash": "m"}
         for path in ("run/slow", "api/slow", "run/predict"):
@@ -142,7 +140,7 @@ def test_no_event_runs_beside_the_queue() -> None:
 # ---- no sessions
 
 
-def test_many_sessions_of_every_kind_leave_nothing_behind() -> None:
+def test_many_sessions_of_every_kind_leave_nothing_behind():
     with gradio_server() as app, httpx.Client(base_url=app.url, timeout=60) as client:
         app.work.gate.set()
         body = {"data": ["a"], "fn_index": app.function("free")}
@@ -166,7 +164,7 @@ def test_many_sessions_of_every_kind_leave_nothing_behind() -> None:
         assert len(app.queue.event_analytics) <= 1
 
 
-def test_choices_that_a_page_was_sent_stay_valid() -> None:
+def test_choices_that_a_page_was_sent_stay_valid():
     with gradio_server() as app, httpx.Client(base_url=app.url, timeout=60) as client:
         session = {"session_hash": "page"}
         more = client.post("gradio_api/run/more", json={"data": []} | session).json()["data"][0]
@@ -176,7 +174,7 @@ def test_choices_that_a_page_was_sent_stay_valid() -> None:
         assert refused.status_code == 500 and "not in the list of choices" in refused.json()["error"]
 
 
-def test_what_needs_a_session_cannot_be_served() -> None:
+def test_what_needs_a_session_cannot_be_served():
     with StatelessBlocks(analytics_enabled=False) as blocks:
         gr.State(0)
     with pytest.raises(ValueError, match=r"no gr\.State"):
@@ -209,7 +207,7 @@ JOIN = "/gradio_api/queue/join"
 
 
 @pytest.fixture
-def quiet(capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> Any:
+def quiet(capfd, caplog):
     """Fails the test that left a traceback in the log."""
     yield
     assert "Traceback" not in "".join(capfd.readouterr()) and not [one for one in caplog.records if one.exc_info]
@@ -217,7 +215,7 @@ def quiet(capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -
 
 @pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize("path", POSTED)
-def test_a_body_that_is_no_event(app: Served, path: str) -> None:
+def test_a_body_that_is_no_event(app, path):
     with httpx.Client(timeout=60, headers={"content-type": "application/json"}) as client:
         for body in BODIES:
             answer = client.post(f"{app.url}gradio_api/{path}", content=body)
@@ -225,7 +223,7 @@ def test_a_body_that_is_no_event(app: Served, path: str) -> None:
 
 
 @pytest.mark.usefixtures("quiet")
-def test_an_address_that_leads_nowhere(app: Served) -> None:
+def test_an_address_that_leads_nowhere(app):
     for path in READ:
         answer = httpx.get(f"{app.url}gradio_api/{path}", timeout=60)
         assert answer.status_code < 500
@@ -234,7 +232,7 @@ def test_an_address_that_leads_nowhere(app: Served) -> None:
 
 @pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize("junk", [None, "x" * 2000, [{"a": [None]}], -1], ids=["none", "long", "objects", "minus"])
-def test_every_event_of_every_page_with_values_of_other_kinds(app: Served, junk: Any) -> None:
+def test_every_event_of_every_page_with_values_of_other_kinds(app, junk):
     with httpx.Client(base_url=f"{app.url}gradio_api/", timeout=60) as client:
         for index, fn in app.blocks.fns.items():
             session = f"s{index}"
@@ -248,7 +246,7 @@ def test_every_event_of_every_page_with_values_of_other_kinds(app: Served, junk:
 
 
 @pytest.mark.usefixtures("quiet")
-def test_two_readers_of_one_session() -> None:
+def test_two_readers_of_one_session():
     with gradio_server() as app:
         app.join("x", visitor="203.0.113.1", session="s")
         address = f"{app.url}gradio_api/queue/data?session_hash=s"
@@ -262,7 +260,7 @@ def test_two_readers_of_one_session() -> None:
 
 
 @pytest.mark.parametrize(("error", "status"), [(KeyError("s"), 400), (RuntimeError("/secret/path"), 500)])
-def test_a_failure_is_a_sentence(error: Exception, status: int, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failure_is_a_sentence(error, status, caplog):
     async def fail(scope: Scope, receive: Receive, send: Send) -> None:
         raise error
 

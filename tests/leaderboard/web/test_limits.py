@@ -26,7 +26,7 @@ from starlette.types import Message, Receive, Scope, Send
 from leaderboard.web import limits
 from leaderboard.web.access import Access, access
 from leaderboard.web.limits import ClientLimits, Gate, Refused, kind_of
-from tests.leaderboard.web.launched import SECRET, Served
+from tests.leaderboard.web.launched import SECRET
 from tests.leaderboard.web.uvicorn_server import ask, read_all, serving
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -45,7 +45,7 @@ def echoing(**options: Any) -> TestClient:
 
 
 @pytest.fixture
-def client() -> TestClient:
+def client():
     return echoing()
 
 
@@ -139,7 +139,7 @@ async def hold(gate: Gate, client: str, entered: list[str], release: asyncio.Eve
         return str(error.status)
 
 
-def test_a_client_has_some_turns_and_others_do_not_wait_for_it() -> None:
+def test_a_client_has_some_turns_and_others_do_not_wait_for_it():
     async def attack() -> None:
         gate, entered, release = Gate(2, waiting=3), [], asyncio.Event()
         tasks = [asyncio.create_task(hold(gate, client, entered, release)) for client in "aaaaaaab"]
@@ -152,7 +152,7 @@ def test_a_client_has_some_turns_and_others_do_not_wait_for_it() -> None:
     run(attack())
 
 
-def test_a_turn_goes_to_another_client_first() -> None:
+def test_a_turn_goes_to_another_client_first():
     """As the queries of the database: two of all, one of each; two clients that always ask leave a third its turn."""
 
     async def ask_on(gate: Gate, client: str, served: list[str]) -> None:
@@ -177,7 +177,7 @@ def test_a_turn_goes_to_another_client_first() -> None:
     run(attack())
 
 
-def test_who_waits_in_vain_is_told() -> None:
+def test_who_waits_in_vain_is_told():
     async def attack() -> None:
         gate, entered, release = Gate(1, waiting=1, total=2, queue=2), [], asyncio.Event()
         tasks = [asyncio.create_task(hold(gate, client, entered, release)) for client in "abcde"]
@@ -207,11 +207,11 @@ def test_who_waits_in_vain_is_told() -> None:
         ("POST", "/export/board/mieb", "download"),
     ],
 )
-def test_every_route_has_its_turns(method: str, path: str, kind: str) -> None:
+def test_every_route_has_its_turns(method, path, kind):
     assert kind_of(method, path) == kind
 
 
-def test_what_computes_runs_twice_at_a_time_for_one_address(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_computes_runs_twice_at_a_time_for_one_address(monkeypatch):
     """Under any route; a program that asks more is served after them."""
     most: dict[str, int] = {}
 
@@ -245,7 +245,7 @@ def test_what_computes_runs_twice_at_a_time_for_one_address(monkeypatch: pytest.
 READING = 100.0  # seconds
 
 
-def test_what_computes_has_one_bound_for_all_which_who_sends_or_reads_slowly_does_not_take() -> None:
+def test_what_computes_has_one_bound_for_all_which_who_sends_or_reads_slowly_does_not_take():
     """Ten senders of two requests each, of a second; others wait for none of them, or for one of each sender."""
     running, most, clocks = 0, 0, []
 
@@ -306,15 +306,13 @@ def drip(*, seconds: float, size: int) -> Iterator[Part]:
         *("nearly", "half-then-drip", "21-kB-a-second", "in-bursts", "late"),
     ],
 )
-def test_a_body_arrives_or_is_dropped_in_time_and_is_counted_no_more(
-    sent: Request, status: int, seconds: float
-) -> None:
+def test_a_body_arrives_or_is_dropped_in_time_and_is_counted_no_more(sent, status, seconds):
     limited = ClientLimits(whole)
     answered, after = run(sent_to(limited, sent))
     assert answered == status and after == pytest.approx(seconds, rel=0.06, abs=0.1) and nothing_counted(limited)
 
 
-def test_a_body_is_counted_until_it_is_done_with() -> None:
+def test_a_body_is_counted_until_it_is_done_with():
     held: list[int] = []
 
     async def fails(scope: Scope, receive: Receive, send: Send) -> None:
@@ -327,7 +325,7 @@ def test_a_body_is_counted_until_it_is_done_with() -> None:
     assert held == [3] and nothing_counted(limited)
 
 
-def test_half_sent_uploads_leave_room_for_others_and_go() -> None:
+def test_half_sent_uploads_leave_room_for_others_and_go():
     """26 uploads of 8 MB stop before their last byte: others' photographs arrive, the same visitor's a little later."""
     limited = ClientLimits(whole)
 
@@ -355,7 +353,7 @@ def test_half_sent_uploads_leave_room_for_others_and_go() -> None:
     assert nothing_counted(limited)
 
 
-def test_a_visitor_has_a_bounded_number_of_bodies() -> None:
+def test_a_visitor_has_a_bounded_number_of_bodies():
     limited = ClientLimits(whole)
     limited.gates["body"] = Gate(3)
 
@@ -371,7 +369,7 @@ def test_a_visitor_has_a_bounded_number_of_bodies() -> None:
     assert nothing_counted(limited)
 
 
-def test_the_answer_to_a_slow_body_closes_the_connection() -> None:
+def test_the_answer_to_a_slow_body_closes_the_connection():
     sent: list[Message] = []
 
     async def send(message: Message) -> None:
@@ -402,7 +400,7 @@ CLOSED = [
 
 
 @pytest.mark.parametrize("path", CLOSED)
-def test_closed_under_any_root_path_for_any_method(client: TestClient, path: str) -> None:
+def test_closed_under_any_root_path_for_any_method(client, path):
     for method in ("GET", "POST", "HEAD"):
         for before in ("/gradio_api/", "/a/b/gradio_api/", "/%67radio_api//"):
             answer = client.request(method, f"{before}{path}")
@@ -410,12 +408,12 @@ def test_closed_under_any_root_path_for_any_method(client: TestClient, path: str
 
 
 @pytest.mark.parametrize("name", ["a b", "[", "a:b:c", "http://a", "\x7f", "a" * 5000, "u@a", ""])
-def test_a_forwarded_host_that_is_none_is_refused(client: TestClient, name: str) -> None:
+def test_a_forwarded_host_that_is_none_is_refused(client, name):
     assert client.get("/", headers={"x-forwarded-host": name}).status_code == 400
 
 
 @pytest.mark.parametrize("path", ["/", "/live/input", "/gradio_api/queue/data", "/model?key=file=x"])
-def test_the_rest_is_handed_on(client: TestClient, path: str) -> None:
+def test_the_rest_is_handed_on(client, path):
     assert client.get(path).status_code == 200
     answer = client.post(path, content=b"\x00\xff", headers={"content-type": "multipart/form-data"})
     assert answer.content == b"\x00\xff"
@@ -432,7 +430,7 @@ def test_the_rest_is_handed_on(client: TestClient, path: str) -> None:
     ],
     ids=["empty", "broken", "words", "name", "largest"],
 )
-def test_events_arrive_as_they_were_sent(client: TestClient, body: bytes) -> None:
+def test_events_arrive_as_they_were_sent(client, body):
     assert client.post(JOIN, content=body).content == body
 
 
@@ -455,21 +453,21 @@ def test_events_arrive_as_they_were_sent(client: TestClient, body: bytes) -> Non
     ],
     ids=range(13),
 )
-def test_what_gradio_must_not_get_is_a_short_sentence(client: TestClient, body: str | bytes, status: int) -> None:
+def test_what_gradio_must_not_get_is_a_short_sentence(client, body, status):
     answer = client.post(JOIN, content=body)
     assert answer.status_code == status and list(answer.json()) == ["error"] and len(answer.content) < 700
     assert client.post("/gradio_api/component_server", files={"f": ("a.txt", b"x")}).status_code == 400  # a form
 
 
 @pytest.mark.parametrize("path", ["/gradio_api/cancel", "/login", "/", "/live/plan", "/likeness/gradio_api/reset"])
-def test_what_is_sent_anywhere_else_is_small(client: TestClient, path: str) -> None:
+def test_what_is_sent_anywhere_else_is_small(client, path):
     assert client.post(path, content=b"1" * 64_000).content == b"1" * 64_000
     for content in (b"1" * 64_001, iter([b"1" * 40_000] * 2)):
         answer = client.put(path, content=content)
         assert (answer.status_code, list(answer.json())) == (413, ["error"])
 
 
-def test_a_file_is_larger(client: TestClient) -> None:
+def test_a_file_is_larger(client):
     for path, most in (("/live/input", 8_000_000), ("/live/file", 50_000_000), ("/export/board/mieb", 1_000_000)):
         assert len(client.post(path, content=bytes(most)).content) == most
         answer = client.post(path, content=bytes(most + 1))
@@ -510,7 +508,7 @@ def spellings(path: Path) -> Iterator[str]:
         "/share/",
     ],
 )
-def test_no_path_leads_outside(app: Served, before: str) -> None:
+def test_no_path_leads_outside(app, before):
     targets = {app.secret: SECRET.encode(), Path("/etc/passwd"): b"root:", ROOT / "app.py": b"def main"}
     for target, inside in targets.items():
         for spelling in spellings(target):
@@ -518,7 +516,7 @@ def test_no_path_leads_outside(app: Served, before: str) -> None:
             assert inside not in content and status != 500, (status, before + spelling)
 
 
-def test_the_app_keeps_what_is_sent_in_memory_and_its_own_routes_open(app: Served) -> None:
+def test_the_app_keeps_what_is_sent_in_memory_and_its_own_routes_open(app):
     for path in ("upload", "upload?upload_id=abc"):
         sent = httpx.post(f"{app.url}gradio_api/{path}", files={"files": ("a.zip", b"PK")}, timeout=60)
         assert sent.status_code == 404
@@ -572,38 +570,38 @@ def served(given: Access) -> TestClient:
 
 
 @pytest.fixture
-def local() -> TestClient:
+def local():
     return served(access(listens_on="127.0.0.1"))
 
 
 @pytest.mark.parametrize("headers", FOREIGN)
 @pytest.mark.parametrize("path", [JOIN, "/live/input"])
-def test_another_sites_page_changes_nothing(local: TestClient, path: str, headers: dict[str, str]) -> None:
+def test_another_sites_page_changes_nothing(local, path, headers):
     for method in ("POST", "DELETE"):
         answer = local.request(method, path, headers=headers)
         assert answer.status_code == 403 and "page of another site" in answer.json()["error"]
 
 
 @pytest.mark.parametrize("headers", OWN_PAGES)
-def test_own_pages_and_programs_are_served(local: TestClient, headers: dict[str, str]) -> None:
+def test_own_pages_and_programs_are_served(local, headers):
     assert local.post(JOIN, headers=headers).status_code == 200
     assert local.get("/gradio_api/mcp/", headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/gradio_api/mcp/", "/gradio_api/heartbeat/a", JOIN])
-def test_what_reading_starts_is_refused_to_other_sites_pages(local: TestClient, path: str) -> None:
+def test_what_reading_starts_is_refused_to_other_sites_pages(local, path):
     assert local.get(path, headers={"origin": "http://evil.example"}).status_code == 403
     assert local.get(path, headers={"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}).status_code == 403
 
 
-def test_links_from_other_sites_lead_here(local: TestClient) -> None:
+def test_links_from_other_sites_lead_here(local):
     followed = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "referer": "https://a.example/"}
     assert local.get("/", headers=followed).status_code == 200
     assert local.get("/gradio_api/mcp/", headers=followed).status_code == 200
 
 
 @pytest.mark.parametrize("host", ["localhost:7860", "board.example"])
-def test_no_other_site_may_read_an_answer(host: str) -> None:
+def test_no_other_site_may_read_an_answer(host):
     """Gradio permits every site to read under any name but this machine's."""
     local = served(Access())
     answer = local.get("/config", headers={"origin": "http://evil.example", "host": host})
@@ -614,13 +612,13 @@ def test_no_other_site_may_read_an_answer(host: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:7860", "127.0.0.1.evil.example", "", "a, localhost"])
-def test_another_name_for_this_machine_is_refused(local: TestClient, host: str) -> None:
+def test_another_name_for_this_machine_is_refused(local, host):
     answer = local.post(JOIN, headers={"host": host, "origin": f"http://{host}"})
     assert answer.status_code == 403 and "LIKENESS_HOSTS" in answer.json()["error"]
     assert local.get("/", headers={"host": host}).status_code == 403
 
 
-def test_names_of_the_operator_are_answered_and_count_as_its_own() -> None:
+def test_names_of_the_operator_are_answered_and_count_as_its_own():
     local = served(access(listens_on="127.0.0.1", hosts="board.example"))
     assert local.get("/", headers={"host": "board.example"}).status_code == 200
     assert local.post(JOIN, headers={"origin": "https://board.example"}).status_code == 200
@@ -636,7 +634,7 @@ def large(request: Request) -> Response:
     return Response(LARGE)
 
 
-def test_who_reads_nothing_is_disconnected_and_who_reads_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_reads_nothing_is_disconnected_and_who_reads_is_not(monkeypatch):
     """The server stores one part of the answer for either."""
     monkeypatch.setattr(limits, "STALL", 0.5)
     with serving(ClientLimits(Starlette(routes=[Route("/", large)]))) as port:
@@ -649,7 +647,7 @@ def test_who_reads_nothing_is_disconnected_and_who_reads_is_not(monkeypatch: pyt
             pytest.fail("It was sent the whole")
 
 
-def test_a_silent_stream_is_not_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_stream_is_not_disconnected(monkeypatch):
     async def silent(request: Request) -> Response:
         async def parts() -> Iterable[bytes]:
             yield b"first"
@@ -663,7 +661,7 @@ def test_a_silent_stream_is_not_disconnected(monkeypatch: pytest.MonkeyPatch) ->
         assert b"last" in read_all(ask(port, "/"))
 
 
-def test_gradios_statistics_are_off(app: Served) -> None:
+def test_gradios_statistics_are_off(app):
     """Gradio prints their secret address for whoever opens the first of these."""
     paths = ("monitoring", "monitoring/summary", "monitoring/key")
     assert [httpx.get(f"{app.url}{path}", timeout=60).status_code for path in paths] == [403] * 3

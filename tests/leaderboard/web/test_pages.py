@@ -8,7 +8,6 @@ import base64
 import hashlib
 import html
 import re
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -32,7 +31,6 @@ from leaderboard.web.gradio_app import QueueLimits
 from leaderboard.web.limits import ClientLimits
 from leaderboard.web.pages import CSP, FIXED, Answers, Pages, policy, script_hashes
 from leaderboard.web.responses import refusal
-from tests.leaderboard.web.launched import Served
 
 JOIN = "/gradio_api/queue/join"
 AGENT = {"user-agent": "gradio_client/2.7.2; python/3.11"}
@@ -54,7 +52,7 @@ FETCHED = ("/data/nothing", "/export/nothing", "/gradio_api/nothing", "/static/x
         ("model/openai/clip", "../../", ""),
     ],
 )
-def test_an_address_without_a_page_is_a_page_with_a_way_on(app: Served, path: str, root: str, near: str) -> None:
+def test_an_address_without_a_page_is_a_page_with_a_way_on(app, path, root, near):
     answer = httpx.get(f"{app.url}{path}?__theme=dark", timeout=60)
     assert answer.status_code == 404 and answer.headers["content-type"] == "text/html; charset=utf-8"
     assert answer.headers["cache-control"] == "no-store"
@@ -69,19 +67,19 @@ def test_an_address_without_a_page_is_a_page_with_a_way_on(app: Served, path: st
 
 
 @pytest.mark.parametrize("path", FETCHED)
-def test_what_programs_fetch_keeps_its_own_404(app: Served, path: str) -> None:
+def test_what_programs_fetch_keeps_its_own_404(app, path):
     answer = httpx.get(app.url.rstrip("/") + path, timeout=60)
     assert answer.status_code == 404 and "<!doctype" not in answer.text
     if path.startswith(("/data", "/export", "/gradio_api")):
         assert answer.json()
 
 
-def test_a_path_is_shown_as_text_and_cut(app: Served) -> None:
+def test_a_path_is_shown_as_text_and_cut(app):
     text = httpx.get(f"{app.url}{quote('<script>x</script>' + 'y' * 500)}", timeout=60).text
     assert "<script>x" not in text and "&lt;script&gt;x" in text and "y" * 100 not in text
 
 
-def test_only_a_visitors_404_is_replaced() -> None:
+def test_only_a_visitors_404_is_replaced():
     def answer(request: Request) -> Response:
         return Response("own", status_code=int(request.path_params["status"]))
 
@@ -107,7 +105,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("path", "status"), REFUSED.items(), ids=range(len(REFUSED)))
-def test_a_refused_link_is_a_page_in_a_browser_and_json_in_a_program(app: Served, path: str, status: int) -> None:
+def test_a_refused_link_is_a_page_in_a_browser_and_json_in_a_program(app, path, status):
     answer, program = (httpx.get(f"{app.url}{path}", headers=headers, timeout=60) for headers in (BROWSER, {}))
     assert answer.status_code == program.status_code == status
     sentence = program.json()["error"]
@@ -120,7 +118,7 @@ def test_a_refused_link_is_a_page_in_a_browser_and_json_in_a_program(app: Served
     assert httpx.head(f"{app.url}{path}", headers=BROWSER).content == b""
 
 
-def test_a_refused_host_is_a_page_in_a_browser() -> None:
+def test_a_refused_host_is_a_page_in_a_browser():
     limited = ClientLimits(Starlette(), access=access(listens_on="127.0.0.1"))
     page = answers(limited, page=lambda path, status, sentence: f"<p>{status}: {sentence}</p>")
     client = TestClient(page, base_url="http://evil.example")
@@ -132,7 +130,7 @@ def test_a_refused_host_is_a_page_in_a_browser() -> None:
         assert "LIKENESS_HOSTS" in program.json()["error"]
 
 
-def test_a_failure_is_a_page_and_keeps_when_to_try_again() -> None:
+def test_a_failure_is_a_page_and_keeps_when_to_try_again():
     def answer(request: Request) -> Response:
         kind = request.path_params["kind"]
         if kind == "text":
@@ -153,7 +151,7 @@ def test_a_failure_is_a_page_and_keeps_when_to_try_again() -> None:
 # ---- what gradio_client shows
 
 
-def test_gradio_client_shows_the_sentence_of_a_refusal(app: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gradio_client_shows_the_sentence_of_a_refusal(app, monkeypatch):
     client = Client(app.url, verbose=False)
     with pytest.raises(ValidationError, match="characters"):
         client.predict("k" * 100_001, api_name="/leaderboard")
@@ -165,7 +163,7 @@ def test_gradio_client_shows_the_sentence_of_a_refusal(app: Served, monkeypatch:
         client.predict("a", "b", api_name="/score_pair")
 
 
-def test_only_a_refused_event_of_gradio_client_is_changed() -> None:
+def test_only_a_refused_event_of_gradio_client_is_changed():
     many = TestClient(answers(refusal("Too many", 429, retry_after=5)))
     changed = many.post(JOIN, headers=AGENT)
     assert (changed.status_code, changed.headers["retry-after"], changed.json()["status"]) == (422, "5", 429)
@@ -198,7 +196,7 @@ async def streamed(request: Request) -> Response:
 
 
 @pytest.fixture
-def client() -> TestClient:
+def client():
     async def page(request: Request) -> Response:
         return HTMLResponse(PAGE)
 
@@ -211,7 +209,7 @@ def client() -> TestClient:
 
 
 @pytest.mark.parametrize(("path", "status"), [("/", 200), ("/numbers", 200), ("/none", 404), ("/fails", 500)])
-def test_every_answer_has_every_header_once(client: TestClient, path: str, status: int) -> None:
+def test_every_answer_has_every_header_once(client, path, status):
     answer = client.get(path)
     assert answer.status_code == status
     for name, value in FIXED.items():
@@ -221,7 +219,7 @@ def test_every_answer_has_every_header_once(client: TestClient, path: str, statu
 
 
 @pytest.mark.parametrize("path", ["/", "/streamed"])
-def test_a_page_may_run_the_scripts_it_came_with(client: TestClient, path: str) -> None:
+def test_a_page_may_run_the_scripts_it_came_with(client, path):
     answer = client.get(path)
     assert answer.text == PAGE
     scripts = directives(answer.headers[CSP])["script-src"]
@@ -230,11 +228,11 @@ def test_a_page_may_run_the_scripts_it_came_with(client: TestClient, path: str) 
     assert directives(client.head("/").headers[CSP])["frame-ancestors"] == ["'self'", "https://hub.example"]
 
 
-def test_lines_are_hashed_as_browsers_read_them() -> None:
+def test_lines_are_hashed_as_browsers_read_them():
     assert script_hashes(b"<script>\r\na()\r\n</script>") == [hashed("\na()\n")]
 
 
-def test_the_policy_forbids_what_is_not_needed() -> None:
+def test_the_policy_forbids_what_is_not_needed():
     on_a_space = directives(policy(frame_hosts=[HUB]))
     assert HUB in on_a_space["connect-src"] and HUB in on_a_space["img-src"], "Gradio asks it whose Space this is"
     sources = directives(policy())
@@ -245,7 +243,7 @@ def test_the_policy_forbids_what_is_not_needed() -> None:
     assert not any("*" in source or source in ("http:", "https:") for each in sources.values() for source in each)
 
 
-def test_old_browsers_read_who_may_frame_where_that_can_be_said() -> None:
+def test_old_browsers_read_who_may_frame_where_that_can_be_said():
     def framed(*hosts: str) -> str | None:
         return TestClient(answers(Starlette(), frame_hosts=hosts)).get("/").headers.get("x-frame-options")
 
@@ -256,13 +254,13 @@ def test_old_browsers_read_who_may_frame_where_that_can_be_said() -> None:
 
 
 @pytest.fixture
-def rendered() -> list[str]:
+def rendered():
     """What Gradio's part of the app was asked to render."""
     return []
 
 
 @pytest.fixture
-def site(rendered: list[str]) -> Iterator[TestClient]:
+def site(rendered):
     """Pages around what names each request that it renders."""
 
     async def page(request: Request) -> Response:
@@ -289,7 +287,7 @@ def site(rendered: list[str]) -> Iterator[TestClient]:
         yield client
 
 
-def test_a_page_is_rendered_once_whatever_its_query(site: TestClient, rendered: list[str]) -> None:
+def test_a_page_is_rendered_once_whatever_its_query(site, rendered):
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda number: site.get(f"/board?x={number}&deep_link=y&page=nowhere"), range(40)))
     assert {answer.status_code for answer in found} == {200} and rendered == ["http://likeness.invalid/board"]
@@ -299,7 +297,7 @@ def test_a_page_is_rendered_once_whatever_its_query(site: TestClient, rendered: 
     assert len(rendered) == 2
 
 
-def test_a_page_is_checked_before_it_is_sent_again(site: TestClient) -> None:
+def test_a_page_is_checked_before_it_is_sent_again(site):
     first = site.get("/board")
     assert first.headers["cache-control"] == "private, no-cache" and first.headers["link"] == "<a.js>"
     assert "link" not in site.get("/model").headers
@@ -311,7 +309,7 @@ def test_a_page_is_checked_before_it_is_sent_again(site: TestClient) -> None:
     assert "content-encoding" not in site.get("/board", headers={"accept-encoding": "gzip"}).headers
 
 
-def test_each_host_has_a_page_of_its_own(site: TestClient, rendered: list[str]) -> None:
+def test_each_host_has_a_page_of_its_own(site, rendered):
     own = site.get("/board").text
     assert "evil.example" in site.get("/board", headers={"host": "evil.example"}).text
     behind = site.get("/board", headers={"x-forwarded-host": "other.example", "x-forwarded-proto": "https"})
@@ -319,7 +317,7 @@ def test_each_host_has_a_page_of_its_own(site: TestClient, rendered: list[str]) 
     assert site.get("/board").text == own and "testserver" in own and len(rendered) == 1
 
 
-def test_a_page_and_its_store_read_the_same_name(app: Served) -> None:
+def test_a_page_and_its_store_read_the_same_name(app):
     """One thing and an empty name: the page of the empty name, stored for all who name nothing, is about nothing."""
     titles = [
         re.search("<title>(.*?)</title>", httpx.get(f"{app.url}task{query}", timeout=60).text)[1]
@@ -328,14 +326,14 @@ def test_a_page_and_its_store_read_the_same_name(app: Served) -> None:
     assert titles[0] == titles[1] != titles[2]
 
 
-def test_the_configuration_is_that_of_a_page_or_of_all(site: TestClient, rendered: list[str]) -> None:
+def test_the_configuration_is_that_of_a_page_or_of_all(site, rendered):
     for query, asked in (("?page=board", "?page=board"), ("?page=", "?page="), ("?page=nowhere&x=1", ""), ("", "")):
         assert f"/config{asked}</p>" in site.get(f"/config{query}").text
     assert len(rendered) == 3
 
 
 @pytest.mark.parametrize("root", ["", "/below"])
-def test_an_address_that_moved_leads_on_with_its_query(site: TestClient, root: str) -> None:
+def test_an_address_that_moved_leads_on_with_its_query(site, root):
     client = TestClient(site.app, root_path=root)
     for old, new in (
         ("model?models=a&inputs=b%20c", "board?models=a&inputs=b%20c"),
@@ -351,14 +349,14 @@ def test_an_address_that_moved_leads_on_with_its_query(site: TestClient, root: s
         assert client.get(f"{root}/{address}", follow_redirects=False).status_code == 200
 
 
-def test_a_failure_is_not_stored(site: TestClient, rendered: list[str]) -> None:
+def test_a_failure_is_not_stored(site, rendered):
     for _ in range(2):
         assert site.get("/refused").status_code == 503
     assert len(rendered) == 2
 
 
 @pytest.mark.parametrize("root", ["", "/below"])
-def test_a_visitor_who_opens_the_app_comes_to_the_page_it_opens_on(site: TestClient, root: str) -> None:
+def test_a_visitor_who_opens_the_app_comes_to_the_page_it_opens_on(site, root):
     client = TestClient(site.app, root_path=root)
     typed = {"sec-fetch-site": "none"}
     answer = client.get(f"{root}/", headers=typed, follow_redirects=False)

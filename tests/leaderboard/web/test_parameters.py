@@ -26,14 +26,14 @@ DEFAULTS = {"suite": "a", "tasks": ["x"], "share": 0.5, "count": 3}
     ],
     ids=str,
 )
-def test_what_is_written_is_read_again(values: dict) -> None:
+def test_what_is_written_is_read_again(values):
     from urllib.parse import parse_qsl
 
     text = query(ALL, values)
     assert parse(ALL, dict(parse_qsl(text, keep_blank_values=True))) == (values, "")
 
 
-def test_defaults_are_not_written_and_slashes_stay_readable() -> None:
+def test_defaults_are_not_written_and_slashes_stay_readable():
     assert query(ALL, DEFAULTS) == ""
     assert query(ALL, {**DEFAULTS, "suite": "b/c", "tasks": ["y/1", "z"]}) == "suite=b/c&tasks=y/1,z"
 
@@ -53,7 +53,7 @@ def test_defaults_are_not_written_and_slashes_stay_readable() -> None:
         ("count", "__import__('os')"),
     ],
 )
-def test_nonsense_gives_the_default_and_a_sentence_without_it(key: str, text: str) -> None:
+def test_nonsense_gives_the_default_and_a_sentence_without_it(key, text):
     values, note = parse(ALL, {key: text})
     assert values == DEFAULTS
     assert key in note and note.endswith(".") and "default" in note
@@ -83,26 +83,24 @@ SUITES = MultiChoice(key="suites", default=("mieb",), choices=("mieb", "mieb-lit
     ],
     ids=str,
 )
-def test_nothing_stands_in_place_of_a_thing_that_does_not_exist(
-    parameter: Choice | MultiChoice, text: str, value: str | list[str] | None, note: str
-) -> None:
+def test_nothing_stands_in_place_of_a_thing_that_does_not_exist(parameter, text, value, note):
     assert parse((parameter,), {parameter.key: text}) == ({parameter.key: value}, note)
     exists = value is not None and not note.startswith("No ")
     assert missing((parameter,), {parameter.key: text}) == ("" if exists else note)
 
 
-def test_without_a_key_the_default_is_shown() -> None:
+def test_without_a_key_the_default_is_shown():
     assert parse((MODEL, MODELS, SUITES), {}) == ({"model": "lab/alpha", "models": [], "suites": ["mieb"]}, "")
     assert missing((MODEL, MODELS, SUITES), {}) == ""
     assert parse(ALL, {"utm_source": "x", "__theme": "dark"}) == (DEFAULTS, "")
 
 
-def test_a_name_is_quoted_and_cut() -> None:
+def test_a_name_is_quoted_and_cut():
     _, note = parse((MODEL,), {"model": "<script>" + "y" * 5000})
     assert len(note) < 200 and "'<script>y" in note
 
 
-def test_an_empty_choice_that_is_offered_names_nothing() -> None:
+def test_an_empty_choice_that_is_offered_names_nothing():
     judge = Choice(key="judge", default="", choices=("", "gpt-4o"), noun="judge")
     assert parse((judge,), {"judge": ""}) == ({"judge": ""}, "")
     values, sentence = parse((judge,), {"judge": "gpt-5o"})
@@ -111,7 +109,7 @@ def test_an_empty_choice_that_is_offered_names_nothing() -> None:
     assert parse((required,), {"judge": ""})[0] == {"judge": None}
 
 
-def test_other_spellings_are_the_same_choice() -> None:
+def test_other_spellings_are_the_same_choice():
     parameter = Choice(
         key="language", default="", choices=("", "swa"), noun="language", spellings={"swahili": "swa", "xx": "none"}
     )
@@ -120,7 +118,7 @@ def test_other_spellings_are_the_same_choice() -> None:
     assert parse((parameter,), {"language": "xx"})[1].startswith("No language 'xx'.")
 
 
-def test_names_that_are_equally_near_are_all_suggested_as_they_are_written() -> None:
+def test_names_that_are_equally_near_are_all_suggested_as_they_are_written():
     titles = {"SigLIP 224 px": "a/one", "SigLIP 384 px": "a/two", "DINOv2": "b/three"}
     parameter = MultiChoice(key="models", default=(), choices=tuple(titles.values()), noun="model", spellings=titles)
     values, note = parse((parameter,), {"models": "siglip 384 PX,siglip"})

@@ -13,7 +13,7 @@ from leaderboard.web.redact import redact_paths
 
 
 @pytest.fixture(autouse=True)
-def homes(monkeypatch: pytest.MonkeyPatch) -> None:
+def homes(monkeypatch):
     monkeypatch.setenv("HOME", "/home/a b")
     monkeypatch.setenv("TORCH_HOME", "/data/torch, own")
     monkeypatch.setattr(constants, "HF_HUB_CACHE", "/data/hub of all")
@@ -37,11 +37,11 @@ def homes(monkeypatch: pytest.MonkeyPatch) -> None:
         ("a/b and/or 3/4 at http://localhost:80/v1/chat: 404", "a/b and/or 3/4 at http://localhost:80/v1/chat: 404"),
     ],
 )
-def test_paths_go_and_the_rest_stays(sentence: str, told: str) -> None:
+def test_paths_go_and_the_rest_stays(sentence, told):
     assert redact_paths(sentence) == told
 
 
-def test_a_folder_of_the_host_is_hidden_whatever_signs_it_holds(tmp_path: Path) -> None:
+def test_a_folder_of_the_host_is_hidden_whatever_signs_it_holds(tmp_path):
     folder, link = tmp_path / "of mine (x)" / "my, model", tmp_path / "link"
     folder.mkdir(parents=True)
     link.symlink_to(folder)
@@ -51,6 +51,6 @@ def test_a_folder_of_the_host_is_hidden_whatever_signs_it_holds(tmp_path: Path) 
         assert redact_paths(f"{path}/model.safetensors is damaged") == "model.safetensors is damaged"
 
 
-def test_a_folder_whose_name_begins_alike_is_hidden_too() -> None:
+def test_a_folder_whose_name_begins_alike_is_hidden_too():
     assert redact_paths(f"{ROOT}-old/assets is damaged") == "its folder is damaged"
     assert str(Path.home()) not in redact_paths(f"in {Path.home()}")

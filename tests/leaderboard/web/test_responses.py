@@ -28,7 +28,7 @@ from leaderboard.web.responses import (
     ],
     ids=range(9),
 )
-def test_a_name_from_a_key_stays_within_its_header(name: str, safe: str) -> None:
+def test_a_name_from_a_key_stays_within_its_header(name, safe):
     header = disposition(name)
     assert re.fullmatch(r'attachment; filename="([^"]*)".*', header)[1] == safe
     assert header.isascii() and header.isprintable()
@@ -49,7 +49,7 @@ def test_a_name_from_a_key_stays_within_its_header(name: str, safe: str) -> None
     ],
     ids=range(8),
 )
-def test_the_sentence_of_a_refusal(body: bytes, sentence: str) -> None:
+def test_the_sentence_of_a_refusal(body, sentence):
     assert sentence_of(body, names=("error", "detail")) == sentence
     assert sentence_of(body) == ("" if sentence == "Full" else sentence)
     assert len(sentence_of(b'{"error": "' + b"x" * 5000 + b'"}')) == LONGEST_SENTENCE

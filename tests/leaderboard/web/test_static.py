@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
@@ -13,7 +10,7 @@ from leaderboard.web import static
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[TestClient]:
+def client():
     with TestClient(Starlette(routes=static.routes())) as found:
         yield found
 
@@ -21,14 +18,14 @@ def client() -> Iterator[TestClient]:
 @pytest.mark.parametrize(
     ("component", "name"), [("js", "dom.js"), ("pages/try_it/tray", "tray.js"), ("pages/try_it", "try.css")]
 )
-def test_a_component_s_file_is_served_for_ever(client: TestClient, component: str, name: str) -> None:
+def test_a_component_s_file_is_served_for_ever(client, component, name):
     answer = client.get(f"/{static.address()}{component}/{name}", headers={"accept-encoding": "br"})
     assert answer.status_code == 200
     assert answer.headers["content-encoding"] == "br" and "immutable" in answer.headers["cache-control"]
     assert answer.content == (static.COMPONENTS[component] / name).read_bytes()
 
 
-def test_the_typeface_is_served_as_it_is_and_costs_under_40_kb(client: TestClient) -> None:
+def test_the_typeface_is_served_as_it_is_and_costs_under_40_kb(client):
     files = sorted(static.COMPONENTS["face/fonts"].glob("*.woff2"))
     answers = [
         client.get(f"/{static.address()}face/fonts/{path.name}", headers={"accept-encoding": "br"}) for path in files
@@ -50,13 +47,11 @@ def test_the_typeface_is_served_as_it_is_and_costs_under_40_kb(client: TestClien
         "js/..%2fpages%2fboard%2fboard.js",
     ],
 )
-def test_nothing_else_is_served(client: TestClient, path: str) -> None:
+def test_nothing_else_is_served(client, path):
     assert client.get(f"/static/{static.version()}/{path}").status_code == 404
 
 
-def test_a_changed_file_of_any_component_gives_all_a_new_address(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changed_file_of_any_component_gives_all_a_new_address(tmp_path, monkeypatch):
     for name in ("board", "compare"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.js").write_text("1")
@@ -68,7 +63,7 @@ def test_a_changed_file_of_any_component_gives_all_a_new_address(
     assert static.address() != before
 
 
-def test_plotly_runs_after_what_came_with_the_figure_is_painted(client: TestClient) -> None:
+def test_plotly_runs_after_what_came_with_the_figure_is_painted(client):
     (path,) = static.GRADIO.glob(static.FIGURES)
     first = client.get(f"/assets/{path.name}")
     assert len(first.content) < 1000 and f"import('./{path.name}?{static.WHOLE}')" in first.text

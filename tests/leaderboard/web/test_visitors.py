@@ -19,7 +19,7 @@ def request(*headers: str, client: str | None = "10.0.0.5") -> Request:
     )
 
 
-def test_asking_in_vain_costs_nothing_and_rest_fills_up_to_the_burst_only() -> None:
+def test_asking_in_vain_costs_nothing_and_rest_fills_up_to_the_burst_only():
     clock = Clock()
     rate = Rate(a_minute=60, burst=2, clock=clock)
     assert [rate.allow("a") for _ in range(50)] == [0, 0] + [1] * 48  # seconds a token takes
@@ -44,9 +44,7 @@ def test_asking_in_vain_costs_nothing_and_rest_fills_up_to_the_burst_only() -> N
     ],
     ids=ascii,
 )
-def test_behind_a_space_s_proxy_the_last_address_counts(
-    headers: list[str], expected: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_behind_a_space_s_proxy_the_last_address_counts(headers, expected, monkeypatch):
     monkeypatch.setenv("SYSTEM", "spaces")
     assert visitor(request(*headers)) == expected
     monkeypatch.delenv("SYSTEM")
@@ -54,5 +52,5 @@ def test_behind_a_space_s_proxy_the_last_address_counts(
 
 
 @pytest.mark.parametrize("client", [None, "testclient"])
-def test_a_visitor_without_an_address_has_a_name_too(client: str | None) -> None:
+def test_a_visitor_without_an_address_has_a_name_too(client):
     assert visitor(request(client=client)) == "unknown"

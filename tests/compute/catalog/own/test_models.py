@@ -43,7 +43,7 @@ def of_folder(folder: Path) -> Model:
     return replace(ROW, adapter="vision", weights=str(folder), revision=DIGEST)
 
 
-def test_a_record_is_read_back_as_it_was_returned(tmp_path: Path) -> None:
+def test_a_record_is_read_back_as_it_was_returned(tmp_path):
     row = own_models.record(ROW, digest=DIGEST, results=tmp_path, source=SESSION)
     assert own_models.recorded(tmp_path) == ([row], [])
     note = {"source": "session", "name": "Towers", "digest": DIGEST}
@@ -52,7 +52,7 @@ def test_a_record_is_read_back_as_it_was_returned(tmp_path: Path) -> None:
     assert own_models.files(tmp_path) == [tmp_path / "models" / "my-model.json"]
 
 
-def test_a_folder_is_recorded_by_the_way_to_it_and_shown_by_its_name(tmp_path: Path) -> None:
+def test_a_folder_is_recorded_by_the_way_to_it_and_shown_by_its_name(tmp_path):
     folder = tmp_path / "checkpoints" / "Mine"
     source = ModelSource(kind="folder", name="Mine")
     row = own_models.record(of_folder(folder), digest=DIGEST, results=tmp_path / "results", source=source)
@@ -63,7 +63,7 @@ def test_a_folder_is_recorded_by_the_way_to_it_and_shown_by_its_name(tmp_path: P
     assert weights.by_name(again).weights == "Mine"
 
 
-def test_a_name_with_another_digest_gets_its_beginning(tmp_path: Path) -> None:
+def test_a_name_with_another_digest_gets_its_beginning(tmp_path):
     def record(row: Model, digest: str) -> Model:
         return own_models.record(row, digest=digest, results=tmp_path, source=SESSION)
 
@@ -78,7 +78,7 @@ def test_a_name_with_another_digest_gets_its_beginning(tmp_path: Path) -> None:
     assert own_models.recorded(tmp_path) == ([second, first], [])
 
 
-def test_a_hub_model_that_the_catalogue_has_at_another_revision_gets_a_key_of_its_own(tmp_path: Path) -> None:
+def test_a_hub_model_that_the_catalogue_has_at_another_revision_gets_a_key_of_its_own(tmp_path):
     listed = shipped().model("openai/clip-vit-base-patch32")
     commit = "89abcdef" * 5
     row = own_models.record(
@@ -92,9 +92,7 @@ def test_a_hub_model_that_the_catalogue_has_at_another_revision_gets_a_key_of_it
     assert problems == [] and catalog.model(row.key) == row and catalog.model(listed.key) == listed
 
 
-def test_a_key_that_a_catalogue_or_an_own_generator_has_is_not_taken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_that_a_catalogue_or_an_own_generator_has_is_not_taken(tmp_path, monkeypatch):
     catalog, problems = own_models.extended(replace(shipped(), models=(ROW,)), [replace(ROW, title="Another")])
     assert catalog.models == (ROW,) and "key" in problems[0]
     suite = own_suite.OwnSuite(
@@ -107,7 +105,7 @@ def test_a_key_that_a_catalogue_or_an_own_generator_has_is_not_taken(
     assert own_models.keyed(ROW, digest=DIGEST, results=tmp_path, source=SESSION).key == "own/my-model-01234567"
 
 
-def test_what_could_not_be_read_back_is_not_recorded(tmp_path: Path) -> None:
+def test_what_could_not_be_read_back_is_not_recorded(tmp_path):
     for row, word in (
         (replace(ROW, title="two\nlines"), "title"),
         (replace(ROW, options={"trust_remote_code": True}), "trust_remote_code"),
@@ -141,12 +139,12 @@ HOSTILE = (
 )
 
 
-def test_a_damaged_or_hostile_record_is_named_and_left_out(tmp_path: Path) -> None:
+def test_a_damaged_or_hostile_record_is_named_and_left_out(tmp_path):
     own_models.record(ROW, digest=DIGEST, results=tmp_path, source=SESSION)
     assert_left_out(own_models.files(tmp_path)[0], HOSTILE, own_models.recorded)
 
 
-def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path):
     own_models.record(ROW, digest=DIGEST, results=tmp_path / "another", source=SESSION)
     (tmp_path / "results" / "models").mkdir(parents=True)
     (path,) = own_models.files(tmp_path / "another")
@@ -155,9 +153,7 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     assert models == [] and "link" in problems[0]
 
 
-def test_a_build_shows_the_runs_of_models_that_the_package_does_not_list(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_build_shows_the_runs_of_models_that_the_package_does_not_list(tmp_path, monkeypatch):
     """Of a recorded one under its mark, of one of the user's table by its row, of any other by what its runs say."""
     results, database = tmp_path / "results", tmp_path / "likeness.duckdb"
     folder = tmp_path / "checkpoints" / "Mine"

@@ -42,7 +42,7 @@ category = "Words"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """Two manifests of texts, one of them in a folder of its own too."""
     (tmp_path / "labels.csv").write_text("text,label\na cat,cat\na dog,dog\n")
     (tmp_path / "questions.csv").write_text("word,alternative_1,alternative_2,answer\na,b,a,2\n")
@@ -61,7 +61,7 @@ def made(folder: Path, text: str = WHOLE) -> own_suite.OwnSuite:
     return suite_of_file(written(folder, text), RunSettings(results=folder / "results", offline=True))
 
 
-def test_a_suite_with_weights_and_categories(folder: Path) -> None:
+def test_a_suite_with_weights_and_categories(folder):
     result = made(folder)
     assert result.suite.key == result.name == "own-animals-words" and result.suite.title == "Own suite: Animals & words"
     assert result.suite.aggregate == "category-mean"
@@ -76,7 +76,7 @@ def test_a_suite_with_weights_and_categories(folder: Path) -> None:
     assert suite_records.recorded(folder) == ([result], [])
 
 
-def test_other_weights_are_the_same_suite_and_another_title_is_not(folder: Path) -> None:
+def test_other_weights_are_the_same_suite_and_another_title_is_not(folder):
     first = suite_records.record(made(folder), results=folder)
     heavier = suite_records.record(made(folder, WHOLE.replace('"Words" = 2', '"Words" = 3')), results=folder)
     assert heavier.suite.key == first.suite.key and heavier.tasks == first.tasks
@@ -85,7 +85,7 @@ def test_other_weights_are_the_same_suite_and_another_title_is_not(folder: Path)
     assert other.suite.key == "own-plants-words" and len(suite_records.recorded(folder)[0]) == 2
 
 
-def test_tasks_of_the_catalogue_are_part_of_it(folder: Path) -> None:
+def test_tasks_of_the_catalogue_are_part_of_it(folder):
     text = (
         '[[tasks]]\nfile = "labels.csv"\n\n[[tasks]]\ntask = "mini/odd-one-out"\n\n[[tasks]]\ntask = "mieb/cifar10"\n'
     )
@@ -103,7 +103,7 @@ def test_tasks_of_the_catalogue_are_part_of_it(folder: Path) -> None:
     assert catalog == shipped() and "'mini/gone'" in problem
 
 
-def test_a_suite_of_shipped_tasks_alone(folder: Path) -> None:
+def test_a_suite_of_shipped_tasks_alone(folder):
     """One's own choice of published tasks, with weights: it is shown before any run is made."""
     text = 'weights = { "IQA" = 4 }\n[[tasks]]\ntask = "unisim/nights"\n\n[[tasks]]\ntask = "unisim/kadid-10k"\n'
     result = suite_records.record(made(folder, text), results=folder)
@@ -113,7 +113,7 @@ def test_a_suite_of_shipped_tasks_alone(folder: Path) -> None:
     assert drawn.suite.benchmark == "own-synthetic" and drawn.suite.title == "Own suite: suite (synthetic)"
 
 
-def test_the_engine_takes_the_file_for_a_suites_key(folder: Path) -> None:
+def test_the_engine_takes_the_file_for_a_suites_key(folder):
     path = written(folder, WHOLE)
     catalog, key, files = own_suites(
         RunSettings(results=folder / "results"), suite=str(path), warn=lambda problem: pytest.fail(problem)
@@ -151,20 +151,20 @@ WRONG = (
 )
 
 
-def test_what_is_wrong_is_named(folder: Path) -> None:
+def test_what_is_wrong_is_named(folder):
     for text, words in WRONG:
         with pytest.raises(LikenessError) as raised:
             made(folder, text)
         assert words in str(raised.value) and "\n" not in str(raised.value), text
 
 
-def test_faults_of_the_data_are_named_with_the_task(folder: Path) -> None:
+def test_faults_of_the_data_are_named_with_the_task(folder):
     (folder / "labels.csv").write_text("text,label\na cat,\na dog,dog\n")
     with pytest.raises(BadInput, match=r"labels.csv, row 1: label is empty"):
         made(folder)
 
 
-def test_tasks_that_make_no_mean_are_refused(folder: Path) -> None:
+def test_tasks_that_make_no_mean_are_refused(folder):
     """No shape of today is measured downwards: a catalogue's metric is turned round."""
     catalog = shipped()
     turned = replace(
@@ -178,7 +178,7 @@ def test_tasks_that_make_no_mean_are_refused(folder: Path) -> None:
         suite(stated, data, catalog=turned)
 
 
-def test_files_that_cannot_be_read(folder: Path) -> None:
+def test_files_that_cannot_be_read(folder):
     with pytest.raises(BadInput, match=r"gone\.toml"):
         parse(folder / "gone.toml")
     path = folder / "latin.toml"
@@ -196,7 +196,7 @@ def outside(tmp_path: Path) -> Path:
     return away
 
 
-def test_nothing_is_read_out_of_its_folder_unless_the_user_says_so(folder: Path) -> None:
+def test_nothing_is_read_out_of_its_folder_unless_the_user_says_so(folder):
     """Links are judged by where they lead: a suite may come from anyone."""
     inner = folder / "mine"
     (inner / "inner").mkdir(parents=True)

@@ -27,7 +27,7 @@ from tests.compute.catalog.own.damaging import assert_left_out
 
 
 @pytest.fixture(scope="module")
-def photographs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def photographs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("photographs")
     for draw in (astronaut, chelsea, coffee, rocket):
         Image.fromarray(draw()).resize((48, 40)).save(folder / f"{draw.__name__}.png")
@@ -35,7 +35,7 @@ def photographs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def manifest(photographs: Path, tmp_path: Path) -> Path:
+def manifest(photographs, tmp_path):
     return made(photographs, tmp_path / "Holiday photos.parquet")
 
 
@@ -45,7 +45,7 @@ def made(photographs: Path, path: Path, *, seed: int = 0, synthetic: bool | None
     return path
 
 
-def test_a_manifest_is_a_suite_with_a_task_a_split(manifest: Path, tmp_path: Path) -> None:
+def test_a_manifest_is_a_suite_with_a_task_a_split(manifest, tmp_path):
     suite = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=tmp_path)
     assert suite.suite.key == "pairs-holiday-photos" and suite.suite.benchmark == "own"
     assert [task.key for task in suite.tasks] == ["own/pairs-holiday-photos/cj", "own/pairs-holiday-photos/r"]
@@ -62,7 +62,7 @@ def test_a_manifest_is_a_suite_with_a_task_a_split(manifest: Path, tmp_path: Pat
     assert published == [task for task in shipped().tasks if "pairbench" in task.suites]
 
 
-def test_a_suite_holds_tasks_of_several_shapes_and_files(tmp_path: Path) -> None:
+def test_a_suite_holds_tasks_of_several_shapes_and_files(tmp_path):
     (tmp_path / "labels.csv").write_text("text,label\na cat,cat\na dog,dog\n")
     (tmp_path / "questions.csv").write_text("reference,alternative_1,alternative_2,answer\na,b,a,2\n")
     parts = {name: read(tmp_path / f"{name}.csv") for name in ("labels", "questions")}
@@ -81,7 +81,7 @@ def test_a_suite_holds_tasks_of_several_shapes_and_files(tmp_path: Path) -> None
         suite_making.of_data({"a b": parts["labels"], "A-B": parts["groups"]}, name="Both")
 
 
-def test_two_suites_share_no_key_of_a_task(tmp_path: Path) -> None:
+def test_two_suites_share_no_key_of_a_task(tmp_path):
     """One of pairs and one of data whose name begins like its key: the second gets the beginning of its digest."""
     for name, text in (("a", "a cat"), ("b", "a cow")):
         (tmp_path / f"{name}.csv").write_text(f"text,label\n{text},x\na dog,y\n")
@@ -101,9 +101,7 @@ def test_two_suites_share_no_key_of_a_task(tmp_path: Path) -> None:
     assert problems and "another suite" in problems[0]
 
 
-def test_the_same_content_is_the_same_suite_and_another_gets_a_key_of_its_own(
-    manifest: Path, photographs: Path, tmp_path: Path
-) -> None:
+def test_the_same_content_is_the_same_suite_and_another_gets_a_key_of_its_own(manifest, photographs, tmp_path):
     results = tmp_path / "results"
     first = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=results)
     copy = tmp_path / "elsewhere.parquet"
@@ -142,14 +140,12 @@ HOSTILE = (
 )
 
 
-def test_a_damaged_or_hostile_record_is_named_and_left_out(manifest: Path, tmp_path: Path) -> None:
+def test_a_damaged_or_hostile_record_is_named_and_left_out(manifest, tmp_path):
     good = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=tmp_path)
     assert_left_out(tmp_path / "suites" / f"{good.suite.key}.json", HOSTILE, suite_records.recorded)
 
 
-def test_a_build_shows_own_suites_with_a_run_apart_and_names_others(
-    manifest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_build_shows_own_suites_with_a_run_apart_and_names_others(manifest, tmp_path, monkeypatch):
     results, database = tmp_path / "results", tmp_path / "likeness.duckdb"
     suite = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=results)
     (results / "suites" / "pairs-cut.json").write_text('{"version": 1, "sha')

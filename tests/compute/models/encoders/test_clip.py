@@ -42,7 +42,7 @@ def drawn(width: int, height: int) -> Image.Image:
 
 
 @pytest.mark.parametrize("options", [{}, {"text_prefix": "a ", "max_tokens": 9, "normalise": True}])
-def test_the_numbers_are_the_librarys(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
+def test_the_numbers_are_the_librarys(monkeypatch, options):
     """Reference: the transformers library, on texts and images of many kinds, to the last bits of float32."""
     ours, theirs = load(row(BUNDLED, "clip", **options), hardware=CPU), by_library(BUNDLED, monkeypatch, **options)
     assert ours.module is None and theirs.module is not None and ours.settings == theirs.settings
@@ -70,7 +70,7 @@ print(*[name for name in {(*HEAVY, "scipy.stats")!r} if name in sys.modules])
 """
 
 
-def test_the_bundled_model_loads_no_heavy_library_but_torch() -> None:
+def test_the_bundled_model_loads_no_heavy_library_but_torch():
     """As a server loads it: these libraries would take 0.3 GB for a model of 4 MB."""
     done = subprocess.run([sys.executable, "-c", AS_A_SERVER], cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

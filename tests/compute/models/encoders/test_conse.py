@@ -23,7 +23,7 @@ ASTRONAUT = "a photo of an astronaut"
 
 
 @pytest.fixture(scope="module")
-def encoder() -> Towers:
+def encoder():
     return load(ROW, hardware=CPU)
 
 
@@ -33,13 +33,13 @@ def scores(encoder: Towers, name: str, *texts: str) -> np.ndarray:
     return (others @ image[0]) / np.linalg.norm(others, axis=1) / np.linalg.norm(image)
 
 
-def test_a_cat_is_near_its_caption_alone(encoder: Towers) -> None:
+def test_a_cat_is_near_its_caption_alone(encoder):
     caption, *others = scores(encoder, "cat", CAT, COFFEE, ASTRONAUT, "a recipe for lentil soup")
     assert caption == pytest.approx(0.63, abs=0.02)
     assert max(others) <= 0.10
 
 
-def test_an_image_is_the_weighted_mean_of_ten_classes_texts() -> None:
+def test_an_image_is_the_weighted_mean_of_ten_classes_texts():
     """Written out with numpy for three images and twelve classes of two dimensions."""
     rng = np.random.default_rng(0)
     logits, classes = rng.normal(size=(3, 12)), rng.normal(size=(12, 2))
@@ -52,7 +52,7 @@ def test_an_image_is_the_weighted_mean_of_ten_classes_texts() -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
-def test_other_texts_than_the_rows_are_refused() -> None:
+def test_other_texts_than_the_rows_are_refused():
     texts = {"weights": "package:wordllama", "revision": "files-0"}
     with pytest.raises(BadInput, match="files-0"):
         load(replace(ROW, options={"texts": texts}), hardware=CPU)

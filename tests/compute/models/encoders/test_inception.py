@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import types
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from PIL import Image
 from skimage import data
 
 from compute.models.encoders import inception
-from compute.models.encoders.towers import Towers
 from compute.types import BadInput, CannotDo, Model, NotHere
 from tests.compute.models.checkpoints import CPU, embedded
 
@@ -29,7 +27,7 @@ def plain() -> torch.nn.Module:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("inception")
     torch.manual_seed(0)
     network = plain()
@@ -41,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def encoder(folder: Path) -> Towers:
+def encoder(folder):
     return inception.load(ROW, CPU, folder)
 
 
@@ -49,9 +47,7 @@ def pictures() -> list[Image.Image]:
     return [Image.fromarray(image).resize((299, 299)) for image in (data.astronaut(), data.coffee())]
 
 
-def test_features_are_those_of_torchvisions_blocks_with_fids_pooling(
-    folder: Path, encoder: Towers, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_features_are_those_of_torchvisions_blocks_with_fids_pooling(folder, encoder, monkeypatch):
     """Reference: torchvision's network whose ninth pooling is by maxima and the others leave the padding out."""
     calls, functional = [], torch.nn.functional
 
@@ -85,7 +81,7 @@ def test_features_are_those_of_torchvisions_blocks_with_fids_pooling(
     json.dumps(encoder.settings)
 
 
-def test_the_image_is_resized_without_rounding() -> None:
+def test_the_image_is_resized_without_rounding():
     """Reference: torch's antialiased bicubic interpolation in single precision, away from clipped values."""
     image = Image.fromarray((np.asarray(data.rocket()) // 2 + 60).astype(np.uint8))
     found = inception.resized(image)
@@ -101,9 +97,7 @@ def test_the_image_is_resized_without_rounding() -> None:
     assert np.abs(found - found.round()).mean() > 0.1
 
 
-def test_it_embeds_images_only_and_says_what_is_missing(
-    encoder: Towers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_embeds_images_only_and_says_what_is_missing(encoder, tmp_path, monkeypatch):
     with pytest.raises(CannotDo, match="images only"):
         encoder.prepare("text", "a dog")
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))

@@ -75,7 +75,7 @@ def colqwen2(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module", params=[colpali, colqwen2])
-def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(request, tmp_path_factory):
     return request.param(tmp_path_factory.mktemp("late") / request.param.__name__)
 
 
@@ -109,7 +109,7 @@ class Theirs(AbsEncoder):
         return torch.nn.utils.rnn.pad_sequence(found, batch_first=True)
 
 
-def test_vectors_are_the_library_call(folder: Path) -> None:
+def test_vectors_are_the_library_call(folder):
     made = checkpoints.from_folder(folder)
     assert (made.row.adapter, made.row.late_interaction, made.row.embed_dim) == ("late_interaction", True, 16)
     encoder, theirs = load(made.row, hardware=CPU), Theirs(folder)
@@ -120,7 +120,7 @@ def test_vectors_are_the_library_call(folder: Path) -> None:
     assert len({len(vectors) for vectors in found}) > 1
 
 
-def test_retrieval_scores_are_those_of_mteb(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_retrieval_scores_are_those_of_mteb(folder, tmp_path, monkeypatch):
     """Of the checkpoint, and of the object that mteb itself evaluates; other tasks are skipped for one reason."""
     task = type(mteb.get_task("VidoreDocVQARetrieval"))()
     number, text = datasets.Value("int64"), datasets.Value("string")

@@ -276,7 +276,7 @@ CASES: dict[str, Case] = {
 
 
 @pytest.mark.parametrize("kind", list(CASES))
-def test_vectors_are_the_librarys(kind: str, tmp_path: Path) -> None:
+def test_vectors_are_the_librarys(kind, tmp_path):
     """And the same alone as in a batch; what no tower takes is refused; in half precision they are near."""
     case = CASES[kind]
     folder = case.write(tmp_path / "tiny")
@@ -309,19 +309,19 @@ def test_vectors_are_the_librarys(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def clip(tmp_path_factory):
     return checkpoints.clip(tmp_path_factory.mktemp("made") / "clip")
 
 
 @pytest.mark.parametrize("kind", ["clip", "siglip", "bert"])
-def test_options_of_texts(kind: str, tmp_path: Path) -> None:
+def test_options_of_texts(kind, tmp_path):
     folder = CASES[kind].write(tmp_path / "tiny")
     plain, led = (load(row(folder, kind, **given), hardware=CPU) for given in ({}, {"text_prefix": "a photo of "}))
     assert led.prepare("text", "a cat") == plain.prepare("text", "a photo of a cat")
     assert len(load(row(folder, kind, max_tokens=6), hardware=CPU).prepare("text", LONG)) == 6
 
 
-def test_options_of_every_checkpoint(clip: Path) -> None:
+def test_options_of_every_checkpoint(clip):
     plain = load(row(clip, "clip"), hardware=CPU)
     found = embedded(load(row(clip, "clip", normalise=True), hardware=CPU), "image", images())
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
@@ -361,7 +361,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Path], str, dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("what", list(REFUSED))
-def test_what_cannot_be_loaded_is_said(what: str, tmp_path: Path) -> None:
+def test_what_cannot_be_loaded_is_said(what, tmp_path):
     write, adapter, given, told = REFUSED[what]
     with pytest.raises(BadInput, match=told):
         load(row(write(tmp_path / "tiny"), adapter, **given), hardware=CPU)
@@ -372,7 +372,7 @@ def test_what_cannot_be_loaded_is_said(what: str, tmp_path: Path) -> None:
     [(partial(checkpoints.clip, binary=True), "clip", "pytorch_model.bin"), (hpsv2, "hpsv2", "HPS_v2_compressed.pt")],
     ids=["clip", "hpsv2"],
 )
-def test_code_in_a_pickle_is_not_run(write: Any, adapter: str, file: str, tmp_path: Path) -> None:
+def test_code_in_a_pickle_is_not_run(write, adapter, file, tmp_path):
     folder = write(tmp_path / "tiny")
     torch.save({"state_dict": Path("/")}, folder / file)
     with pytest.raises((BadInput, NotHere), match=r"tensors|tiny-clip"):

@@ -55,7 +55,7 @@ def tokenizer(special: list[str], *, pad: str) -> PreTrainedTokenizerFast:
 
 
 @pytest.fixture(scope="module")
-def llava(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def llava(tmp_path_factory):
     """LLaVA-NeXT: the architecture of E5-V."""
     folder = tmp_path_factory.mktemp("llava")
     words = tokenizer(["<image>", "<pad>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"], pad="<pad>")
@@ -130,7 +130,7 @@ def qwen_config(words: PreTrainedTokenizerFast) -> dict[str, object]:
 
 
 @pytest.fixture(scope="module")
-def qwen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def qwen(tmp_path_factory):
     """Qwen2-VL: the architecture of GME and of later VLM2Vec checkpoints."""
     folder, processor = tmp_path_factory.mktemp("qwen"), qwen_processor()
     processor.save_pretrained(folder)
@@ -159,7 +159,7 @@ def same(found: np.ndarray, wanted: np.ndarray) -> None:
 
 @pytest.mark.parametrize("modality", ["image", "text", "pair"])
 @pytest.mark.parametrize("kind", ["e5_v", "gme"])
-def test_vectors_are_the_library_call(llava: Path, qwen: Path, kind: str, modality: str) -> None:
+def test_vectors_are_the_library_call(llava, qwen, kind, modality):
     limits = {"shortest_edge": 56 * 56, "longest_edge": 56 * 84} if kind == "gme" else None
     if kind == "gme":
         folder, image, encoder = qwen, "<|image_pad|>", load_gme(row(images={"size": limits}), CPU, qwen)
@@ -177,7 +177,7 @@ def test_vectors_are_the_library_call(llava: Path, qwen: Path, kind: str, modali
     same(embedded(encoder, modality, items), wanted)
 
 
-def test_vlm2vec_as_lora_over_its_base(qwen: Path, tmp_path: Path) -> None:
+def test_vlm2vec_as_lora_over_its_base(qwen, tmp_path):
     """Reference: peft's unmerged model; the row names the base in its options."""
     from peft import LoraConfig, get_peft_model
 
@@ -198,7 +198,7 @@ def test_vlm2vec_as_lora_over_its_base(qwen: Path, tmp_path: Path) -> None:
     assert plain.processor.tokenizer.decode(tokens) == "<|im_start|>abcdefghij<|im_end|>", "its prompt stays whole"
 
 
-def test_code_of_the_repository_runs_only_where_the_row_allows_it(llava: Path, tmp_path: Path) -> None:
+def test_code_of_the_repository_runs_only_where_the_row_allows_it(llava, tmp_path):
     """A checkpoint whose class lies beside it, as Phi-3.5-vision's does; here that class is the library's own."""
     for file in llava.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
@@ -218,7 +218,7 @@ def test_code_of_the_repository_runs_only_where_the_row_allows_it(llava: Path, t
     same(embedded(encoder, "image", PICTURES), embedded(load_e5_v(row(), CPU, llava), "image", PICTURES))
 
 
-def test_a_processor_of_llavas_first_time_is_completed(llava: Path, tmp_path: Path) -> None:
+def test_a_processor_of_llavas_first_time_is_completed(llava, tmp_path):
     """Reference: the same checkpoint with its processor's settings whole."""
     for file in llava.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())

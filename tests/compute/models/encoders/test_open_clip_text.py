@@ -58,7 +58,7 @@ def embedded(encoder: Towers, texts: list[str]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", TOWERS)
-def test_a_text_is_cut_only_where_nothing_after_its_end_counts(kind: str) -> None:
+def test_a_text_is_cut_only_where_nothing_after_its_end_counts(kind):
     options, cut = TOWERS[kind]
     model = made(**options)
     with torch.no_grad():

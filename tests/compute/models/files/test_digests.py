@@ -6,7 +6,6 @@ import hashlib
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +15,7 @@ LARGE = bytes(range(256)) * (weights.SMALL_FILE // 256)
 
 
 @pytest.fixture
-def reads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+def reads(monkeypatch, tmp_path):
     """The names of files that were read, in a process without memory and with a folder of its own."""
     read, names = weights.read_digest, []
     monkeypatch.setenv("LIKENESS_CACHE", str(tmp_path / "cache"))
@@ -25,14 +24,14 @@ def reads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     return names
 
 
-def test_a_digest_is_that_of_hashlib(tmp_path: Path, reads: list[str]) -> None:
+def test_a_digest_is_that_of_hashlib(tmp_path, reads):
     for name, content in (("small", b"weights"), ("large", LARGE)):
         (tmp_path / name).write_bytes(content)
         assert weights.digest(tmp_path / name) == hashlib.blake2b(content, digest_size=16).hexdigest()
         assert weights.digest(tmp_path / name, algorithm="sha256") == hashlib.sha256(content).hexdigest()
 
 
-def test_a_large_file_is_read_once_by_all_processes(tmp_path: Path, reads: list[str]) -> None:
+def test_a_large_file_is_read_once_by_all_processes(tmp_path, reads):
     file = tmp_path / "model.safetensors"
     file.write_bytes(LARGE)
     code = (

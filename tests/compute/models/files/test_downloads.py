@@ -13,7 +13,7 @@ from compute.types import BadInput, NotHere
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("TORCH_HOME", str(tmp_path / "torch"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     return tmp_path / "torch" / "hub" / "checkpoints"
@@ -25,7 +25,7 @@ def published(folder: Path, name: str, content: bytes) -> str:
     return (folder / name).as_uri()
 
 
-def test_a_file_is_fetched_once_into_torchs_cache(tmp_path: Path, cache: Path) -> None:
+def test_a_file_is_fetched_once_into_torchs_cache(tmp_path, cache):
     url = published(tmp_path / "site", "head (1).pth", b"weights")
     file = Published(url=url, sha256=hashlib.sha256(b"weights").hexdigest()[:8]).fetch()
     assert (file.parent, file.name, file.read_bytes()) == (cache, "head (1).pth", b"weights")
@@ -33,13 +33,13 @@ def test_a_file_is_fetched_once_into_torchs_cache(tmp_path: Path, cache: Path) -
     assert Published(url=url).fetch() == file
 
 
-def test_other_content_than_published_is_refused(tmp_path: Path) -> None:
+def test_other_content_than_published_is_refused(tmp_path):
     url = published(tmp_path / "site", "head.pth", b"something else")
     with pytest.raises(BadInput, match="begin with abcd"):
         Published(url=url, sha256="abcd").fetch()
 
 
-def test_an_archive_is_unpacked_once_and_whole(tmp_path: Path, cache: Path) -> None:
+def test_an_archive_is_unpacked_once_and_whole(tmp_path, cache):
     with zipfile.ZipFile(tmp_path / "made.zip", "w") as archive:
         archive.writestr("inner/a.txt", "a")
     url = published(tmp_path / "site", "made.zip", (tmp_path / "made.zip").read_bytes())
@@ -49,16 +49,14 @@ def test_an_archive_is_unpacked_once_and_whole(tmp_path: Path, cache: Path) -> N
     assert Published(url=url, archive=True).fetch() == folder
 
 
-def test_a_broken_archive_leaves_nothing_behind(tmp_path: Path, cache: Path) -> None:
+def test_a_broken_archive_leaves_nothing_behind(tmp_path, cache):
     url = published(tmp_path / "site", "made.zip", b"PK, but cut")
     with pytest.raises(BadInput, match="archive"):
         Published(url=url, archive=True).fetch()
     assert [path.name for path in cache.iterdir()] == ["made.zip"]
 
 
-def test_without_network_the_message_says_what_to_fetch(
-    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_network_the_message_says_what_to_fetch(tmp_path, cache, monkeypatch):
     url = (tmp_path / "nowhere.pth").as_uri()
     with pytest.raises(NotHere, match="curl"):
         Published(url=url).fetch()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +13,6 @@ from compute.models.files import hub_files, weights
 from compute.models.files.weights import RequiredFiles
 from compute.types import NotHere
 from tests.compute.models import model_hub
-from tests.compute.models.model_hub import Hub
 from tests.leaderboard.hub import point_at
 
 ROW = next(row for row in shipped().models if row.key == "laion/clip-vit-b-32-laion2b-s34b-b79k")
@@ -26,7 +23,7 @@ SECRET = "hf_never_to_be_seen"
 
 
 @pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+def hub(tmp_path, monkeypatch):
     """A hub with the row's checkpoint, files by name only, and an empty cache."""
     folder = tmp_path / "published"
     folder.mkdir()
@@ -51,7 +48,7 @@ def fetched(**more: object) -> None:
     hub_files.fetch(ROW, hub_files.list_files(ROW, required=WANTED), **more)
 
 
-def test_the_hub_says_the_sizes_and_nothing_is_fetched_for_them(hub: Hub) -> None:
+def test_the_hub_says_the_sizes_and_nothing_is_fetched_for_them(hub):
     files = hub_files.list_files(ROW, required=WANTED)
     sizes = [(file.rfilename, file.size) for file in files]
     assert sizes == [(CONFIG, 2), ("tokenizer.json", 2), (WEIGHTS, 1_500_000)]
@@ -59,7 +56,7 @@ def test_the_hub_says_the_sizes_and_nothing_is_fetched_for_them(hub: Hub) -> Non
     assert [line for line in hub.asked if "resolve" in line or "store" in line] == []
 
 
-def test_it_comes_whole_and_is_what_the_hubs_own_client_would_have_fetched(hub: Hub) -> None:
+def test_it_comes_whole_and_is_what_the_hubs_own_client_would_have_fetched(hub):
     counts = []
     fetched(progress=counts.append)
     assert counts == sorted(counts) and counts[-1] == 1_500_004 and len(counts) > 4
@@ -70,7 +67,7 @@ def test_it_comes_whole_and_is_what_the_hubs_own_client_would_have_fetched(hub: 
     assert f"Bearer {SECRET}" in hub.tokens["hub"] and hub.tokens["store"] == {""}
 
 
-def test_of_a_stopped_download_nothing_stays_but_whole_files(hub: Hub) -> None:
+def test_of_a_stopped_download_nothing_stays_but_whole_files(hub):
     def stop(here: int) -> None:
         if here > 600_000:
             raise KeyboardInterrupt
@@ -85,14 +82,14 @@ def test_of_a_stopped_download_nothing_stays_but_whole_files(hub: Hub) -> None:
     assert (counts[0], counts[-1]) == (4, 1_500_004) and models.is_downloaded(ROW)
 
 
-def test_what_the_hub_refuses_is_a_sentence(hub: Hub, tmp_path: Path) -> None:
+def test_what_the_hub_refuses_is_a_sentence(hub, tmp_path):
     hub.status = 404
     with pytest.raises(NotHere, match="owners") as raised:
         hub_files.list_files(ROW, required=WANTED)
     assert str(tmp_path) not in str(raised.value) and "http" not in str(raised.value)
 
 
-def test_what_is_missing_is_named(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing_is_named(hub, monkeypatch):
     with pytest.raises(NotHere, match="0000000"):
         hub_files.list_files(replace(ROW, revision="0" * 40), required=WANTED)
     with pytest.raises(NotHere, match=r"model\.safetensors"):

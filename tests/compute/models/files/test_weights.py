@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,7 +20,7 @@ READS = RequiredFiles(weights=WEIGHTS, needs=(CONFIG, TOKENIZER))
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """Files by name only: what they hold does not matter here."""
     made = tmp_path / "own"
     made.mkdir()
@@ -31,14 +30,14 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path, monkeypatch):
     """An empty hub cache and no network."""
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     return tmp_path / "cache"
 
 
-def test_one_format_of_weights_and_all_small_files_are_wanted() -> None:
+def test_one_format_of_weights_and_all_small_files_are_wanted():
     small = ["config.json", "vocab.txt"]
     there = [*small, "flax_model.msgpack", "pytorch_model.bin", "README.md", "onnx/model.onnx", "modeling_own.py"]
     assert sorted(READS.names([*there, "model.safetensors"])) == ["config.json", "model.safetensors", "vocab.txt"]
@@ -46,13 +45,13 @@ def test_one_format_of_weights_and_all_small_files_are_wanted() -> None:
     assert "modeling_own.py" in RequiredFiles(weights=WEIGHTS, code=True).names(there)
 
 
-def test_every_part_of_a_split_checkpoint_is_needed() -> None:
+def test_every_part_of_a_split_checkpoint_is_needed():
     first, second = "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"
     assert READS.missing(["config.json", "vocab.txt", first]) == [second]
     assert READS.missing(["config.json", "vocab.txt", first, second]) == []
 
 
-def test_an_own_folder_is_taken_as_it_is(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_own_folder_is_taken_as_it_is(folder, tmp_path, monkeypatch):
     assert weights.local_folder(row(folder, "clip"), required=READS) == folder
     with monkeypatch.context() as patch:
         patch.setattr(weights, "ROOT", tmp_path)
@@ -66,7 +65,7 @@ def test_an_own_folder_is_taken_as_it_is(folder: Path, tmp_path: Path, monkeypat
         weights.local_folder(row("", "clip"), required=READS)
 
 
-def test_the_digest_of_an_own_folder_follows_what_is_read(folder: Path) -> None:
+def test_the_digest_of_an_own_folder_follows_what_is_read(folder):
     own = row(folder, "clip")
     first = weights.revision(own, required=READS)
     assert first.startswith("files-")
@@ -81,7 +80,7 @@ def test_the_digest_of_an_own_folder_follows_what_is_read(folder: Path) -> None:
     assert weights.revision(row(moved, "clip"), required=READS) != first
 
 
-def test_the_hubs_cache_without_network(folder: Path, cache: Path) -> None:
+def test_the_hubs_cache_without_network(folder, cache):
     snapshot = in_hub_cache(folder, cache=cache, repository="some/model")
     for revision in ("", "main", COMMIT):
         named = row("some/model", "clip", revision=revision)
@@ -93,7 +92,7 @@ def test_the_hubs_cache_without_network(folder: Path, cache: Path) -> None:
     assert weights.revision(row("some/other", "clip"), required=READS) == ""
 
 
-def test_what_is_missing_is_named_with_the_command_that_fetches_it(folder: Path, cache: Path) -> None:
+def test_what_is_missing_is_named_with_the_command_that_fetches_it(folder, cache):
     with pytest.raises(NotHere) as caught:
         weights.local_folder(row("some/model", "clip", revision=COMMIT), required=READS)
     said = str(caught.value)
@@ -106,7 +105,7 @@ def test_what_is_missing_is_named_with_the_command_that_fetches_it(folder: Path,
         weights.local_folder(row("some/model", "clip"), required=READS)
 
 
-def test_a_download_asks_for_what_is_needed_only(folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_download_asks_for_what_is_needed_only(folder, cache, monkeypatch):
     asked: dict[str, Any] = {}
     there = ["config.json", "tokenizer.json", "model.safetensors", "pytorch_model.bin", "tf_model.h5"]
 

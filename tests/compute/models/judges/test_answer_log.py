@@ -50,7 +50,7 @@ def log(root: Path, **settings: object) -> AnswerLog:
     return AnswerLog(ROW, settings=settings, root=root)
 
 
-def test_replies_are_in_order_and_a_second_run_asks_nothing(tmp_path: Path) -> None:
+def test_replies_are_in_order_and_a_second_run_asks_nothing(tmp_path):
     questions = [question(f"q{number}", item=f"i{number}") for number in range(5)]
     first, second = Judge(), Judge()
     replies = log(tmp_path).answered(questions, first)
@@ -61,14 +61,14 @@ def test_replies_are_in_order_and_a_second_run_asks_nothing(tmp_path: Path) -> N
     assert (len(first.asked), second.asked) == (5, [])
 
 
-def test_the_same_question_is_asked_once_and_answers_every_item(tmp_path: Path) -> None:
+def test_the_same_question_is_asked_once_and_answers_every_item(tmp_path):
     judge = Judge()
     replies = log(tmp_path).answered([question("same", item="a"), question("same", item="b"), question("other")], judge)
     assert [(reply.item, reply.text) for reply in replies[:2]] == [("a", "re same"), ("b", "re same")]
     assert sorted(judge.asked) == ["other", "same"]
 
 
-def test_texts_images_and_settings_make_another_question(tmp_path: Path) -> None:
+def test_texts_images_and_settings_make_another_question(tmp_path):
     kept = log(tmp_path, temperature=0)
     keys = {
         kept.key(question("q")),
@@ -85,7 +85,7 @@ def test_texts_images_and_settings_make_another_question(tmp_path: Path) -> None
     assert AnswerLog(replace(ROW, key="org/other"), settings={}, root=tmp_path).folder.parent.name == "org__other"
 
 
-def test_the_room_for_an_answer_makes_another_question_only_where_it_is_said(tmp_path: Path) -> None:
+def test_the_room_for_an_answer_makes_another_question_only_where_it_is_said(tmp_path):
     kept = log(tmp_path, max_tokens=32)
     usual, short, long = (replace(question("q"), longest=longest) for longest in (None, 32, 256))
     assert len({kept.key(usual), kept.key(short), kept.key(long)}) == 3
@@ -94,7 +94,7 @@ def test_the_room_for_an_answer_makes_another_question_only_where_it_is_said(tmp
     assert judge.asked == ["q", "q"]
 
 
-def test_errors_are_not_kept(tmp_path: Path) -> None:
+def test_errors_are_not_kept(tmp_path):
     questions = [question("good"), question("bad", item="x")]
     replies = log(tmp_path).answered(questions, Judge("bad"))
     assert replies == [Reply(item="item", text="re good", input_tokens=4), Reply(item="x", error="broken")]
@@ -103,7 +103,7 @@ def test_errors_are_not_kept(tmp_path: Path) -> None:
     assert again.asked == ["bad"]
 
 
-def test_answers_are_stored_with_their_prompts_and_settings(tmp_path: Path) -> None:
+def test_answers_are_stored_with_their_prompts_and_settings(tmp_path):
     kept = log(tmp_path, max_tokens=3)
     asked = question("Which? ", image=b"pixels")
     kept.answered([asked], Judge())
@@ -114,7 +114,7 @@ def test_answers_are_stored_with_their_prompts_and_settings(tmp_path: Path) -> N
     assert json.loads((kept.folder / "settings.json").read_text()) == {"max_tokens": 3}
 
 
-def test_how_an_answer_ended_is_stored_and_older_logs_are_read_without_it(tmp_path: Path) -> None:
+def test_how_an_answer_ended_is_stored_and_older_logs_are_read_without_it(tmp_path):
     full = Reply(item="", text="5", finish="length", input_tokens=9, output_tokens=1, seconds=0.25, cost=0.001)
     asked = log(tmp_path)
     assert asked.answered([question("q")], lambda _: [(0, full)]) == [replace(full, item="item")]
@@ -133,7 +133,7 @@ def test_how_an_answer_ended_is_stored_and_older_logs_are_read_without_it(tmp_pa
     assert (old.seconds, old.cost) == (None, None)
 
 
-def test_empty_answers_that_did_not_end_are_asked_again(tmp_path: Path) -> None:
+def test_empty_answers_that_did_not_end_are_asked_again(tmp_path):
     """What a provider's failure left in the logs of earlier versions; a filter's or a cut-off empty answer stays."""
     for finish, asked in (("", ["q"]), ("stop", ["q"]), ("refusal", []), ("length", [])):
         folder = tmp_path / finish
@@ -143,7 +143,7 @@ def test_empty_answers_that_did_not_end_are_asked_again(tmp_path: Path) -> None:
         assert again.asked == asked
 
 
-def test_answers_that_no_reader_reads_can_be_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_that_no_reader_reads_can_be_dropped(tmp_path, monkeypatch):
     def said(*words: str) -> str:
         return likeness("answers", *words).output
 
@@ -173,7 +173,7 @@ def test_answers_that_no_reader_reads_can_be_dropped(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.parametrize("rest", ['{"key": "k", "te', "\n\n[]\n"])
-def test_a_damaged_end_is_passed_over(tmp_path: Path, rest: str) -> None:
+def test_a_damaged_end_is_passed_over(tmp_path, rest):
     kept = log(tmp_path)
     kept.answered([question("one"), question("two")], Judge())
     (file,) = kept.folder.glob("*.jsonl")
@@ -184,7 +184,7 @@ def test_a_damaged_end_is_passed_over(tmp_path: Path, rest: str) -> None:
     assert (again.asked, [reply.text for reply in replies]) == (["three"], ["re one", "re two", "re three"])
 
 
-def test_what_came_before_a_failure_is_kept(tmp_path: Path) -> None:
+def test_what_came_before_a_failure_is_kept(tmp_path):
     def fails(questions: Sequence[Question]) -> Iterable[tuple[int, Reply]]:
         yield 0, Reply(item="item", text="kept")
         raise BadInput("the endpoint is gone")
@@ -199,7 +199,7 @@ def test_what_came_before_a_failure_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_full_disk_is_said(tmp_path: Path) -> None:
+def test_a_full_disk_is_said(tmp_path):
     kept = log(tmp_path)
     kept.answered([question("one")], Judge())
     kept._file = open("/dev/full", "w")  # noqa: SIM115

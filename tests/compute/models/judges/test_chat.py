@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -50,7 +49,7 @@ def answering(content: bytes, *, status: int = 200, **headers: str) -> Iterator[
 
 
 @pytest.fixture(autouse=True)
-def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def answers(tmp_path, monkeypatch):
     monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path))
 
 
@@ -67,13 +66,13 @@ def good(text: str, **more: object) -> bytes:
     [(b"x" * (8 << 20), {}), (gzip.compress(b" " * (8 << 20)), {"content-encoding": "gzip"})],
     ids=["plain", "unpacked"],
 )
-def test_a_reply_that_is_too_large_is_not_asked_for_again(content: bytes, headers: dict[str, str]) -> None:
+def test_a_reply_that_is_too_large_is_not_asked_for_again(content, headers):
     with answering(content, **headers) as (url, asked):
         assert "more than 1 MB" in reply_of(url, limits=replace(ONCE, attempts=8)).error
         assert len(asked) == 1
 
 
-def test_a_reply_that_drips_is_given_up() -> None:
+def test_a_reply_that_drips_is_given_up():
     class Dripping(Handler):
         def do_POST(self) -> None:  # noqa: N802
             self.rfile.read(int(self.headers["content-length"]))
@@ -87,13 +86,13 @@ def test_a_reply_that_drips_is_given_up() -> None:
         assert "no answer within 0.5 s" in reply_of(f"{url}/v1", limits=replace(ONCE, timeout=0.5)).error
 
 
-def test_counts_that_are_none_are_left_out() -> None:
+def test_counts_that_are_none_are_left_out():
     with answering(good("(A) Image 1", usage={"prompt_tokens": 10**400, "completion_tokens": "3"})) as (url, _):
         reply = reply_of(url)
     assert (reply.text, reply.input_tokens, reply.output_tokens, reply.error) == ("(A) Image 1", None, None, "")
 
 
-def test_a_redirect_is_not_followed() -> None:
+def test_a_redirect_is_not_followed():
     with answering(b"", status=307, location="http://127.0.0.1:9/elsewhere") as (url, asked):
         with pytest.raises(NotHere, match="status 307"):
             reply_of(url)
@@ -101,7 +100,7 @@ def test_a_redirect_is_not_followed() -> None:
 
 
 @pytest.mark.parametrize("body", [b"[" * 900_000, b"\xff\xfe", b"[1, NaN"], ids=range(3))
-def test_what_is_no_json_is_told(body: bytes) -> None:
+def test_what_is_no_json_is_told(body):
     with answering(body) as (url, _):
         assert "no chat completion" in reply_of(url).error
 
@@ -110,7 +109,7 @@ BASIC = [base64.b64encode(f"{'user'[:count]}:{KEY}:".encode()).decode() for coun
 
 
 @pytest.mark.parametrize("echo", [KEY, *BASIC, quote(quote(KEY + "="))])
-def test_no_echo_of_the_key_is_told(echo: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_echo_of_the_key_is_told(echo, tmp_path, caplog):
     caplog.set_level("DEBUG")
     failure = json.dumps({"error": {"message": f"a={echo} " * 50}}).encode()
     bodies = ((400, failure), (500, failure), (200, f"{'x' * 180} {echo}".encode()), (200, good(f"(A) {echo}")))
@@ -131,7 +130,7 @@ def test_no_echo_of_the_key_is_told(echo: str, tmp_path: Path, caplog: pytest.Lo
         ("/chat/completions", "/chat/completions"),
     ],
 )
-def test_the_address_that_is_asked(after: str, asked: str) -> None:
+def test_the_address_that_is_asked(after, asked):
     with answering(good("(A) Image 1")) as (url, requests):
         assert reply_of(url.removesuffix("/v1") + after).text
     assert [path for path, _ in requests] == [asked]
@@ -147,7 +146,7 @@ def test_the_address_that_is_asked(after: str, asked: str) -> None:
         ("http://localhost.example/v1", False),
     ],
 )
-def test_offline_no_judge_on_another_machine_is_asked(url: str, local: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_offline_no_judge_on_another_machine_is_asked(url, local, monkeypatch):
     monkeypatch.setenv("LIKENESS_ENDPOINT", url)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     state = availability(ROW, network=lambda: False, room=1 << 40)
@@ -161,14 +160,14 @@ def test_offline_no_judge_on_another_machine_is_asked(url: str, local: bool, mon
     assert availability(ROW, network=lambda: False, room=1 << 40).state == READY
 
 
-def test_offline_a_local_judge_answers_without_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_offline_a_local_judge_answers_without_a_proxy(monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     with answering(good("(A) Image 1")) as (url, _):
         assert reply_of(url).text == "(A) Image 1"
 
 
-def test_the_plan_says_that_a_judge_is_not_asked_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_plan_says_that_a_judge_is_not_asked_offline(tmp_path, monkeypatch):
     judge = Model(key="org/judge", title="Judge", kind="mllm", adapter="endpoint", abilities=("choose",))
     known = replace(CATALOG, models=(*CATALOG.models, judge))
     monkeypatch.setenv(endpoint.URL, "https://judge.example/v1")

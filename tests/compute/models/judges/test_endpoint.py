@@ -8,9 +8,7 @@ from __future__ import annotations
 import base64
 import io
 import traceback
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,13 +33,13 @@ KEY = "sk-not-to-be-told-0123456789"
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[Running]:
+def shared():
     with running() as server:
         yield server
 
 
 @pytest.fixture
-def server(shared: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Running:
+def server(shared, tmp_path, monkeypatch):
     shared.control(counts={}, asked={}, faults=[], refuse=[], times=[], most_together=0, delay=0.0, key="", model="")
     monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "answers"))
     monkeypatch.setenv("LIKENESS_ENDPOINT", shared.url)
@@ -73,7 +71,7 @@ def columns(*rows: list[bytes]) -> list[items.Column]:
     return [items.images(row, of="pictures") for row in rows]
 
 
-def test_every_kind_of_question_is_answered_by_its_pixels(server: Running) -> None:
+def test_every_kind_of_question_is_answered_by_its_pixels(server):
     """Who is right is known from how the images were made: nearer colour, named colour, more of an attribute."""
     red, reddish, blue = coloured(200, 0, 0), coloured(180, 30, 0), coloured(0, 0, 200)
     noise = np.random.default_rng(0).integers(0, 255, (16, 16, 3), dtype=np.uint8)
@@ -124,7 +122,7 @@ def test_every_kind_of_question_is_answered_by_its_pixels(server: Running) -> No
         assert [reply.item for reply in replies] == list(names)
 
 
-def test_what_is_sent(server: Running) -> None:
+def test_what_is_sent(server):
     judge(server).reply([question(1)])
     sent = server.state()["last"]
     assert {name: sent[name] for name in ("model", "temperature", "seed", "max_tokens", "authorization")} == {
@@ -137,7 +135,7 @@ def test_what_is_sent(server: Running) -> None:
     assert sent["text"] == prompts.TABLE_7["attribute"].format(attribute="bright")
 
 
-def test_at_most_so_many_at_once(server: Running) -> None:
+def test_at_most_so_many_at_once(server):
     server.control(delay=0.05)
     replies = judge(server, limits=replace(QUICK, concurrency=3)).reply([question(number) for number in range(12)])
     assert [reply.item for reply in replies] == [f"item {number}" for number in range(12)]
@@ -160,7 +158,7 @@ def test_at_most_so_many_at_once(server: Running) -> None:
         ({"body": {"error": {"message": "provider overloaded", "code": 502}}}, "provider overloaded"),
     ],
 )
-def test_a_passing_fault_is_asked_again_a_lasting_one_is_an_error(server: Running, fault: dict, problem: str) -> None:
+def test_a_passing_fault_is_asked_again_a_lasting_one_is_an_error(server, fault, problem):
     server.control(faults=[fault, fault])
     asked = judge(server)
     (reply,) = asked.reply([question(1)])
@@ -187,32 +185,32 @@ TOOLS = [{"id": "1", "type": "function", "function": {"name": "answer", "argumen
         ({"content": None, "tool_calls": TOOLS}, "tools"),
     ],
 )
-def test_a_reply_of_a_shape_that_lasts_is_asked_once(server: Running, message: dict, problem: str) -> None:
+def test_a_reply_of_a_shape_that_lasts_is_asked_once(server, message, problem):
     server.control(faults=[{"body": {"choices": [{"message": message, "finish_reason": "stop"}]}}])
     assert problem in judge(server).reply([question(1)])[0].error
     assert server.requests() == 1
 
 
-def test_the_texts_of_a_reply_in_parts_are_read(server: Running) -> None:
+def test_the_texts_of_a_reply_in_parts_are_read(server):
     parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "(B)"}]}, {"type": "text", "text": "(A)"}]
     server.control(faults=[{"body": {"choices": [{"message": {"content": parts}, "finish_reason": "stop"}]}}])
     assert judge(server).reply([question(1)])[0].text == "(A)"
 
 
-def test_a_slow_answer_is_given_up_and_asked_again(server: Running) -> None:
+def test_a_slow_answer_is_given_up_and_asked_again(server):
     server.control(faults=[{"slow": 1.5}])
     asked = judge(server, limits=replace(QUICK, timeout=0.3))
     assert asked.reply([question(1)])[0].text == "(B) Image 2"
     assert server.requests() == 2
 
 
-def test_a_long_pause_is_not_waited_for(server: Running) -> None:
+def test_a_long_pause_is_not_waited_for(server):
     server.control(faults=[{"status": 429, "headers": {"Retry-After": "86400"}}])
     assert "status 429" in judge(server).reply([question(1)])[0].error
     assert server.requests() == 1
 
 
-def test_a_refused_question_is_its_own_error_and_not_asked_again(server: Running) -> None:
+def test_a_refused_question_is_its_own_error_and_not_asked_again(server):
     server.control(faults=[{"status": 400, "message": "image too large"}])
     asked = judge(server, limits=replace(QUICK, concurrency=1))
     replies = asked.reply([question(1), question(2)])
@@ -222,7 +220,7 @@ def test_a_refused_question_is_its_own_error_and_not_asked_again(server: Running
 
 
 @pytest.mark.parametrize("options", [{}, {"max_tokens": 900}])
-def test_refused_fields_are_left_out_and_recorded(server: Running, options: dict) -> None:
+def test_refused_fields_are_left_out_and_recorded(server, options):
     """As of OpenAI's reasoning models. The stand-in names the first refused field of a request."""
     server.control(refuse=["seed", "temperature", "max_tokens"])
     asked = load(replace(ROW, options=options), CPU, None)
@@ -236,7 +234,7 @@ def test_refused_fields_are_left_out_and_recorded(server: Running, options: dict
     assert server.state()["counts"]["answered"] == 10
 
 
-def test_a_failure_that_names_a_model_called_seed_refuses_none(server: Running) -> None:
+def test_a_failure_that_names_a_model_called_seed_refuses_none(server):
     server.control(faults=[{"status": 500, "message": "bytedance-seed/vl is overloaded"}] * QUICK.attempts)
     asked = judge(server, limits=replace(QUICK, concurrency=1))
     assert "overloaded" in asked.reply([question(1)])[0].error
@@ -264,9 +262,7 @@ def test_a_failure_that_names_a_model_called_seed_refuses_none(server: Running) 
         ),
     ],
 )
-def test_what_no_question_can_mend_stops_the_run(
-    server: Running, fault: dict, error: type[LikenessError], told: str
-) -> None:
+def test_what_no_question_can_mend_stops_the_run(server, fault, error, told):
     server.control(faults=[fault] * 50)
     with pytest.raises(error, match=told):
         judge(server, limits=replace(QUICK, concurrency=2)).reply([question(number) for number in range(30)])
@@ -274,22 +270,20 @@ def test_what_no_question_can_mend_stops_the_run(
 
 
 @pytest.mark.parametrize("message", ["does not support images larger than 20 MB", "unsupported image format"])
-def test_an_image_that_is_refused_stops_nothing(server: Running, message: str) -> None:
+def test_an_image_that_is_refused_stops_nothing(server, message):
     server.control(faults=[{"status": 400, "message": message}])
     first, second = judge(server, limits=replace(QUICK, concurrency=1)).reply([question(1), question(2)])
     assert message in first.error and second.text
 
 
-def test_many_failures_in_a_row_stop_the_run(server: Running) -> None:
+def test_many_failures_in_a_row_stop_the_run(server):
     server.control(faults=[{"status": 400}] * 100)
     with pytest.raises(NotHere, match="in a row"):
         judge(server, limits=replace(QUICK, concurrency=1)).reply([question(number) for number in range(60)])
     assert server.requests() <= 22
 
 
-def test_a_server_that_went_away_is_waited_for_and_then_ends_the_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_went_away_is_waited_for_and_then_ends_the_run(tmp_path, monkeypatch):
     monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path))
     with running() as server:
         asked = judge(server)
@@ -298,9 +292,7 @@ def test_a_server_that_went_away_is_waited_for_and_then_ends_the_run(
         asked.reply([question(2)])
 
 
-def test_the_key_is_sent_and_told_nowhere(
-    server: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_key_is_sent_and_told_nowhere(server, tmp_path, monkeypatch, caplog):
     monkeypatch.setenv("LIKENESS_ENDPOINT_KEY", KEY)
     server.control(key=KEY)
     caplog.set_level("DEBUG")
@@ -325,7 +317,7 @@ def test_the_key_is_sent_and_told_nowhere(
     assert not any(KEY in text for text in told)
 
 
-def test_without_a_key_no_other_services_is_sent(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_key_no_other_services_is_sent(server, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "hf_of_somebody")
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):
         monkeypatch.setenv(name, "sk-of-somebody")
@@ -335,7 +327,7 @@ def test_without_a_key_no_other_services_is_sent(server: Running, monkeypatch: p
 
 
 @pytest.mark.parametrize(("form", "sent"), [("PNG", "png"), ("JPEG", "jpeg"), ("BMP", "png")])
-def test_images_are_sent_as_they_are_or_as_png(form: str, sent: str) -> None:
+def test_images_are_sent_as_they_are_or_as_png(form, sent):
     data = coloured(10, 20, 30, form=form)
     url = data_url(data)
     assert url.startswith(f"data:image/{sent};base64,")
@@ -346,7 +338,7 @@ def test_images_are_sent_as_they_are_or_as_png(form: str, sent: str) -> None:
     )
 
 
-def test_a_turned_image_is_sent_upright() -> None:
+def test_a_turned_image_is_sent_upright():
     """Servers differ in whether they follow EXIF; encoders here do (compute/content/decoding.py)."""
     stream, exif = io.BytesIO(), Image.Exif()
     exif[274] = 6  # a quarter turn
@@ -356,7 +348,7 @@ def test_a_turned_image_is_sent_upright() -> None:
     assert Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))).size == (10, 30)
 
 
-def test_loading_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loading_says_what_is_missing(monkeypatch):
     monkeypatch.delenv("LIKENESS_ENDPOINT", raising=False)
     with pytest.raises(NotHere, match="LIKENESS_ENDPOINT"):
         load(ROW, CPU, None)
@@ -381,21 +373,21 @@ def test_loading_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
         load(replace(ROW, options={"max_token": 3}), CPU, None)
 
 
-def test_a_log_that_is_given_is_used_though_it_is_empty(server: Running, tmp_path: Path) -> None:
+def test_a_log_that_is_given_is_used_though_it_is_empty(server, tmp_path):
     forgetful = Forgetful(ROW)
     asked = Endpoint(row=ROW, url=server.url, limits=QUICK, answers=forgetful)
     assert asked.answers is forgetful and asked.reply([question(1)])[0].text == "(B) Image 2"
     assert not (tmp_path / "answers").exists()
 
 
-def test_answers_of_earlier_versions_are_found() -> None:
+def test_answers_of_earlier_versions_are_found():
     """As the first version named them. Where what is sent changes (decoding.VERSION), so must the names."""
     answers = Endpoint(row=ROW, url="http://127.0.0.1:9/v1").answers
     assert answers.folder.name == "9eb17fac8a4153e3786412a5244d7806"
     assert answers.key(question(1)) == "80b50afde7ebff1de4950a89febc3dc4"
 
 
-def test_options_and_else_the_key_reach_the_server(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_and_else_the_key_reach_the_server(server, monkeypatch):
     row = replace(ROW, options={"model": "served-name", "max_tokens": 7, "extra": {"top_k": 1}})
     load(row, CPU, None).reply([question(1)])
     sent = server.state()["last"]
@@ -407,7 +399,7 @@ def test_options_and_else_the_key_reach_the_server(server: Running, monkeypatch:
         load(hosted, CPU, None)
 
 
-def test_what_an_address_hides_is_not_told() -> None:
+def test_what_an_address_hides_is_not_told():
     asked = Endpoint(row=ROW, url="http://127.0.0.1:9/v1?token=hidden", limits=QUICK)
     with pytest.raises(NoService, match="http://127.0.0.1:9/v1") as raised:
         asked.reply([question(1)])

@@ -14,7 +14,7 @@ def question(*parts: str) -> Question:
     return Question(item="", parts=tuple(named(part) if part.isupper() else part for part in parts))
 
 
-def test_questions_that_share_images_are_near_each_other() -> None:
+def test_questions_that_share_images_are_near_each_other():
     """Both orders of every pair, all of one order first, as judging asks them."""
     pairs = [("A", "B"), ("C", "D"), ("A", "E"), ("C", "F"), ("A", "C")]
     questions = [question("rate", *pair) for pair in pairs] + [question("rate", *reversed(pair)) for pair in pairs]

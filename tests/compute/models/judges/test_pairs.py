@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -39,13 +39,13 @@ SCHEMA = json.dumps(
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[Running]:
+def shared():
     with running() as server:
         yield server
 
 
 @pytest.fixture
-def server(shared: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Running:
+def server(shared, tmp_path, monkeypatch):
     shared.control(delay=0.0)
     monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "answers"))
     monkeypatch.setenv("LIKENESS_ENDPOINT", shared.url)
@@ -93,7 +93,7 @@ def only(replies: list[Reply]) -> Reply:
     return reply
 
 
-def test_it_looks_at_the_pixels(server: Running) -> None:
+def test_it_looks_at_the_pixels(server):
     """An image beside itself, beside itself with noise and beside another; in both orders alike."""
     drawn = Drawn()
     image, noisy, other = drawn.picture(1), drawn.picture(1, noise=90.0), drawn.picture(2)
@@ -114,7 +114,7 @@ def test_it_looks_at_the_pixels(server: Running) -> None:
         ("length", "The first image shows a small red house beside", "length"),
     ],
 )
-def test_how_an_answer_ended_is_recorded_and_stored(server: Running, fault: str, text: str, finish: str) -> None:
+def test_how_an_answer_ended_is_recorded_and_stored(server, fault, text, finish):
     drawn = Drawn()
     same = question(drawn.picture(1), drawn.picture(1))
     reply = only(judge(server, fault).reply([same]))
@@ -125,7 +125,7 @@ def test_how_an_answer_ended_is_recorded_and_stored(server: Running, fault: str,
     assert server.state()["counts"]["requests"] == 1  # paid for, so not asked again
 
 
-def test_an_image_is_not_read_for_each_of_its_questions(server: Running) -> None:
+def test_an_image_is_not_read_for_each_of_its_questions(server):
     """Forty sources: five pairs each, both orders, two conditions, by two judges' worth of threads."""
     drawn = Drawn()
     questions = []
@@ -143,7 +143,7 @@ def test_an_image_is_not_read_for_each_of_its_questions(server: Running) -> None
     assert drawn.reads < 800
 
 
-def test_structured_output_is_off_unless_set(server: Running) -> None:
+def test_structured_output_is_off_unless_set(server):
     reply = only(judge(server).reply([pair()]))
     assert reply.text.startswith("Score: ") and "response_format" not in server.state()["last"]
     asked = judge(server, structured=True)
@@ -156,7 +156,7 @@ def test_structured_output_is_off_unless_set(server: Running) -> None:
     assert server.state()["counts"]["requests"] == 2  # neither answer stands for the other
 
 
-def test_another_schema_is_another_question(server: Running) -> None:
+def test_another_schema_is_another_question(server):
     asked = judge(server, structured=True)
     asked.reply([pair(), replace(pair(), schema='{"type": "object"}')])
     assert server.state()["counts"]["requests"] == 2
@@ -164,12 +164,12 @@ def test_another_schema_is_another_question(server: Running) -> None:
     assert server.state()["counts"]["requests"] == 3  # where it is not sent it makes no difference
 
 
-def test_a_server_without_structured_output_is_quoted(server: Running) -> None:
+def test_a_server_without_structured_output_is_quoted(server):
     assert "response_format" in only(judge(server, "format", structured=True).reply([pair()])).error
     assert only(judge(server, "format").reply([pair()])).text.startswith("Score: ")
 
 
-def test_tokens_cost_and_seconds(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokens_cost_and_seconds(server, monkeypatch):
     """The stand-in counts 100 and 10 tokens. Without both prices the cost is unknown, and not 0."""
     reply = only(load(ROW, CPU, None).reply([pair()]))
     assert (reply.input_tokens, reply.output_tokens, reply.cost) == (100, 10, None)
@@ -186,13 +186,13 @@ def test_tokens_cost_and_seconds(server: Running, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("price", ["free", "-1"])
-def test_a_price_from_the_environment_is_checked(server: Running, monkeypatch: pytest.MonkeyPatch, price: str) -> None:
+def test_a_price_from_the_environment_is_checked(server, monkeypatch, price):
     monkeypatch.setenv("LIKENESS_ENDPOINT_OUTPUT_PRICE", price)
     with pytest.raises(BadInput, match="OUTPUT_PRICE"):
         load(ROW, CPU, None)
 
 
-def test_an_image_that_cannot_be_read_is_named_and_the_rest_is_stored(server: Running) -> None:
+def test_an_image_that_cannot_be_read_is_named_and_the_rest_is_stored(server):
     whole = pair(1)
     broken = replace(pair(2), parts=("Rate", Picture(key=b"0" * 32, name="photo 7.png", read=lambda: b"no image")))
     with pytest.raises(BadItem, match="photo 7.png") as raised:
@@ -249,13 +249,13 @@ def column(pictures: list[Picture]) -> Column:
 
 
 @pytest.mark.parametrize("fault", ["scale", "words", "blocked", "length"])
-def test_replies_without_any_score_are_an_error_that_counts_the_reasons(server: Running, fault: str) -> None:
+def test_replies_without_any_score_are_an_error_that_counts_the_reasons(server, fault):
     reason = {"scale": "out of range", "length": "truncated"}.get(fault, "refused")
     with pytest.raises(Undefined, match=rf"6 replies states a score from 1 to 10 \(6 {reason}\)"):
         judging.run(Subject(judge=judge(server, fault)), rated(3, drawn=Drawn()), {})
 
 
-def test_there_is_room_for_a_reason_unless_the_row_says_otherwise(server: Running) -> None:
+def test_there_is_room_for_a_reason_unless_the_row_says_otherwise(server):
     """The stand-in's reason has over 60 words, a token each; what a row sets holds for every answer."""
     data = rated(3, drawn=Drawn())
     whole = judging.run(Subject(judge=judge(server, "wordy")), data, {})
@@ -272,12 +272,12 @@ def test_there_is_room_for_a_reason_unless_the_row_says_otherwise(server: Runnin
 
 
 @pytest.mark.parametrize("limit", [0, "64"], ids=str)
-def test_a_limit_that_is_none_is_refused(server: Running, limit: object) -> None:
+def test_a_limit_that_is_none_is_refused(server, limit):
     with pytest.raises(BadInput, match="max_tokens"):
         load(replace(ROW, options={"max_tokens": limit}), CPU, None)
 
 
-def test_a_pair_that_could_not_be_asked_is_left_out_whole(server: Running) -> None:
+def test_a_pair_that_could_not_be_asked_is_left_out_whole(server):
     """Every fourth message never gets through: 3 of 12 questions, in whichever orders. The others' scores stand."""
     asked = judge(server)
     asked.limits = replace(QUICK, concurrency=1)
@@ -297,7 +297,7 @@ def test_a_pair_that_could_not_be_asked_is_left_out_whole(server: Running) -> No
     assert both["forward"].tolist() == made.items["forward"].tolist()
 
 
-def test_a_judge_that_gets_no_pair_whole_is_undefined(server: Running) -> None:
+def test_a_judge_that_gets_no_pair_whole_is_undefined(server):
     asked = judge(server)
     asked.limits = replace(QUICK, concurrency=1)
     server.control(lost=2)
@@ -305,7 +305,7 @@ def test_a_judge_that_gets_no_pair_whole_is_undefined(server: Running) -> None:
         judging.run(Subject(judge=asked), rated(1, drawn=Drawn()), {})
 
 
-def test_structured_answers_are_read_as_the_same_scores(server: Running) -> None:
+def test_structured_answers_are_read_as_the_same_scores(server):
     plain, structured = (
         judging.run(Subject(judge=judge(server, structured=on)), rated(4, drawn=Drawn()), {}) for on in (False, True)
     )

@@ -19,7 +19,7 @@ PICTURES = noise((40, 60), (91, 30), (32, 32))
 
 
 @pytest.fixture(scope="module")
-def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def clip(tmp_path_factory):
     return checkpoints.clip(tmp_path_factory.mktemp("made") / "model")
 
 
@@ -31,9 +31,7 @@ def unit_embeddings(folder: Path) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("kind", ["linear", "layers"])
-def test_aesthetic_is_its_head_on_the_unit_embedding(
-    clip: Path, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_aesthetic_is_its_head_on_the_unit_embedding(clip, tmp_path, kind, monkeypatch):
     """Reference: torch's own modules with dropout, as the public predictors are built, on transformers' embedding."""
     torch.manual_seed(2)
     layer = torch.nn.Linear

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -38,7 +37,7 @@ PICTURES = noise((40, 60), (91, 30), (32, 32))
 
 
 @pytest.fixture(scope="module")
-def imagereward(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def imagereward(tmp_path_factory):
     """ImageReward.pt with the vision names of timm and the text names of BERT, as BLIP's first code has them."""
     folder = tmp_path_factory.mktemp("imagereward")
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *" ".join(TEXTS).split()]
@@ -92,7 +91,7 @@ def reference_parts() -> tuple[torch.nn.Module, BertModel, torch.nn.Module]:
     return vision, text, head
 
 
-def test_imagereward_is_timm_and_bert_by_hand(imagereward: Path) -> None:
+def test_imagereward_is_timm_and_bert_by_hand(imagereward):
     """Reference: timm's VisionTransformer and transformers' BertModel on the same weights."""
     state = torch.load(imagereward / "ImageReward.pt", weights_only=True)
     vision, text, head = reference_parts()
@@ -129,7 +128,7 @@ def test_imagereward_is_timm_and_bert_by_hand(imagereward: Path) -> None:
     np.testing.assert_allclose(first, seen[:, 0], atol=1e-4, rtol=1e-4)
 
 
-def test_imagereward_needs_whole_weights(imagereward: Path, tmp_path: Path) -> None:
+def test_imagereward_needs_whole_weights(imagereward, tmp_path):
     options = {"tokenizer": {"weights": str(imagereward)}}
     for file in imagereward.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
@@ -140,7 +139,7 @@ def test_imagereward_needs_whole_weights(imagereward: Path, tmp_path: Path) -> N
         load_imagereward(row(**options), CPU, tmp_path)
 
 
-def test_a_chain_keeps_the_order_of_its_numbers() -> None:
+def test_a_chain_keeps_the_order_of_its_numbers():
     """Layer 10 comes after layer 2."""
     state = {
         f"{place}.{part}": torch.full(shape, value)

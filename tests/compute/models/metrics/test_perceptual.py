@@ -38,7 +38,7 @@ SIDES = ((64, 64), (72, 65), (64, 64))
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path, monkeypatch):
     """torch's cache in an empty place, with the hub switched off."""
     monkeypatch.setenv("TORCH_HOME", str(tmp_path / "torch"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
@@ -86,7 +86,7 @@ HALF = replace(CPU, dtype="bfloat16")
 # LPIPS
 
 
-def test_lpips_is_the_package_call(tmp_path: Path) -> None:
+def test_lpips_is_the_package_call(tmp_path):
     """Reference: lpips.LPIPS with the same random backbone, on pixels of -1 to 1."""
     torch.manual_seed(0)
     with pytest.warns(UserWarning):  # the package's call of torchvision is an old one
@@ -111,7 +111,7 @@ def test_lpips_is_the_package_call(tmp_path: Path) -> None:
     check_tensors(model, tensors[0][0], tensors[1][0], package, normalize=True)
 
 
-def test_lpips_without_its_backbone_says_what_to_fetch(cache: Path) -> None:
+def test_lpips_without_its_backbone_says_what_to_fetch(cache):
     with pytest.raises(NotHere, match="alexnet"):
         perceptual.load_lpips(row(), CPU, None)
     cache.mkdir(parents=True)
@@ -120,7 +120,7 @@ def test_lpips_without_its_backbone_says_what_to_fetch(cache: Path) -> None:
         perceptual.load_lpips(row(), CPU, None)
 
 
-def test_the_addresses_are_those_of_the_packages() -> None:
+def test_the_addresses_are_those_of_the_packages():
     assert perceptual.BACKBONE.url == torchvision.models.AlexNet_Weights.IMAGENET1K_V1.url
     for kind in perceptual.DREAMSIM:
         assert next(perceptual.dreamsim_files(row(dreamsim_type=kind))).url == dreamsim.config.dreamsim_weights[kind]
@@ -130,7 +130,7 @@ def test_the_addresses_are_those_of_the_packages() -> None:
 
 
 @pytest.fixture
-def small_transformers(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_transformers(monkeypatch):
     """The package fixes ViT-B; its own class, as deep but narrow, stands for it in its loaders and in ours."""
     from dreamsim.feature_extraction import load_clip_as_dino, load_open_clip_as_dino, vision_transformer
 
@@ -201,9 +201,7 @@ def written(folder: Path, kind: str) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["open_clip_vitb32", "ensemble"])
-def test_dreamsim_is_the_package_call(
-    kind: str, tmp_path: Path, small_transformers: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_dreamsim_is_the_package_call(kind, tmp_path, small_transformers, monkeypatch):
     """Reference: dreamsim.dreamsim's own loading and distance; the ensemble's DINO comes from torch.hub there."""
     monkeypatch.setattr(torch.hub, "_hub_dir", None)
     folder = written(tmp_path, kind)
@@ -226,7 +224,7 @@ def test_dreamsim_is_the_package_call(
     check_tensors(double, show(first[0]), show(second[0]), package)
 
 
-def test_dreamsim_never_fetches_into_the_working_folder(cache: Path) -> None:
+def test_dreamsim_never_fetches_into_the_working_folder(cache):
     with pytest.raises(NotHere, match="dreamsim_ensemble"):
         perceptual.load_dreamsim(row(), CPU, None)
     assert not [path for path in Path.cwd().iterdir() if path.name == "models"]

@@ -26,7 +26,7 @@ def worsened(image: Image.Image, *, strength: float, seed: int = 0) -> Image.Ima
 
 
 @pytest.fixture(scope="module")
-def pairs() -> tuple[list[Image.Image], list[Image.Image]]:
+def pairs():
     """Pairs of two sizes, one odd, in turns, so that stacks must put the answers back in place."""
     first = [photograph(side, of=of) for of in ("astronaut", "coffee") for side in ((96, 80), (64, 64), (97, 81))]
     return first, [worsened(image, strength=3 * place + 2) for place, image in enumerate(first)]
@@ -42,21 +42,21 @@ def reference_ssim(first: np.ndarray, second: np.ndarray, **constants: float) ->
     )
 
 
-def test_psnr_is_that_of_scikit_image(pairs: tuple) -> None:
+def test_psnr_is_that_of_scikit_image(pairs):
     """Reference: skimage.metrics.peak_signal_noise_ratio."""
     found = pixels.load_psnr(ROW, CPU, None).compare(*pairs)
     wanted = [peak_signal_noise_ratio(np.asarray(a), np.asarray(b)) for a, b in zip(*pairs, strict=True)]
     assert found == pytest.approx(wanted, abs=1e-9)
 
 
-def test_ssim_is_that_of_scikit_image(pairs: tuple) -> None:
+def test_ssim_is_that_of_scikit_image(pairs):
     """Reference: skimage.metrics.structural_similarity with Wang's Gaussian window."""
     found = pixels.load_ssim(ROW, CPU, None).compare(*pairs)
     wanted = [reference_ssim(luma(a), luma(b)) for a, b in zip(*pairs, strict=True)]
     assert found == pytest.approx(wanted, abs=1e-9)
 
 
-def test_ms_ssim_is_the_product_over_scales_of_scikit_images_ssim() -> None:
+def test_ms_ssim_is_the_product_over_scales_of_scikit_images_ssim():
     """Reference: structural_similarity at each scale; with a huge K1 its luminance term is 1 and contrast is left."""
     weights, first = [0.0448, 0.2856, 0.3001, 0.2363, 0.1333], photograph((192, 176))
     second = worsened(first, strength=25)
@@ -70,7 +70,7 @@ def test_ms_ssim_is_the_product_over_scales_of_scikit_images_ssim() -> None:
     assert 0.5 < wanted < 0.99
 
 
-def test_small_images_use_the_scales_they_have_room_for() -> None:
+def test_small_images_use_the_scales_they_have_room_for():
     scales = {11: 1, 21: 1, 22: 2, 96: 4, 175: 4, 176: 5}
     assert {side: len(pixels.scale_weights(side)) for side in scales} == scales
     assert all(pixels.scale_weights(side).sum() == pytest.approx(pixels.SCALES.sum()) for side in scales)
@@ -78,7 +78,7 @@ def test_small_images_use_the_scales_they_have_room_for() -> None:
         pixels.load_ssim(ROW, CPU, None).compare([photograph((10, 30))], [photograph((10, 30))])
 
 
-def test_identical_images_are_nearest_and_finite_and_noise_moves_away() -> None:
+def test_identical_images_are_nearest_and_finite_and_noise_moves_away():
     image = photograph((64, 64))
     for load, most in ((pixels.load_psnr, 200.0), (pixels.load_ssim, 1.0), (pixels.load_ms_ssim, 1.0)):
         found = load(ROW, CPU, None).compare([image] * 4, [worsened(image, strength=s) for s in (0, 4, 16, 64)])
@@ -87,7 +87,7 @@ def test_identical_images_are_nearest_and_finite_and_noise_moves_away() -> None:
 
 
 @pytest.mark.parametrize("metric", ["psnr", "ssim", "ms_ssim"])
-def test_images_of_unlike_sizes_have_exactly_one_score_in_both_orders(metric: str) -> None:
+def test_images_of_unlike_sizes_have_exactly_one_score_in_both_orders(metric):
     """That of both, at the smaller width and the smaller height, resized beforehand; compared once for both orders."""
     first, second = photograph((90, 40)), worsened(photograph((50, 70)), strength=9)
     loaded = getattr(pixels, f"load_{metric}")(ROW, CPU, None)
@@ -99,7 +99,7 @@ def test_images_of_unlike_sizes_have_exactly_one_score_in_both_orders(metric: st
     assert (loaded.compare([first, second, first], [second, first, second]) == expected).all() and len(compared) == 1
 
 
-def test_colour_histogram_counts_as_numpy_does() -> None:
+def test_colour_histogram_counts_as_numpy_does():
     """Reference: numpy.histogramdd; the cosine is the Bhattacharyya coefficient."""
     images = [photograph((60, 40)), photograph((50, 50), of="coffee")]
     encoder = pixels.load_colour_histogram(ROW, CPU, None)
@@ -113,7 +113,7 @@ def test_colour_histogram_counts_as_numpy_does() -> None:
     assert found[0] @ found[1] == pytest.approx(np.sqrt(shares[0] * shares[1]).sum(), abs=1e-6)
 
 
-def test_perceptual_hash_is_that_of_imagehash() -> None:
+def test_perceptual_hash_is_that_of_imagehash():
     """Reference: imagehash.phash; the cosine is 1 - 2 hamming / n."""
     images = [photograph((120, 90)), worsened(photograph((120, 90)), strength=40), photograph((64, 64), of="coffee")]
     found = embedded(pixels.load_perceptual_hash(ROW, CPU, None), "image", images)

@@ -69,7 +69,7 @@ MAKERS: dict[str, tuple[Any, tuple]] = {  # the folder; adapter, dimensions, sid
 
 
 @pytest.mark.parametrize("kind", list(MAKERS))
-def test_a_folder_is_read_as_what_it_is(kind: str, tmp_path: Path) -> None:
+def test_a_folder_is_read_as_what_it_is(kind, tmp_path):
     make, expected = MAKERS[kind]
     made = own.from_folder(make(tmp_path / "My Model"))
     assert (made.row.adapter, made.row.embed_dim, made.row.image_size, made.row.family) == expected
@@ -81,7 +81,7 @@ def test_a_folder_is_read_as_what_it_is(kind: str, tmp_path: Path) -> None:
         assert embedded(made.row, side, [item]).shape == (1, made.row.embed_dim)
 
 
-def test_a_clip_without_a_tokenizer_has_the_image_tower_alone(tmp_path: Path) -> None:
+def test_a_clip_without_a_tokenizer_has_the_image_tower_alone(tmp_path):
     from transformers import AutoImageProcessor, AutoModel
 
     whole, folder = checkpoints.clip(tmp_path / "whole"), tmp_path / "images"
@@ -105,14 +105,14 @@ SENTENCES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("kind", list(SENTENCES))
-def test_sentence_transformers_with_other_modules_give_the_librarys_vectors(kind: str, tmp_path: Path) -> None:
+def test_sentence_transformers_with_other_modules_give_the_librarys_vectors(kind, tmp_path):
     folder = sentences(tmp_path / "model", **SENTENCES[kind])
     row, wanted = own.from_folder(folder).row, by_sentence_transformers(folder)
     np.testing.assert_allclose(embedded(row, "text", [*TEXTS, LONG]), wanted, atol=1e-5)
     assert row.embed_dim == wanted.shape[1] and np.std(wanted, axis=0).max() > 1e-3
 
 
-def test_earlier_layouts_of_sentence_transformers_are_read_and_code_is_not(tmp_path: Path) -> None:
+def test_earlier_layouts_of_sentence_transformers_are_read_and_code_is_not(tmp_path):
     """Its Transformer in a folder of its own, the old names of Pooling's settings, a shorter text in lower case."""
     folder = sentences(tmp_path / "model")
     inner = folder / "0_Transformer"
@@ -145,7 +145,7 @@ def test_earlier_layouts_of_sentence_transformers_are_read_and_code_is_not(tmp_p
         own.from_folder(folder)
 
 
-def test_a_lora_is_read_over_its_base(tmp_path: Path) -> None:
+def test_a_lora_is_read_over_its_base(tmp_path):
     """Reference: peft's model that is not merged."""
     base = checkpoints.clip(tmp_path / "base")
     folder = checkpoints.lora(base, tmp_path / "Tuned", ["q_proj", "v_proj"])
@@ -160,7 +160,7 @@ def test_a_lora_is_read_over_its_base(tmp_path: Path) -> None:
         assert np.abs(vectors - embedded(plain.row, side, items)).max() > 1e-2
 
 
-def test_a_lora_that_fits_no_layer_or_has_no_base_is_refused(tmp_path: Path) -> None:
+def test_a_lora_that_fits_no_layer_or_has_no_base_is_refused(tmp_path):
     """One trained on a class with a head has other names, which peft leaves out with no more than a warning."""
     from safetensors.torch import load_file, save_file
 
@@ -180,7 +180,7 @@ def test_a_lora_that_fits_no_layer_or_has_no_base_is_refused(tmp_path: Path) -> 
         own.from_folder(folder)
 
 
-def test_name_family_and_options_are_the_users(tmp_path: Path) -> None:
+def test_name_family_and_options_are_the_users(tmp_path):
     """Repositories of OpenCLIP's authors often hold the transformers library's files too: the family tells."""
     folder = checkpoints.open_clip(tmp_path / "both")
     for file in checkpoints.clip(tmp_path / "clip").iterdir():
@@ -206,7 +206,7 @@ def test_name_family_and_options_are_the_users(tmp_path: Path) -> None:
         (None, BadInput, "modules.json"),
     ],
 )
-def test_what_cannot_be_told_is_said_in_one_line(content: Any, error: type, word: str, tmp_path: Path) -> None:
+def test_what_cannot_be_told_is_said_in_one_line(content, error, word, tmp_path):
     if content is not None:
         (tmp_path / "config.json").write_text(json.dumps(content))
     with pytest.raises(error, match=word) as caught:
@@ -227,9 +227,7 @@ def test_what_cannot_be_told_is_said_in_one_line(content: Any, error: type, word
         ("sentence_transformer", ("num_hidden_layers",), 10**7),
     ],
 )
-def test_a_network_that_its_weights_cannot_fill_is_not_built(
-    kind: str, path: tuple[str, ...], stated: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_network_that_its_weights_cannot_fill_is_not_built(kind, path, stated, tmp_path, monkeypatch):
     folder = MAKERS[kind][0](tmp_path / "model")
     row = own.from_folder(folder).row
     (file,) = folder.glob("open_clip_config.json") if kind == "open_clip" else folder.glob("config.json")
@@ -252,7 +250,7 @@ def test_a_network_that_its_weights_cannot_fill_is_not_built(
             )
 
 
-def test_a_header_beyond_what_is_read_is_not_read(tmp_path: Path) -> None:
+def test_a_header_beyond_what_is_read_is_not_read(tmp_path):
     folder = checkpoints.clip(tmp_path / "model")
     size = 89 << 20
     with open(folder / "model.safetensors", "wb") as handle:
@@ -262,7 +260,7 @@ def test_a_header_beyond_what_is_read_is_not_read(tmp_path: Path) -> None:
         own.from_folder(folder)
 
 
-def test_folders_without_a_configuration_and_cut_files_are_named(tmp_path: Path) -> None:
+def test_folders_without_a_configuration_and_cut_files_are_named(tmp_path):
     with pytest.raises(NotHere, match="missing"):
         own.from_folder(tmp_path / "missing")
     with pytest.raises(BadInput, match="architecture="):
@@ -274,9 +272,7 @@ def test_folders_without_a_configuration_and_cut_files_are_named(tmp_path: Path)
         own.from_folder(folder)
 
 
-def test_a_model_of_the_hub_is_pinned_to_the_commit_that_its_branch_stands_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_of_the_hub_is_pinned_to_the_commit_that_its_branch_stands_for(tmp_path, monkeypatch):
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
@@ -296,7 +292,7 @@ def test_a_model_of_the_hub_is_pinned_to_the_commit_that_its_branch_stands_for(
             own.from_hub(text)
 
 
-def test_configurations_are_fetched_and_weights_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_configurations_are_fetched_and_weights_are_not(tmp_path, monkeypatch):
     import huggingface_hub
 
     folder, fetched = checkpoints.vision(tmp_path / "model", "dinov2"), {}

@@ -200,7 +200,7 @@ MADE = {
 
 
 @pytest.mark.parametrize("kind", MADE)
-def test_vectors_are_those_of_its_own_library(tmp_path: Path, kind: str) -> None:
+def test_vectors_are_those_of_its_own_library(tmp_path, kind):
     with torch.inference_mode():
         model, given, expected = MADE[kind](tmp_path)
         own = wrapped(model, **given)
@@ -219,13 +219,13 @@ def test_vectors_are_those_of_its_own_library(tmp_path: Path, kind: str) -> None
         assert known["dtype"] == str(next(model.parameters()).dtype).removeprefix("torch.")
 
 
-def test_a_timm_model_that_gives_class_scores_is_remarked_on() -> None:
+def test_a_timm_model_that_gives_class_scores_is_remarked_on():
     model = timm.create_model("resnet10t", num_classes=5).eval()
     assert "num_classes=0" in wrapped(model).remark
 
 
 @pytest.mark.parametrize(("task", "modality"), [(MockSTSTask, "text"), (MockVisualSTSTask, "image")])
-def test_batches_are_those_that_mteb_makes(task, modality) -> None:
+def test_batches_are_those_that_mteb_makes(task, modality):
     class Watched(Recording):
         def __init__(self) -> None:
             super().__init__()
@@ -246,7 +246,7 @@ def test_batches_are_those_that_mteb_makes(task, modality) -> None:
     assert len(items) >= 2 and {kind for kind in ours.kinds if kind[0] == modality} <= theirs.kinds
 
 
-def test_an_encoder_without_metadata_takes_what_it_does_not_refuse() -> None:
+def test_an_encoder_without_metadata_takes_what_it_does_not_refuse():
     class Texts:
         def encode(self, inputs, *, task_metadata, hf_split, hf_subset, prompt_type=None, **kwargs):
             return np.stack([of_text(text) for batch in inputs for text in batch["text"]])
@@ -257,7 +257,7 @@ def test_an_encoder_without_metadata_takes_what_it_does_not_refuse() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing")
-def test_late_interaction_of_texts_and_images(tmp_path: Path) -> None:
+def test_late_interaction_of_texts_and_images(tmp_path):
     """The vectors are its own encode_query's and encode_document's; a second evaluation finds the same model."""
     late = sentence_transformers.MultiVectorEncoder(str(colpali(tmp_path)), device="cpu")
     own, again = wrapped(late), wrapped(late)
@@ -277,7 +277,7 @@ def test_late_interaction_of_texts_and_images(tmp_path: Path) -> None:
         assert set(calls) == {name}
 
 
-def test_late_interaction_in_an_array_loses_its_padding() -> None:
+def test_late_interaction_in_an_array_loses_its_padding():
     class Late(Recording):
         def __init__(self) -> None:
             super().__init__()
@@ -297,7 +297,7 @@ def mteb_maxsim() -> Any:
     return ScoringFunction.MAX_SIM
 
 
-def test_a_processor_makes_a_model_of_what_it_prepares(tmp_path: Path) -> None:
+def test_a_processor_makes_a_model_of_what_it_prepares(tmp_path):
     """An image processor alone makes a model of images, a tokenizer alone one of texts; so does the model's folder."""
     folder = checkpoints.clip(tmp_path / "model")
     model = transformers.CLIPModel(transformers.CLIPConfig.from_pretrained(folder)).eval()
@@ -315,7 +315,7 @@ def test_a_processor_makes_a_model_of_what_it_prepares(tmp_path: Path) -> None:
     assert wrapped(loaded(tmp_path / "images")).row.abilities == ("embed_image",)
 
 
-def test_nothing_of_the_object_changes() -> None:
+def test_nothing_of_the_object_changes():
     state = torch.random.get_rng_state()
     model = copy.deepcopy(small_open_clip()).train()
     wrapped(model)
@@ -360,7 +360,7 @@ class Metric(torch.nn.Module):
     ],
     ids=["pair", "lists", "batch", "tensors", "module"],
 )
-def test_a_distance_is_called_as_it_can_be(function, preprocess, title) -> None:
+def test_a_distance_is_called_as_it_can_be(function, preprocess, title):
     own = versioned(function, higher_is_better=False, preprocess=preprocess)
     metric, first, second = own.load(own.row, hardware=CPU), IMAGES[:2], IMAGES[2:4]
     assert metric.settings["called_with"] == title
@@ -373,7 +373,7 @@ def test_a_distance_is_called_as_it_can_be(function, preprocess, title) -> None:
         metric.compare(None, first)
 
 
-def test_a_similarity_is_not_negated() -> None:
+def test_a_similarity_is_not_negated():
     own = versioned(lambda a, b: 1 / (1 + of_pair(a, b)), higher_is_better=True)
     found = own.load(own.row, hardware=CPU).compare(IMAGES[:1], IMAGES[1:2])
     np.testing.assert_allclose(found, 1 / (1 + of_pair(*IMAGES[:2])))
@@ -450,6 +450,6 @@ class TwoLengths(Eye):
         (lambda folder: lambda a: 1.0, {"higher_is_better": False, "version": "1"}, "two images"),
     ],
 )
-def test_what_cannot_be_used_is_refused_with_the_remedy(tmp_path: Path, make, given, words: str) -> None:
+def test_what_cannot_be_used_is_refused_with_the_remedy(tmp_path, make, given, words):
     with pytest.raises(BadInput, match=words):
         wrapped(make(tmp_path), **given)

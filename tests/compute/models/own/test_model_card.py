@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from huggingface_hub import ModelCard, ModelCardData
 
@@ -14,7 +12,7 @@ from compute.models.own import checkpoints as own
 from tests.compute.models import checkpoints
 
 
-def test_a_card_of_the_hubs_own_client_is_read(tmp_path: Path) -> None:
+def test_a_card_of_the_hubs_own_client_is_read(tmp_path):
     data = ModelCardData(datasets=["nights", "ILSVRC/imagenet-1k"], base_model="org/base")
     ModelCard(f"---\n{data}\n---\n# A model\n").save(tmp_path / "README.md")
     assert own.card_datasets(tmp_path) == ("nights", "ILSVRC/imagenet-1k")
@@ -29,12 +27,12 @@ def test_a_card_of_the_hubs_own_client_is_read(tmp_path: Path) -> None:
     ],
     ids=["none", "cut", "names and others"],
 )
-def test_what_else_a_card_may_hold(tmp_path: Path, text: str, names: tuple[str, ...]) -> None:
+def test_what_else_a_card_may_hold(tmp_path, text, names):
     (tmp_path / "README.md").write_text(text)
     assert own.card_datasets(tmp_path) == names
 
 
-def test_a_checkpoints_row_has_them_by_the_catalogues_keys_and_the_same_digest(tmp_path: Path) -> None:
+def test_a_checkpoints_row_has_them_by_the_catalogues_keys_and_the_same_digest(tmp_path):
     folder = checkpoints.clip(tmp_path / "mine")
     before = own.from_folder(folder)
     (folder / "README.md").write_text("---\ndatasets: [nights, org/unheard-of, Nights, PieAPP]\n---\n")

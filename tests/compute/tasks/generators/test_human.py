@@ -17,7 +17,7 @@ def written(folder: Path, *lines: str) -> Path:
     return path
 
 
-def test_rates_ratings_and_ranks(tmp_path: Path) -> None:
+def test_rates_ratings_and_ranks(tmp_path):
     for head, cells, metric, values in (
         ("model,rate", ("a,80.5%", "b,20%"), "human_rate", (0.805, 0.2)),
         ("model,rate", ("a,80.5", "b,20"), "human_rate", (0.805, 0.2)),
@@ -30,7 +30,7 @@ def test_rates_ratings_and_ranks(tmp_path: Path) -> None:
     assert both.values == {"a": 0.3, "b": 0.7} and both.ranks == {"a": 2, "b": 1}
 
 
-def test_votes_of_every_form_make_the_same_table(tmp_path: Path) -> None:
+def test_votes_of_every_form_make_the_same_table(tmp_path):
     expected = np.array([[0, 2.5], [0.5, 0]])
     for lines in (
         ("winner,loser,votes", "a,b,2.5", "b,a,0.5"),
@@ -49,7 +49,7 @@ def test_votes_of_every_form_make_the_same_table(tmp_path: Path) -> None:
     assert table.wins.tolist() == [[0, 3, 2], [1, 0, 1], [0, 0, 0]] and "as if all were shown" in table.notes[0]
 
 
-def test_wrong_tables_name_the_row(tmp_path: Path) -> None:
+def test_wrong_tables_name_the_row(tmp_path):
     for lines, word in (
         (("generator,colour", "a,red"), "rank"),
         (("generator,rate", "a,1", "a,2"), "row 2"),

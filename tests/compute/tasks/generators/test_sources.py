@@ -46,7 +46,7 @@ def opened(name: str, where: Path | str, **options: bool) -> ImageSet:
     return sources.opened(name, where, source=SOURCE, **options)
 
 
-def test_a_folder_pairs_with_a_table_of_prompts_whatever_the_ending(tmp_path: Path) -> None:
+def test_a_folder_pairs_with_a_table_of_prompts_whatever_the_ending(tmp_path):
     reference = opened("reference", folder(tmp_path / "real", ["a/1.png", "a/2.png", "a/\u00e9.png"]))
     mine = opened("mine", folder(tmp_path / "mine", ["a/e\u0301.jpg", "a/1.webp", "a/2.png"], first=10))
     (tmp_path / "p.csv").write_text('Image,Prompt\na/1.png,"one, two"\na/2.jpg,second\na/e\u0301,third\n')
@@ -57,7 +57,7 @@ def test_a_folder_pairs_with_a_table_of_prompts_whatever_the_ending(tmp_path: Pa
     assert Image.open(io.BytesIO(sets.reference.images.read(2))).size == (20, 16)
 
 
-def test_missing_and_extra_images_are_named_and_counted(tmp_path: Path) -> None:
+def test_missing_and_extra_images_are_named_and_counted(tmp_path):
     reference = opened("reference", folder(tmp_path / "real", [f"{n}.png" for n in range(9)]))
     mine = opened("mine", folder(tmp_path / "mine", [f"{n}.png" for n in (0, 1, 7, 8, 20)], first=40))
     listed = prompts_of({f"{n}.png": f"prompt {n}" for n in range(8)})
@@ -69,7 +69,7 @@ def test_missing_and_extra_images_are_named_and_counted(tmp_path: Path) -> None:
         pairing.pair(reference=reference, generated=[mine], prompts=prompts_of({"z": "z"}))
 
 
-def test_lines_of_text_go_with_images_in_natural_order_and_must_be_as_many(tmp_path: Path) -> None:
+def test_lines_of_text_go_with_images_in_natural_order_and_must_be_as_many(tmp_path):
     mine = opened("mine", folder(tmp_path / "mine", ["10.png", "2.png", "1.png"]))
     real = opened("real", folder(tmp_path / "real", ["x.png", "y.png", "z.png"], first=9))
     path = tmp_path / "prompts.txt"
@@ -81,7 +81,7 @@ def test_lines_of_text_go_with_images_in_natural_order_and_must_be_as_many(tmp_p
         pairing.pair(reference=real, generated=[mine], prompts=prompts_of(path))
 
 
-def test_repeated_images_and_a_table_without_prompts_are_refused(tmp_path: Path) -> None:
+def test_repeated_images_and_a_table_without_prompts_are_refused(tmp_path):
     path = tmp_path / "p.jsonl"
     path.write_text('{"id": "1.png", "caption": "a"}\n{"id": "1.jpg", "caption": "b"}\n')
     with pytest.raises(BadInput, match="more than once"):
@@ -96,7 +96,7 @@ def test_repeated_images_and_a_table_without_prompts_are_refused(tmp_path: Path)
         opened("mine", tmp_path / "same")
 
 
-def test_images_that_do_not_show_their_colours_are_said(tmp_path: Path) -> None:
+def test_images_that_do_not_show_their_colours_are_said(tmp_path):
     path = folder(tmp_path / "mine", ["plain.png"])
     picture(3).convert("RGBA").save(path / "clear.png")
     picture(4).convert("CMYK").save(path / "print.jpg")
@@ -104,7 +104,7 @@ def test_images_that_do_not_show_their_colours_are_said(tmp_path: Path) -> None:
     assert "transparency" in text and "CMYK" in text
 
 
-def test_webdataset_shards_pair_by_their_prompts_and_are_never_unpacked(tmp_path: Path) -> None:
+def test_webdataset_shards_pair_by_their_prompts_and_are_never_unpacked(tmp_path):
     files = {"a.png": png(picture(1)), "a.txt": b"a dog\n", "b.seg.png": png(picture(9)), "b.jpg": png(picture(2))}
     first = tar(tmp_path / "0.tar", files | {"b.json": b'{"prompt": "a cat"}'})
     second = tar(tmp_path / "1.tar", {"x/c.png": png(picture(3)), "x/c.txt": b"a cow"})
@@ -124,7 +124,7 @@ def test_webdataset_shards_pair_by_their_prompts_and_are_never_unpacked(tmp_path
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.tar", "1.tar", "2.tar"]
 
 
-def test_hostile_shards_are_refused(tmp_path: Path) -> None:
+def test_hostile_shards_are_refused(tmp_path):
     with tarfile.open(tmp_path / "link.tar", "w") as archive:
         info = tarfile.TarInfo("a.png")
         info.type, info.linkname = tarfile.SYMTYPE, "/etc/passwd"
@@ -143,7 +143,7 @@ def test_hostile_shards_are_refused(tmp_path: Path) -> None:
         opened("mine", tmp_path / "zipped.tar")
 
 
-def test_tables_of_the_hub_pair_by_prompt_where_row_numbers_mean_nothing(tmp_path: Path) -> None:
+def test_tables_of_the_hub_pair_by_prompt_where_row_numbers_mean_nothing(tmp_path):
     for name, order in (("one", (0, 1, 2)), ("two", (2, 0, 1))):
         place = tmp_path / "org" / name / "data"
         place.mkdir(parents=True)
@@ -161,7 +161,7 @@ def test_tables_of_the_hub_pair_by_prompt_where_row_numbers_mean_nothing(tmp_pat
         sources.opened("x", "hf://datasets/three", source=source)
 
 
-def test_images_from_python_are_taken_once_and_refused_by_position(tmp_path: Path) -> None:
+def test_images_from_python_are_taken_once_and_refused_by_position(tmp_path):
     part = sources.from_images("mine", iter([picture(0), np.asarray(picture(1))]), spool=tmp_path / "spool")
     stored = Image.open(io.BytesIO(part.images.read(1)))
     assert part.ids == ("0", "1") and (np.asarray(stored) == np.asarray(picture(1))).all()
@@ -169,7 +169,7 @@ def test_images_from_python_are_taken_once_and_refused_by_position(tmp_path: Pat
         sources.from_images("mine", [picture(0), np.zeros((4, 4, 3))], spool=tmp_path / "other")
 
 
-def test_without_prompts_nothing_is_paired_and_unlike_counts_are_said(tmp_path: Path) -> None:
+def test_without_prompts_nothing_is_paired_and_unlike_counts_are_said(tmp_path):
     real = opened("reference", folder(tmp_path / "real", ["1.png", "2.png", "3.png"]))
     few = opened("few", folder(tmp_path / "few", ["q.png"], first=30))
     many = opened("many", folder(tmp_path / "many", ["r.png", "s.png"], first=40))

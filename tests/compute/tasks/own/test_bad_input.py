@@ -19,7 +19,7 @@ GOOD = ("a", "0.png", "1.png", "2.png", 2)
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     for at in range(4):
         picture(tmp_path / "data" / f"{at}.png", colour="red", seed=at)
     return tmp_path / "data"
@@ -53,7 +53,7 @@ BY_ROW = (
 )
 
 
-def test_a_fault_of_a_row_is_named_with_its_row(folder: Path) -> None:
+def test_a_fault_of_a_row_is_named_with_its_row(folder):
     picture(folder.parent / "secret.png", colour="red", seed=1)
     os.mkfifo(folder / "pipe")
     (folder / "folder.png").mkdir()
@@ -67,7 +67,7 @@ def test_a_fault_of_a_row_is_named_with_its_row(folder: Path) -> None:
             refused()
 
 
-def test_many_faults_are_counted_and_the_first_listed(folder: Path) -> None:
+def test_many_faults_are_counted_and_the_first_listed(folder):
     rows = [(f"n{at}", "0.png", "1.png", "2.png", at) for at in range(1, 51)]
     data = read(write(folder / "questions.csv", CHOICES, rows))
     assert data.faults == 48 and len(data.problems) == 20
@@ -75,7 +75,7 @@ def test_many_faults_are_counted_and_the_first_listed(folder: Path) -> None:
         data.check()
 
 
-def test_faults_are_listed_by_row_and_a_row_of_another_width_shifts_no_number(folder: Path) -> None:
+def test_faults_are_listed_by_row_and_a_row_of_another_width_shifts_no_number(folder):
     rows = [GOOD[:3], GOOD, (*GOOD, "more"), changed("answer", 9), GOOD]
     found = faults(write(folder / "questions.csv", CHOICES, rows))
     assert list(found) == [1, 3, 4, 5] and "3 values" in found[1] and "'9'" in found[4] and "row 2" in found[5]
@@ -90,7 +90,7 @@ def error(path: Path, **options: object) -> str:
     return str(caught.value)
 
 
-def test_columns(folder: Path) -> None:
+def test_columns(folder):
     path = write(folder / "q.csv", ("reference", "alternative_1", "alternative_2", "anwser"), [GOOD[1:]])
     assert "choices" in error(path) and "answer" in error(path)
     assert "Did you mean 'anwser'?" in error(path, shape="choices")
@@ -132,12 +132,12 @@ TABLES = (
 )
 
 
-def test_whole_columns(folder: Path) -> None:
+def test_whole_columns(folder):
     for header, rows, words in TABLES:
         assert words in error(write(folder / "table.csv", header, rows))
 
 
-def test_probes(folder: Path) -> None:
+def test_probes(folder):
     header = ("image", "label", "split")
     rows = [("0.png", "a", "train"), ("1.png", "b", "train"), ("2.png", "c", "test"), ("3.png", "a", "tset")]
     found = faults(write(folder / "probe.csv", header, rows))
@@ -149,7 +149,7 @@ def test_probes(folder: Path) -> None:
     assert "1 row" in of(more).facts.notes
 
 
-def test_votes(folder: Path) -> None:
+def test_votes(folder):
     header = ("prompt", "alternative_1", "alternative_2", "votes_1", "votes_2")
     found = faults(write(folder / "v.csv", header, [("a", "0.png", "1.png", -1, 2), ("b", "0.png", "1.png", 1, 2)]))
     assert list(found) == [1] and "votes_1 is '-1'" in found[1]
@@ -157,7 +157,7 @@ def test_votes(folder: Path) -> None:
     assert "votes for 3" in error(write(folder / "v3.csv", (*header, "votes_3"), [("a", "0.png", "1.png", 2, 1, 1)]))
 
 
-def test_a_column_may_be_mapped_by_its_other_name_and_beside_a_base_name(folder: Path) -> None:
+def test_a_column_may_be_mapped_by_its_other_name_and_beside_a_base_name(folder):
     header = ("id", "left_vote", "right_vote", "votes", "ref_path", "left_path", "right_path", "prompt")
     path = write(folder / "data.csv", header, [(1, 0.0, 1.0, 7, "0.png", "1.png", "2.png", "a dog")])
     given = {"alternative_1": "left_path", "alternative_2": "right_path", "votes_1": "left_vote"}
@@ -168,7 +168,7 @@ def test_a_column_may_be_mapped_by_its_other_name_and_beside_a_base_name(folder:
     assert "no column 'votes'" in error(path, shape="votes", columns={**given, "votes": "right_vote"})
 
 
-def test_retrieval(folder: Path) -> None:
+def test_retrieval(folder):
     def made(queries: list[dict], corpus: list[dict], qrels: list[tuple]) -> Path:
         for name, rows in (("queries", queries), ("corpus", corpus)):
             (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -197,7 +197,7 @@ def test_retrieval(folder: Path) -> None:
     assert "is not a folder with corpus.jsonl" in error(folder / "queries.jsonl", shape="retrieval")
 
 
-def test_files_that_are_no_manifest(folder: Path) -> None:
+def test_files_that_are_no_manifest(folder):
     assert "none.csv" in error(folder / "none.csv")
     for name, content, words in (
         ("notes.txt", b"a", ".csv"),
@@ -210,7 +210,7 @@ def test_files_that_are_no_manifest(folder: Path) -> None:
         assert name in said and words in said, said
 
 
-def test_tables_of_other_programs(folder: Path) -> None:
+def test_tables_of_other_programs(folder):
     rows = [("a", "b", "3,5"), ("a", "c", "4"), ("a", "é", "1.204,5")]
     text = "\n".join(";".join(row) for row in [("first", "second", "score"), *rows])
     (folder / "excel.csv").write_bytes(text.encode("latin-1"))
@@ -221,7 +221,7 @@ def test_tables_of_other_programs(folder: Path) -> None:
     assert of(folder / "categories.parquet").facts.counts == "2 images of 2 classes"
 
 
-def test_folders(tmp_path: Path) -> None:
+def test_folders(tmp_path):
     assert "neither a manifest" in error(tmp_path)
     pictures(tmp_path / "flat", 2)
     assert "000.png" in error(tmp_path / "flat")
@@ -232,7 +232,7 @@ def test_folders(tmp_path: Path) -> None:
     assert "label is 'cat' in every row" in error(tmp_path / "single")
 
 
-def test_links_are_judged_by_where_they_lead(folder: Path, tmp_path: Path) -> None:
+def test_links_are_judged_by_where_they_lead(folder, tmp_path):
     outside = tmp_path / "outside"
     picture(outside / "x.png", colour="blue", seed=5)
     (folder / "inside.png").symlink_to(folder / "1.png")
@@ -250,7 +250,7 @@ def test_links_are_judged_by_where_they_lead(folder: Path, tmp_path: Path) -> No
     assert data.items()["default"].test.items.read(1) == (outside / "x.png").read_bytes()
 
 
-def test_an_image_that_cannot_be_decoded_is_named_by_row(folder: Path) -> None:
+def test_an_image_that_cannot_be_decoded_is_named_by_row(folder):
     for name, content in (("broken.png", b"no image at all"), ("notes.txt", b"a note"), ("empty.png", b"")):
         (folder / name).write_bytes(content)
         data = of(write(folder / "labels.csv", ("image", "label"), [("0.png", "a"), (name, "b")]))
@@ -258,7 +258,7 @@ def test_an_image_that_cannot_be_decoded_is_named_by_row(folder: Path) -> None:
         assert f"labels.csv, row 2, image {name}" in items.name(1) and items.read(1) == content
 
 
-def test_images_in_parquet(folder: Path, tmp_path: Path) -> None:
+def test_images_in_parquet(folder, tmp_path):
     files = [(folder / f"{at}.png").read_bytes() for at in range(3)]
     table = {"image": [{"bytes": data, "path": None} for data in files], "label": ["a", "b", "a"]}
     pq.write_table(pa.table(table), tmp_path / "hub.parquet")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import datasets
 import huggingface_hub
@@ -24,7 +23,7 @@ COMMIT = "c" * 40
 
 
 @pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def hub(tmp_path, monkeypatch):
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
     return tmp_path / "hub"
 
@@ -39,7 +38,7 @@ def from_cache(name: str, **options: object) -> OwnData:
     return read(name, source=Source(offline=True), **options)
 
 
-def test_a_table_with_train_and_test_is_a_probe(hub: Path) -> None:
+def test_a_table_with_train_and_test_is_a_probe(hub):
     tables = {("default", "train"): labelled(6), ("default", "test"): labelled(4, first=10)}
     hub_files.write(hub_files.snapshot(hub, "made/pets", COMMIT, {}), tables)
     data = from_cache("hub:made/pets", columns={"label": "fine"})
@@ -54,7 +53,7 @@ def test_a_table_with_train_and_test_is_a_probe(hub: Path) -> None:
     assert test.facts.counts == "4 images of 2 classes" and test.digest != data.digest
 
 
-def test_configurations_and_splits_are_named(hub: Path) -> None:
+def test_configurations_and_splits_are_named(hub):
     tables = {(config, split): labelled(4) for config in ("a", "b") for split in ("dev", "train")}
     hub_files.write(hub_files.snapshot(hub, "made/many", COMMIT, {}), tables)
     mapped = {"label": "fine"}
@@ -69,7 +68,7 @@ def test_configurations_and_splits_are_named(hub: Path) -> None:
     assert from_cache("hub:made/many/a:dev", columns=mapped).rows == 4
 
 
-def test_retrieval_in_three_configurations(hub: Path) -> None:
+def test_retrieval_in_three_configurations(hub):
     texts = {"_id": ["q1", "q2"], "text": ["a", "b"]}
     tables = {
         ("queries", "queries"): datasets.Dataset.from_dict(texts),
@@ -86,7 +85,7 @@ def test_retrieval_in_three_configurations(hub: Path) -> None:
     assert [side.tolist() for side in items.relevant] == [[0, 1], [0, 2], [1, 2]]
 
 
-def test_a_data_set_of_loose_files_whose_cache_is_of_links(hub: Path) -> None:
+def test_a_data_set_of_loose_files_whose_cache_is_of_links(hub):
     place = hub_files.snapshot(hub, "made/loose", COMMIT, {"README.md": ""})
     blobs = place.parent.parent / "blobs"
     for at in range(3):
@@ -98,7 +97,7 @@ def test_a_data_set_of_loose_files_whose_cache_is_of_links(hub: Path) -> None:
     assert data.problems == () and data.facts.counts == "3 images of 2 classes"
 
 
-def test_a_manifest_in_a_folder_of_data_sets_shows_no_other_data_set(tmp_path: Path) -> None:
+def test_a_manifest_in_a_folder_of_data_sets_shows_no_other_data_set(tmp_path):
     """Only a snapshot of the hub's cache has links to a folder beside it."""
     picture(tmp_path / "other" / "private" / "a.png", colour="red", seed=1)
     place = tmp_path / "made" / "loose"
@@ -111,7 +110,7 @@ def test_a_manifest_in_a_folder_of_data_sets_shows_no_other_data_set(tmp_path: P
     assert "leads out of the manifest's folder" in data.problems[2].what
 
 
-def test_a_run_of_it_is_recorded_at_its_commit_and_repeated_by_its_key(hub: Path, tmp_path: Path) -> None:
+def test_a_run_of_it_is_recorded_at_its_commit_and_repeated_by_its_key(hub, tmp_path):
     hub_files.write(hub_files.snapshot(hub, "made/pets", COMMIT, {}), {("default", "test"): labelled(6)})
     results = ("--results", str(tmp_path / "results"), "--offline")
     arguments = ("--data", "hub:made/pets", "--columns", "item=img,label=fine", "--models", "tiny")

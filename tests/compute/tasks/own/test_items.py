@@ -12,7 +12,7 @@ from tests.compute.tasks.own.drawn import COLOURS, faults, of, picture, pictures
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("own")
     pictures(folder / "images", 36)
     return folder
@@ -29,7 +29,7 @@ def shown(column: Column, folder: Path) -> list[str]:
     return [content if isinstance(content, str) else names[content] for content in contents]
 
 
-def test_choices(folder: Path) -> None:
+def test_choices(folder):
     header = ("reference", "alternative_1", "alternative_2", "alternative_3", "answer")
     rows = [(*map(image, (0, 1, 2, 3)), 3), (*map(image, (4, 5, 6, 7)), 1)]
     data = of(write(folder / "choices.csv", header, rows))
@@ -39,14 +39,14 @@ def test_choices(folder: Path) -> None:
     assert shown(made.alternatives[2], folder) == [image(3), image(7)] and shown(made.reference, folder)[1] == image(4)
 
 
-def test_texts_and_images_in_choices(folder: Path) -> None:
+def test_texts_and_images_in_choices(folder):
     header = ("reference", "alternative_1", "alternative_2", "answer")
     by_text = of(write(folder / "by-text.csv", header, [("a circle", image(0), image(1), 1)]))
     assert by_text.facts.category == "IT-2AFC" and by_text.facts.modalities == ("image", "text")
     assert of(write(folder / "of-texts.csv", header, [(image(0), "a", "b", 1)])).facts.category == "Text-2AFC"
 
 
-def test_answers_from_0_are_named_as_such(folder: Path) -> None:
+def test_answers_from_0_are_named_as_such(folder):
     header = ("reference", "alternative_1", "alternative_2", "answer")
     for answers, right, said in (((0, 1, 0), [0, 1, 0], True), ((1, 1, 2), [0, 0, 1], False)):
         data = of(write(folder / "q.csv", header, [(image(0), image(1), image(2), each) for each in answers]))
@@ -59,7 +59,7 @@ def test_answers_from_0_are_named_as_such(folder: Path) -> None:
     assert list(mixed) == [2] and "counts from 1" in mixed[2]
 
 
-def test_anchors_have_their_positive_at_any_place(folder: Path) -> None:
+def test_anchors_have_their_positive_at_any_place(folder):
     """In the layout of sentence-transformers."""
     header = ("anchor", "positive", "negative", "negative_2")
     rows = [tuple(map(image, range(at, at + 4))) for at in range(24)]
@@ -78,7 +78,7 @@ def test_anchors_have_their_positive_at_any_place(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("splits", [("test", "train", "test", "test"), ("train",) * 4])
-def test_the_table_of_nights(folder: Path, splits: tuple[str, ...]) -> None:
+def test_the_table_of_nights(folder, splits):
     votes = ("left_vote", "right_vote", "votes")
     header = ("id", *votes, "ref_path", "left_path", "right_path", "prompt", "split", "is_imagenet")
     given = [(0, 1, 7), (1, 0, 6), (1, 0, 6), (0, 1, 5)]
@@ -98,7 +98,7 @@ def test_the_table_of_nights(folder: Path, splits: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("name", ["metadata.jsonl", "captions.csv"])
-def test_captions_are_retrieval_both_ways(tmp_path: Path, name: str) -> None:
+def test_captions_are_retrieval_both_ways(tmp_path, name):
     pictures(tmp_path, 3)
     pairs = [("000.png", "a disc"), ("001.png", "a disc"), ("001.png", "a box"), ("002.png", "a cat")]
     pairs.append(pairs[0])  # which counts once
@@ -120,7 +120,7 @@ def test_captions_are_retrieval_both_ways(tmp_path: Path, name: str) -> None:
         assert matches == {pair if subset == "captions" else pair[::-1] for pair in pairs} and grade.tolist() == [1] * 4
 
 
-def test_votes_count_the_majority_and_leave_out_ties(folder: Path) -> None:
+def test_votes_count_the_majority_and_leave_out_ties(folder):
     header = ("prompt", "alternative_1", "alternative_2", "votes_1", "votes_2")
     votes = [(2, 2), (0, 0), (1, 0), (1, 3)]
     data = of(write(folder / "votes.csv", header, [("a", image(0), image(1), *each) for each in votes]))
@@ -132,7 +132,7 @@ def test_votes_count_the_majority_and_leave_out_ties(folder: Path) -> None:
     assert (of(of_image).shape.key, of(of_image).facts.category) == ("votes", "Img-2AFC")
 
 
-def test_odd_one_out_pairs_and_matches(folder: Path) -> None:
+def test_odd_one_out_pairs_and_matches(folder):
     header = ("member_1", "member_2", "member_3", "odd")
     odd = of(write(folder / "odd.csv", header, [(image(0), image(6), image(1), 3), (image(2), image(0), image(6), 1)]))
     assert odd.items()["default"].odd.tolist() == [2, 0] and odd.facts.chance == 1 / 3
@@ -150,7 +150,7 @@ def test_odd_one_out_pairs_and_matches(folder: Path) -> None:
     assert [shown(side, folder) for side in two.items()["default"].images] == [[image(0)], [image(1)]]
 
 
-def test_retrieval_in_beirs_layout(tmp_path: Path) -> None:
+def test_retrieval_in_beirs_layout(tmp_path):
     names = pictures(tmp_path / "images", 3)
     documents = [{"_id": f"d{at}", "title": "", "text": "", "image": f"images/{name}"} for at, name in enumerate(names)]
     documents.append({"_id": "t", "title": "red", "text": "a circle"})
@@ -179,7 +179,7 @@ def test_retrieval_in_beirs_layout(tmp_path: Path) -> None:
         ("ba\u0308r/\u00e9", "b\u00e4r\\e\u0301"),
     ],
 )
-def test_a_cell_that_names_a_file_is_that_file(tmp_path: Path, file: str, cell: str) -> None:
+def test_a_cell_that_names_a_file_is_that_file(tmp_path, file, cell):
     names = [picture(tmp_path / f"{colour}.png", colour=colour, seed=1) for colour in ("red", "blue")]
     (tmp_path / file).parent.mkdir(exist_ok=True)
     (tmp_path / names[0]).rename(tmp_path / file)
@@ -188,7 +188,7 @@ def test_a_cell_that_names_a_file_is_that_file(tmp_path: Path, file: str, cell: 
     assert data.items()["default"].test.items.read(0) == (tmp_path / file).read_bytes()
 
 
-def test_folders_of_images_by_class(tmp_path: Path) -> None:
+def test_folders_of_images_by_class(tmp_path):
     for split, count in (("train", 2), ("test", 3)):
         for at, name in enumerate(("few_shapes", "many_shapes")):
             for number in range(count):

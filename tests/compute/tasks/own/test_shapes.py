@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-from pathlib import Path
 
 from compute.paths import DOCS
 from compute.tasks.own import layout, shapes
@@ -14,7 +13,7 @@ ROWS = re.findall(r"^\| `([a-z-]+)` \|.*\| (`.*`) \|$", (DOCS / "your-data.md").
 EXAMPLES = {key: cells.strip("`").split("`` ``") for key, cells in ROWS}
 
 
-def test_the_example_has_the_columns_of_its_shape() -> None:
+def test_the_example_has_the_columns_of_its_shape():
     assert tuple(EXAMPLES) == shapes.KEYS
     for shape in SHAPES:
         if shape is shapes.RETRIEVAL:
@@ -27,7 +26,7 @@ def test_the_example_has_the_columns_of_its_shape() -> None:
         assert told is shape or (shape in (shapes.CLUSTERING, shapes.NEIGHBOURS) and told is shapes.CLASSIFICATION)
 
 
-def test_the_example_of_retrieval_is_read(tmp_path: Path) -> None:
+def test_the_example_of_retrieval_is_read(tmp_path):
     for line in EXAMPLES["retrieval"]:
         name, _, content = line.partition(": ")
         path = tmp_path / name

@@ -62,7 +62,7 @@ def templates(logistics: dict) -> datasets.Dataset:
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(tmp_path):
     write(
         tmp_path / "feiziaarash/pairbench",
         {

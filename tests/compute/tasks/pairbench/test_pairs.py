@@ -33,7 +33,7 @@ def made(folder: Path, out: Path, *, seed: int = 0, splits=IMAGE_SPLITS) -> mani
 
 
 @pytest.fixture
-def written(tmp_path) -> manifest.Manifest:
+def written(tmp_path):
     return made(folder_of(tmp_path / "images", 6), tmp_path / "pairs.parquet")
 
 

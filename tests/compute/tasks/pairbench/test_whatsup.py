@@ -57,7 +57,7 @@ def test_counts_are_those_of_table_8(tmp_path):
 
 
 @pytest.fixture
-def written(tmp_path) -> manifest.Manifest:
+def written(tmp_path):
     return made(table_of(tmp_path, [4, 4, 3]), tmp_path / "pairs.parquet")
 
 

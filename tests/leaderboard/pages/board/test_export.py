@@ -22,7 +22,7 @@ def rows_of(suite_cache: SuiteCache, suite: str, count: int) -> list[str]:
     return [row.id for row in suite_cache.table(suite).rows][:count]
 
 
-def test_a_markdown_table_of_nasty_titles_keeps_its_shape(suite_cache: SuiteCache) -> None:
+def test_a_markdown_table_of_nasty_titles_keeps_its_shape(suite_cache):
     table = suite_cache.table("unisim-core")
     rows, models = rows_of(suite_cache, "unisim-core", len(NASTY)), table.models.copy()
     for row, text in zip(rows, NASTY, strict=True):
@@ -35,7 +35,7 @@ def test_a_markdown_table_of_nasty_titles_keeps_its_shape(suite_cache: SuiteCach
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "json"])
-def test_everything_is_one_row_a_score(suite_cache: SuiteCache, form: str) -> None:
+def test_everything_is_one_row_a_score(suite_cache, form):
     name, path = export.everything(suite_cache.db, form=form)
     content = path.read_bytes()
     assert name == f"likeness-scores.{form}" and len(content) > 10000
@@ -46,7 +46,7 @@ def test_everything_is_one_row_a_score(suite_cache: SuiteCache, form: str) -> No
     assert frame["value"].sum() == pytest.approx(scores["value"].sum())
 
 
-def test_marks_stand_beside_every_figure(suite_cache: SuiteCache) -> None:
+def test_marks_stand_beside_every_figure(suite_cache):
     table, ranked = suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core")
     rows, columns = [row.id for row in table.rows], [column.key for column in table.columns]
     frame = export.view_frame(table, ranked, rows=rows, columns=[*columns, "IQA"])
@@ -65,7 +65,7 @@ def test_marks_stand_beside_every_figure(suite_cache: SuiteCache) -> None:
         assert any(behind)
 
 
-def test_a_changed_mean_is_said_in_every_file(suite_cache: SuiteCache) -> None:
+def test_a_changed_mean_is_said_in_every_file(suite_cache):
     """Files for programs have the rule and the suite's own rank in each row; those for people say it in the caption."""
     table, own = suite_cache.table("mieb"), suite_cache.ranked("mieb")
     chosen = dict.fromkeys(table.scores.categories, 0.0) | {"Retrieval": 1.0, "Multilingual Retrieval": 1.0}

@@ -67,7 +67,7 @@ def made(suite_cache: SuiteCache, suite: str, *, columns: list[str], form: str =
 
 
 @pytest.mark.parametrize("suite", ["unisim-core", "pairbench", "mieb", "cfred-coco", "mini"])
-def test_every_view_is_a_table_with_rules_label_and_caption(suite_cache: SuiteCache, suite: str) -> None:
+def test_every_view_is_a_table_with_rules_label_and_caption(suite_cache, suite):
     table = suite_cache.table(suite)
     keys = [column.key for column in (*table.category_columns, *table.columns)]
     source = made(suite_cache, suite, columns=keys)
@@ -77,7 +77,7 @@ def test_every_view_is_a_table_with_rules_label_and_caption(suite_cache: SuiteCa
     assert latex.text(str(table.suite["title"])) in caption
 
 
-def test_it_has_the_columns_of_the_board_under_short_titles(suite_cache: SuiteCache) -> None:
+def test_it_has_the_columns_of_the_board_under_short_titles(suite_cache):
     table, ranked = suite_cache.table("mieb"), suite_cache.ranked("mieb")
     rows = [table.rows[at].id for at in table.rows_of("imported") if ranked.rank[at] > 0]
     columns = [column.key for column in table.category_columns]
@@ -99,7 +99,7 @@ def test_it_has_the_columns_of_the_board_under_short_titles(suite_cache: SuiteCa
     assert heads(beside=())[1:4] == ["Clustering", "Compos.", "Docs"]
 
 
-def test_the_best_is_bold_and_a_doubtful_figure_never_is(suite_cache: SuiteCache) -> None:
+def test_the_best_is_bold_and_a_doubtful_figure_never_is(suite_cache):
     """The best figures of every second column are doubted: there the next best is bold."""
     table, ranked = suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core")
     shown = np.round(100 * table.scores.values, 1)
@@ -120,7 +120,7 @@ def test_the_best_is_bold_and_a_doubtful_figure_never_is(suite_cache: SuiteCache
             assert ("?" in cell) == (doubt[at] and not np.isnan(values[at])), cell
 
 
-def test_a_mean_of_some_tasks_is_never_the_best(suite_cache: SuiteCache) -> None:
+def test_a_mean_of_some_tasks_is_never_the_best(suite_cache):
     """In MIEB's Retrieval the highest mean is that of a model with one of 45 tasks."""
     table, ranked = suite_cache.table("mieb"), suite_cache.ranked("mieb")
     rows = [table.rows[row].id for row in table.rows_of("imported")]
@@ -130,7 +130,7 @@ def test_a_mean_of_some_tasks_is_never_the_best(suite_cache: SuiteCache) -> None
     assert bold == [rf"\textbf{{{100 * np.nanmax(whole):.1f}}}"]
 
 
-def test_nasty_texts_stay_text() -> None:
+def test_nasty_texts_stay_text():
     rows = [[text, "1.5", "-2.0†"] for text in NASTY]
     best = [[False, True, False]] * len(rows)
     source = latex.table(["a & b", "n_1", "%"], rows, best=best, caption=" ".join(NASTY), label="tab:x-1")

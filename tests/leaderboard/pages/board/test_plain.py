@@ -10,12 +10,11 @@ import pytest
 
 from compute.catalog import shipped
 from leaderboard.data import payload
-from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.board.page import HOME, MOST_PLAIN, plain
 
 
 @pytest.mark.parametrize("suite", [suite.key for suite in shipped().suites])
-def test_its_rows_are_the_best_of_the_ranking(suite_cache: SuiteCache, suite: str) -> None:
+def test_its_rows_are_the_best_of_the_ranking(suite_cache, suite):
     markup = plain(SimpleNamespace(db=suite_cache.db, suite_cache=suite_cache), suite)
     table = suite_cache.table(suite)
     ranking = payload.ranking(table, suite_cache.ranked(suite))
@@ -32,6 +31,6 @@ def test_its_rows_are_the_best_of_the_ranking(suite_cache: SuiteCache, suite: st
     assert markup.count("<noscript>") == 1 and f"board?suite={suite}" in markup and "<script" not in markup
 
 
-def test_an_unknown_suite_gives_the_one_that_the_board_opens_on(suite_cache: SuiteCache) -> None:
+def test_an_unknown_suite_gives_the_one_that_the_board_opens_on(suite_cache):
     site = SimpleNamespace(db=suite_cache.db, suite_cache=suite_cache)
     assert plain(site, '"><script>') == plain(site, "") == plain(site, HOME)

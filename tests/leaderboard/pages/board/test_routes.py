@@ -6,25 +6,22 @@ import errno
 import io
 import json
 import os
-from pathlib import Path
 
 import duckdb
 import pandas as pd
 import pytest
-from starlette.testclient import TestClient
 
 from compute.types import BadInput
 from leaderboard.data.mean_rule import choice
-from leaderboard.data.suite_cache import SuiteCache
 from tests.leaderboard.served import client as client_of
 
 
 @pytest.fixture(scope="module")
-def client(suite_cache: SuiteCache) -> TestClient:
+def client(suite_cache):
     return client_of(suite_cache, raises=False)
 
 
-def test_the_bytes_are_compressed_once_and_known_again(client: TestClient) -> None:
+def test_the_bytes_are_compressed_once_and_known_again(client):
     packed = client.get("/data/board/mieb", headers={"accept-encoding": "br"})
     plain = client.get("/data/board/mieb", headers={"accept-encoding": "identity"})
     assert packed.headers["content-encoding"] == "br" and "content-encoding" not in plain.headers
@@ -34,7 +31,7 @@ def test_the_bytes_are_compressed_once_and_known_again(client: TestClient) -> No
     assert (again.status_code, again.content) == (304, b"")
 
 
-def test_weights_and_coverage_change_the_ranking(client: TestClient) -> None:
+def test_weights_and_coverage_change_the_ranking(client):
     usual = client.get("/data/rank/unisim-core").json()
     weighed = client.get("/data/rank/unisim-core?w=IQA:5,Img-2AFC:0").json()
     assert weighed["rank"] != usual["rank"] and set(weighed["rank"]) <= {
@@ -75,7 +72,7 @@ def test_weights_and_coverage_change_the_ranking(client: TestClient) -> None:
         "/data/board/%3Cscript%3E",
     ],
 )
-def test_nonsense_is_one_plain_line(client: TestClient, path: str) -> None:
+def test_nonsense_is_one_plain_line(client, path):
     answer = client.get(path)
     assert answer.status_code == 400, answer.text
     said = answer.json()
@@ -100,13 +97,13 @@ def test_nonsense_is_one_plain_line(client: TestClient, path: str) -> None:
     ],
     ids=lambda body: f"{body[:30]!r}",
 )
-def test_a_wrong_export_is_one_plain_line(client: TestClient, body: bytes) -> None:
+def test_a_wrong_export_is_one_plain_line(client, body):
     answer = client.post("/export/board/unisim-core", content=body)
     assert answer.status_code == 400, answer.text
     assert "\n" not in answer.json()["error"]
 
 
-def test_an_export_has_a_name_and_opens(client: TestClient, suite_cache: SuiteCache) -> None:
+def test_an_export_has_a_name_and_opens(client, suite_cache):
     rows = [row.id for row in suite_cache.table("unisim-core").rows][:5][::-1]
     body = {"format": "csv", "rows": rows, "columns": ["IQA", "unisim/nights"], "query": "w=IQA:2"}
     answer = client.post("/export/board/unisim-core", content=json.dumps(body))
@@ -118,16 +115,14 @@ def test_an_export_has_a_name_and_opens(client: TestClient, suite_cache: SuiteCa
     pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(parquet))[shown], frame[shown], check_dtype=False)
 
 
-def test_everything_is_the_database_itself(client: TestClient, suite_cache: SuiteCache, tmp_path: Path) -> None:
+def test_everything_is_the_database_itself(client, suite_cache, tmp_path):
     (tmp_path / "copy.duckdb").write_bytes(client.get("/export/everything?format=duckdb").content)
     with duckdb.connect(str(tmp_path / "copy.duckdb"), read_only=True) as copy:
         wanted = copy.execute("SELECT count(*) FROM leaderboard_scores").fetchone()[0]
     assert wanted == len(suite_cache.db.ask("SELECT * FROM leaderboard_scores"))
 
 
-def test_a_full_disk_is_no_fault_of_the_visitor_and_leaves_no_draft(
-    suite_cache: SuiteCache, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_no_fault_of_the_visitor_and_leaves_no_draft(suite_cache, monkeypatch):
     def full(handle: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -140,7 +135,7 @@ def test_a_full_disk_is_no_fault_of_the_visitor_and_leaves_no_draft(
     assert set(folder.iterdir()) == before
 
 
-def test_a_cell_links_its_sources(client: TestClient) -> None:
+def test_a_cell_links_its_sources(client):
     """A paper's table to the paper, also a printed mean; a public result to its file at the commit that was read."""
     model, paper = "google/siglip-so400m-patch14-384", "https://arxiv.org/abs/2504.10471"
     cell = client.get(f"/data/cell/mieb?row={model}~imported&column=mieb/stl10").json()
@@ -154,7 +149,7 @@ def test_a_cell_links_its_sources(client: TestClient) -> None:
     assert {source["url"] for source in mean["sources"]} <= {paper}
 
 
-def test_the_choice_of_an_address_is_the_same_whatever_its_order() -> None:
+def test_the_choice_of_an_address_is_the_same_whatever_its_order():
     assert choice("w=B:2,A:0.5&coverage=0.5&tasks=x,y") == choice("tasks=y,x&coverage=.5&w=A:.5,B:2")
     assert choice("") == ((), None, None)
     with pytest.raises(BadInput):

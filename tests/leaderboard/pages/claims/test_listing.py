@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from starlette.testclient import TestClient
 
-from leaderboard.data.suite_cache import SuiteCache
 from tests.leaderboard.served import client as client_of
 
 
 @pytest.fixture(scope="module")
-def client(suite_cache: SuiteCache) -> TestClient:
+def client(suite_cache):
     return client_of(suite_cache, raises=False)
 
 

@@ -27,7 +27,7 @@ def line(*values: tuple[float, float, float], kind: str = "task") -> ComparedLin
     )
 
 
-def test_everything_lies_on_the_axis_between_its_ticks() -> None:
+def test_everything_lies_on_the_axis_between_its_ticks():
     draw = random.Random(3)
     for _ in range(300):
         size = 10 ** draw.uniform(-3, 3)
@@ -42,7 +42,7 @@ def test_everything_lies_on_the_axis_between_its_ticks() -> None:
         assert shown == pytest.approx(on.ticks, abs=1e-9 * size) and len(set(texts)) == len(texts)
 
 
-def test_marks_stand_where_their_values_are() -> None:
+def test_marks_stand_where_their_values_are():
     lines = [line((40.0, 35.0, 45.0), (60.0, NAN, NAN), (NAN, NAN, NAN))]
     on = axis(lines)
     bell = dumbbell(lines[0], ("A", "B", "C"), on=on)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import pytest
@@ -25,8 +24,8 @@ def drawn(suite_cache: SuiteCache, *models: str, suite: str = "", origin: str = 
 
 
 def test_two_models_have_a_sentence_a_verdict_a_chart_a_category_and_their_tasks_by_difference(
-    suite_cache: SuiteCache,
-) -> None:
+    suite_cache,
+):
     markup = drawn(suite_cache, SIGLIP, EVA)
     words, table = text(markup), suite_cache.table("mieb")
     assert re.search(r"SigLIP SO400M/14 384 px is ahead in .+; .+ not significant in \d categories, of unknown", words)
@@ -44,7 +43,7 @@ def test_two_models_have_a_sentence_a_verdict_a_chart_a_category_and_their_tasks
     assert len(means) == 1 + charts and means[1:] == sorted(means[1:], reverse=True)
 
 
-def test_the_suite_and_the_origin_are_those_with_most_shared_tasks(suite_cache: SuiteCache) -> None:
+def test_the_suite_and_the_origin_are_those_with_most_shared_tasks(suite_cache):
     usual = drawn(suite_cache, SIGLIP, CLIP)
     assert "board?suite=mieb&amp;select=" in usual and f"{SIGLIP}~imported" in usual
     assert "board?suite=unisim-core&amp;" in drawn(suite_cache, "google/siglip-so400m-patch14-224", OTHER)
@@ -61,7 +60,7 @@ def test_the_suite_and_the_origin_are_those_with_most_shared_tasks(suite_cache: 
         drawn(suite_cache, "dreamsim-ensemble", "black-forest-labs/flux.1-dev")
 
 
-def test_weights_language_and_column_are_as_the_address_of_the_board_writes_them(suite_cache: SuiteCache) -> None:
+def test_weights_language_and_column_are_as_the_address_of_the_board_writes_them(suite_cache):
     assert "Your mean: without Clustering" in drawn(suite_cache, SIGLIP, EVA, w="Clustering:0")
     assert "Swahili" in drawn(suite_cache, SIGLIP, CLIP, suite="mieb", language="swa")
     by = drawn(suite_cache, SIGLIP, EVA, by="Clustering", w="Retrieval:2")
@@ -74,13 +73,13 @@ def test_weights_language_and_column_are_as_the_address_of_the_board_writes_them
         drawn(suite_cache, SIGLIP, EVA, w="Clustering:x")
 
 
-def test_generators_are_compared_by_people(suite_cache: SuiteCache) -> None:
+def test_generators_are_compared_by_people(suite_cache):
     first, second = (row.model for row in suite_cache.table("cfred-coco").rows[:2])
     words = text(drawn(suite_cache, first, second, suite="cfred-coco"))
     assert "whether by chance is unknown, because the paper prints" in words and "Compared by" in words
 
 
-def test_fewer_than_two_models_get_pairs_to_begin_with(site: SimpleNamespace) -> None:
+def test_fewer_than_two_models_get_pairs_to_begin_with(site):
     markup = str(start(site.suite_cache))
     assert markup.count('<a href="compare?models=') == len(READY)
     one = drawn(site.suite_cache, SIGLIP)

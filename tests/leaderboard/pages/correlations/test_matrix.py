@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,23 +16,23 @@ from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.correlations import matrix as correlation_matrix
 from leaderboard.pages.correlations import query as correlation_query
 from leaderboard.pages.correlations.axes import gather
-from leaderboard.pages.correlations.matrix import CorrelationMatrix, matrix_of
+from leaderboard.pages.correlations.matrix import matrix_of
 from leaderboard.pages.correlations.query import CorrelationQuery, read
 from leaderboard.pages.correlations.routes import rows
 
 
 @pytest.fixture(scope="module")
-def suite_cache(database: Path) -> SuiteCache:
+def suite_cache(database):
     return SuiteCache(Database(database))
 
 
 @pytest.fixture(scope="module")
-def matrices(suite_cache: SuiteCache) -> Callable[[CorrelationQuery], CorrelationMatrix]:
+def matrices(suite_cache):
     return partial(matrix_of, suite_cache)
 
 
 @pytest.fixture(scope="module")
-def parameters(suite_cache: SuiteCache):
+def parameters(suite_cache):
     return correlation_query.parameters(suites=suite_cache.db.query("suites")["key"])
 
 
@@ -42,7 +40,7 @@ def parameters(suite_cache: SuiteCache):
     ("preset", "group", "models"),
     [("unisim-3a", "General-purpose models", 12), ("unisim-3b", "Specialized models", 8)],
 )
-def test_figure_3_is_what_the_claims_recompute(matrices, parameters, preset: str, group: str, models: int) -> None:
+def test_figure_3_is_what_the_claims_recompute(matrices, parameters, preset, group, models):
     matrix = matrices(read(parameters, {"preset": preset}))
     with claims.printed_tables() as tables:
         claims.read_paper("unisim", tables)
@@ -58,7 +56,7 @@ def test_figure_3_is_what_the_claims_recompute(matrices, parameters, preset: str
 @pytest.mark.parametrize(
     ("method", "reference"), [("kendall", stats.kendalltau), ("spearman", stats.spearmanr), ("pearson", stats.pearsonr)]
 )
-def test_every_cell_is_scipys(matrices, method: str, reference) -> None:
+def test_every_cell_is_scipys(matrices, method, reference):
     matrix = matrices(CorrelationQuery(suites=("pairbench",), level="tasks", method=method))
     axes = matrix.table.axes
     turned = matrix.table.scores.values * [1 if axis.higher else -1 for axis in axes]
@@ -74,7 +72,7 @@ def test_every_cell_is_scipys(matrices, method: str, reference) -> None:
     assert compared > 100
 
 
-def test_lower_is_better_columns_are_turned(matrices) -> None:
+def test_lower_is_better_columns_are_turned(matrices):
     matrix = matrices(CorrelationQuery(suites=("cfred-hpdv2",), level="tasks", method="pearson"))
     lower = [axis.key for axis in matrix.table.axes if not axis.higher]
     people = next(axis.key for axis in matrix.table.axes if axis.higher and axis.group == "People")
@@ -83,7 +81,7 @@ def test_lower_is_better_columns_are_turned(matrices) -> None:
     assert pair.r == pytest.approx(-stats.pearsonr(*pair.values.T).statistic, abs=1e-9)
 
 
-def test_one_origin_at_a_time_and_one_row_a_model(matrices, suite_cache) -> None:
+def test_one_origin_at_a_time_and_one_row_a_model(matrices, suite_cache):
     matrix = matrices(CorrelationQuery(suites=("mieb",), level="tasks"))
     assert matrix.table.shown_origins == ["imported"]
     everything = matrices(CorrelationQuery(suites=("mieb",), level="tasks", origin="all"))
@@ -92,7 +90,7 @@ def test_one_origin_at_a_time_and_one_row_a_model(matrices, suite_cache) -> None
         matrices(CorrelationQuery(suites=("mieb",), origin="computed"))
 
 
-def test_too_few_models_is_blank_with_the_reason(matrices, suite_cache) -> None:
+def test_too_few_models_is_blank_with_the_reason(matrices, suite_cache):
     query = CorrelationQuery(suites=("unisim-core", "unisim-ood", "pairbench"), origin="all", minimum=4, order="paper")
     matrix = matrices(query)
     img, coco = (matrix.index(key) for key in ("unisim-core:Img-2AFC", "pairbench:COCO"))
@@ -113,5 +111,5 @@ def test_too_few_models_is_blank_with_the_reason(matrices, suite_cache) -> None:
     ],
     ids=["without published scores", "two suites", "the default"],
 )
-def test_a_view_opens_on_the_scores_that_its_suites_have(suite_cache, parameters, address, origins) -> None:
+def test_a_view_opens_on_the_scores_that_its_suites_have(suite_cache, parameters, address, origins):
     assert gather(suite_cache, read(parameters, address)).shown_origins == origins

@@ -7,7 +7,7 @@ import numpy as np
 from compute.analysis.correlation import extreme_pairs
 
 
-def test_no_pair_is_extreme_by_its_correlation_alone() -> None:
+def test_no_pair_is_extreme_by_its_correlation_alone():
     """A correlation of 0.99 over ten models is less sure than one of 0.95 over a hundred."""
     from compute.analysis.correlation import Correlation, interval
 

@@ -28,13 +28,13 @@ TESTED = ("unisim-core", "unisim-ood", "pairbench")  # suites whose differences 
 
 
 @pytest.fixture(scope="session")
-def suite_cache(papers_cache: SuiteCache) -> SuiteCache:
+def suite_cache(papers_cache):
     """The papers' figures alone, of which these tests are."""
     return papers_cache
 
 
 @pytest.fixture(scope="session")
-def suite_fronts(suite_cache: SuiteCache) -> SuiteFronts:
+def suite_fronts(suite_cache):
     return SuiteFronts(suite_cache)
 
 
@@ -60,9 +60,7 @@ def better_than(suite_cache: SuiteCache, suite: str) -> dict[str, set[str]]:
     ("suite", "axis"),
     [*((suite, SIZE) for suite in TESTED), ("unisim-core", MEMORY), ("unisim-core", DIMENSION), ("pairbench", AGE)],
 )
-def test_off_the_front_is_who_is_significantly_worse_than_a_cheaper_model(
-    suite_fronts: SuiteFronts, suite: str, axis: str
-) -> None:
+def test_off_the_front_is_who_is_significantly_worse_than_a_cheaper_model(suite_fronts, suite, axis):
     suite_front, better = get(suite_fronts, suite, axis=axis), better_than(suite_fronts.suite_cache, suite)
     facts = suite_fronts.suite_cache.table(suite).models
     cost = facts[COSTS[axis]].replace("", None)
@@ -80,7 +78,7 @@ def test_off_the_front_is_who_is_significantly_worse_than_a_cheaper_model(
         assert point.state == (OFF if beaten_by else ON)
 
 
-def test_where_nothing_can_be_tested_nothing_is_on_or_off(suite_fronts: SuiteFronts) -> None:
+def test_where_nothing_can_be_tested_nothing_is_on_or_off(suite_fronts):
     """MIEB's paper prints means in place of some figures: no difference of two means has a known error."""
     suite_front = get(suite_fronts, "mieb")
     assert {point.state for point in suite_front.points} == {UNKNOWN, ""}
@@ -96,7 +94,7 @@ def test_where_nothing_can_be_tested_nothing_is_on_or_off(suite_fronts: SuiteFro
     assert get(suite_fronts, "mieb", category="Retrieval").of(ON) == []
 
 
-def test_a_category_s_score_is_its_mean_on_the_board(suite_fronts: SuiteFronts) -> None:
+def test_a_category_s_score_is_its_mean_on_the_board(suite_fronts):
     table, ranked = suite_fronts.suite_cache.table("mieb"), suite_fronts.suite_cache.ranked("mieb")
     category = "Visual STS (en)"
     code = table.scores.categories.index(category)
@@ -111,7 +109,7 @@ def test_a_category_s_score_is_its_mean_on_the_board(suite_fronts: SuiteFronts) 
 # ---- the calculator
 
 
-def test_a_suite_is_counted_with_what_its_tasks_share_once_and_takes_hours_by_the_rate() -> None:
+def test_a_suite_is_counted_with_what_its_tasks_share_once_and_takes_hours_by_the_rate():
     lite, source = suite_items("mieb-lite"), Source(offline=True)
     needs = [tasks.needs(task, source=source) for task in shipped().tasks if "mieb-lite" in task.suites]
     assert max(need.images or 0 for need in needs) < lite.images < sum(need.images or 0 for need in needs)
@@ -137,7 +135,7 @@ def passes_in_folders() -> dict[tuple[str, str], set[tuple[int, float]]]:
     return out
 
 
-def test_a_time_is_that_of_all_passes_each_counted_once(suite_fronts: SuiteFronts) -> None:
+def test_a_time_is_that_of_all_passes_each_counted_once(suite_fronts):
     times, passes = suite_fronts.suite_cache.db.query("image_times"), passes_in_folders()
     assert {(row.model, row.device) for row in times.itertuples()} == set(passes) and len(passes) >= 3
     for row in times.itertuples():
@@ -150,7 +148,7 @@ def test_a_time_is_that_of_all_passes_each_counted_once(suite_fronts: SuiteFront
 # ---- errors, names, pictures
 
 
-def test_suites_that_people_rank_have_no_front(suite_fronts: SuiteFronts) -> None:
+def test_suites_that_people_rank_have_no_front(suite_fronts):
     assert not {"cfred-hpdv2", "mini-generators"} & set(suite_fronts.suites()["key"])
     with pytest.raises(BadInput, match="no scores that make a mean"):
         get(suite_fronts, "cfred-hpdv2")
@@ -159,7 +157,7 @@ def test_suites_that_people_rank_have_no_front(suite_fronts: SuiteFronts) -> Non
 
 
 @pytest.mark.parametrize("suite", ["unisim-core", "unisim-ood", "pairbench", "mieb", "mini", "mini-pairs"])
-def test_the_board_and_the_models_own_pages_mark_the_same_front(suite_fronts: SuiteFronts, suite: str) -> None:
+def test_the_board_and_the_models_own_pages_mark_the_same_front(suite_fronts, suite):
     table, ranked = suite_fronts.suite_cache.table(suite), suite_fronts.suite_cache.ranked(suite)
     points = get(suite_fronts, suite).points
     on = {point.model for point in points if point.state == ON}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
 from html import unescape
@@ -54,7 +53,7 @@ def body(judgments: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 @pytest.fixture
-def client() -> Callable[..., TestClient]:
+def client():
     def made(folder: StudyFolder | None = None, key: str = "") -> TestClient:
         site = SimpleNamespace(study=folder, study_key=key, guard=partial(guarded, snapshot=nullcontext))
         return TestClient(Starlette(routes=routes.routes(site)), raise_server_exceptions=False)
@@ -63,7 +62,7 @@ def client() -> Callable[..., TestClient]:
 
 
 @pytest.fixture
-def live(monkeypatch: pytest.MonkeyPatch) -> Live:
+def live(monkeypatch):
     live = Live()
     metrics = [live.roster.row(key) for key in ("colour-histogram", "ssim")]
     monkeypatch.setattr(studies.Studies, "_models", lambda self, kind: metrics)
@@ -82,9 +81,7 @@ def payload(**changes: Any) -> dict[str, Any]:
     return {"session": SESSION, "source": "upload", "kind": "image", "seed": 5} | changes
 
 
-def test_a_visitor_s_images_become_a_study_in_turns_and_are_dropped(
-    live: Live, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_visitor_s_images_become_a_study_in_turns_and_are_dropped(live, monkeypatch):
     monkeypatch.setattr(studies, "TURN", 0.0)
     making = studies.Studies(live)
     file = live.uploads.add_file(SESSION, packed(IMAGES | {"broken.png": b"nothing"}))
@@ -99,7 +96,7 @@ def test_a_visitor_s_images_become_a_study_in_turns_and_are_dropped(
         making.turn(payload(), None)
 
 
-def test_the_photographs_study_is_made_once_for_everyone(live: Live) -> None:
+def test_the_photographs_study_is_made_once_for_everyone(live):
     making = studies.Studies(live)
     first = made(making, payload(source="photographs", kind="text"))
     other = making.turn(payload(source="photographs", kind="text", session="b" * 32, seed=6), None)
@@ -107,14 +104,12 @@ def test_the_photographs_study_is_made_once_for_everyone(live: Live) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"kind": "video"}, {"seed": -1}, {"seed": "1"}, {"file": "none"}, {"session": "x"}])
-def test_a_request_that_no_page_sends_is_refused(live: Live, wrong: dict[str, Any]) -> None:
+def test_a_request_that_no_page_sends_is_refused(live, wrong):
     with pytest.raises(BadInput):
         studies.Studies(live).turn(payload(**wrong), None)
 
 
-def test_a_sender_has_one_study_made_at_a_time_and_one_that_is_not_fed_waits(
-    live: Live, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sender_has_one_study_made_at_a_time_and_one_that_is_not_fed_waits(live, monkeypatch):
     monkeypatch.setattr(studies, "TURN", 0.0)
     monkeypatch.setattr(studies, "sender", lambda request: request)
     making = studies.Studies(live)
@@ -148,7 +143,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_a_table_gives_prompts_or_questions_of_its_own_kind(table: str) -> None:
+def test_a_table_gives_prompts_or_questions_of_its_own_kind(table):
     folder = {f"folder/{name}": data for name, data in IMAGES.items()}
     found = studies.uploaded(packed(folder | {"folder/manifest.csv": table.encode()}), kind="image")
     kind, questions = TABLES[table]
@@ -166,12 +161,12 @@ def test_a_table_gives_prompts_or_questions_of_its_own_kind(table: str) -> None:
     ],
     ids=["images", "tables", "columns"],
 )
-def test_a_zip_out_of_bounds_is_refused(files: dict[str, bytes]) -> None:
+def test_a_zip_out_of_bounds_is_refused(files):
     with pytest.raises(BadInput):
         studies.uploaded(packed(files), kind="text")
 
 
-def test_a_report_ranks_models_and_hands_out_the_votes(client: Callable[..., TestClient]) -> None:
+def test_a_report_ranks_models_and_hands_out_the_votes(client):
     answer = client().post("/eyes/report", json=body(judged(count=23))).json()
     assert "SSIM agrees" in answer["html"] and "likeness run" in answer["html"] and "--tune" not in answer["html"]
     assert "<b>hostile" not in answer["html"] and "<i>note" not in answer["html"]
@@ -193,9 +188,7 @@ def test_a_report_ranks_models_and_hands_out_the_votes(client: Callable[..., Tes
         json.dumps(body(judged(count=5))).encode(),
     ],
 )
-def test_what_is_not_enough_or_not_of_this_page_gets_a_sentence(
-    client: Callable[..., TestClient], tmp_path: Path, path: str, sent: bytes
-) -> None:
+def test_what_is_not_enough_or_not_of_this_page_gets_a_sentence(client, tmp_path, path, sent):
     answer = client(folder(tmp_path)).post(f"/eyes/{path}", content=sent)
     if path == "order?seed=1" and b"judgments" in sent:
         assert answer.status_code == 200
@@ -203,7 +196,7 @@ def test_what_is_not_enough_or_not_of_this_page_gets_a_sentence(
     assert answer.status_code == 400 and "Something failed" not in answer.json()["error"]
 
 
-def test_a_saved_study_goes_on_with_its_rater_or_begins_for_another(client: Callable[..., TestClient]) -> None:
+def test_a_saved_study_goes_on_with_its_rater_or_begins_for_another(client):
     sent = body(judged(count=5, rater="ann", seed=7))
     same = client().post("/eyes/order?seed=9", json=sent).json()
     assert (same["rater"], same["seed"], same["source"], len(same["judgments"])) == ("ann", 7, "upload", 5)
@@ -221,9 +214,7 @@ def folder(path: Path) -> StudyFolder:
     return made
 
 
-def test_a_folder_s_study_is_asked_about_and_its_answers_are_on_disk(
-    client: Callable[..., TestClient], tmp_path: Path
-) -> None:
+def test_a_folder_s_study_is_asked_about_and_its_answers_are_on_disk(client, tmp_path):
     study = folder(tmp_path)
     app = client(study)
     facts = app.get("/eyes/study").json()
@@ -236,7 +227,7 @@ def test_a_folder_s_study_is_asked_about_and_its_answers_are_on_disk(
     assert study.judgments() == [Judgment(**answer)] and len(app.get("/eyes/study").json()["judgments"]) == 1
 
 
-def test_the_host_s_study_is_nobody_s_without_its_key(client: Callable[..., TestClient], tmp_path: Path) -> None:
+def test_the_host_s_study_is_nobody_s_without_its_key(client, tmp_path):
     study = folder(tmp_path)
     app, key = client(study, "secret"), {"key": "secret"}
     (answer,) = judged(count=1, rater="ann", seed=3)
@@ -256,14 +247,14 @@ def test_the_host_s_study_is_nobody_s_without_its_key(client: Callable[..., Test
     assert app.post("/eyes/order", params={"seed": 1} | key, json=body([])).json()["source"] == "folder"
 
 
-def test_without_a_folder_there_is_none(client: Callable[..., TestClient]) -> None:
+def test_without_a_folder_there_is_none(client):
     app = client()
     answers = [app.get("/eyes/study"), app.get("/eyes/folder/image?name=a"), app.get("/eyes/photographs/image?name=a")]
     assert [each.status_code for each in answers] == [404] * 3
     assert app.get("/eyes/photographs/image?name=cat.webp").headers["content-type"] == "image/webp"
 
 
-def test_the_button_tunes_as_the_command_does(client: Callable[..., TestClient], tmp_path: Path) -> None:
+def test_the_button_tunes_as_the_command_does(client, tmp_path):
     study = StudyFolder.created(tmp_path / "eyes", EyesSettings(source=str(tmp_path)))
     study.save(STUDY.model_copy(update={"models": {"tiny": "Tiny"}, "picks": {"tiny": [0] * len(STUDY.questions)}}))
     app = client(study)

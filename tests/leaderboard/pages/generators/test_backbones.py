@@ -19,7 +19,7 @@ from tests.leaderboard.grid_stand_ins import IMAGES, TEXTS
 
 
 @pytest.fixture(scope="module")
-def db(tmp_path_factory: pytest.TempPathFactory) -> Database:
+def db(tmp_path_factory):
     folder: Path = tmp_path_factory.mktemp("backbones")
     grid_stand_ins.make(folder / "results")
     return Database(generator_stand_ins.database(folder, results=folder / "results"))
@@ -30,12 +30,12 @@ def text(markup: str) -> str:
     return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", markup)))
 
 
-def test_sets_with_an_order_and_several_pairs_are_offered(db: Database) -> None:
+def test_sets_with_an_order_and_several_pairs_are_offered(db):
     assert [key for _, key in backbones.choices(db)] == ["mini-generators", "grid-few", "grid-rated"]
     assert not [suite for suite in db.query("generator_sets")["suite"] if suite.startswith("grid-")]
 
 
-def test_the_shipped_drawn_generators_are_compared_with_their_known_order(db: Database) -> None:
+def test_the_shipped_drawn_generators_are_compared_with_their_known_order(db):
     grid = backbones.load(db, suite="mini-generators")
     assert grid is not None and grid.draws is None and grid.generators == 4 and "known order" in grid.order
     random = grid.images.index("tiny-random")  # its cFreD falls with noise
@@ -44,7 +44,7 @@ def test_the_shipped_drawn_generators_are_compared_with_their_known_order(db: Da
     assert "synthetic" in markup and "unknown" in text(markup) and "4 generators are too few" in text(markup)
 
 
-def test_the_section_shows_every_pair_and_reads_it(db: Database) -> None:
+def test_the_section_shows_every_pair_and_reads_it(db):
     grid = backbones.load(db, suite="grid-rated")
     assert grid is not None and (set(grid.images), set(grid.texts)) == (set(IMAGES), set(TEXTS))
     assert grid.draws is not None
@@ -81,12 +81,12 @@ def pairs(cells: np.ndarray, error: float) -> BackboneSet:
         ([[0.9], [0.2]], 0.01, "the image backbone matters synthetic"),  # nothing is said of a single text backbone
     ],
 )
-def test_the_answer_follows_from_what_is_significant(cells: list, error: float, words: str, db: Database) -> None:
+def test_the_answer_follows_from_what_is_significant(cells, error, words, db):
     markup = backbones.section(db, pairs(np.array(cells), error))
     assert f"Backbones of cFreD: {words}" in text(markup)
 
 
-def test_the_page_of_a_grids_task_says_how_it_is_run_and_that_it_has_no_single_items(db: Database) -> None:
+def test_the_page_of_a_grids_task_says_how_it_is_run_and_that_it_has_no_single_items(db):
     [about] = db.query("task", key=f"own/{grid_stand_ins.SUITE}/mine").itertuples()
     assert "one image backbone" in protocols.sentence(about.procedure, about.benchmark)
     assert "no single items" in items.how_to(db, pd.Series(about._asdict()))["empty"]

@@ -22,11 +22,11 @@ def read(folder: Path, *, human: dict[str, float] | None = None) -> dict[str, Co
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> ComputedSet:
+def own(tmp_path_factory):
     return read(tmp_path_factory.mktemp("own"))[generator_stand_ins.SUITE]
 
 
-def test_a_stored_comparison_is_a_set_with_every_metric(own: ComputedSet) -> None:
+def test_a_stored_comparison_is_a_set_with_every_metric(own):
     assert [generator.title for generator in own.generators] == sorted(generator_stand_ins.GENERATORS)
     assert (own.images, own.paired, own.people) == (60, True, None)
     assert list(own.columns) == [metric for metric in METRICS if metric in ("fd", "cfred", "kid", "clipscore")]
@@ -35,7 +35,7 @@ def test_a_stored_comparison_is_a_set_with_every_metric(own: ComputedSet) -> Non
     assert (column.low < column.values).all() and (column.values < column.high).all()
 
 
-def test_only_proven_differences_move_a_generator_from_the_first_rank(own: ComputedSet) -> None:
+def test_only_proven_differences_move_a_generator_from_the_first_rank(own):
     column = own.column("fd")
     titles = [own.generators[row].title for row in column.first]
     assert sorted(titles) == ["good", "same"]
@@ -47,7 +47,7 @@ def test_only_proven_differences_move_a_generator_from_the_first_rank(own: Compu
     assert scores.higher and scores.differences is not None and scores.differences.better[rows["good"], rows["worst"]]
 
 
-def test_people_are_compared_with_the_metrics_where_they_rated(own: ComputedSet, tmp_path: Path) -> None:
+def test_people_are_compared_with_the_metrics_where_they_rated(own, tmp_path):
     assert own.beside_people(own.every_column()) == ()
     rated = read(tmp_path, human=RATES)[generator_stand_ins.SUITE]
     assert rated.people is not None and rated.people[0] == "human_rate"
@@ -60,7 +60,7 @@ def test_people_are_compared_with_the_metrics_where_they_rated(own: ComputedSet,
     assert reading.agreement is None and "three generators" in reading.reason
 
 
-def test_a_backbone_that_a_metric_does_not_have_gives_its_nearest(tmp_path: Path) -> None:
+def test_a_backbone_that_a_metric_does_not_have_gives_its_nearest(tmp_path):
     mini = read(tmp_path)["mini-generators"]
     assert mini.benchmark == "mini" and len(mini.generators) == 4
     assert mini.column("fd").subset == "tiny"
@@ -70,7 +70,7 @@ def test_a_backbone_that_a_metric_does_not_have_gives_its_nearest(tmp_path: Path
     assert np.isfinite(mini.column("fd").low).all()  # from the values without each group of prompts
 
 
-def test_a_value_without_an_interval_has_no_bounds_of_its_metric_in_its_stead(tmp_path: Path) -> None:
+def test_a_value_without_an_interval_has_no_bounds_of_its_metric_in_its_stead(tmp_path):
     generator_stand_ins.make(tmp_path / "results")
     for path in (tmp_path / "results").glob("own__good/*/*/run.json"):
         record = json.loads(path.read_text())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from html import unescape
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -13,7 +12,6 @@ import pytest
 from compute.analysis.generators.agreement import NOT_SIGNIFICANT, REVERSED, SIGNIFICANT, TOO_FEW
 from compute.types import BadInput
 from leaderboard.data.database import Database
-from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.generators import computed_page
 from leaderboard.pages.generators.computed import ComputedSet, load
 from leaderboard.pages.generators.metrics import METRIC_MODELS, MetricComparison, compare_metrics
@@ -25,12 +23,12 @@ Comparisons = dict[str, MetricComparison]
 
 
 @pytest.fixture(scope="module")
-def comparisons(suite_cache: SuiteCache) -> Comparisons:
+def comparisons(suite_cache):
     return {key: compare_metrics(suite_cache.db, suite_cache.table(f"cfred-{key}")) for key in SETS}
 
 
 @pytest.mark.parametrize("chosen", list(SETS))
-def test_generators_by_every_metric(site: SimpleNamespace, comparisons: Comparisons, chosen: str) -> None:
+def test_generators_by_every_metric(site, comparisons, chosen):
     for metric in METRIC_MODELS:
         head, *plots, rest = page(site, comparisons.__getitem__, chosen=chosen, metric=metric)
         slope, scatter = (plot["value"] for plot in plots)
@@ -49,7 +47,7 @@ def as_if(comparison: MetricComparison, verdict: str) -> MetricComparison:
     return replace(comparison, metrics=tuple(replace(metric, verdict=verdict) for metric in comparison.metrics))
 
 
-def test_the_answer_follows_the_verdicts(comparisons: Comparisons) -> None:
+def test_the_answer_follows_the_verdicts(comparisons):
     agree = {key: as_if(comparison, SIGNIFICANT) for key, comparison in comparisons.items()}
     text = words(answer(agree.__getitem__))
     assert text.startswith("On all 3 sets FID, ") and "agree significantly with people." in text
@@ -59,7 +57,7 @@ def test_the_answer_follows_the_verdicts(comparisons: Comparisons) -> None:
     assert text.count("significantly disagree.") == 3 and "wide" not in text
 
 
-def test_printed_values_are_recomputed_and_read(comparisons: Comparisons) -> None:
+def test_printed_values_are_recomputed_and_read(comparisons):
     metric = comparisons["hpdv2"].metric("cfred")
     assert (metric.printed_rho, metric.printed_accuracy, metric.verdict) == ("0.97", "91.1", SIGNIFICANT)
     assert round(metric.agreement.rho_squared.value, 2) == 0.97
@@ -70,12 +68,12 @@ def test_printed_values_are_recomputed_and_read(comparisons: Comparisons) -> Non
     assert all(one.verdict == TOO_FEW and not one.significant for one in comparisons["parti"].metrics)
 
 
-def test_unknown_metric(comparisons: Comparisons) -> None:
+def test_unknown_metric(comparisons):
     with pytest.raises(BadInput, match="no metric 'kid'"):
         comparisons["coco"].metric("kid")
 
 
-def test_a_computed_set_without_people_shows_what_is_significant(tmp_path: Path) -> None:
+def test_a_computed_set_without_people_shows_what_is_significant(tmp_path):
     db = generator_stand_ins.opened(tmp_path)
     head, intervals, beside, tables, metric, *_ = drawn(db, own(db), metric="mps", backbone="nope")
     assert "MPS is not computed for this set: cFreD is shown instead." in head and "No features of" in head
@@ -95,7 +93,7 @@ def test_a_computed_set_without_people_shows_what_is_significant(tmp_path: Path)
     assert "of 6</strong> pairs" in head and "synthetic" not in head
 
 
-def test_a_computed_set_with_people_and_its_mark_where_synthetic(tmp_path: Path) -> None:
+def test_a_computed_set_with_people_and_its_mark_where_synthetic(tmp_path):
     rates = dict(zip(generator_stand_ins.GENERATORS, (0.6, 0.55, 0.3, 0.1), strict=True))
     db = generator_stand_ins.opened(tmp_path, human=rates)
     head, _, beside, tables, *_ = drawn(db, own(db), metric="fd")

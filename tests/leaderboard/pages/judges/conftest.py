@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -14,13 +13,13 @@ from tests.leaderboard import judge_stand_ins
 
 
 @pytest.fixture(scope="session")
-def judged_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def judged_database(tmp_path_factory):
     folder = tmp_path_factory.mktemp("judges")
     judge_stand_ins.make(folder / "results")
     return judge_stand_ins.database(folder, results=folder / "results")
 
 
 @pytest.fixture(scope="session")
-def judging(judged_database: Path) -> Judging:
+def judging(judged_database):
     db = Database(judged_database)
     return Judging(SimpleNamespace(db=db, suite_cache=SuiteCache(db)))

@@ -18,7 +18,6 @@ from leaderboard.pages.judges.comparison import (
     Value,
     lead,
 )
-from leaderboard.pages.judges.page import Judging
 
 
 def row(title: str, value: float) -> JudgeRow:
@@ -46,9 +45,7 @@ def board(values: Sequence[float], *, noise: float, tasks: int = 8) -> Ranking:
     ],
     ids=["apart", "close", "few tasks", "no board", "level", "alone", "many rivals"],
 )
-def test_a_lead_is_as_sure_as_the_board(
-    values: list[float], ranked: dict | None, leaders: str, verdict: str, words: str
-) -> None:
+def test_a_lead_is_as_sure_as_the_board(values, ranked, leaders, verdict, words):
     rows = [row(title, value) for title, value in zip("ABCDEF", values, strict=False)]
     found = lead(rows, metric="relax_sym", board=ranked and board(values, **ranked))
     assert found is not None
@@ -57,7 +54,7 @@ def test_a_lead_is_as_sure_as_the_board(
     assert lead(rows, metric="smoothness", board=None) is None, "which nobody has"
 
 
-def test_the_published_leaders_and_how_sure_they_are(judging: Judging) -> None:
+def test_the_published_leaders_and_how_sure_they_are(judging):
     """Table 1's best, and the means of the printed splits where Table 1 has no row."""
     table = judging.compare("pairbench", "all")
     leads = {each.metric: ([one.title for one in each.rows], each.of, each.verdict) for each in table.leads}
@@ -75,7 +72,7 @@ def test_the_published_leaders_and_how_sure_they_are(judging: Judging) -> None:
     assert other.values["mmscore"].recomputed and "relax_sym" in other.why
 
 
-def test_computed_judges_are_compared_on_the_same_sources(judging: Judging) -> None:
+def test_computed_judges_are_compared_on_the_same_sources(judging):
     table = judging.compare("mini-pairs", "all")
     values: Mapping[str, Mapping[str, Value]] = {each.title: each.values for each in table.rows}
     assert values["Steady Judge"]["mmscore"].value == 1.0
@@ -87,7 +84,7 @@ def test_computed_judges_are_compared_on_the_same_sources(judging: Judging) -> N
     assert {one.title for one in leads["relax_sym"].rows} == {"Steady Judge", "Example Eye"}
 
 
-def test_each_figure_is_that_of_the_runs(judging: Judging) -> None:
+def test_each_figure_is_that_of_the_runs(judging):
     """The mean over splits is that of the scores that the runs recorded."""
     table, scores = judging.compare("mini-pairs", "all"), judging.scores("mini-pairs")
     for each in table.rows:

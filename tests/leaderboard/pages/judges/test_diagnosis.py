@@ -19,7 +19,7 @@ def diagnosed(judging: Judging, model: str) -> diagnosis.Diagnosis:
     return found
 
 
-def test_a_judge_that_knows_the_truth(judging: Judging) -> None:
+def test_a_judge_that_knows_the_truth(judging):
     judge = diagnosed(judging, "example/steady")
     assert (judge.pairs, judge.of, judge.scored, judge.flipped) == (PAIRS, PAIRS, PAIRS, 0)
     assert judge.flips == ()
@@ -35,7 +35,7 @@ def test_a_judge_that_knows_the_truth(judging: Judging) -> None:
     ]
 
 
-def test_a_judge_that_leans_to_an_order(judging: Judging) -> None:
+def test_a_judge_that_leans_to_an_order(judging):
     """Two of three pairs lose two or four points when reversed; a twelfth is refused."""
     judge = diagnosed(judging, "example/leaning")
     assert (judge.scored, judge.flipped, judge.far) == (PAIRS * 11 // 12, PAIRS * 22 // 36, PAIRS * 22 // 36)
@@ -53,7 +53,7 @@ def test_a_judge_that_leans_to_an_order(judging: Judging) -> None:
     assert "higher when the original comes first." in text and "8.3% of its answers have no score." in text
 
 
-def test_the_largest_differences_come_first_with_pictures_and_replies(judging: Judging) -> None:
+def test_the_largest_differences_come_first_with_pictures_and_replies(judging):
     judge = diagnosed(judging, "example/leaning")
     gaps = [abs(flip.scores[0] - flip.scores[1]) for flip in judge.flips]
     assert len(gaps) == diagnosis.EXAMPLES and gaps[0] == 4 and gaps == sorted(gaps, reverse=True)
@@ -63,7 +63,7 @@ def test_the_largest_differences_come_first_with_pictures_and_replies(judging: J
         assert flip.replies[1].startswith(f"Score: {flip.scores[1]}\nReason: ")
 
 
-def test_an_encoder_has_numbers_and_no_cost(judging: Judging) -> None:
+def test_an_encoder_has_numbers_and_no_cost(judging):
     judge = diagnosed(judging, "example/eye")
     assert not judge.in_words and judge.effort.cost is None
 
@@ -74,7 +74,7 @@ def recorded(*, seconds: float | None = None, stored: int = 10, **parts: dict) -
     return pd.DataFrame([{**row, "total": 10, "stored": stored}])
 
 
-def test_effort_is_over_the_answers_that_state_it() -> None:
+def test_effort_is_over_the_answers_that_state_it():
     whole = {"asked": 20, "errors": 0, "seconds": 10.0, "cost": 1.0}
     partly = {"asked": 20, "errors": 0, "in_part": {"cost": {"at_least": 1.0, "replies": 4, "of": 20}}}
     both = diagnosis.effort(recorded(sensitive=whole, invariant=partly))

@@ -9,7 +9,7 @@ def drawn(judging: Judging, **choice: str) -> tuple[str, str]:
     return page(judging, **{"suite": "pairbench", "splits": "all", "judge": ""} | choice)
 
 
-def test_a_judge_with_pairs_in_detail(judging: Judging) -> None:
+def test_a_judge_with_pairs_in_detail(judging):
     head, detail = drawn(judging, suite="mini-pairs", judge="example/leaning")
     assert "synthetic" in head and "Significantly better than every other judge." in head
     assert detail.count('class="jd-bars"') == 6 and detail.count("<img ") == 24
@@ -19,6 +19,6 @@ def test_a_judge_with_pairs_in_detail(judging: Judging) -> None:
     assert "<img src=x" not in detail and "&lt;img src=x onerror=" in detail
 
 
-def test_a_judge_of_another_suite_is_shown_there(judging: Judging) -> None:
+def test_a_judge_of_another_suite_is_shown_there(judging):
     _, detail = drawn(judging, judge="example/eye")
     assert "Example Eye on Mini pairs" in detail and "It has no score in PairBench" in detail

@@ -14,7 +14,7 @@ def places(figure) -> list[int]:
     return sorted(place for trace in figure.data for place in trace.customdata)
 
 
-def test_every_point_is_drawn_once_and_no_two_values_look_alike() -> None:
+def test_every_point_is_drawn_once_and_no_two_values_look_alike():
     values = [f"value {place % 12}" for place in range(40)] + ["Not known"] * 3
     xy = np.arange(43.0)
     figure = points(x=xy, y=xy, names=values, values=values, unknown="Not known", meta=META)
@@ -24,7 +24,7 @@ def test_every_point_is_drawn_once_and_no_two_values_look_alike() -> None:
     assert figure.data[-1].name == "Not known" and figure.data[-1].marker.color == UNGROUPED
 
 
-def test_names_on_the_map_hide_neither_points_nor_each_other() -> None:
+def test_names_on_the_map_hide_neither_points_nor_each_other():
     rng = np.random.default_rng(1)
     x, y = rng.uniform(0, 10, (2, 130))
     names = [f"A task called {at}" for at in range(130)]

@@ -26,7 +26,7 @@ from leaderboard.pages.map.points import names_of
         ("models", ("unisim-core", "unisim-ood"), ("group", "mean")),
     ],
 )
-def test_every_shipped_map_is_coloured_and_its_points_can_be_selected(site, noun, suites, colours) -> None:
+def test_every_shipped_map_is_coloured_and_its_points_can_be_selected(site, noun, suites, colours):
     recipe = Recipe(noun=noun, suites=suites)
     points, made = page.stored_map(site.db, recipe)
     assert made["seed"] == 0 and 0.5 < made["trustworthiness"] <= 1
@@ -46,7 +46,7 @@ def test_every_shipped_map_is_coloured_and_its_points_can_be_selected(site, noun
     assert "<img" not in page.table(facts.assign(name="<img onerror=x>"), noun)
 
 
-def test_clusters_are_named_by_their_members() -> None:
+def test_clusters_are_named_by_their_members():
     points = pd.DataFrame(
         {
             "cluster": [0, 0, 0, 1, 1, 1, 2, 2, 2, -1],
@@ -62,7 +62,7 @@ def test_clusters_are_named_by_their_members() -> None:
 
 
 @pytest.mark.parametrize("noun", ["tasks", "models"])
-def test_neighbours_are_those_of_the_data(site, noun: str) -> None:
+def test_neighbours_are_those_of_the_data(site, noun):
     """Distances against scikit-learn's, correlations against scipy's."""
     recipe = Recipe(noun=noun)
     near = page.nearest(site, recipe, frozenset(page.stored_map(site.db, recipe)[0]["key"]))

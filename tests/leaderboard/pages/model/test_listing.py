@@ -8,7 +8,6 @@ import pytest
 from compute.catalog import shipped
 from compute.types import UnknownKey
 from leaderboard.data.board_table import TRAINED
-from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.model.listing import model_scores
 from leaderboard.pages.task.listing import task_scores
 from tests.leaderboard.served import rows_of
@@ -34,7 +33,7 @@ def test_an_unknown_model(suite_cache):
         model_scores(suite_cache, model="nobody/nothing")
 
 
-def test_training_on_a_data_set_marks_the_tasks_made_of_it(suite_cache: SuiteCache) -> None:
+def test_training_on_a_data_set_marks_the_tasks_made_of_it(suite_cache):
     """COCO in training data: MIEB's retrieval on COCO is marked on the board, the model's page and the task's."""
     task = "mieb/mscocoi2tretrieval"
     table = suite_cache.table("mieb")

@@ -27,7 +27,7 @@ COMMIT = "89abcdef" * 5
 
 
 @pytest.fixture(scope="module")
-def own_site(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+def own_site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("own")
     results = folder / "results"
     task = next(task for task in shipped().tasks if "mini" in task.suites)
@@ -88,7 +88,7 @@ AGAIN = {
 
 
 @pytest.mark.parametrize("key", list(AGAIN))
-def test_the_page_says_that_it_is_an_own_model_and_how_to_run_it_again(own_site, key: str) -> None:
+def test_the_page_says_that_it_is_an_own_model_and_how_to_run_it_again(own_site, key):
     head, _, _ = model.page(own_site, model=key, suite="", by="category")
     words = text(head)
     assert "Your own model. It is not in a catalogue, and no paper has published scores of it" in words
@@ -100,13 +100,13 @@ def test_the_page_says_that_it_is_an_own_model_and_how_to_run_it_again(own_site,
     assert ("huggingface.co" in head) == (key == "org/name")
 
 
-def test_scores_on_what_its_card_names_are_marked(own_site) -> None:
+def test_scores_on_what_its_card_names_are_marked(own_site):
     table = own_site.suite_cache.table("mini")
     trained = {row.model: table.trained(at) for at, row in enumerate(table.rows) if row.model in AGAIN}
     assert trained == {**dict.fromkeys(AGAIN, "unknown"), "org/name": "yes"}
 
 
-def test_what_the_host_named_can_be_tried(own_site) -> None:
+def test_what_the_host_named_can_be_tried(own_site):
     named = SimpleNamespace(**{**vars(own_site), "live": trying(row("own/my-model", "Mine"))})
     head, _, _ = model.page(named, model="own/my-model", suite="", by="category")
     assert 'href="try?models=own/my-model"' in head and "not available" not in head
@@ -114,19 +114,19 @@ def test_what_the_host_named_can_be_tried(own_site) -> None:
     assert "try?models=" not in head and "not available on the Try page: it is not a checkpoint" in head
 
 
-def test_models_of_the_catalogue_have_no_such_part(own_site) -> None:
+def test_models_of_the_catalogue_have_no_such_part(own_site):
     head, _, _ = model.page(own_site, model="openai/clip-vit-base-patch32", suite="", by="category")
     assert "Your own model" not in head and "Try it on your own images" in head
 
 
-def test_the_board_marks_the_row_and_gives_it_its_origin(own_site) -> None:
+def test_the_board_marks_the_row_and_gives_it_its_origin(own_site):
     table = own_site.suite_cache.table("mini")
     own = {row.model: row.origin for row in table.rows if row.model in AGAIN}
     assert own == dict.fromkeys(AGAIN, "computed")
     assert all("(own)" in table.models.loc[key, "title"] for key in AGAIN)
 
 
-def test_a_model_is_run_again_on_what_it_ran_on_under_the_name_it_had() -> None:
+def test_a_model_is_run_again_on_what_it_ran_on_under_the_name_it_had():
     note = {"own": {"source": "session", "name": "Net", "digest": DIGEST, "arguments": ["preprocess", "tokenizer"]}}
     assert commands(json.dumps(note), title="Net (own, 01234567)", suites=["own-photos", "mini"]) == [
         'compute.evaluate(model, suite="own-photos", preprocess=..., tokenizer=...)  # model: Net',

@@ -11,7 +11,6 @@ import pytest
 
 from compute.analysis.comparison import compared
 from leaderboard.data.leaders import ranked_rows
-from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import number
 from leaderboard.pages.overview import findings
 from leaderboard.pages.overview.page import findings as drawn
@@ -22,7 +21,7 @@ def words(markup: str) -> str:
 
 
 @pytest.mark.parametrize("key", ["unisim-core", "pairbench", "mieb"])
-def test_a_lead_is_that_of_the_ranking(site: SimpleNamespace, key: str) -> None:
+def test_a_lead_is_that_of_the_ranking(site, key):
     table, ranked = site.suite_cache.table(key), site.suite_cache.ranked(key)
     lead = findings.lead(table, ranked)
     _, (first, second, *others) = ranked_rows(table, ranked)
@@ -37,7 +36,7 @@ def test_a_lead_is_that_of_the_ranking(site: SimpleNamespace, key: str) -> None:
     assert f"{said}, and is significantly better than {better} of the {lead['others']} others" in words(drawn(site))
 
 
-def test_others_that_cannot_be_tested_do_not_count(site: SimpleNamespace) -> None:
+def test_others_that_cannot_be_tested_do_not_count(site):
     table, ranked = site.suite_cache.table("unisim-core"), site.suite_cache.ranked("unisim-core")
     _, (first, second, *_) = ranked_rows(table, ranked)
     decided = ranked.decided.copy()
@@ -47,12 +46,12 @@ def test_others_that_cannot_be_tested_do_not_count(site: SimpleNamespace) -> Non
     assert (lead["significant"], lead["unknown"], lead["others"]) == (None, "no error", 20)
 
 
-def test_an_unknown_lead_says_why(papers_cache: SuiteCache) -> None:
+def test_an_unknown_lead_says_why(papers_cache):
     site = SimpleNamespace(db=papers_cache.db, suite_cache=papers_cache)
     assert "(significance unknown: printed means are used for" in words(drawn(site))
 
 
-def test_a_model_without_a_rank_that_is_ahead_of_the_leader_is_said(site: SimpleNamespace) -> None:
+def test_a_model_without_a_rank_that_is_ahead_of_the_leader_is_said(site):
     table, ranked = site.suite_cache.table("mieb"), site.suite_cache.ranked("mieb")
     found = findings.unranked_ahead(table, ranked)
     origin, (first, *_) = ranked_rows(table, ranked)

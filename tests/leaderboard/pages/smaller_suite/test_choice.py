@@ -7,7 +7,6 @@ import html
 import io
 import json
 import re
-from pathlib import Path
 from urllib.parse import unquote
 
 import mteb
@@ -28,12 +27,12 @@ from leaderboard.web.parameters import parse
 
 
 @pytest.fixture(scope="session")
-def database(papers_database: Path) -> Path:
+def database(papers_database):
     return papers_database
 
 
 @pytest.fixture(scope="module")
-def suites(database: Path) -> SmallerSuites:
+def suites(database):
     return SmallerSuites(Database(database))
 
 
@@ -55,7 +54,7 @@ def report(suites: SmallerSuites, query: SmallerSuiteQuery) -> str:
     return "".join(parts)
 
 
-def test_the_default_is_the_knee(suites: SmallerSuites) -> None:
+def test_the_default_is_the_knee(suites):
     query = query_of(suites)
     assert (query.suite, query.size, query.high, query.low) == ("mieb", 0, 0.5, 0.45)
     selection = suites.choose(query).selection
@@ -69,7 +68,7 @@ def test_the_default_is_the_knee(suites: SmallerSuites) -> None:
     assert "0.992" in body and "0.986" in body  # the paper's own values, as its claims print them
 
 
-def test_the_export_is_the_choice_as_mteb_knows_it(suites: SmallerSuites) -> None:
+def test_the_export_is_the_choice_as_mteb_knows_it(suites):
     query = query_of(suites, size="15")
     path = suites.choose(query).selection.path
     body = html.unescape(export(suites, query))
@@ -85,7 +84,7 @@ def test_the_export_is_the_choice_as_mteb_knows_it(suites: SmallerSuites) -> Non
     assert "likeness run --suite unisim-core --tasks unisim/" in other and "mteb" not in other
 
 
-def test_the_curve_marks_the_choice(suites: SmallerSuites) -> None:
+def test_the_curve_marks_the_choice(suites):
     query = query_of(suites, size="12")
     result, own = suites.choose(query), suites.own("mieb", "usual")
     figure = curve(result, held_out=suites.held_out(query), own=own)
@@ -96,7 +95,7 @@ def test_the_curve_marks_the_choice(suites: SmallerSuites) -> None:
     assert whole.x[0] == result.selection.fewest and whole.x[-1] == len(result.selection.order)
 
 
-def test_own_line_is_the_correlation_of_the_two_boards_means(suites: SmallerSuites, database: Path) -> None:
+def test_own_line_is_the_correlation_of_the_two_boards_means(suites, database):
     suite_cache = SuiteCache(Database(database))
     means = []
     for suite in ("mieb", "mieb-lite"):
@@ -116,12 +115,12 @@ def test_own_line_is_the_correlation_of_the_two_boards_means(suites: SmallerSuit
     assert own.fidelity.pearson == pytest.approx(stats.pearsonr(*pairs).statistic, abs=1e-9)
 
 
-def test_other_suites_have_no_line_of_their_own(suites: SmallerSuites) -> None:
+def test_other_suites_have_no_line_of_their_own(suites):
     body = report(suites, query_of(suites, suite="unisim-core", size="6"))
     assert "Chosen here: 6 tasks" in body and "MIEB-lite" not in body
 
 
-def test_what_is_lost_is_every_other_task_with_scipys_correlation(suites: SmallerSuites) -> None:
+def test_what_is_lost_is_every_other_task_with_scipys_correlation(suites):
     result = suites.choose(query_of(suites))
     scores, chosen = result.scores, result.selection.chosen
     lost = smaller.lost(result)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from starlette.testclient import TestClient
 
 from compute.database.schema import TABLES
-from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.sql.page import examples, sql_of, table_words
 from tests.leaderboard.served import client as client_of
 
 
 @pytest.fixture(scope="module")
-def client(suite_cache: SuiteCache) -> TestClient:
+def client(suite_cache):
     return client_of(suite_cache, raises=False)
 
 
-def test_every_table_is_listed_with_its_words_and_columns(client: TestClient) -> None:
+def test_every_table_is_listed_with_its_words_and_columns(client):
     listed = {table["name"]: table for table in client.get("/data/sql").json()["tables"]}
     assert set(table_words()) == set(listed) == {*TABLES, "leaderboard_scores", "trained_tasks"}
     assert all(len(table["words"].split()) > 4 and table["columns"] for table in listed.values())
@@ -24,33 +22,33 @@ def test_every_table_is_listed_with_its_words_and_columns(client: TestClient) ->
 
 
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example["title"])
-def test_every_example_answers_with_rows(client: TestClient, example: dict[str, str]) -> None:
+def test_every_example_answers_with_rows(client, example):
     answer = client.post("/data/sql", json={"sql": example["sql"]})
     assert answer.status_code == 200, answer.text
     assert answer.json()["rows"] and not answer.json()["truncated"]
     assert answer.headers["cache-control"] == "no-store"
 
 
-def test_an_answer_is_that_of_the_database(client: TestClient, suite_cache: SuiteCache) -> None:
+def test_an_answer_is_that_of_the_database(client, suite_cache):
     sql = "SELECT verdict, count(*) AS n FROM claims GROUP BY ALL ORDER BY ALL"
     expected = [list(row) for row in suite_cache.db.ask(sql).itertuples(index=False, name=None)]
     assert client.post("/data/sql", json={"sql": sql}).json()["rows"] == expected
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"sql": 1}', b'{"query": "SELECT 1"}', b"\xff", b"[" * 50_000])
-def test_a_body_that_is_no_query_is_refused(client: TestClient, body: bytes) -> None:
+def test_a_body_that_is_no_query_is_refused(client, body):
     assert sql_of(body) is None
     answer = client.post("/data/sql", content=body)
     assert answer.status_code == 400 and "SELECT" in answer.json()["error"]
 
 
-def test_a_link_runs_nothing(client: TestClient) -> None:
+def test_a_link_runs_nothing(client):
     described = client.get("/data/sql").json()
     assert client.get("/data/sql", params={"sql": "SELECT 1", "query": "SELECT 1"}).json() == described
     assert "rows" not in described
 
 
-def test_an_answer_without_rows_names_the_nearest_keys(client: TestClient) -> None:
+def test_an_answer_without_rows_names_the_nearest_keys(client):
     sql = "SELECT task FROM scores JOIN runs ON id = run WHERE task = 'pairbench/coco-bg' AND model LIKE '%clip%'"
     found = client.post("/data/sql", json={"sql": sql}).json()
     assert found["rows"] == [] and found["hint"].startswith("Nothing is called 'pairbench/coco-bg'; near: 'pairbench/")

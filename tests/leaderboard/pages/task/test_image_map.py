@@ -6,7 +6,7 @@ from leaderboard.pages.task import page
 from tests.leaderboard import stand_ins
 
 
-def test_a_map_has_every_image_with_its_label_and_picture(stand_in_site) -> None:
+def test_a_map_has_every_image_with_its_label_and_picture(stand_in_site):
     shown, choice, plot, words = page.images(stand_in_site, task="mieb/cifar10", model="")
     assert shown["visible"] and choice["choices"] == [("Example Eye", "")] and choice["value"] == ""
     figure = plot["value"]
@@ -23,7 +23,7 @@ def test_a_map_has_every_image_with_its_label_and_picture(stand_in_site) -> None
     assert not hidden["visible"]
 
 
-def test_without_a_map_the_page_shows_the_command_that_makes_one(stand_in_site) -> None:
+def test_without_a_map_the_page_shows_the_command_that_makes_one(stand_in_site):
     def items(task: str) -> str:
         return page.page(stand_in_site, task=task, related=related.__getitem__)[2]
 

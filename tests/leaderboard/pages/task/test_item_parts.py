@@ -26,7 +26,7 @@ def brief(parts: list[dict]) -> list[tuple]:
     ],
     ids=range(6),
 )
-def test_reference_and_alternatives_are_told_apart(detail, category, reference, options) -> None:
+def test_reference_and_alternatives_are_told_apart(detail, category, reference, options):
     found, others = choices(detail, category=category)
     assert found == reference and len(others) == options
 
@@ -39,12 +39,12 @@ def test_reference_and_alternatives_are_told_apart(detail, category, reference, 
         ([A, B], ["one", "two"], [None, None, None, None]),
     ],
 )
-def test_of_several_beside_one_the_first_is_right(images, captions, right) -> None:
+def test_of_several_beside_one_the_first_is_right(images, captions, right):
     parts = drawn("matching", {"images": images, "texts": captions}, expected="", category="", pictured=ALL)
     assert [part["right"] for part in parts] == right
 
 
-def test_a_query_comes_before_its_candidates_and_hits_before_nothing() -> None:
+def test_a_query_comes_before_its_candidates_and_hits_before_nothing():
     detail = {
         "images": ["", A, B],
         "texts": ["what", "", ""],
@@ -62,7 +62,7 @@ def test_a_query_comes_before_its_candidates_and_hits_before_nothing() -> None:
     ]
 
 
-def test_scores_stand_beside_what_they_are_of() -> None:
+def test_scores_stand_beside_what_they_are_of():
     said = answered("choice", {"scores": [0.25, -1.5]}, answer="A", category="", pictured=ALL)
     assert said == {"scores": [("A", "0.250"), ("B", "−1.500")], "picked": ["A"]}
     tied = answered("odd_one_out", {"scores": [1, 1, 0]}, answer="A/B", category="", pictured=ALL)
@@ -81,7 +81,7 @@ def test_scores_stand_beside_what_they_are_of() -> None:
     assert grid["scores"][2] == ("image 2 with caption 1", "3.000") and grid["picked"] == []
 
 
-def test_a_rated_pair_shows_both_sides_and_both_replies() -> None:
+def test_a_rated_pair_shows_both_sides_and_both_replies():
     detail = {
         "images": ["one", "two"],
         "texts": [],

@@ -41,19 +41,19 @@ def frame(correct: list, value: list[float], **columns) -> pd.DataFrame:
 # ---- verdicts and order
 
 
-def test_the_worst_margin_comes_first_and_those_without_one_last() -> None:
+def test_the_worst_margin_comes_first_and_those_without_one_last():
     one = beside([with_margins(frame([True, False, None, False], [0.2, -0.9, math.nan, -0.1]), view=VIEWS["choice"])])
     assert list(sort(one, order="worst", apart=False).index) == ["i1", "i3", "i0", "i2"]
     assert list(sort(one, order="close", apart=False).index) == ["i3", "i0", "i1", "i2"]
     assert list(sort(one, order="best", apart=False).index) == ["i0", "i3", "i1", "i2"]
 
 
-def test_a_reply_in_words_has_no_margin() -> None:
+def test_a_reply_in_words_has_no_margin():
     out = with_margins(frame([True, False], [1, -1], replied=[True, True]), view=VIEWS["choice"])
     assert out["margin"].isna().all() and list(out["right"]) == [True, False]
 
 
-def test_people_and_model_are_compared_by_their_orders() -> None:
+def test_people_and_model_are_compared_by_their_orders():
     """Reference: places counted by hand; equal ratings share the mean place."""
     out = with_margins(frame([None] * 4, [0.9, 0.1, 0.5, 0.4], expected=["1", "2", "2", "5"]), view=VIEWS["sts"])
     places_of_people, places_of_model = np.array([1, 2.5, 2.5, 4]), np.array([4, 1, 3, 2])
@@ -61,7 +61,7 @@ def test_people_and_model_are_compared_by_their_orders() -> None:
     assert set(out["right"]) == {None}
 
 
-def test_two_models_disagree_where_one_is_right_and_the_other_wrong() -> None:
+def test_two_models_disagree_where_one_is_right_and_the_other_wrong():
     first = with_margins(frame([True, False, True, False, None], [4, -1, 2, -3, 0]), view=VIEWS["choice"])
     second = with_margins(frame([False, True, True, False, True], [-0.2, 0.1, 0.3, -0.4, 0.1]), view=VIEWS["choice"])
     pool = beside([first, second])
@@ -81,7 +81,7 @@ def test_two_models_disagree_where_one_is_right_and_the_other_wrong() -> None:
     assert list(apart.index) == ["i0", "i1"]  # 4 against -0.2 is farther apart than -1 against 0.1, in deviations too
 
 
-def test_of_a_group_the_class_of_most_is_right() -> None:
+def test_of_a_group_the_class_of_most_is_right():
     groups = frame([None] * 4, [1, 2, 3, 4], expected=["a", "a", "b", "b"], answer=["one", "one", "one", "two"])
     out = with_margins(groups, view=VIEWS["clustering"])
     assert list(out["right"]) == [True, True, False, True] and list(out["margin"]) == [1, 2, -3, 4]
@@ -92,7 +92,7 @@ def test_of_a_group_the_class_of_most_is_right() -> None:
 
 
 @pytest.mark.parametrize("task", stand_ins.TASKS)
-def test_every_kind_of_task_has_a_page_of_items(stand_in_suite_cache, task: str) -> None:
+def test_every_kind_of_task_has_a_page_of_items(stand_in_suite_cache, task):
     page = listing(stand_in_suite_cache, ItemQuery(task=task))
     assert page["runs"] and page["chosen"] == [page["runs"][0]["model"]]
     assert page["count"] == {one["key"]: one["count"] for one in page["shows"]}[page["show"]]
@@ -102,7 +102,7 @@ def test_every_kind_of_task_has_a_page_of_items(stand_in_suite_cache, task: str)
         assert not any(part["missing"] for part in item["parts"])
 
 
-def test_counts_are_those_of_the_stored_items(stand_in_suite_cache, stand_in_database) -> None:
+def test_counts_are_those_of_the_stored_items(stand_in_suite_cache, stand_in_database):
     """Reference: the rows of the database, counted by themselves."""
     with duckdb.connect(str(stand_in_database), read_only=True) as connection:
         right, wrong = connection.execute(
@@ -117,7 +117,7 @@ def test_counts_are_those_of_the_stored_items(stand_in_suite_cache, stand_in_dat
     assert margins == sorted(margins) and margins[-1] < 0
 
 
-def test_pages_follow_each_other_without_gap(stand_in_suite_cache) -> None:
+def test_pages_follow_each_other_without_gap(stand_in_suite_cache):
     def page(part: int) -> dict:
         return listing(stand_in_suite_cache, ItemQuery(task="unisim/nights", show="all", part=part))
 
@@ -127,7 +127,7 @@ def test_pages_follow_each_other_without_gap(stand_in_suite_cache) -> None:
     assert page(999)["part"] == first["parts"]
 
 
-def test_without_a_run_the_command_that_makes_one_is_said(stand_in_suite_cache) -> None:
+def test_without_a_run_the_command_that_makes_one_is_said(stand_in_suite_cache):
     page = listing(stand_in_suite_cache, ItemQuery(task="mieb/stl10"))
     assert page["runs"] == [] and "No computed run" in page["empty"]
     words = page["command"].split()
@@ -154,7 +154,7 @@ def rated(**columns) -> pd.DataFrame:
     return frame([None] * 5, **(usual | columns))
 
 
-def test_order_flips_come_first_and_pairs_without_two_scores_last() -> None:
+def test_order_flips_come_first_and_pairs_without_two_scores_last():
     one = beside([with_margins(rated(), view=VIEWS["judging"])])
     assert list(sort(one, order="worst", apart=False).index) == ["i2", "i1", "i0", "i4", "i3"]
     assert list(sort(one, order="best", apart=False).index)[-2:] == ["i2", "i3"]

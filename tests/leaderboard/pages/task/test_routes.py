@@ -7,17 +7,16 @@ from urllib.parse import quote
 
 import pytest
 from PIL import Image
-from starlette.testclient import TestClient
 
 from tests.leaderboard.served import client as client_of
 
 
 @pytest.fixture(scope="module")
-def client(stand_in_suite_cache) -> TestClient:
+def client(stand_in_suite_cache):
     return client_of(stand_in_suite_cache)
 
 
-def test_a_small_picture_is_an_image_that_never_changes(client: TestClient) -> None:
+def test_a_small_picture_is_an_image_that_never_changes(client):
     page = client.get("/data/items?task=unisim/nights").json()
     key = page["items"][0]["parts"][0]["image"]
     answer = client.get(f"/thumbnails/unisim/nights/{key}.webp")
@@ -27,7 +26,7 @@ def test_a_small_picture_is_an_image_that_never_changes(client: TestClient) -> N
         assert max(picture.size) <= 64
 
 
-def test_an_unknown_task_or_run_is_one_plain_line(client: TestClient) -> None:
+def test_an_unknown_task_or_run_is_one_plain_line(client):
     answer = client.get("/data/items?task=nights")
     assert answer.status_code == 400 and "unisim/nights" in answer.json()["error"]
     for key in ("x", "", "published/unisim/x"):
@@ -35,7 +34,7 @@ def test_an_unknown_task_or_run_is_one_plain_line(client: TestClient) -> None:
         assert answer.status_code == 400 and "no computed run" in answer.json()["error"]
 
 
-def test_a_cell_of_the_board_leads_to_its_run(client: TestClient) -> None:
+def test_a_cell_of_the_board_leads_to_its_run(client):
     query = "row=example/eye~computed&column=unisim/nights"
     found = client.get(f"/data/cell/unisim-core?{query}").json()
     (source,) = found["sources"]

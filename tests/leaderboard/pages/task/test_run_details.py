@@ -20,7 +20,7 @@ def lines(found: dict) -> dict[str, str]:
     return {line["label"]: line["text"] for group in found["groups"] for line in group["lines"]}
 
 
-def test_a_probe_is_told_with_its_settings_versions_device_time_and_folder(stand_in_suite_cache, runs) -> None:
+def test_a_probe_is_told_with_its_settings_versions_device_time_and_folder(stand_in_suite_cache, runs):
     run = runs[(runs["task"] == "mieb/cifar10") & (runs["model"] == "example/dim")].iloc[0]
     found = details(stand_in_suite_cache.db, key=run["id"])
     said = lines(found)
@@ -36,7 +36,7 @@ def test_a_probe_is_told_with_its_settings_versions_device_time_and_folder(stand
     assert {link["text"] for link in found["links"]} == {"Its single items", "The task", "The model"}
 
 
-def test_what_a_judge_could_not_be_read_is_counted(stand_in_suite_cache, runs) -> None:
+def test_what_a_judge_could_not_be_read_is_counted(stand_in_suite_cache, runs):
     run = runs[(runs["task"] == "unisim/nights") & (runs["model"] == "example/judge")].iloc[0]
     said = lines(details(stand_in_suite_cache.db, key=run["id"]))
     assert said["Coverage"] == f"{run['coverage']:.1%} of 260 items" and int(said["Unread"]) > 0

@@ -12,7 +12,6 @@ from compute.live import inputs
 from compute.live.fetching import DownloadProgress
 from compute.live.questions import Answer, LiveQuestion
 from leaderboard.data.related_figures import related_figures
-from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import render
 from leaderboard.live.live import OUT_OF_TIME
 from leaderboard.pages.try_it import answers as page
@@ -37,7 +36,7 @@ def words(markup: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", markup).split())
 
 
-def test_models_without_their_turn_are_named_with_what_to_do() -> None:
+def test_models_without_their_turn_are_named_with_what_to_do():
     late = [Answer(row=row(key), problem=OUT_OF_TIME) for key in ("n", "o")]
     answers = [Answer(row=row("m"), scores=(2.5,)), *late]
     sentence = "1 of 3 models had their turn, 2 did not (N, O). Press Compare again"
@@ -58,12 +57,12 @@ def test_models_without_their_turn_are_named_with_what_to_do() -> None:
         ((1.5,), "The model cannot tell."),
     ],
 )
-def test_the_headline_of_a_pair_counts_the_verdicts(scores: tuple[float, ...], said: str) -> None:
+def test_the_headline_of_a_pair_counts_the_verdicts(scores, said):
     answers = [Answer(row=row("m"), scores=(score,)) for score in scores]
     assert "".join(page.headline(PAIR, found(PAIR, *answers))) == said
 
 
-def test_models_with_one_encoder_count_once() -> None:
+def test_models_with_one_encoder_count_once():
     """As ConSE counts, which runs EfficientNet-Lite0 and WordLlama."""
     net = replace(row("m"), weights="package:net")
     both = replace(row("m"), title="Both", weights="package:net", options={"texts": {"weights": "package:words"}})
@@ -88,7 +87,7 @@ FEW = DomainCheck(
 )
 
 
-def test_why_there_is_no_percentile_is_said_once() -> None:
+def test_why_there_is_no_percentile_is_said_once():
     outside = Answer(row=row("n"), scores=(0.9,), controls=(8, 8), domain=OUTSIDE)
     few = [Answer(row=row(key), scores=(score,), domain=FEW) for key, score in (("m", 2.2), ("k", 2.4))]
     markup = drawn(PAIR, *few, outside, Answer(row=row("m"), scores=(2.5,)))
@@ -105,7 +104,7 @@ def test_why_there_is_no_percentile_is_said_once() -> None:
     assert markup.count('class="cp-strip"') == 3, "a single raw score has no axis"
 
 
-def test_each_model_lists_the_domains_of_its_distributions() -> None:
+def test_each_model_lists_the_domains_of_its_distributions():
     drawings = replace(reference(), domain="drawn", scenes=240)
     photographs = replace(reference(scenes=14), domain="photographs", source="photographs of scikit-image")
     own = Calibrations(references=(drawings, replace(photographs, synthetic=False)))
@@ -129,13 +128,13 @@ def test_each_model_lists_the_domains_of_its_distributions() -> None:
         ((None,), "No model picks an option: each sees a tie or gives no readable answer."),
     ],
 )
-def test_the_headline_says_how_many_agree(picks: tuple, said: str) -> None:
+def test_the_headline_says_how_many_agree(picks, said):
     scores = {0: (2.9, 0.5), 1: (0.5, 2.9), None: (1.0, 1.0)}
     answers = [Answer(row=row("m"), scores=scores[pick], pick=pick) for pick in picks]
     assert "".join(page.headline(CHOICE, found(CHOICE, *answers))) == said
 
 
-def test_judges_show_both_orders() -> None:
+def test_judges_show_both_orders():
     steady = Answer(row=row("n"), scores=(1.0, 0.0), pick=0, picks=(0, 0), unit="votes", replies=("(A)", "(B)"))
     torn = Answer(row=row("o"), scores=(0.5, 0.5), picks=(0, 1), unit="votes", replies=("(A)", "(A)"))
     text = words(drawn(CHOICE, steady, torn))
@@ -145,7 +144,7 @@ def test_judges_show_both_orders() -> None:
     assert "7 of 10 Replies in both orders: 8 and &lt;i&gt;6&lt;/i&gt;" in rated
 
 
-def test_published_scores_are_among_the_details(papers_cache: SuiteCache) -> None:
+def test_published_scores_are_among_the_details(papers_cache):
     (record, *_) = related_figures(papers_cache, models=[CLIP], mode="choice", kinds=["image"] * 3)[CLIP]
     record = replace(record, title="UniSim <Img>", value=83.9, low=80.0, high=87.0, rank=3, of=18)
     markup = drawn(CHOICE, Answer(row=row("m"), scores=(1.0, 2.0), pick=1), records={"m": [record]})
@@ -156,7 +155,7 @@ def test_published_scores_are_among_the_details(papers_cache: SuiteCache) -> Non
 
 
 @pytest.mark.parametrize("mode", ["pair", "choice"])
-def test_a_visitors_words_never_become_markup(mode: str) -> None:
+def test_a_visitors_words_never_become_markup(mode):
     hostile = tuple(
         inputs.text(f"<img src=x onerror=alert({at})>", name="<b>x</b>") for at in range(2 if mode == "pair" else 3)
     )
@@ -168,14 +167,14 @@ def download(**progress: object) -> str:
     return render("pages/try_it/download.html", title="M", progress=DownloadProgress(**progress))
 
 
-def test_a_download_says_how_far_it_is() -> None:
+def test_a_download_says_how_far_it_is():
     assert words(download(done=120_000_000, total=605_000_000)) == "Downloading M: 120 of 605 MB"
     assert words(download(done=120_000_000)) == "Downloading M: 120 MB"
     waits = download(behind="<b>Another</b>")
     assert "M is next: &lt;b&gt;Another&lt;/b&gt; is downloaded first" in waits
 
 
-def test_an_odd_one_that_percentiles_do_not_bear_out_says_so() -> None:
+def test_an_odd_one_that_percentiles_do_not_bear_out_says_so():
     question = asked("odd", "cat", "coffee", "rocket", "astronaut")
     pairs = {(0, 1): 1.0, (0, 2): 1.0, (0, 3): 1.0, (1, 2): 3.0, (1, 3): 0.9, (2, 3): 0.9}
     scores = (1.6, 0.97, 0.97, 1.67)
@@ -183,7 +182,7 @@ def test_an_odd_one_that_percentiles_do_not_bear_out_says_so() -> None:
     assert "picks A" in text and "By percentiles another image differs most." in text
 
 
-def test_a_lead_that_is_next_to_none_is_said() -> None:
+def test_a_lead_that_is_next_to_none_is_said():
     text = words(drawn(CHOICE, Answer(row=row("m"), scores=(2.50, 2.51), pick=1)))
     assert "picks B, almost a tie" in text and "Understands only drawn scenes" not in text
     drawings = replace(row("m"), trained_on=(page.DRAWINGS,))

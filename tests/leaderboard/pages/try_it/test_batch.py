@@ -100,7 +100,7 @@ def read(begun: PairScoring) -> pd.DataFrame:
     return pd.read_csv(io.StringIO(begun.record()["csv"]), dtype=str, keep_default_na=False)
 
 
-def test_real_models_give_the_numbers_of_single_comparisons() -> None:
+def test_real_models_give_the_numbers_of_single_comparisons():
     live = Live()
     low = np.zeros(len(IMAGE_FACTS))
     anywhere = Domain(
@@ -128,7 +128,7 @@ def test_real_models_give_the_numbers_of_single_comparisons() -> None:
     assert float(same["tiny score"]) == pytest.approx(1, abs=1e-5) and float(same["ssim score"]) == pytest.approx(1)
 
 
-def test_judges_are_counted_and_a_turn_ends_where_they_must_wait() -> None:
+def test_judges_are_counted_and_a_turn_ends_where_they_must_wait():
     waits, judge = iter([0.0, 4.0, 3.0, 0.0]), Judge()
     begun = PairScoring(
         batch=tables.read(b"name,first,second\na,b,c\nd,e,f"),
@@ -145,7 +145,7 @@ def test_judges_are_counted_and_a_turn_ends_where_they_must_wait() -> None:
     assert begun.record()["state"] == "done" and judge.asked[-1] == ("judge", "f")
 
 
-def test_a_turn_ends_in_time_and_models_change_places_every_ten_rows() -> None:
+def test_a_turn_ends_in_time_and_models_change_places_every_ten_rows():
     begun, judge = work(*(f"a,b,{number}" for number in range(12))), Judge()
     for _ in range(11):
         begun.turn(judge, seconds=0)
@@ -157,7 +157,7 @@ def test_a_turn_ends_in_time_and_models_change_places_every_ten_rows() -> None:
     assert begun.record()["share"] == 1.0
 
 
-def test_after_a_stop_the_finished_part_is_there() -> None:
+def test_after_a_stop_the_finished_part_is_there():
     begun, judge = work(*(f"{number},b,c" for number in range(12))), Judge()
     for _ in range(15):
         begun.turn(judge, seconds=0)
@@ -171,7 +171,7 @@ def test_after_a_stop_the_finished_part_is_there() -> None:
     assert begun.record() == record and len(judge.asked) == 15
 
 
-def test_failures_are_reasons_and_never_scores() -> None:
+def test_failures_are_reasons_and_never_scores():
     begun = work("a,b,c", "b,,c", "c,b,no two", "d,b,crash", "e,example:nobody,x", "f,b,cc")
     found = finished(begun, Judge())
     for problem, word in zip(found["problem"], ("", "empty", "two: It compares", "failed", "nobody", ""), strict=True):
@@ -194,13 +194,13 @@ def test_failures_are_reasons_and_never_scores() -> None:
         (7.5, "rating", ("7.5", "", "a rating from 1 to 10"), ""),
     ],
 )
-def test_numbers_have_six_digits(score: float, unit: str, cells: tuple[str, str, str], problem: str) -> None:
+def test_numbers_have_six_digits(score, unit, cells, problem):
     found = finished(work("a,b,c", keys=("one",)), Judge(reference("one"), score=score, unit=unit))
     assert tuple(found.iloc[0].get(f"one {part}", "") for part in ("score", "percentile", "reading")) == cells
     assert found["problem"][0] == problem
 
 
-def test_the_preview_is_for_people_and_names_every_distribution_once() -> None:
+def test_the_preview_is_for_people_and_names_every_distribution_once():
     begun = work(*["a,b,cc"] * 11, keys=("one", "two", "three"))
     finished(begun, Judge(reference("one"), reference("three", source="Captions", synthetic=False)))
     record = begun.record()
@@ -211,7 +211,7 @@ def test_the_preview_is_for_people_and_names_every_distribution_once() -> None:
     assert record["source"] == "computed live; calibrated on Drawn pairs (synthetic) and Captions"
 
 
-def test_text_is_given_back_shortened_and_is_no_formula() -> None:
+def test_text_is_given_back_shortened_and_is_no_formula():
     begun = work('=1+1,"-2+3 ""x"", y",@SUM(A1)', f"+a,{'y' * 300},\u2028x", keys=("=evil",))
     finished(begun, Judge())
     lines = list(csv.reader(io.StringIO(begun.record()["csv"])))
@@ -258,13 +258,13 @@ class Catalogue(Judge):
     ("keys", "word"),
     [(["one", "far"], "FAR"), (["not"], "package"), ([f"m{number}" for number in range(13)], "13")],
 )
-def test_models_that_cannot_be_asked_are_told_before_anything_begins(keys: list[str], word: str) -> None:
+def test_models_that_cannot_be_asked_are_told_before_anything_begins(keys, word):
     catalogue = Catalogue()
     with pytest.raises(BadInput, match=word):
         Tables(catalogue).start(catalogue.payload(keys=keys), None)
 
 
-def test_only_models_that_compare_a_pair_of_the_table_score_it() -> None:
+def test_only_models_that_compare_a_pair_of_the_table_score_it():
     catalogue = Catalogue()
     catalogue.row = lambda key: replace(model(key), abilities=("embed_image",)) if key == "pixels" else model(key)
     tables = Tables(catalogue)
@@ -275,7 +275,7 @@ def test_only_models_that_compare_a_pair_of_the_table_score_it() -> None:
         )
 
 
-def test_a_session_has_one_table_and_takes_it_along(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_has_one_table_and_takes_it_along(monkeypatch):
     catalogue = Catalogue()
     started = Tables(catalogue)
     with pytest.raises(BadInput, match="no longer"):
@@ -290,7 +290,7 @@ def test_a_session_has_one_table_and_takes_it_along(monkeypatch: pytest.MonkeyPa
         started.stop({"session": SESSION})
 
 
-def test_one_visitors_tables_leave_room_and_an_idle_one_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_visitors_tables_leave_room_and_an_idle_one_makes_room(monkeypatch):
     monkeypatch.setattr(PairScoring.turn, "__kwdefaults__", {"seconds": 0})
     monkeypatch.setattr(batch, "sender", lambda request: request)
     catalogue = Catalogue()
@@ -316,7 +316,7 @@ def event(**payload: Any) -> SimpleNamespace:
     return SimpleNamespace(_data=payload)
 
 
-def test_what_fails_is_a_sentence_with_the_turn_of_its_request() -> None:
+def test_what_fails_is_a_sentence_with_the_turn_of_its_request():
     catalogue = Catalogue()
     failed = json.loads(answered(event(session="fedcba9876543210", turn=3), Tables(catalogue).turn))
     assert failed["state"] == "failed" and "no longer" in failed["message"] and failed["turn"] == 3

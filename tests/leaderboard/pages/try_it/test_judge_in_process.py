@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +12,6 @@ import pytest
 
 from compute.live.roster import Roster
 from compute.types import BadInput
-from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.live.live import Live
 from leaderboard.pages.try_it import perturb
 from leaderboard.pages.try_it.ratings import ShownChange
@@ -29,7 +27,7 @@ PAYLOAD = {
 
 
 @pytest.fixture
-def site(suite_cache: SuiteCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def site(suite_cache, tmp_path, monkeypatch):
     """The app with a tiny, randomly initialised Qwen2-VL as its only model."""
     monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "answers"))
     vlm = replace(row(written("qwen2_vl", tmp_path)), abilities=("choose", "score_pair"), modalities=("image", "text"))
@@ -44,7 +42,7 @@ def asked(site: Any, *, pressed: bool) -> tuple[str, dict[str, Any]]:
     return str(markup), json.loads(facts)
 
 
-def test_a_vlm_in_process_answers_both_orders_and_its_words_are_shown(site: Any) -> None:
+def test_a_vlm_in_process_answers_both_orders_and_its_words_are_shown(site):
     view = ShownChange.read(VIEW)
     rows = site.live.models(["org/tiny"])
     *_, (before, facts) = perturb.rated(site, PAYLOAD, view=view, rows=rows)

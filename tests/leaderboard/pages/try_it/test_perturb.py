@@ -34,7 +34,7 @@ HIGH, MIDDLE, LOW = 2.5, 1.5, 0.5  # as a matching pair, between, as an unrelate
         ([MIDDLE] * 5, "does not score even the unchanged pair as a matching one."),
     ],
 )
-def test_a_curve_in_words(scores: list[float], said: str) -> None:
+def test_a_curve_in_words(scores, said):
     assert summary(reference(), scores, in_units=in_degrees) == said
 
 
@@ -48,7 +48,7 @@ def test_a_curve_in_words(scores: list[float], said: str) -> None:
         ("colorjitter", (512, 384), "30%"),
     ],
 )
-def test_a_strength_has_a_unit(kind: str, size: tuple[int, int], said: str) -> None:
+def test_a_strength_has_a_unit(kind, size, said):
     assert PERTURBATIONS[kind].amount(0.5, size) == said
 
 
@@ -60,7 +60,7 @@ def whole(*scores: float) -> Curve:
     return Curve(scores=scores, domain=DomainCheck(reference=reference()))
 
 
-def test_curves_are_percentiles_only_where_every_model_has_them() -> None:
+def test_curves_are_percentiles_only_where_every_model_has_them():
     lines, axis = scaled([("M", whole(2.5, 0.5))])
     assert lines == [("M", [pytest.approx(75, abs=0.3), pytest.approx(25, abs=0.3)])] and "Percentile" in axis
     lines, axis = scaled([("M", whole(2.5, 0.5)), ("N", few(2.5, 1.5))])
@@ -68,7 +68,7 @@ def test_curves_are_percentiles_only_where_every_model_has_them() -> None:
     assert "ercentile" not in axis
 
 
-def test_the_axis_of_the_curves_is_in_units() -> None:
+def test_the_axis_of_the_curves_is_in_units():
     figure = curves([("M", [90, 50, 10])], "Percentile", view=ShownChange(image=0, kind="rotate", amount=22.5), most=45)
     assert list(figure.data[0].x) == [0, 22.5, 45]
     assert figure.layout.xaxis.title.text == "Rotation (degrees)"

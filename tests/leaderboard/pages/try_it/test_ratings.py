@@ -32,7 +32,7 @@ def both(rating: Any) -> dict[str, Any]:
     return {"sensitive": rating, "invariant": rating}
 
 
-def test_scores_stand_beside_what_is_expected() -> None:
+def test_scores_stand_beside_what_is_expected():
     html = table(tiny=both(PairRating(scores=(9, 9), numbers=(0.881, 0.881), measure="cosine", ends=(-1, 1))))
     assert "Told that the change matters <small>(expected 8)</small>" in html
     assert "Told to ignore the change <small>(expected 10)</small>" in html
@@ -40,7 +40,7 @@ def test_scores_stand_beside_what_is_expected() -> None:
     assert "the orders differ" not in html
 
 
-def test_an_invalid_answer_is_no_score_and_shows_its_words_as_text() -> None:
+def test_an_invalid_answer_is_no_score_and_shows_its_words_as_text():
     rating = PairRating(scores=(None, 9), problems=("refused", ""), replies=("I <b>cannot</b>", "Score: 9"))
     html = table(tiny=both(None), judge=both(rating))
     assert html.count('<b class="cp-invalid">no score</b>') == 2
@@ -48,7 +48,7 @@ def test_an_invalid_answer_is_no_score_and_shows_its_words_as_text() -> None:
     assert "the orders differ" not in html
 
 
-def test_what_is_missing_says_why() -> None:
+def test_what_is_missing_says_why():
     apart = table(tiny=both(None), judge=both(PairRating(scores=(8, 5), replies=("Score: 8", "Score: 5"))))
     assert apart.count("the orders differ by 3") == 2
     html = table(tiny=both("Its weights are not on this machine"), judge=both(None))
@@ -58,7 +58,7 @@ def test_what_is_missing_says_why() -> None:
     assert "No model is chosen" in str(ratings.table(PAIR, [], {}, amount=""))
 
 
-def test_tokens_and_cost_are_summed_and_what_some_answers_do_not_state_is_the_least() -> None:
+def test_tokens_and_cost_are_summed_and_what_some_answers_do_not_state_is_the_least():
     def rated(**counts: Any) -> PairRating:
         return PairRating(scores=(8, 8), replies=("Score: 8", "Score: 8"), **counts)
 
@@ -74,7 +74,7 @@ def test_tokens_and_cost_are_summed_and_what_some_answers_do_not_state_is_the_le
     assert ratings.totals([silent]) == ratings.totals([]) == ""
 
 
-def test_the_state_names_the_judges_and_what_they_cost() -> None:
+def test_the_state_names_the_judges_and_what_they_cost():
     facts = json.loads(ratings.state(VIEW, [TINY, JUDGE]))
     assert facts["judges"] == [{"key": JUDGE.key, "title": JUDGE.title, "questions": 4, "requests": 4}]
     assert facts["view"] == {"image": 0, "by": "rotate", "amount": 22.5} and facts["turn"] is None
@@ -94,13 +94,13 @@ def test_the_state_names_the_judges_and_what_they_cost() -> None:
         ({"image": 0, "by": "rotate"}, "amount"),
     ],
 )
-def test_what_a_page_sends_is_read_without_trust(fields: Any, said: str) -> None:
+def test_what_a_page_sends_is_read_without_trust(fields, said):
     with pytest.raises(BadInput, match=said) as error:
         ShownChange.read(fields)
     assert len(str(error.value)) < 300
 
 
-def test_an_amount_beyond_the_most_is_the_most() -> None:
+def test_an_amount_beyond_the_most_is_the_most():
     question = LiveQuestion(mode="pair", inputs=(COFFEE, WORDS))
     assert ShownChange(image=0, kind="rotate", amount=1e9).pair(question).strength == 1
     assert VIEW.pair(question).strength == 0.5
@@ -109,7 +109,7 @@ def test_an_amount_beyond_the_most_is_the_most() -> None:
             ShownChange(image=image, kind="rotate", amount=1).pair(question)
 
 
-def test_what_is_shown_follows_the_controls() -> None:
+def test_what_is_shown_follows_the_controls():
     def at(**amounts: float) -> ShownChange:
         state = ratings.state(VIEW, [TINY])
         return ShownChange.current(state, image=1, amounts={"rotate": 0, "elastic": 0, **amounts})

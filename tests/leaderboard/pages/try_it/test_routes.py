@@ -29,7 +29,7 @@ ONE = {"x-likeness-session": "a" * 32}
 
 
 @pytest.fixture
-def uploads() -> Uploads:
+def uploads():
     return Uploads()
 
 
@@ -43,7 +43,7 @@ def client_of(uploads: Uploads, *, rate: Rate | None = None) -> TestClient:
 
 
 @pytest.fixture
-def client(uploads: Uploads) -> TestClient:
+def client(uploads):
     return client_of(uploads)
 
 
@@ -55,7 +55,7 @@ def sentence(answer: Any) -> str:
     return error
 
 
-def test_a_session_is_forgotten_by_a_beacon(client: TestClient, uploads: Uploads) -> None:
+def test_a_session_is_forgotten_by_a_beacon(client, uploads):
     client.post("/live/input", content=saved(picture(), "PNG"), headers=ONE)
     assert client.post("/live/forget", content="b" * 32).status_code == 204 and len(uploads) == 1
     answer = client.post("/live/forget", content="a" * 32)
@@ -64,7 +64,7 @@ def test_a_session_is_forgotten_by_a_beacon(client: TestClient, uploads: Uploads
 
 
 @pytest.mark.parametrize("session", [None, "short", "../../../../etc/passwd"])
-def test_without_a_session_nothing_is_read(client: TestClient, uploads: Uploads, session: str | None) -> None:
+def test_without_a_session_nothing_is_read(client, uploads, session):
     headers = {} if session is None else {"x-likeness-session": session}
     for path in ("input", "file"):
         answer = client.post(f"/live/{path}", content=saved(picture(), "PNG"), headers=headers)
@@ -72,7 +72,7 @@ def test_without_a_session_nothing_is_read(client: TestClient, uploads: Uploads,
     assert len(uploads) == 0
 
 
-def test_who_sends_too_often_is_told_when_to_come_back(uploads: Uploads) -> None:
+def test_who_sends_too_often_is_told_when_to_come_back(uploads):
     clock = Clock()
     client = client_of(uploads, rate=Rate(a_minute=30, burst=2, clock=clock))
     image = saved(picture(), "PNG")
@@ -86,7 +86,7 @@ def test_who_sends_too_often_is_told_when_to_come_back(uploads: Uploads) -> None
     assert client.post("/live/input", content=image, headers=ONE).status_code == 200
 
 
-def test_an_upload_that_waits_holds_up_no_page(uploads: Uploads, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_upload_that_waits_holds_up_no_page(uploads, monkeypatch):
     """Uploads have threads of their own: with all of them busy, examples still come at once.
 
     One visitor's fill only a share of them, so another's are decoded meanwhile.
@@ -119,9 +119,7 @@ def test_an_upload_that_waits_holds_up_no_page(uploads: Uploads, monkeypatch: py
         assert [one.result().status_code for one in sent] == [200] * 12
 
 
-def test_an_image_that_no_process_could_read_may_be_sent_again(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_image_that_no_process_could_read_may_be_sent_again(client, monkeypatch):
     def busy(data: bytes, *, name: str) -> None:
         raise DecoderUnavailable("Many images are being read. Try again")
 
@@ -131,7 +129,7 @@ def test_an_image_that_no_process_could_read_may_be_sent_again(
     assert sentence(answer) == "Many images are being read. Try again"
 
 
-def test_examples_and_their_pictures(client: TestClient) -> None:
+def test_examples_and_their_pictures(client):
     listed = client.get("/live/examples").json()
     assert sorted(listed) == ["comparisons", "inputs"] and len(listed["inputs"]) >= 15
     for one in listed["inputs"]:
@@ -142,9 +140,7 @@ def test_examples_and_their_pictures(client: TestClient) -> None:
             assert client.get(f"/live/example/{one['key']}.webp").status_code == 404
 
 
-def test_malformed_files_are_images_or_sentences(
-    client: TestClient, caplog: pytest.LogCaptureFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_malformed_files_are_images_or_sentences(client, caplog, tmp_path, monkeypatch):
     """None fails, and none leaves anything in a folder. Many more, and crafted ones: tests/slow."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     codes = set()

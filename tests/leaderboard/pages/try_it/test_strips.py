@@ -23,7 +23,7 @@ CROWDS = [
 
 
 @pytest.mark.parametrize("values", CROWDS)
-def test_letters_move_as_little_as_they_must(values: list[float]) -> None:
+def test_letters_move_as_little_as_they_must(values):
     """Against a general solver of the same problem."""
     ordered = np.sort(values)
     best = minimize(
@@ -36,7 +36,7 @@ def test_letters_move_as_little_as_they_must(values: list[float]) -> None:
     assert np.sort(spread(values, width=LETTER)) == pytest.approx(best.x, abs=0.05)
 
 
-def test_an_axis_of_percentiles_names_its_options() -> None:
+def test_an_axis_of_percentiles_names_its_options():
     (several,) = found(CHOICE, Answer(row=row("m"), scores=(0.5, 2.5), pick=1))
     axis = strip(several)
     assert (axis.label, axis.unit, axis.values) == ("Percentile A 25, B 75", "percentile", ("25", "75"))
@@ -45,7 +45,7 @@ def test_an_axis_of_percentiles_names_its_options() -> None:
     assert (alone.at, alone.label, alone.chosen) == (pytest.approx(75, abs=0.5), "", True)
 
 
-def test_few_scenes_give_an_axis_of_raw_scores() -> None:
+def test_few_scenes_give_an_axis_of_raw_scores():
     answer = Answer(row=row("m"), scores=(0.5, 2.5), pick=1, domain=FEW, unit="cosine")
     axis = strip(answer)
     assert axis.label == "Cosine A 0.5, B 2.5" and axis.unit == "cosine"
@@ -56,7 +56,7 @@ def test_few_scenes_give_an_axis_of_raw_scores() -> None:
 
 
 @pytest.mark.parametrize("check", [FEW, DomainCheck(why="outside")])
-def test_the_odd_one_out_is_the_lowest_of_raw_scores_too(check: DomainCheck) -> None:
+def test_the_odd_one_out_is_the_lowest_of_raw_scores_too(check):
     pairs = {(0, 1): 2.5, (0, 2): 0.5, (1, 2): 0.25}
     answer = Answer(row=row("m"), scores=(0.25, 0.5, 2.5), pairs=pairs, pick=2, domain=check, unit="cosine")
     axis = strip(answer)
@@ -65,7 +65,7 @@ def test_the_odd_one_out_is_the_lowest_of_raw_scores_too(check: DomainCheck) -> 
     assert len(axis.bands) == (2 if check.few else 0), "the scores are similarities, as those of the distribution"
 
 
-def test_single_images_have_one_band_and_judges_no_axis() -> None:
+def test_single_images_have_one_band_and_judges_no_axis():
     (answer,) = found(PAIR, Answer(row=row("m"), scores=(0.5,)))
     axis = strip(Answer(row=answer.row, scores=(0.5,), domain=DomainCheck(reference=reference(matching=False))))
     assert [kind for kind, *_ in axis.bands] == ["alone"]
