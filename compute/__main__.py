@@ -12,8 +12,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-import compute
-from compute import storage
+from compute import paths, storage
 from compute.cli.command import as_command
 from compute.progress import working
 from compute.types import ON_COMMAND_LINE, BadInput, LikenessError
@@ -54,7 +53,7 @@ class Commands(TyperGroup):
         """The command of that name, made on first use: what others need is not loaded."""
         if name in self.commands and self.commands[name] is None:
             file = FILES.get(name, name)
-            source = compute if name in OF_TABLES else import_module(f"compute.cli.{file}")
+            source = import_module(paths.PACKAGE if name in OF_TABLES else f"{paths.PACKAGE}.cli.{file}")
             if (group := getattr(source, "group", None)) is None:
                 group = typer.Typer(add_completion=False)
                 group.command()(as_command(getattr(source, file)))

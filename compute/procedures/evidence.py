@@ -127,9 +127,14 @@ class ItemView(NamedTuple):
     orders_of_two: Mapping[str, str] = {}  # further ones of two models, which come first
     graded: bool = True  # items are right or wrong
     one_scale: bool = False  # margins of two models are in the same unit
-    read: Callable[[pd.DataFrame], Mapping[str, Any]] = lambda items: {}
+    read: Callable[[pd.DataFrame], Mapping[str, Any]] | None = None
     filters: Callable[[Floats], Mapping[str, tuple[str, Bools]]] | None = None  # None: by what is right
     margin: Callable[[float], str] | None = None  # a margin in words
+
+
+def by_value(items: pd.DataFrame) -> dict[str, Any]:
+    """Returns each item's value as its answer."""
+    return {"answer_text": items["value"].map(lambda value: rounded(value, 3).replace("-", "−"))}
 
 
 # Of a generator's images, one a prompt.
@@ -140,8 +145,8 @@ GENERATED = ItemView(
     orders_of_two={"apart": "Farthest apart first"},
     graded=False,
     one_scale=True,
-    read=lambda items: {"answer_text": items["value"].map(lambda value: rounded(value, 3).replace("-", "−"))},
-    margin=lambda value: "",
+    read=by_value,
+    margin="".format,
 )
 
 

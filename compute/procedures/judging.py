@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compute.arrays import Floats
+from compute.arrays import Bools, Floats
 from compute.content.items import Column, joined
 from compute.content.messages import Reply
 from compute.models import abilities
@@ -266,6 +266,20 @@ def apart(items: pd.DataFrame) -> dict[str, np.ndarray]:
     return {"margin": -items["value"].astype(float).to_numpy(), "off": -off}
 
 
+def by_flips(margins: Floats) -> dict[str, tuple[str, Bools]]:
+    """Returns the filters of pairs by how far their scores are apart [pairs, models]."""
+    return {
+        "all": ("All", np.ones(len(margins), bool)),
+        "flips": (f"Order flips by {FLIP} or more", (np.abs(margins) >= FLIP).any(axis=1)),
+        "unread": ("Without two scores", np.isnan(margins).any(axis=1)),
+    }
+
+
+def flip_in_words(margin: float) -> str:
+    """Says how far apart the two scores are."""
+    return f"{rounded(-margin, 0)} apart" if margin else "the same in both orders"
+
+
 # The wording of `conditions` and how long answers may be are part of the version; `replies.READING` is of `ratings`.
 PROCEDURE = Procedure(
     key="judging",
@@ -282,11 +296,7 @@ PROCEDURE = Procedure(
         },
         graded=False,
         read=apart,
-        filters=lambda margins: {
-            "all": ("All", np.ones(len(margins), bool)),
-            "flips": (f"Order flips by {FLIP} or more", (np.abs(margins) >= FLIP).any(axis=1)),
-            "unread": ("Without two scores", np.isnan(margins).any(axis=1)),
-        },
-        margin=lambda value: f"{rounded(-value, 0)} apart" if value else "the same in both orders",
+        filters=by_flips,
+        margin=flip_in_words,
     ),
 )

@@ -331,9 +331,14 @@ def _evidence(
     )
 
 
+def lrap_in_words(value: float) -> str:
+    """Says what an item of several labels scores."""
+    return f"LRAP {rounded(value, 3)}"
+
+
 LABELS = ItemView(  # of items with several labels, which have their own score and no margin
     orders={"worst": "Lowest LRAP first", "best": "Highest LRAP first"},
-    margin=lambda value: f"LRAP {rounded(value, 3)}",
+    margin=lrap_in_words,
 )
 PROCEDURE = Procedure(
     key="probe",

@@ -36,6 +36,11 @@ def apart(items: pd.DataFrame) -> dict[str, np.ndarray]:
     return {"margin": -(people - items["value"].rank()).abs().to_numpy() / max(len(items) - 1, 1)}
 
 
+def places_in_words(margin: float) -> str:
+    """Says how far apart a pair's two places are."""
+    return f"{rounded(-margin, 0, scale=100)}% of positions apart"
+
+
 PROCEDURE = Procedure(
     key="sts",
     needs=(frozenset({"embed_image"}), frozenset({"embed_text"}), frozenset({"compare"})),
@@ -46,6 +51,6 @@ PROCEDURE = Procedure(
         orders={"worst": "Farthest from {reference} first", "best": "Nearest to {reference} first"},
         graded=False,
         read=apart,
-        margin=lambda value: f"{rounded(-value, 0, scale=100)}% of positions apart",
+        margin=places_in_words,
     ),
 )

@@ -165,7 +165,7 @@ def with_margins(frame: pd.DataFrame, *, view: ItemView) -> pd.DataFrame:
         "off": np.full(len(out), np.nan),
         "answer_text": out["answer"].fillna("").astype(str),
     }
-    read = usual | view.read(out)
+    read = usual | (view.read(out) if view.read else {})
     margin = np.asarray(read["margin"])
     spread = float(np.nanstd(margin)) if not view.one_scale and np.isfinite(margin).any() else 0.0
     right = pd.Series(read["right"], index=out.index, dtype=object)
