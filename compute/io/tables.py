@@ -271,7 +271,8 @@ def _objects(file: io.TextIOWrapper, title: str, *, whole: bool) -> Iterator[Any
     """What the lines hold; or, if `whole`, a list in JSON."""
     listed = file.read() if whole else ""
     is_list = listed.lstrip().startswith("[")
-    for at, text in enumerate([listed] if is_list else filter(str.strip, listed.splitlines() or file), 1):
+    lines = [listed] if is_list else filter(str.strip, io.StringIO(listed) if whole else file)
+    for at, text in enumerate(lines, 1):
         try:
             read = json.loads(text)
         except (ValueError, RecursionError) as error:

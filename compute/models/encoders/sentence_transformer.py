@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from compute.models.adapter import Hardware, chosen
 from compute.models.files import pretrained
-from compute.models.files.weights import architecture, one_line
+from compute.models.files.weights import architecture
 from compute.types import BadInput, CannotDo, Model
 
 if TYPE_CHECKING:
@@ -31,20 +31,20 @@ def stored_modules(folder: Path) -> list[dict[str, Any]]:
         raise BadInput(f"{folder / MODULES} is not a list of modules with their types and paths") from error
 
 
-def width(folder: Path, *, hidden_size: int | None) -> int | None:
-    """How many dimensions the vectors have, as the modules' settings tell; None where they do not."""
+def width(folder: Path, settings_in: Callable[[str], dict[str, Any]], *, hidden_size: int | None) -> int | None:
+    """How many dimensions the vectors have, as the modules' settings tell; None where they do not. `settings_in` reads
+    a file of the folder, as `CheckpointFiles.json` does. Raises BadInput."""
     size = hidden_size
     for module in stored_modules(folder)[1:]:
-        path = folder / module["path"] / "config.json"
-        settings = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        settings = settings_in(f"{module['path']}/config.json")
         if module["type"].endswith("Pooling"):
             size = settings.get("embedding_dimension") or settings.get("word_embedding_dimension") or size
             modes = settings.get("pooling_mode") or [
                 name for name in settings if settings[name] is True and "_mode_" in name
             ]
-            size = size and size * (1 if isinstance(modes, str) else len(modes) or 1)
+            size = size and size * (len(modes) if modes and isinstance(modes, list) else 1)
         size = settings.get("out_features", size)
-    return size
+    return size if isinstance(size, int) else None
 
 
 @dataclass(kw_only=True)
@@ -89,7 +89,8 @@ def load(row: Model, hardware: Hardware, folder: Path) -> SentenceEncoder:
     from sentence_transformers import SentenceTransformer
 
     options = chosen(row, OPTIONS)
-    try:
+    remedy = ". A model with code of its own runs from Python: compute.evaluate(model, ...)"
+    with pretrained.reading(row, folder, kind="SentenceTransformer", remedy=remedy):
         model = SentenceTransformer(
             str(folder),
             device=hardware.device,
@@ -97,11 +98,6 @@ def load(row: Model, hardware: Hardware, folder: Path) -> SentenceEncoder:
             trust_remote_code=False,
             model_kwargs=hardware.read_as,
         )
-    except (OSError, ValueError, TypeError, KeyError, RuntimeError, ImportError) as error:
-        raise BadInput(
-            f"{row.key}: sentence-transformers does not load {folder}: {one_line(error)}. A model with code of its own "
-            "runs from Python: compute.evaluate(model, ...)"
-        ) from error
     if options["random"] or options["lora"]:
         inner = folder / stored_modules(folder)[0]["path"]
         kind = "T5EncoderModel" if architecture(inner) == "t5" else "AutoModel"

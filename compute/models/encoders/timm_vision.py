@@ -62,7 +62,11 @@ def load_moco_v3(row: Model, hardware: Hardware, folder: Path) -> Towers:
     width = state["cls_token"].shape[-1] if "cls_token" in state else None
     if width not in MOCO_V3_WIDTHS:
         raise BadInput(f"{row.key}: no ViT of MoCo v3 has the width {width}")
-    return towers(row, hardware, bare(MOCO_V3_WIDTHS[width], state, num_classes=0), shown=MOCO_V3, pooling="token")
+    name = MOCO_V3_WIDTHS[width]
+    with seeded(0):
+        model = timm.create_model(name, pretrained=False, num_classes=0)
+    fill(model, state, of=name)
+    return towers(row, hardware, model, shown=MOCO_V3, pooling="token")
 
 
 def load_lite(row: Model, hardware: Hardware, folder: Path) -> Towers:
@@ -78,17 +82,12 @@ def lite_classifier(folder: Path) -> torch.nn.Module:
 
     Its state dict has the names of another library, and the order and shapes of timm's.
     """
-    return bare("efficientnet_lite0", tensors(folder / LITE_FILE))
-
-
-def bare(name: str, state: Mapping[str, torch.Tensor], **arguments: Any) -> torch.nn.Module:
-    """timm's architecture with weights in its order, whatever their names."""
     import timm
 
+    name = "efficientnet_lite0"
     with seeded(0):
-        model = timm.create_model(name, pretrained=False, **arguments)
-    names = list(model.state_dict())
-    fill(model, state if set(state) == set(names) else dict(zip(names, state.values(), strict=False)), of=name)
+        model = timm.create_model(name, pretrained=False)
+    fill(model, dict(zip(model.state_dict(), tensors(folder / LITE_FILE).values(), strict=True)), of=name)
     return model
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any
@@ -67,16 +68,10 @@ def model(
             )
         made = made.to(hardware.torch_dtype)
     else:
-        try:
+        with reading(row, folder, kind=kind):
             made, report = library.from_pretrained(
                 folder, output_loading_info=True, weights_only=True, **hardware.read_as, **read
             )
-        except OSError as error:
-            raise NotHere(f"{row.key}: {folder} cannot be loaded: {one_line(error)}") from error
-        except UnpicklingError as error:
-            raise BadInput(f"{row.key}: {folder} holds more than tensors, or is not whole; it is not loaded") from error
-        except (RuntimeError, ValueError, KeyError, ImportError) as error:
-            raise BadInput(f"{row.key}: {folder} does not fit {kind}: {one_line(error)}") from error
         missing = set(report["missing_keys"])
         lost = sorted(name for name in missing if not name.startswith(tuple(spare)))
         if lost:
@@ -87,6 +82,21 @@ def model(
     if options["lora"]:
         made = lora.merged(made, checkpoint_of(row, options["lora"], option="lora", required=lora.REQUIRED))
     return made.to(hardware.device).eval().requires_grad_(False), missing
+
+
+@contextmanager
+def reading(row: Model, folder: Path, *, kind: str, remedy: str = "") -> Iterator[None]:
+    """Within it, what a library says of a folder that it cannot load as `kind` is NotHere or BadInput."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except OSError as error:
+        raise NotHere(f"{row.key}: {folder} cannot be loaded: {one_line(error)}") from error
+    except (UnpicklingError, SafetensorError) as error:
+        raise BadInput(f"{row.key}: {folder} holds more than tensors, or is not whole; it is not loaded") from error
+    except (RuntimeError, ValueError, TypeError, KeyError, ImportError) as error:
+        raise BadInput(f"{row.key}: {folder} does not fit {kind}: {one_line(error)}{remedy}") from error
 
 
 def image_input(row: Model, *, folder: Path) -> tuple[Callable[[Image.Image], dict[str, Any]], dict[str, Any]]:

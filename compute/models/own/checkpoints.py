@@ -308,9 +308,8 @@ def _sizes(family: str, files: CheckpointFiles) -> tuple[int | None, int | None]
         return config.get("num_features"), _side(size[1:] if size else None)
     if family == "sentence_transformer":
         inner = _completed(files.folder / (weights.OLD_TRANSFORMER if not config else ""))
-        return sentence_transformer.width(
-            files.folder, hidden_size=inner.get("hidden_size") or inner.get("d_model")
-        ), None
+        size = inner.get("hidden_size") or inner.get("d_model")
+        return sentence_transformer.width(files.folder, files.json, hidden_size=size), None
     config = _completed(files.folder)
     vision, text = config.get("vision_config") or {}, config.get("text_config") or {}
     side = _side(shown.get("crop_size") if shown.get("do_center_crop") else shown.get("size"))

@@ -40,6 +40,7 @@ from compute.types import BadInput
         ("a.csv", "a,b\nx\u2028y,\x0c1\n".encode(), {"a": ["x\u2028y"], "b": ["\x0c1"]}),
         ("a.json", b' [{"a": "x"},\n {"b": 2, "a": null}]', {"a": ["x", None], "b": [None, 2]}),
         ("a.json", b'{"a": 1}\n{"a": 2}\n', {"a": [1, 2]}),
+        ("a.json", '{"a": "x\u2028y"}\n\n{"a": "z"}\n'.encode(), {"a": ["x\u2028y", "z"]}),
         ("a.jsonl", '{"a": "x\u2028y"}\n\n{"a": null, "b": 2}\n'.encode(), {"a": ["x\u2028y", None], "b": [None, 2]}),
     ],
 )

@@ -15,7 +15,7 @@ import pytest
 import timm
 import torch
 import transformers
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torchvision.transforms import CenterCrop, Compose, InterpolationMode, Normalize, Resize, ToTensor, functional
 
 from compute.catalog import shipped
@@ -340,6 +340,14 @@ def another_width(folder: Path) -> Path:
     return folder
 
 
+def under_other_names(folder: Path) -> Path:
+    """MoCo v3's weights, one of a name that the architecture does not have: their order alone does not tell."""
+    file = moco_v3(folder) / "model.safetensors"
+    named = {name.replace("norm.weight", "norm.scale"): value for name, value in load_file(file).items()}
+    save_file(named, file)
+    return folder
+
+
 REFUSED: dict[str, tuple[Callable[[Path], Path], str, dict[str, Any], str]] = {
     "another family": (checkpoints.clip, "siglip", {}, "siglip"),
     "an unknown option": (checkpoints.clip, "clip", {"text_prefx": ""}, "text_prefx"),
@@ -356,6 +364,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Path], str, dict[str, Any], str]] = {
         "ViT-x",
     ),
     "weights of another width": (another_width, "hpsv2", {}, "does not fit"),
+    "weights of other names": (under_other_names, "moco_v3", {}, "does not fit"),
     "no processor": (checkpoints.clip, "pickscore", {}, "'processor'"),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -142,6 +143,28 @@ def test_earlier_layouts_of_sentence_transformers_are_read_and_code_is_not(tmp_p
         load(own.from_folder(folder).row, hardware=CPU)
     (folder / "modules.json").write_text("{}}")
     with pytest.raises(BadInput, match="modules"):
+        own.from_folder(folder)
+
+
+@pytest.mark.parametrize("part", ["", "2_Dense"])
+@pytest.mark.parametrize("how", ["cut off", "pickle"])
+def test_weights_of_sentence_transformers_that_are_no_tensors_are_refused(part, how, tmp_path):
+    folder = sentences(tmp_path / "model", dense=True)
+    row, file = own.from_folder(folder).row, folder / part / "model.safetensors"
+    if how == "cut off":
+        file.write_bytes(file.read_bytes()[:500])
+    else:
+        file.unlink()
+        file.with_name("pytorch_model.bin").write_bytes(pickle.dumps(Path("of code")))
+    with pytest.raises(BadInput, match="tensors"):
+        load(row, hardware=CPU)
+
+
+@pytest.mark.parametrize("text", ["{", "[]"])
+def test_settings_of_a_module_that_are_no_object_are_refused(text, tmp_path):
+    folder = sentences(tmp_path / "model")
+    (folder / "1_Pooling" / "config.json").write_text(text)
+    with pytest.raises(BadInput, match="1_Pooling"):
         own.from_folder(folder)
 
 
