@@ -15,7 +15,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -68,7 +67,6 @@ def _database(folder: Path) -> Path:
     """The shipped figures, and beside them: a small import with a hostile title, runs of stand-in models and judges
     with a map of images, a rated set of generators, and one under a grid of backbones."""
     from compute.catalog import shipped
-    from compute.database import build
     from compute.importing import collection, read_scores_csv
     from tests.leaderboard import generator_stand_ins, grid_stand_ins, judge_stand_ins, stand_ins
 
@@ -90,10 +88,8 @@ def _database(folder: Path) -> Path:
     rates = dict(zip(generator_stand_ins.GENERATORS, (0.6, 0.55, 0.3, 0.1), strict=True))
     generator_stand_ins.make(results, human=rates)
     grid_stand_ins.make(results)
-    made_up = {row.key: row for row in (stand_ins.EYE, stand_ins.DIM, stand_ins.JUDGE, *judge_stand_ins.MODELS)}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("compute.catalog.known", lambda: replace(catalog, models=(*catalog.models, *made_up.values())))
-        return build.build(folder / "likeness.duckdb", results=results).path
+    made_up = {row.key: row for row in (*stand_ins.MODELS, *judge_stand_ins.MODELS)}
+    return stand_ins.database(folder, results=results, models=[*made_up.values()])
 
 
 @pytest.fixture(scope="package")

@@ -17,8 +17,7 @@ from tests.browser.conftest import HOSTILE, query, settle, violations, wait_quer
 
 BOARD = ".likeness-board"
 READY = f"{BOARD}[data-ready=true]:not([aria-busy])"
-SIGLIP, CLIP = "google/siglip-so400m-patch14-224~published", "openai/clip-vit-large-patch14-336~published"
-DREAMSIM = "dreamsim-ensemble~published"
+SIGLIP = "google/siglip-so400m-patch14-224~published"
 ROWS = """() => [...document.querySelectorAll('.lk-row:has(> .lk-cell)')].map((row) => ({
   place: Number(row.getAttribute('aria-rowindex')),
   title: row.querySelector('.lk-name')?.textContent,
@@ -216,7 +215,9 @@ def test_by_keyboard_alone(board):
     wait_query(page, "sort", "IQA")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    page.locator("dialog[open]").wait_for()
+    dialog = page.locator("dialog[open]")
+    source = dialog.get_by_role("link", name=re.compile(r"UniSim-Bench Table \d")).first
+    assert source.get_attribute("href").startswith("https://arxiv.org/abs/") and "As printed" in dialog.inner_text()
     page.keyboard.press("Escape")
     page.locator("dialog[open]").wait_for(state="detached")
     assert page.evaluate("!!document.activeElement.closest('[role=gridcell]')"), "the focus was lost by closing"
@@ -238,36 +239,6 @@ def test_sorting_orders_numbers_and_a_missing_one_comes_last_with_its_reason(boa
     last = page.locator(".lk-grid").get_attribute("aria-colcount")
     page.locator(f".lk-body [aria-colindex='{last}']").first.wait_for()
     assert int(last) > 130 and page.evaluate("document.querySelectorAll('*').length") <= 1500, "all cells are drawn"
-
-
-def test_a_row_leads_to_its_model(board):
-    page = board()
-    page.locator(".lk-body .lk-model").first.click()
-    dialog = page.locator("dialog[open]")
-    title = dialog.locator("h3").inner_text()
-    dialog.get_by_role("link", name="The page of this model").click()
-    page.wait_for_url("**/model?model=*")
-    page.locator("h2", has_text=title).first.wait_for()
-
-
-def test_a_doubtful_figure_is_never_best_and_sets_no_colour(board):
-    """On COCO the lowest CMMD, of which lower is better, is one in doubt."""
-    page = board("suite=cfred-coco&columns=cfred/coco:cmmd")
-    found = [cell for cell in cells(page, "cfred/coco:cmmd") if cell["text"] != "—"]
-    doubtful, sound = ([one for one in found if ("?" in one["mark"]) is wanted] for wanted in (True, False))
-    lowest = min(float(one["text"]) for one in sound)
-    assert min(float(one["text"]) for one in doubtful) <= lowest
-    assert {(one["best"], one["shade"]) for one in doubtful} == {(False, -1)}
-    assert {one["text"] for one in sound if one["best"]} == {f"{lowest:.2f}"}
-    assert max(one["shade"] for one in sound) == 20 and min(one["shade"] for one in sound) == 0
-
-
-def test_a_mean_of_some_tasks_is_never_best_and_sets_no_colour(board):
-    """In MIEB's Retrieval a model with one of 45 tasks has the highest mean."""
-    found = [cell for cell in cells(board("suite=mieb&coverage=0&sort=-Retrieval"), "Retrieval") if cell["text"] != "—"]
-    first, *whole = (cell for at, cell in enumerate(found) if not at or "~" not in cell["mark"])
-    assert "~" in first["mark"] and not first["best"]
-    assert (whole[0]["best"], whole[0]["shade"]) == (True, 20)
 
 
 def test_weights_change_ranks_and_filters_do_not(board):
@@ -388,25 +359,9 @@ def test_pairbench_is_cut_by_condition_data_set_and_split(board):
     wait_query(page, "split", "cj")
     idle(page)
     assert header(page, "IN100").count() == 0
-    page.reload()
-    idle(page)
-    assert scope.get_by_label("Condition").input_value() == "invariant"
     page.get_by_role("button", name="Reset to the suite’s own mean").click()
     wait_query(page, "dataset", None)
     assert query(page) == {"suite": "pairbench", "condition": "invariant"}
-
-
-def test_a_language_is_a_table_of_its_own(board):
-    page = board("suite=mieb&language=deu")
-    language = page.locator(".lk-scope").get_by_label("Language")
-    assert language.input_value() == "deu" and header(page, "Retrieval").count() == 0
-    first = page.evaluate(ROWS)[0]["title"]
-    language.select_option(label="Estonian")
-    wait_query(page, "language", "est")
-    page.wait_for_function("(first) => document.querySelector('.lk-name').textContent !== first", arg=first)
-    language.select_option("")
-    wait_query(page, "language", None)
-    assert query(page) == {"suite": "mieb"}
 
 
 def test_reduced_motion_is_kept(board):
@@ -435,27 +390,21 @@ def download(page: Any, name: str, *, of: str, folder: Path) -> Path:
 
 
 def test_the_view_comes_as_files_that_open_again(board, tmp_path):
-    """CSV, Parquet and JSON hold the rows of the view in its order; the texts hold a table; BibTeX cites the paper."""
+    """Its rows in its order; what is in the files is frozen in tests/golden."""
     page = board(
         "q=clip&sort=-mean&families=IQA&columns=unisim/nights&origin=published&w=Img-2AFC:0,IT-2AFC:0,Text-2AFC:0"
     )
     titles = [row["title"] for row in page.evaluate(ROWS)]
     names = ("CSV", "Parquet", "JSON", "Markdown", "LaTeX", "BibTeX")
-    csv, parquet, rows, markdown, latex, bib = (download(page, name, of="view", folder=tmp_path) for name in names)
-    assert (csv.suffix, latex.suffix, bib.suffix) == (".csv", ".tex", ".bib")
-    frame, same, rows = pd.read_csv(csv), duckdb.sql(f"SELECT * FROM '{parquet}'").df(), json.loads(rows.read_text())
-    assert list(frame["title"]) == list(same["title"]) == [row["title"] for row in rows] == titles
-    assert {"rank", "rank_low", "mean", "mean_high", "IQA", "unisim/nights"} <= set(frame.columns) == set(rows[0])
+    files = [download(page, name, of="view", folder=tmp_path) for name in names]
+    assert [file.suffix for file in files] == [".csv", ".parquet", ".json", ".md", ".tex", ".bib"]
+    frame = pd.read_csv(files[0])
+    assert list(frame["title"]) == [row["title"] for row in json.loads(files[2].read_text())] == titles
     assert [rounded(value, 1) for value in frame["IQA"]] == [cell["text"] for cell in cells(page, "IQA")]
-    ranked = frame.dropna(subset=["mean"])
-    assert ((ranked["mean"] - ranked["IQA"]).abs() < 0.01).all(), "only IQA counts, so the mean is IQA"
-    assert sum(line.startswith("|") for line in markdown.read_text().splitlines()) == len(titles) + 2
-    assert latex.read_text().count("\\begin{") == 2 and "\\toprule" in latex.read_text()
-    assert re.search(r"@\w+\{\w+,.*author", bib.read_text(), re.DOTALL)
+    assert ((frame["mean"] - frame["IQA"]).abs().dropna() < 0.01).all(), "only IQA counts, so the mean is IQA"
     file = download(page, "DuckDB file", of="everything", folder=tmp_path)
     with duckdb.connect(str(file), read_only=True) as database:
-        count = database.sql("SELECT count(*) FROM leaderboard_scores").fetchall()[0][0]
-    assert count == len(pd.read_csv(download(page, "CSV", of="everything", folder=tmp_path), low_memory=False)) > 5000
+        assert database.sql("SELECT count(*) FROM leaderboard_scores").fetchall()[0][0] > 5000
 
 
 # ---- a phone

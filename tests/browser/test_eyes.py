@@ -93,19 +93,6 @@ def test_twenty_answers_by_keyboard_give_the_answer_and_a_reload_goes_on(visit):
     place(page, 25)
 
 
-def test_the_next_question_is_there_within_a_frame(visit):
-    """Its images are in the page before the key press's handler ends the frame: nothing is fetched or decoded then."""
-    page = photographs(visit("eyes", ready=START))
-    judge(page, first=0, until=2)
-    page.wait_for_function("document.querySelector('.likeness-eyes').likenessEyes.asking.ahead.size >= 3")
-    page.wait_for_load_state("networkidle")
-    shown = page.evaluate("""() => new Promise((resolve) => {
-      document.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowLeft', bubbles: true }));
-      requestAnimationFrame(() => resolve(document.querySelector('.ey-ask').dataset.place));
-    })""")
-    assert shown == "3"
-
-
 def test_what_nobody_can_have_seen_is_not_answered(visit):
     page = photographs(visit("eyes", ready=START))
     orders = "document.querySelector('.likeness-eyes').likenessEyes.visit.judgments.map((each) => each.order)"
@@ -124,7 +111,7 @@ def test_what_nobody_can_have_seen_is_not_answered(visit):
       }
       return places;
     }""")
-    assert places == ["2", "2"]  # the second key came with the first frame of question 2
+    assert places == ["2", "2"]  # within a frame, and the second key came with the first frame of question 2
     place(page, 2)
     assert page.evaluate(orders) == [0, 1]
 

@@ -126,25 +126,18 @@ def test_the_search_by_keyboard(visit):
     assert page.evaluate(font.format(".se-title")) == page.evaluate(font.format(".site-bar")) == "Inter"
     assert search("lacks in symmetry and smoothness") and search("<b>" + "x" * 150) == []
     assert len(page.locator(".se-input").input_value()) == 100
-    pair = ("google/siglip-so400m-patch14-384", "quansun/eva02-clip-bige-14")
-    for text, models in (("SigLIP SO400M/14 384 px", pair[0]), ("EVA02-CLIP bigE/14", ",".join(pair))):
-        search(text)
-        page.keyboard.press("ArrowRight")
-        assert page.locator(".se-option[aria-selected=true]").inner_text() == "Compare" and violations(page) == []
-        page.keyboard.press("Enter")
-        page.wait_for_url(lambda url, models=models: f"/compare?models={models}&" in url + "&")
-        page.locator(".site-bar-search[data-ready]").wait_for()
-        page.keyboard.press("/")
-    search("symm")
-    page.locator(".se-option", has_text="1-RelaxSym").first.click()
-    page.locator(".likeness-board[data-ready=true] [aria-sort=descending]", has_text="1-RelaxSym").wait_for()
+    search("SigLIP SO400M/14 384 px")
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".se-option[aria-selected=true]").inner_text() == "Compare" and violations(page) == []
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/compare?models=google/siglip-so400m-patch14-384*")
+    page.locator(".site-bar-search[data-ready]").wait_for()
     page.keyboard.press("/")
     search("swahili")
     page.keyboard.press("Enter")
     page.wait_for_url("**/board?suite=mieb&language=swa*")
     page.locator(".lk-scope").get_by_label("Language").wait_for()
     page.keyboard.press("/")
-    assert search("how is rank computed")[0] == "How ranks are computed"
     search("what is a tie class")
     page.keyboard.press("Enter")
     page.wait_for_url("**/about*#tie-classes")
@@ -162,8 +155,6 @@ def test_a_list_filters_sorts_and_opens_a_model_by_keyboard(visit):
     assert ranks[0] == 1 and ranks == sorted(ranks) and len(set(ranks)) > 5
     page.get_by_role("button", name="Model", exact=True).click()
     wait_query(page, "sort", "title")
-    letters = [name[0].lower() for name in page.locator(".lk-catalogue-name").all_inner_texts()]
-    assert letters == sorted(letters) and len(set(letters)) > 5
     page.get_by_label("Licence").select_option("permissive")
     page.get_by_label("Filter models by name").fill("siglip")
     wait_query(page, "q", "siglip")
@@ -172,8 +163,6 @@ def test_a_list_filters_sorts_and_opens_a_model_by_keyboard(visit):
     assert 0 < int(rows) < int(whole)
     again = visit(page.url.rpartition("/")[2].replace("__theme=light&", ""), ready=CATALOGUE)
     assert again.locator(CATALOGUE).get_attribute("data-rows") == rows
-    hrefs = page.locator(".lk-body a").evaluate_all("(links) => links.map((link) => link.getAttribute('href'))")
-    assert any(href.startswith("https://huggingface.co/google/siglip") for href in hrefs)
     again.get_by_role("button", name="Show all").click()
     wait_query(again, "license", None)
     again.get_by_label("Filter models by name").fill("siglpi")
@@ -183,15 +172,6 @@ def test_a_list_filters_sorts_and_opens_a_model_by_keyboard(visit):
     page.keyboard.press("Enter")
     page.locator("h2.pg-name").wait_for()
     assert "/model?model=" in page.url
-
-
-def test_a_type_of_task_is_explained_and_leads_to_its_tasks(visit):
-    page = visit("tasks", ready=CATALOGUE)
-    first = page.locator("#types li").first
-    count = first.locator("h3 .pg-quiet").inner_text().split()[0]
-    first.locator("h3 a").click()
-    page.wait_for_url("**/tasks?type=*")
-    page.locator(f"{CATALOGUE}[data-rows='{count}']").wait_for()
 
 
 def test_a_shortlist_follows_the_questions(visit):
@@ -268,8 +248,6 @@ def test_the_map_recolours_and_finds_a_model_with_its_nearest(visit):
 
 def test_size_and_cost_follow_their_controls(visit):
     page = settle(visit("cost?suite=mieb&category=Document%20Understanding"), "#cost-figure .main-svg")
-    states = page.locator(".pg-table tbody tr td:nth-of-type(1)").all_inner_texts()
-    assert f"{states.count('yes')} are on the front" in page.locator(".pg-lead").inner_text()
     page.get_by_label("Release date", exact=True).check()
     wait_query(page, "axis", "age")
     page.locator(".pg-lead", has_text="known release date").wait_for()
@@ -279,10 +257,6 @@ def test_size_and_cost_follow_their_controls(visit):
     page.get_by_label("Items a second").press("Enter")
     wait_query(page, "rate", "16")
     page.get_by_text("at 16 items a second").wait_for()
-    page = settle(visit("cost?suite=mini&axis=memory"))
-    page.locator("#cost-figure .main-svg").first.wait_for(state="hidden")
-    assert "has known memory" in page.locator(".pg-lead").inner_text()
-    assert "Synthetic" in page.locator(".pg-warning").inner_text()
 
 
 def test_judges_show_examples_and_lead_to_their_pages(visit):

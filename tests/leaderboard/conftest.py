@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
+import duckdb
 import pytest
 
+from compute.catalog import shipped
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.web import redact
+from tests.leaderboard.served import with_scores
 from tests.leaderboard.web.launched import launched
 
 MODEL = "google/siglip-so400m-patch14-224"
@@ -19,6 +23,12 @@ def nothing_hidden_before():
     """The folders of a module's models are hidden as long as its tests run."""
     yield
     redact._hidden.clear()
+
+
+@pytest.fixture
+def path(database, tmp_path):
+    """A copy of the shipped figures that a test may change."""
+    return shutil.copyfile(database, tmp_path / "likeness.duckdb")
 
 
 @pytest.fixture(scope="session")
@@ -36,22 +46,23 @@ def papers_cache(papers_database):
 @pytest.fixture(scope="session")
 def imported_suite_cache(once):
     """The same with one model measured again on every task of unisim-core but the last, from a file."""
-    from compute.catalog import shipped
-    from compute.database.build import build
-    from compute.importing import collection, read_scores_csv
+    tasks = [task for task in shipped().tasks if "unisim-core" in task.suites][:-1]
+    lines = ["benchmark,model,task,metric,value,n", *(f"unisim,{MODEL},{task.key},accuracy,0.5,100" for task in tasks)]
+    return SuiteCache(Database(once("imported", lambda folder: with_scores(folder, lines))))
 
-    def make(folder: Path) -> Path:
-        tasks = [task for task in shipped().tasks if "unisim-core" in task.suites][:-1]
-        lines = [
-            "benchmark,model,task,metric,value,n",
-            *(f"unisim,{MODEL},{task.key},accuracy,0.5,100" for task in tasks),
-        ]
-        (folder / "again.csv").write_text("\n".join(lines))
-        found = read_scores_csv(folder / "again.csv", catalog=shipped())
-        collection.save(found, name="scores-again", folder=folder / "results" / "imported")
-        return build(folder / "likeness.duckdb", results=folder / "results").path
 
-    return SuiteCache(Database(once("imported", make)))
+@pytest.fixture(scope="session")
+def changed(database, tmp_path_factory):
+    """Makes the shipped database, or another, after statements."""
+
+    def make(*statements: str, of: Path = database) -> Database:
+        path = shutil.copyfile(of, tmp_path_factory.mktemp("changed") / "likeness.duckdb")
+        with duckdb.connect(str(path)) as connection:
+            for statement in statements:
+                connection.execute(statement)
+        return Database(path)
+
+    return make
 
 
 @pytest.fixture(scope="session")

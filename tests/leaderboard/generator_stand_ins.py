@@ -6,11 +6,9 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from compute.content import items
 from compute.content.items import Column, content_key
-from compute.database import build
 from compute.engine.generators import backbones, store
 from compute.engine.generators.frechet import GeneratorComparison, SetFeatures, figures
 from compute.paths import COMPUTED
@@ -19,6 +17,7 @@ from compute.tasks.generators.sources import ImageSet
 from compute.tasks.mini.album import png
 from leaderboard.data.database import Database
 from tests.compute.tasks import drawn_generators as drawn
+from tests.leaderboard import stand_ins
 
 PROMPTS = 60
 SUITE, NAME = "generators-pictures", "pictures"
@@ -92,6 +91,4 @@ def database(folder: Path, *, results: Path) -> Path:
     computed = folder / "computed"
     for path in COMPUTED.glob("mini__*"):
         shutil.copytree(path, computed / path.name)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build.paths, "COMPUTED", computed)
-        return build.build(folder / "likeness.duckdb", results=results).path
+    return stand_ins.database(folder, results=results, models=(), computed=computed)

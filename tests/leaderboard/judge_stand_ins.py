@@ -6,22 +6,18 @@ two or four points lower, refuses some pairs, and writes markup in its reasons; 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
-from compute.catalog import Catalog, shipped
 from compute.content import items
 from compute.content.messages import Question, Reply
-from compute.database import build
-from compute.engine import plan, run
 from compute.tasks.data import RatedPairs
 from compute.types import Model
-from tests.leaderboard.stand_ins import COLOURS, EYE, HOSTILE, bench, square
+from leaderboard.data.database import Database
+from tests.leaderboard.stand_ins import COLOURS, EYE, HOSTILE, bench, catalog, database, execute, square
 
 SUITE = "mini-pairs"
 SOURCES = 12
@@ -91,31 +87,16 @@ def pairs(condition: str) -> RatedPairs:
     )
 
 
-def catalog() -> Catalog:
-    """The shipped catalogue with the stand-ins in it."""
-    known = shipped()
-    return replace(known, models=(*known.models, *MODELS))
-
-
 def make(results: Path) -> None:
     """Writes the runs of every stand-in on every split of the suite, and thumbnails."""
-    known = catalog()
     leaning, steady = (partial(PairJudge, leans=leans) for leans in (True, False))
     conditions = {condition: pairs(condition) for condition in TRUTH}
     made = bench(results, load=lambda task: conditions, leaning=leaning, steady=steady)
-    planned = plan.make(known, suite=SUITE, models=[model.key for model in MODELS], bench=made)
-    for outcome in run.execute(planned, bench=made):
-        assert outcome.state in ("made", "skipped", "stored"), outcome.reason
+    execute(catalog(MODELS), suite=SUITE, bench=made)
 
 
-def database(folder: Path, *, results: Path) -> Path:
-    """A database of the published figures and the runs under `results`, the stand-ins among its models.
-
-    Without the shipped runs, whose pairs are other ones.
-    """
-    empty = folder / "computed"
-    empty.mkdir()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("compute.catalog.known", catalog)
-        patch.setattr(build.paths, "COMPUTED", empty)
-        return build.build(folder / "likeness.duckdb", results=results).path
+def opened(folder: Path) -> Database:
+    """The database of `make` in this folder, without the shipped runs, whose pairs are other ones."""
+    make(folder / "results")
+    (folder / "computed").mkdir()
+    return Database(database(folder, results=folder / "results", models=MODELS, computed=folder / "computed"))

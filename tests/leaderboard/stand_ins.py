@@ -4,7 +4,7 @@ of a real model. Every kind of task has one; the procedures, the engine and the 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -82,21 +82,28 @@ MORE = 260  # items of one task: more than get pictures
 HOSTILE = "<img src=x onerror='window.harmed=1'> (A)"  # what a judge may write
 
 
-def catalog() -> Catalog:
-    """The shipped catalogue with the stand-ins in it."""
+MODELS = (EYE, DIM, JUDGE)
+
+
+def catalog(models: Sequence[Model] = MODELS) -> Catalog:
+    """The shipped catalogue with stand-ins in it."""
     known = shipped()
-    return replace(known, models=(*known.models, EYE, DIM, JUDGE))
+    return replace(known, models=(*known.models, *models))
 
 
-def make(results: Path, *, tasks: Sequence[str] = TASKS, models: Sequence[Model] = (EYE, DIM, JUDGE)) -> None:
+def execute(known: Catalog, *, suite: str, bench: Bench, tasks: Sequence[str] = ()) -> None:
+    """Runs the stand-ins, which are the catalogue's last models."""
+    models = [model.key for model in known.models[len(shipped().models) :]]
+    planned = plan.make(known, suite=suite, models=models, tasks=tasks, bench=bench)
+    for outcome in run.execute(planned, bench=bench):
+        assert outcome.state in ("made", "skipped", "stored"), outcome.reason
+
+
+def make(results: Path, *, tasks: Sequence[str] = TASKS) -> None:
     """Writes the runs of the stand-ins, each task in the first of its suites, and thumbnails."""
     known = catalog()
     for key in tasks:
-        suite = known.task(key).suites[0]
-        made = bench(results)
-        planned = plan.make(known, suite=suite, models=[model.key for model in models], tasks=[key], bench=made)
-        for outcome in run.execute(planned, bench=made):
-            assert outcome.state in ("made", "skipped", "stored"), outcome.reason
+        execute(known, suite=known.task(key).suites[0], tasks=[key], bench=bench(results))
 
 
 def make_map(results: Path, *, task: str, model: Model = EYE) -> Path:
@@ -125,10 +132,13 @@ def _placed(*, vectors: np.ndarray, seed: int, n_neighbors: int, min_dist: float
     )
 
 
-def database(folder: Path, *, results: Path) -> Path:
-    """A database of the shipped figures and the runs under `results`, the stand-ins among its models."""
+def database(
+    folder: Path, *, results: Path, models: Sequence[Model] = MODELS, computed: Path = build.paths.COMPUTED
+) -> Path:
+    """A database of the shipped figures and the runs under `results`, stand-ins among its models."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("compute.catalog.known", catalog)
+        patch.setattr("compute.catalog.known", lambda: catalog(models))
+        patch.setattr(build.paths, "COMPUTED", computed)
         return build.build(folder / "likeness.duckdb", results=results).path
 
 
@@ -245,20 +255,13 @@ def data(task: Task) -> Data:
     first, second = np.where(right == 0, labels, other), np.where(right == 0, other, labels)
     held = Labelled(names=names, items=images(labels), labels=labels, classes=classes)
     match task.procedure:
-        case "choice" if "text" in task.modalities:
-            return Choices(
-                names=names,
-                alternatives=(images(first, of="a"), images(second, of="b")),
-                answer=right,
-                reference=words(labels, "prompt"),
-            )
         case "choice":
-            quality = task.category == "IQA"
+            text, quality = "text" in task.modalities, task.category == "IQA"
             return Choices(
                 names=names,
                 alternatives=(images(first, of="a"), images(second, of="b")),
                 answer=right,
-                reference=None if quality else images(labels, of="reference"),
+                reference=words(labels, "prompt") if text else None if quality else images(labels, of="reference"),
                 question="quality" if quality else "reference",
             )
         case "odd_one_out":
@@ -286,30 +289,14 @@ def data(task: Task) -> Data:
             return Matches(
                 names=names, images=(images(labels, 90),), captions=(words(labels, "right"), words(other, "wrong"))
             )
-    return _retrieval(task, names, labels, other, images=images, words=words, draw=draw)
-
-
-def _retrieval(
-    task: Task,
-    names: tuple[str, ...],
-    labels: np.ndarray,
-    other: np.ndarray,
-    *,
-    images: Any,
-    words: Any,
-    draw: np.random.Generator,
-) -> Retrieval:
-    rows = np.arange(len(names))
-    queries = Mixed(names=names, text=words(labels, "query"), text_at=rows)
+    at = np.arange(rows)
+    queries = Mixed(names=names, text=words(labels, "query"), text_at=at)
     both = np.concatenate([labels, other])
-    documents = Mixed(
-        names=tuple(f"picture {row}" for row in range(len(both))), image=images(both, 80), image_at=np.arange(len(both))
-    )
-    at = np.flatnonzero(labels[:, None] == both[None]) % len(both)
-    relevant: Mapping[str, Any] = {
-        "relevant": (np.repeat(rows, [(both == one).sum() for one in labels]), at, np.ones(len(at)))
-    }
+    pictures = tuple(f"picture {row}" for row in range(2 * rows))
+    documents = Mixed(names=pictures, image=images(both, 80), image_at=np.arange(2 * rows))
     if task.procedure == "retrieval":
-        return Retrieval(queries=queries, documents=documents, **relevant)
-    pairs = np.concatenate([rows, rows]), np.concatenate([rows, rows + len(rows)])
-    return Retrieval(queries=queries, documents=documents, candidates=pairs, relevant=(rows, rows, np.ones(len(rows))))
+        alike = labels[:, None] == both[None]
+        query, found = np.repeat(at, alike.sum(axis=1)), np.flatnonzero(alike) % len(both)
+        return Retrieval(queries=queries, documents=documents, relevant=(query, found, np.ones(len(found))))
+    pairs = np.concatenate([at, at]), np.concatenate([at, at + rows])
+    return Retrieval(queries=queries, documents=documents, candidates=pairs, relevant=(at, at, np.ones(rows)))

@@ -5,12 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
-import shutil
 
-import duckdb
 import pytest
 
-from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.web.responses import safe_cell
 from tests.leaderboard.served import client as client_of
@@ -36,16 +33,14 @@ FILES = {
 
 
 @pytest.fixture(scope="module")
-def client(database, tmp_path_factory):
+def client(changed):
     """The routes over a database whose every text begins like a formula."""
-    path = tmp_path_factory.mktemp("formulas") / "likeness.duckdb"
-    shutil.copy(database, path)
-    with duckdb.connect(path) as connection:
-        for table, columns in TEXTS.items():
-            for column in columns:
-                texts = f"{column} <> '' AND NOT starts_with({column}, '-')"
-                connection.execute(f"UPDATE {table} SET {column} = ? || {column} WHERE {texts}", [FORMULA])
-    return client_of(SuiteCache(Database(path)))
+    pairs = ((table, column) for table, columns in TEXTS.items() for column in columns)
+    statements = (
+        f"UPDATE {table} SET {column} = '{FORMULA}' || {column} WHERE {column} <> '' AND NOT starts_with({column}, '-')"
+        for table, column in pairs
+    )
+    return client_of(SuiteCache(changed(*statements)))
 
 
 def cells(text: str) -> list[str]:

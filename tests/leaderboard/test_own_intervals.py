@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 
-from compute.database import store
 from leaderboard.data import scores
-from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.board import provenance
 from leaderboard.pages.task import page, run_details
@@ -19,64 +17,44 @@ from tests.leaderboard import judge_stand_ins
 MODEL, TASK, METRIC = "example/leaning", "mini/pairs-r", "mmscore"
 
 
-@dataclass(frozen=True)
-class Shown:
-    db: Database
-    run: str
-    low: float
-    high: float
-
-
-@pytest.fixture(scope="module")
-def shown(tmp_path_factory):
-    """A stand-in's MMScore, whose stored interval is not value ± 1.96 stderr."""
-    folder: Path = tmp_path_factory.mktemp("intervals")
-    judge_stand_ins.make(folder / "results")
-    path = judge_stand_ins.database(folder, results=folder / "results")
-    with store.connect(path) as connection:
-        run, value, stderr, low, high = connection.execute(
-            """SELECT runs.id, value, stderr, low, high FROM scores JOIN runs ON runs.id = scores.run
-               WHERE model = ? AND task = ? AND metric = ? AND subset = 'default'""",
-            [MODEL, TASK, METRIC],
-        ).fetchone()
-    assert abs(low - (value - 1.96 * stderr)) > 1e-3 or abs(high - (value + 1.96 * stderr)) > 1e-3
-    return Shown(db=Database(path), run=run, low=low, high=high)
-
-
-def own(frame) -> dict:  # type: ignore[no-untyped-def]
+def own(frame: pd.DataFrame) -> dict[str, Any]:
     (row,) = frame[(frame["metric"] == METRIC) & (frame["subset"] == "default")].to_dict("records")
     return row
 
 
-def test_tables_of_scores(shown):
-    ends = pytest.approx([100 * shown.low, 100 * shown.high])
-    of_model = shown.db.query("model_scores", model=MODEL)
-    of_task = shown.db.query("task_scores", task=TASK)
-    assert scores.shown_interval(own(of_model[of_model["task"] == TASK])) == ends
-    assert scores.shown_interval(own(of_task[of_task["model"] == MODEL])) == ends
-    assert scores.shown_interval(own(shown.db.query("run_scores", key=shown.run))) == ends
-
-
-def test_the_board_and_the_task_page(shown):
-    table = SuiteCache(shown.db).table(judge_stand_ins.SUITE)
-    index = next(at for at, column in enumerate(table.columns) if (column.task, column.metric) == (TASK, METRIC))
-    row = table.row(f"{MODEL}~computed")
-    assert (table.low[row, index], table.high[row, index]) == (shown.low, shown.high)
-    column = table.columns[index]
-    cell = provenance.cell(shown.db, table, None, row_id=f"{MODEL}~computed", key=column.key)
-    (text,) = [each["interval"] for each in cell["sources"] if not each["subset"]]
-    interval, _, _ = text.partition("; ")
-    assert interval == f"{100 * shown.low:.{column.digits}f}% to {100 * shown.high:.{column.digits}f}%"
-    points = page.ranked_points(table, index).set_index("model")
-    assert points.loc[MODEL, ["low", "high"]].tolist() == pytest.approx([100 * shown.low, 100 * shown.high])
-
-
-def test_a_run_and_the_view(shown):
-    about = json.dumps(run_details.details(shown.db, key=shown.run), ensure_ascii=False)
-    digits = shown.db.ask("SELECT digits FROM metrics WHERE key = ?", [METRIC])["digits"].item()
-    assert f"95% interval {100 * shown.low:.{digits}f} to {100 * shown.high:.{digits}f}" in about
-    view = shown.db.ask(
+def test_every_page_shows_the_stored_interval(tmp_path):
+    """A stand-in's MMScore, whose stored interval is not value ± 1.96 stderr."""
+    db = judge_stand_ins.opened(tmp_path)
+    (row,) = db.ask(
+        """SELECT runs.id, value, stderr, low, high FROM scores JOIN runs ON runs.id = scores.run
+           WHERE model = ? AND task = ? AND metric = ? AND subset = 'default'""",
+        [MODEL, TASK, METRIC],
+    ).itertuples()
+    assert abs(row.low - (row.value - 1.96 * row.stderr)) + abs(row.high - (row.value + 1.96 * row.stderr)) > 1e-3
+    ends = pytest.approx([100 * row.low, 100 * row.high])
+    of_model, of_task = db.query("model_scores", model=MODEL), db.query("task_scores", task=TASK)
+    listed = (
+        of_model[of_model["task"] == TASK],
+        of_task[of_task["model"] == MODEL],
+        db.query("run_scores", key=row.id),
+    )
+    assert [scores.shown_interval(own(each)) for each in listed] == [ends] * 3
+    view = db.ask(
         "SELECT low, high FROM leaderboard_scores WHERE model = ? AND task = ? AND metric = ? AND subset = 'default'",
         [MODEL, TASK, METRIC],
     )
-    assert view.to_numpy().tolist() == [[shown.low, shown.high]]
+    assert view.to_numpy().tolist() == [[row.low, row.high]]
+    table = SuiteCache(db).table(judge_stand_ins.SUITE)
+    index, column = next(
+        (at, each) for at, each in enumerate(table.columns) if (each.task, each.metric) == (TASK, METRIC)
+    )
+    at = table.row(f"{MODEL}~computed"), index
+    assert (table.low[at], table.high[at]) == (row.low, row.high)
+    low, high = (f"{100 * end:.{column.digits}f}" for end in (row.low, row.high))
+    cell = provenance.cell(db, table, None, row_id=f"{MODEL}~computed", key=column.key)
+    (text,) = [each["interval"] for each in cell["sources"] if not each["subset"]]
+    assert text.partition("; ")[0] == f"{low}% to {high}%"
+    points = page.ranked_points(table, index).set_index("model")
+    assert points.loc[MODEL, ["low", "high"]].tolist() == ends
+    about = json.dumps(run_details.details(db, key=row.id), ensure_ascii=False)
+    assert f"95% interval {low} to {high}" in about

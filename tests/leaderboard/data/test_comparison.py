@@ -1,4 +1,4 @@
-"""Rows compared by a mean, a category or a task: against scipy's paired t test, normal tests, and plain arithmetic."""
+"""Rows compared by a category or a task; comparisons by a mean are frozen in tests/golden."""
 
 from __future__ import annotations
 
@@ -17,59 +17,25 @@ DREAMSIM = "dreamsim-ensemble~published"
 PAIR = ("google/siglip-so400m-patch14-224~published", "openai/clip-vit-large-patch14-336~published")
 
 
-@pytest.fixture
-def best(suite_cache):
-    """The rows of unisim-core that have every score, best first."""
-    table, ranked = suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core")
-    order = [index for index in np.argsort(-ranked.mean) if not np.isnan(table.scores.values[index]).any()]
-    return [table.rows[index].id for index in order]
-
-
 def compared(suite_cache: SuiteCache, suite: str, rows: list[str], **how: object) -> ComparedRows:
     return compare(suite_cache.table(suite), suite_cache.ranked(suite), rows=rows, **how)
 
 
-def scores(suite_cache: SuiteCache, suite: str, row: str, category: str = "") -> np.ndarray:
-    """A row's own scores in percent, of one category or all."""
-    table = suite_cache.table(suite)
-    mine = [column.group == category or not category for column in table.columns]
-    return 100 * table.scores.values[table.row(row)][mine]
-
-
-def test_a_category_is_tested_by_its_own_tasks(suite_cache, best):
-    """Over IQA's few tasks it is a normal test about their items, and nothing else is in it."""
-    second, first = best[-1], best[0]
-    found = compared(suite_cache, "unisim-core", [first, second], by="IQA")
-    (test,) = found.line.tests
-    a, b = (scores(suite_cache, "unisim-core", row, "IQA") for row in (second, first))
+@pytest.mark.parametrize("by", ["IQA", "unisim/nights"])
+def test_few_tasks_are_tested_by_the_errors_of_their_scores(suite_cache, by):
+    """Reference: a normal test about the items, by scipy."""
     table = suite_cache.table("unisim-core")
-    inside = [column.group == "IQA" for column in table.columns]
-    errors = 100 * table.scores.stderr[[table.row(second), table.row(first)]][:, inside] / len(a)
-    half, gap = 1.959964 * np.sqrt((errors**2).sum()), (a - b).mean()
-    assert (found.line.kind, found.line.key, test.tasks) == ("category", "IQA", len(a))
-    assert (test.difference, test.low, test.high) == pytest.approx((gap, gap - half, gap + half), rel=1e-5)
-    assert test.about == "items" and test.reading == "worse" and test.p < 0.001
-    assert [category.title for category in found.categories] == ["IQA"]
-    assert [value.value for value in found.line.values] == pytest.approx([b.mean(), a.mean()])
-    own = stats.t.interval(0.95, len(a) - 1, loc=a.mean(), scale=stats.sem(a))
-    assert (found.line.values[1].low, found.line.values[1].high) == pytest.approx(own)
-
-
-def test_a_task_is_tested_by_the_errors_of_its_two_scores(suite_cache):
-    table = suite_cache.table("unisim-core")
-    at = next(index for index, column in enumerate(table.columns) if column.key == "unisim/nights")
-    found = compared(suite_cache, "unisim-core", list(PAIR), by="unisim/nights")
+    inside = [by in (column.group, column.key) for column in table.columns]
+    found = compared(suite_cache, "unisim-core", list(PAIR), by=by)
     (test,) = found.line.tests
-    rows = [table.row(row) for row in PAIR]
-    gap = 100 * (table.scores.values[rows[1], at] - table.scores.values[rows[0], at])
-    error = 100 * float(np.hypot(*table.scores.stderr[rows, at]))
-    assert found.line.kind == "task" and test.difference == pytest.approx(gap)
-    assert test.p == pytest.approx(2 * stats.norm.sf(abs(gap) / error))
-    assert (test.low, test.high) == (
-        pytest.approx(gap - 1.96 * error, abs=1e-3),
-        pytest.approx(gap + 1.96 * error, abs=1e-3),
-    )
-    assert [line.key for category in found.categories for line in category.tasks] == ["unisim/nights"]
+    at = np.ix_([table.row(row) for row in PAIR], inside)
+    first, second = 100 * table.scores.values[at]
+    gap, error = (second - first).mean(), 100 * np.linalg.norm(table.scores.stderr[at]) / len(first)
+    assert (found.line.kind, found.line.key, test.about) == ("category" if by == "IQA" else "task", by, "items")
+    assert test.difference == pytest.approx(gap) and test.p == pytest.approx(2 * stats.norm.sf(abs(gap) / error))
+    assert (test.low, test.high) == pytest.approx((gap - 1.959964 * error, gap + 1.959964 * error), abs=1e-4)
+    assert sum(len(category.tasks) for category in found.categories) == len(first)
+    assert [value.value for value in found.line.values] == pytest.approx([first.mean(), second.mean()])
 
 
 def test_what_a_task_lacks_is_said(suite_cache):
@@ -81,9 +47,8 @@ def test_what_a_task_lacks_is_said(suite_cache):
     (test,) = compared(suite_cache, "mieb", scored, by=table.columns[at].key).line.tests
     assert test.reading == "unknown" and "error" in test.why and np.isfinite(test.difference)
     assert np.isnan([test.low, test.high, test.p]).all()
-    at = int(np.flatnonzero(missing.any(axis=0))[0])
-    rows = [table.rows[np.flatnonzero(missing[:, at] == lacks)[0]].id for lacks in (False, True)]
-    found = compared(suite_cache, "mieb", rows, by=table.columns[at].key)
+    rows = [table.rows[np.flatnonzero(missing[:, 0] == lacks)[0]].id for lacks in (False, True)]
+    found = compared(suite_cache, "mieb", rows, by=table.columns[0].key)
     assert (found.line.tests[0].reading, found.line.tests[0].why) == ("none", f"{found.names[1]} has no score")
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from pathlib import Path
 
-import duckdb
 import pandas as pd
 import pytest
 
 import leaderboard
 from compute.types import DatabaseError
 from leaderboard.data.database import QUERIES, Database
+from tests.leaderboard.served import rebuild
 
 
 def test_every_statement_is_asked_and_every_asked_one_is_there():
@@ -21,33 +19,19 @@ def test_every_statement_is_asked_and_every_asked_one_is_there():
     assert {name for text in sources for name in re.findall(r'\.query\(\s*"(\w+)"', text)} == set(QUERIES)
 
 
-@pytest.fixture
-def path(database, tmp_path):
-    return Path(shutil.copyfile(database, tmp_path / "likeness.duckdb"))
-
-
-def renamed(path: Path, *, suite: str) -> None:
-    """Replaces the file by one in which the first suite has this title, as a build does."""
-    draft = path.with_name("draft.duckdb")
-    shutil.copyfile(path, draft)
-    with duckdb.connect(draft) as connection:
-        connection.execute("UPDATE suites SET title = ? WHERE key = 'mieb'", [suite])
-    os.replace(draft, path)
-
-
 def title(db: Database) -> str:
-    return db.ask("SELECT title FROM suites WHERE key = 'mieb'")["title"][0]
+    return db.ask("SELECT title FROM models WHERE key = 'dreamsim-ensemble'")["title"][0]
 
 
 def test_a_file_is_replaced_under_its_own_path(path):
     db = Database(path)
     before, version, copy = title(db), db.version, db.copy
-    renamed(path, suite="New")
+    rebuild(path)
     assert title(db) == before
     with db.snapshot():
         db.swap(path)
         assert (title(db), db.version) == (before, version)
-    assert title(db) == "New" and db.version != version and db.path == path
+    assert title(db) == "Rebuilt" and db.version != version and db.path == path
     assert not copy.parent.exists() and db.copy.read_bytes() == path.read_bytes()
     db.close()
     assert not db.copy.parent.exists() and path.is_file()
@@ -65,10 +49,10 @@ def test_a_file_that_is_gone_is_still_read(path):
 def test_a_check_that_fails_leaves_the_old_file_and_no_copy(path):
     db = Database(path)
     copies = set(db.copy.parents[1].iterdir())
-    renamed(path, suite="New")
+    rebuild(path)
 
     def check(fresh: Database) -> None:
-        assert title(fresh) == "New"
+        assert title(fresh) == "Rebuilt"
         raise DatabaseError("not this one")
 
     with pytest.raises(DatabaseError, match="not this one"):
@@ -76,7 +60,7 @@ def test_a_check_that_fails_leaves_the_old_file_and_no_copy(path):
     path.write_bytes(b"no database")
     with pytest.raises(DatabaseError, match="damaged"):
         db.swap(path)
-    assert title(db) != "New" and set(db.copy.parents[1].iterdir()) == copies
+    assert title(db) != "Rebuilt" and set(db.copy.parents[1].iterdir()) == copies
 
 
 def test_an_answer_in_parts_is_the_whole_answer(path):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -35,18 +34,10 @@ class Spaces(ModuleType):
         super().__init__("spaces")
         self.lent: list[tuple[str, float]] = []
 
-    def GPU(
-        self,
-        task: Callable | None = None,
-        *,
-        duration: int | Callable[..., int] | None = None,  # noqa: N802
-        size: str | None = None,
-    ) -> Callable:
-        if not callable(task):
-            return partial(self._decorated, duration=duration)
-        return self._decorated(task, duration=duration)
+    def GPU(self, task: Any = None, *, duration: Any = None, size: str | None = None) -> Any:  # noqa: N802
+        if task is None:
+            return partial(self.GPU, duration=duration)
 
-    def _decorated(self, task: Callable, *, duration: int | Callable[..., int] | None) -> Callable:
         def run(*given: Any, **named: Any) -> Any:
             self.lent.append((task.__name__, duration(*given, **named) if callable(duration) else duration))
             given, named = pickle.loads(pickle.dumps((given, named)))

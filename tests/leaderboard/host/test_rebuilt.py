@@ -3,31 +3,14 @@
 from __future__ import annotations
 
 import logging
-import os
-import shutil
-from pathlib import Path
 
-import duckdb
 import pytest
 
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.rebuilt import RebuiltData
 from tests.leaderboard.served import client as client_of
-
-
-@pytest.fixture
-def path(database, tmp_path):
-    return Path(shutil.copyfile(database, tmp_path / "likeness.duckdb"))
-
-
-def rebuild(path: Path, sql: str = "UPDATE models SET title = 'Rebuilt' WHERE key = 'dreamsim-ensemble'") -> None:
-    """Moves a changed file to the path, as a build does."""
-    draft = path.with_name("draft.duckdb")
-    shutil.copyfile(path, draft)
-    with duckdb.connect(draft) as connection:
-        connection.execute(sql)
-    os.replace(draft, path)
+from tests.leaderboard.served import rebuild
 
 
 def test_a_rebuild_is_shown_and_open_pages_are_told(path):

@@ -41,9 +41,3 @@ def test_short_names_are_explained():
     assert "two-alternative" in labels.hint("Img-2AFC")
     assert labels.hint("COCO CJ") == f"COCO: {labels.ABBREVIATIONS['COCO']}; CJ: colour jitter"
     assert labels.hint("STL10") == labels.hint("RParis") == ""
-
-
-def test_every_short_category_of_the_board_has_words(suite_cache):
-    for suite in ("unisim-core", "unisim-ood", "pairbench"):
-        for category in suite_cache.table(suite).scores.categories:
-            assert labels.hint(category), category

@@ -64,24 +64,6 @@ def test_a_name_that_was_not_passed_is_an_error():
         write("{{ model }}")
 
 
-def test_table_marks_row_heads_and_numeric_columns():
-    page = write("{{ ui.table(['A', 'B'], [['x', '1']], numeric=(1,), over=[('', 1), ('G', 1)]) }}")
-    assert '<th scope="row">x</th><td class="pg-num">1</td>' in page
-    assert '<th scope="colgroup" colspan="1" class="pg-over">G</th>' in page
-    assert write("{{ ui.table(['A'], [], empty='None here.') }}") == '<p class="pg-quiet">None here.</p>'
-
-
-def test_remarks_stand_once_with_their_models():
-    notes = pd.DataFrame(
-        {"note": ["Sampled.", "Sampled.", "General."], "model": ["a/x", "a/y", "*"], "title": ["X", "Y", ""]}
-    )
-    page = write("{{ ui.remarks(notes) }}", notes=notes)
-    assert page.count("<li>") == 2 and page.count("Sampled.") == 1
-    assert '(<a href="model?model=a/x">X</a>, <a href="model?model=a/y">Y</a>)' in page
-    assert "General.</li>" in page
-    assert write("{{ ui.remarks(notes) }}", notes=notes.head(0)) == '<p class="pg-quiet">None.</p>'
-
-
 def test_a_run_says_what_it_was_made_with():
     run = {"id": "r", "title": "X", "variant": "", "main": False, "coverage": 0.5, "device": "cpu", "dtype": "float32"}
     run |= {
@@ -95,8 +77,6 @@ def test_a_run_says_what_it_was_made_with():
     page = write("{{ ui.runs(runs, label='title') }}", runs=pd.DataFrame([run, {**run, "value": math.nan}]))
     assert "<b>50.0</b>" in page and "<b>—</b>" in page
     assert "not the one on the board · 50.0% of items · cpu, float32 · 2026-01-02<" in page
-    untyped = write("{{ ui.runs(runs, label='title') }}", runs=pd.DataFrame([{**run, "dtype": ""}]))
-    assert "· cpu · 2026" in untyped, "a metric on pixels has no floating-point type"
     for share, shown in ((0.01, False), (0.0125, True)):
         page = write("{{ ui.runs(runs, label='title') }}", runs=pd.DataFrame([{**run, "tied": share}]))
         assert ("1.2% decided by exact ties" in page) == ("ties" in page) == shown

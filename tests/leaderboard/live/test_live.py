@@ -7,7 +7,6 @@ from functools import partial
 import pytest
 
 from compute.live import inputs as live_inputs
-from compute.live import roster
 from compute.live.questions import Answer
 from compute.live.roster import READY, Availability
 from compute.types import BadInput, LikenessError
@@ -16,7 +15,6 @@ from leaderboard.web.errors import FAILED
 from tests.compute.live.pictures import png
 from tests.compute.models.chat_server import running
 
-READY_FIRST = tuple(key for key in roster.FIRST if key not in (roster.DEFAULT, "wordllama"))  # for images
 SESSION = "0123456789abcdef-0123"
 
 
@@ -34,16 +32,6 @@ def example(key: str) -> dict:
 
 
 CAT, FACE = example("cat"), example("cat-face")
-
-
-def test_the_plan_names_every_model_that_can(live):
-    plan = live.roster.plan(kinds=["image", "image"])
-    assert plan["mode"] == "pair" and plan["needs"] == ""
-    ready = [one["key"] for one in plan["models"] if one["state"] == READY]
-    assert ready[: len(READY_FIRST)] == list(READY_FIRST)
-    assert all(one["why"] for one in plan["models"] if one["state"] == "impossible")
-    assert {one["key"] for one in plan["modes"] if one["fits"]} == {"pair", "quality"}
-    assert live.roster.plan(kinds=[])["models"] == [] and live.roster.plan(kinds=[])["needs"]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from leaderboard.live.live import MOST_MODELS, Live
 from tests.compute.models import checkpoints
 
 CAT, FACE = ({"kind": "example", "key": key} for key in ("cat", "cat-face"))
-WORDS = {"kind": "text", "text": "a cat"}
 TOKENS = ("vocab.json", "merges.txt", "tokenizer_config.json")
 
 

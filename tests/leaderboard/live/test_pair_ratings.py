@@ -12,7 +12,7 @@ from tests.compute.models.pair_server import running
 
 SESSION = "0123456789abcdef-0123"
 COFFEE = examples.load("coffee")
-JUDGE, OTHER = "gpt-4o-2024-11-20", "gemini-1.5-pro"
+JUDGE = "gpt-4o-2024-11-20"
 
 
 def pair(strength: float = 0.5) -> ChangedPair:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from types import SimpleNamespace
 
@@ -12,7 +13,7 @@ from compute.types import BadInput
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.live import live as module
 from leaderboard.live.live import Live
-from leaderboard.pages.try_it import page
+from leaderboard.pages.try_it import page, perturb
 from tests.compute.models.chat_server import running
 
 
@@ -39,15 +40,6 @@ def test_no_limit_at_home_and_one_on_a_space(live, monkeypatch):
         monkeypatch.setenv("LIKENESS_RATE", wrong)
         with pytest.raises(BadInput, match="LIKENESS_RATE is a number of requests a minute"):
             module.rate()
-
-
-def test_a_pair_of_a_program_comes_with_its_meaning(live):
-    hearts = [("example", "heart-left"), ("example", "heart-left-moved")]
-    (same,) = live.score(hearts, ["tiny"])
-    (other,) = live.score([hearts[0], ("text", "three green circles")], ["tiny"])
-    assert same["reading"] == "as matching pairs" and same["percentile"] > other["percentile"]
-    assert same["synthetic"] and same["calibrated_on"] and same["problem"] == "" and same["pairing"] == "image-image"
-    assert same["no_percentile"] == "" and same["nearer_than_unrelated"] is None
 
 
 JUDGE = "gpt-4o-2024-11-20"
@@ -106,3 +98,15 @@ def test_curves_and_ready_comparisons_ask_no_judge(live, endpoint):
     ]
     assert "asked only when" in next(live.answers(question, rows[1:], cache={})).problem
     assert endpoint.requests() == 0
+
+
+def test_the_playground_asks_a_judge_by_a_press_alone_in_both_orders(live, suite_cache, endpoint):
+    site = SimpleNamespace(live=live, db=suite_cache.db, suite_cache=suite_cache)
+    fields = {"view": {"image": 0, "by": "rotate", "amount": 45.0}, "judge": JUDGE}
+    ask = partial(perturb.asked, site, comparing(models=[JUDGE]), asking(), keys=[JUDGE], turn=1)
+    with pytest.raises(BadInput, match="press Ask the judges"):
+        ask(fields=fields | {"pressed": False})
+    for _ in range(2):
+        markup, facts = ask(fields=fields | {"pressed": True})
+        assert "not asked yet" not in str(markup) and json.loads(facts)["turn"] == 1
+    assert endpoint.requests() == 4, "both orders under both conditions, once"

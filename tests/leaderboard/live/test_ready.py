@@ -21,27 +21,26 @@ def plain(**answer: object) -> Answer:
     return Answer(row=row("m"), **answer)
 
 
-def test_a_pick_is_right_wrong_or_none():
-    picks = [plain(scores=(0.1, 0.9, 0.2), pick=pick) for pick in (1, 0, None)]
-    assert [verdict(COPY, each) for each in picks] == [RIGHT, WRONG, SILENT]
-    assert verdict(COPY, plain(problem="No weights", pick=1)) == FAILED
+PAIR, SCORES = asked("pair", "cat", "coffee"), (0.1, 0.9, 0.2)
+FEW, AWAY = DomainCheck(reference=reference(scenes=14), few=True, why="few"), DomainCheck(why="outside")
+READINGS = ((2.5, RIGHT), (0.5, WRONG), (1.5, SILENT))
 
 
-@pytest.mark.parametrize(("score", "said"), [(2.5, RIGHT), (0.5, WRONG), (1.5, SILENT)])
-def test_a_pair_goes_by_its_reading(score, said):
-    pair = asked("pair", "cat", "coffee")
-    few = DomainCheck(reference=reference(scenes=14), few=True, why="few")
-    for answer in (checked(plain(scores=(score,)), pair), plain(scores=(score,), domain=few)):
-        assert verdict(CAPTION, answer) == said
-
-
-def test_outside_of_the_domain_even_a_right_pick_may_be_luck():
-    assert verdict(COPY, plain(scores=(0.1, 0.9, 0.2), pick=1, domain=DomainCheck(why="outside"))) == OUTSIDE
-
-
-@pytest.mark.parametrize(("controls", "said"), [((8, 8), RIGHT), ((7, 8), WRONG), (None, SILENT)])
-def test_without_a_distribution_it_goes_by_the_unrelated_examples(controls, said):
-    assert verdict(CAPTION, plain(scores=(0.3,), controls=controls)) == said
+@pytest.mark.parametrize(
+    ("ready", "answer", "said"),
+    [
+        *((COPY, plain(scores=SCORES, pick=pick), said) for pick, said in ((1, RIGHT), (0, WRONG), (None, SILENT))),
+        (COPY, plain(problem="No weights", pick=1), FAILED),
+        (COPY, plain(scores=SCORES, pick=1, domain=AWAY), OUTSIDE),  # even a right pick may be luck
+        *((CAPTION, checked(plain(scores=(score,)), PAIR), said) for score, said in READINGS),
+        *((CAPTION, plain(scores=(score,), domain=FEW), said) for score, said in READINGS),
+        (CAPTION, plain(scores=(0.3,), controls=(8, 8)), RIGHT),
+        (CAPTION, plain(scores=(0.3,), controls=(7, 8)), WRONG),
+        (CAPTION, plain(scores=(0.3,)), SILENT),
+    ],
+)
+def test_an_answer_is_right_wrong_silent_or_worth_nothing(ready, answer, said):
+    assert verdict(ready, answer) == said
 
 
 class Roster:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import io
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -34,9 +33,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-Make = Callable[..., Uploads]
 
 
 @pytest.fixture

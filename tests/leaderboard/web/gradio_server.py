@@ -73,6 +73,15 @@ class GradioServer:
     def messages(self, session: str) -> str:
         return httpx.get(f"{self.url}gradio_api/queue/data", params={"session_hash": session}, timeout=60).text
 
+    @contextmanager
+    def reading(self, session: str) -> Iterator[httpx.Response]:
+        """The stream of a session, whose first message has come."""
+        address = f"{self.url}gradio_api/queue/data?session_hash={session}"
+        with httpx.stream("GET", address, timeout=20) as stream:
+            chunks = stream.iter_raw()  # a name of its own: the connection ends with the iterator
+            next(chunks)
+            yield stream
+
     def wait(self, holds: Any, *, seconds: float = 30) -> None:
         until = time.monotonic() + seconds
         while not holds():

@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-import threading
 import time
 from typing import Any
 
 import pytest
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from leaderboard.web import connections
-from tests.leaderboard.web.uvicorn_server import read_all
+from tests.leaderboard.web.uvicorn_server import read_all, running
 
 
 @pytest.fixture
@@ -43,15 +41,9 @@ def server(monkeypatch):
 
     monkeypatch.setattr(connections, "IDLE", 0.5)
     routes = [Route("/", hello), Route("/body", body, methods=["POST"]), Route("/stream", stream), Route("/l", large)]
-    running = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), port=0, log_level="error"))
-    thread = threading.Thread(target=running.run, daemon=True)
-    thread.start()
-    while not running.started:
-        time.sleep(0.01)
-    connections.bound(running)
-    yield running
-    running.should_exit = True
-    thread.join(timeout=10)
+    with running(Starlette(routes=routes)) as started:
+        connections.bound(started)
+        yield started
 
 
 def connected(server: Any, sent: bytes = b"", *, buffer: int = 0) -> socket.socket:

@@ -91,9 +91,7 @@ def test_who_leaves_takes_the_waiting_events_along():
         app.wait(lambda: app.work.begun == ["first"])
         for _ in range(3):
             app.join("left", visitor=NEW, session="n")
-        with httpx.stream("GET", f"{app.url}gradio_api/queue/data?session_hash=n", timeout=20) as stream:
-            chunks = stream.iter_raw()  # a name of its own: the connection ends with the iterator
-            next(chunks)
+        with app.reading("n"):
             assert len(app.queue) == 3
         app.wait(lambda: len(app.queue) == 0)
         assert "n" not in app.queue.pending_messages_per_session and "n" not in app.queue.pending_event_ids_session
@@ -106,9 +104,7 @@ def test_who_leaves_ends_the_program_that_an_event_waits_for():
         app.join("first", visitor=MANY, session="m", event="program")
         app.wait(lambda: app.work.begun == ["first"])
         app.join("second", visitor=NEW, session="n", event="program")
-        with httpx.stream("GET", f"{app.url}gradio_api/queue/data?session_hash=m", timeout=20) as stream:
-            chunks = stream.iter_raw()  # a name of its own: the connection ends with the iterator
-            next(chunks)
+        with app.reading("m"):
             assert app.work.ended == [] and app.work.begun == ["first"]
         app.wait(lambda: app.work.ended == ["first"] and app.work.begun == ["first", "second"])
 
@@ -250,9 +246,7 @@ def test_two_readers_of_one_session():
     with gradio_server() as app:
         app.join("x", visitor="203.0.113.1", session="s")
         address = f"{app.url}gradio_api/queue/data?session_hash=s"
-        with httpx.stream("GET", address, timeout=20) as first, httpx.stream("GET", address, timeout=20) as second:
-            chunks = first.iter_raw()  # a name of its own: the connection ends with the iterator
-            next(chunks)
+        with app.reading("s"), httpx.stream("GET", address, timeout=20) as second:
             assert second.status_code == 200
         app.work.gate.set()
         app.wait(lambda: not app.queue.event_ids_to_events)

@@ -7,6 +7,7 @@ import asyncio
 import json
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from functools import wraps
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,14 @@ class VirtualTime(asyncio.SelectorEventLoop):
 def run(work: Awaitable[Any]) -> Any:
     with asyncio.Runner(loop_factory=VirtualTime) as runner:
         return runner.run(work)
+
+
+def in_virtual_time(test: Callable[..., Awaitable[Any]]) -> Callable[..., None]:
+    @wraps(test)
+    def timed(**given: Any) -> None:
+        run(test(**given))
+
+    return timed
 
 
 Part = tuple[float, bytes]  # seconds until it arrives, and its bytes
@@ -139,20 +148,19 @@ async def hold(gate: Gate, client: str, entered: list[str], release: asyncio.Eve
         return str(error.status)
 
 
-def test_a_client_has_some_turns_and_others_do_not_wait_for_it():
-    async def attack() -> None:
-        gate, entered, release = Gate(2, waiting=3), [], asyncio.Event()
-        tasks = [asyncio.create_task(hold(gate, client, entered, release)) for client in "aaaaaaab"]
-        await asyncio.sleep(1)
-        assert entered == ["a", "a", "b"] and [task.done() for task in tasks].count(True) == 2
-        release.set()
-        assert sorted(await asyncio.gather(*tasks)) == ["429"] * 2 + ["served"] * 6
-        assert not gate.running and not gate._queued
-
-    run(attack())
+@in_virtual_time
+async def test_a_client_has_some_turns_and_others_do_not_wait_for_it():
+    gate, entered, release = Gate(2, waiting=3), [], asyncio.Event()
+    tasks = [asyncio.create_task(hold(gate, client, entered, release)) for client in "aaaaaaab"]
+    await asyncio.sleep(1)
+    assert entered == ["a", "a", "b"] and [task.done() for task in tasks].count(True) == 2
+    release.set()
+    assert sorted(await asyncio.gather(*tasks)) == ["429"] * 2 + ["served"] * 6
+    assert not gate.running and not gate._queued
 
 
-def test_a_turn_goes_to_another_client_first():
+@in_virtual_time
+async def test_a_turn_goes_to_another_client_first():
     """As the queries of the database: two of all, one of each; two clients that always ask leave a third its turn."""
 
     async def ask_on(gate: Gate, client: str, served: list[str]) -> None:
@@ -161,32 +169,27 @@ def test_a_turn_goes_to_another_client_first():
                 served.append(client)
                 await asyncio.sleep(3)
 
-    async def attack() -> None:
-        gate, served = Gate(1, waiting=2, total=2, queue=8), []
-        tasks = [asyncio.create_task(ask_on(gate, client, served)) for client in "aaabbb"]
-        await asyncio.sleep(0.1)
-        for _ in range(5):
-            began = asyncio.get_running_loop().time()
-            async with gate.turn("c"):
-                assert asyncio.get_running_loop().time() - began <= 3
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        assert not gate.running and not gate._queued
-
-    run(attack())
+    gate, served = Gate(1, waiting=2, total=2, queue=8), []
+    tasks = [asyncio.create_task(ask_on(gate, client, served)) for client in "aaabbb"]
+    await asyncio.sleep(0.1)
+    for _ in range(5):
+        began = asyncio.get_running_loop().time()
+        async with gate.turn("c"):
+            assert asyncio.get_running_loop().time() - began <= 3
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert not gate.running and not gate._queued
 
 
-def test_who_waits_in_vain_is_told():
-    async def attack() -> None:
-        gate, entered, release = Gate(1, waiting=1, total=2, queue=2), [], asyncio.Event()
-        tasks = [asyncio.create_task(hold(gate, client, entered, release)) for client in "abcde"]
-        await asyncio.sleep(limits.PATIENCE + 1)
-        release.set()
-        assert await asyncio.gather(*tasks) == ["served", "served", "503", "503", "503"]
-        assert not gate.running and not gate._queued
-
-    run(attack())
+@in_virtual_time
+async def test_who_waits_in_vain_is_told():
+    gate, entered, release = Gate(1, waiting=1, total=2, queue=2), [], asyncio.Event()
+    tasks = [asyncio.create_task(hold(gate, client, entered, release)) for client in "abcde"]
+    await asyncio.sleep(limits.PATIENCE + 1)
+    release.set()
+    assert await asyncio.gather(*tasks) == ["served", "served", "503", "503", "503"]
+    assert not gate.running and not gate._queued
 
 
 @pytest.mark.parametrize(
@@ -211,7 +214,8 @@ def test_every_route_has_its_turns(method, path, kind):
     assert kind_of(method, path) == kind
 
 
-def test_what_computes_runs_twice_at_a_time_for_one_address(monkeypatch):
+@in_virtual_time
+async def test_what_computes_runs_twice_at_a_time_for_one_address(monkeypatch):
     """Under any route; a program that asks more is served after them."""
     most: dict[str, int] = {}
 
@@ -220,32 +224,30 @@ def test_what_computes_runs_twice_at_a_time_for_one_address(monkeypatch):
 
     monkeypatch.setattr(limits, "run_in_threadpool", at_once)
 
-    async def attack() -> None:
-        running: list[str] = []
+    running: list[str] = []
 
-        async def work(scope: Scope, receive: Receive, send: Send) -> None:
-            running.append(scope["client"][0])
-            most[scope["client"][0]] = max(most.get(scope["client"][0], 0), running.count(scope["client"][0]))
-            await asyncio.sleep(1)
-            running.remove(scope["client"][0])
-            await Response()(scope, receive, send)
+    async def work(scope: Scope, receive: Receive, send: Send) -> None:
+        running.append(scope["client"][0])
+        most[scope["client"][0]] = max(most.get(scope["client"][0], 0), running.count(scope["client"][0]))
+        await asyncio.sleep(1)
+        running.remove(scope["client"][0])
+        await Response()(scope, receive, send)
 
-        limited = ClientLimits(work)
-        paths = ["/gradio_api/run/x", "/gradio_api/api/x", "/data/rank/mieb"] * 10
-        many = [sent_to(limited, request([b"{}"], path=path)) for path in paths]
-        one = sent_to(limited, request([b"{}"], path="/gradio_api/run/x", sender="192.0.2.2"))
-        *answers, (status, seconds) = await asyncio.gather(*many, one)
-        assert (status, seconds) == (200, 1) and {status for status, _ in answers} == {200}
-        assert max(seconds for _, seconds in answers) == pytest.approx(15)
-
-    run(attack())
+    limited = ClientLimits(work)
+    paths = ["/gradio_api/run/x", "/gradio_api/api/x", "/data/rank/mieb"] * 10
+    many = [sent_to(limited, request([b"{}"], path=path)) for path in paths]
+    one = sent_to(limited, request([b"{}"], path="/gradio_api/run/x", sender="192.0.2.2"))
+    *answers, (status, seconds) = await asyncio.gather(*many, one)
+    assert (status, seconds) == (200, 1) and {status for status, _ in answers} == {200}
+    assert max(seconds for _, seconds in answers) == pytest.approx(15)
     assert most == {"192.0.2.1": 2, "192.0.2.2": 1}
 
 
 READING = 100.0  # seconds
 
 
-def test_what_computes_has_one_bound_for_all_which_who_sends_or_reads_slowly_does_not_take():
+@in_virtual_time
+async def test_what_computes_has_one_bound_for_all_which_who_sends_or_reads_slowly_does_not_take():
     """Ten senders of two requests each, of a second; others wait for none of them, or for one of each sender."""
     running, most, clocks = 0, 0, []
 
@@ -258,22 +260,19 @@ def test_what_computes_has_one_bound_for_all_which_who_sends_or_reads_slowly_doe
         await Response()(scope, receive, send)
         await asyncio.sleep(READING)
 
-    async def attack() -> None:
-        limited = ClientLimits(work)
-        senders = [f"192.0.2.{number}" for number in range(10)]
-        slow = [request([(4.0, b"x")], path="/eyes/report", sender=each) for each in senders * 2]
-        tasks = [asyncio.create_task(sent_to(limited, each)) for each in slow]
-        for begins, most_seconds in ((1, 1), (3.5, 5)):
-            await asyncio.sleep(begins)
-            other = sent_to(limited, request([b"{}"], path="/eyes/order", sender=f"192.0.3.{most_seconds}"))
-            tasks.append(asyncio.create_task(other))
-            clocks.append((asyncio.get_running_loop().time(), most_seconds))
-        answers = await asyncio.gather(*tasks)
-        assert {status for status, _ in answers} == {200}
-        for (_, ended), (began, most_seconds) in zip(answers[-2:], clocks, strict=True):
-            assert ended - began - READING <= most_seconds
-
-    run(attack())
+    limited = ClientLimits(work)
+    senders = [f"192.0.2.{number}" for number in range(10)]
+    slow = [request([(4.0, b"x")], path="/eyes/report", sender=each) for each in senders * 2]
+    tasks = [asyncio.create_task(sent_to(limited, each)) for each in slow]
+    for begins, most_seconds in ((1, 1), (3.5, 5)):
+        await asyncio.sleep(begins)
+        other = sent_to(limited, request([b"{}"], path="/eyes/order", sender=f"192.0.3.{most_seconds}"))
+        tasks.append(asyncio.create_task(other))
+        clocks.append((asyncio.get_running_loop().time(), most_seconds))
+    answers = await asyncio.gather(*tasks)
+    assert {status for status, _ in answers} == {200}
+    for (_, ended), (began, most_seconds) in zip(answers[-2:], clocks, strict=True):
+        assert ended - began - READING <= most_seconds
     assert most == limits.COMPUTING
 
 
@@ -325,7 +324,8 @@ def test_a_body_is_counted_until_it_is_done_with():
     assert held == [3] and nothing_counted(limited)
 
 
-def test_half_sent_uploads_leave_room_for_others_and_go():
+@in_virtual_time
+async def test_half_sent_uploads_leave_room_for_others_and_go():
     """26 uploads of 8 MB stop before their last byte: others' photographs arrive, the same visitor's a little later."""
     limited = ClientLimits(whole)
 
@@ -335,37 +335,32 @@ def test_half_sent_uploads_leave_room_for_others_and_go():
     def photo(sender: str, *, after: float) -> Request:
         return request([(after, bytes(PHOTO))], sender=sender)
 
-    async def attack() -> None:
-        idle = [asyncio.create_task(sent_to(limited, half("192.0.2.1"))) for _ in range(26)]
-        results = await asyncio.gather(
-            sent_to(limited, photo("192.0.2.2", after=1)),
-            sent_to(limited, photo("192.0.2.1", after=1)),
-            sent_to(limited, photo("192.0.2.2", after=2)),
-        )
-        assert [status for status, _ in results] == [200, 429, 200]
-        dropped = await asyncio.gather(*idle)
-        assert [status for status, _ in dropped].count(408) == 18  # the share; the others were refused at once
-        assert {status for status, _ in dropped} == {408, 429}
-        assert max(seconds for _, seconds in dropped) == pytest.approx(limits.IDLE, abs=0.1)
-        assert (await sent_to(limited, photo("192.0.2.1", after=0)))[0] == 200
-
-    run(attack())
+    idle = [asyncio.create_task(sent_to(limited, half("192.0.2.1"))) for _ in range(26)]
+    results = await asyncio.gather(
+        sent_to(limited, photo("192.0.2.2", after=1)),
+        sent_to(limited, photo("192.0.2.1", after=1)),
+        sent_to(limited, photo("192.0.2.2", after=2)),
+    )
+    assert [status for status, _ in results] == [200, 429, 200]
+    dropped = await asyncio.gather(*idle)
+    assert [status for status, _ in dropped].count(408) == 18  # the share; the others were refused at once
+    assert {status for status, _ in dropped} == {408, 429}
+    assert max(seconds for _, seconds in dropped) == pytest.approx(limits.IDLE, abs=0.1)
+    assert (await sent_to(limited, photo("192.0.2.1", after=0)))[0] == 200
     assert nothing_counted(limited)
 
 
-def test_a_visitor_has_a_bounded_number_of_bodies():
+@in_virtual_time
+async def test_a_visitor_has_a_bounded_number_of_bodies():
     limited = ClientLimits(whole)
     limited.gates["body"] = Gate(3)
 
-    async def attack() -> None:
-        idle = [asyncio.create_task(sent_to(limited, request([b"1"], ends="never"))) for _ in range(5)]
-        await asyncio.sleep(0.1)
-        assert (await sent_to(limited, request([b"12"], sender="192.0.2.2")))[0] == 200
-        assert (await sent_to(limited, request([b"12"])))[0] == 429
-        assert sorted([status for status, _ in await asyncio.gather(*idle)]) == [408] * 3 + [429] * 2
-        assert (await sent_to(limited, request([b"12"])))[0] == 200
-
-    run(attack())
+    idle = [asyncio.create_task(sent_to(limited, request([b"1"], ends="never"))) for _ in range(5)]
+    await asyncio.sleep(0.1)
+    assert (await sent_to(limited, request([b"12"], sender="192.0.2.2")))[0] == 200
+    assert (await sent_to(limited, request([b"12"])))[0] == 429
+    assert sorted([status for status, _ in await asyncio.gather(*idle)]) == [408] * 3 + [429] * 2
+    assert (await sent_to(limited, request([b"12"])))[0] == 200
     assert nothing_counted(limited)
 
 
@@ -574,30 +569,27 @@ def local():
     return served(access(listens_on="127.0.0.1"))
 
 
-@pytest.mark.parametrize("headers", FOREIGN)
-@pytest.mark.parametrize("path", [JOIN, "/live/input"])
-def test_another_sites_page_changes_nothing(local, path, headers):
-    for method in ("POST", "DELETE"):
-        answer = local.request(method, path, headers=headers)
-        assert answer.status_code == 403 and "page of another site" in answer.json()["error"]
+MCP, EVIL = "/gradio_api/mcp/", {"origin": "http://evil.example"}
+FETCHED = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}
+FOLLOWED = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "referer": "https://a.example/"}
+NAMES = ("evil.example", "evil.example:7860", "127.0.0.1.evil.example", "", "a, localhost")
+ASKED = [
+    *(("POST", path, headers, 403) for headers in FOREIGN for path in (JOIN, "/live/input")),
+    *(("DELETE", JOIN, headers, 403) for headers in FOREIGN),
+    *(("POST", JOIN, headers, 200) for headers in OWN_PAGES),
+    *(("GET", MCP, headers, 200) for headers in (*OWN_PAGES, FOLLOWED)),
+    *(("GET", path, headers, 403) for path in (MCP, "/gradio_api/heartbeat/a", JOIN) for headers in (EVIL, FETCHED)),
+    ("GET", "/", FOLLOWED, 200),  # links from other sites lead here
+    *(("POST", JOIN, {"host": name, "origin": f"http://{name}"}, 403) for name in NAMES),
+    *(("GET", "/", {"host": name}, 403) for name in NAMES),
+]
 
 
-@pytest.mark.parametrize("headers", OWN_PAGES)
-def test_own_pages_and_programs_are_served(local, headers):
-    assert local.post(JOIN, headers=headers).status_code == 200
-    assert local.get("/gradio_api/mcp/", headers=headers).status_code == 200
-
-
-@pytest.mark.parametrize("path", ["/gradio_api/mcp/", "/gradio_api/heartbeat/a", JOIN])
-def test_what_reading_starts_is_refused_to_other_sites_pages(local, path):
-    assert local.get(path, headers={"origin": "http://evil.example"}).status_code == 403
-    assert local.get(path, headers={"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}).status_code == 403
-
-
-def test_links_from_other_sites_lead_here(local):
-    followed = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "referer": "https://a.example/"}
-    assert local.get("/", headers=followed).status_code == 200
-    assert local.get("/gradio_api/mcp/", headers=followed).status_code == 200
+@pytest.mark.parametrize(("method", "path", "headers", "status"), ASKED)
+def test_own_pages_and_programs_are_served_and_no_other_site_s(local, method, path, headers, status):
+    answer = local.request(method, path, headers=headers)
+    words = "LIKENESS_HOSTS" if "host" in headers else "page of another site"
+    assert answer.status_code == status and (status == 200 or words in answer.json()["error"])
 
 
 @pytest.mark.parametrize("host", ["localhost:7860", "board.example"])
@@ -611,18 +603,10 @@ def test_no_other_site_may_read_an_answer(host):
     assert refused.status_code == 403 and "access-control-allow-origin" not in refused.headers
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:7860", "127.0.0.1.evil.example", "", "a, localhost"])
-def test_another_name_for_this_machine_is_refused(local, host):
-    answer = local.post(JOIN, headers={"host": host, "origin": f"http://{host}"})
-    assert answer.status_code == 403 and "LIKENESS_HOSTS" in answer.json()["error"]
-    assert local.get("/", headers={"host": host}).status_code == 403
-
-
 def test_names_of_the_operator_are_answered_and_count_as_its_own():
-    local = served(access(listens_on="127.0.0.1", hosts="board.example"))
-    assert local.get("/", headers={"host": "board.example"}).status_code == 200
-    assert local.post(JOIN, headers={"origin": "https://board.example"}).status_code == 200
-    assert local.get("/", headers={"host": "evil.example"}).status_code == 403
+    named = served(access(listens_on="127.0.0.1", hosts="board.example"))
+    asked = ({"host": "board.example"}, {"origin": "https://board.example"}, {"host": "evil.example"})
+    assert [named.post(JOIN, headers=headers).status_code for headers in asked] == [200, 200, 403]
 
 
 # ---- answers

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import threading
 import time
@@ -14,28 +13,34 @@ from starlette.types import ASGIApp
 
 
 @contextmanager
-def serving(app: ASGIApp, *, protocol: type[asyncio.Protocol] | str = "auto") -> Iterator[int]:
-    """The port of the app on loopback, within the block."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, http=protocol, log_level="error", lifespan="off"))
+def running(app: ASGIApp) -> Iterator[uvicorn.Server]:
+    """The server of the app on loopback, within the block."""
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
         time.sleep(0.01)
     try:
-        yield server.servers[0].sockets[0].getsockname()[1]
+        yield server
     finally:
         server.should_exit = server.force_exit = True
         thread.join(30)
 
 
-def ask(port: int, path: str, *, address: str = "127.0.0.1", headers: str = "", buffer: int = 4096) -> socket.socket:
-    """A connection with a small buffer that has sent a request and read nothing; `address` is the visitor's."""
+@contextmanager
+def serving(app: ASGIApp) -> Iterator[int]:
+    """The port of the app, within the block."""
+    with running(app) as server:
+        yield server.servers[0].sockets[0].getsockname()[1]
+
+
+def ask(port: int, path: str, *, buffer: int = 4096) -> socket.socket:
+    """A connection with a small buffer that has sent a request and read nothing."""
     link = socket.socket()
     link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
-    link.bind((address, 0))
     link.connect(("127.0.0.1", port))
     link.settimeout(30)
-    link.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n{headers}\r\n".encode())
+    link.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
     return link
 
 

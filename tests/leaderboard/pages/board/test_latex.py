@@ -77,28 +77,6 @@ def test_every_view_is_a_table_with_rules_label_and_caption(suite_cache, suite):
     assert latex.text(str(table.suite["title"])) in caption
 
 
-def test_it_has_the_columns_of_the_board_under_short_titles(suite_cache):
-    table, ranked = suite_cache.table("mieb"), suite_cache.ranked("mieb")
-    rows = [table.rows[at].id for at in table.rows_of("imported") if ranked.rank[at] > 0]
-    columns = [column.key for column in table.category_columns]
-
-    def heads(*, beside: tuple[str, ...]) -> list[str]:
-        file = export.view(table, ranked, rows=rows, columns=columns, form="latex", beside=beside)
-        caption, found, cells = structure(file.content.decode())
-        assert ("Range" in found) == ("Range:" in caption)
-        assert not [head for at, head in enumerate(found) if {row[at] for row in cells} <= {"---", "unknown"}]
-        return found
-
-    assert heads(beside=("rank", "range", "parameters", "mean", "coverage", "dimension"))[:5] == [
-        "Model",
-        "Rank",
-        "Range",
-        "Params",
-        "Dim.",
-    ]
-    assert heads(beside=())[1:4] == ["Clustering", "Compos.", "Docs"]
-
-
 def test_the_best_is_bold_and_a_doubtful_figure_never_is(suite_cache):
     """The best figures of every second column are doubted: there the next best is bold."""
     table, ranked = suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core")

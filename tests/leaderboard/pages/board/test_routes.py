@@ -7,7 +7,6 @@ import io
 import json
 import os
 
-import duckdb
 import pandas as pd
 import pytest
 
@@ -15,10 +14,7 @@ from compute.types import BadInput
 from leaderboard.data.mean_rule import choice
 from tests.leaderboard.served import client as client_of
 
-
-@pytest.fixture(scope="module")
-def client(suite_cache):
-    return client_of(suite_cache, raises=False)
+WEIGHED, ONE = "?w=IQA:5,Img-2AFC:0", "?tasks=unisim/nights"
 
 
 def test_the_bytes_are_compressed_once_and_known_again(client):
@@ -31,23 +27,11 @@ def test_the_bytes_are_compressed_once_and_known_again(client):
     assert (again.status_code, again.content) == (304, b"")
 
 
-def test_weights_and_coverage_change_the_ranking(client):
-    usual = client.get("/data/rank/unisim-core").json()
-    weighed = client.get("/data/rank/unisim-core?w=IQA:5,Img-2AFC:0").json()
-    assert weighed["rank"] != usual["rank"] and set(weighed["rank"]) <= {
-        None,
-        *range(1, len(usual["rank"]) + 1),
-    }
-    assert client.get("/data/rank/unisim-core?w=IQA:1").json() == usual
-    assert client.get("/data/rank/unisim-core?w=").json() == usual
-    open_to_all = client.get("/data/rank/mieb?coverage=0").json()
-    assert sum(rank is not None for rank in open_to_all["rank"]) >= sum(
-        rank is not None for rank in client.get("/data/rank/mieb?coverage=1").json()["rank"]
-    )
-    chosen = client.get("/data/rank/unisim-core?tasks=unisim/nights").json()
-    assert chosen["families"] and chosen["rank"] != usual["rank"]
-    assert (usual["changed"], chosen["changed"]) == ("", "only NIGHTS")
-    assert weighed["changed"] == "IT-2AFC 1, Text-2AFC 1, IQA 5"
+def test_a_rule_that_is_the_suites_own_changes_nothing_and_others_are_named(client):
+    ranks = {rule: client.get(f"/data/rank/unisim-core{rule}").json() for rule in ("", "?w=IQA:1", "?w=", WEIGHED, ONE)}
+    assert ranks[""] == ranks["?w=IQA:1"] == ranks["?w="]
+    changed = [ranks[rule]["changed"] for rule in ("", ONE, WEIGHED)]
+    assert changed == ["", "only NIGHTS", "IT-2AFC 1, Text-2AFC 1, IQA 5"]
 
 
 @pytest.mark.parametrize(
@@ -70,6 +54,11 @@ def test_weights_and_coverage_change_the_ranking(client):
         "/export/everything?format=pickle",
         "/export/everything?format=../../etc/passwd",
         "/data/board/%3Cscript%3E",
+        "/data/model",
+        "/data/model?model=nobody/nothing",
+        "/data/task?task=%3Cb%3E",
+        "/data/items?task=nights",
+        "/data/run?id=published/unisim/x",
     ],
 )
 def test_nonsense_is_one_plain_line(client, path):
@@ -103,23 +92,13 @@ def test_a_wrong_export_is_one_plain_line(client, body):
     assert "\n" not in answer.json()["error"]
 
 
-def test_an_export_has_a_name_and_opens(client, suite_cache):
+def test_an_export_has_a_name_and_the_rows_in_the_order_that_was_asked_for(client, suite_cache):
     rows = [row.id for row in suite_cache.table("unisim-core").rows][:5][::-1]
     body = {"format": "csv", "rows": rows, "columns": ["IQA", "unisim/nights"], "query": "w=IQA:2"}
     answer = client.post("/export/board/unisim-core", content=json.dumps(body))
     assert answer.headers["content-disposition"] == 'attachment; filename="likeness-unisim-core.csv"'
     frame = pd.read_csv(io.BytesIO(answer.content))
-    assert [f"{model}~{origin}" for model, origin in zip(frame["model"], frame["origin"], strict=True)] == rows
-    parquet = client.post("/export/board/unisim-core", content=json.dumps({**body, "format": "parquet"})).content
-    shown = ["model", "title", "IQA", "unisim/nights"]
-    pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(parquet))[shown], frame[shown], check_dtype=False)
-
-
-def test_everything_is_the_database_itself(client, suite_cache, tmp_path):
-    (tmp_path / "copy.duckdb").write_bytes(client.get("/export/everything?format=duckdb").content)
-    with duckdb.connect(str(tmp_path / "copy.duckdb"), read_only=True) as copy:
-        wanted = copy.execute("SELECT count(*) FROM leaderboard_scores").fetchone()[0]
-    assert wanted == len(suite_cache.db.ask("SELECT * FROM leaderboard_scores"))
+    assert (frame["model"] + "~" + frame["origin"]).tolist() == rows
 
 
 def test_a_full_disk_is_no_fault_of_the_visitor_and_leaves_no_draft(suite_cache, monkeypatch):
@@ -154,3 +133,18 @@ def test_the_choice_of_an_address_is_the_same_whatever_its_order():
     assert choice("") == ((), None, None)
     with pytest.raises(BadInput):
         choice("w=A:x")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("unisim-table-2.csv", "model,"),
+        ("CORRECTIONS.md", "# Corrections"),
+        ("CHANGELOG.md", "# Changes of the figures"),
+        ("tables.csv", ""),
+        ("..%2fcatalog", ""),
+    ],
+)
+def test_published_tables_and_what_was_done_to_them(client, name, said):
+    answer = client.get(f"/published/{name}")
+    assert answer.status_code in ((200,) if said else (400, 404)) and said in answer.text

@@ -40,12 +40,9 @@ STUDY = Study(
 
 def judged(*, count: int, rater: str = "me", seed: int = 1, choice: int | None = 0) -> list[dict[str, Any]]:
     """A rater's first answers."""
-    order = studies.opened(STUDY, source="", seed=seed)["order"]
     facts = {"time": "2026-01-01T00:00:00Z", "rater": rater, "seed": seed, "choice": choice}
-    return [
-        facts | {"order": at, "question": question, "draw": draw, "left": left}
-        for at, (question, draw, left) in enumerate(order[:count])
-    ]
+    order = enumerate(studies.opened(STUDY, source="", seed=seed)["order"][:count])
+    return [facts | dict(zip(("order", "question", "draw", "left"), (at, *each), strict=True)) for at, each in order]
 
 
 def body(judgments: list[dict[str, Any]]) -> dict[str, Any]:
@@ -229,22 +226,21 @@ def test_a_folder_s_study_is_asked_about_and_its_answers_are_on_disk(client, tmp
 
 def test_the_host_s_study_is_nobody_s_without_its_key(client, tmp_path):
     study = folder(tmp_path)
-    app, key = client(study, "secret"), {"key": "secret"}
+    app = client(study, "secret")
     (answer,) = judged(count=1, rater="ann", seed=3)
-    for wrong in ({}, {"key": ""}, {"key": "é"}, {"key": "secre"}):
-        refused = [
-            app.get("/eyes/study", params=wrong),
-            app.get("/eyes/folder/image", params={"name": "red.png"} | wrong),
-            app.post("/eyes/judgment", json=answer, params=wrong),
-            app.post("/eyes/tune", params={"model": "tiny"} | wrong),
-        ]
-        assert [each.status_code for each in refused] == [404] * 4 and study.judgments() == []
-        opened = app.post("/eyes/order", params={"seed": 1} | wrong, json=body([])).json()
-        assert opened["source"] == "upload"
-    assert app.get("/eyes/study", params=key).json()["rater"] == "ann"
-    assert app.post("/eyes/judgment", json=answer, params=key).json() == {"stored": 1}
-    assert app.get("/eyes/folder/image", params={"name": "red.png"} | key).content == IMAGES["red.png"]
-    assert app.post("/eyes/order", params={"seed": 1} | key, json=body([])).json()["source"] == "folder"
+    asked = (
+        ("GET", "/eyes/study", {}, None),
+        ("GET", "/eyes/folder/image", {"name": "red.png"}, None),
+        ("POST", "/eyes/judgment", {}, answer),
+        ("POST", "/eyes/tune", {"model": "ssim"}, None),
+    )
+    for given in ({}, {"key": ""}, {"key": "é"}, {"key": "secre"}, {"key": "secret"}):
+        known = given.get("key") == "secret"
+        codes = [app.request(how, path, params=of | given, json=sent).status_code for how, path, of, sent in asked]
+        assert codes == ([200, 200, 200, 400] if known else [404] * 4)  # nothing is tuned that is not in the study
+        opened = app.post("/eyes/order", params={"seed": 1} | given, json=body([])).json()
+        assert opened["source"] == ("folder" if known else "upload")
+    assert study.judgments() == [Judgment(**answer)]
 
 
 def test_without_a_folder_there_is_none(client):

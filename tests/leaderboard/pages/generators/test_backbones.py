@@ -35,15 +35,6 @@ def test_sets_with_an_order_and_several_pairs_are_offered(db):
     assert not [suite for suite in db.query("generator_sets")["suite"] if suite.startswith("grid-")]
 
 
-def test_the_shipped_drawn_generators_are_compared_with_their_known_order(db):
-    grid = backbones.load(db, suite="mini-generators")
-    assert grid is not None and grid.draws is None and grid.generators == 4 and "known order" in grid.order
-    random = grid.images.index("tiny-random")  # its cFreD falls with noise
-    assert grid.cells[random] == pytest.approx(-1) and np.delete(grid.cells, random, axis=0) == pytest.approx(1)
-    markup = backbones.section(db, grid)
-    assert "synthetic" in markup and "unknown" in text(markup) and "4 generators are too few" in text(markup)
-
-
 def test_the_section_shows_every_pair_and_reads_it(db):
     grid = backbones.load(db, suite="grid-rated")
     assert grid is not None and (set(grid.images), set(grid.texts)) == (set(IMAGES), set(TEXTS))

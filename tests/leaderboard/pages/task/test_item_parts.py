@@ -62,23 +62,30 @@ def test_a_query_comes_before_its_candidates_and_hits_before_nothing():
     ]
 
 
-def test_scores_stand_beside_what_they_are_of():
-    said = answered("choice", {"scores": [0.25, -1.5]}, answer="A", category="", pictured=ALL)
-    assert said == {"scores": [("A", "0.250"), ("B", "−1.500")], "picked": ["A"]}
-    tied = answered("odd_one_out", {"scores": [1, 1, 0]}, answer="A/B", category="", pictured=ALL)
-    assert tied["picked"] == ["A", "B"]
-    classes = answered(
-        "zero_shot", {"hits": ["cat", "dog"], "scores": [0.3, 0.2]}, answer="cat", category="", pictured=ALL
-    )
-    assert classes["scores"] == [("cat", "0.300"), ("dog", "0.200")]
-    grid = answered(
-        "matching",
-        {"images": [A, B], "texts": ["s", "t"], "scores": [1, 2, 3, 4]},
-        answer="caption 1, 1",
-        category="",
-        pictured=ALL,
-    )
-    assert grid["scores"][2] == ("image 2 with caption 1", "3.000") and grid["picked"] == []
+@pytest.mark.parametrize(
+    ("procedure", "detail", "answer", "scores", "picked"),
+    [
+        ("choice", {"scores": [0.25, -1.5]}, "A", [("A", "0.250"), ("B", "−1.500")], ["A"]),
+        ("odd_one_out", {"scores": [1, 1, 0]}, "A/B", [("A", "1.000"), ("B", "1.000"), ("C", "0.000")], ["A", "B"]),
+        (
+            "zero_shot",
+            {"hits": ["cat", "dog"], "scores": [0.3, 0.2]},
+            "cat",
+            [("cat", "0.300"), ("dog", "0.200")],
+            None,
+        ),
+        (
+            "matching",
+            {"images": [A, B], "texts": ["s", "t"], "scores": [1, 2, 3, 4]},
+            "caption 1, 1",
+            [(f"image {i} with caption {j}", f"{2 * i + j - 2}.000") for i in (1, 2) for j in (1, 2)],
+            [],
+        ),
+    ],
+)
+def test_scores_stand_beside_what_they_are_of(procedure, detail, answer, scores, picked):
+    said = answered(procedure, detail, answer=answer, category="", pictured=ALL)
+    assert said["scores"] == scores and (picked is None or said["picked"] == picked)
 
 
 def test_a_rated_pair_shows_both_sides_and_both_replies():

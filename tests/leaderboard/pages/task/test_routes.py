@@ -26,14 +26,6 @@ def test_a_small_picture_is_an_image_that_never_changes(client):
         assert max(picture.size) <= 64
 
 
-def test_an_unknown_task_or_run_is_one_plain_line(client):
-    answer = client.get("/data/items?task=nights")
-    assert answer.status_code == 400 and "unisim/nights" in answer.json()["error"]
-    for key in ("x", "", "published/unisim/x"):
-        answer = client.get(f"/data/run?id={key}")
-        assert answer.status_code == 400 and "no computed run" in answer.json()["error"]
-
-
 def test_a_cell_of_the_board_leads_to_its_run(client):
     query = "row=example/eye~computed&column=unisim/nights"
     found = client.get(f"/data/cell/unisim-core?{query}").json()

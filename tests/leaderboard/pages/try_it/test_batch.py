@@ -119,9 +119,13 @@ def test_real_models_give_the_numbers_of_single_comparisons():
     assert list(found) == ["number", "problem", "first", "second", *parts[:4], "source"], "no empty columns"
     first, missing, caption, same = found.to_dict("records")
     assert first["tiny score"] == f"{single.scores[0]:.6g}"
-    assert float(first["tiny percentile"]) == pytest.approx(place(held, single.scores[0]).percentile, rel=1e-5)
-    assert first["tiny reading"] == place(held, single.scores[0]).reading
-    assert first["source"] == "computed live; calibrated on Drawn pairs (synthetic)" and first["problem"] == ""
+    where = place(held, single.scores[0])
+    assert float(first["tiny percentile"]) == pytest.approx(where.percentile, rel=1e-5)
+    assert (
+        first["tiny reading"] == where.reading
+        and first["source"] == "computed live; calibrated on Drawn pairs (synthetic)"
+        and first["problem"] == ""
+    )
     assert "none.png" in missing["problem"] and {missing[part] for part in parts[:4]} == {""}
     assert caption["tiny score"] and caption["tiny percentile"] == "" and caption["ssim score"] == ""
     assert caption["problem"] == "" and caption["source"] == "computed live; not calibrated"

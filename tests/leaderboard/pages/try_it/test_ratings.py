@@ -16,7 +16,7 @@ from leaderboard.pages.try_it import ratings
 from leaderboard.pages.try_it.ratings import ShownChange
 
 ROWS = {row.key: row for row in shipped().models}
-TINY, SSIM, JUDGE = (ROWS[key] for key in ("tiny", "ssim", "gpt-4o-2024-11-20"))
+TINY, JUDGE = (ROWS[key] for key in ("tiny", "gpt-4o-2024-11-20"))
 COFFEE, WORDS = examples.load("coffee"), examples.load("text-cat")
 PAIR = ChangedPair(image=COFFEE, kind="rotate", strength=0.5)
 VIEW = ShownChange(image=0, kind="rotate", amount=22.5)

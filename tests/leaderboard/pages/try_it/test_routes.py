@@ -129,17 +129,6 @@ def test_an_image_that_no_process_could_read_may_be_sent_again(client, monkeypat
     assert sentence(answer) == "Many images are being read. Try again"
 
 
-def test_examples_and_their_pictures(client):
-    listed = client.get("/live/examples").json()
-    assert sorted(listed) == ["comparisons", "inputs"] and len(listed["inputs"]) >= 15
-    for one in listed["inputs"]:
-        if one["modality"] == "image":
-            answer = client.get(f"/{one['thumbnail']}")
-            assert answer.headers["content-type"] == "image/webp" and answer.content[8:12] == b"WEBP"
-        else:
-            assert client.get(f"/live/example/{one['key']}.webp").status_code == 404
-
-
 def test_malformed_files_are_images_or_sentences(client, caplog, tmp_path, monkeypatch):
     """None fails, and none leaves anything in a folder. Many more, and crafted ones: tests/slow."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
