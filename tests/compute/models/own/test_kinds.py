@@ -21,7 +21,7 @@ from sentence_transformers.sentence_transformer import modules
 from compute.types import BadInput, CannotDo
 from tests.compute.models import checkpoints
 from tests.compute.models.checkpoints import CPU
-from tests.compute.models.encoders.test_late_interaction import colpali
+from tests.compute.models.multimodal import colpali
 from tests.compute.models.own.small_objects import (
     DIM,
     IMAGES,

@@ -15,7 +15,8 @@ from compute.types import BadInput
 from leaderboard.live.live import Live
 from leaderboard.pages.try_it import perturb
 from leaderboard.pages.try_it.ratings import ShownChange
-from tests.compute.models.judges.test_vlm import row, written
+from tests.compute.models.judges.test_vlm import row
+from tests.compute.models.multimodal import qwen2_vl
 
 VIEW = {"image": 0, "by": "rotate", "amount": 45.0}
 PAYLOAD = {
@@ -30,7 +31,7 @@ PAYLOAD = {
 def site(suite_cache, tmp_path, monkeypatch):
     """The app with a tiny, randomly initialised Qwen2-VL as its only model."""
     monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "answers"))
-    vlm = replace(row(written("qwen2_vl", tmp_path)), abilities=("choose", "score_pair"), modalities=("image", "text"))
+    vlm = replace(row(qwen2_vl(tmp_path)), abilities=("choose", "score_pair"), modalities=("image", "text"))
     live = Live()
     live.roster = Roster((vlm,), pool=live.pool, network=lambda: False)
     return SimpleNamespace(live=live, db=suite_cache.db, suite_cache=suite_cache)
