@@ -11,6 +11,7 @@ from PIL import Image
 
 from compute.content import items
 from compute.content.messages import Question
+from compute.models.adapter import Hardware
 from compute.models.judges.endpoint import DEFAULTS, Endpoint, Limits
 from compute.procedures.shared import prompts
 from compute.tasks.data import RatedPairs
@@ -19,6 +20,7 @@ from tests.compute.content.pictures import picture
 from tests.compute.models.chat_server import ChatServer
 
 ROW = Model(key="org/stand-in", title="Stand-in", kind="mllm", adapter="endpoint", weights="Org/Stand-In")
+CPU = Hardware(device="cpu", dtype="float32")
 QUICK = Limits(attempts=4, timeout=5.0)
 BRIGHT = prompts.TABLE_7["attribute"].format(attribute="bright")
 

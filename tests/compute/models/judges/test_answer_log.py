@@ -64,30 +64,21 @@ def test_replies_are_in_order_and_nothing_is_asked_twice(tmp_path):
     assert (sorted(first.asked), second.asked) == (["q0", "q1", "q2", "q3"], [])
 
 
-def test_texts_images_and_settings_make_another_question(tmp_path):
-    kept = log(tmp_path, temperature=0)
+def test_texts_images_settings_and_room_make_another_question(tmp_path):
+    kept, asked = log(tmp_path, temperature=0), question("q")
     keys = {
-        kept.key(question("q")),
+        kept.key(asked),
         kept.key(question("q", image=b"1")),
         kept.key(question("q", image=b"2")),
         kept.key(question("q ")),
-        log(tmp_path, temperature=1).key(question("q")),
-        kept.key(Question(item="item", parts=(f"q<image {picture(b'1').key.decode()}>",))),
+        log(tmp_path, temperature=1).key(asked),
+        kept.key(question(f"q<image {picture(b'1').key.decode()}>")),
+        *(kept.key(replace(asked, longest=longest)) for longest in (32, 256)),
     }
-    assert len(keys) == 6
-    assert kept.key(question("q")) == kept.key(question("q", item="of another task"))
+    assert len(keys) == 8 and kept.key(asked) == kept.key(question("q", item="of another task"))
     assert log(tmp_path, temperature=0).folder != log(tmp_path, temperature=1).folder
     assert kept.folder.parent == tmp_path / "org__stand-in"
     assert AnswerLog(replace(ROW, key="org/other"), settings={}, root=tmp_path).folder.parent.name == "org__other"
-
-
-def test_the_room_for_an_answer_makes_another_question_only_where_it_is_said(tmp_path):
-    kept = log(tmp_path, max_tokens=32)
-    usual, short, long = (replace(question("q"), longest=longest) for longest in (None, 32, 256))
-    assert len({kept.key(usual), kept.key(short), kept.key(long)}) == 3
-    judge = Judge()
-    kept.answered([usual, long, replace(long, item="again")], judge)
-    assert judge.asked == ["q", "q"]
 
 
 def test_errors_are_not_kept(tmp_path):
@@ -144,9 +135,9 @@ def test_answers_that_no_reader_reads_can_be_dropped(tmp_path, monkeypatch):
     file.write_text(file.read_text() + '{"key": "k", "te')
 
     reasons = "(1 missing, 1 truncated, 1 unread, 1 refused, 1 empty, 1 damaged)"
-    assert said() == f"org/judge: 10 answers, 6 invalid {reasons}\n"
-    assert said("--drop-invalid").startswith(f"org/judge: 10 answers, 6 dropped {reasons}\nThey are asked again")
-    assert said() == "org/judge: 4 answers, 0 invalid\n"
+    assert said() == f"org/stand-in: 10 answers, 6 invalid {reasons}\n"
+    assert said("--drop-invalid").startswith(f"org/stand-in: 10 answers, 6 dropped {reasons}\nThey are asked again")
+    assert said() == "org/stand-in: 4 answers, 0 invalid\n"
     again = Judge()
     log(tmp_path).answered(questions, again)
     assert sorted(text[0] for text in again.asked) == ["2", "3", "5", "6", "7"]

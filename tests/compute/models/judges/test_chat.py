@@ -18,8 +18,7 @@ from compute.models.judges import endpoint
 from compute.models.judges.endpoint import Limits, load
 from compute.types import Model, NotHere
 from tests.compute.models.chat_server import ChatServer, said
-from tests.compute.models.checkpoints import CPU
-from tests.compute.models.judges.asked import ROW, judge, question
+from tests.compute.models.judges.asked import CPU, ROW, judge, question
 from tests.compute.models.judges.test_endpoint import KEY
 from tests.compute.small_bench import CATALOG, World
 

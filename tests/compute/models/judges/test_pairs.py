@@ -21,8 +21,7 @@ from compute.tasks.data import RatedPairs
 from compute.types import BadItem, Model, Undefined
 from tests.compute.content.pictures import picture
 from tests.compute.models.chat_server import said
-from tests.compute.models.checkpoints import CPU
-from tests.compute.models.judges.asked import QUICK, ROW, drawn, judge, pair, rated
+from tests.compute.models.judges.asked import CPU, QUICK, ROW, drawn, judge, pair, rated
 
 ALONE = replace(QUICK, concurrency=1)
 PAIR = pair(drawn(1), drawn(1, noise=30.0))

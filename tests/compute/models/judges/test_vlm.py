@@ -24,8 +24,7 @@ from compute.procedures.shared import conditions, prompts
 from compute.tasks.data import Choices
 from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model
 from tests.compute.content.pictures import picture
-from tests.compute.models.checkpoints import CPU
-from tests.compute.models.judges.asked import drawn, rated
+from tests.compute.models.judges.asked import CPU, drawn, rated
 from tests.compute.models.multimodal import llava_onevision, qwen2_vl
 
 
@@ -199,10 +198,10 @@ def test_each_question_has_its_own_room(checkpoint):
         return [direct(checkpoint, one, max_tokens=limit)[0] for one, limit in zip(asked, limits, strict=True)]
 
     assert texts(loaded) == expected(2, 9, 32)
-    same = [replace(first, longest=2), replace(first, longest=9)]  # of one length, so that nothing is padded
+    same = [replace(first, longest=1), replace(first, longest=9)]  # of one length, so that nothing is padded
     together = loaded._answers(same, loaded._inputs(same))
-    assert [reply.text for reply in together] == [direct(checkpoint, first, max_tokens=limit)[0] for limit in (2, 9)]
-    assert (together[0].finish, together[0].output_tokens) == ("length", 2)
+    assert [reply.text for reply in together] == [direct(checkpoint, first, max_tokens=limit)[0] for limit in (1, 9)]
+    assert (together[0].finish, together[0].output_tokens) == ("length", 1)
     assert texts(judge(checkpoint, max_tokens=4)) == expected(4, 4, 4)
 
 
