@@ -22,7 +22,6 @@ from compute.live.subject import LiveSubject
 from compute.types import BadInput, Model
 from tests.compute.live.subjects import ROWS, loaded
 from tests.compute.tasks.own.drawn import pictures, write
-from tests.compute.tasks.pairbench.images import picture
 
 EYE = Model(
     key="eye", title="Eye", adapter="eye", abilities=("embed_image", "embed_text"), modalities=("image", "text")
@@ -57,7 +56,8 @@ class Gauge:
 
 
 def noise(seed: int, width: int = 48) -> Image.Image:
-    return picture(seed).resize((width, 36))
+    small = np.random.default_rng(seed).integers(0, 256, (6, 8, 3), dtype=np.uint8)
+    return Image.fromarray(small).resize((width, 36), Image.Resampling.BICUBIC)
 
 
 def as_input(image: Image.Image, name: str) -> Callable[[], Input]:
