@@ -30,6 +30,7 @@ class Handler(BaseHTTPRequestHandler):
 def answering(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
     """Its address, until the block ends; who leaves in the middle of an answer makes no noise."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.socket.listen(64)  # many may ask at once
     server.daemon_threads = True
     server.handle_error = lambda *_: None
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()

@@ -120,7 +120,7 @@ def test_a_judge_is_named_by_what_its_endpoint_calls_it(run, world, monkeypatch)
     monkeypatch.setattr(workspace, "assemble", lambda settings, **parts: with_endpoints(world.bench(settings)))
     monkeypatch.setenv("LIKENESS_ENDPOINT_KEY", "sk-0123456789abcdef")
     monkeypatch.setenv("LIKENESS_ANSWERS", str(world.folder / "results" / "answers"))
-    with running("--key", "sk-0123456789abcdef", "--model", "Org/Judge") as server:
+    with running(key="sk-0123456789abcdef", model="Org/Judge") as server:
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
         result = run("endpoint:Org/Judge,small/dim")
         assert result.exit_code == 0 and "Org/Judge is asked at 127.0.0.1" in result.output, result.output

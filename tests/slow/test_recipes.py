@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.compute.models.pair_server import running
+from tests.compute.models.chat_server import running
 from tests.compute.tasks.pairbench.images import folder_of
 
 ROOT = Path(__file__).resolve().parents[2]

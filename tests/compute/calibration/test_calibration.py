@@ -141,26 +141,14 @@ def test_a_new_calibration_makes_the_database_stale(tmp_path, shipped):
     assert not build.is_stale(report.path, results=results)
 
 
-def test_what_is_shipped_can_be_read_is_marked_and_has_its_domains():
+def test_what_is_shipped_can_be_read_and_is_small():
     stored, domains, problems = files.every(
         paths.COMPUTED, models=ROWS, differs=lambda model, settings: build.other_model(ROWS[model], settings)
     )
-    apart = {(one.content.model, one.content.domain, one.content.pairing): one.content for one in stored}
-    assert problems == [] and len({model for model, *_ in apart}) == 10
-    assert {pairing for model, _, pairing in apart if model == "tiny"} == set(PAIRINGS)
-    assert {domain for model, domain, _ in apart if model.startswith("tiny")} == {"drawn"}
-    assert {(one.domain, one.scenes, one.synthetic) for one in apart.values()} == {
-        ("drawn", 500, True),
-        ("drawn", 455, True),  # of which two different captions were drawn
-        ("photographs", 14, False),
-        ("sentences", 64, False),
-    }
+    assert problems == []
+    assert {one.content.pairing for one in stored if one.content.model == "tiny"} == set(PAIRINGS)
     assert sum(one.path.stat().st_size for one in (*stored, *domains)) < 1_150_000
-    assert apart["tiny", "drawn", "image-text"].separation > 0.98
-    assert 0.4 < apart["tiny-random", "drawn", "image-text"].separation < 0.6
-    assert apart["efficientnet-lite0", "photographs", "image-image"].separation > 0.98
-    assert apart["wordllama", "sentences", "text-text"].separation > 0.98
     known = {(one.content.model, one.content.name, one.content.modality) for one in domains}
-    for model, domain, pairing in apart:
-        sides = pairing.split("-") if pairing in PAIRS else ["image"]
-        assert {(model, domain, side) for side in sides} <= known
+    for content in (one.content for one in stored):
+        sides = content.pairing.split("-") if content.pairing in PAIRS else ["image"]
+        assert {(content.model, content.domain, side) for side in sides} <= known

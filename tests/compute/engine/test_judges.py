@@ -40,17 +40,11 @@ def said(text: str) -> dict:
     return {"body": {"choices": [{"message": {"role": "assistant", "content": text}}]}}
 
 
-@pytest.fixture(scope="module")
-def shared():
+@pytest.fixture
+def server(tmp_path, monkeypatch):
+    monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "answers"))
     with running() as server:
         yield server
-
-
-@pytest.fixture
-def server(shared, tmp_path, monkeypatch):
-    shared.control(counts={}, asked={}, faults=[], refuse=[], times=[], most_together=0, delay=0.0, key="", model="")
-    monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "answers"))
-    return shared
 
 
 @pytest.fixture

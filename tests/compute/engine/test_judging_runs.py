@@ -21,7 +21,7 @@ from compute.models.adapter import Hardware
 from compute.tasks.pairbench import making, sources
 from compute.tasks.pairbench.splits import named
 from compute.tasks.source import Source
-from tests.compute.models.pair_server import running
+from tests.compute.models.chat_server import running
 
 PAIRS = 4 * 3  # of a split
 ASKED = PAIRS * 2 * 2  # both orders under both conditions

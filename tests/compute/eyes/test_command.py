@@ -7,28 +7,13 @@ import os
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
-from PIL import Image
-
 from compute.eyes import asking
 from compute.eyes.folder import StudyFolder
 from compute.eyes.study import StudyFile
 from compute.types import BadInput
 from tests.compute.commands import assert_refused, likeness
 from tests.compute.eyes.test_folder import answer
-
-
-def images(folder: Path, count: int) -> Path:
-    """Discs of many colours, sizes and places."""
-    folder.mkdir()
-    y, x = np.mgrid[:48, :48]
-    for at in range(count):
-        rng = np.random.default_rng(at)
-        middle, radius = rng.uniform(12, 36, 2), rng.uniform(5, 20)
-        inside = (x - middle[0]) ** 2 + (y - middle[1]) ** 2 < radius**2
-        pixels = np.where(inside[..., None], rng.integers(0, 256, 3), rng.integers(0, 256, 3)).astype(np.uint8)
-        Image.fromarray(pixels).save(folder / f"{at:03}.png")
-    return folder
+from tests.compute.tasks.pairbench.images import folder_of
 
 
 def answered(path: Path, *, by: str, count: int) -> None:
@@ -46,7 +31,7 @@ def answered(path: Path, *, by: str, count: int) -> None:
 def test_a_study_is_made_opened_and_reported(tmp_path, monkeypatch):
     started = []
     monkeypatch.setattr(os, "execv", lambda program, words: started.append(words))
-    made = likeness("eyes", images(tmp_path / "images", 6), "--out", tmp_path / "eyes", "--port", 7899)
+    made = likeness("eyes", folder_of(tmp_path / "images", 6), "--out", tmp_path / "eyes", "--port", 7899)
     assert made.exit_code == 0 and "questions" in made.output, made.output
     assert started[0][-4:] == ["--eyes", str(tmp_path / "eyes"), "--port", "7899"]
     assert_refused(likeness("eyes", tmp_path / "images", "--out", tmp_path / "eyes"), BadInput, "exists")
@@ -64,7 +49,7 @@ def test_a_study_is_made_opened_and_reported(tmp_path, monkeypatch):
 
 
 def test_a_study_that_could_not_be_made_is_tried_again(tmp_path):
-    words = ("eyes", images(tmp_path / "images", 4), "--out", tmp_path / "eyes", "--models", "tiny", "--report")
+    words = ("eyes", folder_of(tmp_path / "images", 4), "--out", tmp_path / "eyes", "--models", "tiny", "--report")
     refused = likeness(*words, "--kind", "text")  # which holds what the command held
     assert_refused(refused, BadInput, "prompt")
     (tmp_path / "prompts.txt").write_text("a red disc")
@@ -73,8 +58,8 @@ def test_a_study_that_could_not_be_made_is_tried_again(tmp_path):
 
 
 def test_answers_from_elsewhere_make_a_study(tmp_path):
-    folder = images(tmp_path / "images", 4)
-    rows = [f"a red disc,{one:03}.png,{other:03}.png,{one % 2 + 1}" for one in range(4) for other in range(one)]
+    folder = folder_of(tmp_path / "images", 4)
+    rows = [f"a red disc,{one:04}.png,{other:04}.png,{one % 2 + 1}" for one in range(4) for other in range(one)]
     table = tmp_path / "given.csv"
     table.write_text("\n".join(["prompt,alternative_1,alternative_2,choice", *rows]))
     out = tmp_path / "eyes"
@@ -93,7 +78,7 @@ def test_answers_from_elsewhere_make_a_study(tmp_path):
 def test_a_model_is_tuned_to_answers(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "execv", lambda program, words: None)
     out, tuned = tmp_path / "eyes", tmp_path / "tuned"
-    likeness("eyes", images(tmp_path / "images", 20), "--out", out, "--models", "ssim")
+    likeness("eyes", folder_of(tmp_path / "images", 20), "--out", out, "--models", "ssim")
     answered(out, by="ssim", count=260)
     words = ("eyes", out, "--tune", "tiny", "--to", tuned, "--device", "cpu")
     words += ("--option", "batch_size=8", "--option", "samples=32")

@@ -24,6 +24,12 @@ def write(path: Path, content: Any) -> Path:
     return path
 
 
+def read(folder: Path, content: Any, **how: Any) -> JudgmentFile:
+    """What a file holds: a text is a table."""
+    name = "t.csv" if isinstance(content, str) else "export.json"
+    return exchange.read(write(folder / name, content), NAMES, **how)
+
+
 def task(data: dict, *annotations: dict, **other: Any) -> dict:
     return {"id": 7, "data": data, "annotations": list(annotations), **other}
 
@@ -64,12 +70,12 @@ def test_label_studio(tmp_path):
         task(data),
         [1],
     ]
-    read = exchange.read(write(tmp_path / "export.json", export), NAMES)
-    assert isinstance(read, JudgmentFile) and read.kind == "image" and read.questions == [QUESTION]
-    given = [(each.choice, each.rater) for each in read.judgments]
+    found = read(tmp_path, export)
+    assert isinstance(found, JudgmentFile) and found.kind == "image" and found.questions == [QUESTION]
+    given = [(each.choice, each.rater) for each in found.judgments]
     assert given == [(0, "3"), (1, "ann@host.example"), (None, "3"), (1, "4")]
-    assert read.skipped.startswith("5 ") and "cancelled" in read.skipped and "missing.png" in read.skipped
-    assert "2 rows have no choice" in read.read
+    assert found.skipped.startswith("5 ") and "cancelled" in found.skipped and "missing.png" in found.skipped
+    assert "2 rows have no choice" in found.read
 
 
 @pytest.mark.parametrize(
@@ -78,9 +84,9 @@ def test_label_studio(tmp_path):
 )
 def test_json_min_and_sides_by_name(tmp_path, answer, choice):
     shared = {"prompt": "a red car", "right_image": "a.png", "left_image": "b c.png", "annotator": 2, "id": 1}
-    read = exchange.read(write(tmp_path / "min.json", [shared | answer]), NAMES)
-    assert read.kind == "text" and [(each.choice, each.rater) for each in read.judgments] == [(choice, "2")]
-    assert read.questions == [("a red car", "b c.png", "a.png")]
+    found = read(tmp_path, [shared | answer])
+    assert found.kind == "text" and [(each.choice, each.rater) for each in found.judgments] == [(choice, "2")]
+    assert found.questions == [("a red car", "b c.png", "a.png")]
 
 
 # The heading and two choices of a.png and b c.png, the first of these in the first column; and what was chosen.
@@ -106,13 +112,13 @@ CHOSEN = {
 def test_the_order_of_columns_tells_sides_and_words_tell_choices(tmp_path, given):
     heading, *said = given
     rows = "".join(f"a.png,b c.png,{each}\n" for each in said)
-    read = exchange.read(write(tmp_path / "t.csv", f"{heading}\n{rows}"), NAMES)
-    names = ["-" if each.choice is None else each.question[1 + each.choice][0] for each in read.judgments]
-    assert "".join(names) == CHOSEN[given] and not read.skipped
+    found = read(tmp_path, f"{heading}\n{rows}")
+    names = ["-" if each.choice is None else each.question[1 + each.choice][0] for each in found.judgments]
+    assert "".join(names) == CHOSEN[given] and not found.skipped
     sides = dict(zip(heading.split(","), ("a.png", "b c.png"), strict=False))
-    left, right = read.judgments[0].question[1:]
+    left, right = found.judgments[0].question[1:]
     assert all(
-        f"{side} is {field}" in read.read
+        f"{side} is {field}" in found.read
         for side, name in (("left", left), ("right", right))
         for field in sides
         if sides[field] == name
@@ -134,23 +140,23 @@ UNCLEAR = {
 def test_a_file_that_may_be_meant_in_two_ways_is_refused_as_a_whole(tmp_path, heading):
     rows = "".join(f"a.png,b c.png,{each}\n" for each in UNCLEAR[heading])
     with pytest.raises(BadInput):
-        exchange.read(write(tmp_path / "t.csv", f"{heading}\n{rows}"), NAMES)
+        read(tmp_path, f"{heading}\n{rows}")
 
 
 @pytest.mark.parametrize("fields", [("original", "compressed"), ("url_b", "url_a")])
 def test_json_that_does_not_tell_the_sides_asks_for_them(tmp_path, fields):
     data = dict(zip(fields, ("a.png", "b c.png"), strict=True))
-    export = write(tmp_path / "export.json", [task(data, annotation("left"))])
+    export = [task(data, annotation("left"))]
     with pytest.raises(BadInput, match=f"{fields[0]} and {fields[1]}.*left"):
-        exchange.read(export, NAMES)
+        read(tmp_path, export)
     for left, chosen in zip(fields, ("a.png", "b c.png"), strict=True):
-        (given,) = exchange.read(export, NAMES, left=left).judgments
+        (given,) = read(tmp_path, export, left=left).judgments
         assert (given.question[1], given.choice) == (chosen, 0)
     with pytest.raises(BadInput, match=fields[1]):
-        exchange.read(export, NAMES, left="other")
+        read(tmp_path, export, left="other")
     tags = annotation("left")
     tags["result"][0]["to_name"] = f"{fields[1]},{fields[0]}"  # tags that are called as the fields
-    (given,) = exchange.read(write(export, [task(data, tags)]), NAMES).judgments
+    (given,) = read(tmp_path, [task(data, tags)]).judgments
     assert given.question == ("", "b c.png", "a.png") and given.choice == 0
 
 
@@ -160,16 +166,16 @@ def test_json_that_does_not_tell_the_sides_asks_for_them(tmp_path, fields):
 )
 def test_raters_are_told_by_many_headings(tmp_path, heading):
     rows = f",one,two,{heading},choice\n0,a.png,b c.png,x,1\n1,a.png,b c.png,y,2\n"
-    read = exchange.read(write(tmp_path / "t.csv", rows), NAMES)
-    assert [each.rater for each in read.judgments] == ["x", "y"] and heading in read.read
+    found = read(tmp_path, rows)
+    assert [each.rater for each in found.judgments] == ["x", "y"] and heading in found.read
 
 
 @pytest.mark.parametrize("empty", ["", "None", "nan", "n/a"])
 def test_nothing_chosen_is_no_tie_and_its_question_stays(tmp_path, empty):
     rows = f"one,two,rater,choice\na.png,b c.png,x,1\na.png,b c.png,y,tie\na.png,one/d.png,x,{empty}\n"
-    read = exchange.read(write(tmp_path / "t.csv", rows), NAMES)
-    assert [each.choice for each in read.judgments] == [0, None] and len(read.questions) == 2
-    assert "1 rows have no choice" in read.read and not read.skipped
+    found = read(tmp_path, rows)
+    assert [each.choice for each in found.judgments] == [0, None] and len(found.questions) == 2
+    assert "1 rows have no choice" in found.read and not found.skipped
 
 
 def test_tables(tmp_path):
@@ -178,11 +184,9 @@ def test_tables(tmp_path):
         "a.png;one/d.png;2;Ann;2026",
         "one/d.png;a.png;one/d.png;Bo;",
     ]
-    read = exchange.read(
-        write(tmp_path / "t.csv", "\n".join([*rows, "a.png;one/d.png;tie;;", "a.png;b c.png;maybe;;"])), NAMES
-    )
-    assert read.kind == "quality" and len(read.questions) == 1 and "row 4" in read.skipped
-    assert [(each.question[1], each.choice, each.rater) for each in read.judgments] == [
+    found = read(tmp_path, "\n".join([*rows, "a.png;one/d.png;tie;;", "a.png;b c.png;maybe;;"]))
+    assert found.kind == "quality" and len(found.questions) == 1 and "row 4" in found.skipped
+    assert [(each.question[1], each.choice, each.rater) for each in found.judgments] == [
         ("a.png", 1, "Ann"),
         ("one/d.png", 0, "Bo"),
         ("a.png", None, ""),

@@ -81,6 +81,10 @@ def made(given: Materials, *models: tuple[Model, Any], seed: int = 0) -> Study:
     return making.study
 
 
+def of_eye(images: Mapping[str, Any], kind: str = "image", *, seed: int = 0, **more: Any) -> Study:
+    return made(Materials(kind=kind, images=images, **more), (EYE, Eye()), seed=seed)
+
+
 def test_questions_are_drawn_by_the_seed_and_each_image_is_embedded_once():
     eye = Eye()
     study = made(Materials(kind="image", images=images(12)), (EYE, eye), (GAUGE, Gauge()), seed=1)
@@ -90,14 +94,14 @@ def test_questions_are_drawn_by_the_seed_and_each_image_is_embedded_once():
     assert set(study.picks["eye"]) == {0, 1} and set(study.picks["gauge"]) == {NO_PICK}
     assert study.models == {"eye": "Eye", "gauge": "Gauge"} and set(study.chance) == {0}
     assert made(Materials(kind="image", images=images(12)), (EYE, Eye()), (GAUGE, Gauge()), seed=1) == study
-    assert made(Materials(kind="image", images=images(12)), (EYE, Eye()), seed=2).questions != study.questions
+    assert of_eye(images(12), seed=2).questions != study.questions
 
 
 def test_questions_on_texts_and_on_quality():
-    study = made(Materials(kind="text", images=images(4), prompts=["red", "a red thing"]), (EYE, Eye()))
+    study = of_eye(images(4), "text", prompts=["red", "a red thing"])
     assert {study.contents[question[0]] for question in study.questions} == {"red", "a red thing"}
     assert len(study.questions) == 2 * 6  # each text, and each two images
-    study = made(Materials(kind="quality", images=images(4)), (EYE, Eye()))
+    study = of_eye(images(4), "quality")
     assert {question[0] for question in study.questions} == {-1} and len(study.questions) == 6
 
 
@@ -110,21 +114,21 @@ def test_copies_are_skipped_and_named():
         "smaller.png": as_input(first.resize((300, 20)), "smaller.png"),
         "smallest.png": as_input(first.resize((200, 20)), "smallest.png"),
     }
-    study = made(Materials(kind="image", images=given), (EYE, Eye()))
+    study = of_eye(given)
     assert set(study.contents) == {f"{at}.png" for at in range(5)}
     assert len(study.notes) == 3 and all(note.endswith(" 0.png") for note in study.notes)
     assert [note.split()[0] for note in study.notes] == ["equal.png", "smaller.png", "smallest.png"]
-    kept = made(Materials(kind="quality", images=given), (EYE, Eye()))
+    kept = of_eye(given, "quality")
     assert {"smaller.png", "smallest.png"} < set(kept.contents) and "equal.png" not in kept.contents
 
 
 def test_what_cannot_be_read_is_skipped():
     broken = {"broken.png": partial(inputs.image, b"\x89PNG\r\n\x1a\nnothing", name="broken.png")}
-    study = made(Materials(kind="image", images=broken | images(3), notes=["from before"]), (EYE, Eye()))
+    study = of_eye(broken | images(3), notes=["from before"])
     assert study.notes[0] == "from before" and study.notes[1].startswith("broken.png")
     assert len(study.contents) == 3
     many = {f"broken {at}.png": partial(inputs.image, b"nothing", name="a file") for at in range(MOST_NOTES + 20)}
-    notes = made(Materials(kind="image", images=many | images(3)), (EYE, Eye())).notes
+    notes = of_eye(many | images(3)).notes
     assert len(notes) == MOST_NOTES and "21" in notes[-1]
 
 
@@ -149,7 +153,7 @@ def test_given_questions_keep_their_order_their_copies_and_count_what_is_missing
     same = noise(1)
     given = images(3) | {"1 again.png": as_input(same, "1.png"), "1 small.png": as_input(same.resize((24, 18)), "s")}
     questions = [("0.png", "2.png", "1.png"), ("0.png", "1.png", "gone.png"), ("1 again.png", "1 small.png", "0.png")]
-    study = made(Materials(kind="image", images=given, questions=questions), (EYE, Eye()))
+    study = of_eye(given, questions=questions)
     named = [tuple(study.contents[at] for at in question) for question in study.questions]
     assert named == [questions[0], questions[2]] and study.picks["eye"][1] == 0
     (note,) = study.notes

@@ -1,70 +1,132 @@
 """A stand-in for a vision-language model behind an OpenAI-compatible endpoint: deterministic, it looks at the pixels.
 
-    python tests/compute/models/chat_server.py --port 0
-
-prints its address. It answers the prompts of UniSim-Bench Table 7 by simple measures: the nearer image in mean colour,
-the caption whose colour words fit, the sharper, brighter, more colourful image, the image furthest from the others. It
-is no model: its scores say nothing but that the pipeline runs. `POST /control` sets faults, `GET /counts` counts.
+It answers the prompts of UniSim-Bench Table 7 by simple measures (the nearer image in mean colour, the caption whose
+colour words fit, the sharper image, the one furthest from the others), and any other with `Score: <n>`, the correlation
+of its two images. It is no model: its scores say nothing but that the pipeline runs.
 """
 
 from __future__ import annotations
 
-import argparse
 import base64
-import hashlib
 import io
 import json
 import re
-import subprocess
-import sys
 import threading
 import time
-import urllib.request
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
-COLOURS = {
-    "red": (200, 40, 40),
-    "green": (40, 160, 60),
-    "blue": (40, 60, 200),
-    "yellow": (220, 210, 50),
-    "black": (10, 10, 10),
-    "white": (245, 245, 245),
-    "orange": (240, 140, 30),
-    "purple": (130, 50, 160),
-    "pink": (240, 150, 180),
-    "brown": (120, 80, 40),
-    "gray": (128, 128, 128),
-    "grey": (128, 128, 128),
-}
+from tests.answering import Handler, answering
+
+COLOURS = {"red": (200, 40, 40), "green": (40, 160, 60), "blue": (40, 60, 200), "black": (10, 10, 10)}
 
 
-def answer(parts: list[dict[str, Any]]) -> str:
-    """What the stand-in says to one message: an option as it is printed."""
+def said(content: Any, finish: str = "stop", **message: Any) -> dict[str, Any]:
+    """The body of a completion; `message`: what else is in its message."""
+    return {
+        "choices": [{"message": {"role": "assistant", "content": content, **message}, "finish_reason": finish}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 10},
+    }
+
+
+@dataclass
+class ChatServer:
+    """How it behaves, and what it was asked.
+
+    Every request uses up one of the `faults`, or what one makes of the request: the `status`, `headers` and `body` of
+    its answer, an `error` instead of a body, and `slow`, seconds before it.
+    """
+
+    url: str = ""
+    key: str = ""  # that requests must carry
+    model: str = ""  # the only one that is served; empty: any
+    delay: float = 0.0
+    lost: int = 0  # every so many-th message is answered with status 400 however often it comes
+    faults: Iterable[Any] = ()
+    refuse: Iterable[str] = ()  # parameters that are answered with status 400
+    counts: Counter[str] = field(default_factory=Counter)
+    messages: Counter[int] = field(default_factory=Counter)
+    never: set[int] = field(default_factory=set)  # messages that `lost` has hit
+    together: int = 0
+    most_together: int = 0
+    last: dict[str, Any] = field(default_factory=dict)  # the last request, without its images
+    lock: Any = field(default_factory=threading.Lock)
+
+    def control(self, **state: Any) -> None:
+        """Sets these; without any, begins anew."""
+        vars(self).update(state or vars(ChatServer(url=self.url, together=self.together)))
+
+    def requests(self) -> int:
+        return self.counts["requests"]
+
+    def state(self) -> dict[str, Any]:
+        """What it has counted."""
+        return {
+            "counts": dict(self.counts),
+            "most_of_one_message": max(self.messages.values(), default=0),
+            "repeated": sum(count > 1 for count in self.messages.values()),
+            "most_together": self.most_together,
+            "last": self.last,
+        }
+
+    def answer(self, data: bytes, **asked: Any) -> dict[str, Any]:
+        """What a request gets."""
+        request, message = json.loads(data), hash(data)
+        parts = request.pop("messages")[-1]["content"]
+        with self.lock:
+            self.counts["requests"] += 1
+            self.messages[message] += 1
+            if self.lost and self.messages[message] == 1 and len(self.messages) % self.lost == 0:
+                self.never.add(message)
+            self.faults = iter(self.faults)
+            fault = next(self.faults, {})
+            self.last = {**request, **asked, "text": "".join(part.get("text", "<image>") for part in parts)}
+        fault = fault(request) if callable(fault) else fault
+        time.sleep(self.delay + fault.get("slow", 0))
+        if self.key and asked["authorization"] != f"Bearer {self.key}":
+            return {"status": 401, "error": f"Incorrect key: {asked['authorization']}"}
+        if self.model not in ("", request["model"]):
+            return {"status": 404, "error": f"The model {request['model']!r} does not exist"}
+        if refused := [name for name in self.refuse if name in request]:
+            return {"status": 400, "error": f"Unknown parameter: {refused[0]}"}
+        if message in self.never:
+            return {"status": 400, "error": "lost"}
+        return fault if {*fault} - {"slow"} else {"body": said(reply(parts, structured="response_format" in request))}
+
+
+def reply(parts: list[dict[str, Any]], *, structured: bool) -> str:
+    """What the stand-in says to one message: an option as it is printed, or a score."""
     text = "".join(part["text"] for part in parts if part["type"] == "text")
-    images = [_pixels(part["image_url"]["url"]) for part in parts if part["type"] == "image_url"]
-    options = re.findall(r"^\(([A-H])\) (\w+ \d+)\s*$", text, re.MULTILINE)
-    if not options:
-        return "I see no options."
-    scores = _scores(text, images, len(options))
-    letter, label = options[int(np.argmax(scores))]
-    return f"({letter}) {label}"
+    images = [_image(part["image_url"]["url"]) for part in parts if part["type"] == "image_url"]
+    if options := re.findall(r"^(\([A-H]\) \w+ \d+)\s*$", text, re.MULTILINE):
+        return options[int(np.argmax(_scores(text, [np.asarray(image, dtype=float) for image in images])))]
+    score, reason = _rating(images), "so alike are the two."
+    return json.dumps({"score": score, "reason": reason}) if structured else f"Score: {score}\nReason: {reason}"
 
 
-def _pixels(url: str) -> np.ndarray:
+def _image(url: str) -> Image.Image:
     head, _, data = url.partition(",")
-    if not re.fullmatch(r"data:image/(png|jpeg|webp);base64", head):
-        raise ValueError(f"no image the server takes: {head[:60]}")
-    return np.asarray(Image.open(io.BytesIO(base64.b64decode(data, validate=True))).convert("RGB"), dtype=float)
+    assert re.fullmatch(r"data:image/(png|jpeg|webp);base64", head), head[:60]
+    return Image.open(io.BytesIO(base64.b64decode(data, validate=True))).convert("RGB")
 
 
-def _scores(text: str, images: list[np.ndarray], options: int) -> list[float]:
+def _rating(images: list[Image.Image]) -> int:
+    """From 1 to 10, the same in both orders; of a single image, how bright it is."""
+    small = [np.asarray(image.convert("L").resize((16, 16), Image.Resampling.BOX), float).ravel() for image in images]
+    if len(small) == 1:
+        return 1 + round(9 * small[0].mean() / 255)
+    first, second = (image - image.mean() for image in small)
+    size = np.linalg.norm(first) * np.linalg.norm(second)
+    return 1 + round(9 * max(0.0, first @ second / size)) if size else 10
+
+
+def _scores(text: str, images: list[np.ndarray]) -> list[float]:
     """One score an option, higher is better."""
     colours = [image.mean(axis=(0, 1)) for image in images]
     if "odd-one-out" in text:
@@ -73,20 +135,15 @@ def _scores(text: str, images: list[np.ndarray], options: int) -> list[float]:
         wanted = _named(re.search(r"reference caption: (.*)\. which of the ", text, re.DOTALL)[1])
         return [-_distance(colour, wanted) for colour in colours]
     if "caption 1:" in text:
-        captions = [
-            re.search(rf"caption {number}: (.*?)(?:, caption {number + 1}:| \n which)", text, re.DOTALL)[1]
-            for number in range(1, options + 1)
-        ]
+        captions = re.findall(r"caption \d+: (.*?)(?=, caption \d+:| \n which)", text, re.DOTALL)
         return [-_distance(colours[0], _named(caption)) for caption in captions]
     if "image 1 is the reference" in text:
         return [-_distance(colours[0], colour) for colour in colours[1:]]
     if "bright" in text:
         return [image.mean() for image in images]
-    if "colorful" in text:
-        return [image.std(axis=2).mean() for image in images]
     if "contrast" in text:
         return [image.mean(axis=2).std() for image in images]
-    return [_sharpness(image) for image in images]
+    return [sum((np.diff(image.mean(axis=2), axis=axis) ** 2).mean() for axis in (0, 1)) for image in images]
 
 
 def _named(caption: str) -> np.ndarray:
@@ -98,171 +155,33 @@ def _distance(one: np.ndarray, other: np.ndarray) -> float:
     return float(np.linalg.norm(one - other))
 
 
-def _sharpness(image: np.ndarray) -> float:
-    grey = image.mean(axis=2)
-    return float((np.diff(grey, axis=0) ** 2).mean() + (np.diff(grey, axis=1) ** 2).mean())
-
-
-class ChatServer(ThreadingHTTPServer):
-    """`faults` are used up one a request, in order; `key` is asked for where it is set; `delay` slows every answer."""
-
-    daemon_threads = True
-
-    def __init__(self, port: int, *, key: str = "", model: str = "", delay: float = 0.0) -> None:
-        super().__init__(("127.0.0.1", port), Handler)
-        self.key, self.model, self.delay = key, model, delay
-        self.lock = threading.Lock()
-        self.faults: list[dict[str, Any]] = []
-        self.refuse: list[str] = []  # parameters that are answered with 400
-        self.counts: Counter[str] = Counter()
-        self.asked: Counter[str] = Counter()  # by digest of the message
-        self.together = self.most_together = 0
-        self.times: list[float] = []
-        self.last: dict[str, Any] = {}  # the last request, without its images
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: ChatServer
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-    def do_GET(self) -> None:
-        server = self.server
-        with server.lock:
-            state = {
-                "counts": dict(server.counts),
-                "asked": dict(server.asked),
-                "times": server.times,
-                "most_together": server.most_together,
-                "last": server.last,
-            }
-        self._send(200, state)
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        if self.path == "/control":
-            with self.server.lock:
-                for name, value in json.loads(body).items():
-                    setattr(self.server, name, Counter(value) if isinstance(value, dict) else value)
-            self._send(200, {})
-        elif self.path == "/v1/chat/completions":
-            with self.server.lock:
-                self.server.together += 1
-                self.server.most_together = max(self.server.most_together, self.server.together)
-            try:
-                self._chat(json.loads(body))
-            finally:
-                with self.server.lock:
-                    self.server.together -= 1
-        else:
-            self._send(404, {"error": f"nothing at {self.path}"})
-
-    def _chat(self, request: dict[str, Any]) -> None:
-        server, parts = self.server, request["messages"][-1]["content"]
-        digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-        with server.lock:
-            server.counts["requests"] += 1
-            server.asked[digest] += 1
-            server.times.append(time.time())
-            fault = server.faults.pop(0) if server.faults else {}
-            server.last = {
-                **{name: value for name, value in request.items() if name != "messages"},
-                "authorization": self.headers.get("authorization"),
-                "text": "".join(part.get("text", "<image>") for part in parts),
-            }
-        time.sleep(server.delay + fault.get("slow", 0))
-        if server.key and self.headers.get("authorization") != f"Bearer {server.key}":
-            self._send(401, {"error": f"Incorrect key: {self.headers.get('authorization')}"})
-        elif server.model and request.get("model") != server.model:
-            self._send(404, {"error": f"The model {request.get('model')!r} does not exist"})
-        elif refused := [name for name in server.refuse if name in request]:
-            self._send(400, {"error": f"Unknown parameter: {refused[0]}"})
-        elif fault.get("cut"):
-            self.wfile.write(b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n{"choi')
-            self.wfile.flush()
-            self.connection.close()
-            self.close_connection = True
-        elif "status" in fault:
-            self._send(fault["status"], {"error": fault.get("message", "a fault")}, fault.get("headers", {}))
-        elif "body" in fault:
-            self._send(200, fault["body"])
-        else:
-            self._good(request, parts)
-
-    def _good(self, request: dict[str, Any], parts: list[dict[str, Any]]) -> None:
-        try:
-            said = answer(parts)
-        except Exception as error:
-            self._send(400, {"error": f"cannot read the message: {error}"})
-            return
-        with self.server.lock:
-            self.server.counts["answered"] += 1
-        tokens = {"prompt_tokens": 10 * len(parts), "completion_tokens": len(said.split())}
-        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}
-        self._send(
-            200,
-            {
-                "id": "1",
-                "object": "chat.completion",
-                "created": 1,
-                "model": request.get("model"),
-                "choices": [choice],
-                "usage": {**tokens, "total_tokens": sum(tokens.values())},
-            },
-        )
-
-    def _send(self, status: int, content: Any, headers: dict[str, str] | None = None) -> None:
-        data = content.encode() if isinstance(content, str) else json.dumps(content).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        for name, value in (headers or {}).items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(data)
-
-
-class Running:
-    """A server in a process of its own."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-
-    def state(self) -> dict[str, Any]:
-        with urllib.request.urlopen(self.url.removesuffix("/v1") + "/counts") as found:
-            return json.load(found)
-
-    def requests(self) -> int:
-        return self.state()["counts"].get("requests", 0)
-
-    def control(self, **state: Any) -> None:
-        urllib.request.urlopen(self.url.removesuffix("/v1") + "/control", data=json.dumps(state).encode()).close()
-
-
 @contextmanager
-def running(*arguments: str) -> Iterator[Running]:
-    """Starts the server on a free port and ends it afterwards."""
-    process = subprocess.Popen([sys.executable, __file__, "--port", "0", *arguments], stdout=subprocess.PIPE, text=True)
-    try:
-        yield Running(process.stdout.readline().strip())
-    finally:
-        process.kill()
-        process.wait()
+def running(**state: Any) -> Iterator[ChatServer]:
+    """A server until the block ends."""
+    server = ChatServer(**state)
 
+    class Answers(Handler):
+        protocol_version = "HTTP/1.0"  # no connection outlives its answer, or the server
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--port", type=int, default=8000, help="0: any free one")
-    parser.add_argument("--key", default="", help="the key that requests must carry; empty: none")
-    parser.add_argument("--model", default="", help="the only model name that is served; empty: any")
-    parser.add_argument("--delay", type=float, default=0.0, help="seconds before every answer")
-    given = parser.parse_args()
-    server = ChatServer(given.port, key=given.key, model=given.model, delay=given.delay)
-    print(f"http://127.0.0.1:{server.server_address[1]}/v1", flush=True)
-    server.serve_forever()
+        def do_POST(self) -> None:  # noqa: N802 - the name that http.server calls
+            data = self.rfile.read(int(self.headers["content-length"]))
+            with server.lock:
+                server.together += 1
+                server.most_together = max(server.most_together, server.together)
+            try:
+                given = server.answer(data, path=self.path, authorization=self.headers.get("authorization"))
+            finally:
+                with server.lock:
+                    server.together -= 1
+            body = given.get("body", {"error": given.get("error", "a fault")})
+            content = body if isinstance(body, bytes | Iterator) else json.dumps(body).encode()
+            self.send_response(given.get("status", 200))
+            for name, value in given.get("headers", {}).items():
+                self.send_header(name, value)
+            self.end_headers()
+            for part in [content] if isinstance(content, bytes) else content:
+                self.wfile.write(part)
 
-
-if __name__ == "__main__":
-    main()
+    with answering(Answers) as address:
+        server.url = f"{address}/v1"
+        yield server

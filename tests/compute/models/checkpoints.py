@@ -5,11 +5,18 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
 import torch
+import transformers
 from PIL import Image
+from safetensors.torch import save_file
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import ByteLevel, Whitespace
+from tokenizers.processors import TemplateProcessing
 
 from compute.models.adapter import Hardware
 from compute.types import Model
@@ -40,6 +47,7 @@ TEXTS = ["a photo of a cat", "two red squares under a large blue circle", "dog",
 LONG = "a small red dog beside the large green cat " * 60
 SIDE = 32  # pixels of every tiny model
 LAYERS = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+SHOWN = {"mean": [0.5, 0.4, 0.3], "std": [0.2, 0.25, 0.3], "interpolation": "bicubic"}
 PATCHED = {**LAYERS, "image_size": SIDE, "patch_size": 8}
 
 
@@ -92,6 +100,16 @@ def _write(folder: Path, name: str, content: dict) -> None:
     (folder / name).write_text(json.dumps(content))
 
 
+def _tokens(folder: Path, kind: str, length: int, **more: object) -> None:
+    _write(folder, "tokenizer_config.json", {"tokenizer_class": kind, "model_max_length": length, **more})
+
+
+def _pieces(folder: Path, vocabulary: list[str], merges: str) -> None:
+    """vocab.json and merges.txt of byte-level BPE."""
+    _write(folder, "vocab.json", {token: place for place, token in enumerate(vocabulary)})
+    (folder / "merges.txt").write_text(f"#version: 0.2\n{merges}\n")
+
+
 def _lively(model: torch.nn.Module) -> torch.nn.Module:
     """The model with weights large enough that its outputs tell inputs apart through two layers."""
     for weight in model.parameters():
@@ -106,56 +124,35 @@ def _lively(model: torch.nn.Module) -> torch.nn.Module:
 
 
 def clip_tokens(folder: Path, *, length: int = 16) -> None:
-    """OpenAI's layout: vocab.json, merges.txt, tokenizer_config.json."""
-    from tokenizers.pre_tokenizers import ByteLevel
-
-    letters = sorted(ByteLevel.alphabet())
-    vocabulary = [
-        *letters,
-        *(f"{letter}</w>" for letter in letters),
-        "ca",
-        "cat</w>",
-        "do",
-        "<|startoftext|>",
-        "<|endoftext|>",
-    ]
-    _write(folder, "vocab.json", {token: place for place, token in enumerate(vocabulary)})
-    (folder / "merges.txt").write_text("#version: 0.2\nc a\nca t</w>\nd o\n")
-    special = {"bos_token": "<|startoftext|>"} | dict.fromkeys(("unk_token", "eos_token", "pad_token"), "<|endoftext|>")
-    said = {"tokenizer_class": "CLIPTokenizer", "model_max_length": length, **special}
-    _write(folder, "tokenizer_config.json", said)
+    """OpenAI's layout."""
+    letters, learnt = sorted(ByteLevel.alphabet()), ["ca", "cat</w>", "do", "<|startoftext|>", "<|endoftext|>"]
+    _pieces(folder, [*letters, *(f"{letter}</w>" for letter in letters), *learnt], "c a\nca t</w>\nd o")
+    end = dict.fromkeys(("unk_token", "eos_token", "pad_token"), learnt[-1])
+    _tokens(folder, "CLIPTokenizer", length, bos_token=learnt[-2], **end)
 
 
 def bert_tokens(folder: Path, *, length: int = 24) -> None:
     """vocab.txt of WordPiece."""
-    letters = [*"abcdefghijklmnopqrstuvwxyz", *(f"##{letter}" for letter in "abcdefghijklmnopqrstuvwxyz")]
+    letters = [*ascii_lowercase, *(f"##{letter}" for letter in ascii_lowercase)]
     (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *letters]))
-    _write(
-        folder,
-        "tokenizer_config.json",
-        {"tokenizer_class": "BertTokenizer", "do_lower_case": True, "model_max_length": length},
-    )
+    _tokens(folder, "BertTokenizer", length, do_lower_case=True)
 
 
-def roberta_tokens(folder: Path, *, length: int = 24) -> None:
-    """vocab.json and merges.txt of byte-level BPE."""
-    from tokenizers.pre_tokenizers import ByteLevel
-
-    vocabulary = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *sorted(ByteLevel.alphabet()), "ca", "cat"]
-    _write(folder, "vocab.json", {token: place for place, token in enumerate(vocabulary)})
-    (folder / "merges.txt").write_text("#version: 0.2\nc a\nca t\n")
-    _write(folder, "tokenizer_config.json", {"tokenizer_class": "RobertaTokenizer", "model_max_length": length})
+def roberta_tokens(folder: Path, *, length: int) -> None:
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    _pieces(folder, [*special, *sorted(ByteLevel.alphabet()), "ca", "cat"], "c a\nca t")
+    _tokens(folder, "RobertaTokenizer", length)
 
 
-def sentence_pieces(folder: Path, *, kind: str, length: int, name: str = "spiece.model") -> None:
-    """A SentencePiece model trained on a few words, under the name that `kind` of tokenizer looks for."""
+def sentence_pieces(folder: Path, *, kind: str, length: int) -> None:
+    """A SentencePiece model trained on a few words, for `kind` of tokenizer."""
     import sentencepiece
 
     text = folder / "words.tmp"
     text.write_text("\n".join(f"{first} {second}" for first in WORDS for second in WORDS))
     sentencepiece.SentencePieceTrainer.train(
         input=str(text),
-        model_prefix=str(folder / "spm"),
+        model_prefix=str(folder / "spiece"),
         vocab_size=60,
         hard_vocab_limit=False,
         minloglevel=2,
@@ -167,55 +164,28 @@ def sentence_pieces(folder: Path, *, kind: str, length: int, name: str = "spiece
         num_threads=1,
     )
     text.unlink()
-    (folder / "spm.vocab").unlink()
-    (folder / "spm.model").rename(folder / name)
-    _write(
-        folder,
-        "tokenizer_config.json",
-        {
-            "tokenizer_class": kind,
-            "model_max_length": length,
-            "pad_token": "<pad>" if kind == "T5Tokenizer" else "</s>",
-            "eos_token": "</s>",
-            "unk_token": "<unk>",
-        },
-    )
+    (folder / "spiece.vocab").unlink()
+    pad = "<pad>" if kind == "T5Tokenizer" else "</s>"
+    _tokens(folder, kind, length, pad_token=pad, eos_token="</s>", unk_token="<unk>")
 
 
 def word_tokens(folder: Path, *, length: int = 24) -> None:
     """tokenizer.json alone, as ModernBERT's."""
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
-
-    made = Tokenizer(
-        models.WordLevel(
-            {token: place for place, token in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS])},
-            unk_token="[UNK]",
-        )
-    )
-    made.pre_tokenizer = pre_tokenizers.Whitespace()
-    made.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
+    special = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    places = {token: place for place, token in enumerate([*special.values(), *WORDS])}
+    made = Tokenizer(WordLevel(places, unk_token="[UNK]"))
+    made.pre_tokenizer = Whitespace()
+    ends = [("[CLS]", 2), ("[SEP]", 3)]
+    made.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
     made.save(str(folder / "tokenizer.json"))
-    _write(
-        folder,
-        "tokenizer_config.json",
-        {
-            "tokenizer_class": "PreTrainedTokenizerFast",
-            "model_max_length": length,
-            "pad_token": "[PAD]",
-            "unk_token": "[UNK]",
-            "cls_token": "[CLS]",
-            "sep_token": "[SEP]",
-            "model_input_names": ["input_ids", "attention_mask"],
-        },
-    )
+    names = ["input_ids", "attention_mask"]
+    _tokens(folder, "PreTrainedTokenizerFast", length, model_input_names=names, **special)
 
 
 # ---- preprocessing
 
 
-def image_processor(folder: Path, kind: str, *, crop: bool = False, mean: float = 0.5, **more: object) -> None:
+def image_processor(folder: Path, kind: str, *, crop: bool = False, **more: object) -> None:
     size = {"shortest_edge": SIDE} if crop else {"height": SIDE, "width": SIDE}
     _write(
         folder,
@@ -228,7 +198,7 @@ def image_processor(folder: Path, kind: str, *, crop: bool = False, mean: float 
             "do_rescale": True,
             "rescale_factor": 1 / 255,
             "do_normalize": True,
-            "image_mean": [mean, 0.46, 0.41],
+            "image_mean": [0.5, 0.46, 0.41],
             "image_std": [0.27, 0.26, 0.28],
             "do_convert_rgb": True,
             **({"do_center_crop": True, "crop_size": {"height": SIDE, "width": SIDE}} if crop else {}),
@@ -242,13 +212,11 @@ def image_processor(folder: Path, kind: str, *, crop: bool = False, mean: float 
 
 def clip(folder: Path, *, seed: int = 0, binary: bool = False) -> Path:
     """CLIP; `binary`: weights as an old pytorch_model.bin."""
-    from transformers import CLIPConfig, CLIPModel
-
     folder.mkdir(parents=True)
     clip_tokens(folder)
     image_processor(folder, "CLIPImageProcessor", crop=True)
     last = 2 * 256 + 5 - 1
-    config = CLIPConfig(
+    config = transformers.CLIPConfig(
         projection_dim=24,
         text_config={
             **LAYERS,
@@ -261,7 +229,7 @@ def clip(folder: Path, *, seed: int = 0, binary: bool = False) -> Path:
         vision_config=PATCHED,
     )
     torch.manual_seed(seed)
-    model = CLIPModel(config)
+    model = transformers.CLIPModel(config)
     model.save_pretrained(folder)
     if binary:
         torch.save(model.state_dict(), folder / "pytorch_model.bin")
@@ -270,14 +238,12 @@ def clip(folder: Path, *, seed: int = 0, binary: bool = False) -> Path:
 
 
 def siglip(folder: Path) -> Path:
-    from transformers import SiglipConfig, SiglipModel
-
     folder.mkdir(parents=True)
     sentence_pieces(folder, kind="SiglipTokenizer", length=16)
     image_processor(folder, "SiglipImageProcessor")
     torch.manual_seed(1)
-    SiglipModel(
-        SiglipConfig(
+    transformers.SiglipModel(
+        transformers.SiglipConfig(
             text_config={
                 **LAYERS,
                 "vocab_size": 64,
@@ -294,8 +260,6 @@ def siglip(folder: Path) -> Path:
 
 def siglip2(folder: Path) -> Path:
     """The kind that takes images of any shape as patches, padded to a number of them."""
-    from transformers import Siglip2Config, Siglip2Model
-
     folder.mkdir(parents=True)
     word_tokens(folder, length=10**30)
     _write(
@@ -310,8 +274,8 @@ def siglip2(folder: Path) -> Path:
         },
     )
     torch.manual_seed(2)
-    Siglip2Model(
-        Siglip2Config(
+    transformers.Siglip2Model(
+        transformers.Siglip2Config(
             text_config={
                 **LAYERS,
                 "vocab_size": 64,
@@ -327,15 +291,13 @@ def siglip2(folder: Path) -> Path:
 
 
 def align(folder: Path) -> Path:
-    from transformers import AlignConfig, AlignModel
-
     folder.mkdir(parents=True)
     bert_tokens(folder)
     image_processor(folder, "EfficientNetImageProcessor", include_top=True, rescale_offset=False)
     torch.manual_seed(3)
     _lively(
-        AlignModel(
-            AlignConfig(
+        transformers.AlignModel(
+            transformers.AlignConfig(
                 projection_dim=24,
                 text_config={**LAYERS, "vocab_size": 80, "max_position_embeddings": 24},
                 vision_config={
@@ -361,8 +323,6 @@ def align(folder: Path) -> Path:
 
 def blip(folder: Path, *, kind: str = "BlipForImageTextRetrieval") -> Path:
     """BLIP's retrieval checkpoint, or by `kind` that of another use, without the projections."""
-    import transformers
-
     folder.mkdir(parents=True)
     bert_tokens(folder)
     image_processor(folder, "BlipImageProcessor")
@@ -387,8 +347,6 @@ def blip(folder: Path, *, kind: str = "BlipForImageTextRetrieval") -> Path:
 
 def vision(folder: Path, kind: str) -> Path:
     """An image encoder of the library: dinov2, ijepa, vit_mae (with its decoder, as published) or resnet."""
-    import transformers
-
     folder.mkdir(parents=True)
     torch.manual_seed(5)
     if kind == "dinov2":
@@ -420,7 +378,6 @@ def vision(folder: Path, kind: str) -> Path:
 def timm_folder(folder: Path, *, architecture: str = "vit_tiny_patch16_224", **arguments: object) -> Path:
     """config.json and model.safetensors as timm's repositories on the hub hold them."""
     import timm
-    from safetensors.torch import save_file
 
     folder.mkdir(parents=True)
     torch.manual_seed(6)
@@ -438,11 +395,9 @@ def timm_folder(folder: Path, *, architecture: str = "vit_tiny_patch16_224", **a
                 "custom_load": False,
                 "input_size": [3, SIDE, SIDE],
                 "fixed_input_size": "img_size" in arguments,
-                "interpolation": "bicubic",
                 "crop_pct": 0.9,
                 "crop_mode": "center",
-                "mean": [0.5, 0.4, 0.3],
-                "std": [0.2, 0.25, 0.3],
+                **SHOWN,
                 "num_classes": model.num_classes,
                 "first_conv": "patch_embed.proj",
                 "classifier": "head",
@@ -456,7 +411,6 @@ def timm_folder(folder: Path, *, architecture: str = "vit_tiny_patch16_224", **a
 def open_clip(folder: Path, *, config: bool = True, binary: bool = False) -> Path:
     """open_clip_config.json and open_clip_model.safetensors, or the weights alone as a .bin of older repositories."""
     import open_clip as library
-    from safetensors.torch import save_file
 
     folder.mkdir(parents=True)
     made = {
@@ -468,19 +422,8 @@ def open_clip(folder: Path, *, config: bool = True, binary: bool = False) -> Pat
     model = library.CLIP(**made)
     torch.nn.init.normal_(model.visual.proj)
     if config:
-        _write(
-            folder,
-            "open_clip_config.json",
-            {
-                "model_cfg": made,
-                "preprocess_cfg": {
-                    "mean": [0.5, 0.4, 0.3],
-                    "std": [0.2, 0.25, 0.3],
-                    "interpolation": "bicubic",
-                    "resize_mode": "shortest",
-                },
-            },
-        )
+        said = {"model_cfg": made, "preprocess_cfg": {**SHOWN, "resize_mode": "shortest"}}
+        _write(folder, "open_clip_config.json", said)
     if binary:
         torch.save(model.state_dict(), folder / "open_clip_pytorch_model.bin")
     else:
@@ -490,24 +433,24 @@ def open_clip(folder: Path, *, config: bool = True, binary: bool = False) -> Pat
 
 def text(folder: Path, kind: str) -> Path:
     """A text encoder with the head it is published with: bert, roberta, modernbert or t5."""
-    import transformers as library
-
     folder.mkdir(parents=True)
     torch.manual_seed(8)
     if kind == "bert":
         bert_tokens(folder)
-        model = library.BertForMaskedLM(library.BertConfig(vocab_size=80, max_position_embeddings=24, **LAYERS))
+        model = transformers.BertForMaskedLM(
+            transformers.BertConfig(vocab_size=80, max_position_embeddings=24, **LAYERS)
+        )
     elif kind == "roberta":
         roberta_tokens(folder, length=10**30)
-        model = library.RobertaForMaskedLM(
-            library.RobertaConfig(
+        model = transformers.RobertaForMaskedLM(
+            transformers.RobertaConfig(
                 vocab_size=300, max_position_embeddings=26, pad_token_id=1, bos_token_id=0, eos_token_id=2, **LAYERS
             )
         )
     elif kind == "modernbert":
         word_tokens(folder)
-        model = library.ModernBertForMaskedLM(
-            library.ModernBertConfig(
+        model = transformers.ModernBertForMaskedLM(
+            transformers.ModernBertConfig(
                 vocab_size=40,
                 max_position_embeddings=32,
                 pad_token_id=0,
@@ -521,8 +464,8 @@ def text(folder: Path, kind: str) -> Path:
         )
     else:
         sentence_pieces(folder, kind="T5Tokenizer", length=512)
-        model = library.T5ForConditionalGeneration(
-            library.T5Config(
+        model = transformers.T5ForConditionalGeneration(
+            transformers.T5Config(
                 vocab_size=64,
                 d_model=32,
                 d_kv=8,
@@ -543,10 +486,9 @@ def text(folder: Path, kind: str) -> Path:
 def lora(base: Path, folder: Path, targets: list[str], **more: object) -> Path:
     """A LoRA over the model in `base`, as the peft library saves it."""
     from peft import LoraConfig, get_peft_model
-    from transformers import AutoModel
 
     torch.manual_seed(4)
-    model = AutoModel.from_pretrained(base)
+    model = transformers.AutoModel.from_pretrained(base)
     config = LoraConfig(r=4, lora_alpha=16, target_modules=targets, init_lora_weights=False, **more)
     get_peft_model(model, config).save_pretrained(folder)
     return folder

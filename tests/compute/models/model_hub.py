@@ -31,36 +31,16 @@ class Repository:
     files: dict[str, bytes]
     sizes: dict[str, int] = field(default_factory=dict)
 
-    def size(self, name: str) -> int:
-        return self.sizes.get(name, len(self.files[name]))
-
     def digest(self, name: str) -> str:
         return hashlib.sha256(self.files[name]).hexdigest()
 
     def entry(self, name: str) -> dict[str, Any]:
         """What a listing says of a file."""
-        large = (
-            {
-                "lfs": {
-                    "oid": self.digest(name),
-                    "sha256": self.digest(name),
-                    "size": self.size(name),
-                    "pointerSize": 134,
-                }
-            }
-            if len(self.files[name]) >= LARGE
-            else {}
-        )
-        oid = hashlib.sha1(self.files[name]).hexdigest()
-        return {
-            "type": "file",
-            "path": name,
-            "rfilename": name,
-            "oid": oid,
-            "blobId": oid,
-            "size": self.size(name),
-            **large,
-        }
+        digest, oid = self.digest(name), hashlib.sha1(self.files[name]).hexdigest()
+        size = self.sizes.get(name, len(self.files[name]))
+        entry = {"type": "file", "path": name, "rfilename": name, "oid": oid, "blobId": oid, "size": size}
+        lfs = {"oid": digest, "sha256": digest, "size": size, "pointerSize": 134}
+        return {**entry, "lfs": lfs} if len(self.files[name]) >= LARGE else entry
 
 
 class Hub:
@@ -92,64 +72,37 @@ def handler(hub: Hub) -> type[Handler]:
         def answer(self) -> None:
             path = unquote(urlsplit(self.path).path)
             start = re.fullmatch(r"bytes=(\d+)-", self.headers.get("range", ""))
-            first = int(start.group(1)) if start else 0
+            first = int(start[1]) if start else 0
             with hub.lock:
                 hub.asked.append(f"{self.command} {path} {first}")
                 hub.tokens["store" if path.startswith("/store/") else "hub"].add(self.headers.get("authorization", ""))
-            if hub.status != 200:
-                self.say(hub.status, {"X-Error-Code": "RepoNotFound"} if hub.status == 404 else {})
-            elif path.startswith("/store/"):
-                _, _, name, key = path.split("/", 3)
-                self.large(hub.repositories[key], name, first)
-            elif api := re.fullmatch(r"/api/models/([^/]+/[^/]+)/(revision|tree)/(\w+)", path):
-                self.listing(*api.groups())
-            elif file := re.fullmatch(r"/([^/]+/[^/]+)/resolve/(\w+)/(.+)", path):
-                self.file(*file.groups())
-            else:
-                self.say(404, {"X-Error-Code": "EntryNotFound"})
-
-        def found(self, key: str, revision: str) -> Repository | None:
+            pattern = r"(/api/models|/store)?/([^/]+/[^/]+)(?:/(revision|tree|resolve)/(\w+)/?(.*))?"
+            where, key, kind, revision, name = re.fullmatch(pattern, path).groups()
             repository = hub.repositories.get(key)
-            if repository is None or revision != repository.commit:
-                self.say(404, {"X-Error-Code": "RevisionNotFound" if repository else "RepoNotFound"})
-                return None
-            return repository
-
-        def listing(self, key: str, kind: str, revision: str) -> None:
-            repository = self.found(key, revision)
-            if repository is None:
-                return
-            entries = [repository.entry(name) for name in repository.files]
-            self.say(
-                200,
-                {"Content-Type": "application/json"},
-                json.dumps(
-                    entries
-                    if kind == "tree"
-                    else {"id": key, "modelId": key, "sha": repository.commit, "private": False, "siblings": entries}
-                ).encode(),
-            )
-
-        def file(self, key: str, revision: str, name: str) -> None:
-            repository = self.found(key, revision)
-            if repository is None:
-                return
-            commit = {"X-Repo-Commit": repository.commit}
-            if name not in repository.files:
-                self.say(404, {**commit, "X-Error-Code": "EntryNotFound"})
+            if hub.status != 200 or repository is None:
+                self.say(404 if hub.status == 200 else hub.status, error="RepoNotFound")
+            elif revision not in (None, "main", commit := repository.commit):
+                self.say(404, error="RevisionNotFound")
+            elif where == "/store":
+                self.large(repository, name, first)
+            elif kind != "resolve":
+                files = [repository.entry(each) for each in repository.files]
+                model = {"id": key, "modelId": key, "sha": commit, "private": False, "siblings": files}
+                self.say(200, json.dumps(files if kind == "tree" else model).encode(), content_type="application/json")
+            elif name not in repository.files:
+                self.say(404, error="EntryNotFound", x_repo_commit=commit)
             elif len(repository.files[name]) >= LARGE:
                 self.say(
                     302,
-                    {
-                        **commit,
-                        "X-Linked-Etag": f'"{repository.digest(name)}"',
-                        "ETag": '"redirect"',
-                        "X-Linked-Size": str(repository.size(name)),
-                        "Location": f"http://localhost:{self.server.server_address[1]}/store/{name}/{key}",
-                    },
+                    x_repo_commit=commit,
+                    x_linked_etag=f'"{repository.digest(name)}"',
+                    etag='"redirect"',
+                    x_linked_size=repository.entry(name)["size"],
+                    location=f"http://localhost:{self.server.server_address[1]}/store{path}",
                 )
             else:
-                self.say(200, {**commit, "ETag": f'"{repository.entry(name)["oid"]}"'}, repository.files[name])
+                etag = f'"{repository.entry(name)["oid"]}"'
+                self.say(200, repository.files[name], x_repo_commit=commit, etag=etag)
 
         def large(self, repository: Repository, name: str, first: int) -> None:
             content = repository.files[name]
@@ -168,10 +121,11 @@ def handler(hub: Hub) -> type[Handler]:
             except OSError:  # the other side has left
                 self.close_connection = True
 
-        def say(self, status: int, headers: dict[str, str], content: bytes = b"") -> None:
+        def say(self, status: int, content: bytes = b"", *, error: str = "", **headers: object) -> None:
             self.send_response(status)
-            for name, value in {**headers, "Content-Length": str(len(content))}.items():
-                self.send_header(name, value)
+            given = {**headers, "content_length": len(content), **({"x_error_code": error} if error else {})}
+            for name, value in given.items():
+                self.send_header(name.replace("_", "-"), str(value))
             self.end_headers()
             if self.command != "HEAD":
                 with suppress(OSError):

@@ -22,8 +22,7 @@ from leaderboard.data import model_queries
 from leaderboard.data.loading_code import BENCHMARKS, MTEB, evaluation_command, loading_code, mteb_name
 from tests.compute.models import checkpoints
 from tests.compute.models.checkpoints import CPU, embedded, images, row
-from tests.compute.models.encoders.test_late_interaction import colpali
-from tests.compute.models.judges import test_vlm as judges
+from tests.compute.models.multimodal import colpali, qwen2_vl
 from tests.compute.models.own.small_objects import Recording, of_image, of_text
 from tests.compute.procedures.known import BOTH
 
@@ -112,7 +111,7 @@ def test_a_judge_answers_about_two_images(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, image in zip(("first.jpg", "second.jpg"), images()[:2], strict=True):
         image.save(name)
-    folder = judges.written("qwen2_vl", tmp_path / "judge")
+    folder = qwen2_vl(tmp_path / "judge")
     code = loading_code(of_catalogue("vlm", "org/judge", "choose", kind="mllm"))
     assert isinstance(ran(code.replace("org/judge", str(folder)))["answers"][0]["generated_text"], str)
 

@@ -144,7 +144,7 @@ SECRET = "sk-never-to-be-seen"
 
 def judged(live: Live, monkeypatch: pytest.MonkeyPatch, mode: str, *inputs: str, key: str = SECRET) -> Answer:
     """Of a judge behind an endpoint that takes this key, by a host that has the secret one."""
-    with running("--key", key) as server:
+    with running(key=key) as server:
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
         monkeypatch.setenv("LIKENESS_ENDPOINT_KEY", SECRET)
         live.pool._models.clear()

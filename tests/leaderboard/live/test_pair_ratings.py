@@ -8,7 +8,7 @@ from functools import partial
 from compute.live import changes, examples
 from compute.live.changes import ChangedPair, PairRating
 from leaderboard.live.live import OFTEN_TO_JUDGES, Live, TooMany
-from tests.compute.models.pair_server import running
+from tests.compute.models.chat_server import running
 
 SESSION = "0123456789abcdef-0123"
 COFFEE = examples.load("coffee")

@@ -15,63 +15,17 @@ import pytest
 import torch
 from mteb.models.abs_encoder import AbsEncoder
 from mteb.models.model_meta import ModelMeta, ScoringFunction
-from transformers import (
-    AutoProcessor,
-    ColPaliConfig,
-    ColPaliForRetrieval,
-    ColPaliProcessor,
-    ColQwen2Config,
-    ColQwen2ForRetrieval,
-    ColQwen2Processor,
-    SiglipImageProcessor,
-)
+from transformers import AutoProcessor, ColPaliForRetrieval, ColQwen2ForRetrieval
 
 import compute
 from compute.models import load
 from compute.models.own import checkpoints
-from tests.compute.models.checkpoints import CPU, noise
-from tests.compute.models.encoders.test_mllm_embedding import qwen_config, qwen_processor, tokenizer
+from tests.compute.models.checkpoints import CPU, embedded, noise
+from tests.compute.models.multimodal import colpali, colqwen2
 from tests.compute.tasks import hub_files
 
 TEXTS = ["a dog", "Two birds sit on a wire, and one of them sings.", "rouge et noir", "a red circle"]
 PICTURES = noise((40, 60), (90, 30), (56, 56), (56, 84))
-
-
-def colpali(folder: Path) -> Path:
-    words = tokenizer(["<image>", "<pad>", "<bos>"], pad="<pad>")
-    words.add_special_tokens({"bos_token": "<bos>"})
-    images = SiglipImageProcessor(size={"height": 28, "width": 28})
-    images.image_seq_length = 4
-    processor = ColPaliProcessor(image_processor=images, tokenizer=words)
-    processor.save_pretrained(folder)
-    layers = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
-    vlm = {
-        "model_type": "paligemma",
-        "image_token_id": processor.image_token_id,
-        "image_token_index": processor.image_token_id,
-        "projection_dim": 32,
-        "hidden_size": 32,
-        "text_config": {
-            "model_type": "gemma",
-            "vocab_size": len(words),
-            "num_key_value_heads": 2,
-            "head_dim": 8,
-            **layers,
-        },
-        "vision_config": {"model_type": "siglip_vision_model", "image_size": 28, "patch_size": 14, **layers},
-    }
-    torch.manual_seed(0)
-    ColPaliForRetrieval(ColPaliConfig(vlm_config=vlm, embedding_dim=16)).save_pretrained(folder)
-    return folder
-
-
-def colqwen2(folder: Path) -> Path:
-    made = qwen_processor()
-    ColQwen2Processor(image_processor=made.image_processor, tokenizer=made.tokenizer).save_pretrained(folder)
-    vlm = {"model_type": "qwen2_vl", **qwen_config(made.tokenizer)}
-    torch.manual_seed(0)
-    ColQwen2ForRetrieval(ColQwen2Config(vlm_config=vlm, embedding_dim=16)).save_pretrained(folder)
-    return folder
 
 
 @pytest.fixture(scope="module", params=[colpali, colqwen2])
@@ -114,7 +68,7 @@ def test_vectors_are_the_library_call(folder):
     assert (made.row.adapter, made.row.late_interaction, made.row.embed_dim) == ("late_interaction", True, 16)
     encoder, theirs = load(made.row, hardware=CPU), Theirs(folder)
     for modality, items in (("image", PICTURES), ("text", TEXTS)):
-        found = encoder.embed(modality, [encoder.prepare(modality, item) for item in items])
+        found = embedded(encoder, modality, items)
         for item, vectors in zip(items, found, strict=True):
             np.testing.assert_allclose(vectors, theirs.encode([{modality: [item]}])[0].numpy(), atol=2e-5)
     assert len({len(vectors) for vectors in found}) > 1
@@ -123,26 +77,26 @@ def test_vectors_are_the_library_call(folder):
 def test_retrieval_scores_are_those_of_mteb(folder, tmp_path, monkeypatch):
     """Of the checkpoint, and of the object that mteb itself evaluates; other tasks are skipped for one reason."""
     task = type(mteb.get_task("VidoreDocVQARetrieval"))()
-    number, text = datasets.Value("int64"), datasets.Value("string")
-    judged = [(at, at * 7 % 12, 1) for at in range(8)]
     pages = noise(*((28 + 14 * (at % 3), 28 + 14 * (at % 4)) for at in range(12)))
-    asked = [f"{TEXTS[at % 4]} {at}" for at in range(8)]
+    number = datasets.Value("int64")
     tables = {
-        ("queries", "test"): ({"query-id": range(8), "query": asked}, {"query-id": number, "query": text}),
-        ("corpus", "test"): (
-            {"corpus-id": range(12), "image": pages},
-            {"corpus-id": number, "image": datasets.Image()},
-        ),
-        ("qrels", "test"): (
-            {name: [row[at] for row in judged] for at, name in enumerate(("query-id", "corpus-id", "score"))},
-            dict.fromkeys(("query-id", "corpus-id", "score"), number),
-        ),
+        "queries": {
+            "query-id": ([*range(8)], number),
+            "query": ([f"{TEXTS[at % 4]} {at}" for at in range(8)], datasets.Value("string")),
+        },
+        "corpus": {"corpus-id": ([*range(12)], number), "image": (pages, datasets.Image())},
+        "qrels": {
+            "query-id": ([*range(8)], number),
+            "corpus-id": ([at * 7 % 12 for at in range(8)], number),
+            "score": ([1] * 8, number),
+        },
     }
     written = {
-        key: datasets.Dataset.from_dict(
-            {name: list(cells) for name, cells in columns.items()}, datasets.Features(kinds)
+        (key, "test"): datasets.Dataset.from_dict(
+            {name: cells for name, (cells, _) in columns.items()},
+            datasets.Features({name: kind for name, (_, kind) in columns.items()}),
         )
-        for key, (columns, kinds) in tables.items()
+        for key, columns in tables.items()
     }
     place = hub_files.write(tmp_path / "data" / task.metadata.dataset["path"], written)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")

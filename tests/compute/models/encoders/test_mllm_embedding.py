@@ -7,6 +7,7 @@ hidden state of the last place.
 from __future__ import annotations
 
 import json
+import shutil
 from functools import partial
 from pathlib import Path
 
@@ -14,26 +15,11 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import (
-    AutoProcessor,
-    CLIPVisionConfig,
-    LlamaConfig,
-    LlavaNextConfig,
-    LlavaNextForConditionalGeneration,
-    LlavaNextImageProcessor,
-    LlavaNextProcessor,
-    PreTrainedTokenizerFast,
-    Qwen2VLConfig,
-    Qwen2VLForConditionalGeneration,
-    Qwen2VLImageProcessor,
-    Qwen2VLProcessor,
-    Qwen2VLVideoProcessor,
-)
+from transformers import AutoModelForImageTextToText, AutoProcessor
 
 from compute.models.encoders.mllm_embedding import E5_V, GME, VLM2VEC, load_e5_v, load_gme, load_vlm2vec
 from compute.types import BadInput, CannotDo
-from tests.compute.models import checkpoints
+from tests.compute.models import checkpoints, multimodal
 from tests.compute.models.checkpoints import CPU, embedded, noise
 
 QWEN = {"image_token": "<|image_pad|>", "crops": None}  # what rows of later VLM2Vec checkpoints would say
@@ -44,107 +30,21 @@ row = partial(checkpoints.row, "tiny", "mllm")
 PICTURES = noise((40, 60), (90, 30), (56, 56))
 
 
-def tokenizer(special: list[str], *, pad: str) -> PreTrainedTokenizerFast:
-    """Bytes as tokens, with the checkpoint's special tokens."""
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    model = Tokenizer(models.BPE(vocab={letter: place for place, letter in enumerate(alphabet)}, merges=[]))
-    model.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    model.decoder = decoders.ByteLevel()
-    model.add_special_tokens(special)
-    return PreTrainedTokenizerFast(tokenizer_object=model, pad_token=pad, padding_side="left")
-
-
 @pytest.fixture(scope="module")
 def llava(tmp_path_factory):
-    """LLaVA-NeXT: the architecture of E5-V."""
-    folder = tmp_path_factory.mktemp("llava")
-    words = tokenizer(["<image>", "<pad>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"], pad="<pad>")
-    pinpoints = [[28, 56], [56, 28], [56, 56]]
-    images = LlavaNextImageProcessor(
-        size={"shortest_edge": 28}, crop_size={"height": 28, "width": 28}, image_grid_pinpoints=pinpoints
-    )
-    LlavaNextProcessor(
-        image_processor=images,
-        tokenizer=words,
-        patch_size=14,
-        num_additional_image_tokens=1,
-        vision_feature_select_strategy="default",
-    ).save_pretrained(folder)
-    torch.manual_seed(0)
-    vision = CLIPVisionConfig(
-        hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2, image_size=28, patch_size=14
-    )
-    text = LlamaConfig(
-        vocab_size=len(words),
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-    )
-    config = LlavaNextConfig(
-        vision_config=vision,
-        text_config=text,
-        image_grid_pinpoints=pinpoints,
-        image_token_index=words.convert_tokens_to_ids("<image>"),
-        vision_feature_layer=-2,
-        vision_feature_select_strategy="default",
-    )
-    LlavaNextForConditionalGeneration(config).save_pretrained(folder)
-    return folder
-
-
-def qwen_processor() -> Qwen2VLProcessor:
-    special = ["<|image_pad|>", "<|video_pad|>", "<|vision_start|>", "<|vision_end|>"]
-    words = tokenizer([*special, "<|im_start|>", "<|im_end|>", "<|endoftext|>"], pad="<|endoftext|>")
-    size = {"shortest_edge": 28 * 28, "longest_edge": 28 * 28 * 16}
-    return Qwen2VLProcessor(
-        image_processor=Qwen2VLImageProcessor(size=size),
-        tokenizer=words,
-        video_processor=Qwen2VLVideoProcessor(size=size),
-    )
-
-
-def qwen_config(words: PreTrainedTokenizerFast) -> dict[str, object]:
-    ids = {
-        name: words.convert_tokens_to_ids(token)
-        for name, token in (
-            ("image_token_id", "<|image_pad|>"),
-            ("video_token_id", "<|video_pad|>"),
-            ("vision_start_token_id", "<|vision_start|>"),
-            ("vision_end_token_id", "<|vision_end|>"),
-        )
-    }
-    return ids | {
-        "text_config": {
-            "vocab_size": len(words),
-            "hidden_size": 32,
-            "intermediate_size": 64,
-            "num_hidden_layers": 2,
-            "num_attention_heads": 4,
-            "num_key_value_heads": 2,
-            "rope_parameters": {"rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 10000.0},
-        },
-        "vision_config": {"depth": 2, "embed_dim": 16, "hidden_size": 32, "num_heads": 2},
-    }
+    return multimodal.llava_next(tmp_path_factory.mktemp("llava"))
 
 
 @pytest.fixture(scope="module")
 def qwen(tmp_path_factory):
-    """Qwen2-VL: the architecture of GME and of later VLM2Vec checkpoints."""
-    folder, processor = tmp_path_factory.mktemp("qwen"), qwen_processor()
-    processor.save_pretrained(folder)
-    torch.manual_seed(0)
-    Qwen2VLForConditionalGeneration(Qwen2VLConfig(**qwen_config(processor.tokenizer))).save_pretrained(folder)
-    return folder
+    return multimodal.qwen2_vl(tmp_path_factory.mktemp("qwen"))
 
 
 def direct(
     folder: Path, prompts: list[str], images: list[Image.Image] | None, *, limits: dict | None = None, unit: bool
 ) -> np.ndarray:
     """The library's own way, in one batch padded on the left."""
-    family = LlavaNextForConditionalGeneration if "llava" in str(folder) else Qwen2VLForConditionalGeneration
-    model = family.from_pretrained(folder).eval()
+    model = AutoModelForImageTextToText.from_pretrained(folder).eval()
     processor = AutoProcessor.from_pretrained(folder, **({"size": limits} if limits else {}))
     processor.tokenizer.padding_side = "left"
     batch = processor(text=prompts, images=images, padding=True, return_tensors="pt")
@@ -182,7 +82,7 @@ def test_vlm2vec_as_lora_over_its_base(qwen, tmp_path):
     from peft import LoraConfig, get_peft_model
 
     torch.manual_seed(1)
-    base = Qwen2VLForConditionalGeneration.from_pretrained(qwen)
+    base = AutoModelForImageTextToText.from_pretrained(qwen)
     changed = get_peft_model(base, LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False)).eval()
     changed.save_pretrained(tmp_path)
     encoder = load_vlm2vec(row(base={"weights": str(qwen), "revision": ""}, **QWEN), CPU, tmp_path)
@@ -200,8 +100,7 @@ def test_vlm2vec_as_lora_over_its_base(qwen, tmp_path):
 
 def test_code_of_the_repository_runs_only_where_the_row_allows_it(llava, tmp_path):
     """A checkpoint whose class lies beside it, as Phi-3.5-vision's does; here that class is the library's own."""
-    for file in llava.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
+    shutil.copytree(llava, tmp_path, dirs_exist_ok=True)
     config = json.loads((tmp_path / "config.json").read_text())
     config |= {"model_type": "own_kind", "auto_map": {"AutoConfig": "own.OwnConfig", "AutoModelForCausalLM": "own.Own"}}
     (tmp_path / "config.json").write_text(json.dumps(config))
@@ -220,8 +119,7 @@ def test_code_of_the_repository_runs_only_where_the_row_allows_it(llava, tmp_pat
 
 def test_a_processor_of_llavas_first_time_is_completed(llava, tmp_path):
     """Reference: the same checkpoint with its processor's settings whole."""
-    for file in llava.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
+    shutil.copytree(llava, tmp_path, dirs_exist_ok=True)
     kept = json.loads((tmp_path / "processor_config.json").read_text())
     for name in ("patch_size", "vision_feature_select_strategy", "num_additional_image_tokens"):
         del kept[name]

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from types import SimpleNamespace
-from typing import Any
 
-import huggingface_hub
 import pytest
 from huggingface_hub import constants
 
 from compute.models.files import weights
 from compute.models.files.weights import CONFIG, TOKENIZER, WEIGHTS, RequiredFiles
 from compute.types import BadInput, NotHere
+from tests.compute.models import model_hub
 from tests.compute.models.checkpoints import COMMIT, in_hub_cache, row
+from tests.leaderboard.hub import point_at
 
 READS = RequiredFiles(weights=WEIGHTS, needs=(CONFIG, TOKENIZER))
 
@@ -106,29 +105,17 @@ def test_what_is_missing_is_named_with_the_command_that_fetches_it(folder, cache
 
 
 def test_a_download_asks_for_what_is_needed_only(folder, cache, monkeypatch):
-    asked: dict[str, Any] = {}
-    there = ["config.json", "tokenizer.json", "model.safetensors", "pytorch_model.bin", "tf_model.h5"]
-
-    def repo_info(self: Any, name: str, *, revision: str | None) -> SimpleNamespace:
-        return SimpleNamespace(sha=COMMIT, siblings=[SimpleNamespace(rfilename=file) for file in there])
-
-    def snapshot_download(name: str, **given: Any) -> str:
-        asked.update(given, name=name)
-        return str(in_hub_cache(folder, cache=cache, repository=name))
-
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(huggingface_hub.HfApi, "repo_info", repo_info)
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
-    found = weights.local_folder(row("some/model", "clip"), required=READS)
-    assert asked == {
-        "name": "some/model",
-        "revision": None,
-        "allow_patterns": ["config.json", "model.safetensors", "tokenizer.json"],
-    }
-    assert found.name == COMMIT
-    asked.clear()
-    assert weights.local_folder(row("some/model", "clip"), required=READS) == found
-    assert asked == {}, "what is there is not asked for again"
-    there.remove("config.json")
-    with pytest.raises(NotHere, match="config"):
-        weights.local_folder(row("some/third", "clip"), required=READS)
+    with model_hub.serving() as hub:
+        point_at(hub, monkeypatch)
+        hub.publish("some/model", folder, commit=COMMIT)
+        named = row("some/model", "clip")
+        found = weights.local_folder(named, required=READS)
+        assert sorted(file.name for file in found.iterdir()) == ["config.json", "model.safetensors", "tokenizer.json"]
+        assert not any("pytorch_model.bin" in line for line in hub.asked)
+        hub.asked = []
+        assert weights.local_folder(named, required=READS) == found
+        assert hub.asked == [], "what is there is not asked for again"
+        (folder / "config.json").unlink()
+        hub.publish("some/third", folder, commit=COMMIT)
+        with pytest.raises(NotHere, match="config"):
+            weights.local_folder(row("some/third", "clip"), required=READS)

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 from compute.content.messages import Question, Reply
-from compute.models.judges.answer_log import AnswerLog
+from compute.models.judges.answer_log import AnswerLog, Ask
 from compute.procedures.shared import conditions, prompts
-from compute.types import BadInput, Model
+from compute.types import BadInput
 from tests.compute.commands import likeness
 from tests.compute.content.pictures import picture
-
-ROW = Model(key="org/judge", title="Judge", kind="mllm", weights="Org/Judge")
+from tests.compute.models.judges.asked import ROW
 
 
 def question(text: str, *, item: str = "item", image: bytes = b"") -> Question:
@@ -50,48 +49,36 @@ def log(root: Path, **settings: object) -> AnswerLog:
     return AnswerLog(ROW, settings=settings, root=root)
 
 
-def test_replies_are_in_order_and_a_second_run_asks_nothing(tmp_path):
-    questions = [question(f"q{number}", item=f"i{number}") for number in range(5)]
+def answered(root: Path, *texts: str, judge: Ask) -> list[str]:
+    return [reply.text for reply in log(root).answered([question(text) for text in texts], judge)]
+
+
+def test_replies_are_in_order_and_nothing_is_asked_twice(tmp_path):
+    questions = [question(f"q{number % 4}", item=f"i{number}") for number in range(5)]
     first, second = Judge(), Judge()
     replies = log(tmp_path).answered(questions, first)
     assert [(reply.item, reply.text, reply.input_tokens) for reply in replies] == [
-        (f"i{number}", f"re q{number}", 2) for number in range(5)
+        (f"i{number}", f"re q{number % 4}", 2) for number in range(5)
     ]
     assert log(tmp_path).answered(questions, second) == replies
-    assert (len(first.asked), second.asked) == (5, [])
+    assert (sorted(first.asked), second.asked) == (["q0", "q1", "q2", "q3"], [])
 
 
-def test_the_same_question_is_asked_once_and_answers_every_item(tmp_path):
-    judge = Judge()
-    replies = log(tmp_path).answered([question("same", item="a"), question("same", item="b"), question("other")], judge)
-    assert [(reply.item, reply.text) for reply in replies[:2]] == [("a", "re same"), ("b", "re same")]
-    assert sorted(judge.asked) == ["other", "same"]
-
-
-def test_texts_images_and_settings_make_another_question(tmp_path):
-    kept = log(tmp_path, temperature=0)
+def test_texts_images_settings_and_room_make_another_question(tmp_path):
+    kept, asked = log(tmp_path, temperature=0), question("q")
     keys = {
-        kept.key(question("q")),
+        kept.key(asked),
         kept.key(question("q", image=b"1")),
         kept.key(question("q", image=b"2")),
         kept.key(question("q ")),
-        log(tmp_path, temperature=1).key(question("q")),
-        kept.key(Question(item="item", parts=(f"q<image {picture(b'1').key.decode()}>",))),
+        log(tmp_path, temperature=1).key(asked),
+        kept.key(question(f"q<image {picture(b'1').key.decode()}>")),
+        *(kept.key(replace(asked, longest=longest)) for longest in (32, 256)),
     }
-    assert len(keys) == 6
-    assert kept.key(question("q")) == kept.key(question("q", item="of another task"))
+    assert len(keys) == 8 and kept.key(asked) == kept.key(question("q", item="of another task"))
     assert log(tmp_path, temperature=0).folder != log(tmp_path, temperature=1).folder
-    assert kept.folder.parent == tmp_path / "org__judge"
+    assert kept.folder.parent == tmp_path / "org__stand-in"
     assert AnswerLog(replace(ROW, key="org/other"), settings={}, root=tmp_path).folder.parent.name == "org__other"
-
-
-def test_the_room_for_an_answer_makes_another_question_only_where_it_is_said(tmp_path):
-    kept = log(tmp_path, max_tokens=32)
-    usual, short, long = (replace(question("q"), longest=longest) for longest in (None, 32, 256))
-    assert len({kept.key(usual), kept.key(short), kept.key(long)}) == 3
-    judge = Judge()
-    kept.answered([usual, long, replace(long, item="again")], judge)
-    assert judge.asked == ["q", "q"]
 
 
 def test_errors_are_not_kept(tmp_path):
@@ -99,38 +86,22 @@ def test_errors_are_not_kept(tmp_path):
     replies = log(tmp_path).answered(questions, Judge("bad"))
     assert replies == [Reply(item="item", text="re good", input_tokens=4), Reply(item="x", error="broken")]
     again = Judge()
-    assert [reply.text for reply in log(tmp_path).answered(questions, again)] == ["re good", "re bad"]
-    assert again.asked == ["bad"]
+    assert answered(tmp_path, "good", "bad", judge=again) == ["re good", "re bad"] and again.asked == ["bad"]
 
 
-def test_answers_are_stored_with_their_prompts_and_settings(tmp_path):
-    kept = log(tmp_path, max_tokens=3)
-    asked = question("Which? ", image=b"pixels")
-    kept.answered([asked], Judge())
+def test_all_of_an_answer_is_stored_and_older_logs_are_read_without_how_it_ended(tmp_path):
+    full = Reply(item="", text="5", finish="length", input_tokens=9, output_tokens=1, seconds=0.25, cost=0.001)
+    kept, asked = log(tmp_path, max_tokens=3), question("Which? ", image=b"pixels")
+    assert kept.answered([asked], lambda _: [(0, full)]) == [replace(full, item="item")]
+    assert json.loads((kept.folder / "settings.json").read_text()) == {"max_tokens": 3}
     (file,) = kept.folder.glob("*.jsonl")
     line = json.loads(file.read_text())
     assert line["prompt"] == asked.prompt() == f"Which? <image {picture(b'pixels').key.decode()}>"
-    assert (line["text"], line["input_tokens"], line["output_tokens"]) == ("re Which? ", 7, None)
-    assert json.loads((kept.folder / "settings.json").read_text()) == {"max_tokens": 3}
-
-
-def test_how_an_answer_ended_is_stored_and_older_logs_are_read_without_it(tmp_path):
-    full = Reply(item="", text="5", finish="length", input_tokens=9, output_tokens=1, seconds=0.25, cost=0.001)
-    asked = log(tmp_path)
-    assert asked.answered([question("q")], lambda _: [(0, full)]) == [replace(full, item="item")]
-    (file,) = asked.folder.glob("*.jsonl")
-    line = json.loads(file.read_text())
-    assert {name: line[name] for name in ("finish", "seconds", "cost")} == {
-        "finish": "length",
-        "seconds": 0.25,
-        "cost": 0.001,
-    }
-    for name in ("finish", "seconds", "cost"):
-        del line[name]
+    assert (line["text"], line["input_tokens"], line["output_tokens"]) == ("5", 9, 1)
+    assert [line.pop(name) for name in ("finish", "seconds", "cost")] == ["length", 0.25, 0.001]
     file.write_text(json.dumps(line) + "\n")
-    (old,) = log(tmp_path).answered([question("q")], Judge())
+    (old,) = log(tmp_path, max_tokens=3).answered([asked], Judge())
     assert old == Reply(item="item", text="5", input_tokens=9, output_tokens=1)
-    assert (old.seconds, old.cost) == (None, None)
 
 
 def test_empty_answers_that_did_not_end_are_asked_again(tmp_path):
@@ -164,9 +135,9 @@ def test_answers_that_no_reader_reads_can_be_dropped(tmp_path, monkeypatch):
     file.write_text(file.read_text() + '{"key": "k", "te')
 
     reasons = "(1 missing, 1 truncated, 1 unread, 1 refused, 1 empty, 1 damaged)"
-    assert said() == f"org/judge: 10 answers, 6 invalid {reasons}\n"
-    assert said("--drop-invalid").startswith(f"org/judge: 10 answers, 6 dropped {reasons}\nThey are asked again")
-    assert said() == "org/judge: 4 answers, 0 invalid\n"
+    assert said() == f"org/stand-in: 10 answers, 6 invalid {reasons}\n"
+    assert said("--drop-invalid").startswith(f"org/stand-in: 10 answers, 6 dropped {reasons}\nThey are asked again")
+    assert said() == "org/stand-in: 4 answers, 0 invalid\n"
     again = Judge()
     log(tmp_path).answered(questions, again)
     assert sorted(text[0] for text in again.asked) == ["2", "3", "5", "6", "7"]
@@ -174,14 +145,12 @@ def test_answers_that_no_reader_reads_can_be_dropped(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("rest", ['{"key": "k", "te', "\n\n[]\n"])
 def test_a_damaged_end_is_passed_over(tmp_path, rest):
-    kept = log(tmp_path)
-    kept.answered([question("one"), question("two")], Judge())
-    (file,) = kept.folder.glob("*.jsonl")
-    with file.open("a") as stream:
-        stream.write(rest)
+    answered(tmp_path, "one", "two", judge=Judge())
+    (file,) = tmp_path.rglob("*.jsonl")
+    file.write_text(file.read_text() + rest)
     again = Judge()
-    replies = log(tmp_path).answered([question("one"), question("two"), question("three")], again)
-    assert (again.asked, [reply.text for reply in replies]) == (["three"], ["re one", "re two", "re three"])
+    assert answered(tmp_path, "one", "two", "three", judge=again) == ["re one", "re two", "re three"]
+    assert again.asked == ["three"]
 
 
 def test_what_came_before_a_failure_is_kept(tmp_path):
@@ -190,12 +159,8 @@ def test_what_came_before_a_failure_is_kept(tmp_path):
         raise BadInput("the endpoint is gone")
 
     with pytest.raises(BadInput, match="gone"):
-        log(tmp_path).answered([question("one"), question("two")], fails)
-    again = Judge()
-    assert [reply.text for reply in log(tmp_path).answered([question("one"), question("two")], again)] == [
-        "kept",
-        "re two",
-    ]
+        answered(tmp_path, "one", "two", judge=fails)
+    assert answered(tmp_path, "one", "two", judge=Judge()) == ["kept", "re two"]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
@@ -205,4 +170,4 @@ def test_a_full_disk_is_said(tmp_path):
     kept._file = open("/dev/full", "w")  # noqa: SIM115
     with pytest.raises(BadInput, match="Make room"):
         kept.answered([question("two")], Judge())
-    assert log(tmp_path).answered([question("two")], Judge())[0].text == "re two"
+    assert answered(tmp_path, "two", judge=Judge()) == ["re two"]

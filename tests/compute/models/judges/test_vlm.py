@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,196 +18,40 @@ from PIL import Image
 from compute import models
 from compute.content import items
 from compute.content.messages import Question, Reply
-from compute.models.adapter import Hardware
 from compute.models.judges import vlm
 from compute.models.judges.answer_log import Forgetful
 from compute.procedures.shared import conditions, prompts
-from compute.tasks.data import Choices, RatedPairs
+from compute.tasks.data import Choices
 from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model
 from tests.compute.content.pictures import picture
-
-CPU = Hardware(device="cpu", dtype="float32")
-QWEN_TEMPLATE = (
-    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{% for part in message['content'] %}"
-    "{% if part['type'] == 'image' %}<|vision_start|><|image_pad|><|vision_end|>{% else %}{{ part['text'] }}{% endif %}"
-    "{% endfor %}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-)
-LLAVA_TEMPLATE = (
-    "{% for message in messages %}<|im_start|>{{ message['role'] }} {% for part in message['content'] %}"
-    "{% if part['type'] == 'image' %}<image>{% else %}{{ part['text'] }}{% endif %}"
-    "{% endfor %}<|im_end|>{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-)
-TEXT = {
-    "hidden_size": 32,
-    "intermediate_size": 64,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "max_position_embeddings": 4096,
-    "initializer_range": 0.5,
-}
+from tests.compute.models.judges.asked import CPU, drawn, rated
+from tests.compute.models.multimodal import llava_onevision, qwen2_vl
 
 
-def tokenizer(*special: str) -> Any:
-    """A byte-level tokenizer without merges: 256 bytes and the special tokens."""
-    from tokenizers import Tokenizer, decoders, pre_tokenizers
-    from tokenizers import models as kinds
-    from transformers import PreTrainedTokenizerFast
-
-    signs = sorted(pre_tokenizers.ByteLevel.alphabet())
-    made = Tokenizer(kinds.BPE(vocab={sign: place for place, sign in enumerate(signs)}, merges=[]))
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = decoders.ByteLevel()
-    return PreTrainedTokenizerFast(
-        tokenizer_object=made,
-        eos_token="<|im_end|>",
-        pad_token="<|endoftext|>",
-        additional_special_tokens=["<|im_start|>", *special],
-    )
-
-
-def write_qwen2_vl(folder: Path) -> None:
-    from transformers import Qwen2VLConfig, Qwen2VLForConditionalGeneration, Qwen2VLImageProcessor, Qwen2VLProcessor
-    from transformers.models.qwen2_vl.video_processing_qwen2_vl import Qwen2VLVideoProcessor
-
-    words = tokenizer("<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>")
-    token = words.convert_tokens_to_ids
-    config = Qwen2VLConfig(
-        text_config={
-            **TEXT,
-            "vocab_size": len(words),
-            "eos_token_id": token("<|im_end|>"),
-            "bos_token_id": None,
-            "rope_parameters": {"rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 10000.0},
-        },
-        vision_config={
-            "depth": 2,
-            "embed_dim": 32,
-            "hidden_size": 32,
-            "num_heads": 4,
-            "mlp_ratio": 2,
-            "patch_size": 14,
-            "initializer_range": 0.5,
-        },
-        image_token_id=token("<|image_pad|>"),
-        video_token_id=token("<|video_pad|>"),
-        vision_start_token_id=token("<|vision_start|>"),
-        vision_end_token_id=token("<|vision_end|>"),
-    )
-    save(Qwen2VLForConditionalGeneration(config), folder)
-    Qwen2VLProcessor(
-        image_processor=Qwen2VLImageProcessor(min_pixels=28 * 28, max_pixels=56 * 56),
-        tokenizer=words,
-        video_processor=Qwen2VLVideoProcessor(),
-        chat_template=QWEN_TEMPLATE,
-    ).save_pretrained(folder)
-
-
-def write_llava_onevision(folder: Path) -> None:
-    from transformers import (
-        LlavaOnevisionConfig,
-        LlavaOnevisionForConditionalGeneration,
-        LlavaOnevisionImageProcessor,
-        LlavaOnevisionProcessor,
-    )
-    from transformers.models.llava_onevision.video_processing_llava_onevision import LlavaOnevisionVideoProcessor
-
-    words = tokenizer("<image>", "<video>")
-    token = words.convert_tokens_to_ids
-    pinpoints = [[28, 28], [28, 56], [56, 28]]
-    config = LlavaOnevisionConfig(
-        text_config={
-            **TEXT,
-            "model_type": "qwen2",
-            "vocab_size": len(words),
-            "eos_token_id": token("<|im_end|>"),
-            "bos_token_id": None,
-        },
-        vision_config={
-            "model_type": "siglip_vision_model",
-            "hidden_size": 32,
-            "intermediate_size": 64,
-            "num_hidden_layers": 2,
-            "num_attention_heads": 4,
-            "image_size": 28,
-            "patch_size": 14,
-            "vision_use_head": False,
-        },
-        image_token_index=token("<image>"),
-        video_token_index=token("<video>"),
-        image_grid_pinpoints=pinpoints,
-    )
-    save(LlavaOnevisionForConditionalGeneration(config), folder)
-    size = {"height": 28, "width": 28}
-    LlavaOnevisionProcessor(
-        image_processor=LlavaOnevisionImageProcessor(size=size, image_grid_pinpoints=pinpoints),
-        tokenizer=words,
-        video_processor=LlavaOnevisionVideoProcessor(size=size),
-        num_image_tokens=4,
-        vision_feature_select_strategy="full",
-        chat_template=LLAVA_TEMPLATE,
-    ).save_pretrained(folder)
-
-
-def save(model: torch.nn.Module, folder: Path) -> None:
-    """The checkpoint, with a generation configuration that asks for sampling, as Qwen2-VL's own does."""
-    model.generation_config.update(do_sample=True, temperature=2.0, top_k=5)
-    model.save_pretrained(folder)
-
-
-WRITERS: dict[str, Callable[[Path], None]] = {"qwen2_vl": write_qwen2_vl, "llava_onevision": write_llava_onevision}
-
-
-@pytest.fixture(scope="module", params=WRITERS)
+@pytest.fixture(scope="module", params=[qwen2_vl, llava_onevision])
 def each(request, tmp_path_factory):
     """A checkpoint of every family."""
-    return written(request.param, tmp_path_factory.mktemp(request.param))
+    return request.param(tmp_path_factory.mktemp("each"))
 
 
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory):
-    return written("qwen2_vl", tmp_path_factory.mktemp("one"))
-
-
-def written(kind: str, folder: Path) -> Path:
-    torch.manual_seed(1)
-    WRITERS[kind](folder)
-    assert (folder / "model.safetensors").is_file()
-    return folder
-
-
-@pytest.fixture(autouse=True)
-def answers(tmp_path, monkeypatch):
-    monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "answers"))
-    return tmp_path / "answers"
+    return qwen2_vl(tmp_path_factory.mktemp("one"))
 
 
 def row(folder: Path, **options: Any) -> Model:
-    return Model(
-        key="org/tiny",
-        title="Tiny",
-        kind="mllm",
-        adapter="vlm",
-        weights=str(folder),
-        options={"max_tokens": 6, **options},
-    )
+    options = {"max_tokens": 6, **options}
+    return Model(key="org/tiny", title="Tiny", kind="mllm", adapter="vlm", weights=str(folder), options=options)
 
 
 def judge(folder: Path, **options: Any) -> vlm.LocalJudge:
     return models.load(row(folder, **options), hardware=CPU)
 
 
-def drawn(seed: int, size: tuple[int, int] = (40, 30)) -> bytes:
-    stream = io.BytesIO()
-    pixels = np.random.default_rng(seed).integers(0, 255, (size[1], size[0], 3), dtype=np.uint8)
-    Image.fromarray(pixels).save(stream, "PNG")
-    return stream.getvalue()
-
-
 def questions(count: int, captions: tuple[str, ...] = ()) -> list[Question]:
     """Questions of different lengths about images of different sizes: with a caption, two images; without, three."""
     first, second, third = (
-        items.images([drawn(10 * row + place, (30 + 5 * row, 30)) for row in range(count)], of="drawn")
+        items.images([drawn(10 * row + place, (30 + 5 * row, 30), noise=60.0) for row in range(count)], of="drawn")
         for place in range(3)
     )
     names = tuple(f"item {row}" for row in range(count))
@@ -257,8 +100,8 @@ def test_replies_are_those_of_the_library(each):
         *questions(2),
         *questions(2, captions=("a red boat", "two dogs, no cat")),
         *prompts.questions(about_one),
-        *conditions.questions(pairs(2)),
-        *conditions.questions(pairs(2, second="text")),
+        *conditions.questions(rated(2)),
+        *conditions.questions(rated(2, second="text")),
     ]
     loaded = judge(each)
     replies = loaded.reply(asked)
@@ -271,29 +114,9 @@ def test_replies_are_those_of_the_library(each):
     assert loaded.settings["generation"]["do_sample"] is False
 
 
-def pairs(count: int, *, second: str = "image", condition: str = "sensitive") -> RatedPairs:
-    """Pairs of an image and another image or a text, of different sizes and lengths."""
-    first = items.images([drawn(row, (30 + 5 * row, 30)) for row in range(count)], of="drawn")
-    others = {
-        "image": items.images([drawn(100 + row, (40, 30 + 4 * row)) for row in range(count)], of="drawn"),
-        "text": items.texts([f"A cup {'far ' * row}to the left of a book." for row in range(count)], of="captions"),
-    }
-    return RatedPairs(
-        names=tuple(f"source/{row}" for row in range(count)),
-        first=first,
-        second=others[second],
-        expected=np.full(count, 8),
-        types=np.full(count, "transformed"),
-        sources=np.full(count, "source"),
-        templates=np.arange(count) % 5,
-        condition=condition,
-        transformations=("position",) if second == "text" else ("rotate",),
-    )
-
-
 def test_an_answer_that_is_cut_off_is_told_from_one_that_ends(checkpoint):
     loaded = judge(checkpoint)
-    one = replace(conditions.questions(pairs(1))[0], longest=None)
+    one = replace(conditions.questions(rated(1))[0], longest=None)
     inputs = loaded._inputs([one])
     unused = loaded._processor.tokenizer.pad_token_id
     loaded._generation.eos_token_id = unused
@@ -367,18 +190,19 @@ def test_each_question_has_its_own_room(checkpoint):
     first, second, third = questions(3)
     asked = [replace(first, longest=2), replace(second, longest=9), third]
     loaded = judge(checkpoint, max_tokens=None)
-    expected = [
-        direct(checkpoint, question, max_tokens=limit)[0] for question, limit in zip(asked, (2, 9, 32), strict=True)
-    ]
-    assert [reply.text for reply in loaded.reply(asked)] == expected
-    same = [replace(first, longest=2), replace(first, longest=9)]  # of one length, so that nothing is padded
+
+    def texts(judge: vlm.LocalJudge) -> list[str]:
+        return [reply.text for reply in judge.reply(asked)]
+
+    def expected(*limits: int) -> list[str]:
+        return [direct(checkpoint, one, max_tokens=limit)[0] for one, limit in zip(asked, limits, strict=True)]
+
+    assert texts(loaded) == expected(2, 9, 32)
+    same = [replace(first, longest=1), replace(first, longest=9)]  # of one length, so that nothing is padded
     together = loaded._answers(same, loaded._inputs(same))
-    assert [reply.text for reply in together] == [direct(checkpoint, first, max_tokens=limit)[0] for limit in (2, 9)]
-    assert (together[0].finish, together[0].output_tokens) == ("length", 2)
-    fixed = judge(checkpoint, max_tokens=4)
-    assert [reply.text for reply in fixed.reply(asked)] == [
-        direct(checkpoint, question, max_tokens=4)[0] for question in asked
-    ]
+    assert [reply.text for reply in together] == [direct(checkpoint, first, max_tokens=limit)[0] for limit in (1, 9)]
+    assert (together[0].finish, together[0].output_tokens) == ("length", 1)
+    assert texts(judge(checkpoint, max_tokens=4)) == expected(4, 4, 4)
 
 
 def test_the_device_running_out_of_memory_halves_the_batch(checkpoint):
@@ -409,7 +233,7 @@ def test_a_damaged_image_is_named(checkpoint):
 
 def test_what_needs_code_of_its_own_goes_through_the_endpoint(tmp_path):
     """InternVL2.5 and Phi-3.5-vision have architectures that the library does not know."""
-    folder = written("qwen2_vl", tmp_path / "own")
+    folder = qwen2_vl(tmp_path)
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "model_type": "internvl_chat"}))
     with pytest.raises(CannotDo, match="adapter endpoint"):
@@ -419,7 +243,7 @@ def test_what_needs_code_of_its_own_goes_through_the_endpoint(tmp_path):
 
 
 def test_without_a_chat_template_nothing_is_asked(tmp_path):
-    folder = written("llava_onevision", tmp_path / "own")
+    folder = llava_onevision(tmp_path)
     (folder / "chat_template.jinja").unlink()
     with pytest.raises(CannotDo, match="chat template"):
         judge(folder)

@@ -111,9 +111,11 @@ def test_lpips_is_the_package_call(tmp_path):
     check_tensors(model, tensors[0][0], tensors[1][0], package, normalize=True)
 
 
-def test_lpips_without_its_backbone_says_what_to_fetch(cache):
-    with pytest.raises(NotHere, match="alexnet"):
-        perceptual.load_lpips(row(), CPU, None)
+def test_what_to_fetch_is_said_and_nothing_comes_into_the_working_folder(cache):
+    for load, name in ((perceptual.load_lpips, "alexnet"), (perceptual.load_dreamsim, "dreamsim_ensemble")):
+        with pytest.raises(NotHere, match=name):
+            load(row(), CPU, None)
+    assert not (Path.cwd() / "models").exists()
     cache.mkdir(parents=True)
     (cache / "alexnet-owt-7be5be79.pth").write_bytes(b"not what was published")
     with pytest.raises(BadInput, match="begin with 7be5be79"):
@@ -222,9 +224,3 @@ def test_dreamsim_is_the_package_call(kind, tmp_path, small_transformers, monkey
         if isinstance(getattr(tower, "proj", None), torch.Tensor):  # the package's is no buffer
             tower.proj = tower.proj.double()
     check_tensors(double, show(first[0]), show(second[0]), package)
-
-
-def test_dreamsim_never_fetches_into_the_working_folder(cache):
-    with pytest.raises(NotHere, match="dreamsim_ensemble"):
-        perceptual.load_dreamsim(row(), CPU, None)
-    assert not [path for path in Path.cwd().iterdir() if path.name == "models"]

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import open_clip
 import torch
-import transformers
 from mteb.models.abs_encoder import AbsEncoder
 from mteb.models.model_meta import ModelMeta
 from PIL import Image
@@ -106,13 +104,6 @@ def small_open_clip(*, vocabulary: int = 49408) -> torch.nn.Module:
     return model.eval()
 
 
-def transform_of(model: torch.nn.Module) -> Any:
-    """The library's own transform."""
-    from open_clip.transform import PreprocessCfg, image_transform_v2
-
-    return image_transform_v2(PreprocessCfg(**open_clip.get_model_preprocess_cfg(model)), is_train=False)
-
-
 class Recording(AbsEncoder):
     """As mteb's own encoders are written: it asks the data set for its columns, and takes batch after batch."""
 
@@ -132,20 +123,3 @@ class Recording(AbsEncoder):
             if "text" in inputs.dataset.features:
                 vectors += [of_text(text) for text in batch["text"]]
         return torch.from_numpy(np.stack(vectors))
-
-
-def small_bert(folder: Path) -> Path:
-    """A BERT of one layer with its tokenizer."""
-    checkpoints.bert_tokens(folder)
-    config = transformers.BertConfig(
-        vocab_size=80,
-        hidden_size=24,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=40,
-    )
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(3)
-        transformers.BertModel(config).save_pretrained(folder)
-    return folder

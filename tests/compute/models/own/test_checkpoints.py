@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +19,10 @@ import torch
 from compute.models import identity, load
 from compute.models.own import checkpoints as own
 from compute.models.own.own_model import ModelSource
-from compute.types import BadInput, LikenessError, NotHere
-from tests.compute.models import checkpoints
+from compute.types import BadInput, LikenessError, Model, NotHere
+from tests.compute.models import checkpoints, model_hub
 from tests.compute.models.checkpoints import COMMIT, CPU, LONG, TEXTS, images, in_hub_cache
+from tests.leaderboard.hub import point_at
 
 
 def embedded(row: Any, modality: str, items: list) -> np.ndarray:
@@ -38,10 +42,14 @@ def by_peft(folder: Path, lora: Path) -> dict[str, np.ndarray]:
     return {"image": seen.pooler_output.numpy(), "text": read.pooler_output.numpy()}
 
 
-def by_sentence_transformers(folder: Path) -> np.ndarray:
+def same_as_sentence_transformers(folder: Path) -> Model:
+    """The model in the folder, whose vectors are the library's."""
     from sentence_transformers import SentenceTransformer
 
-    return SentenceTransformer(str(folder), device="cpu").encode([*TEXTS, LONG])
+    row, wanted = own.from_folder(folder).row, SentenceTransformer(str(folder), device="cpu").encode([*TEXTS, LONG])
+    np.testing.assert_allclose(embedded(row, "text", [*TEXTS, LONG]), wanted, atol=1e-5)
+    assert row.embed_dim == wanted.shape[1] and np.std(wanted, axis=0).max() > 1e-3
+    return row
 
 
 def sentences(folder: Path, *, pooling: Any = "mean", dense: bool = False, **settings: Any) -> Path:
@@ -62,9 +70,9 @@ MAKERS: dict[str, tuple[Any, tuple]] = {  # the folder; adapter, dimensions, sid
     "open_clip": (checkpoints.open_clip, ("open_clip", 24, 32, "")),
     "clip": (checkpoints.clip, ("clip", 24, 32, "clip")),
     "siglip": (checkpoints.siglip, ("siglip", 32, 32, "siglip")),
-    "dinov2": (lambda folder: checkpoints.vision(folder, "dinov2"), ("vision", 32, 32, "dinov2")),
-    "bert": (lambda folder: checkpoints.text(folder, "bert"), ("bert", 32, None, "bert")),
-    "timm": (lambda folder: checkpoints.timm_folder(folder, img_size=32), ("timm", 192, 32, "")),
+    "dinov2": (partial(checkpoints.vision, kind="dinov2"), ("vision", 32, 32, "dinov2")),
+    "bert": (partial(checkpoints.text, kind="bert"), ("bert", 32, None, "bert")),
+    "timm": (partial(checkpoints.timm_folder, img_size=32), ("timm", 192, 32, "")),
     "sentence_transformer": (sentences, ("sentence_transformer", 32, None, "bert")),
 }
 
@@ -107,10 +115,7 @@ SENTENCES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("kind", list(SENTENCES))
 def test_sentence_transformers_with_other_modules_give_the_librarys_vectors(kind, tmp_path):
-    folder = sentences(tmp_path / "model", **SENTENCES[kind])
-    row, wanted = own.from_folder(folder).row, by_sentence_transformers(folder)
-    np.testing.assert_allclose(embedded(row, "text", [*TEXTS, LONG]), wanted, atol=1e-5)
-    assert row.embed_dim == wanted.shape[1] and np.std(wanted, axis=0).max() > 1e-3
+    same_as_sentence_transformers(sentences(tmp_path / "model", **SENTENCES[kind]))
 
 
 def test_earlier_layouts_of_sentence_transformers_are_read_and_code_is_not(tmp_path):
@@ -129,10 +134,8 @@ def test_earlier_layouts_of_sentence_transformers_are_read_and_code_is_not(tmp_p
     (inner / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 9, "do_lower_case": True}))
     old = {"word_embedding_dimension": 32, "pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
     (folder / "1_Pooling" / "config.json").write_text(json.dumps(old))
-    row = own.from_folder(folder).row
-    encoder = load(row, hardware=CPU)
-    assert encoder.settings["max_tokens"] == 9
-    np.testing.assert_allclose(embedded(row, "text", [*TEXTS, LONG]), by_sentence_transformers(folder), atol=1e-5)
+    row = same_as_sentence_transformers(folder)
+    assert load(row, hardware=CPU).settings["max_tokens"] == 9
     (folder / "1_Pooling" / "config.json").write_text(json.dumps({**old, "pooling_mode_mean_tokens": True}))
     assert own.from_folder(folder).row.revision != row.revision  # what is pooled decides the numbers
     (folder / "mine.py").write_text("raise SystemExit('code of the checkpoint')")
@@ -218,22 +221,44 @@ def test_name_family_and_options_are_the_users(tmp_path):
             own.from_folder(folder, **refused)
 
 
-@pytest.mark.parametrize(
-    ("content", "error", "word"),
-    [
-        ({"model_type": "dinov7"}, BadInput, "nearest: vision"),
-        ({"model_type": "mine", "auto_map": {"AutoModel": "modeling.Mine"}}, BadInput, "never run"),
-        ({"model_type": "qwen2_vl", "vision_config": {}}, BadInput, "--family vlm"),
-        ({"model_type": "bert"}, NotHere, "tokenizer.json"),
-        ([], BadInput, "config.json"),
-        (None, BadInput, "modules.json"),
-    ],
-)
-def test_what_cannot_be_told_is_said_in_one_line(content, error, word, tmp_path):
-    if content is not None:
-        (tmp_path / "config.json").write_text(json.dumps(content))
+def config(content: Any) -> Callable[[Path], Path]:
+    """A folder that says so, with nothing else in it."""
+
+    def made(folder: Path) -> Path:
+        folder.mkdir()
+        (folder / "config.json").write_text(json.dumps(content))
+        return folder
+
+    return made
+
+
+def damaged(folder: Path, *, header: int = 0) -> Path:
+    """Weights that end in their middle, or that state a header of so many bytes."""
+    (file,) = checkpoints.vision(folder, "dinov2").glob("*.safetensors")
+    file.write_bytes(header.to_bytes(8, "little") + b"{" if header else file.read_bytes()[:40])
+    os.truncate(file, file.stat().st_size + header)
+    return folder
+
+
+REFUSED: dict[str, tuple[Callable[[Path], Path], type[LikenessError], str]] = {
+    "a mistyped kind": (config({"model_type": "dinov7"}), BadInput, "nearest: vision"),
+    "code": (config({"model_type": "mine", "auto_map": {"AutoModel": "modeling.Mine"}}), BadInput, "never run"),
+    "a judge": (config({"model_type": "qwen2_vl", "vision_config": {}}), BadInput, "--family vlm"),
+    "no tokenizer": (config({"model_type": "bert"}), NotHere, "tokenizer.json"),
+    "another JSON": (config([]), BadInput, "config.json"),
+    "nothing": (lambda folder: folder.parent, BadInput, "modules.json"),
+    "no folder": (lambda folder: folder, NotHere, "missing"),
+    "no configuration": (partial(checkpoints.open_clip, config=False), BadInput, "architecture="),
+    "cut weights": (damaged, BadInput, "safetensors"),
+    "a header beyond what is read": (partial(damaged, header=89 << 20), BadInput, "header"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cannot_be_told_is_said_in_one_line(what, tmp_path):
+    make, error, word = REFUSED[what]
     with pytest.raises(error, match=word) as caught:
-        own.from_folder(tmp_path)
+        own.from_folder(make(tmp_path / "missing"))
     assert "\n" not in str(caught.value)
 
 
@@ -253,7 +278,7 @@ def test_what_cannot_be_told_is_said_in_one_line(content, error, word, tmp_path)
 def test_a_network_that_its_weights_cannot_fill_is_not_built(kind, path, stated, tmp_path, monkeypatch):
     folder = MAKERS[kind][0](tmp_path / "model")
     row = own.from_folder(folder).row
-    (file,) = folder.glob("open_clip_config.json") if kind == "open_clip" else folder.glob("config.json")
+    file = folder / ("open_clip_config.json" if kind == "open_clip" else "config.json")
     config = inner = json.loads(file.read_text())
     for name in path[:-1]:
         inner = inner.setdefault(name, {})
@@ -271,28 +296,6 @@ def test_a_network_that_its_weights_cannot_fill_is_not_built(kind, path, stated,
             own._checkpoint(
                 replace(row, weights="org/x"), own._listed(folder, "x"), ModelSource(kind="hub", name="x"), "", {}, True
             )
-
-
-def test_a_header_beyond_what_is_read_is_not_read(tmp_path):
-    folder = checkpoints.clip(tmp_path / "model")
-    size = 89 << 20
-    with open(folder / "model.safetensors", "wb") as handle:
-        handle.write(size.to_bytes(8, "little") + b"{")
-        handle.truncate(8 + size)
-    with pytest.raises(BadInput, match="header"):
-        own.from_folder(folder)
-
-
-def test_folders_without_a_configuration_and_cut_files_are_named(tmp_path):
-    with pytest.raises(NotHere, match="missing"):
-        own.from_folder(tmp_path / "missing")
-    with pytest.raises(BadInput, match="architecture="):
-        own.from_folder(checkpoints.open_clip(tmp_path / "bare", config=False))
-    folder = checkpoints.vision(tmp_path / "model", "dinov2")
-    (file,) = folder.glob("*.safetensors")
-    file.write_bytes(file.read_bytes()[:40])
-    with pytest.raises(BadInput, match="safetensors"):
-        own.from_folder(folder)
 
 
 def test_a_model_of_the_hub_is_pinned_to_the_commit_that_its_branch_stands_for(tmp_path, monkeypatch):
@@ -316,18 +319,11 @@ def test_a_model_of_the_hub_is_pinned_to_the_commit_that_its_branch_stands_for(t
 
 
 def test_configurations_are_fetched_and_weights_are_not(tmp_path, monkeypatch):
-    import huggingface_hub
-
-    folder, fetched = checkpoints.vision(tmp_path / "model", "dinov2"), {}
-    (folder / "model.safetensors").unlink()
-
-    def snapshot_download(repository: str, *, revision: str | None, allow_patterns: list[str]) -> str:
-        fetched.update(repository=repository, revision=revision, patterns=allow_patterns)
-        return str(shutil.copytree(folder, tmp_path / "cache" / COMMIT))
-
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
-    made = own.from_hub("hub:org/name@main")
-    assert (fetched["repository"], fetched["revision"]) == ("org/name", "main")
-    assert not any("safetensors" in pattern or "bin" in pattern for pattern in fetched["patterns"])
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
+    with model_hub.serving() as hub:
+        point_at(hub, monkeypatch)
+        hub.publish("org/name", checkpoints.vision(tmp_path / "model", "dinov2"), commit=COMMIT)
+        made = own.from_hub("hub:org/name@main")
     assert (made.row.revision, made.row.adapter, made.row.parameters_m) == (COMMIT, "vision", None)
+    asked = "".join(hub.asked)
+    assert "config.json" in asked and "safetensors" not in asked

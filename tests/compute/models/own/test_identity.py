@@ -42,46 +42,63 @@ def changed(change) -> Scaled:
     return model
 
 
+def newer(size: int) -> v2.Compose:
+    dtype = v2.ToDtype(torch.float32, scale=True)
+    return v2.Compose([v2.Resize((size, SIDE)), v2.CenterCrop(SIDE), v2.ToImage(), dtype])
+
+
+LARGER = transforms.Compose([transforms.Resize((32, 32)), transforms.ToTensor()])
+PLAIN = {"preprocess": pixels, "version": "1"}
+ANOTHER = {
+    "weight": (lambda model: model.project.weight[2, 3].add_(1e-6), {}),
+    "weight beside a version": (lambda model: model.project.weight[0, 0].add_(1), PLAIN),
+    "buffer": (lambda model: model.mean[0].add_(1), {}),
+    "setting": (lambda model: setattr(model, "scale", 2.0), {}),
+    "dtype": (lambda model: model.double(), {}),
+    "layer": (lambda model: setattr(model, "more", torch.nn.Linear(1, 1)), {}),
+}
+
+
+@pytest.mark.parametrize("what", ANOTHER)
+def test_one_change_is_another_model(what):
+    change, given = ANOTHER[what]
+    assert digest(changed(change), **given) != digest(Scaled(), **given)
+
+
 @pytest.mark.parametrize(
-    "change",
+    ("of", "first", "second"),
     [
-        lambda model: model.project.weight[2, 3].add_(1e-6),
-        lambda model: model.mean[0].add_(1),
-        lambda model: setattr(model, "scale", 2.0),
-        lambda model: model.double(),
-        lambda model: setattr(model, "more", torch.nn.Linear(1, 1)),
+        (lambda eps: digest(torch.nn.Sequential(Flat(), torch.nn.LayerNorm(6, eps, False))), 1e-5, 0.1),
+        (lambda size: digest(Flat(), preprocess=compose(size)), SIDE, SIDE + 1),
+        (lambda size: digest(Flat(), preprocess=newer(size)), 8, 9),
+        (lambda given: digest(small_open_clip(), preprocess=given, version="1"), None, LARGER),
     ],
-    ids=["weight", "buffer", "setting", "dtype", "layer"],
+    ids=["a package's setting", "preprocessing", "newer preprocessing", "preprocessing beside a version"],
 )
-def test_one_change_is_another_model(change):
-    assert digest(changed(change)) != digest(Scaled())
+def test_settings_and_preprocessing_count_by_what_they_do(of, first, second):
+    assert of(first) == of(first) != of(second)
+
+
+def test_a_class_of_ones_own_counts_by_its_code():
+    class First(Flat):
+        def forward(self, batch):
+            return super().forward(batch) * 2
+
+    first = digest(First())
+
+    class First(Flat):
+        def forward(self, batch):
+            return super().forward(batch) * 3
+
+    assert digest(First()) != first
 
 
 def test_the_same_weights_are_the_same_model_whatever_it_is_called():
     assert digest(Scaled()) == digest(changed(lambda model: model.requires_grad_(False)), name="other")
     first, second = small_open_clip(), copy.deepcopy(small_open_clip())
     assert digest(first, preprocess=None) == digest(second, preprocess=None)
-
-
-def test_preprocessing_counts_by_what_it_does():
-    model = Flat()
-    assert digest(model) == digest(model, preprocess=compose()) != digest(model, preprocess=compose(SIDE + 1))
-    dtype = v2.ToDtype(torch.float32, scale=True)
-    first, second = (v2.Compose([v2.Resize((size, SIDE)), v2.CenterCrop(SIDE), v2.ToImage(), dtype]) for size in (8, 9))
-    assert digest(model, preprocess=first) != digest(model, preprocess=second)
-
-
-def test_plain_settings_of_a_packages_parts_and_its_version_count():
-    digests = {digest(torch.nn.Sequential(Flat(), torch.nn.LayerNorm(6, eps, False))) for eps in (1e-5, 1e-5, 0.1)}
-    assert len(digests) == 2
     own = wrapped(Flat(), preprocess=compose())
     assert "torchvision" in own.identity(own.row, hardware=None)["packages"]
-
-
-def test_settings_count_beside_a_version():
-    given = transforms.Compose([transforms.Resize((32, 32)), transforms.ToTensor()])
-    first, second = (digest(small_open_clip(), preprocess=each, version="1") for each in (None, given))
-    assert first != second
 
 
 def test_how_a_tokenizer_was_used_before_does_not_count(tmp_path):
@@ -163,25 +180,6 @@ def test_what_nothing_identifies_needs_a_version(model, given, tmp_path, monkeyp
         digest(model, **given)
     assert digest(model, **given, version="1") == digest(model, **given, version="1")
     assert digest(model, **given, version="1") != digest(model, **given, version="2")
-
-
-def test_weights_count_beside_a_version():
-    other = changed(lambda model: model.project.weight[0, 0].add_(1))
-    assert digest(Scaled(), preprocess=pixels, version="1") != digest(other, preprocess=pixels, version="1")
-
-
-def test_a_class_of_ones_own_counts_by_its_code():
-    class First(Flat):
-        def forward(self, batch):
-            return super().forward(batch) * 2
-
-    first = digest(First())
-
-    class First(Flat):
-        def forward(self, batch):
-            return super().forward(batch) * 3
-
-    assert digest(First()) != first
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.int8, torch.bool, torch.complex64])

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import base64
-import io
 
 import pytest
-from PIL import Image
 
-from compute.content.items import content_key
-from compute.content.messages import Picture, Question
+from compute.content.messages import Question
 from compute.models.judges import answer_log
-from compute.types import BadInput, NotHere
+from compute.types import BadInput
+from tests.compute.content.pictures import picture
+from tests.compute.features.standin import file
 from tests.compute.models.own.small_objects import CPU, versioned, wrapped
 
 
@@ -20,15 +19,11 @@ def log(tmp_path, monkeypatch):
     monkeypatch.setenv(answer_log.VARIABLE, str(tmp_path / "answers"))
 
 
-def png() -> bytes:
-    stream = io.BytesIO()
-    Image.new("RGB", (9, 7), (90, 20, 30)).save(stream, "PNG")
-    return stream.getvalue()
+PNG = file(90)
 
 
 def question(text: str) -> Question:
-    picture = Picture(key=content_key(png()), read=png)
-    return Question(item=text, parts=("Look: ", picture, text))
+    return Question(item=text, parts=("Look: ", picture(PNG), text))
 
 
 def asked(messages) -> str:
@@ -51,7 +46,7 @@ def test_messages_have_the_chat_apis_form_and_each_is_asked_once_a_version():
     assert message["role"] == "user"
     assert (first, last) == ({"type": "text", "text": "Look: "}, {"type": "text", "text": "near"})
     head, _, data = image["image_url"]["url"].partition(",")
-    assert head == "data:image/png;base64" and base64.b64decode(data) == png()
+    assert head == "data:image/png;base64" and base64.b64decode(data) == PNG
     assert (own.row.key, own.row.kind, own.row.abilities) == ("own/my-judge-2", "mllm", ("choose",))
     known = own.identity(own.row, hardware=CPU)
     assert (known["device"], known["dtype"]) == ("", "")
@@ -75,17 +70,6 @@ def test_a_failure_is_that_questions_alone():
     replies = own.load(own.row, hardware=CPU).reply([question(text) for text in ("good", "bad", "better")])
     assert [reply.text for reply in replies] == ["A", "", "A"]
     assert "TimeoutError" in replies[1].error
-
-
-def test_many_failures_in_a_row_stop_the_run():
-    def ask(messages):
-        if "photograph" in asked(messages):
-            return "yes"
-        raise ConnectionError("refused")
-
-    own = versioned(ask)
-    with pytest.raises(NotHere, match=str(answer_log.IN_A_ROW)):
-        own.load(own.row, hardware=CPU).reply([question(str(at)) for at in range(100)])
 
 
 @pytest.mark.parametrize(

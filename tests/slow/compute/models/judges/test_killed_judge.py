@@ -11,11 +11,11 @@ import time
 from pathlib import Path
 
 from compute.paths import ROOT
-from tests.compute.models.pair_server import running
+from tests.compute.models.chat_server import running
 
 RUN = """
 import sys
-from tests.compute.models.judges.test_pairs import Drawn, Subject, rated
+from tests.compute.models.judges.test_pairs import Subject, rated
 from compute.models.adapter import Hardware
 from compute.models.judges.endpoint import load
 from compute.procedures import judging
@@ -23,7 +23,7 @@ from compute.types import Model
 
 row = Model(key="org/judge", title="Judge", kind="mllm", adapter="endpoint", weights="Org/Judge")
 made = judging.run(
-    Subject(judge=load(row, Hardware(device="cpu", dtype="float32"), None)), rated(100, drawn=Drawn()), {}
+    Subject(judge=load(row, Hardware(device="cpu", dtype="float32"), None)), rated(100), {}
 )
 print(made.settings["asked"], made.settings["invalid"] + made.settings["errors"])
 """
@@ -31,7 +31,7 @@ print(made.settings["asked"], made.settings["invalid"] + made.settings["errors"]
 
 def test_a_run_killed_with_32_requests_under_way_pays_nothing_twice(tmp_path):
     """SIGKILL; the server's own counts say what was asked. 100 pairs are 200 questions."""
-    with running("--delay", "0.3") as server:
+    with running(delay=0.3) as server:
         environment = os.environ | {
             "LIKENESS_ENDPOINT": server.url,
             "LIKENESS_ENDPOINT_CONCURRENCY": "32",
