@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,11 @@ from tests.compute.tasks import drawn_generators as drawn
 
 def likeness(*words: object) -> Result:
     return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def command(start: str) -> Callable[..., Result]:
+    """The command that begins so: a function of the rest of its line, and of more words."""
+    return lambda line="", *words: likeness(*shlex.split(f"{start} {line}"), *words)
 
 
 def assert_refused(result: Result, error: type[LikenessError], *words: str) -> None:

@@ -59,13 +59,9 @@ class Theirs(AbsEncoder):
     def encode(self, inputs: Any, *, task_metadata: Any, hf_split: str, hf_subset: str, **rest: Any) -> Any:
         vectors = []
         for batch in inputs:
-            parts = []
-            if "image" in batch:
-                parts.append(np.stack([of_image(picture) for picture in batch["image"]]))
-            if "text" in batch:
-                self.texts |= set(batch["text"])
-                parts.append(np.stack([of_text(text) for text in batch["text"]]))
-            vectors.append(sum(parts))
+            self.texts |= set(batch.get("text", ()))
+            read = {"image": of_image, "text": of_text}
+            vectors.append(sum(np.stack([*map(read[name], batch[name])]) for name in read if name in batch))
         return np.concatenate(vectors)
 
 
@@ -85,7 +81,7 @@ class Ours:
         if column.modality == "image":
             return np.stack([of_image(Image.open(io.BytesIO(content))) for content in contents])
         self.texts |= set(contents)
-        return np.stack([of_text(text) for text in contents])
+        return np.stack([*map(of_text, contents)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,8 +108,7 @@ def compared(
     `aggregate_of`: the task that mteb itself runs where `name` only averages its subsets. `metrics`: ours beside the
     task's own. mteb reads the folder by the hub's library, told the folder in place of the repository.
     """
-    row = shipped().task(f"mieb/{name.lower()}")
-    root = folder / "data"
+    row, root = shipped().task(f"mieb/{name.lower()}"), folder / "data"
     place = hub_files.write(root / row.dataset, tables)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", folder / "cache")
     monkeypatch.setattr(datasets.Dataset, "map", _in_this_process(datasets.Dataset.map))
@@ -132,8 +127,7 @@ def compared(
     options = {option: values[0] for option, values in how.options.items()}
     evidence = {subset: how.run(our_model, part, options) for subset, part in data.items()}
     frames = {subset: part.items for subset, part in evidence.items()}
-    figures = scoring.scored(row, frames).rows
-    values = {(metric, subset): figure.value for metric, subset, figure in figures}
+    values = {(metric, subset): figure.value for metric, subset, figure in scoring.scored(row, frames).rows}
     for metric in metrics:
         values |= {(metric, subset): float(frame[metric].mean()) for subset, frame in frames.items()}
     return Compared(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
 from compute.catalog import Catalog
 from compute.content import items
@@ -23,76 +21,65 @@ from compute.metrics import METRICS
 from compute.models.adapter import Hardware
 from compute.procedures import choice, odd_one_out
 from compute.tasks.data import Choices, Data, OddOneOut
+from compute.tasks.mini.album import png
 from compute.tasks.source import Need
-from compute.types import Benchmark, Model, Suite, Task
+from compute.types import Benchmark, Model, NotHere, Suite, Task
 
 HARDWARE = Hardware(device="cpu", dtype="float32")
 BOTH = ("embed_image", "embed_text")
+EYE = Model(
+    key="small/eye",
+    title="Eye",
+    adapter="eye",
+    abilities=BOTH,
+    modalities=("image", "text"),
+    embed_dim=4,
+    weights="small/Eye",
+    revision="a" * 40,
+    parameters_m=2.0,
+)
 MODELS = (
-    Model(
-        key="small/eye",
-        title="Eye",
-        adapter="eye",
-        abilities=BOTH,
-        modalities=("image", "text"),
-        embed_dim=4,
-        weights="small/Eye",
-        revision="a" * 40,
-        parameters_m=2.0,
-    ),
-    Model(
-        key="small/dim",
-        title="Dim",
-        adapter="eye",
-        abilities=BOTH,
-        modalities=("image", "text"),
-        embed_dim=4,
-        options={"seed": 3},
-    ),
+    EYE,
+    replace(EYE, key="small/dim", title="Dim", weights="", revision="", parameters_m=None, options={"seed": 3}),
     Model(key="small/vision", title="Vision", adapter="eye", abilities=("embed_image",), modalities=("image",)),
     Model(
         key="small/gauge", title="Gauge", kind="metric", adapter="gauge", abilities=("compare",), modalities=("image",)
     ),
     Model(key="small/paper", title="Paper"),
 )
+NEAR = Task(
+    key="unisim/near",
+    title="near",
+    benchmark="unisim",
+    category="Img-2AFC",
+    dataset="made/near",
+    revision="b" * 40,
+    procedure="choice",
+    metrics=("accuracy",),
+    chance=0.5,
+    n_items=12,
+    modalities=("image",),
+    suites=("small",),
+)
 
 
-def _task(key: str, category: str, procedure: str, modalities: tuple[str, ...], chance: float = 0.5) -> Task:
-    return Task(
-        key=f"unisim/{key}",
-        title=key,
-        benchmark="unisim",
-        category=category,
-        dataset=f"made/{key}",
-        revision="b" * 40,
-        procedure=procedure,
-        metrics=("accuracy",),
-        chance=chance,
-        n_items=12,
-        modalities=modalities,
-        suites=("small",),
-    )
+def _task(name: str, category: str, **changes: Any) -> Task:
+    return replace(NEAR, key=f"unisim/{name}", title=name, category=category, dataset=f"made/{name}", **changes)
 
 
 TASKS = (
-    _task("near", "Img-2AFC", "choice", ("image",)),
-    _task("said", "Text-2AFC", "choice", ("image", "text")),
-    _task("fine", "IQA", "choice", ("image",)),
-    _task("sharp", "IQA", "choice", ("image",)),
-    _task("odd", "OOO", "odd_one_out", ("image",), 1 / 3),
+    NEAR,
+    _task("said", "Text-2AFC", modalities=("image", "text")),
+    _task("fine", "IQA"),
+    _task("sharp", "IQA"),
+    _task("odd", "OOO", procedure="odd_one_out", chance=1 / 3),
+)
+SMALL = Suite(
+    key="small", title="Small", benchmark="unisim", aggregate="task-mean", description="", baselines=("small/dim",)
 )
 CATALOG = Catalog(
     benchmarks=(Benchmark(key="unisim", title="U", paper="", url="", description="", bibtex=""),),
-    suites=(
-        Suite(
-            key="small",
-            title="Small",
-            benchmark="unisim",
-            aggregate="task-mean",
-            description="",
-            baselines=("small/dim",),
-        ),
-    ),
+    suites=(SMALL,),
     tasks=TASKS,
     metrics=METRICS,
     models=MODELS,
@@ -102,9 +89,7 @@ CATALOG = Catalog(
 
 
 def square(colour: Sequence[float]) -> bytes:
-    held = io.BytesIO()
-    Image.new("RGB", (8, 8), tuple(int(min(255, max(0, one))) for one in colour)).save(held, "PNG")
-    return held.getvalue()
+    return png(np.full((8, 8, 3), np.clip(colour, 0, 255), np.uint8))
 
 
 def data(task: Task) -> Data:
@@ -209,8 +194,6 @@ class World:
         return {"default": found}
 
     def _model(self, row: Model, *, hardware: Hardware) -> Eye:
-        from compute.types import NotHere
-
         self.loaded += 1
         if self.missing:
             raise NotHere(self.missing)

@@ -25,18 +25,12 @@ def keep(
     mark: str = "a",
     value: float = 0.5,
     count: int = 3,
-    metric: str = "accuracy",
     **changes: object,
 ) -> run_folders.StoredRun:
     """One run folder with `count` items."""
-    given = {
-        "origin": "computed",
-        "settings": {"variant": changes.pop("variant", "")},
-        "fingerprint": mark,
-        "started": "2026-01-01T00:00:00+00:00",
-        **changes,
-    }
-    run = Run(id=f"computed/{model}/{task}/{mark}", model=model, task=task, **given)
+    given = {"settings": {"variant": changes.pop("variant", "")}, "started": "2026-01-01T00:00:00+00:00", **changes}
+    key = f"computed/{model}/{task}/{mark}"
+    run = Run(id=key, model=model, task=task, origin="computed", fingerprint=mark, **given)
     items = pd.DataFrame(
         {
             "item": [f"item {row}" for row in range(count)],
@@ -47,12 +41,8 @@ def keep(
             "detail": [{"images": [f"{row:032x}"]} for row in range(count)],
         }
     )
-    return run_folders.write(
-        root,
-        run=run,
-        items=run_folders.table({"default": items}),
-        scores=[Score(run=run.id, subset="default", metric=metric, value=value, n=count, stderr=0.1)],
-    )
+    score = Score(run=key, subset="default", metric="accuracy", value=value, n=count, stderr=0.1)
+    return run_folders.write(root, run=run, items=run_folders.table({"default": items}), scores=[score])
 
 
 @pytest.fixture

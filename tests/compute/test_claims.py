@@ -1,4 +1,4 @@
-"""The papers' claims: how many verdicts there are, some worked by hand, and how a row becomes a claim."""
+"""The papers' claims: some worked by hand, and how a row becomes a claim. The freeze has all verdicts."""
 
 from __future__ import annotations
 
@@ -12,15 +12,7 @@ from compute import claims, paths
 from compute.claims import PAPERS, all_claims, decimals, judge, printed_tables, read_paper, rho_slack, shown
 from compute.metrics.agreement import squared_correlation
 from compute.metrics.judge import evenness
-from compute.types import SEVERITIES, VERDICTS, BadInput
-
-# In the order of VERDICTS: conflict, tables differ, not significant, rounding, cannot be recomputed, reproduces.
-COUNTS = {
-    "UniSim-Bench": (35, 0, 5, 13, 16, 667),
-    "PairBench": (10, 0, 1, 7, 56, 26),
-    "MIEB": (25, 3, 0, 43, 44, 861),
-    "cFreD": (17, 0, 0, 4, 17, 56),
-}
+from compute.types import SEVERITIES, BadInput
 
 
 @pytest.fixture(scope="module")
@@ -36,12 +28,6 @@ def tables():
         yield opened
 
 
-def test_verdicts_of_every_paper(listed):
-    counts = Counter((claim.paper, claim.verdict) for claim in listed)
-    assert len(listed) == sum(map(sum, COUNTS.values())) == 1906
-    assert {paper: tuple(counts[paper, name] for name in VERDICTS) for paper in COUNTS} == COUNTS
-
-
 def test_every_text_is_whole_and_every_headline_says_why_it_matters(listed):
     for claim in listed:
         assert claim.claim and claim.where and claim.severity in SEVERITIES
@@ -49,7 +35,7 @@ def test_every_text_is_whole_and_every_headline_says_why_it_matters(listed):
         assert not {"nan", "None"} & set(claim.recomputed.split())
         assert claim.severity != "headline" or len(claim.why.split()) >= 6, claim.key
     headlines = Counter(claim.paper for claim in listed if claim.severity == "headline")
-    assert set(headlines) == set(COUNTS) and max(headlines.values()) < 30, "a headline is rare"
+    assert set(headlines) == {claim.paper for claim in listed} and max(headlines.values()) < 30, "a headline is rare"
 
 
 def test_keys_are_unique_and_a_note_is_on_a_claim_that_exists(listed):
@@ -93,45 +79,10 @@ def test_worked_by_hand(listed, key, printed, recomputed, verdict):
     assert claim.printed.startswith(printed) and claim.recomputed.endswith(recomputed) and claim.verdict == verdict
 
 
-def test_an_interval_moved_by_the_formula_does_not_count_as_reproduced(listed):
-    moved = [claim for claim in listed if "Moved one column right" in claim.note]
-    assert len(moved) == 11 and {claim.verdict for claim in moved} == {claims.CANNOT}
-    assert all(claim.printed and claim.recomputed for claim in moved)
-    lost = [(claim.claim, claim.printed) for claim in listed if claim.note.startswith("Lost:")]
-    assert lost == [
-        ("Qwen2-VL-7B, IMAGEREWARD, 95% interval", ""),
-        ("IR BLIP, AGIQA-3K (alignment), 95% interval", ""),
-    ]
-
-
-def test_correlations_that_run_the_wrong_way_are_named(listed):
-    wrong = [claim.claim for claim in listed if ", the wrong way." in claim.note]
-    metrics = ["CLIPScore", "MPS", "FID", "FD-DINOv2", "CLIPScore", "CMMD"]
-    assert [claim.removeprefix("ρ² of ").partition(" with ")[0] for claim in wrong] == metrics
-
-
 def test_public_files_that_are_not_here_leave_their_claim_open(monkeypatch, tmp_path):
     monkeypatch.setattr(paths, "IMPORTED", tmp_path)
     (claim,) = (claim for claim in all_claims() if claim.key == "mieb-public-files")
     assert (claim.verdict, claim.recomputed) == (claims.CANNOT, "") and "not here" in claim.note
-
-
-def test_the_averages_have_as_many_parts_as_their_headings_say(tables):
-    def counts(source: str, group: str | None) -> dict[str, int]:
-        rule = """SELECT average, count(*) FROM parts WHERE source = ? AND "of" <> source
-                  AND "group" IS NOT DISTINCT FROM ? GROUP BY average"""
-        return dict(tables.execute(rule, [source, group]).fetchall())
-
-    found = counts("mieb-table-22", None)
-    assert len(found) == 9 and all(f"({count})" in heading for heading, count in found.items())
-    few = {"Clus.": 5, "Cmp.": 7, "VC.": 6, "Doc.": 10, "vSTS (en)": 7, "ZS.": 23, "LP.": 22}
-    assert counts("mieb-table-2", "MIEB Full (130 tasks)") == few
-    lite = {"Clus.": 2, "Cmp.": 6, "VC.": 5, "Doc.": 6, "vSTS (en)": 2, "ZS.": 7, "LP.": 8}
-    assert counts("mieb-table-2", "MIEB-lite (51 tasks)") == lite
-    assert tables.execute("SELECT whole_mean(x), whole_mean(y) FROM (VALUES (1, 1), (3, NULL)) t(x, y)").fetchone() == (
-        2,
-        None,
-    )
 
 
 @pytest.mark.parametrize(

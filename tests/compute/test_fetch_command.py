@@ -7,13 +7,19 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 from compute.catalog import shipped
 from tests.compute.models import model_hub
+from tests.compute.tasks.files import put
 
 KEY = "laion/clip-vit-b-32-laion2b-s34b-b79k"
 ROW = next(row for row in shipped().models if row.key == KEY)
 WEIGHTS = "open_clip_model.safetensors"
+
+
+def published(folder: Path) -> Path:
+    return put(folder / "published", {WEIGHTS: "0" * 1_000_000})
 
 
 def started(*options: str, **place: str) -> subprocess.Popen:
@@ -35,11 +41,8 @@ def test_it_fetches_nothing_without_a_network(tmp_path):
 
 
 def test_it_says_how_far_it_is_and_refuses_what_is_larger_than_the_memory(tmp_path):
-    folder = tmp_path / "published"
-    folder.mkdir()
-    (folder / WEIGHTS).write_bytes(b"0" * 1_000_000)
     with model_hub.serving() as hub:
-        repository = hub.publish(ROW.weights, folder, commit=ROW.revision)
+        repository = hub.publish(ROW.weights, published(tmp_path), commit=ROW.revision)
         place = {"HF_ENDPOINT": hub.address, "HF_HOME": str(tmp_path / "hub")}
         refused = ran("--models", KEY, "--room", "1200000", "--lines", **place)
         assert refused.stdout == "" and refused.stderr.endswith(
@@ -57,11 +60,8 @@ def test_it_says_how_far_it_is_and_refuses_what_is_larger_than_the_memory(tmp_pa
 
 
 def test_of_a_download_that_is_ended_nothing_stays(tmp_path):
-    folder = tmp_path / "published"
-    folder.mkdir()
-    (folder / WEIGHTS).write_bytes(b"0" * 1_000_000)
     with model_hub.serving() as hub:
-        hub.publish(ROW.weights, folder, commit=ROW.revision)
+        hub.publish(ROW.weights, published(tmp_path), commit=ROW.revision)
         hub.held = threading.Event()
         process = started("--models", KEY, "--lines", HF_ENDPOINT=hub.address, HF_HOME=str(tmp_path / "hub"))
         assert process.stdout.readline() == "0 1000000\n"

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import json
-from functools import partial
+from pathlib import Path
 
 import pytest
 
 from compute.database import build, store
 from compute.engine.generators.store import SavedReference
 from compute.types import NotHere
-from tests.compute.commands import assert_refused, likeness, save_images, save_prompts
+from tests.compute.commands import assert_refused, command, save_images, save_prompts
 from tests.compute.tasks import drawn_generators as drawn
+from tests.compute.tasks.files import table
 
 COUNT = 24
-command = partial(likeness, "frechet")
+
+
+frechet = command("frechet")
+
+
+def sets(images: Path, results: Path, **generated: Path) -> str:
+    """The options of a comparison with the real images, by their prompts."""
+    named = " ".join(f"{name}={path}" for name, path in generated.items())
+    return f"--reference {images}/real --prompts {images}/prompts.csv --results {results} --generated {named}"
 
 
 @pytest.fixture(scope="module")
@@ -31,14 +40,10 @@ def images(tmp_path_factory):
 def made(images, tmp_path_factory):
     """Two generators and the reference as a third, rated by people."""
     results = tmp_path_factory.mktemp("results")
-    rates = results.parent / "rates.csv"
-    rates.write_text("generator,rate,rank\nclean,61%,1\nswapped,20%,3\nreal,55%,2\n")
-    sets = ("clean", "swapped", "real")
-    return command(
-        *("--reference", images / "real", "--generated", *(f"{name}={images / name}" for name in sets)),
-        *("--prompts", images / "prompts.csv", "--backbones", "tiny", "--human", rates),
-        *("--format", "json", "--results", results, "--save-reference", results / "Mine.npz"),
-    ), results
+    rates = table(results.parent / "rates.csv", "generator,rate,rank|clean,61%,1|swapped,20%,3|real,55%,2")
+    generated = {name: images / name for name in ("clean", "swapped", "real")}
+    more = f"--backbones tiny --human {rates} --format json --save-reference {results}/Mine.npz"
+    return frechet(f"{sets(images, results, **generated)} {more}"), results
 
 
 def test_every_figure_of_every_generator_comes_in_one_table(made):
@@ -49,9 +54,9 @@ def test_every_figure_of_every_generator_comes_in_one_table(made):
     # Swapped prompts: the set of images is the same, so no distance of sets sees it, and cFreD does.
     assert value["fd", "clean"] == pytest.approx(value["fd", "swapped"], rel=1e-6)
     assert value["cfred", "swapped"] > 1.5 * value["cfred", "clean"] > 0
-    assert {row["backbone"] for row in figures if row["metric"] == "cfred"} == {"tiny|tiny"}
-    few = next(row for row in figures if row["metric"] == "cfred")["warnings"][0]
-    assert few.startswith("24 prompts are fewer than twice the 128 dimensions")
+    conditional = [row for row in figures if row["metric"] == "cfred"]
+    assert {row["backbone"] for row in conditional} == {"tiny|tiny"}
+    assert conditional[0]["warnings"][0].startswith("24 prompts are fewer than twice the 128 dimensions")
 
 
 def test_the_runs_are_a_suite_of_their_own_that_people_rank_never_among_published_rows(made, tmp_path):
@@ -68,7 +73,7 @@ def test_the_runs_are_a_suite_of_their_own_that_people_rank_never_among_publishe
     assert set(own["benchmark"]) == {"own"} and set(own["origin"]) == {"computed"}
     assert set(own["model"]) == {"own/clean", "own/swapped", "own/real"} and {"cfred", "fd"} <= set(own["metric"])
     assert {"default", "tiny", "tiny|tiny"} == set(own["subset"])
-    assert not scores[scores["model"].str.startswith("own/") & (scores["suite"] != "generators-prompts")].size
+    assert len(own) == scores["model"].str.startswith("own/").sum()
     models, suites = (frames[name].set_index("key") for name in ("models", "suites"))
     assert models.loc["own/clean", ["kind", "title"]].tolist() == ["generator", "clean"]
     assert suites.loc["generators-prompts", "aggregate"] == "human"
@@ -78,20 +83,15 @@ def test_the_runs_are_a_suite_of_their_own_that_people_rank_never_among_publishe
 
 
 def test_the_reference_is_saved_with_what_made_it(made, images):
-    _, results = made
-    plain, paired = (SavedReference.read(results / f"{name}.npz") for name in ("mine-tiny", "mine-tiny-tiny"))
+    plain, paired = (SavedReference.read(made[1] / f"{name}.npz") for name in ("mine-tiny", "mine-tiny-tiny"))
     assert plain.n == COUNT and plain.images.backbone == "tiny" and plain.images.preprocessing["dtype"] == "float32"
-    assert paired.condition is not None and paired.condition.backbone == "tiny"
-    assert plain.source == str(images / "real")
+    assert paired.condition.backbone == "tiny" and plain.source == str(images / "real")
 
 
 def test_another_generator_joins_the_suite_and_no_image_is_encoded_twice(made, images):
     _, results = made
     shards = sorted((results / "features").rglob("*.safetensors"))
-    again = command(
-        *("--reference", images / "real", "--generated", f"copy={images / 'real'}"),
-        *("--prompts", images / "prompts.csv", "--backbones", "tiny", "--results", results, "--format", "csv"),
-    )
+    again = frechet(f"{sets(images, results, copy=images / 'real')} --backbones tiny --format csv")
     assert again.exit_code == 0, again.output
     assert sorted((results / "features").rglob("*.safetensors")) == shards
     assert "24 of 24 images are exact copies of reference images" in again.stderr
@@ -103,15 +103,7 @@ def test_another_generator_joins_the_suite_and_no_image_is_encoded_twice(made, i
 
 
 def test_missing_weights_are_named_at_once_with_the_way_without_a_network(images, tmp_path):
-    refused = command(
-        *("--reference", images / "real", "--generated", f"clean={images / 'clean'}"),
-        *("--prompts", images / "prompts.csv", "--results", tmp_path, "--offline"),
-    )
-    assert_refused(
-        refused,
-        NotHere,
-        "timm/vit_giant_patch14_dinov2.lvd142m, open_clip/convnext_base_w",
-        "likeness fetch --models",
-        "--backbones tiny runs anywhere",
-    )
+    refused = frechet(f"{sets(images, tmp_path, clean=images / 'clean')} --offline")
+    missing = "timm/vit_giant_patch14_dinov2.lvd142m, open_clip/convnext_base_w"
+    assert_refused(refused, NotHere, missing, "likeness fetch --models", "--backbones tiny runs anywhere")
     assert not (tmp_path / "features").exists()

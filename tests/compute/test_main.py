@@ -9,12 +9,12 @@ import sys
 
 import duckdb
 import pytest
-from PIL import Image
 
 from compute import paths
 from compute.catalog import shipped
 from compute.paths import ROOT
 from tests.compute.commands import error_line, likeness
+from tests.compute.tasks.files import put
 
 HEADING = "benchmark,model,task,metric,value"
 NEW = "benchmark,model,task,metric,value,model_title,model_kind,n"
@@ -25,12 +25,6 @@ def own_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(paths, "DATABASE", tmp_path / "likeness.duckdb")
     monkeypatch.setattr(paths, "IMPORTED", tmp_path / "shipped")  # none: builds are many
-
-
-def refused(arguments: list[str], *words: str) -> None:
-    """Exit code 1 and one line that holds the words."""
-    line = error_line(likeness(*arguments))
-    assert all(word in line for word in words), line
 
 
 def test_build_says_what_it_made(tmp_path):
@@ -65,34 +59,32 @@ def test_an_import_is_in_the_database_and_stays_there(tmp_path):
 def test_imports_stand_beside_one_another_until_one_is_to_replace_another(tmp_path):
     """Files of one name, other contents of one file, and a named collection; what two hold is the newer one's."""
 
-    def scores(folder: str, value: float, *options: str, model: str = "someone/new") -> str:
-        table = tmp_path / folder / "a.csv"
-        table.parent.mkdir(exist_ok=True)
-        table.write_text(f"{NEW}\nunisim,{model},unisim/nights,accuracy,{value},New model,encoder,1000\n")
-        return likeness("import", "scores", table, *options).output
+    folder = tmp_path / "results" / "imported"
 
-    def collections() -> set[str]:
-        return {path.name for path in (tmp_path / "results" / "imported").iterdir()}
+    def scores(place: str, value: float, *options: str, model: str = "new") -> str:
+        row = f"unisim,someone/{model},unisim/nights,accuracy,{value},New model,encoder,1000\n"
+        table = put(tmp_path, {f"{place}/a.csv": f"{NEW}\n{row}"}) / place / "a.csv"
+        return likeness("import", "scores", table, *options).output
 
     def shown() -> dict[str, float]:
         with duckdb.connect(str(tmp_path / "likeness.duckdb"), read_only=True) as database:
             rows = "SELECT model, value FROM scores JOIN runs ON run = id WHERE model LIKE 'someone/%' AND main"
             return dict(database.execute(rows).fetchall())
 
-    scores("one", 0.25, model="someone/other")
+    scores("one", 0.25, model="other")
     scores("two", 0.5)
-    assert shown() == {"someone/other": 0.25, "someone/new": 0.5} and len(collections()) == 2
-    before = collections()
-    assert "Replaced" not in scores("two", 0.5) and collections() == before
-    for path in tmp_path.glob("results/imported/*/collection.json"):  # imports of another day
+    assert shown() == {"someone/other": 0.25, "someone/new": 0.5}
+    before = set(folder.iterdir())
+    assert len(before) == 2 and "Replaced" not in scores("two", 0.5) and set(folder.iterdir()) == before
+    for path in folder.glob("*/collection.json"):  # imports of another day
         path.write_text(json.dumps({**json.loads(path.read_text()), "date": "2026-01-01T00:00:00+00:00"}))
     said = scores("two", 0.75)
-    assert len(collections()) == 3 and "--replace" in said and "1 runs of" in said
+    assert len([*folder.iterdir()]) == 3 and "--replace" in said and "1 runs of" in said
     assert shown() == {"someone/other": 0.25, "someone/new": 0.75}
     assert "Replaced" in scores("two", 0.125, "--replace")
-    assert len(collections()) == 2 and shown()["someone/new"] == 0.125
+    assert len([*folder.iterdir()]) == 2 and shown()["someone/new"] == 0.125
     scores("two", 0.125, "--name", "mine", "--replace")
-    assert "mine" in collections() and len(collections()) == 2
+    assert (folder / "mine").is_dir() and len([*folder.iterdir()]) == 2
     assert "--replace" in scores("two", 0.375, "--name", "mine") and shown()["someone/new"] == 0.125
 
 
@@ -101,7 +93,7 @@ def test_a_wrong_import_changes_nothing(tmp_path):
     row = f"{HEADING}\nunisim,dreamsim-ensemble,unisim/nights,accuracy,nan\n"
     for text, word in (("", "table.csv"), (row, "row 1")):
         table.write_text(text)
-        refused(["import", "scores", str(table)], word)
+        assert word in error_line(likeness("import", "scores", table))
     assert not (tmp_path / "results").exists() and not (tmp_path / "likeness.duckdb").exists()
 
 
@@ -109,14 +101,10 @@ def test_a_wrong_import_changes_nothing(tmp_path):
 def test_signs_that_a_terminal_lacks_are_replaced(tmp_path, encoding):
     """Names in other letters are data, and are stored as they are."""
     named = {"PYTHONIOENCODING": encoding} if encoding != "ascii" else {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    folder = tmp_path / "снимки"
-    for label in ("кот", "dog"):
-        (folder / label).mkdir(parents=True)
-        for at in range(2):
-            Image.new("RGB", (8, 8), (at, 0, len(label))).save(folder / label / f"{at}.png")
-    (tmp_path / "scores.csv").write_text("model,x ↓,y ↓\nмодель,1,1\nb,0,0\n", encoding="utf-8")
+    pictures = {f"снимки/{label}/{at}.png": 2 * at + (label == "dog") for label in ("кот", "dog") for at in range(2)}
+    put(tmp_path, {**pictures, "scores.csv": "model,x ↓,y ↓\nмодель,1,1\nb,0,0\n"})
     words = (sys.executable, "-m", "compute")
-    for command in (("task", "check", str(folder)), ("rank", str(tmp_path / "scores.csv"))):
+    for command in (("task", "check", str(tmp_path / "снимки")), ("rank", str(tmp_path / "scores.csv"))):
         ended = subprocess.run(
             [*words, *command],
             cwd=ROOT,
@@ -129,10 +117,9 @@ def test_signs_that_a_terminal_lacks_are_replaced(tmp_path, encoding):
 
 
 def test_a_name_that_is_not_utf_8_is_one_sentence(tmp_path):
-    label = tmp_path / os.fsdecode(b"gr\xfcn")
-    label.mkdir()
-    Image.new("RGB", (8, 8)).save(label / "0.png")
-    refused(["task", "check", str(tmp_path)], "UTF-8", r"gr\udcfcn")
+    put(tmp_path / os.fsdecode(b"gr\xfcn"), {"0.png": 0})
+    line = error_line(likeness("task", "check", tmp_path))
+    assert "UTF-8" in line and r"gr\udcfcn" in line
 
 
 def test_as_a_program(tmp_path):

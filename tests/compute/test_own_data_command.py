@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from functools import partial
@@ -10,114 +9,87 @@ from functools import partial
 import pytest
 
 from tests.compute.commands import error_line, likeness
-from tests.compute.tasks.own.drawn import COLOURS, picture, pictures, write
+from tests.compute.tasks.files import put, table
 
-command = partial(likeness, "run")
 HEADER = ("reference", "alternative_1", "alternative_2", "answer")
 
 
 @pytest.fixture
 def folder(tmp_path):
-    """Ten triplets: of two scenes, which has the reference's colour?"""
-    rows = []
+    """Ten triplets: of two pictures, which is nearly the reference's colour?"""
+    rows, files = [], {}
     for at in range(10):
-        names = [
-            picture(tmp_path / "my-triplets" / f"{at}-{side}.png", colour=COLOURS[colour % 6], seed=3 * at + index)
-            for index, (side, colour) in enumerate((("reference", at), ("left", at), ("right", at + 3)))
-        ]
-        rows.append([*names, 1] if at % 2 else [names[0], names[2], names[1], 2])
-    write(tmp_path / "my-triplets" / "manifest.csv", HEADER, rows)
-    return tmp_path / "my-triplets"
+        reference, near, far = (f"{at}-{side}.png" for side in ("reference", "left", "right"))
+        files |= {reference: 20 * at, near: 20 * at + 1, far: 20 * at + 130}
+        rows.append([reference, near, far, 1] if at % 2 else [reference, far, near, 2])
+    return put(tmp_path / "my-triplets", {**files, "manifest.csv": [HEADER, *rows]})
 
 
-def refused(*arguments: object) -> str:
-    return error_line(command(*arguments))
+@pytest.fixture
+def command(tmp_path):
+    """Runs with results in the test's own folder."""
+    return partial(likeness, "run", "--results", tmp_path / "results")
 
 
-def test_a_folder_of_triplets_is_run_recorded_and_run_again_by_its_key(folder, tmp_path):
-    results = ("--results", tmp_path / "results")
-    made = command("--data", folder, "--models", "tiny,ssim", *results)
-    assert made.exit_code == 0, made.output
-    assert "own-my-triplets: 1 task, 2 models; 2 runs to make" in made.stdout
-    assert "own/my-triplets/choices | Accuracy | 10 | 50.0" in made.stdout
-    again = command("--suite", "own-my-triplets", "--models", "tiny,ssim", *results)
-    assert again.exit_code == 0 and "0 runs to make, 2 stored already" in again.stdout, again.output
-
-
-def test_the_path_of_recorded_data_is_shown_before_it_is_read(folder, tmp_path):
-    """A record may name any path: it may come with a results folder that somebody else made."""
-    results = ("--models", "ssim", "--results", tmp_path / "results")
-    made = command("--data", folder, *results)
+def test_a_folder_of_triplets_is_run_recorded_and_run_again_by_its_key(command, folder, tmp_path):
+    """The path of recorded data is shown before it is read: a record may come with a results folder that somebody else
+    made, and name any path."""
+    made = command("--data", folder, "--models", "tiny,ssim")
     assert made.exit_code == 0 and "as recorded" not in made.output, made.output
-    again = command("--suite", "own-my-triplets", *results)
-    assert again.exit_code == 0 and again.stdout.startswith(f"Reads {folder} as recorded for own-my-triplets\n"), (
-        again.output
-    )
+    assert "own-my-triplets: 1 task, 2 models; 2 runs to make" in made.stdout
+    assert "own/my-triplets/choices | Accuracy | 10 | " in made.stdout
+    again = command("--suite", "own-my-triplets", "--models", "tiny,ssim")
+    assert again.exit_code == 0 and "0 runs to make, 2 stored already" in again.stdout, again.output
+    assert again.stdout.startswith(f"Reads {folder} as recorded for own-my-triplets\n"), again.output
     (record,) = (tmp_path / "results" / "suites").glob("*.json")
     os.mkfifo(tmp_path / "a\x1b[2Jb.csv")
     record.write_text(record.read_text().replace("../../my-triplets", "../../a\\u001b[2Jb.csv"))
-    ended = command("--suite", "own-my-triplets", *results)
+    ended = command("--suite", "own-my-triplets", "--models", "ssim")
     assert ended.exit_code == 1 and f"Reads {tmp_path / 'a'}\ufffd" in ended.stdout and "\x1b" not in ended.output
 
 
-def test_data_that_moved_are_the_same_suite_and_changed_data_another(folder, tmp_path):
-    results = ("--results", tmp_path / "results")
-    assert command("--data", folder, "--models", "ssim", *results).exit_code == 0
+def test_data_that_moved_are_the_same_suite_and_changed_data_another(command, folder, tmp_path):
+    run = partial(command, "--models", "ssim")
+    by_key = partial(run, "--suite", "own-my-triplets")
+    assert run("--data", folder).exit_code == 0
     moved = tmp_path / "elsewhere" / "renamed"
     shutil.move(folder, moved)
-    assert "is not where it was, or has changed: name it with --data" in refused(
-        "--suite", "own-my-triplets", "--models", "ssim", *results
-    )
-    again = command("--data", moved, "--models", "ssim", *results)
+    assert "is not where it was, or has changed: name it with --data" in error_line(by_key())
+    again = run("--data", moved)
     assert "own-my-triplets: 1 task, 1 model; 0 runs to make, 1 stored already" in again.stdout, again.output
-    by_key = command("--suite", "own-my-triplets", "--models", "ssim", *results)
-    assert "0 runs to make, 1 stored already" in by_key.stdout, by_key.output
-    picture(moved / "0-left.png", colour="black", seed=77)
-    assert "is not the data of the suite own-my-triplets" in refused(
-        "--suite", "own-my-triplets", "--data", moved, "--models", "ssim", *results
-    )
-    assert "has changed" in refused("--suite", "own-my-triplets", "--models", "ssim", *results)
-    other = command("--data", moved, "--models", "ssim", "--name", "my triplets", *results)
+    assert "0 runs to make, 1 stored already" in by_key().stdout
+    put(moved, {"0-left.png": 255})
+    assert "is not the data of the suite own-my-triplets" in error_line(by_key("--data", moved))
+    assert "has changed" in error_line(by_key())
+    other = run("--data", moved, "--name", "my triplets")
     assert other.exit_code == 0 and "own-my-triplets-" in other.stdout, other.output
     assert len(list((tmp_path / "results" / "suites").glob("*.json"))) == 2
 
 
-def test_faults_end_the_command_before_anything_is_made(folder, tmp_path):
-    results = ("--results", tmp_path / "results")
+def test_faults_end_the_command_before_anything_is_made(command, folder, tmp_path):
     (folder / "3-left.png").unlink()
-    line = refused("--data", folder, "--models", "tiny", *results)
+    line = error_line(command("--data", folder, "--models", "tiny"))
     assert "manifest.csv, row 4: alternative_1 3-left.png does not exist" in line
     assert not (tmp_path / "results" / "suites").exists() and not (tmp_path / "results" / "features").exists()
+    assert "Name a suite with --suite" in error_line(command("--models", "tiny"))
 
 
-def test_columns_shape_and_images_are_named(folder, tmp_path):
-    images = tmp_path / "photographs"
-    names = pictures(images, 6)
-    write(tmp_path / "list.csv", ("file", "kind"), [(name, COLOURS[at]) for at, name in enumerate(names)])
-    arguments = ("--data", tmp_path / "list.csv", "--models", "tiny", "--results", tmp_path / "results")
-    assert "has no shape's columns: file, kind. Say which is which, such as --columns item=file" in refused(*arguments)
-    columns = ("--columns", "item=file,label=kind")
-    assert "does not exist" in refused(*arguments, *columns)
-    made = command(*arguments, *columns, "--images", images, "--shape", "clustering")
+def test_columns_shape_and_images_are_named(command, tmp_path):
+    images = put(tmp_path / "photographs", {f"{at}.png": 40 * at for at in range(4)})
+    path = table(tmp_path / "list.csv", "file,kind|0.png,a|1.png,b|2.png,c|3.png,d")
+    run, columns = partial(command, "--data", path, "--models", "tiny"), ("--columns", "item=file,label=kind")
+    said = "has no shape's columns: file, kind. Say which is which, such as --columns item=file"
+    assert said in error_line(run())
+    assert "does not exist" in error_line(run(*columns))
+    made = run(*columns, "--images", images, "--shape", "clustering")
     assert made.exit_code == 0 and "own/list/clustering" in made.stdout, made.output
-    record = json.loads((tmp_path / "results" / "suites" / "own-list.json").read_text())
-    assert str(images) not in json.dumps(record)
-    assert "Write --columns NAME=VALUE" in refused(*arguments, "--columns", "file")
+    assert str(images) not in (tmp_path / "results" / "suites" / "own-list.json").read_text()
+    assert "Write --columns NAME=VALUE" in error_line(run("--columns", "file"))
 
 
-def test_neither_suite_nor_data():
-    assert "Name a suite with --suite" in refused("--models", "tiny")
-
-
-def test_a_model_of_images_alone_is_shown_the_way_and_scored_on_a_folder_of_classes(tmp_path):
-    for kind in ("few", "many"):
-        for at in range(4):
-            picture(
-                tmp_path / "photos" / kind / f"{at}.png", colour=COLOURS[at], seed=at, shapes=2 + 4 * (kind == "many")
-            )
-    run = partial(
-        command, "--data", tmp_path / "photos", "--models", "colour-histogram", "--results", tmp_path / "results"
-    )
+def test_a_model_of_images_alone_is_shown_the_way_and_scored_on_a_folder_of_classes(command, tmp_path):
+    put(tmp_path / "photos", {f"{kind}/{at}.png": 20 * at + ord(kind) for kind in "ab" for at in range(4)})
+    run = partial(command, "--data", tmp_path / "photos", "--models", "colour-histogram")
     skipped = run()
     assert skipped.exit_code == 1 and "--shape neighbours" in skipped.stdout, skipped.output
     for shape, count in (("neighbours", 8), ("probe", 4)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,24 +11,25 @@ import pytest
 
 from compute.catalog.own import suite_making, suite_records
 from compute.tasks.pairbench import manifest, pairs
-from tests.compute.commands import error_line, likeness
+from tests.compute.commands import command, error_line, likeness
+from tests.compute.tasks.files import put
 from tests.compute.tasks.pairbench.images import folder_of
 
-command = partial(likeness, "pairs")
+pairs_command = command("pairs")
 
 
-def refused(*arguments: object) -> str:
-    return error_line(command(*arguments))
+def refused(line: str) -> str:
+    return error_line(pairs_command(line))
 
 
 def test_a_folder_becomes_a_manifest_that_can_be_shown(tmp_path):
     folder, out = folder_of(tmp_path / "images", 5), tmp_path / "pairs.parquet"
-    made = command("make", "--images", folder, "--out", out, "--splits", "r, gb", "--seed", 3)
+    made = pairs_command(f"make --images {folder} --out {out} --splits 'r, gb' --seed 3")
     assert made.exit_code == 0, made.output
     assert "30 pairs of 5 images, seed 3" in made.stdout
     rows = [line.split() for line in made.stdout.splitlines()]
     assert ["r", "Rotation", "5", "5", "5", "30"] in rows
-    shown = command("show", out)
+    shown = pairs_command(f"show {out}")
     assert shown.exit_code == 0, shown.output
     assert "version 1, 30 pairs of 5 images" in shown.stdout and "Made from images, seed 3" in shown.stdout
     # 5 images, their 95% once for both splits, and in each a transformed and an irrelevant one.
@@ -43,48 +43,46 @@ def test_a_folder_becomes_a_manifest_that_can_be_shown(tmp_path):
 def test_a_sample_of_a_parquet_file_with_its_images_stored_beside(tmp_path):
     folder, out = folder_of(tmp_path / "images", 8), tmp_path / "some.parquet"
     rows = [{"label": path.name, "picture": {"bytes": path.read_bytes(), "path": ""}} for path in folder.iterdir()]
-    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "images.parquet")
-    made = command("make", "--images", tmp_path / "images.parquet", "--count", 5, "--splits", "et", "--out", out)
+    put(tmp_path, {"images.parquet": pa.Table.from_pylist(rows)})
+    made = pairs_command(f"make --images {tmp_path}/images.parquet --count 5 --splits et --out {out}")
     assert made.exit_code == 0 and "15 pairs of 5 images" in made.output
     (tmp_path / "images.parquet").unlink()
     part = pairs.load(out, split="et")["invariant"]
     assert all(column.read(row) for column in (part.first, part.second, part.second_variants[2]) for row in range(15))
     stored = tmp_path / "some-images.parquet"
     assert pq.read_metadata(stored).num_rows == 5 + 15
-    assert command("show", out).exit_code == 0
+    assert pairs_command(f"show {out}").exit_code == 0
     stored.unlink()
-    assert "some-images.parquet, the images of the pairs, is no longer next to the manifest" in refused("show", out)
+    assert "some-images.parquet, the images of the pairs, is no longer next to the manifest" in refused(f"show {out}")
 
 
 def test_what_cannot_be_done_is_refused_in_one_line(tmp_path):
     empty, one, two = tmp_path / "empty", folder_of(tmp_path / "one", 1), folder_of(tmp_path / "two", 2)
     empty.mkdir()
-    other = tmp_path / "other.parquet"
-    pq.write_table(pa.table({"a": [1]}), other)
-    assert "not a manifest of pairs" in refused("show", other)
-    assert "ends in .parquet" in refused("make", "--images", one, "--out", tmp_path / "pairs.csv")
+    other = put(tmp_path, {"other.parquet": {"a": [1]}}) / "other.parquet"
+    assert "not a manifest of pairs" in refused(f"show {other}")
+    assert "ends in .parquet" in refused(f"make --images {one} --out {tmp_path}/pairs.csv")
     for words, said in (
-        (("--images", empty), "holds no image"),
-        (("--images", tmp_path / "none"), "no folder"),
-        ((), "Name the images"),
-        (("--images", one), "the only image"),
-        (("--images", two, "--splits", "gp"), "There is no split 'gp'; there are: cj, r, gb, ps, et, sp,"),
-        (("--images", two, "--splits", "sp"), "Split sp needs a table"),
-        (("--images", other), "has no column named image"),
-        (("--hub", "someone/images", "--offline"), "is not on this machine"),
+        (f"--images {empty}", "holds no image"),
+        (f"--images {tmp_path}/none", "no folder"),
+        ("", "Name the images"),
+        (f"--images {one}", "the only image"),
+        (f"--images {two} --splits gp", "There is no split 'gp'; there are: cj, r, gb, ps, et, sp,"),
+        (f"--images {two} --splits sp", "Split sp needs a table"),
+        (f"--images {other}", "has no column named image"),
+        ("--hub someone/images --offline", "is not on this machine"),
     ):
-        assert said in refused("make", *words, "--out", tmp_path / "pairs.parquet")
+        assert said in refused(f"make {words} --out {tmp_path}/pairs.parquet")
 
 
 @pytest.mark.parametrize(
     ("options", "synthetic", "benchmark"),
-    [(["--synthetic"], True, "own-synthetic"), (["--not-synthetic"], False, "own"), ([], None, "own")],
-    ids=["synthetic", "not-synthetic", "not-said"],
+    [("--synthetic", True, "own-synthetic"), ("--not-synthetic", False, "own"), ("", None, "own")],
 )
 def test_what_the_command_says_of_the_images_is_recorded_and_listed(options, synthetic, benchmark, tmp_path):
     """With --results the lists of suites and tasks show the own suite too, without it only those that are shipped."""
     out, results = tmp_path / "drawings.parquet", tmp_path / "results"
-    made = command("make", "--images", folder_of(tmp_path / "images", 4), "--out", out, "--splits", "r", *options)
+    made = pairs_command(f"make --images {folder_of(tmp_path / 'images', 4)} --out {out} --splits r {options}")
     assert made.exit_code == 0, made.output
     assert manifest.read(out).synthetic is synthetic
     suite = suite_records.record(suite_making.from_file(out, suite="pairbench"), results=results)

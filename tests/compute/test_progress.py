@@ -25,14 +25,11 @@ def test_a_terminal_sees_rate_and_time_left():
 
 def test_elsewhere_it_is_quiet(capsys):
     stream = io.StringIO()
-    progress = Progress(stream=stream)
-    with progress.bar("clip", total=10) as advance:
-        advance(10)
-    progress.say("done")
-    assert stream.getvalue() == ""
-    with Progress().bar("clip", total=3) as advance:
-        advance(3)
-    assert capsys.readouterr() == ("", "")
+    for progress in (Progress(stream=stream), Progress()):
+        with progress.bar("clip", total=10) as advance:
+            advance(10)
+        progress.say("done")
+    assert stream.getvalue() == "" and capsys.readouterr() == ("", "")
 
 
 def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is():
@@ -59,12 +56,10 @@ def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is():
 
 def test_lines_go_where_they_are_wanted(capsys):
     lines: list[str] = []
-    progress = Progress(say=lines.append)
-    progress.say("10 images")
-    progress.tell("waiting")
-    assert lines == ["10 images", "waiting"]
+    Progress(say=lines.append).say("10 images")
+    Progress(say=lines.append).tell("waiting")
     Progress().tell("waiting for another process")
-    assert capsys.readouterr().err == "waiting for another process\n"
+    assert lines == ["10 images", "waiting"] and capsys.readouterr().err == "waiting for another process\n"
 
 
 @pytest.mark.parametrize(

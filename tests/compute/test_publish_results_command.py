@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from unittest.mock import Mock
 
 import httpx2
 import pytest
 import yaml
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
-from typer.testing import Result
 
 from compute import paths
-from compute.catalog import Catalog
 from compute.catalog.own import suite_making, suite_records
-from compute.catalog.own.suite import BENCHMARKS, extended
+from compute.catalog.own.suite import extended
 from compute.database import store
 from compute.sharing import model_card
 from compute.tasks.pairbench import making, sources
 from compute.tasks.pairbench.splits import named
 from compute.types import BadInput, LikenessError, NotHere, UnknownKey
-from tests.compute.commands import assert_refused, likeness
+from tests.compute.commands import assert_refused, command, likeness
 from tests.compute.sharing import results
+from tests.compute.tasks.files import put
 from tests.compute.tasks.pairbench.images import folder_of
 
 REPO = "openai/clip-vit-base-patch32"
@@ -34,34 +31,21 @@ def answer(status: int) -> httpx2.Response:
     return httpx2.Response(status, request=httpx2.Request("POST", "https://huggingface.co/api"))
 
 
-@dataclass
-class Hub:
-    """Stands in for HfApi: a model's repository with a card, and what was sent to it."""
+CARD = "---\nlicense: mit\n---\n# The model\n"
 
-    folder: Path
-    card: str = "---\nlicense: mit\n---\n# The model\n"
-    refuses: dict[str, Exception] = field(default_factory=dict)  # by method
-    sent: list[dict[str, Any]] = field(default_factory=list)
 
-    def __call__(self) -> Hub:
-        return self
-
-    def model_info(self, repo: str) -> Any:
-        if error := self.refuses.get("model_info"):
-            raise error
-        return type("Info", (), {"sha": COMMIT})
-
-    def hf_hub_download(self, repo: str, name: str, *, revision: str) -> str:
-        assert (repo, name, revision) == (REPO, "README.md", COMMIT)
-        (self.folder / "card.md").write_bytes(self.card.encode())
-        return str(self.folder / "card.md")
-
-    def create_commit(self, **given: Any) -> Any:
-        if error := self.refuses.get("create_commit"):
-            raise error
-        files = {one.path_in_repo: one.path_or_fileobj for one in given.pop("operations")}
-        self.sent.append({**given, "files": files})
-        return type("Info", (), {"pr_url": f"https://huggingface.co/{REPO}/discussions/1"})
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """Stands in for HfApi: a model's repository with a card, and its one method that sends."""
+    (tmp_path / "card.md").write_text(CARD)
+    api = Mock()
+    api.model_info.return_value.sha = COMMIT
+    api.hf_hub_download.return_value = str(tmp_path / "card.md")
+    api.create_commit.return_value.pr_url = f"https://huggingface.co/{REPO}/discussions/1"
+    monkeypatch.setattr("huggingface_hub.HfApi", lambda: api)
+    api.get_token.return_value = TOKEN
+    monkeypatch.setattr("huggingface_hub.get_token", api.get_token)
+    return api
 
 
 @pytest.fixture
@@ -73,24 +57,14 @@ def runs(tmp_path):
 
 
 @pytest.fixture
-def hub(tmp_path, monkeypatch):
-    stand_in = Hub(folder=tmp_path)
-    monkeypatch.setattr("huggingface_hub.HfApi", stand_in)
-    monkeypatch.setattr("huggingface_hub.get_token", lambda: stand_in.refuses.get("get_token", TOKEN))
-    return stand_in
+def publish(runs, database):
+    return command(f"publish results --results {runs} --database {database}")
 
 
-def publish(runs: Path, database: Path, *words: object) -> Result:
-    return likeness("publish", "results", "--results", runs, "--database", database, *words)
-
-
-def test_a_folder_gets_the_hubs_files_the_card_and_mtebs(runs, database, tmp_path):
-    target = tmp_path / "clone"
-    target.mkdir()
-    (target / "README.md").write_text("# Mine\n")
-    (target / "weights.bin").write_bytes(b"1")
+def test_a_folder_gets_the_hubs_files_the_card_and_mtebs(publish, tmp_path):
+    target = put(tmp_path / "clone", {"README.md": "# Mine\n", "weights.bin": "1"})
     for _ in range(2):  # the second time nothing changes
-        made = publish(runs, database, "--model", REPO, "--to", target)
+        made = publish(f"--model {REPO} --to {target}")
         assert made.exit_code == 0, made.output
     listed = sorted(str(path.relative_to(target)) for path in target.rglob("*") if path.is_file())
     assert listed == [
@@ -108,9 +82,9 @@ def test_a_folder_gets_the_hubs_files_the_card_and_mtebs(runs, database, tmp_pat
     assert "2 scores in .eval_results, 2 files for mteb" in made.output
 
 
-def test_what_was_published_comes_back_in_by_the_command(runs, database, tmp_path, monkeypatch):
+def test_what_was_published_comes_back_in_by_the_command(publish, tmp_path, monkeypatch):
     target = tmp_path / "clone"
-    assert publish(runs, database, "--model", REPO, "--to", target).exit_code == 0
+    assert publish(f"--model {REPO} --to {target}").exit_code == 0
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "others")
     monkeypatch.setattr(paths, "DATABASE", tmp_path / "others.duckdb")
     monkeypatch.setattr(paths, "IMPORTED", tmp_path / "shipped")
@@ -124,11 +98,12 @@ def test_what_was_published_comes_back_in_by_the_command(runs, database, tmp_pat
     assert dict(rows) == expected
 
 
-def test_a_pull_request_holds_the_card_and_the_files_in_one_commit(runs, database, hub):
-    made = publish(runs, database, "--repo", REPO)
+def test_a_pull_request_holds_the_card_and_the_files_in_one_commit(publish, hub):
+    made = publish(f"--repo {REPO}")
     assert made.exit_code == 0, made.output
-    [sent] = hub.sent
-    files = sent.pop("files")
+    hub.hf_hub_download.assert_called_once_with(REPO, "README.md", revision=COMMIT)
+    [(_, sent)] = hub.create_commit.call_args_list
+    files = {one.path_in_repo: one.path_or_fileobj for one in sent.pop("operations")}
     assert sent.pop("commit_description").startswith("Made by `likeness publish results`.")
     assert sent == {
         "repo_id": REPO,
@@ -142,19 +117,19 @@ def test_a_pull_request_holds_the_card_and_the_files_in_one_commit(runs, databas
         ".eval_results/likeness-saraghznfri--unisim_data.yaml",
         "README.md",
     ]
-    assert files["README.md"].decode().startswith(hub.card) and model_card.BEGIN.encode() in files["README.md"]
+    assert files["README.md"].decode().startswith(CARD) and model_card.BEGIN.encode() in files["README.md"]
     lines = made.output.splitlines()
     assert lines[-1] == f"https://huggingface.co/{REPO}/discussions/1"
     assert any(line.startswith("README.md  ") for line in lines[:-1])  # shown before it is sent
     assert "write them with --to FOLDER" in made.output and TOKEN not in made.output
 
 
-def test_a_dry_run_writes_and_sends_nothing(runs, database, hub, tmp_path):
-    for words in (("--repo", REPO), ("--model", REPO, "--to", tmp_path / "new")):
-        made = publish(runs, database, *words, "--dry-run")
+def test_a_dry_run_writes_and_sends_nothing(publish, hub, tmp_path):
+    for line in (f"--repo {REPO}", f"--model {REPO} --to {tmp_path}/new"):
+        made = publish(f"{line} --dry-run")
         assert made.exit_code == 0 and "likeness-mteb--cifar10.yaml" in made.output
         assert made.output.splitlines()[-1] == "Nothing was written or sent: --dry-run"
-    assert hub.sent == [] and not (tmp_path / "new").exists()
+    assert not hub.create_commit.called and not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize(
@@ -165,49 +140,41 @@ def test_a_dry_run_writes_and_sends_nothing(runs, database, hub, tmp_path):
         ("model_info", httpx2.ConnectError("Name or service not known"), NotHere, ("not known", "--to")),
         ("get_token", None, NotHere, ("HF_TOKEN", "--to")),
     ],
-    ids=["forbidden", "missing", "unreachable", "no token"],
 )
-def test_what_the_hub_refuses_is_one_line_without_the_token(runs, database, hub, method, raised, error, words):
-    hub.refuses[method] = raised
-    refused = publish(runs, database, "--repo", REPO)
+def test_what_the_hub_refuses_is_one_line_without_the_token(publish, hub, monkeypatch, method, raised, error, words):
+    setattr(hub, method, Mock(side_effect=raised, return_value=None))
+    monkeypatch.setattr("huggingface_hub.get_token", hub.get_token)
+    refused = publish(f"--repo {REPO}")
     assert_refused(refused, error, *words)
-    assert TOKEN not in refused.output and hub.sent == []
+    assert TOKEN not in refused.output
 
 
 @pytest.mark.parametrize(
-    ("words", "error", "said"),
+    ("line", "error", "said"),
     [
-        ((), BadInput, "--to FOLDER, or --repo"),
-        (("--to", "x"), BadInput, "--model"),
-        (("--repo", "no-name"), BadInput, "ORG/NAME"),
-        (("--to", "x", "--model", "openai/clip-b32"), UnknownKey, "Did you mean"),
-        (("--to", "x", "--model", "openai/clip-vit-base-patch16"), BadInput, "no complete computed run"),
+        ("", BadInput, "--to FOLDER, or --repo"),
+        ("--to x", BadInput, "--model"),
+        ("--repo no-name", BadInput, "ORG/NAME"),
+        ("--to x --model openai/clip-b32", UnknownKey, "Did you mean"),
+        ("--to x --model openai/clip-vit-base-patch16", BadInput, "no complete computed run"),
     ],
 )
-def test_what_makes_no_sense_is_refused(runs, database, words, error, said):
-    assert_refused(publish(runs, database, *words), error, said)
+def test_what_makes_no_sense_is_refused(publish, line, error, said):
+    assert_refused(publish(line), error, said)
 
 
-def own_suite(tmp_path: Path, *, own_results: Path) -> Catalog:
-    """The catalogue with a suite of own images, recorded in a results folder."""
-    images = folder_of(tmp_path / "images", 3)
+def test_own_data_stays_private_unless_it_is_to_be_published(publish, runs, tmp_path):
     manifest = tmp_path / "mine.parquet"
-    making.make(sources.from_folder(images), out=manifest, splits=named(("cj",)))
-    suite = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=own_results)
-    return extended(results.shipped(), [suite])[0]
-
-
-def test_own_data_stays_private_unless_it_is_to_be_published(runs, database, tmp_path):
-    catalog = own_suite(tmp_path, own_results=runs)
-    [suite] = [one for one in catalog.suites if one.benchmark in BENCHMARKS]
-    [task] = [one for one in catalog.tasks if one.suites == (suite.key,)]
-    results.store(runs, task.key, catalog=catalog)
+    making.make(sources.from_folder(folder_of(tmp_path / "images", 3)), out=manifest, splits=named(("cj",)))
+    own = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=runs)
+    suite, [task] = own.suite, own.tasks
+    results.store(runs, task.key, catalog=extended(results.shipped(), [own])[0])
     target = tmp_path / "x"
-    made = publish(runs, database, "--model", REPO, "--to", target)
+    made = publish(f"--model {REPO} --to {target}")
     assert made.exit_code == 0, made.output
     assert "--own" in made.output
     written = b"".join(path.read_bytes() for path in target.rglob("*") if path.is_file())
     private = (task.title, task.key, task.revision, suite.title, suite.key)
     assert not [text for text in private if text.encode() in written or model_card.cell(text).encode() in written]
-    refused = publish(runs, database, "--model", REPO, "--to", tmp_path / "y", "--suite", suite.key)
+    refused = publish(f"--model {REPO} --to {tmp_path}/y --suite {suite.key}")
     assert_refused(refused, BadInput, "own data", "--own")

@@ -6,6 +6,7 @@ On a server that speaks S3: tests/slow/compute/test_s3.py.
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -13,6 +14,7 @@ from compute import storage
 from compute.features.store import EmbeddingCache
 from compute.storage import RemoteFolder
 from compute.types import BadInput, NotHere
+from tests.compute.tasks.files import put
 
 
 @pytest.fixture
@@ -21,9 +23,7 @@ def folder(tmp_path):
 
 
 def file(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    return path
+    return put(path.parent, {path.name: text}) / path.name
 
 
 def test_objects_are_written_listed_read_and_removed(folder, tmp_path):
@@ -61,15 +61,11 @@ def test_an_address_that_is_none(url, word):
 
 
 def test_a_name_that_leads_out_of_the_folder_is_refused(tmp_path, monkeypatch):
-    class TakesAnyName:
-        def invalidate_cache(self) -> None:
-            pass
-
-        def find(self, folder: str, *, detail: bool) -> dict[str, dict[str, object]]:
-            return {f"bucket/{name}": {"type": "file", "size": 4} for name in ("good.json", "0/../../evil.json")}
-
+    takes_any_name = Mock()
+    names = ("bucket/good.json", "bucket/0/../../evil.json")
+    takes_any_name.find.return_value = {name: {"type": "file", "size": 4} for name in names}
     monkeypatch.setenv("LIKENESS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(storage, "_file_system", lambda url: (TakesAnyName(), "bucket"))
+    monkeypatch.setattr(storage, "_file_system", lambda url: (takes_any_name, "bucket"))
     for attempt in (
         storage.Mirror(RemoteFolder("s3://bucket")).pull,
         lambda: EmbeddingCache(tmp_path / "image", remote=RemoteFolder("s3://bucket")),

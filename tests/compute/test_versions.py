@@ -8,10 +8,10 @@ import sys
 from importlib import metadata
 
 import pytest
-from PIL import Image
 
 from compute import versions
 from compute.paths import ROOT
+from tests.compute.tasks.files import put
 
 # A base installation: the packages of the extra `compute` are neither found nor listed.
 BASE = """
@@ -54,10 +54,7 @@ def test_a_patch_release_is_the_same_version_and_a_minor_one_is_not():
     ids=["data", "suite", "frechet", "train", "metric", "run"],
 )
 def test_a_base_installation_names_the_extra_before_anything_is_run(tmp_path, call):
-    for name in ("a", "b"):
-        (tmp_path / "classes" / name).mkdir(parents=True)
-        for at in range(3):
-            Image.new("RGB", (32, 32), (at, 0, ord(name))).save(tmp_path / "classes" / name / f"{at}.png")
+    put(tmp_path, {f"classes/{name}/{at}.png": ord(name) + 3 * at for name in "ab" for at in range(3)})
     code = "import compute\nfrom compute.__main__ import main\nfrom compute.types import NotHere\ntry:\n    "
     code += f"{call}\nexcept NotHere as error:\n    sys.exit(f'Error: {{error}}')"
     ended = subprocess.run(

@@ -51,7 +51,7 @@ def place(tmp_path, monkeypatch):
     )
     for key, splits in (("mieb/eurosat", ("train", "test")), ("mieb/tinyimagenetclustering", ("valid",))):
         hub_files.write(tmp_path / "data" / whole.task(key).dataset, {("default", split): rows for split in splits})
-    unisim_files.nights(tmp_path / "data" / unisim_files.REPO)
+    unisim_files.write(tmp_path / "data", "nights")
     return tmp_path
 
 

@@ -8,9 +8,9 @@ drawn when they are read.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from random import Random
+from typing import NamedTuple
 
 from compute.tasks.drawing import compose, distortions
 from compute.tasks.drawing.captions import counted
@@ -18,13 +18,11 @@ from compute.tasks.drawing.render import Pixels, draw
 from compute.tasks.drawing.scenes import Background, Scene
 from compute.tasks.mini.album import lots
 
-LEAST, MOST = 2, 5  # things that a prompt names
 PROMPTS = 256  # twice the text dimension of the bundled encoder, which cFreD needs
 STRENGTHS = {"clean": 0, "noise-1": 1, "noise-2": 2, "noise-4": 4}  # of the noise, by generator
 
 
-@dataclass(frozen=True, kw_only=True)
-class Prompt:
+class Prompt(NamedTuple):
     """Kinds of things, a (shape, colour) for each thing. Background, sizes and positions are open."""
 
     kinds: tuple[tuple[str, str], ...]
@@ -39,23 +37,10 @@ class Prompt:
 def prompt(rng: Random) -> Prompt:
     """Two to five things of two kinds, or three different things."""
     if rng.random() < 0.3:
-        return Prompt(kinds=tuple(compose.names(rng, Background(), 3)))
+        return Prompt(tuple(compose.names(rng, Background(), 3)))
     first, second = compose.names(rng, Background(), 2)
-    count = rng.randint(1, MOST - 1)
-    return Prompt(kinds=(first,) * count + (second,) * rng.randint(max(1, LEAST - count), MOST - count))
-
-
-def drawn(prompt: Prompt, rng: Random) -> Scene:
-    """A scene with exactly the prompt's things, on a background that they stand out from; training never draws it."""
-
-    def made(lot: Random, *, part: str) -> Scene:
-        while True:
-            background = compose.background(lot, part=part)
-            free = compose.free_colours(background)
-            if all(colour in free for _, colour in prompt.kinds):
-                return Scene(background=background, things=compose.placed(lot, list(prompt.kinds)))
-
-    return compose.scene(rng, part="test", kind=made)
+    count = rng.randint(1, 4)
+    return Prompt((first,) * count + (second,) * rng.randint(max(1, 2 - count), 5 - count))
 
 
 @cache
@@ -71,8 +56,18 @@ def all_prompts() -> tuple[Prompt, ...]:
 
 @lru_cache(maxsize=4 * PROMPTS)
 def scene(row: int, purpose: str) -> Scene:
-    """The scene of a prompt for a purpose, `reference` or `clean`: the same prompt, other random numbers."""
-    return drawn(all_prompts()[row], lots(f"generators {purpose}", row))
+    """A scene with exactly a prompt's things, on a background that they stand out from; training never draws it. By
+    purpose, `reference` or `clean`, of other random numbers."""
+    kinds = all_prompts()[row].kinds
+
+    def made(lot: Random, *, part: str) -> Scene:
+        while True:
+            background = compose.background(lot, part=part)
+            free = compose.free_colours(background)
+            if all(colour in free for _, colour in kinds):
+                return Scene(background=background, things=compose.placed(lot, list(kinds)))
+
+    return compose.scene(lots(f"generators {purpose}", row), part="test", kind=made)
 
 
 def reference_image(row: int) -> Pixels:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import datasets
 import yaml
 from PIL import Image
+
+from tests.compute.tasks.files import put
+
+Table = datasets.Dataset | Mapping[str, Sequence]
+Tables = Mapping[str | tuple[str, str], Table]  # by split, or by configuration and split
 
 
 def image(red: int = 0, *, size: tuple[int, int] = (8, 6)) -> Image.Image:
@@ -23,32 +28,42 @@ def png(picture: Image.Image) -> bytes:
     return buffer.getvalue()
 
 
-Tables = Mapping[tuple[str, str], datasets.Dataset]
+def table(columns: Mapping[str, Sequence], **kinds: Sequence[str] | datasets.List) -> datasets.Dataset:
+    """A table whose types follow from its values but for columns of these kinds, or of labels of these classes."""
+    made = datasets.Dataset.from_dict(columns)
+    for name, kind in kinds.items():
+        kind = kind if isinstance(kind, datasets.List) else datasets.ClassLabel(names=list(kind))
+        made = made.cast_column(name, kind)
+    return made
+
+
+def qrels(rows: Sequence[tuple]) -> datasets.Dataset:
+    """Judgements: query, document, grade."""
+    return table(dict(zip(("query-id", "corpus-id", "score"), map(list, zip(*rows, strict=True)), strict=True)))
 
 
 def write(folder: Path, tables: Tables, *, card: bool = True, shards: int = 1) -> Path:
-    """Tables by (configuration, split) as `<configuration>/<split>-0000i-of-0000n.parquet`, listed in the card."""
+    """Tables as `<configuration>/<split>-0000i-of-0000n.parquet`, listed in the card."""
     listed: dict[str, list[dict[str, str]]] = {}
-    for (config, split), table in tables.items():
+    for key, rows in tables.items():
+        config, split = ("default", key) if isinstance(key, str) else key
+        made = rows if isinstance(rows, datasets.Dataset) else table(rows)
         place = "data" if config == "default" else config
         (folder / place).mkdir(parents=True, exist_ok=True)
         for at in range(shards):
             path = folder / place / f"{split}-{at:05d}-of-{shards:05d}.parquet"
-            table.shard(shards, at, contiguous=True).to_parquet(str(path))
+            made.shard(shards, at, contiguous=True).to_parquet(str(path))
         listed.setdefault(config, []).append({"split": split, "path": f"{place}/{split}-*"})
     if card:
         entries = [{"config_name": config, "data_files": files} for config, files in listed.items()]
-        (folder / "README.md").write_text(f"---\n{yaml.safe_dump({'configs': entries})}---\n# Test data\n")
+        put(folder, {"README.md": f"---\n{yaml.safe_dump({'configs': entries})}---\n# Test data\n"})
     return folder
 
 
 def snapshot(cache: Path, repo: str, revision: str, files: Mapping[str, str]) -> Path:
     """The newest files of a data set, these among them, where the hub's library puts them."""
     home = cache / f"datasets--{repo.replace('/', '--')}"
-    (home / "refs").mkdir(parents=True, exist_ok=True)
-    (home / "refs" / "main").write_text(revision)
+    put(home, {"refs/main": revision})
     place = home / "snapshots" / revision
-    for name, text in files.items():
-        (place / name).parent.mkdir(parents=True, exist_ok=True)
-        (place / name).write_text(text)
-    return place
+    place.mkdir(parents=True, exist_ok=True)
+    return put(place, files)

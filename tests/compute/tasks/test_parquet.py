@@ -15,7 +15,7 @@ from tests.compute.tasks import hub_files
 
 
 def pictures(count: int) -> datasets.Dataset:
-    return datasets.Dataset.from_dict(
+    return hub_files.table(
         {"image": [hub_files.image(at) for at in range(count)], "label": [at % 2 for at in range(count)]}
     )
 
@@ -26,7 +26,7 @@ def opened(folder: Path, split: str = "test") -> parquet.Table:
 
 @pytest.mark.parametrize("card", [True, False])
 def test_images_of_all_shards_in_order_with_their_bytes_and_keys(tmp_path, card):
-    tables = {("default", "test"): pictures(5), ("default", "train"): pictures(2)}
+    tables = {"test": pictures(5), "train": pictures(2)}
     hub_files.write(tmp_path, tables, card=card, shards=2)
     table = opened(tmp_path)
     column = table.images("image")
@@ -41,8 +41,7 @@ def test_images_of_all_shards_in_order_with_their_bytes_and_keys(tmp_path, card)
 
 def test_lists_of_images_are_a_column_a_place(tmp_path):
     lists = [[hub_files.image(1), hub_files.image(2)], [hub_files.image(3), hub_files.image(4)]]
-    rows = datasets.Dataset.from_dict({"images": lists})
-    hub_files.write(tmp_path, {("default", "test"): rows})
+    hub_files.write(tmp_path, {"test": {"images": lists}})
     first, second = opened(tmp_path).image_columns("images")
     assert second.read(0) == hub_files.png(hub_files.image(2))
     assert first.keys[1] == content_key(hub_files.png(hub_files.image(3)))
@@ -50,7 +49,7 @@ def test_lists_of_images_are_a_column_a_place(tmp_path):
 
 def test_keys_are_read_from_files_once_and_anew_when_a_file_changes(tmp_path):
     data, cache = tmp_path / "data", tmp_path / "cache"
-    hub_files.write(data, {("default", "test"): pictures(3)})
+    hub_files.write(data, {"test": pictures(3)})
     first = opened(data).images("image", cache=cache).keys
     kept = list(cache.glob("*.npy"))
     assert len(kept) == 1
@@ -58,22 +57,18 @@ def test_keys_are_read_from_files_once_and_anew_when_a_file_changes(tmp_path):
     marked[0] = b"from the cache"
     np.save(kept[0], marked)
     assert opened(data).images("image", cache=cache).keys[0] == b"from the cache"
-    hub_files.write(data, {("default", "test"): pictures(4)})
+    hub_files.write(data, {"test": pictures(4)})
     anew = opened(data).images("image", cache=cache).keys
     assert anew[:3].tolist() == first.tolist()
     assert len(anew) == 4
 
 
-def test_what_is_missing_is_named_with_what_is_there(tmp_path):
-    hub_files.write(tmp_path, {("default", "test"): pictures(1)})
+def test_what_is_missing_or_half_fetched_is_named(tmp_path):
+    hub_files.write(tmp_path, {"test": pictures(3)})
     with pytest.raises(NotHere, match="'dev'"):
         opened(tmp_path, "dev")
     with pytest.raises(BadInput, match="'img'"):
         opened(tmp_path).images("img")
-
-
-def test_a_half_fetched_file_is_named_as_such(tmp_path):
-    hub_files.write(tmp_path, {("default", "test"): pictures(3)})
     path = next(tmp_path.rglob("*.parquet"))
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(BadInput, match="half-fetched"):

@@ -13,6 +13,7 @@ from compute.tasks import mieb
 from compute.tasks.mieb import rows
 from compute.tasks.source import Source
 from compute.types import NotHere
+from tests.compute.tasks.files import put
 from tests.compute.tasks.hub_files import snapshot
 
 COMMIT = "c" * 40
@@ -30,9 +31,7 @@ configs:
 
 @pytest.fixture
 def local(tmp_path):
-    (tmp_path / "made/pictures").mkdir(parents=True)
-    (tmp_path / "made/pictures/one.csv").write_text("1")
-    return tmp_path
+    return put(tmp_path, {"made/pictures/one.csv": "1"})
 
 
 def test_a_local_folder_is_told_by_its_files(local):

@@ -7,13 +7,7 @@ import pytest
 
 from compute import tasks
 from compute.content import items
-from compute.tasks.data import (
-    Choices,
-    Labelled,
-    Mixed,
-    Retrieval,
-    ZeroShot,
-)
+from compute.tasks.data import Choices, Data, Labelled, Mixed, Retrieval, ZeroShot
 from compute.types import BadInput
 
 
@@ -21,8 +15,13 @@ def text(*contents: str) -> items.Column:
     return items.texts(contents, of="test")
 
 
-def key(content: str) -> bytes:
-    return items.content_key(content)
+def without_bad(data: Data) -> Data:
+    """What is left where the text `bad` cannot be used."""
+    return tasks.without(data, {items.content_key("bad"), items.content_key("elsewhere")})
+
+
+def mixed(*contents: str) -> Mixed:
+    return Mixed(names=contents, text=text(*contents), text_at=np.arange(len(contents)))
 
 
 def test_bad_contents_take_every_item_that_needs_them():
@@ -32,7 +31,7 @@ def test_bad_contents_take_every_item_that_needs_them():
         answer=np.array([0, 1, 0]),
         alternatives=(text("a", "b", "c"), text("d", "bad", "f")),
     )
-    kept = tasks.without(data, {key("bad"), key("elsewhere")})
+    kept = without_bad(data)
     assert kept.names == ("0", "2")
     assert kept.answer.tolist() == [0, 0]
     assert [kept.alternatives[1].read(row) for row in range(2)] == ["d", "f"]
@@ -42,12 +41,12 @@ def test_bad_contents_take_every_item_that_needs_them():
 def test_a_class_cannot_lose_its_prompt():
     part = Labelled(names=("0",), items=text("a"), labels=np.array([0]), classes=("x",))
     with pytest.raises(BadInput, match="prompt"):
-        tasks.without(ZeroShot(test=part, prompts=text("bad")), {key("bad")})
+        without_bad(ZeroShot(test=part, prompts=text("bad")))
 
 
 def test_a_lost_document_is_no_longer_a_right_answer_and_positions_move_up():
     data = Retrieval(
-        queries=Mixed(names=("q0", "q1"), text=text("q0", "q1"), text_at=np.array([0, 1])),
+        queries=mixed("q0", "q1"),
         documents=Mixed(
             names=("d0", "d1", "d2"),
             text=text("bad", "d1"),
@@ -59,7 +58,7 @@ def test_a_lost_document_is_no_longer_a_right_answer_and_positions_move_up():
         ignored=(np.array([1]), np.array([0])),
         candidates=(np.array([0, 1]), np.array([1, 2])),
     )
-    kept = tasks.without(data, {key("bad")})
+    kept = without_bad(data)
     assert kept.documents.names == ("d1", "d2")
     assert [part.tolist() for part in kept.relevant] == [[0, 1], [0, 1], [2, 3]]
     assert [part.tolist() for part in kept.ignored] == [[], []]
@@ -70,11 +69,11 @@ def test_a_lost_document_is_no_longer_a_right_answer_and_positions_move_up():
 def test_a_query_that_loses_its_only_right_answer_is_unjudged_not_wrong():
     """Query 0 keeps grade 0 only, query 1 had no other from the start, query 2 has a right answer elsewhere."""
     data = Retrieval(
-        queries=Mixed(names=("q0", "q1", "q2"), text=text("q0", "q1", "q2"), text_at=np.arange(3)),
-        documents=Mixed(names=("d0", "d1"), text=text("bad", "d1"), text_at=np.arange(2)),
+        queries=mixed("q0", "q1", "q2"),
+        documents=mixed("bad", "d1"),
         relevant=(np.array([0, 0, 1, 2, 2]), np.array([0, 1, 1, 0, 1]), np.array([1, 0, 0, 1, 0])),
         missing=(np.array([2]), np.array([1])),
     )
-    kept = tasks.without(data, {key("bad")})
+    kept = without_bad(data)
     assert [part.tolist() for part in kept.relevant] == [[1, 2], [0, 0], [0, 0]]
     assert [part.tolist() for part in kept.missing] == [[2], [1]]

@@ -29,10 +29,12 @@ def load(tmp_path: Path, name: str, *, items: int = 40, **options):
     return tasks.load(task(name, items=items), source=source, options=options)
 
 
-def choices(tmp_path: Path, name: str, *, items: int = 40, **options) -> Choices:
-    data = load(tmp_path, name, items=items, **options)["default"]
-    assert isinstance(data, Choices)
-    assert len(set(data.names)) == len(data.names)
+def choices(tmp_path: Path, name: str, *files: str, **options) -> Choices:
+    """The items of a task over the named data sets, which are written first."""
+    if files:
+        unisim_files.write(tmp_path, *files)
+    data = load(tmp_path, name, **options)["default"]
+    assert isinstance(data, Choices) and len(set(data.names)) == len(data.names)
     return data
 
 
@@ -40,133 +42,108 @@ def red(content: bytes) -> int:
     return Image.open(io.BytesIO(content)).convert("RGB").getpixel((0, 0))[0]
 
 
-def right(data: Choices, row: int):
-    return data.alternatives[data.answer[row]].read(row)
+def asked(data: Choices) -> list[tuple[int | str, int | str]]:
+    """The right and the wrong alternative of every item: texts, and images by their colour."""
+    contents = [[column.read(row) for column in data.alternatives] for row in range(len(data.names))]
+    shown = [[each if isinstance(each, str) else red(each) for each in row] for row in contents]
+    return [(row[right], row[1 - right]) for row, right in zip(shown, data.answer, strict=True)]
 
 
-def wrong(data: Choices, row: int):
-    return data.alternatives[1 - data.answer[row]].read(row)
+def drawn(tmp_path: Path, name: str) -> list[tuple[str, tuple[str, ...], int]]:
+    """The questions that were kept: reference, alternatives and answer."""
+    rows = samples.read(tmp_path / "manifests" / f"unisim__{name}-seed-0.csv")
+    return [(one.reference, one.alternatives, one.answer) for one in rows]
 
 
 def test_nights_keeps_test_rows_of_six_votes(tmp_path):
-    unisim_files.write(tmp_path, "nights")
-    data = choices(tmp_path, "nights")
-    assert data.names == ("ref/0.png", "ref/1.png")
-    assert data.answer.tolist() == [0, 1]
-    assert red(data.alternatives[1].read(1)) == 12
+    data = choices(tmp_path, "nights", "nights")
+    assert data.names == ("ref/0.png", "ref/1.png") and data.answer.tolist() == [0, 1]
+    assert asked(data) == [(1, 2), (12, 11)]
 
 
 def test_bapps_takes_the_first_share_of_each_subset_and_rounds_the_judgement(tmp_path):
-    unisim_files.write(tmp_path, "bapps")
-    data = choices(tmp_path, "bapps")
-    assert len(data.names) == 6 * 2  # 15% of 14
-    assert data.answer.tolist() == [0, 1] * 6
+    data = choices(tmp_path, "bapps", "bapps")
+    assert data.answer.tolist() == [0, 1] * 6  # 15% of 14
 
 
 def test_pieapp_drops_unclear_preferences_and_the_reference(tmp_path):
-    unisim_files.write(tmp_path, "pie_app")
-    data = choices(tmp_path, "pieapp-2afc")
-    assert data.names == ("a.png/b.png", "b.png/c.png")
-    assert data.answer.tolist() == [0, 1]
+    data = choices(tmp_path, "pieapp-2afc", "pie_app")
+    assert data.names == ("a.png/b.png", "b.png/c.png") and data.answer.tolist() == [0, 1]
     quality = choices(tmp_path, "pieapp-iqa")
-    assert quality.question == "quality"
-    assert quality.reference is None
-    reference = data.reference.read(0)
-    assert len(quality.names) == 4
-    assert all(right(quality, row) == reference for row in range(4))
+    assert quality.question == "quality" and quality.reference is None
+    assert [right for right, _ in asked(quality)] == [red(data.reference.read(0))] * 4
 
 
 def test_kadid_prefers_the_milder_of_one_images_distortions(tmp_path):
-    unisim_files.write(tmp_path, "kadid10k")
-    choices(tmp_path, "kadid-10k", items=200)
-    drawn = samples.read(tmp_path / "manifests" / "unisim__kadid-10k-seed-0.csv")
-    for one in drawn:
-        good, bad = (one.alternatives[one.answer], one.alternatives[1 - one.answer])
-        assert good[:-6] == bad[:-6]
-        assert int(good[-6:-4]) < int(bad[-6:-4])
-    assert 0.3 < np.mean([one.answer for one in drawn]) < 0.7
+    choices(tmp_path, "kadid-10k", "kadid10k", items=200)
+    rows = drawn(tmp_path, "kadid-10k")
+    for _, alternatives, answer in rows:
+        good, bad = alternatives[answer], alternatives[1 - answer]
+        assert good[:-6] == bad[:-6] and int(good[-6:-4]) < int(bad[-6:-4])
+    assert 0.3 < np.mean([answer for *_, answer in rows]) < 0.7
 
 
-@pytest.mark.parametrize(("name", "brighter"), [("koniq-10k", True), ("koniq-10k-brightness", False)])
-def test_koniq_draws_test_images_by_the_attribute(tmp_path, name, brighter):
-    unisim_files.write(tmp_path, "koniq10k")
-    data = choices(tmp_path, name)
-    assert data.question == ("quality" if name == "koniq-10k" else "brightness")
-    assert {red(right(data, row)) > red(wrong(data, row)) for row in range(40)} == {brighter}
+@pytest.mark.parametrize(
+    ("name", "question", "brighter"),
+    [("koniq-10k", "quality", True), ("koniq-10k-brightness", "brightness", False)],
+)
+def test_koniq_draws_test_images_by_the_attribute(tmp_path, name, question, brighter):
+    data = choices(tmp_path, name, "koniq10k")
+    assert data.question == question and {right > wrong for right, wrong in asked(data)} == {brighter}
 
 
 def test_pipal_counts_high_scores_as_references_but_at_most_five(tmp_path):
-    unisim_files.write(tmp_path, "PIPAL")
-    data = choices(tmp_path, "pipal")
-    assert len(data.names) == 5 * 2
-    assert all(red(wrong(data, row)) >= 6 for row in range(10))
+    rows = asked(choices(tmp_path, "pipal", "PIPAL"))
+    assert len(rows) == 5 * 2 and all(wrong >= 6 for _, wrong in rows)
 
 
 def test_sice_compares_exposures_by_mean_grey_and_shows_them_smaller(tmp_path):
-    unisim_files.write(tmp_path, "sice")
-    data = choices(tmp_path, "sice-brightness")
-    assert data.question == "brightness"
-    assert len(data.names) == 2 * 3  # a tenth of 20 scenes, three pairs each
-    assert red(right(data, 0)) > red(wrong(data, 0))
-    shown = right(data, 0)
-    assert Image.open(io.BytesIO(shown)).size == (2, 2)
-    assert data.alternatives[data.answer[0]].keys[0] == content_key(shown)
+    data = choices(tmp_path, "sice-brightness", "sice")
+    rows = asked(data)
+    assert data.question == "brightness" and len(rows) == 2 * 3  # a tenth of 20 scenes, three pairs each
+    assert all(right > wrong for right, wrong in rows)
+    shown = data.alternatives[0].read(0)
+    assert Image.open(io.BytesIO(shown)).size == (3, 3) and data.alternatives[0].keys[0] == content_key(shown)
 
 
 def test_agiqa_pairs_share_a_prompt_and_low_alignment_is_dropped(tmp_path):
-    unisim_files.write(tmp_path, "agiqa-3k")
-    data = choices(tmp_path, "agiqa-3k-alignment")
-    for row in range(40):
-        assert red(right(data, row)) > red(wrong(data, row)) > 60  # an alignment of 1 or more: the third image on
+    data = choices(tmp_path, "agiqa-3k-alignment", "agiqa-3k")
+    assert all(right > wrong > 60 for right, wrong in asked(data))  # an alignment of 1 or more: the third image on
     assert {data.reference.read(row) for row in range(40)} == {"x", "y"}
     assert choices(tmp_path, "agiqa-3k-quality").question == "quality"
 
 
-@pytest.mark.parametrize("count", [2, 8])
-def test_hpdv2_offers_as_many_images_as_asked_and_the_first_ranked_wins(tmp_path, count):
-    unisim_files.write(tmp_path, "hpdv2")
-    data = choices(tmp_path, "hpdv2", alternatives=count)
-    assert len(data.alternatives) == count
-    drawn = samples.read(tmp_path / "manifests" / f"unisim__hpdv2{'' if count == 2 else '-8'}-seed-0.csv")
-    for one in drawn:
-        prompt = int(one.reference.split()[1])
-        ranks = [(int(name.split("_")[1].split(".")[0]) + prompt) % 9 for name in one.alternatives]
-        assert ranks[one.answer] == min(ranks)
-        assert len(set(one.alternatives)) == count
+@pytest.mark.parametrize(("count", "name"), [(2, "hpdv2"), (8, "hpdv2-8")])
+def test_hpdv2_offers_as_many_images_as_asked_and_the_first_ranked_wins(tmp_path, count, name):
+    assert len(choices(tmp_path, "hpdv2", "hpdv2", alternatives=count).alternatives) == count
+    for reference, alternatives, answer in drawn(tmp_path, name):
+        prompt = int(reference.split()[1])
+        ranks = [(int(name.split("_")[1].split(".")[0]) + prompt) % 9 for name in alternatives]
+        assert ranks[answer] == min(ranks) and len(set(alternatives)) == count
 
 
 def test_edited_images(tmp_path):
-    unisim_files.write(tmp_path, "MagicBrush", "HQ-Edit")
-    data = choices(tmp_path, "magicbrush")
-    assert data.reference.read(0) == "make it red"
-    assert len(data.names) == 1
-    assert red(right(data, 0)) == 1
-    by_image = choices(tmp_path, "hq-edit-it")
+    data = choices(tmp_path, "magicbrush", "MagicBrush", "HQ-Edit")
+    assert data.reference.read(0) == "make it red" and asked(data) == [(1, 0)]
+    by_image, by_text = choices(tmp_path, "hq-edit-it"), choices(tmp_path, "hq-edit-text")
     assert [by_image.reference.read(row) for row in range(2)] == ["a cat", "a dog"]
-    assert by_image.answer.tolist() == [0, 1]
-    by_text = choices(tmp_path, "hq-edit-text")
-    assert [right(by_text, row) for row in range(2)] == ["a cat", "a dog"]
+    assert by_image.answer.tolist() == [0, 1] and asked(by_text) == [("a cat", "a dog"), ("a dog", "a cat")]
     assert red(by_text.reference.read(1)) == 1
 
 
 def test_captions_with_votes_against_captions_without(tmp_path):
-    unisim_files.write(tmp_path, "coco-triplets", "polaris")
-    data = choices(tmp_path, "cd-coco")
-    assert {right(data, row) for row in range(len(data.names))} == {"OFA_Huge of one.jpg"}
-    assert sorted(wrong(data, row) for row in range(len(data.names))) == ["Ensemble of one.jpg", "GIT_Large of one.jpg"]
-    scored = choices(tmp_path, "polaris")
-    assert sorted(right(scored, row) for row in range(2)) == ["A cat.", "A pet."]
-    assert {wrong(scored, row) for row in range(2)} == {"a car"}
+    voted = asked(choices(tmp_path, "cd-coco", "coco-triplets", "polaris"))
+    assert sorted(voted) == [("OFA_Huge of one.jpg", f"{model} of one.jpg") for model in ("Ensemble", "GIT_Large")]
+    assert sorted(asked(choices(tmp_path, "polaris"))) == [("A cat.", "a car"), ("A pet.", "a car")]
 
 
 def test_odd_ones_out_are_of_another_macro_class(tmp_path):
     unisim_files.cifar(tmp_path)
     data = load(tmp_path, "cifar-100-ooo")["default"]
     assert isinstance(data, OddOneOut)
-    for one in samples.read(tmp_path / "manifests" / "unisim__cifar-100-ooo-seed-0.csv"):
-        coarse = [odd.cifar_coarse_classes()[int(row) % 100] for row in one.alternatives]
-        assert coarse.count(coarse[one.answer]) == 1
-        assert len(set(coarse)) == 2
+    for _, members, answer in drawn(tmp_path, "cifar-100-ooo"):
+        coarse = [odd.cifar_coarse_classes()[int(row) % 100] for row in members]
+        assert coarse.count(coarse[answer]) == 1 and len(set(coarse)) == 2
     assert np.bincount(odd.cifar_coarse_classes()).tolist() == [5] * 20
 
 
@@ -183,8 +160,7 @@ def test_landmarks_by_both_protocols(tmp_path):
 
 
 def test_questions_are_drawn_once_and_kept(tmp_path):
-    unisim_files.write(tmp_path, "koniq10k")
-    first = choices(tmp_path, "koniq-10k")
+    first = choices(tmp_path, "koniq-10k", "koniq10k")
     kept = tmp_path / "manifests" / "unisim__koniq-10k-seed-0.csv"
     lines = kept.read_text().splitlines()
     kept.write_text("\n".join(lines[:2]).replace("0,,", "0,,7", 1))
@@ -192,8 +168,6 @@ def test_questions_are_drawn_once_and_kept(tmp_path):
         choices(tmp_path, "koniq-10k")
     kept.write_text("\n".join(lines[:11]) + "\n")
     again = choices(tmp_path, "koniq-10k")
-    assert again.names == first.names[:10]
-    assert again.answer.tolist() == first.answer[:10].tolist()
+    assert again.names == first.names[:10] and again.answer.tolist() == first.answer[:10].tolist()
     kept.unlink()
-    anew = choices(tmp_path, "koniq-10k")
-    assert anew.answer.tolist() == first.answer.tolist()
+    assert choices(tmp_path, "koniq-10k").answer.tolist() == first.answer.tolist()

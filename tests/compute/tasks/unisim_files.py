@@ -1,232 +1,250 @@
-"""Writes small copies of UniSim-Bench's data sets in their own layouts and column names."""
+"""Writes small copies of UniSim-Bench's data sets in their own layouts and column names, evaluated and training."""
 
 from __future__ import annotations
 
-import csv
-import json
 import pickle
 import shutil
 import tarfile
+from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 
-import datasets
 import numpy as np
-from PIL import Image
 
 from compute.tasks.unisim import CIFAR, REPO
 from tests.compute.tasks import hub_files
+from tests.compute.tasks.files import put
 
+Files = dict[str, object]
 BAPPS = ("cnn", "color", "deblur", "frameinterp", "superres", "traditional")
 
 
-def picture(path: Path, value: int = 0) -> None:
-    """A small image known by its colour, in the format its name says."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    Image.new("RGB", (10, 10), (value % 256, value // 256 % 256, len(path.name))).save(path)
+def nights() -> Files:
+    table = """id,left_vote,right_vote,votes,ref_path,left_path,right_path,prompt,split,is_imagenet
+0,1,0,6,ref/0.png,distort/0_0.png,distort/0_1.png,p,test,True
+1,0,1,7,ref/1.png,distort/1_0.png,distort/1_1.png,p,test,True
+2,1,0,5,ref/2.png,distort/2_0.png,distort/2_1.png,p,test,True
+3,0,1,9,ref/3.png,distort/3_0.png,distort/3_1.png,p,train,True
+"""
+    files = {f"nights/ref/{at}.png": 10 * at for at in range(4)}
+    return {"nights/data.csv": table, **files} | {
+        f"nights/distort/{at}_{side}.png": 10 * at + 1 + side for at, side in product(range(4), range(2))
+    }
 
 
-def table(path: Path, names: list[str], *lines: tuple) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as handle:
-        csv.writer(handle).writerows([names, *lines])
+def bapps() -> Files:
+    files: Files = {}
+    for subset, at in product(BAPPS, range(14)):
+        place = f"bapps/val/{subset}"
+        files |= {f"{place}/{part}/{at:06d}.png": at for part in ("ref", "p0", "p1")}
+        files[f"{place}/judge/{at:06d}.npy"] = np.array([0.8 if at == 1 else 0.2], dtype=np.float32)
+    return files
 
 
-def nights(root: Path) -> None:
-    names = [
-        "id",
-        "left_vote",
-        "right_vote",
-        "votes",
-        "ref_path",
-        "left_path",
-        "right_path",
-        "prompt",
-        "split",
-        "is_imagenet",
+def pieapp() -> Files:
+    return {
+        "pie_app/test_reference_list.txt": "scene1.png\n",
+        "pie_app/labels/test/scene1_pairwise_labels.csv": """\
+ ref. image, distorted image A, distorted image B, preference for A
+scene1.png,a.png,b.png,0.9
+scene1.png,a.png,c.png,0.5
+scene1.png,scene1.png,c.png,0.9
+scene1.png,b.png,c.png,0.1
+""",
+        "pie_app/reference_images/test/scene1.png": 1,
+        **{f"pie_app/distorted_images/test/scene1/{name}.png": 50 + at for at, name in enumerate("abc")},
+    }
+
+
+def pieapp_training() -> Files:
+    return {
+        "pie_app/train_reference_list.txt": "scene2.png\n",
+        "pie_app/labels/train/scene2_pairwise_labels.csv": (
+            " ref. image, distorted image A, distorted image B, raw preference, processed preference for A\n"
+            "scene2.png,a.png,b.png,0,0.9\nscene2.png,a.png,c.png,0,0.45\n"
+            "scene2.png,scene2.png,c.png,0,0.9\nscene2.png,b.png,c.png,0,0.2\n"
+        ),
+        "pie_app/reference_images/train/scene2.png": 301,
+        **{f"pie_app/distorted_images/train/scene2/{name}.png": 350 + at for at, name in enumerate("abc")},
+    }
+
+
+def kadid_names(images: Iterable[int]) -> list[str]:
+    return [
+        f"kadid10k/images/I{image:02d}_{distortion:02d}_{severity:02d}.png"
+        for image, distortion, severity in product(images, range(1, 26), range(1, 6))
     ]
-    lines = [
-        (at, 1 - at % 2, at % 2, votes, f"ref/{at}.png", f"distort/{at}_0.png", f"distort/{at}_1.png", "p", split, True)
-        for at, (votes, split) in enumerate([(6, "test"), (7, "test"), (5, "test"), (9, "train")])
-    ]
-    table(root / "nights/data.csv", names, *lines)
-    for at, line in enumerate(lines):
-        for place, name in enumerate(line[4:7]):
-            picture(root / "nights" / name, 10 * at + place)
 
 
-def bapps(root: Path) -> None:
-    for subset in BAPPS:
-        for at in range(14):
-            place = root / "bapps/val" / subset
-            for part in ("ref", "p0", "p1"):
-                picture(place / part / f"{at:06d}.png", at)
-            (place / "judge").mkdir(exist_ok=True)
-            np.save(place / "judge" / f"{at:06d}.npy", np.array([0.8 if at == 1 else 0.2], dtype=np.float32))
+def kadid() -> Files:
+    return {name: at // 5 for at, name in enumerate(kadid_names(range(73, 82)))}
 
 
-def pieapp(root: Path) -> None:
-    (root / "pie_app").mkdir(parents=True)
-    (root / "pie_app/test_reference_list.txt").write_text("scene1.png\n")
-    names = [" ref. image", " distorted image A", " distorted image B", " preference for A"]
-    lines = [
-        ("scene1.png", "a.png", "b.png", 0.9),
-        ("scene1.png", "a.png", "c.png", 0.5),
-        ("scene1.png", "scene1.png", "c.png", 0.9),
-        ("scene1.png", "b.png", "c.png", 0.1),
-    ]
-    table(root / "pie_app/labels/test/scene1_pairwise_labels.csv", names, *lines)
-    picture(root / "pie_app/reference_images/test/scene1.png", 1)
-    for at, name in enumerate("abc"):
-        picture(root / "pie_app/distorted_images/test/scene1" / f"{name}.png", 50 + at)
+def kadid_training() -> Files:
+    """Never shown: 9,000 pictures would take seconds."""
+    return {name: name.encode() for name in kadid_names(range(1, 73))}
 
 
-def kadid(root: Path) -> None:
-    for image in range(73, 82):
-        for distortion in range(1, 26):
-            for severity in range(1, 6):
-                path = root / "kadid10k/images" / f"I{image:02d}_{distortion:02d}_{severity:02d}.png"
-                picture(path, image * 100 + distortion)
+def koniq() -> Files:
+    return {
+        "koniq10k/koniq10k_distributions_sets.csv": """image_name,MOS,set
+1.jpg,0,test
+2.jpg,10,test
+3.jpg,20,test
+4.jpg,30,training
+""",
+        "koniq10k/koniq10k_indicators.csv": """image_id,brightness,contrast,colorfulness,sharpness
+1,1,1,1,1
+2,0.5,2,2,2
+3,0.33,3,3,3
+4,0.25,4,4,4
+""",
+        **{f"koniq10k/1024x768/{at + 1}.jpg": 40 * at for at in range(4)},
+    }
 
 
-def koniq(root: Path) -> None:
-    names = [f"{at}.jpg" for at in range(1, 5)]
-    table(
-        root / "koniq10k/koniq10k_distributions_sets.csv",
-        ["image_name", "MOS", "set"],
-        *[(name, at * 10, "test" if at < 3 else "training") for at, name in enumerate(names)],
-    )
-    attributes = ["brightness", "contrast", "colorfulness", "sharpness"]
-    table(
-        root / "koniq10k/koniq10k_indicators.csv",
-        ["image_id", *attributes],
-        *[(at, 1 / at, at, at, at) for at in range(1, 5)],
-    )
-    for at, name in enumerate(names):
-        picture(root / "koniq10k/1024x768" / name, 40 * at)
+def pipal() -> Files:
+    labels = [f"A0001_0{at}.bmp,{1600 if at < 6 else 1200}\n" for at in range(8)]
+    return {
+        "PIPAL/Val_Ref/A0001.bmp": 1,
+        "PIPAL/val_label.txt": "".join([*labels, "B0001_00.bmp,1000\n"]),
+        **{f"PIPAL/Val_Dist/A0001_0{at}.bmp": at for at in range(8)},
+    }
 
 
-def pipal(root: Path) -> None:
-    picture(root / "PIPAL/Val_Ref/A0001.bmp", 1)
-    lines = [f"A0001_0{at}.bmp,{1600 if at < 6 else 1200}\n" for at in range(8)]
-    (root / "PIPAL/val_label.txt").write_text("".join([*lines, "B0001_00.bmp,1000\n"]))
-    for at in range(8):
-        picture(root / "PIPAL/Val_Dist" / f"A0001_0{at}.bmp", at)
+def pipal_training() -> Files:
+    return {
+        "PIPAL/Train_Ref/C0001.bmp": 600,
+        "PIPAL/Train_Label/C0001.txt": "C0001_00.bmp,1600\nC0001_01.bmp,1200\nC0001_02.bmp,1200\n",
+        **{f"PIPAL/Dist_Imgs/C0001_0{at}.bmp": 610 + at for at in range(3)},
+    }
 
 
-def sice(root: Path) -> None:
-    for part, scenes in (("Dataset_Part1", range(10)), ("Dataset_Part2", range(10))):
-        for scene in scenes:
-            for at in range(3):
-                picture(root / "sice" / part / f"{scene:03d}" / f"{at}.jpg", 40 * at)
-    picture(root / "sice/Dataset_Part1/Label/000.JPG", 1)
+def sice() -> Files:
+    scenes = product(("Dataset_Part1", "Dataset_Part2"), range(10), range(3))
+    files = {f"sice/{part}/{scene:03d}/{at}.jpg": 40 * at for part, scene, at in scenes}
+    return {**files, "sice/Dataset_Part1/Label/000.JPG": 1}
 
 
-def agiqa(root: Path) -> None:
+def agiqa() -> Files:
+    both = [(prompt, at) for prompt in "xy" for at in range(5)]
     names = ["name", "prompt", "adj1", "adj2", "style", "mos_quality", "std_quality", "mos_align", "std_align"]
-    lines = [(f"{prompt}{at}.jpg", prompt, "", "", "", at, 0, at / 2, 0) for prompt in "xy" for at in range(5)]
-    table(root / "agiqa-3k/data.csv", names, *lines)
-    for line in lines:
-        picture(root / "agiqa-3k/images" / line[0], 40 * int(line[5]))
+    rows = [(f"{prompt}{at}.jpg", prompt, "", "", "", at, 0, at / 2, 0) for prompt, at in both]
+    pictures = {f"agiqa-3k/images/{prompt}{at}.jpg": 40 * at for prompt, at in both}
+    return {"agiqa-3k/data.csv": [names, *rows], **pictures}
 
 
-def hpdv2(root: Path) -> None:
+def hpdv2() -> Files:
+    """The last row is of an image that is damaged in the public data."""
+    names = [[f"{at}_{place}.jpg" for place in range(9)] for at in range(3)]
     rows = [
-        {
-            "prompt": f"prompt {at}",
-            "image_path": [f"{at}_{place}.jpg" for place in range(9)],
-            "rank": [(place + at) % 9 for place in range(9)],
-        }
-        for at in range(3)
+        {"prompt": f"prompt {at}", "image_path": row, "rank": [(place + at) % 9 for place in range(9)]}
+        for at, row in enumerate(names)
     ]
     rows.append({"prompt": "damaged", "image_path": ["00006811.jpg", "x.jpg"], "rank": [0, 1]})
-    (root / "hpdv2").mkdir(parents=True)
-    (root / "hpdv2/test.json").write_text(json.dumps(rows))
-    for row in rows[:3]:
-        for at, name in enumerate(row["image_path"]):
-            picture(root / "hpdv2/test" / name, at)
+    pictures = {f"hpdv2/test/{name}": at for row in names for at, name in enumerate(row)}
+    return {"hpdv2/test.json": rows, **pictures}
 
 
-def magicbrush(root: Path) -> None:
-    def row(kind: str, *images: str) -> dict:
-        return {
-            "metadata": {"dataset": kind},
-            "image": list(images),
-            "conversations": [{"value": "?"}, {"value": "make it red"}],
-        }
-
+def hpdv2_training() -> Files:
+    liked = [[1 - at % 2, at % 2] for at in range(6)]
     rows = [
-        row("MagicBrush", "MagicBrush/train/a.png", "MagicBrush/train/b.png"),
-        row("MagicBrush-Diff", "MagicBrush/train/a.png", "MagicBrush/train/b.png"),
-        row("MagicBrush", *[f"MagicBrush/train/{name}.png" for name in "abc"]),
+        {"prompt": f"a {at}", "image_path": [f"{at}0.jpg", f"{at}1.jpg"], "human_preference": own}
+        for at, own in enumerate(liked)
     ]
-    (root / "MagicBrush").mkdir(parents=True)
-    (root / "MagicBrush/test.json").write_text(json.dumps(rows))
-    for at, name in enumerate("ab"):
-        picture(root / "MagicBrush/test" / f"{name}.png", at)
+    rows.append({"prompt": "damaged", "image_path": ["00006811.jpg", "x.jpg"], "human_preference": [1, 0]})
+    pictures = {
+        f"hpdv2/train/{at}{place}.jpg": 400 + 10 * at + each
+        for at, own in enumerate(liked)
+        for place, each in enumerate(own)
+    }
+    return {"hpdv2/train.json": rows, **pictures}
 
 
-def hq_edit(root: Path) -> None:
+def magicbrush_row(kind: str, names: str, words: str = "make it red") -> Files:
+    images = [f"MagicBrush/train/{name}.png" for name in names]
+    return {"metadata": {"dataset": kind}, "image": images, "conversations": [{"value": "?"}, {"value": words}]}
+
+
+def magicbrush() -> Files:
     rows = [
-        {
-            "metadata": {"dataset": kind},
-            "image": ["HQ-Edit/images/a.png", "HQ-Edit/images/b.png"],
-            "input": "a cat",
-            "output": "a dog",
-        }
+        magicbrush_row("MagicBrush", "ab"),
+        magicbrush_row("MagicBrush-Diff", "ab"),
+        magicbrush_row("MagicBrush", "abc"),
+    ]
+    return {"MagicBrush/test.json": rows, "MagicBrush/test/a.png": 0, "MagicBrush/test/b.png": 1}
+
+
+def magicbrush_training() -> Files:
+    rows = [magicbrush_row(kind, "cd", "make it blue") for kind in ("MagicBrush", "MagicBrush-Diff")]
+    return {"MagicBrush/train.json": rows, "MagicBrush/train/c.png": 500, "MagicBrush/train/d.png": 501}
+
+
+def hq_edit(split: str = "test", names: str = "ab", texts: tuple[str, str] = ("a cat", "a dog"), red: int = 0) -> Files:
+    images = [f"HQ-Edit/images/{name}.png" for name in names]
+    rows = [
+        {"metadata": {"dataset": kind}, "image": images, "input": texts[0], "output": texts[1]}
         for kind in ("HQ-Edit", "HQ-Edit-Diff")
     ]
-    for at, name in enumerate("ab"):
-        picture(root / "HQ-Edit/images" / f"{name}.png", at)
-    (root / "HQ-Edit/test.json").write_text(json.dumps(rows))
+    return {f"HQ-Edit/{split}.json": rows, images[0]: red, images[1]: red + 1}
 
 
-def cd_coco(root: Path) -> None:
-    votes = ["OFA", "GIT", "Our", "ExpNet-v2", "BLIP-2", "ViT-GPT2"]
-    said = ["OFA_Huge", "GIT_Large", "Ensemble", "ExpansionNet_v2", "BLIP_2", "ViT_GPT2"]
-    place = root / "coco-triplets"
-    table(
-        place / "resources/expert_worker_results_extended.csv",
-        ["Image_URL", "max_score", *votes],
-        ("one.jpg", 3, 3, 0, 0, 1, 1, 1),
-        ("two.jpg", 2, 2, 0, 0, 0, 0, 0),
-    )
-    table(
-        place / "resources/all_captions_extended.csv",
-        ["fname", *said],
-        *[(name, *[f"{model} of {name}" for model in said]) for name in ("one.jpg", "two.jpg")],
-    )
-    for at, name in enumerate(("one.jpg", "two.jpg")):
-        picture(place / "coco/images/val2014" / name, at)
+def hq_edit_training() -> Files:
+    return hq_edit("train", "cd", ("a tree", "a bush"), 520)
 
 
-def polaris(root: Path) -> None:
-    table(
-        root / "polaris/polaris_test.csv",
-        ["img", "refs", "cand", "score"],
-        ("a.jpg", "['A cat.', 'A pet.']", "a car", 0.25),
-        ("a.jpg", "['A dog.']", "a dog", 0.0),
-        ("a.jpg", "['A dog.']", "a cow", 0.75),
-    )
-    picture(root / "polaris/images/a.jpg", 1)
+def cd_coco() -> Files:
+    return {
+        "coco-triplets/resources/expert_worker_results_extended.csv": """\
+Image_URL,max_score,OFA,GIT,Our,ExpNet-v2,BLIP-2,ViT-GPT2
+one.jpg,3,3,0,0,1,1,1
+two.jpg,2,2,0,0,0,0,0
+""",
+        "coco-triplets/resources/all_captions_extended.csv": [
+            said := ["fname", "OFA_Huge", "GIT_Large", "Ensemble", "ExpansionNet_v2", "BLIP_2", "ViT_GPT2"],
+            *([name, *(f"{model} of {name}" for model in said[1:])] for name in ("one.jpg", "two.jpg")),
+        ],
+        "coco-triplets/coco/images/val2014/one.jpg": 0,
+        "coco-triplets/coco/images/val2014/two.jpg": 1,
+    }
 
 
-def landmarks(root: Path) -> None:
+def polaris() -> Files:
+    table = """img,refs,cand,score
+a.jpg,"['A cat.', 'A pet.']",a car,0.25
+a.jpg,['A dog.'],a dog,0.0
+a.jpg,['A dog.'],a cow,0.75
+"""
+    return {"polaris/polaris_test.csv": table, "polaris/images/a.jpg": 1}
+
+
+def polaris_training() -> Files:
+    table = """img,refs,cand,score
+b.jpg,"['A bird.', 'A wing.']",a boat,0.25
+b.jpg,['A dog.'],a cow,0.75
+"""
+    return {"polaris/polaris_train.csv": table, "polaris/images/b.jpg": 540}
+
+
+def landmarks() -> Files:
+    box = [0, 0, 5, 5]
+    truth = {
+        "imlist": ["a", "b", "c", "d"],
+        "qimlist": ["q", "r"],
+        "gnd": [
+            {"bbx": box, "easy": np.array([0]), "hard": np.array([1]), "junk": np.array([3])},
+            {"bbx": box, "easy": [2], "hard": [], "junk": []},
+        ],
+    }
+    files: Files = {}
     for name in ("roxford5k", "rparis6k"):
-        place = root / "retrieval/revisitop" / name
-        truth = {
-            "imlist": ["a", "b", "c", "d"],
-            "qimlist": ["q", "r"],
-            "gnd": [
-                {"bbx": [0, 0, 5, 5], "easy": np.array([0]), "hard": np.array([1]), "junk": np.array([3])},
-                {"bbx": [0, 0, 5, 5], "easy": [2], "hard": [], "junk": []},
-            ],
-        }
-        for at, image in enumerate("abcdqr"):
-            picture(place / "jpg" / f"{image}.jpg", at)
-        (place / f"gnd_{name}.pkl").write_bytes(pickle.dumps(truth, protocol=2))
+        place = f"retrieval/revisitop/{name}"
+        files |= {f"{place}/jpg/{image}.jpg": at for at, image in enumerate("abcdqr")}
+        files[f"{place}/gnd_{name}.pkl"] = pickle.dumps(truth, protocol=2)
+    return files
 
 
-BUILDERS = {
+EVALUATED = {
     "nights": nights,
     "bapps": bapps,
     "pie_app": pieapp,
@@ -242,29 +260,32 @@ BUILDERS = {
     "polaris": polaris,
     "retrieval": landmarks,
 }
+TRAINING = {  # beside the evaluated ones; of NIGHTS one table holds all splits
+    "nights": dict,
+    "pie_app": pieapp_training,
+    "hpdv2": hpdv2_training,
+    "MagicBrush": magicbrush_training,
+    "HQ-Edit": hq_edit_training,
+    "polaris": polaris_training,
+    "kadid10k": kadid_training,
+    "PIPAL": pipal_training,
+}
 
 
-def write(root: Path, *names: str, packed: bool = False) -> Path:
-    """The named data sets below `root`, as folders or as one tar each."""
+def write(root: Path, *names: str, packed: bool = False, training: bool = False) -> Path:
+    """The named data sets below `root`, as folders or as one tar each; with their training splits those of TRAINING,
+    by default all."""
     place = root / REPO
-    place.mkdir(parents=True, exist_ok=True)
-    for name in names:
-        BUILDERS[name](place)
+    for name in names or TRAINING:
+        put(place, EVALUATED[name]() | (TRAINING[name]() if training else {}))
         if packed:
-            pack(place, name)
+            with tarfile.open(place / f"{name}.tar", "w") as archive:
+                archive.add(place / name, arcname=name)
+            shutil.rmtree(place / name)
     return place
-
-
-def pack(place: Path, name: str) -> None:
-    """Puts a data set's folder into `<name>.tar`."""
-    with tarfile.open(place / f"{name}.tar", "w") as archive:
-        archive.add(place / name, arcname=name)
-    shutil.rmtree(place / name)
 
 
 def cifar(root: Path) -> None:
     """CIFAR-100's test split as the hub has it: two images of every fine class."""
-    rows = datasets.Dataset.from_dict(
-        {"img": [hub_files.image(at) for at in range(200)], "fine_label": [at % 100 for at in range(200)]}
-    )
-    hub_files.write(root / CIFAR, {("default", "test"): rows})
+    rows = {"img": [hub_files.image(at) for at in range(200)], "fine_label": [at % 100 for at in range(200)]}
+    hub_files.write(root / CIFAR, {"test": rows})

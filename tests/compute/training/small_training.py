@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from PIL import Image
 
 from compute.models.adapter import Hardware
+from compute.tasks.mini.album import png
 from compute.training import loop, towers
 from compute.training.examples import QUALITY_PROMPT, TASKS, Content, TrainingExample
 from compute.training.plan import TuningPlan
@@ -38,10 +37,7 @@ PLAN = TuningPlan(
 
 def picture(seed: int) -> bytes:
     """An image file of noise."""
-    pixels = np.random.default_rng(seed).integers(0, 256, (40, 40, 3)).astype(np.uint8)
-    file = io.BytesIO()
-    Image.fromarray(pixels).save(file, "PNG")
-    return file.getvalue()
+    return png(np.random.default_rng(seed).integers(0, 256, (40, 40, 3)).astype(np.uint8))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,25 +136,28 @@ def losses(folder: RunFolder) -> list[float]:
     return [line["total"] for line in folder.losses()]
 
 
-class Scores:
-    """Measurements in place of an evaluator's: core and OOD by call, the last ones again and again."""
+@dataclass
+class Scored:
+    """A measurement in place of an evaluator's."""
 
-    def __init__(self, core: Sequence[float | None], ood: Sequence[float | None]) -> None:
-        self.core, self.ood, self.calls = core, ood, 0
+    core: float | None
+    ood: float | None
 
-    def __call__(self) -> Any:
-        at = min(self.calls, len(self.core) - 1)
-        self.calls += 1
-        record = {"core": self.core[at], "ood": self.ood[at], "tasks": {}}
-        return type("Scored", (), {"record": lambda self: record})()
+    def record(self) -> dict[str, Any]:
+        return {"core": self.core, "ood": self.ood, "tasks": {}}
 
 
+def scores(*measured: tuple[float | None, float | None]) -> Callable[[], Scored]:
+    """Measures core and OOD as listed, by call."""
+    return map(Scored, *zip(*measured, strict=True)).__next__
+
+
+@dataclass
 class Wavering:
     """Measures a model by a number that follows from its weights alone, and goes up and down with them."""
 
-    def __init__(self, encoder: DualEncoder) -> None:
-        self.encoder = encoder
+    encoder: DualEncoder
 
-    def __call__(self) -> Any:
+    def __call__(self) -> Scored:
         core = 0.5 + 0.5 * float(np.sin(100 * sum(float(each.sum()) for each in self.encoder.parameters().values())))
-        return Scores([core], [1 - core])()
+        return Scored(core, 1 - core)

@@ -4,39 +4,32 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import datasets
 import pytest
 from PIL import Image
-from typer.testing import CliRunner
 
-from compute.__main__ import app
 from compute.content.items import content_key
 from compute.training import conversations, leaks
 from compute.training.conversations import TEMPLATES, TOKEN, export
 from compute.training.drawn import DrawnExamples
 from compute.training.examples import TASKS
 from compute.types import BadInput
-from tests.compute.commands import assert_refused
+from tests.compute.commands import assert_refused, likeness
 from tests.compute.training.small_training import ListedExamples
 
 COUNT = 12  # of each task: every template, both orders, twice
 
 
-def drawn(count: int = COUNT) -> list[DrawnExamples]:
-    return [DrawnExamples(task=task, seed=2, count=count, unrelated=True) for task in TASKS]
+def drawn() -> list[DrawnExamples]:
+    return [DrawnExamples(task=task, seed=2, count=COUNT, unrelated=True) for task in TASKS]
 
 
 def write(folder: Path, **changed) -> dict:
-    settings = {
-        "sets": drawn(),
-        "seed": 2,
-        "counts": conversations.COUNTS,
-        "compare": lambda image: None,
-        "leaks": "none",
-    }
-    return export(folder=folder, **settings | changed)
+    usual = {"sets": drawn(), "seed": 2, "counts": conversations.COUNTS, "compare": lambda image: None, "leaks": "none"}
+    return export(folder=folder, **usual | changed)
 
 
 @pytest.fixture(scope="module")
@@ -80,13 +73,17 @@ def test_both_orders_and_all_templates_are_equally_frequent_and_the_beginning_is
     assert set(beginning.values()) == {2}
 
 
+def asked(part: ListedExamples) -> list[tuple[str, str, list[str]]]:
+    """Question, answer and named images of every example."""
+    entries = [conversations.conversation(part[at], at, lambda each: each.read().decode()) for at in range(len(part))]
+    return [(*(turn["value"] for turn in entry["conversations"]), entry["image"]) for entry in entries]
+
+
 def test_an_answer_names_the_preferred_alternative_and_a_caption_with_the_token_adds_no_image():
     """Of examples whose preferred caption is the word right, whatever order they are shown in."""
     rows = [(b"i", "right", f"wrong {TOKEN} of {{first}}")] * 6 + [(b"i", "wrong", "right")] * 6
     part = ListedExamples(task="text-for-image", rows=rows, preferred=[0] * 6 + [1] * 6)
-    for number in range(12):
-        entry = conversations.conversation(part[number], number, lambda content: "x.png")
-        question, answer = (turn["value"] for turn in entry["conversations"])
+    for number, (question, answer, _) in enumerate(asked(part)):
         first = question.index("right") < question.index("wrong")
         assert answer == TEMPLATES["text-for-image"][number // 2 % 3].answers[0 if first else 1]
         assert first == (number % 2 == 0) and question.count(TOKEN) == 1
@@ -95,9 +92,8 @@ def test_an_answer_names_the_preferred_alternative_and_a_caption_with_the_token_
 def test_images_stand_in_the_order_of_their_tokens():
     """In the third form the reference comes last."""
     part = ListedExamples(task="image-choice", rows=[(b"reference", b"better", b"worse")] * 6, preferred=[0] * 6)
-    named = [conversations.conversation(part[at], at, lambda content: content.read().decode()) for at in range(6)]
-    assert named[0]["image"] == ["reference", "better", "worse"]
-    assert named[5]["image"] == ["worse", "better", "reference"]
+    named = [images for *_, images in asked(part)]
+    assert named[0] == ["reference", "better", "worse"] and named[5] == ["worse", "better", "reference"]
 
 
 def test_what_cannot_be_read_or_is_evaluated_leaves_no_file_and_a_foreign_folder_is_not_touched(tmp_path):
@@ -118,9 +114,9 @@ def test_the_command_compares_and_says_what_it_wrote(tmp_path, monkeypatch):
     monkeypatch.setattr(
         leaks, "evaluated_tasks", lambda catalog: [row for row in every(catalog) if "/quality" in row.key]
     )
-    words = ["instructions", str(tmp_path / "out"), "--count", "2", "--results", str(tmp_path / "results")]
-    made = CliRunner().invoke(app, words)
+    command = partial(likeness, "instructions", tmp_path / "out", "--count", 2, "--results", tmp_path / "results")
+    made = command()
     assert made.exit_code == 0, made.output
     assert "8 conversations" in made.output and "evaluated tasks" in made.output
     for more, word in ((["--suite", "pairbench"], "mini"), (["--datasets", "quality=pipal"], "--datasets")):
-        assert_refused(CliRunner().invoke(app, [*words, *more]), BadInput, word)
+        assert_refused(command(*more), BadInput, word)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from PIL import Image
-from typer.testing import CliRunner
 
 from compute import models
-from compute.__main__ import app
 from compute.catalog import shipped
 from compute.content import items
 from compute.engine import run_folders
@@ -25,23 +22,25 @@ from compute.tasks.source import Source
 from compute.training import evaluation
 from compute.training.evaluation import HeldOutTask, measured
 from compute.types import BadItem, Model
+from tests.compute.commands import likeness
 
 TASKS = {task.key: task for task in shipped().tasks}
 ROW = Model(key="in-memory", title="In memory", abilities=("embed_image", "embed_text"))
 
 
+@dataclass
 class Colour:
     """The mean colour of an image, as an encoder; counts what it embeds."""
 
-    def __init__(self, *, scale: float = 1.0) -> None:
-        self.scale, self.count = scale, 0
+    scale: float = 1.0
+    count: int = 0
 
-    def prepare(self, modality: str, image: Image.Image) -> Any:
-        return np.asarray(image, float)
+    def prepare(self, modality: str, image: Image.Image) -> np.ndarray:
+        return np.asarray(image, float).mean(axis=(0, 1))
 
-    def embed(self, modality: str, prepared: Sequence[Any]) -> np.ndarray:
+    def embed(self, modality: str, prepared: Sequence[np.ndarray]) -> np.ndarray:
         self.count += len(prepared)
-        return self.scale * np.array([image.mean(axis=(0, 1)) for image in prepared])
+        return self.scale * np.array(prepared)
 
 
 def flat(*colours: tuple[int, int, int]) -> items.Column:
@@ -97,8 +96,7 @@ def test_the_same_figures_as_compute_run(tmp_path, monkeypatch):
     """The bundled model, tasks of several kinds that training measures: equal, not near."""
     quick = ("mini/quality", "mini/odd-one-out")
     results = tmp_path / "results"
-    words = ["run", "--suite", "mini", "--models", "tiny", "--tasks", ",".join(quick), "--results", str(results)]
-    ran = CliRunner().invoke(app, words)
+    ran = likeness("run", "--suite", "mini", "--models", "tiny", "--tasks", ",".join(quick), "--results", results)
     assert ran.exit_code == 0, ran.output
     row = shipped().model("tiny")
     monkeypatch.setattr(evaluation, "suite_tasks", lambda suite: [TASKS[key] for key in quick])

@@ -15,7 +15,7 @@ from compute.training import exported
 from compute.training.curves import TaskChange
 from compute.types import CannotDo
 from tests.compute.models import checkpoints
-from tests.compute.training.small_training import CPU, PLAN, Scores, base, sets, trained
+from tests.compute.training.small_training import CPU, PLAN, base, scores, sets, trained
 
 TEXTS = ["a photo of a cat", "dog", "two red squares"]
 
@@ -82,7 +82,7 @@ def test_an_adapter_is_of_the_vision_tower_alone_and_names_its_base(tmp_path):
 def test_the_card_says_how_it_was_made_what_it_scored_and_what_it_has_learnt_from(tmp_path, of_base, learnt, named):
     encoder = base(tmp_path / "base")
     encoder.row = replace(encoder.row, trained_on=of_base)
-    folder, state = trained(tmp_path / "tuned", encoder, measure=Scores([0.5, 0.75, 0.7], [0.4, 0.35, None]))
+    folder, state = trained(tmp_path / "tuned", encoder, measure=scores((0.5, 0.4), (0.75, 0.35), (0.7, None)))
     data = [{"task": "quality", "dataset": dataset, "examples": 6} for dataset in learnt]
     folder = replace(folder, identity={**folder.identity, "data": data})
     change = TaskChange(key="core", title="Core", side="core", before=0.5, after=0.75, low=0.2, high=0.3)

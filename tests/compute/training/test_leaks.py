@@ -12,29 +12,23 @@ from tests.compute.tasks import unisim_files
 from tests.compute.training.small_training import ListedExamples
 
 
-def tasks(*names: str):
-    return [shipped().task(f"unisim/{name}") for name in names]
-
-
 def pairs(*files: bytes, task: str = "quality") -> ListedExamples:
     """Each of the files is an alternative once, the other alternative is made up; of captions it is the reference."""
-    if task == "text-for-image":
-        return ListedExamples(task=task, rows=[(file, "a", "b") for file in files], preferred=[0] * len(files))
-    return ListedExamples(task=task, rows=[("p", b"made up", file) for file in files], preferred=[0] * len(files))
+    rows = [(file, "a", "b") if task == "text-for-image" else ("p", b"made up", file) for file in files]
+    return ListedExamples(task=task, rows=rows, preferred=[0] * len(files))
 
 
 @pytest.fixture(scope="module")
 def images(tmp_path_factory):
     """Those of NIGHTS, evaluated and of the training split."""
-    folder = tmp_path_factory.mktemp("data")
-    unisim_files.write(folder, "nights", "kadid10k")
-    return folder / "saraghznfri/unisim_data/nights"
+    return unisim_files.write(tmp_path_factory.mktemp("data"), "nights", "kadid10k") / "nights"
 
 
 @pytest.fixture(scope="module")
 def evaluated(images):
     source = Source(root=images.parents[2], offline=True)
-    return leaks.evaluated_images(tasks("kadid-10k", "nights", "koniq-10k"), source=source)
+    rows = [shipped().task(f"unisim/{name}") for name in ("kadid-10k", "nights", "koniq-10k")]
+    return leaks.evaluated_images(rows, source=source)
 
 
 def test_what_nobody_evaluates_passes_and_what_is_not_here_is_counted(images, evaluated):

@@ -12,6 +12,7 @@ from compute.io.files import DRAFT
 from compute.training.curves import TaskChange
 from compute.training.run_folder import RunFolder, StepMeasurement, TuningState
 from compute.types import BadInput, CannotWrite
+from tests.compute.tasks.files import put
 
 
 @pytest.fixture
@@ -20,13 +21,10 @@ def run(tmp_path):
 
 
 def test_a_folder_of_something_else_is_not_touched(tmp_path):
-    (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "diary.txt").write_text("x")
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(BadInput, match="no training run"), RunFolder(path=tmp_path / "notes", identity={}).opened():
-        pass
-    with pytest.raises(CannotWrite, match="file"), RunFolder(path=tmp_path / "file", identity={}).opened():
-        pass
+    put(tmp_path, {"notes/diary.txt": "x", "file": "x"})
+    for name, error, word in (("notes", BadInput, "no training run"), ("file", CannotWrite, "file")):
+        with pytest.raises(error, match=word), RunFolder(path=tmp_path / name, identity={}).opened():
+            pass
     assert [file.name for file in (tmp_path / "notes").iterdir()] == ["diary.txt"]
 
 

@@ -15,26 +15,25 @@ from compute.tasks.unisim.samples import Sample
 from compute.training import leaks, splits
 from compute.training.examples import TASKS
 from compute.types import BadInput, NotHere
-from tests.compute.training import training_files
+from tests.compute.tasks import unisim_files
+from tests.compute.tasks.files import put
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("splits")
-    training_files.write(folder)
+    unisim_files.write(folder, training=True)
     return folder
 
 
 def source(folder: Path, *, cache: Path | None = None) -> Source:
-    return Source(root=folder, offline=True, cache=cache, manifests=None)
+    return Source(root=folder, offline=True, cache=cache)
 
 
 @pytest.fixture(scope="module")
 def sets(data, tmp_path_factory):
-    return {
-        (part.task, part.dataset): part
-        for part in splits.training(splits.chosen([]), source=source(data, cache=tmp_path_factory.mktemp("keys")))
-    }
+    parts = splits.training(splits.chosen([]), source=source(data, cache=tmp_path_factory.mktemp("keys")))
+    return {(part.task, part.dataset): part for part in parts}
 
 
 def preferred(part: splits.FileExamples, row: int, *, other: bool = False):
@@ -50,40 +49,30 @@ def red(content) -> int:
 
 
 def test_every_data_set_of_table_5_is_read(sets):
-    assert list(sets) == [(row.task, row.dataset) for row in splits.SPLITS]
-    assert {key: len(part) for key, part in sets.items()} == {
-        ("image-choice", "nights"): 1,
-        ("image-choice", "pieapp"): 2,
-        ("image-for-text", "hpdv2"): 6,
-        ("image-for-text", "magicbrush"): 1,
-        ("image-for-text", "hq-edit"): 2,
-        ("text-for-image", "polaris"): 2,
-        ("text-for-image", "hq-edit"): 2,
-        ("quality", "kadid-10k"): 72 * 25 * 5,
-        ("quality", "pieapp"): 2,
-        ("quality", "pipal"): 2 * 2,
-    }
+    counts = [1, 2, 6, 1, 2, 2, 2, 72 * 25 * 5, 2, 2 * 2]
+    assert [(*key, len(part)) for key, part in sets.items()] == [
+        (row.task, row.dataset, count) for row, count in zip(splits.SPLITS, counts, strict=True)
+    ]
     for part in sets.values():
         example = part[0]
         assert (example.reference.modality, example.alternatives[0].modality) == TASKS[part.task]
 
 
 def test_the_preferred_alternative_is_what_the_data_say(sets):
-    nights = sets["image-choice", "nights"]
+    nights, hpdv2 = sets["image-choice", "nights"], sets["image-for-text", "hpdv2"]
     assert nights[0].reference.name == "nights, nights/ref/3.png" and nights[0].preferred == 1
-    pieapp = sets["image-choice", "pieapp"]
-    assert [preferred(pieapp, row).name[-5:] for row in range(2)] == ["a.png", "c.png"]
-    hpdv2 = sets["image-for-text", "hpdv2"]
     assert all(red(preferred(hpdv2, row)) > red(other(hpdv2, row)) for row in range(6))
     assert hpdv2[2].reference.text() == "a 2"
-    magicbrush = sets["image-for-text", "magicbrush"]
-    assert preferred(magicbrush, 0).name.endswith("MagicBrush/train/d.png")
-    edited = sets["image-for-text", "hq-edit"]
-    shown = [(edited[row].reference.text(), preferred(edited, row).name[-5:]) for row in range(2)]
-    assert shown == [("a tree", "c.png"), ("a bush", "d.png")]
-    described = sets["text-for-image", "hq-edit"]
+    for task, dataset, names in (
+        ("image-choice", "pieapp", ["a.png", "c.png"]),
+        ("image-for-text", "magicbrush", ["d.png"]),
+        ("image-for-text", "hq-edit", ["c.png", "d.png"]),
+    ):
+        part = sets[task, dataset]
+        assert [preferred(part, row).name[-5:] for row in range(len(part))] == names
+    assert [sets["image-for-text", "hq-edit"][row].reference.text() for row in range(2)] == ["a tree", "a bush"]
+    described, polaris = sets["text-for-image", "hq-edit"], sets["text-for-image", "polaris"]
     assert [preferred(described, row).text() for row in range(2)] == ["a tree", "a bush"]
-    polaris = sets["text-for-image", "polaris"]
     assert {preferred(polaris, row).text() for row in range(2)} == {"A bird.", "A wing."}
     assert {other(polaris, row).text() for row in range(2)} == {"a boat"}
 
@@ -110,13 +99,13 @@ def test_nothing_that_is_evaluated_is_trained_on(sets, data):
 
 
 def test_archives_are_read_as_folders_are(tmp_path, sets):
-    training_files.write(tmp_path, "nights", "PIPAL", packed=True)
+    unisim_files.write(tmp_path, "nights", "PIPAL", packed=True, training=True)
     for part in splits.training({"quality": ("pipal",), "image-choice": ("nights",)}, source=source(tmp_path)):
         assert part.keys().tolist() == sets[part.task, part.dataset].keys().tolist()
 
 
 def test_keys_are_the_contents_own_and_read_once_until_a_file_changes(tmp_path, monkeypatch):
-    folder = training_files.write(tmp_path / "data", "nights")
+    folder = unisim_files.write(tmp_path / "data", "nights")
     (part,) = splits.training({"image-choice": ("nights",)}, source=source(tmp_path / "data", cache=tmp_path / "keys"))
     before = part.keys()
     assert before[0].tolist() == [content.key() for content in part[0].contents]
@@ -129,7 +118,7 @@ def test_keys_are_the_contents_own_and_read_once_until_a_file_changes(tmp_path, 
 
 
 def test_a_missing_split_another_layout_and_a_file_that_a_table_names_are_named(tmp_path):
-    folder, chosen = training_files.write(tmp_path, "hpdv2", "nights"), {"image-for-text": ("hpdv2",)}
+    folder, chosen = unisim_files.write(tmp_path, "hpdv2", "nights"), {"image-for-text": ("hpdv2",)}
     (folder / "hpdv2/train.json").write_text('[{"prompt": "a", "image_path": ["x", "y"]}]')
     with pytest.raises(BadInput, match="human_preference"):
         splits.training(chosen, source=source(tmp_path))
@@ -168,10 +157,7 @@ def of_names(data: Path, *pairs: tuple[str, str], task: str = "quality"):
 @pytest.fixture
 def numbered(tmp_path):
     """Files 0 to 399 of as many contents, and `again` with the first's."""
-    for at in range(400):
-        (tmp_path / f"{at}").write_bytes(f"content {at}".encode())
-    (tmp_path / "again").write_bytes(b"content 0")
-    return tmp_path
+    return put(tmp_path, {"again": "content 0", **{f"{at}": f"content {at}" for at in range(400)}})
 
 
 def test_a_share_is_held_out_and_no_image_is_on_both_sides(sets, numbered):
@@ -198,13 +184,9 @@ def test_an_image_that_is_held_out_under_another_name_is_not_trained_on(numbered
     assert [part.contents["image"] for part in validation] == [("0", "1")]
 
 
-def test_a_data_set_whose_examples_hang_together_is_only_trained_on(numbered):
-    part = of_names(numbered, *(("0", str(at)) for at in range(1, 20)))
-    train, held = splits.divided([part])
+def test_what_hangs_together_is_only_trained_on_and_few_examples_choose_the_stored_step(numbered, monkeypatch):
+    train, held = splits.divided([of_names(numbered, *(("0", str(at)) for at in range(1, 20)))])
     assert (sum(map(len, train)), held) == (19, [])
-
-
-def test_at_most_so_many_examples_choose_the_stored_step(numbered, monkeypatch):
     monkeypatch.setattr(splits, "VALIDATION_COUNT", 7)
     monkeypatch.setattr(splits, "VALIDATION_SHARE", 0.9)
     [train], [held] = splits.divided([of_names(numbered, *((str(at), str(at + 1)) for at in range(0, 400, 2)))])

@@ -7,8 +7,6 @@ import tarfile
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
@@ -17,6 +15,8 @@ from compute.tasks.generators.pairing import prompts_of
 from compute.tasks.generators.sources import ImageSet
 from compute.tasks.source import Source
 from compute.types import BadInput, NotHere
+from tests.compute.tasks import hub_files
+from tests.compute.tasks.files import put, table
 from tests.compute.tasks.hub_files import png
 
 SOURCE = Source(offline=True)
@@ -24,13 +24,6 @@ SOURCE = Source(offline=True)
 
 def picture(seed: int, size: tuple[int, int] = (20, 16)) -> Image.Image:
     return Image.fromarray(np.random.default_rng(seed).integers(0, 255, (size[1], size[0], 3), dtype=np.uint8))
-
-
-def folder(path: Path, names: list[str], *, first: int = 0) -> Path:
-    for at, name in enumerate(names):
-        (path / name).parent.mkdir(parents=True, exist_ok=True)
-        picture(first + at).save(path / name)
-    return path
 
 
 def tar(path: Path, files: dict[str, bytes]) -> Path:
@@ -42,15 +35,18 @@ def tar(path: Path, files: dict[str, bytes]) -> Path:
     return path
 
 
-def opened(name: str, where: Path | str, **options: bool) -> ImageSet:
-    return sources.opened(name, where, source=SOURCE, **options)
+def opened(where: Path | str, *names: str, first: int = 0, source: Source = SOURCE) -> ImageSet:
+    """The set of a path, called as its last part; with names it is a folder, whose images are made first."""
+    if names:
+        put(where, {name: picture(first + at) for at, name in enumerate(names)})
+    return sources.opened(str(where).rpartition("/")[2], where, source=source)
 
 
 def test_a_folder_pairs_with_a_table_of_prompts_whatever_the_ending(tmp_path):
-    reference = opened("reference", folder(tmp_path / "real", ["a/1.png", "a/2.png", "a/\u00e9.png"]))
-    mine = opened("mine", folder(tmp_path / "mine", ["a/e\u0301.jpg", "a/1.webp", "a/2.png"], first=10))
-    (tmp_path / "p.csv").write_text('Image,Prompt\na/1.png,"one, two"\na/2.jpg,second\na/e\u0301,third\n')
-    sets = pairing.pair(reference=reference, generated=[mine], prompts=prompts_of(tmp_path / "p.csv"))
+    reference = opened(tmp_path / "reference", "a/1.png", "a/2.png", "a/\u00e9.png")
+    mine = opened(tmp_path / "mine", "a/e\u0301.jpg", "a/1.webp", "a/2.png", first=10)
+    path = table(tmp_path / "p.csv", 'Image,Prompt|a/1.png,"one, two"|a/2.jpg,second|a/e\u0301,third')
+    sets = pairing.pair(reference=reference, generated=[mine], prompts=prompts_of(path))
     assert sets.ids == ("a/1", "a/2", "a/\u00e9") and sets.texts == ("one, two", "second", "third")
     assert [part.ids for part in sets.sets] == [sets.ids, sets.ids] and sets.warnings == ()
     assert sets.generated[0].images.name(0) == "mine/a/1.webp"
@@ -58,8 +54,8 @@ def test_a_folder_pairs_with_a_table_of_prompts_whatever_the_ending(tmp_path):
 
 
 def test_missing_and_extra_images_are_named_and_counted(tmp_path):
-    reference = opened("reference", folder(tmp_path / "real", [f"{n}.png" for n in range(9)]))
-    mine = opened("mine", folder(tmp_path / "mine", [f"{n}.png" for n in (0, 1, 7, 8, 20)], first=40))
+    reference = opened(tmp_path / "reference", *(f"{n}.png" for n in range(9)))
+    mine = opened(tmp_path / "mine", "0.png", "1.png", "7.png", "8.png", "20.png", first=40)
     listed = prompts_of({f"{n}.png": f"prompt {n}" for n in range(8)})
     sets = pairing.pair(reference=reference, generated=[mine], prompts=listed)
     assert sets.ids == ("0", "1", "7")
@@ -70,37 +66,21 @@ def test_missing_and_extra_images_are_named_and_counted(tmp_path):
 
 
 def test_lines_of_text_go_with_images_in_natural_order_and_must_be_as_many(tmp_path):
-    mine = opened("mine", folder(tmp_path / "mine", ["10.png", "2.png", "1.png"]))
-    real = opened("real", folder(tmp_path / "real", ["x.png", "y.png", "z.png"], first=9))
-    path = tmp_path / "prompts.txt"
-    path.write_text("one\ntwo\nten\n")
+    mine = opened(tmp_path / "mine", "10.png", "2.png", "1.png")
+    real = opened(tmp_path / "real", "x.png", "y.png", "z.png", first=9)
+    path = table(tmp_path / "prompts.txt", "one|two|ten")
     sets = pairing.pair(reference=real, generated=[mine], prompts=prompts_of(path))
     assert [sets.generated[0].images.name(row) for row in range(3)] == ["mine/1.png", "mine/2.png", "mine/10.png"]
-    path.write_text("one\ntwo\n")
     with pytest.raises(BadInput, match="prompts.txt"):
-        pairing.pair(reference=real, generated=[mine], prompts=prompts_of(path))
+        pairing.pair(reference=real, generated=[mine], prompts=prompts_of(table(path, "one|two")))
 
 
-def test_repeated_images_and_a_table_without_prompts_are_refused(tmp_path):
-    path = tmp_path / "p.jsonl"
-    path.write_text('{"id": "1.png", "caption": "a"}\n{"id": "1.jpg", "caption": "b"}\n')
-    with pytest.raises(BadInput, match="more than once"):
-        prompts_of(path)
-    (tmp_path / "p.csv").write_text("id,words\n1,a\n")
-    with pytest.raises(BadInput, match="column"):
-        prompts_of(tmp_path / "p.csv")
-    twice = prompts_of({"1": "a", "2": "a"})
-    assert "more than once" in twice.warnings[0]
-    folder(tmp_path / "same", ["1.png", "1.jpg"])
+def test_what_is_odd_in_a_folder_or_a_list_of_prompts_is_said(tmp_path):
+    assert "more than once" in prompts_of({"1": "a", "2": "a"}).warnings[0]
     with pytest.raises(BadInput, match="several images"):
-        opened("mine", tmp_path / "same")
-
-
-def test_images_that_do_not_show_their_colours_are_said(tmp_path):
-    path = folder(tmp_path / "mine", ["plain.png"])
-    picture(3).convert("RGBA").save(path / "clear.png")
-    picture(4).convert("CMYK").save(path / "print.jpg")
-    text = "\n".join(opened("mine", path).warnings)
+        opened(tmp_path / "same", "1.png", "1.jpg")
+    put(tmp_path, {"mine/clear.png": picture(3).convert("RGBA"), "mine/print.jpg": picture(4).convert("CMYK")})
+    text = "\n".join(opened(tmp_path / "mine", "plain.png").warnings)
     assert "transparency" in text and "CMYK" in text
 
 
@@ -117,7 +97,7 @@ def test_webdataset_shards_pair_by_their_prompts_and_are_never_unpacked(tmp_path
     sets = pairing.pair(reference=real, generated=[sources.from_tars("mine", [other])], prompts=None)
     assert "1 image (b.seg.png) not used" in real.warnings[0] and "first dot" in real.warnings[0]
     with pytest.raises(BadInput, match=r"no image .*cfg7\.3\.png"):
-        opened("mine", tar(tmp_path / "3.tar", {f"cfg7.{at}.png": png(picture(at)) for at in (3, 4)}))
+        opened(tar(tmp_path / "3.tar", {f"cfg7.{at}.png": png(picture(at)) for at in (3, 4)}))
     (tmp_path / "3.tar").unlink()
     assert sets.texts == ("a dog", "a cow") and sets.generated[0].images.read(0) == png(picture(5))
     assert "mine: 1 prompt (b) without an image" in sets.warnings
@@ -129,26 +109,18 @@ def test_hostile_shards_are_refused(tmp_path):
         info = tarfile.TarInfo("a.png")
         info.type, info.linkname = tarfile.SYMTYPE, "/etc/passwd"
         archive.addfile(info)
-    with pytest.raises(BadInput, match="no image"):
-        opened("mine", tmp_path / "link.tar")
-    twice = tar(tmp_path / "twice.tar", {"a.png": png(picture(1)), "a.jpg": png(picture(2))})
-    with pytest.raises(BadInput, match="two images"):
-        opened("mine", twice)
-    whole = tar(tmp_path / "cut.tar", {"a.png": png(picture(1))}).read_bytes()
-    (tmp_path / "cut.tar").write_bytes(whole[:700])
-    with pytest.raises(BadInput, match="cut.tar"):
-        opened("mine", tmp_path / "cut.tar")
-    (tmp_path / "zipped.tar").write_bytes(b"\x1f\x8b" + bytes(600))
-    with pytest.raises(BadInput, match="zipped.tar"):
-        opened("mine", tmp_path / "zipped.tar")
+    tar(tmp_path / "twice.tar", {"a.png": png(picture(1)), "a.jpg": png(picture(2))})
+    whole = tar(tmp_path / "whole.tar", {"a.png": png(picture(1))}).read_bytes()
+    put(tmp_path, {"cut.tar": whole[:700], "zipped.tar": b"\x1f\x8b" + bytes(600)})
+    for name, word in (("link", "no image"), ("twice", "two images"), ("cut", "cut.tar"), ("zipped", "zipped.tar")):
+        with pytest.raises(BadInput, match=word):
+            opened(tmp_path / f"{name}.tar")
 
 
 def test_tables_of_the_hub_pair_by_prompt_where_row_numbers_mean_nothing(tmp_path):
     for name, order in (("one", (0, 1, 2)), ("two", (2, 0, 1))):
-        place = tmp_path / "org" / name / "data"
-        place.mkdir(parents=True)
-        rows = [{"Prompt": f"prompt {n}", "images": {"bytes": png(picture(n)), "path": None}} for n in order]
-        pq.write_table(pa.Table.from_pylist(rows), place / "train-00000-of-00001.parquet")
+        rows = {"Prompt": [f"prompt {n}" for n in order], "images": [picture(n) for n in order]}
+        hub_files.write(tmp_path / "org" / name, {"train": rows}, card=False)
     source = Source(root=tmp_path, offline=True)
     real = sources.opened("reference", "hf://datasets/org/one#default/train", source=source)
     mine = sources.opened("mine", "hf://datasets/org/two@main", source=source)
@@ -156,9 +128,9 @@ def test_tables_of_the_hub_pair_by_prompt_where_row_numbers_mean_nothing(tmp_pat
     assert (sets.reference.images.keys == sets.generated[0].images.keys).all() and len(sets.ids) == 3
     assert sets.warnings == ("mine: 3 of 3 images are exact copies of reference images",)
     with pytest.raises(NotHere, match="org/three"):
-        sources.opened("x", "hf://datasets/org/three", source=source)
+        opened("hf://datasets/org/three", source=source)
     with pytest.raises(BadInput, match="address"):
-        sources.opened("x", "hf://datasets/three", source=source)
+        opened("hf://datasets/three", source=source)
 
 
 def test_images_from_python_are_taken_once_and_refused_by_position(tmp_path):
@@ -170,9 +142,8 @@ def test_images_from_python_are_taken_once_and_refused_by_position(tmp_path):
 
 
 def test_without_prompts_nothing_is_paired_and_unlike_counts_are_said(tmp_path):
-    real = opened("reference", folder(tmp_path / "real", ["1.png", "2.png", "3.png"]))
-    few = opened("few", folder(tmp_path / "few", ["q.png"], first=30))
-    many = opened("many", folder(tmp_path / "many", ["r.png", "s.png"], first=40))
+    real = opened(tmp_path / "reference", "1.png", "2.png", "3.png")
+    few, many = opened(tmp_path / "few", "q.png", first=30), opened(tmp_path / "many", "r.png", "s.png", first=40)
     sets = pairing.pair(reference=real, generated=[few, many], prompts=None)
     assert sets.prompts is None and [len(part) for part in sets.sets] == [3, 1, 2]
     assert "few has 1 images and many 2: Fréchet distances fall as N grows" in sets.warnings[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -10,35 +9,28 @@ from random import Random
 from PIL import Image, ImageDraw
 
 from compute.tasks.own import OwnData, read
+from tests.compute.tasks.files import put
 
 COLOURS = ("red", "green", "blue", "yellow", "purple", "orange")
 
 
-def picture(path: Path, *, colour: str, seed: int, shapes: int = 3) -> str:
-    """Draws a scene of one colour; its name."""
-    random = Random(seed)
-    image = Image.new("RGB", (64, 64), "white")
-    draw = ImageDraw.Draw(image)
-    for _ in range(shapes):
-        x, y, size = random.randrange(48), random.randrange(48), random.randrange(8, 24)
-        (draw.ellipse if random.random() < 0.5 else draw.rectangle)((x, y, x + size, y + size), fill=colour)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    image.save(path)
-    return path.name
-
-
 def pictures(folder: Path, count: int) -> list[str]:
-    """Scenes of the colours in turn."""
-    return [picture(folder / f"{at:03}.png", colour=COLOURS[at % len(COLOURS)], seed=at) for at in range(count)]
+    """Draws scenes of the colours in turn; their names."""
+    names = [f"{at:03}.png" for at in range(count)]
+    for at, name in enumerate(names):
+        random, image = Random(at), Image.new("RGB", (64, 64), "white")
+        draw = ImageDraw.Draw(image)
+        for _ in range(3):
+            x, y, size = random.randrange(48), random.randrange(48), random.randrange(8, 24)
+            shape = draw.ellipse if random.random() < 0.5 else draw.rectangle
+            shape((x, y, x + size, y + size), fill=COLOURS[at % len(COLOURS)])
+        put(folder, {name: image})
+    return names
 
 
 def write(path: Path, header: Sequence[str], rows: Sequence[Sequence[object]]) -> Path:
     """A manifest as CSV, or as TSV by its name."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter="\t" if path.suffix == ".tsv" else ",")
-        writer.writerow(header)
-        writer.writerows(rows)
+    put(path.parent, {path.name: [header, *rows]})
     return path
 
 

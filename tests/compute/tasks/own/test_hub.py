@@ -8,16 +8,15 @@ import datasets
 import huggingface_hub
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from compute.__main__ import app
 from compute.catalog.own import suite_records
 from compute.tasks.own import OwnData, read
 from compute.tasks.source import Source
 from compute.types import BadInput
+from tests.compute.commands import likeness
 from tests.compute.tasks import hub_files
+from tests.compute.tasks.files import put, table
 from tests.compute.tasks.hub_files import image, png
-from tests.compute.tasks.own.drawn import picture, write
 
 COMMIT = "c" * 40
 
@@ -28,21 +27,27 @@ def hub(tmp_path, monkeypatch):
     return tmp_path / "hub"
 
 
+@pytest.fixture
+def publish(hub):
+    """Puts tables where the hub's library does."""
+    return lambda repo, tables: hub_files.write(hub_files.snapshot(hub, repo, COMMIT, {}), tables)
+
+
 def labelled(count: int, *, first: int = 0) -> datasets.Dataset:
-    features = datasets.Features({"img": datasets.Image(), "fine": datasets.ClassLabel(names=["cat", "dog"])})
-    rows = [{"img": image(first + at), "fine": at % 2} for at in range(count)]
-    return datasets.Dataset.from_list(rows, features=features)
+    columns = {"img": [image(first + at) for at in range(count)], "fine": [at % 2 for at in range(count)]}
+    return hub_files.table(columns, fine=("cat", "dog"))
 
 
 def from_cache(name: str, **options: object) -> OwnData:
-    return read(name, source=Source(offline=True), **options)
+    data = read(name, source=Source(offline=True), **options)
+    assert data.problems == ()
+    return data
 
 
-def test_a_table_with_train_and_test_is_a_probe(hub):
-    tables = {("default", "train"): labelled(6), ("default", "test"): labelled(4, first=10)}
-    hub_files.write(hub_files.snapshot(hub, "made/pets", COMMIT, {}), tables)
+def test_a_table_with_train_and_test_is_a_probe(publish):
+    publish("made/pets", {"train": labelled(6), "test": labelled(4, first=10)})
     data = from_cache("hub:made/pets", columns={"label": "fine"})
-    assert data.problems == () and data.shape.key == "probe" and data.hub == f"hub:made/pets@{COMMIT}"
+    assert data.shape.key == "probe" and data.hub == f"hub:made/pets@{COMMIT}"
     assert data.facts.counts == "4 images of 2 classes, 6 for training" and data.name == "pets"
     items = data.items()["default"]
     assert items.train.classes == ("cat", "dog") and items.test.labels.tolist() == [0, 1, 0, 1]
@@ -53,9 +58,8 @@ def test_a_table_with_train_and_test_is_a_probe(hub):
     assert test.facts.counts == "4 images of 2 classes" and test.digest != data.digest
 
 
-def test_configurations_and_splits_are_named(hub):
-    tables = {(config, split): labelled(4) for config in ("a", "b") for split in ("dev", "train")}
-    hub_files.write(hub_files.snapshot(hub, "made/many", COMMIT, {}), tables)
+def test_configurations_and_splits_are_named(publish):
+    publish("made/many", {(config, split): labelled(4) for config in ("a", "b") for split in ("dev", "train")})
     mapped = {"label": "fine"}
     for name, word in (
         ("hub:made/many", "hub:made/many/a"),
@@ -68,58 +72,52 @@ def test_configurations_and_splits_are_named(hub):
     assert from_cache("hub:made/many/a:dev", columns=mapped).rows == 4
 
 
-def test_retrieval_in_three_configurations(hub):
-    texts = {"_id": ["q1", "q2"], "text": ["a", "b"]}
+def test_retrieval_in_three_configurations(publish):
     tables = {
-        ("queries", "queries"): datasets.Dataset.from_dict(texts),
-        ("corpus", "corpus"): datasets.Dataset.from_list([{"_id": f"d{at}", "image": image(at)} for at in range(3)]),
-        ("default", "test"): datasets.Dataset.from_dict(
-            {"query-id": ["q1", "q2"], "corpus-id": ["d0", "d2"], "score": [1, 2]}
-        ),
+        ("queries", "queries"): {"_id": ["q1", "q2"], "text": ["a", "b"]},
+        ("corpus", "corpus"): {"_id": ["d0", "d1", "d2"], "image": [image(at) for at in range(3)]},
+        "test": hub_files.qrels([("q1", "d0", 1), ("q2", "d2", 2)]),
     }
-    hub_files.write(hub_files.snapshot(hub, "made/finding", COMMIT, {}), tables)
+    publish("made/finding", tables)
     data = from_cache("hub:made/finding")
-    assert data.problems == () and data.facts.counts == "2 queries, 3 documents and 2 judgements"
+    assert data.facts.counts == "2 queries, 3 documents and 2 judgements"
     items = data.items()["default"]
     assert items.documents.image.read(2) == png(image(2))
     assert [side.tolist() for side in items.relevant] == [[0, 1], [0, 2], [1, 2]]
 
 
 def test_a_data_set_of_loose_files_whose_cache_is_of_links(hub):
-    place = hub_files.snapshot(hub, "made/loose", COMMIT, {"README.md": ""})
+    rows = "file_name,label\n0.png,a\n1.png,b\n2.png,a\n"
+    place = hub_files.snapshot(hub, "made/loose", COMMIT, {"README.md": "", "metadata.csv": rows})
     blobs = place.parent.parent / "blobs"
     for at in range(3):
-        picture(blobs / f"{at}.png", colour="red", seed=at)
-        (blobs / f"{at}.png").rename(blobs / f"sum{at}")
+        put(blobs, {f"sum{at}": png(image(at))})
         (place / f"{at}.png").symlink_to(blobs / f"sum{at}")
-    write(place / "metadata.csv", ("file_name", "label"), [(f"{at}.png", "ab"[at % 2]) for at in range(3)])
-    data = from_cache("hub:made/loose")
-    assert data.problems == () and data.facts.counts == "3 images of 2 classes"
+    assert from_cache("hub:made/loose").facts.counts == "3 images of 2 classes"
 
 
 def test_a_manifest_in_a_folder_of_data_sets_shows_no_other_data_set(tmp_path):
     """Only a snapshot of the hub's cache has links to a folder beside it."""
-    picture(tmp_path / "other" / "private" / "a.png", colour="red", seed=1)
+    put(tmp_path, {"other/private/a.png": 1, "made/loose/b.png": 2})
     place = tmp_path / "made" / "loose"
-    picture(place / "b.png", colour="red", seed=2)
     (place / "link.png").symlink_to(tmp_path / "other" / "private" / "a.png")
-    names = ("../../other/private/a.png", "other/private/a.png", "link.png", "b.png")
-    write(place / "metadata.csv", ("file_name", "label"), [(name, name[-5]) for name in names])
+    rows = "../../other/private/a.png,a|other/private/a.png,a|link.png,k|b.png,b"
+    table(place / "metadata.csv", f"file_name,label|{rows}")
     data = read("hub:made/loose", source=Source(root=tmp_path, offline=True))
     assert [problem.row for problem in data.problems] == [1, 2, 3]
     assert "leads out of the manifest's folder" in data.problems[2].what
 
 
-def test_a_run_of_it_is_recorded_at_its_commit_and_repeated_by_its_key(hub, tmp_path):
-    hub_files.write(hub_files.snapshot(hub, "made/pets", COMMIT, {}), {("default", "test"): labelled(6)})
+def test_a_run_of_it_is_recorded_at_its_commit_and_repeated_by_its_key(publish, tmp_path):
+    publish("made/pets", {"test": labelled(6)})
     results = ("--results", str(tmp_path / "results"), "--offline")
     arguments = ("--data", "hub:made/pets", "--columns", "item=img,label=fine", "--models", "tiny")
-    made = CliRunner().invoke(app, ["run", *arguments, *results])
+    made = likeness("run", *arguments, *results)
     assert made.exit_code == 0, made.output
     record = json.loads((tmp_path / "results" / "suites" / "own-pets.json").read_text())
     [file] = record["data"]
     assert file["file"] == f"hub:made/pets@{COMMIT}" and file["columns"] == {"item": "img", "label": "fine"}
     assert suite_records.recorded(tmp_path / "results")[1] == []
-    again = CliRunner().invoke(app, ["run", "--suite", "own-pets", "--models", "tiny", *results])
+    again = likeness("run", "--suite", "own-pets", "--models", "tiny", *results)
     assert again.exit_code == 0 and "0 runs to make, 1 stored already" in again.stdout, again.output
     assert np.load(next((tmp_path / "results" / "keys").glob("*.npy"))).dtype.kind == "S"  # read once

@@ -6,7 +6,6 @@ import io
 import json
 from pathlib import Path
 
-import datasets
 import numpy as np
 import pytest
 from PIL import Image
@@ -22,43 +21,38 @@ from tests.compute.tasks.hub_files import write
 from tests.compute.tasks.pairbench.images import picture
 
 ROWS = 4
-LOGISTICS = {"data-pairs": [["img1", "img2"], ["img1", "img3"], ["img1", "img4"]]}
 
 
 def resized(image: Image.Image) -> Image.Image:
     return image.resize(tuple(round(0.95 * side) for side in image.size))
 
 
-def table(kind: str, *, order: tuple[int, ...] = (0, 1, 2), counterparts: int = 1) -> datasets.Dataset:
+def table(kind: str, *order: int, counterparts: int = 1) -> dict[str, list]:
     """Rows of an original and, in columns of this order, its 95%, its transformed versions, and an irrelevant image."""
-    rows: dict[str, list] = {f"img{number + 1}": [] for number in range(counterparts + 3)}
-    for row in range(ROWS):
-        image = picture(row)
-        others = [
-            resized(image),
-            *(perturb(image, kind=kind, strength=0.4 + 0.2 * at, seed=row) for at in range(counterparts)),
-            perturb(picture(100 + row), kind=kind, strength=0.5, seed=row),
-        ]
-        for column, shown in zip(rows, [image, *(others[at] for at in order)], strict=True):
-            rows[column].append(shown)
-    return datasets.Dataset.from_dict(rows, features=datasets.Features(dict.fromkeys(rows, datasets.Image())))
+    images = [picture(row) for row in range(ROWS)]
+    others = [
+        [resized(image) for image in images],
+        *(
+            [perturb(image, kind=kind, strength=0.4 + 0.2 * at, seed=row) for row, image in enumerate(images)]
+            for at in range(counterparts)
+        ),
+        [perturb(picture(100 + row), kind=kind, strength=0.5, seed=row) for row in range(ROWS)],
+    ]
+    columns = [images, *(others[at] for at in order or range(len(others)))]
+    return {f"img{number}": column for number, column in enumerate(columns, start=1)}
 
 
-def captions() -> datasets.Dataset:
-    rows = {
-        "img1": [picture(row) for row in range(ROWS)],
-        "txt1": [f"A mug {row} on a table" for row in range(ROWS)],
-        "txt2": [f"A mug {row} under a table" for row in range(ROWS)],
-        "txt3": [f"A mug {row} to the left of a table" for row in range(ROWS)],
-        "txt4": [f"A dog {row} under a chair" for row in range(ROWS)],
-    }
-    features = dict.fromkeys(rows, datasets.Value("string")) | {"img1": datasets.Image()}
-    return datasets.Dataset.from_dict(rows, features=datasets.Features(features))
+CAPTIONS = (
+    "A mug {} on a table",
+    "A mug {} under a table",
+    "A mug {} to the left of a table",
+    "A dog {} under a chair",
+)
 
 
-def templates(logistics: dict) -> datasets.Dataset:
-    row = {"query_templates": {"v1": "{conditions}"}, "query_conditions": {}, "logistics": logistics}
-    return datasets.Dataset.from_dict({name: [json.dumps(value)] for name, value in row.items()})
+def templates(*logistics: list[str]) -> dict[str, list]:
+    row = {"query_templates": {"v1": "{conditions}"}, "query_conditions": {}, "logistics": {"data-pairs": logistics}}
+    return {name: [json.dumps(value)] for name, value in row.items()}
 
 
 @pytest.fixture
@@ -67,11 +61,14 @@ def root(tmp_path):
         tmp_path / "feiziaarash/pairbench",
         {
             ("coco", "colorjitter"): table("colorjitter"),
-            ("coco", "rotate"): table("rotate", order=(1, 0, 2)),
-            ("wu_img_img", "subset_a_pos"): table("rotate", order=(0, 1, 2, 3), counterparts=2),
-            ("wu_img_img", "subset_b_pos_gaussianblur"): table("gaussianblur", order=(0, 1, 2, 3), counterparts=2),
-            ("wu_img_text", "wu_subset_a_pos"): captions(),
-            ("templates", "coco"): templates(LOGISTICS),
+            ("coco", "rotate"): table("rotate", 1, 0, 2),
+            ("wu_img_img", "subset_a_pos"): table("rotate", counterparts=2),
+            ("wu_img_img", "subset_b_pos_gaussianblur"): table("gaussianblur", counterparts=2),
+            ("wu_img_text", "wu_subset_a_pos"): {
+                "img1": [picture(row) for row in range(ROWS)],
+                **{f"txt{at}": [text.format(row) for row in range(ROWS)] for at, text in enumerate(CAPTIONS, start=1)},
+            },
+            ("templates", "coco"): templates(["img1", "img2"], ["img1", "img3"], ["img1", "img4"]),
         },
     )
     return tmp_path
@@ -115,12 +112,7 @@ def test_a_fourth_pair_is_a_second_counterpart(root):
 def test_captions_are_paired_in_the_order_of_their_columns(root):
     part = loaded(root, "pairbench/wu-it-a")["invariant"]
     assert part.second.modality == "text" and part.first_variants == ()
-    assert [part.second.read(row) for row in range(4)] == [
-        "A mug 0 on a table",
-        "A mug 0 under a table",
-        "A mug 0 to the left of a table",
-        "A dog 0 under a chair",
-    ]
+    assert [part.second.read(row) for row in range(4)] == [text.format(0) for text in CAPTIONS]
     assert part.expected.tolist() == [10, 10, 10, 1] * ROWS
 
 
@@ -135,15 +127,18 @@ def test_every_split_of_the_paper_has_a_part():
 
 def test_another_layout_is_refused_with_what_is_assumed(root):
     folder = root / "feiziaarash/pairbench"
-    write(folder, {("in100", "elastic"): table("elastic", order=(2, 1, 1))})
+    write(folder, {("in100", "elastic"): table("elastic", 2, 1, 1)})
     with pytest.raises(BadInput, match=r"unknown layout: .*img1, img2, img3, img4.*95%"):
         loaded(root, "pairbench/in100-et")
-    write(folder, {("coco", "colorjitter"): table("colorjitter"), ("templates", "coco"): templates(OTHER)})
+    write(
+        folder,
+        {
+            ("coco", "colorjitter"): table("colorjitter"),
+            ("templates", "coco"): templates(["img1", "img2"], ["img3", "img4"]),
+        },
+    )
     with pytest.raises(BadInput, match=r"several first columns \(img1, img3\)"):
         loaded(root, "pairbench/coco-cj")
-
-
-OTHER = {"data-pairs": [["img1", "img2"], ["img3", "img4"]]}
 
 
 def test_what_is_not_on_this_machine_is_named_with_its_command(tmp_path):

@@ -48,8 +48,7 @@ def test_each_item_has_an_identical_a_transformed_and_an_irrelevant_pair_in_ever
         by_condition = pairs.load(written.path, split=split)
         assert tuple(by_condition) == data.CONDITIONS
         for condition, part in by_condition.items():
-            assert part.condition == condition
-            assert part.transformations == SPLITS[split].transformations
+            assert (part.condition, part.transformations) == (condition, SPLITS[split].transformations)
             assert len(set(part.names)) == len(part.names) == 18
             scores = {"identical": 10, "transformed": 8 if condition == "sensitive" else 10, "irrelevant": 1}
             assert [scores[kind] for kind in part.types] == part.expected.tolist()
@@ -97,13 +96,11 @@ def test_an_image_is_made_once_for_all_splits_and_models_of_a_run(written, tmp_p
 
     monkeypatch.setattr(pixels, "perturb", counted)
     source = Source(cache=tmp_path / "keys")
-    first = pairs.load(written.path, split="ps", source=source)["invariant"].second_variants[1]
-    drawn.clear()
-    images = [first.image(row).tobytes() for row in range(len(first))]
-    assert len(drawn) == len(set(drawn)) >= len(first)
-    drawn.clear()
-    again = pairs.load(written.path, split="ps", source=source)["invariant"].second_variants[1]
-    assert [again.image(row).tobytes() for row in range(len(again))] == images and not drawn
+    shown = []
+    for _ in range(2):
+        column = pairs.load(written.path, split="ps", source=source)["invariant"].second_variants[1]
+        shown.append([column.image(row).tobytes() for row in range(len(column))])
+    assert shown[0] == shown[1] and len(drawn) == len(set(drawn)) >= len(column)
     assert not list((tmp_path / "keys").iterdir())  # nothing that a killed process would leave
 
 
@@ -194,60 +191,46 @@ def rewritten(path: Path, *, heading: dict | bytes) -> None:
         pq.write_table(table.replace_schema_metadata({manifest.HEADING: heading}), draft)
 
 
-def test_another_version_and_other_files_are_refused_in_words(written, tmp_path):
-    rewritten(written.path, heading={"version": 99})
-    with pytest.raises(BadInput, match="99"):
-        pairs.load(written.path, split="cj")
-    other = tmp_path / "other.parquet"
-    with pytest.raises(BadInput, match="There is no file"):
-        manifest.read(other)
-    other.write_bytes(b"PAR1 not really")
-    with pytest.raises(BadInput, match="Parquet"):
-        manifest.read(other)
-    pq.write_table(pq.read_table(written.path).replace_schema_metadata({}), other)
-    with pytest.raises(BadInput, match="manifest"):
-        manifest.read(other)
-
-
-# What a manifest from elsewhere may hold: a column, its value in every row, and what the refusal names.
-HOSTILE_CELLS = {
-    "an image grown to fill the memory": ("strength", 1e5, "strength"),
-    "a seed below 0": ("seed", -1, "seed"),
-    "a template that is none": ("template", 5, "template"),
-    "a text for a strength": ("strength", "large", "strength"),
-    "a change that is none": ("change", "os.system", "os.system"),
-    "a split that is none": ("split", "up", "split"),
-    "a type that is none": ("type", "up", "type"),
-    "an empty cell in a list": ("first_seeds", [None], "first_seeds"),
-    "strengths without seeds": ("second_seeds", [], "strengths"),
-    "no second image": ("second", "", "second side"),
-    "a text next to the second image": ("text", "a", "second side"),
-    "a pair twice": ("item", "0000.png", "twice"),
-}
-
-
-@pytest.mark.parametrize(("column", "value", "message"), HOSTILE_CELLS.values(), ids=HOSTILE_CELLS)
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("strength", 1e5, "strength"),  # an image grown to fill the memory
+        ("strength", "large", "strength"),
+        ("seed", -1, "seed"),
+        ("template", 5, "template"),
+        ("change", "os.system", "os.system"),
+        ("split", "up", "split"),
+        ("type", "up", "type"),
+        ("first_seeds", [None], "first_seeds"),
+        ("second_seeds", [], "strengths"),  # strengths without seeds
+        ("second", "", "second side"),
+        ("text", "a", "second side"),  # next to the second image
+        ("item", "0000.png", "twice"),
+    ],
+)
 def test_what_no_pair_can_hold_is_refused_before_an_image_is_made(written, column, value, message):
+    """A manifest from elsewhere, with this value in every row of a column."""
     table = pq.read_table(written.path)
     field = pa.field(column, pa.array([value]).type)
     at = table.column_names.index(column)
     with replacing(written.path) as draft:
         pq.write_table(table.set_column(at, field, pa.array([value] * len(table), type=field.type)), draft)
-    with pytest.raises(BadInput, match=re.escape(message)):
+    with pytest.raises(BadInput, match=message):
         manifest.read(written.path)
 
 
-HOSTILE_HEADINGS = {
-    "no JSON": (b"{sources", "heading"),
-    "no object": (b"[]", "heading"),
-    "sources of another form": ({"sources": {"path": 3}}, "sources"),
-    "stored images elsewhere": ({"stored": "../../images.parquet"}, "stored"),
-    "notes of another form": ({"notes": {"a": 1}}, "notes"),
-}
-
-
-@pytest.mark.parametrize(("heading", "message"), HOSTILE_HEADINGS.values(), ids=HOSTILE_HEADINGS)
-def test_a_damaged_heading_is_refused(written, heading, message):
+@pytest.mark.parametrize(
+    ("heading", "message"),
+    [
+        (b"{sources", "heading"),
+        (b"[]", "heading"),
+        ({"sources": {"path": 3}}, "sources"),
+        ({"stored": "../../images.parquet"}, "stored"),
+        ({"notes": {"a": 1}}, "notes"),
+        ({"version": 99}, "99"),
+    ],
+)
+def test_a_damaged_heading_and_another_version_are_refused(written, heading, message):
     rewritten(written.path, heading=heading)
-    with pytest.raises(BadInput, match=re.escape(message)):
+    with pytest.raises(BadInput, match=message):
         manifest.read(written.path)
