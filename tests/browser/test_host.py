@@ -226,7 +226,7 @@ def test_judges_are_asked_by_a_press_alone(visit, site, endpoint):
     assert endpoint.requests() == before + 8
     box.check()
     page.locator(".likeness-batch input[type=file]").set_input_files(table)
-    page.locator(".likeness-batch .pg-table", has_text="gpt-4o-2024-11-20").wait_for()
+    page.locator(".likeness-batch .pg-table", has_text="GPT-4o").wait_for()
     assert endpoint.requests() == before + 12
 
 
