@@ -16,6 +16,9 @@ SETTLED = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS", "OMP_WAIT_POLICY")  # what comm
 # Tests say themselves when they are offline; their downloads come from servers of their own.
 for switch in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE"):
     os.environ.pop(switch, None)
+# The test processes have every core busy: threads that wait for each other within one halve what they do.
+for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(threads, "1")
 
 
 @pytest.fixture(autouse=True)
