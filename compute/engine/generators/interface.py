@@ -13,7 +13,8 @@ from compute.catalog import known
 from compute.engine.generators import frechet as comparison
 from compute.engine.generators import store
 from compute.engine.generators.backbones import PAPER, Backbones, choose, subset
-from compute.engine.generators.frechet import GeneratorComparison, SetFeatures
+from compute.engine.generators.frechet import GeneratorComparison
+from compute.engine.generators.set_metrics import SetFeatures, figures
 from compute.engine.generators.store import SavedReference
 from compute.engine.generators.table import GeneratorTable
 from compute.engine.settings import BatchSize, DataFolder, Device, Offline, RunSettings
@@ -90,7 +91,7 @@ def frechet(
         given = _given(reference, generated, condition)
         chosen = Backbones(image=(OWN,), cfred=(OWN,), text=(OWN,), cmmd=OWN).limited(metrics)
         table = GeneratorTable(
-            figures=tuple(comparison.figures(given, chosen=chosen, with_intervals=intervals)),
+            figures=tuple(figures(given, chosen=chosen, with_intervals=intervals)),
             warnings=uneven_generators({name: len(rows) for name, rows in generated.items()}),
         )
         return table if rated is None else table.beside(rated, scores={})
