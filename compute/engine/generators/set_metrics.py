@@ -115,7 +115,7 @@ class SetMetric:
         return None
 
 
-class Cfred(SetMetric):
+class CfredMetric(SetMetric):
     parts = cfred.PARTS
 
     @cached_property
@@ -150,7 +150,7 @@ class Cfred(SetMetric):
         return cfred.cfred_at_infinity(**self._sides(name))
 
 
-class Fid(SetMetric):
+class FidMetric(SetMetric):
     """The Fréchet distance: FID over Inception's features, FD-DINOv2 over DINOv2's."""
 
     parts = ("means", "covariances")
@@ -189,7 +189,7 @@ class Fid(SetMetric):
         return replace(found, warnings=(*found.warnings, bias))
 
 
-class Pairwise(SetMetric):
+class PairwiseMetric(SetMetric):
     """Compares single images with the reference's: `whole` gives the record, `subsets` the values of marked rows."""
 
     draws = True
@@ -213,29 +213,29 @@ class Pairwise(SetMetric):
         return [found[key] for key in self.keys] if isinstance(found, dict) else [found]
 
 
-class Cmmd(Pairwise):
+class CmmdMetric(PairwiseMetric):
     whole, subsets = pairwise.cmmd, pairwise.cmmd_of_subsets
 
 
-class Kid(Pairwise):
+class KidMetric(PairwiseMetric):
     whole, subsets = pairwise.kid, pairwise.kid_of_subsets
 
 
-class PrecisionRecall(Pairwise):
+class PrecisionRecallMetric(PairwiseMetric):
     """By 3 neighbours, as their paper takes."""
 
     parts = ("k",)
     whole, subsets = partial(pairwise.manifold, k=3), partial(pairwise.manifold_of_subsets, k=3)
 
 
-class DensityCoverage(Pairwise):
+class DensityCoverageMetric(PairwiseMetric):
     """By 5 neighbours, as their paper takes."""
 
     parts = ("k",)
     whole, subsets = partial(pairwise.manifold, k=5), partial(pairwise.manifold_of_subsets, k=5)
 
 
-class Vendi(SetMetric):
+class VendiMetric(SetMetric):
     parts, draws = ("order",), True
 
     def of(self, name: str, rows: Ints | None = None) -> list[SetScore]:
@@ -243,13 +243,13 @@ class Vendi(SetMetric):
         return [reference_free.vendi(features=images if rows is None else images[rows])]
 
 
-class InceptionScore(SetMetric):
+class InceptionScoreMetric(SetMetric):
     def of(self, name: str, rows: Ints | None = None) -> list[SetScore]:
         logits = self.features.logits[name]
         return [reference_free.inception_score(logits=logits if rows is None else logits[rows])]
 
 
-class MeanOfScores(SetMetric):
+class MeanScoreMetric(SetMetric):
     """CLIPScore and models of preference: one number an image. The record of all has its own interval, over prompts."""
 
     def of(self, name: str, rows: Ints | None = None) -> list[SetScore]:
@@ -263,15 +263,15 @@ class MeanOfScores(SetMetric):
 
 
 SET_METRICS: tuple[tuple[type[SetMetric], tuple[str, ...]], ...] = (
-    (Cfred, ("cfred",)),
-    *((Fid, (key,)) for key in backbones.DISTANCES),
-    (Cmmd, ("cmmd",)),
-    (Kid, ("kid",)),
-    (PrecisionRecall, ("precision", "recall")),
-    (DensityCoverage, ("density", "coverage")),
-    (Vendi, ("vendi",)),
-    (InceptionScore, ("inception_score",)),
-    *((MeanOfScores, (key,)) for key in ("clipscore", *backbones.PREFERENCE)),
+    (CfredMetric, ("cfred",)),
+    *((FidMetric, (key,)) for key in backbones.DISTANCES),
+    (CmmdMetric, ("cmmd",)),
+    (KidMetric, ("kid",)),
+    (PrecisionRecallMetric, ("precision", "recall")),
+    (DensityCoverageMetric, ("density", "coverage")),
+    (VendiMetric, ("vendi",)),
+    (InceptionScoreMetric, ("inception_score",)),
+    *((MeanScoreMetric, (key,)) for key in ("clipscore", *backbones.PREFERENCE)),
 )
 
 
@@ -291,7 +291,7 @@ def figures(features: SetFeatures, *, chosen: Backbones, with_intervals: bool = 
     for kind, keys in SET_METRICS:
         asked = [key for key in keys if key in chosen.metrics]
         subsets = chosen.by_metric.get(keys[0], []) if asked else []
-        if kind is Cfred and not features.prompts:
+        if kind is CfredMetric and not features.prompts:
             subsets = subsets[:1]  # one reason says it
         for backbone in subsets:
             metric = kind(features=features, backbone=backbone, keys=asked)
@@ -329,14 +329,14 @@ def _values(metric: SetMetric, empty: GeneratorFigure) -> list[GeneratorFigure]:
 
 def _ranged(rows: list[GeneratorFigure], metric: SetMetric, shares: Blocks) -> list[GeneratorFigure]:
     """The figures of a generator with intervals, and the values that these come from. Means over images have theirs."""
-    if isinstance(metric, MeanOfScores) and shares.count < intervals.FEWEST_BLOCKS:
+    if isinstance(metric, MeanScoreMetric) and shares.count < intervals.FEWEST_BLOCKS:
         return rows
     try:
         every = metric.without(rows[0].generator, shares)
     except (BadInput, Undefined) as error:
         return [_noting(row, f"No interval: {error}") for row in rows]
     # No test of differences against saved moments: other runs of these prompts omit them of the reference too.
-    tested = not (isinstance(metric, Fid) and metric.features.prompts and metric.features.moments)
+    tested = not (isinstance(metric, FidMetric) and metric.features.prompts and metric.features.moments)
     made = []
     for row, values in zip(rows, every, strict=True):
         found: dict[str, Any] = {}
