@@ -1,10 +1,9 @@
-"""The comparison of generators with a reference: features of all sets, then every metric of `set_metrics`."""
+"""A comparison of generators with a reference, and the features of all sets that its metrics take."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from compute.content import items
 from compute.content.items import Column
 from compute.engine.generators import backbones
 from compute.engine.generators.backbones import PREFERENCE, Backbones
-from compute.engine.generators.set_metrics import SetFeatures, figures
+from compute.engine.generators.set_metrics import SetFeatures
 from compute.engine.generators.table import GeneratorFigure, GeneratorTable
 from compute.engine.workspace import Bench
 from compute.features.subject import LoadedSubject
@@ -24,7 +23,6 @@ from compute.models.encoders import inception
 from compute.progress import duration
 from compute.tasks.generators.human import HumanTable
 from compute.tasks.generators.pairing import PromptedSets
-from compute.types import BadInput
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,46 +43,6 @@ class GeneratorComparison:
         if human is None:
             return table
         return table.beside(human, scores=self.features.scores if self.features.prompts else {})
-
-
-def compare(
-    sets: PromptedSets,
-    *,
-    chosen: Backbones,
-    catalog: Catalog,
-    bench: Bench,
-    saved: Mapping[str, Any],
-    with_intervals: bool = True,
-    report: Callable[[str], None] = lambda line: None,
-) -> GeneratorComparison:
-    """Encodes the sets with the backbones chosen and computes every metric; nothing but features is stored.
-
-    `saved` statistics (SavedReference) by subset stand for the reference's images. Raises NotHere for weights that are
-    missing, BadItem for an image that cannot be decoded, BadInput, also for backbones with other settings than those of
-    `saved`, UnknownKey.
-    """
-    started = time.perf_counter()
-    needed = chosen.beside(saved) if saved else chosen
-    needed = needed if sets.prompts is not None else needed.without_prompts()
-    if not needed.keys:
-        why = "the images have no prompts. Give --prompts"
-        if saved and sets.prompts is not None:
-            why = "a saved reference holds moments alone. Give the reference's images"
-        raise BadInput(f"{', '.join(chosen.metrics)}: {why}, or other metrics")
-    features, settings, left = encode(sets, chosen=needed, catalog=catalog, bench=bench, saved=saved, report=report)
-    features = replace(features, moments={key: each.moments for key, each in saved.items()})
-    return GeneratorComparison(
-        sets=left,
-        chosen=chosen,
-        features=features,
-        figures=tuple(figures(features, chosen=chosen, with_intervals=with_intervals)),
-        settings=settings,
-        saved=saved,
-        seconds=time.perf_counter() - started,
-    )
-
-
-# ---- features
 
 
 def encode(

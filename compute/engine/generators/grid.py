@@ -10,7 +10,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby, product
 from pathlib import Path
@@ -27,7 +27,7 @@ from compute.catalog.own.suite import OwnSuite
 from compute.engine import run_folders
 from compute.engine.generators import frechet
 from compute.engine.generators.backbones import JOIN, PAPER, Backbones, subset
-from compute.engine.generators.store import earlier, key_of, run_of, suite_of, with_models
+from compute.engine.generators.store import joined, key_of, run_of, suite_of
 from compute.engine.generators.table import LISTED, RatedGenerators
 from compute.engine.run_folders import StoredRun
 from compute.engine.workspace import Bench
@@ -449,24 +449,7 @@ def _suite(
         data=OwnFile(shape=own_suite.GRID, digest=digest, path=file.absolute()),
         generators=generators,
     )
-    before = earlier(suite, results=results)
-    if before is None:
-        return suite
-    mark = f" ({digest[:8]})"  # which `record` adds to titles where another grid has the name
-    tasks = {_image_of(task): replace(task, title=task.title.removesuffix(mark)) for task in before.tasks}
-    for task in suite.tasks:
-        known = tasks.get(_image_of(task))
-        if known is not None:
-            subsets = tuple(dict.fromkeys((*known.subsets, *task.subsets)))
-            task = replace(task, subsets=subsets, metrics=tuple(dict.fromkeys((*known.metrics, *task.metrics))))
-        tasks[_image_of(task)] = task
-    return replace(
-        suite,
-        suite=replace(suite.suite, description=before.suite.description),
-        tasks=own_suite.headline_first(tuple(tasks.values())),
-        data=suite.data[:1] * len(tasks),
-        models=with_models(suite, before),
-    )
+    return joined(suite, results=results)
 
 
 def _image_of(task: Task) -> str:

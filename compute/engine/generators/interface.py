@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,10 +12,9 @@ import numpy as np
 
 from compute.arrays import LazyRows
 from compute.catalog import known
-from compute.engine.generators import frechet as comparison
 from compute.engine.generators import store
 from compute.engine.generators.backbones import PAPER, Backbones, choose, subset
-from compute.engine.generators.frechet import GeneratorComparison
+from compute.engine.generators.frechet import GeneratorComparison, encode
 from compute.engine.generators.set_metrics import SetFeatures, figures
 from compute.engine.generators.store import SavedReference
 from compute.engine.generators.table import GeneratorTable
@@ -119,17 +120,33 @@ def compared(
     intervals: bool,
     report: Report = lambda line: None,
 ) -> GeneratorComparison:
-    """Compares the sets, for `frechet` and the command, which stores the result."""
+    """Encodes the sets with the backbones chosen and computes every metric, for `frechet` and the command, which stores
+    the result.
+
+    Raises NotHere for weights that are missing, BadItem for an image that cannot be decoded, BadInput, also for
+    backbones with other settings than those of a saved reference, UnknownKey.
+    """
     saved = store.opened(reference, chosen=chosen) if is_saved(reference) else {}
     with temporary_folder() as spool:
-        return comparison.compare(
-            paired(reference, generated, prompts, bench=bench, source=source, spool=spool, report=report),
+        sets = paired(reference, generated, prompts, bench=bench, source=source, spool=spool, report=report)
+        started = time.perf_counter()
+        needed = chosen.beside(saved) if saved else chosen
+        needed = needed if sets.prompts is not None else needed.without_prompts()
+        if not needed.keys:
+            why = "the images have no prompts. Give --prompts"
+            if saved and sets.prompts is not None:
+                why = "a saved reference holds moments alone. Give the reference's images"
+            raise BadInput(f"{', '.join(chosen.metrics)}: {why}, or other metrics")
+        features, settings, left = encode(sets, chosen=needed, catalog=known(), bench=bench, saved=saved, report=report)
+        features = replace(features, moments={key: each.moments for key, each in saved.items()})
+        return GeneratorComparison(
+            sets=left,
             chosen=chosen,
-            catalog=known(),
-            bench=bench,
+            features=features,
+            figures=tuple(figures(features, chosen=chosen, with_intervals=intervals)),
+            settings=settings,
             saved=saved,
-            with_intervals=intervals,
-            report=report,
+            seconds=time.perf_counter() - started,
         )
 
 
