@@ -21,7 +21,7 @@ from compute.engine.generators.table import GeneratorFigure
 from compute.metrics import METRICS
 from compute.metrics.distribution import cfred, frechet, intervals, pairwise, reference_free
 from compute.metrics.distribution.frechet import Gaussian
-from compute.metrics.distribution.intervals import Blocks, Extrapolated, leave_moments_out, leave_out
+from compute.metrics.distribution.intervals import Blocks, Extrapolated, extrapolate, leave_moments_out, leave_out
 from compute.metrics.distribution.moments import CrossMoments, Moments, SetScore, blocks
 from compute.tasks.generators.pairing import REFERENCE
 from compute.types import BadInput, Undefined
@@ -147,7 +147,14 @@ class CfredMetric(SetMetric):
         return [leave_moments_out(lambda **left: cfred.cfred(**left).value, blocks, **moments)]
 
     def at_infinity(self, name: str) -> Extrapolated:
-        return cfred.cfred_at_infinity(**self._sides(name))
+        sides = self._sides(name)
+        d, p = sides["generated"].shape[1], sides["condition"].shape[1]
+        return extrapolate(
+            lambda rows: self.of(name, rows[0])[0].value,
+            counts=(len(sides["condition"]),),
+            needed=2 * (d + p),
+            what=f"twice the {d} + {p} dimensions of the image and text features",
+        )
 
 
 class FidMetric(SetMetric):
@@ -164,9 +171,11 @@ class FidMetric(SetMetric):
         """Whether the reference stays whole where some of the generator's rows are left out."""
         return not self.features.prompts or bool(self.features.moments)
 
-    def of(self, name: str, rows: Ints | None = None) -> list[SetScore]:
-        whole = rows is None or self._fixed
-        real = self._reference if whole else Gaussian.of(self.features.real(self.backbone), rows=rows)
+    def of(self, name: str, rows: Ints | None = None, real_rows: Ints | None = None) -> list[SetScore]:
+        """`real_rows` of the reference, where they are not those paired with `rows`."""
+        if real_rows is None and not self._fixed:
+            real_rows = rows
+        real = self._reference if real_rows is None else Gaussian.of(self.features.real(self.backbone), rows=real_rows)
         made = Gaussian.of(self.features.images[self.backbone][name], rows=rows, argument="generated")
         return [frechet.frechet(real=real, generated=made)]
 
@@ -181,9 +190,16 @@ class FidMetric(SetMetric):
         return [leave_moments_out(lambda **left: frechet.frechet(**fixed, **left).value, blocks, **sides)]
 
     def at_infinity(self, name: str) -> Extrapolated:
+        """Of pairs prompts are split, so that a part has both images of each; saved moments stay whole."""
         real, generated = self.features.real(self.backbone), self.features.images[self.backbone][name]
-        found = frechet.frechet_at_infinity(real=real, generated=generated, paired=bool(self.features.prompts))
-        if not isinstance(real, Moments):
+        saved, d = isinstance(real, Moments), generated.shape[1]
+        found = extrapolate(
+            lambda rows: self.of(name, rows[-1], rows[0] if len(rows) > 1 else None)[0].value,
+            counts=(len(generated),) if saved or self.features.prompts else (len(real), len(generated)),
+            needed=2 * d,
+            what=f"twice the {d} dimensions of the features",
+        )
+        if not saved:
             return found
         bias = f"At infinite N of the generator alone: the bias of the reference's {real.n:,} images stays"
         return replace(found, warnings=(*found.warnings, bias))
