@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from compute import models
-from compute.catalog import Catalog
+from compute.catalog import known
 from compute.options import names
 from compute.types import BadInput, CannotDo, Model, NotHere
 
@@ -132,7 +132,7 @@ def subset(image: str, text: str = "") -> str:
     return f"{image}{JOIN}{text}" if text else image
 
 
-def choose(keys: Sequence[str] | str, *, metrics: Sequence[str] | str = (), catalog: Catalog) -> Backbones:
+def choose(keys: Sequence[str] | str, *, metrics: Sequence[str] | str = ()) -> Backbones:
     """The backbones of an option: `paper`, `tiny`, or catalogue keys; `metrics` limits the metrics.
 
     Of keys every one that embeds images serves for distances and, with every one that embeds texts, for cFreD; the
@@ -143,7 +143,7 @@ def choose(keys: Sequence[str] | str, *, metrics: Sequence[str] | str = (), cata
     named = list(dict.fromkeys(names(keys)))
     if named in ([], [PAPER], [TINY]):
         return (BUNDLED if named == [TINY] else PAPERS).limited(metrics)
-    rows = list({row.key: row for row in (catalog.model(name) for name in named if name != PAPER)}.values())
+    rows = list({row.key: row for row in (known().model(name) for name in named if name != PAPER)}.values())
     for row in rows:
         if not row.adapter:
             raise CannotDo(f"{row.key} is not computed here: it has published scores only. Name an encoder")

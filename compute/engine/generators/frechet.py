@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from compute.catalog import Catalog
+from compute.catalog import known
 from compute.content import items
 from compute.content.items import Column
 from compute.engine.generators import backbones
@@ -49,7 +49,6 @@ def encode(
     sets: PromptedSets,
     *,
     chosen: Backbones,
-    catalog: Catalog,
     bench: Bench,
     saved: Mapping[str, Any] | None = None,
     report: Callable[[str], None] = lambda line: None,
@@ -61,7 +60,7 @@ def encode(
     NotHere for weights that are not here, BadItem for an image that cannot be decoded unless the bench skips it, and
     BadInput for a backbone with other settings than in `saved`.
     """
-    rows = {key: catalog.model(key) for key in chosen.keys}
+    rows = {key: known().model(key) for key in chosen.keys}
     if bench.settings.offline:
         backbones.check_present(list(rows.values()))
     scorers = chosen.scorers

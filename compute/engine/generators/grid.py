@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.generators.agreement import pair_agreement
-from compute.catalog import Catalog
+from compute.catalog import known
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.catalog.own.suite import OwnSuite
@@ -115,20 +115,20 @@ class GridResult:
         return [*markdown(rows), *notes]
 
 
-def paper_backbones(catalog: Catalog) -> dict[str, list[str]]:
+def paper_backbones() -> dict[str, list[str]]:
     """The image and text backbones of Tables B.1 and B.2 of the cFreD paper, as far as the catalogue has them."""
-    return {role: [row.model for row in catalog.aliases if row.note.startswith(note)] for role, note in TABLES.items()}
+    return {role: [row.model for row in known().aliases if row.note.startswith(note)] for role, note in TABLES.items()}
 
 
-def choose(keys: Sequence[str] | str, *, catalog: Catalog) -> Backbones:
+def choose(keys: Sequence[str] | str) -> Backbones:
     """The backbones of an option: `paper`, or catalogue keys; each that embeds images is an image
     backbone, and each that embeds texts a text backbone.
 
     Raises UnknownKey, and BadInput where either kind is missing.
     """
     named = names(keys)
-    roles = paper_backbones(catalog) if PAPER in named or not named else {role: [] for role in ABILITIES}
-    rows = [catalog.model(name) for name in named if name != PAPER]
+    roles = paper_backbones() if PAPER in named or not named else {role: [] for role in ABILITIES}
+    rows = [known().model(name) for name in named if name != PAPER]
     for role, ability in ABILITIES.items():
         roles[role] += [row.key for row in rows if ability in row.abilities]
         if not roles[role]:
@@ -193,7 +193,6 @@ def encode(
     sets: PromptedSets,
     *,
     chosen: Backbones,
-    catalog: Catalog,
     bench: Bench,
     report: Callable[[str], None] = lambda line: None,
 ) -> GridFeatures:
@@ -203,7 +202,7 @@ def encode(
     """
     if sets.prompts is None:
         raise BadInput("cFreD needs prompts: name a table of image and prompt with --prompts")
-    encoded, settings, left = frechet.encode(sets, chosen=chosen, catalog=catalog, bench=bench, report=report)
+    encoded, settings, left = frechet.encode(sets, chosen=chosen, bench=bench, report=report)
     of = {part.name: {key: rows[part.name] for key, rows in encoded.images.items()} for part in left.sets}
     return GridFeatures(
         reference=of.pop(REFERENCE),

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import numpy as np
 
 from compute.arrays import LazyRows
-from compute.catalog import known
 from compute.engine.generators import store
 from compute.engine.generators.backbones import PAPER, Backbones, choose, subset
 from compute.engine.generators.frechet import GeneratorComparison, encode
@@ -101,11 +100,10 @@ def frechet(
     settings = RunSettings(
         results=features, data=data, device=device, batch_size=batch_size, skip_bad=skip_bad, offline=offline
     )
-    source = Source(root=data, offline=offline)
-    chosen = choose(backbones, metrics=metrics, catalog=known())
+    chosen = choose(backbones, metrics=metrics)
     with as_before():
         bench = workbench(settings, data=data, features=features)
-        made = compared(reference, generated, prompts, chosen=chosen, bench=bench, source=source, intervals=intervals)
+        made = compared(reference, generated, prompts, chosen=chosen, bench=bench, intervals=intervals)
     return made.table(rated)
 
 
@@ -116,7 +114,6 @@ def compared(
     *,
     chosen: Backbones,
     bench: Bench,
-    source: Source,
     intervals: bool,
     report: Report = lambda line: None,
 ) -> GeneratorComparison:
@@ -128,7 +125,7 @@ def compared(
     """
     saved = store.opened(reference, chosen=chosen) if is_saved(reference) else {}
     with temporary_folder() as spool:
-        sets = paired(reference, generated, prompts, bench=bench, source=source, spool=spool, report=report)
+        sets = paired(reference, generated, prompts, bench=bench, spool=spool, report=report)
         started = time.perf_counter()
         needed = chosen.beside(saved) if saved else chosen
         needed = needed if sets.prompts is not None else needed.without_prompts()
@@ -137,7 +134,7 @@ def compared(
             if saved and sets.prompts is not None:
                 why = "a saved reference holds moments alone. Give the reference's images"
             raise BadInput(f"{', '.join(chosen.metrics)}: {why}, or other metrics")
-        features, settings, left = encode(sets, chosen=needed, catalog=known(), bench=bench, saved=saved, report=report)
+        features, settings, left = encode(sets, chosen=needed, bench=bench, saved=saved, report=report)
         features = replace(features, moments={key: each.moments for key, each in saved.items()})
         return GeneratorComparison(
             sets=left,
@@ -156,12 +153,12 @@ def paired(
     prompts: Any,
     *,
     bench: Bench,
-    source: Source,
     spool: Path,
     report: Report,
 ) -> PromptedSets:
     """Brings the sets together; a saved reference has no images. Images without a file go to `spool`."""
     skip_bad = bench.settings.skip_bad
+    source = Source(root=bench.settings.data, offline=bench.settings.offline)
 
     def opened(name: str, images: Images) -> ImageSet:
         if isinstance(images, str | Path):
