@@ -143,7 +143,8 @@ def choose(keys: Sequence[str] | str, *, metrics: Sequence[str] | str = ()) -> B
     named = list(dict.fromkeys(names(keys)))
     if named in ([], [PAPER], [TINY]):
         return (BUNDLED if named == [TINY] else PAPERS).limited(metrics)
-    rows = list({row.key: row for row in (known().model(name) for name in named if name != PAPER)}.values())
+    catalog = known()
+    rows = list({row.key: row for row in (catalog.model(name) for name in named if name != PAPER)}.values())
     for row in rows:
         if not row.adapter:
             raise CannotDo(f"{row.key} is not computed here: it has published scores only. Name an encoder")

@@ -60,7 +60,8 @@ def encode(
     NotHere for weights that are not here, BadItem for an image that cannot be decoded unless the bench skips it, and
     BadInput for a backbone with other settings than in `saved`.
     """
-    rows = {key: known().model(key) for key in chosen.keys}
+    catalog = known()
+    rows = {key: catalog.model(key) for key in chosen.keys}
     if bench.settings.offline:
         backbones.check_present(list(rows.values()))
     scorers = chosen.scorers

@@ -128,7 +128,8 @@ def choose(keys: Sequence[str] | str) -> Backbones:
     """
     named = names(keys)
     roles = paper_backbones() if PAPER in named or not named else {role: [] for role in ABILITIES}
-    rows = [known().model(name) for name in named if name != PAPER]
+    catalog = known()
+    rows = [catalog.model(name) for name in named if name != PAPER]
     for role, ability in ABILITIES.items():
         roles[role] += [row.key for row in rows if ability in row.abilities]
         if not roles[role]:
