@@ -103,7 +103,10 @@ class SetMetric:
     draws: ClassVar[bool] = False
 
     def of(self, name: str, rows: Ints | None = None) -> list[SetScore]:
-        """The records of all images, or of these `rows` of them and of what is paired with them."""
+        """The records of all images, or of these `rows` of them and of what is paired with them.
+
+        A class with its own `without` may take no rows.
+        """
         raise NotImplementedError
 
     def without(self, name: str, blocks: Blocks) -> Sequence[Floats]:
@@ -218,7 +221,7 @@ class PairwiseMetric(SetMetric):
         images = self.features.images[self.backbone]
         return {"real": drawn_rows(images[REFERENCE]), "generated": drawn_rows(images[name])}
 
-    def of(self, name: str, rows: Ints | None = None) -> list[SetScore]:
+    def of(self, name: str) -> list[SetScore]:
         found = type(self).whole(**self._sides(name))
         return [getattr(found, key) for key in self.keys] if isinstance(found, pairwise.Manifold) else [found]
 
@@ -254,9 +257,12 @@ class DensityCoverageMetric(PairwiseMetric):
 class VendiMetric(SetMetric):
     parts, draws = ("order",), True
 
-    def of(self, name: str, rows: Ints | None = None) -> list[SetScore]:
-        images = np.asarray(drawn_rows(self.features.images[self.backbone][name]))
-        return [reference_free.vendi(features=images if rows is None else images[rows])]
+    def of(self, name: str) -> list[SetScore]:
+        return [reference_free.vendi(features=np.asarray(drawn_rows(self.features.images[self.backbone][name])))]
+
+    def without(self, name: str, blocks: Blocks) -> Sequence[Floats]:
+        images = np.asarray(drawn_rows(self.features.images[self.backbone][name]))  # read once
+        return [leave_out(lambda rows: reference_free.vendi(features=images[rows]).value, blocks)]
 
 
 class InceptionScoreMetric(SetMetric):
