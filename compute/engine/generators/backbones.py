@@ -106,8 +106,7 @@ class Backbones:
 
     def subsets(self) -> tuple[str, ...]:
         """Names of everything that a score may rest on: a backbone, or two for cFreD."""
-        pairs = [subset(image, text) for image in self.cfred for text in self.text]
-        return tuple(dict.fromkeys((*pairs, *self.keys)))
+        return tuple(dict.fromkeys((*self.by_metric.get("cfred", ()), *self.keys)))
 
 
 PAPERS = Backbones(

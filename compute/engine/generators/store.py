@@ -478,7 +478,7 @@ def opened(where: str | Path | SavedReference, *, chosen: Backbones) -> dict[str
     # One with prompts holds the moments of its images as well.
     crossed = [reference for reference in files if isinstance(reference.moments, CrossMoments)]
     alone = [replace(reference, moments=reference.moments.images, condition=None) for reference in crossed]
-    usable = (*chosen.image, *(subset(image, text) for image in chosen.cfred for text in chosen.text))
+    usable = (*chosen.image, *chosen.by_metric.get("cfred", ()))
     used = {reference.subset: reference for reference in (*alone, *files) if reference.subset in usable}
     if not used:
         raise BadInput(
