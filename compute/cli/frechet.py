@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from compute.catalog import known
 from compute.cli.command import mapping
 from compute.cli.workspace import Build, Results, rebuild
 from compute.engine.generators import backbones as choices
@@ -21,7 +20,6 @@ from compute.engine.workspace import workbench
 from compute.io.files import temporary_folder
 from compute.options import names, taking
 from compute.tasks.generators import human as ratings
-from compute.tasks.source import Source
 from compute.types import BadInput, counted
 
 
@@ -66,8 +64,7 @@ def frechet(
     reference, prompts, metrics, intervals = (how.pop(key) for key in ("reference", "prompts", "metrics", "intervals"))
     human, backbones = how.pop("human"), how.pop("backbones")
     settings = RunSettings(results=results, dtype=dtype, **how)
-    bench, catalog, file = workbench(settings, data=settings.data), known(), prompts or Path(reference)
-    source = Source.keeping(settings.results, root=settings.data, offline=settings.offline)
+    bench, file = workbench(settings, data=settings.data), prompts or Path(reference)
     made_of = {"name": name or file.stem, "file": file, "results": settings.results}
     named = mapping([*generated, *(more or ())], kind=str, name="--generated")
     report = partial(typer.echo, err=True)
@@ -84,12 +81,10 @@ def frechet(
         )
         if features is None:
             with temporary_folder() as spool:
-                sets = interface.paired(
-                    reference, named, prompts, bench=bench, source=source, spool=spool, report=report
-                )
-                chosen = grids.choose(backbones, catalog=catalog)
-                features = grids.encode(sets, chosen=chosen, catalog=catalog, bench=bench, report=report)
-        for role, keys in grids.paper_backbones(catalog).items():
+                sets = interface.paired(reference, named, prompts, bench=bench, spool=spool, report=report)
+                chosen = grids.choose(backbones)
+                features = grids.encode(sets, chosen=chosen, bench=bench, report=report)
+        for role, keys in grids.paper_backbones().items():
             have = features.reference if role == "image" else features.condition
             report(
                 f"Of the {len(keys)} {role} backbones of the cFreD paper {sum(key in have for key in keys)} are here"
@@ -102,9 +97,9 @@ def frechet(
         return
     if interface.is_saved(reference) and save_reference:
         raise BadInput(f"{reference} is saved already: --save-reference goes with the images themselves")
-    chosen = choices.choose(backbones, metrics=metrics, catalog=catalog)
+    chosen = choices.choose(backbones, metrics=metrics)
     result = interface.compared(
-        reference, named, prompts, chosen=chosen, bench=bench, source=source, intervals=intervals, report=report
+        reference, named, prompts, chosen=chosen, bench=bench, intervals=intervals, report=report
     )
     table = result.table(rated)
     warnings = [f"Warning: {line}" for line in table.warnings] if format == "csv" else []

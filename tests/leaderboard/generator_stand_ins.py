@@ -10,7 +10,8 @@ import numpy as np
 from compute.content import items
 from compute.content.items import Column, content_key
 from compute.engine.generators import backbones, store
-from compute.engine.generators.frechet import GeneratorComparison, SetFeatures, figures
+from compute.engine.generators.frechet import GeneratorComparison
+from compute.engine.generators.set_metrics import SetFeatures, figures
 from compute.paths import COMPUTED
 from compute.tasks.generators.pairing import PromptedSets
 from compute.tasks.generators.sources import ImageSet

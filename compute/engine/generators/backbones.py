@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from compute import models
-from compute.catalog import Catalog
+from compute.catalog import known
 from compute.options import names
 from compute.types import BadInput, CannotDo, Model, NotHere
 
@@ -28,10 +28,10 @@ PREFERENCE = {
     "aesthetic": "aesthetic",
 }
 DISTANCES = ("fid", "fd_dinov2", "fd")
-PER_IMAGE_BACKBONE = (*DISTANCES, "kid", "precision", "recall", "density", "coverage", "vendi")
 # Metrics that compare an image with its prompt, or with the reference's image of that prompt.
 NEED_PROMPTS = ("cfred", "clipscore", "imagereward", "hpsv2", "pickscore")
-METRICS = ("cfred", *DISTANCES, "cmmd", "kid", "clipscore", *PER_IMAGE_BACKBONE[4:], "inception_score", *PREFERENCE)
+NEIGHBOURS = ("precision", "recall", "density", "coverage")
+METRICS = ("cfred", *DISTANCES, "cmmd", "kid", "clipscore", *NEIGHBOURS, "vendi", "inception_score", *PREFERENCE)
 JOIN = "|"  # between the image and the text backbone of cFreD, in the name of a subset
 DISTANCE = "distance"  # a prompt's value: the squared distance of its image's features from the reference's
 
@@ -55,21 +55,21 @@ class Backbones:
 
     @property
     def by_metric(self) -> dict[str, list[str]]:
-        """All metrics that these backbones give, chosen or not, with what each needs."""
-        single = {"cmmd": self.cmmd, "inception_score": self.classes, **self.scorers}
+        """All metrics that these backbones give, chosen or not, with every subset that each is computed on."""
         every = {
-            **dict.fromkeys(PER_IMAGE_BACKBONE[len(DISTANCES) :], list(self.image)),
+            **dict.fromkeys(("kid", *NEIGHBOURS, "vendi"), list(self.image)),
             **{name: [key for key in self.image if distance(key) == name] for name in DISTANCES},
-            "cfred": [*self.cfred, *self.text] if self.cfred and self.text else [],
-            **{metric: [key] if key else [] for metric, key in single.items()},
+            "cfred": [subset(image, text) for text in self.text for image in self.cfred],
+            **{"cmmd": [self.cmmd], "inception_score": [self.classes]},
+            **{metric: [key] for metric, key in self.scorers.items()},
         }
-        return {metric: keys for metric, keys in every.items() if keys}
+        return {metric: keys for metric, keys in every.items() if any(keys)}
 
     @property
     def keys(self) -> tuple[str, ...]:
         """Every backbone that the chosen metrics need, once."""
         needed = (keys for metric, keys in self.by_metric.items() if metric in self.metrics)
-        return tuple(dict.fromkeys(chain.from_iterable(needed)))
+        return tuple(dict.fromkeys(key for each in chain(*needed) for key in each.split(JOIN)))
 
     @property
     def scorers(self) -> dict[str, str]:
@@ -106,8 +106,7 @@ class Backbones:
 
     def subsets(self) -> tuple[str, ...]:
         """Names of everything that a score may rest on: a backbone, or two for cFreD."""
-        pairs = [subset(image, text) for image in self.cfred for text in self.text]
-        return tuple(dict.fromkeys((*pairs, *self.keys)))
+        return tuple(dict.fromkeys((*self.by_metric.get("cfred", ()), *self.keys)))
 
 
 PAPERS = Backbones(
@@ -132,7 +131,7 @@ def subset(image: str, text: str = "") -> str:
     return f"{image}{JOIN}{text}" if text else image
 
 
-def choose(keys: Sequence[str] | str, *, metrics: Sequence[str] | str = (), catalog: Catalog) -> Backbones:
+def choose(keys: Sequence[str] | str, *, metrics: Sequence[str] | str = ()) -> Backbones:
     """The backbones of an option: `paper`, `tiny`, or catalogue keys; `metrics` limits the metrics.
 
     Of keys every one that embeds images serves for distances and, with every one that embeds texts, for cFreD; the
@@ -143,6 +142,7 @@ def choose(keys: Sequence[str] | str, *, metrics: Sequence[str] | str = (), cata
     named = list(dict.fromkeys(names(keys)))
     if named in ([], [PAPER], [TINY]):
         return (BUNDLED if named == [TINY] else PAPERS).limited(metrics)
+    catalog = known()
     rows = list({row.key: row for row in (catalog.model(name) for name in named if name != PAPER)}.values())
     for row in rows:
         if not row.adapter:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby, product
 from pathlib import Path
@@ -20,14 +20,14 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.generators.agreement import pair_agreement
-from compute.catalog import Catalog
+from compute.catalog import known
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.catalog.own.suite import OwnSuite
 from compute.engine import run_folders
 from compute.engine.generators import frechet
 from compute.engine.generators.backbones import JOIN, PAPER, Backbones, subset
-from compute.engine.generators.store import earlier, key_of, run_of, suite_of, with_models
+from compute.engine.generators.store import joined, key_of, run_of, suite_of
 from compute.engine.generators.table import LISTED, RatedGenerators
 from compute.engine.run_folders import StoredRun
 from compute.engine.workspace import Bench
@@ -115,19 +115,20 @@ class GridResult:
         return [*markdown(rows), *notes]
 
 
-def paper_backbones(catalog: Catalog) -> dict[str, list[str]]:
+def paper_backbones() -> dict[str, list[str]]:
     """The image and text backbones of Tables B.1 and B.2 of the cFreD paper, as far as the catalogue has them."""
-    return {role: [row.model for row in catalog.aliases if row.note.startswith(note)] for role, note in TABLES.items()}
+    return {role: [row.model for row in known().aliases if row.note.startswith(note)] for role, note in TABLES.items()}
 
 
-def choose(keys: Sequence[str] | str, *, catalog: Catalog) -> Backbones:
+def choose(keys: Sequence[str] | str) -> Backbones:
     """The backbones of an option: `paper`, or catalogue keys; each that embeds images is an image
     backbone, and each that embeds texts a text backbone.
 
     Raises UnknownKey, and BadInput where either kind is missing.
     """
     named = names(keys)
-    roles = paper_backbones(catalog) if PAPER in named or not named else {role: [] for role in ABILITIES}
+    roles = paper_backbones() if PAPER in named or not named else {role: [] for role in ABILITIES}
+    catalog = known()
     rows = [catalog.model(name) for name in named if name != PAPER]
     for role, ability in ABILITIES.items():
         roles[role] += [row.key for row in rows if ability in row.abilities]
@@ -193,7 +194,6 @@ def encode(
     sets: PromptedSets,
     *,
     chosen: Backbones,
-    catalog: Catalog,
     bench: Bench,
     report: Callable[[str], None] = lambda line: None,
 ) -> GridFeatures:
@@ -203,7 +203,7 @@ def encode(
     """
     if sets.prompts is None:
         raise BadInput("cFreD needs prompts: name a table of image and prompt with --prompts")
-    encoded, settings, left = frechet.encode(sets, chosen=chosen, catalog=catalog, bench=bench, report=report)
+    encoded, settings, left = frechet.encode(sets, chosen=chosen, bench=bench, report=report)
     of = {part.name: {key: rows[part.name] for key, rows in encoded.images.items()} for part in left.sets}
     return GridFeatures(
         reference=of.pop(REFERENCE),
@@ -449,24 +449,7 @@ def _suite(
         data=OwnFile(shape=own_suite.GRID, digest=digest, path=file.absolute()),
         generators=generators,
     )
-    before = earlier(suite, results=results)
-    if before is None:
-        return suite
-    mark = f" ({digest[:8]})"  # which `record` adds to titles where another grid has the name
-    tasks = {_image_of(task): replace(task, title=task.title.removesuffix(mark)) for task in before.tasks}
-    for task in suite.tasks:
-        known = tasks.get(_image_of(task))
-        if known is not None:
-            subsets = tuple(dict.fromkeys((*known.subsets, *task.subsets)))
-            task = replace(task, subsets=subsets, metrics=tuple(dict.fromkeys((*known.metrics, *task.metrics))))
-        tasks[_image_of(task)] = task
-    return replace(
-        suite,
-        suite=replace(suite.suite, description=before.suite.description),
-        tasks=own_suite.headline_first(tuple(tasks.values())),
-        data=suite.data[:1] * len(tasks),
-        models=with_models(suite, before),
-    )
+    return joined(suite, results=results)
 
 
 def _image_of(task: Task) -> str:

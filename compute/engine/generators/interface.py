@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 
 from compute.arrays import LazyRows
-from compute.catalog import known
-from compute.engine.generators import frechet as comparison
 from compute.engine.generators import store
 from compute.engine.generators.backbones import PAPER, Backbones, choose, subset
-from compute.engine.generators.frechet import GeneratorComparison, SetFeatures
+from compute.engine.generators.frechet import GeneratorComparison, encode
+from compute.engine.generators.set_metrics import SetFeatures, figures
 from compute.engine.generators.store import SavedReference
 from compute.engine.generators.table import GeneratorTable
 from compute.engine.settings import BatchSize, DataFolder, Device, Offline, RunSettings
@@ -90,7 +91,7 @@ def frechet(
         given = _given(reference, generated, condition)
         chosen = Backbones(image=(OWN,), cfred=(OWN,), text=(OWN,), cmmd=OWN).limited(metrics)
         table = GeneratorTable(
-            figures=tuple(comparison.figures(given, chosen=chosen, with_intervals=intervals)),
+            figures=tuple(figures(given, chosen=chosen, with_intervals=intervals)),
             warnings=uneven_generators({name: len(rows) for name, rows in generated.items()}),
         )
         return table if rated is None else table.beside(rated, scores={})
@@ -99,11 +100,10 @@ def frechet(
     settings = RunSettings(
         results=features, data=data, device=device, batch_size=batch_size, skip_bad=skip_bad, offline=offline
     )
-    source = Source(root=data, offline=offline)
-    chosen = choose(backbones, metrics=metrics, catalog=known())
+    chosen = choose(backbones, metrics=metrics)
     with as_before():
         bench = workbench(settings, data=data, features=features)
-        made = compared(reference, generated, prompts, chosen=chosen, bench=bench, source=source, intervals=intervals)
+        made = compared(reference, generated, prompts, chosen=chosen, bench=bench, intervals=intervals)
     return made.table(rated)
 
 
@@ -114,21 +114,36 @@ def compared(
     *,
     chosen: Backbones,
     bench: Bench,
-    source: Source,
     intervals: bool,
     report: Report = lambda line: None,
 ) -> GeneratorComparison:
-    """Compares the sets, for `frechet` and the command, which stores the result."""
+    """Encodes the sets with the backbones chosen and computes every metric, for `frechet` and the command, which stores
+    the result.
+
+    Raises NotHere for weights that are missing, BadItem for an image that cannot be decoded, BadInput, also for
+    backbones with other settings than those of a saved reference, UnknownKey.
+    """
     saved = store.opened(reference, chosen=chosen) if is_saved(reference) else {}
     with temporary_folder() as spool:
-        return comparison.compare(
-            paired(reference, generated, prompts, bench=bench, source=source, spool=spool, report=report),
+        sets = paired(reference, generated, prompts, bench=bench, spool=spool, report=report)
+        started = time.perf_counter()
+        needed = chosen.beside(saved) if saved else chosen
+        needed = needed if sets.prompts is not None else needed.without_prompts()
+        if not needed.keys:
+            why = "the images have no prompts. Give --prompts"
+            if saved and sets.prompts is not None:
+                why = "a saved reference holds moments alone. Give the reference's images"
+            raise BadInput(f"{', '.join(chosen.metrics)}: {why}, or other metrics")
+        features, settings, left = encode(sets, chosen=needed, bench=bench, saved=saved, report=report)
+        features = replace(features, moments={key: each.moments for key, each in saved.items()})
+        return GeneratorComparison(
+            sets=left,
             chosen=chosen,
-            catalog=known(),
-            bench=bench,
+            features=features,
+            figures=tuple(figures(features, chosen=chosen, with_intervals=intervals)),
+            settings=settings,
             saved=saved,
-            with_intervals=intervals,
-            report=report,
+            seconds=time.perf_counter() - started,
         )
 
 
@@ -138,12 +153,12 @@ def paired(
     prompts: Any,
     *,
     bench: Bench,
-    source: Source,
     spool: Path,
     report: Report,
 ) -> PromptedSets:
     """Brings the sets together; a saved reference has no images. Images without a file go to `spool`."""
     skip_bad = bench.settings.skip_bad
+    source = Source(root=bench.settings.data, offline=bench.settings.offline)
 
     def opened(name: str, images: Images) -> ImageSet:
         if isinstance(images, str | Path):

@@ -29,7 +29,7 @@ from compute.io.files import replacing
 from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.tasks.generators.pairing import REFERENCE
 from compute.tasks.source import OwnFile
-from compute.types import WHOLE, BadInput, Model, NotHere, Run, Score, Suite, Task, shortened
+from compute.types import WHOLE, BadInput, NotHere, Run, Score, Suite, Task, shortened
 
 PROCEDURE = "frechet"
 SAVED = "reference=saved"  # the variant of a run against saved statistics, which never hides one with the images
@@ -130,15 +130,39 @@ def suite_of(suite: Suite, *, tasks: tuple[Task, ...], data: OwnFile, generators
     return OwnSuite(suite=suite, tasks=tasks, data=(data,) * len(tasks), models=tuple(rows))
 
 
-def earlier(suite: OwnSuite, *, results: Path) -> OwnSuite | None:
-    """The stored suite of the same shape and digest."""
+def joined(suite: OwnSuite, *, results: Path) -> OwnSuite:
+    """The suite with the tasks, subsets, metrics and generators of an earlier comparison of the same data.
+
+    A grid's earlier subsets come first: the pair that it names first stays the ranked one.
+    """
     known, _ = suite_records.recorded(results)
-    return next((each for each in known if (each.shape, each.digest) == (suite.shape, suite.digest)), None)
+    before = next((each for each in known if (each.shape, each.digest) == (suite.shape, suite.digest)), None)
+    if before is None:
+        return suite
+    mark = f" ({suite.digest[:8]})"  # which `record` adds to titles where another suite has the name
+    of_grid = suite.shape == own_suite.GRID
+    tasks = {_part(task): replace(task, title=task.title.removesuffix(mark)) for task in before.tasks}
+    for task in suite.tasks:
+        if earlier := tasks.get(_part(task)):
+            first, then = (earlier, task) if of_grid else (task, earlier)
+            both = {name: (*getattr(first, name), *getattr(then, name)) for name in ("subsets", "metrics")}
+            task = replace(task, **{name: tuple(dict.fromkeys(values)) for name, values in both.items()})
+        tasks[_part(task)] = task
+    facts = {"description": before.suite.description} if of_grid else {}
+    if before.suite.aggregate == suite_records.HUMAN:
+        facts["aggregate"] = suite_records.HUMAN
+    return replace(
+        suite,
+        suite=replace(suite.suite, **facts),
+        tasks=own_suite.headline_first(tuple(tasks.values())) if of_grid else tuple(tasks.values()),
+        data=suite.data[:1] * len(tasks),
+        models=tuple({row.key: row for row in (*before.models, *suite.models)}.values()),
+    )
 
 
-def with_models(suite: OwnSuite, before: OwnSuite) -> tuple[Model, ...]:
-    """The generators of both suites."""
-    return tuple({row.key: row for row in (*before.models, *suite.models)}.values())
+def _part(task: Task) -> str:
+    """What tells a comparison's tasks apart: the end of the key."""
+    return task.key.rpartition("/")[2]
 
 
 def run_of(
@@ -219,7 +243,7 @@ def _suite(
         suites=(key,),
     )
     names = [part.name for part in sets.generated]
-    suite = suite_of(
+    made = suite_of(
         Suite(
             key=key,
             title=f"Own generators: {name[:80]}",
@@ -234,22 +258,7 @@ def _suite(
         data=OwnFile(shape=own_suite.GENERATORS, digest=digest.hexdigest(), path=file.absolute()),
         generators=names,
     )
-    before = earlier(suite, results=results)
-    if before is None:
-        return suite
-    [known] = before.tasks
-    task = replace(
-        task,
-        metrics=tuple(dict.fromkeys((*task.metrics, *known.metrics))),
-        subsets=tuple(dict.fromkeys((*task.subsets, *known.subsets))),
-    )
-    aggregate = "human" if "human" in (suite.suite.aggregate, before.suite.aggregate) else "task-mean"
-    return replace(
-        suite,
-        suite=replace(suite.suite, aggregate=aggregate),
-        tasks=(task,),
-        models=with_models(suite, before),
-    )
+    return joined(made, results=results)
 
 
 def _contents(comparison: GeneratorComparison) -> str:
@@ -469,7 +478,7 @@ def opened(where: str | Path | SavedReference, *, chosen: Backbones) -> dict[str
     # One with prompts holds the moments of its images as well.
     crossed = [reference for reference in files if isinstance(reference.moments, CrossMoments)]
     alone = [replace(reference, moments=reference.moments.images, condition=None) for reference in crossed]
-    usable = (*chosen.image, *(subset(image, text) for image in chosen.cfred for text in chosen.text))
+    usable = (*chosen.image, *chosen.by_metric.get("cfred", ()))
     used = {reference.subset: reference for reference in (*alone, *files) if reference.subset in usable}
     if not used:
         raise BadInput(

@@ -7,7 +7,7 @@ FID's are over N - 1.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,6 @@ from scipy import linalg
 
 from compute.arrays import Bools, Floats, Ints, LazyRows
 from compute.metrics.distribution.frechet import EPSILON, Gaussian, covariance_distance, frechet
-from compute.metrics.distribution.intervals import Extrapolated, extrapolate
 from compute.metrics.distribution.moments import (
     CrossMoments,
     SetScore,
@@ -218,21 +217,6 @@ def cfred(
     if condition is None:
         raise BadInput("cfred needs `condition`, the text features (n, p), or real and generated as CrossMoments")
     return ConditionalReference(real=real, condition=condition, rows=rows, cutoff=cutoff).compare(generated)
-
-
-def cfred_at_infinity(*, real: Any, generated: Any, condition: Any) -> Extrapolated:
-    """`cfred` at infinite N. real, generated (n, d) and condition (n, p), row by row paired; prompts are split."""
-
-    def distance(rows: Sequence[Ints]) -> float:
-        return cfred(real=real, generated=generated, condition=condition, rows=rows[0]).value
-
-    d, p = generated.shape[1], condition.shape[1]
-    return extrapolate(
-        distance,
-        counts=(len(condition),),
-        needed=2 * (d + p),
-        what=f"twice the {d} + {p} dimensions of the image and text features",
-    )
 
 
 def cfred_grid(

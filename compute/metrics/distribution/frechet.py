@@ -9,7 +9,6 @@ Sources: Heusel et al. 2017 (FID); Stein et al. 2023 (FD-DINOv2).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,7 +17,6 @@ import numpy as np
 from scipy import linalg
 
 from compute.arrays import Floats, Ints
-from compute.metrics.distribution.intervals import Extrapolated, extrapolate
 from compute.metrics.distribution.moments import Moments, SetScore, centred, feature_array
 from compute.types import BadInput, Undefined
 
@@ -166,28 +164,6 @@ def frechet(*, real: Any, generated: Any, ddof: int = 1) -> Frechet:
         if gaussian.n <= d
     )
     return Frechet(value=means + spread, means=means, covariances=spread, warnings=warnings)
-
-
-def frechet_at_infinity(*, real: Any, generated: Any, paired: bool = False) -> Extrapolated:
-    """`frechet` at infinite N. real, generated: features (n, d).
-
-    `paired`: row i of both is of one prompt, so prompts are split, and a part has both images of each. With real as
-    Moments only the generator is split, and the reference's own bias stays: use a large one.
-    """
-    fixed = Gaussian.of(real) if isinstance(real, Moments) else None
-
-    def distance(rows: Sequence[Ints]) -> float:
-        first = Gaussian.of(real, rows=rows[0], argument="real") if fixed is None else fixed
-        return frechet(real=first, generated=Gaussian.of(generated, rows=rows[-1], argument="generated")).value
-
-    both = fixed is None and not paired
-    d = generated.shape[1]
-    return extrapolate(
-        distance,
-        counts=(len(real), len(generated)) if both else (len(generated),),
-        needed=2 * d,
-        what=f"twice the {d} dimensions of the features",
-    )
 
 
 def covariance_distance(first: Gaussian, second: Gaussian) -> float:

@@ -185,7 +185,7 @@ class ComputedSet:
             except (BadInput, Undefined) as error:
                 agreements.append(str(error))
         known = [each for each in agreements if isinstance(each, Agreement)]
-        words = iter(verdicts(known) if known else ())
+        words = iter(verdicts(known))
         return tuple(
             PeopleReading(column=column, agreement=each, verdict=next(words))
             if isinstance(each, Agreement)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compute.procedures import VIEWS
+from compute.procedures import PROCEDURES, VIEWS
 from compute.procedures.evidence import ItemView
 from compute.types import UnknownKey, suggestion
 from leaderboard.data import item_queries
@@ -25,7 +25,6 @@ from leaderboard.pages.task.protocols import EXPLAINED
 
 PER_PAGE = 24
 LABELS = "labels"  # probes of items with several labels, which have their own score and no margin
-WITHOUT = ("frechet", "cfred-grid")  # procedures whose tasks cannot be run here yet
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +126,7 @@ def kind_of(about: pd.Series) -> str:
 
 def can_be_run(about: pd.Series) -> bool:
     """Whether a task has items to run a model on: not where only papers measure it, nor a mean that one prints."""
-    return str(about["procedure"]) not in WITHOUT and bool(about["ranked"])
+    return any(each.key == about["procedure"] for each in PROCEDURES) and bool(about["ranked"])
 
 
 def how_to(db: Database, about: pd.Series) -> dict[str, str]:

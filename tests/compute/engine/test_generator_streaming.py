@@ -9,7 +9,7 @@ import pytest
 
 from compute.arrays import LazyRows
 from compute.engine.generators.backbones import Backbones
-from compute.engine.generators.frechet import SetFeatures, figures
+from compute.engine.generators.set_metrics import SetFeatures, figures
 from compute.metrics.distribution import moments
 
 D, P = 64, 16

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from compute.engine.generators.set_metrics import CfredMetric, FidMetric, SetFeatures
 from compute.metrics.distribution import pairwise
-from compute.metrics.distribution.cfred import cfred, cfred_at_infinity
-from compute.metrics.distribution.frechet import frechet, frechet_at_infinity
+from compute.metrics.distribution.cfred import cfred
+from compute.metrics.distribution.frechet import frechet
 from compute.metrics.distribution.intervals import (
     Extrapolated,
     Interval,
@@ -120,12 +121,27 @@ def test_a_line_in_one_over_n_is_extended():
     assert two.value == pytest.approx(1, rel=1e-9)
 
 
+def at_infinity(
+    *, real: np.ndarray | Moments, generated: np.ndarray, condition: np.ndarray | None = None, paired: bool = False
+) -> Extrapolated:
+    """The Fréchet distance at infinite N, with a condition cFreD."""
+    features = SetFeatures(
+        generated=("made",),
+        prompts=tuple(map(str, range(len(generated)))) if paired or condition is not None else (),
+        images={"x": {"reference": real, "made": generated}},
+        texts={"y": condition},
+        moments={"x": real} if isinstance(real, Moments) else {},
+    )
+    kind, backbone = (FidMetric, "x") if condition is None else (CfredMetric, "x|y")
+    return kind(features=features, backbone=backbone, keys=()).at_infinity("made")
+
+
 def gaussians(rng: np.random.Generator, shift: float, scale: float) -> tuple[Extrapolated, float, float]:
     """The distance at infinite N of one draw, its own, and the known one."""
     spread = np.linspace(0.5, 1.5, 8)
     real, generated = rng.standard_normal((2, 200, 8)) * spread
     sides = {"real": real, "generated": generated * scale + shift}
-    return frechet_at_infinity(**sides), frechet(**sides).value, 8 * shift**2 + ((spread - spread * scale) ** 2).sum()
+    return at_infinity(**sides), frechet(**sides).value, 8 * shift**2 + ((spread - spread * scale) ** 2).sum()
 
 
 def conditional(rng: np.random.Generator) -> tuple[Extrapolated, float, float]:
@@ -136,7 +152,7 @@ def conditional(rng: np.random.Generator) -> tuple[Extrapolated, float, float]:
     generated = 0.7 * texts @ slope + 1.3 * rng.standard_normal((n, d)) + 0.2
     truth = d * 0.2**2 + 0.3**2 * (slope**2).sum() + d * 0.3**2
     sides = {"real": real, "generated": generated, "condition": texts}
-    return cfred_at_infinity(**sides), cfred(**sides).value, truth
+    return at_infinity(**sides), cfred(**sides).value, truth
 
 
 @pytest.mark.parametrize(
@@ -156,14 +172,14 @@ def test_coverage_at_infinite_n(drawn):
 def test_a_large_reference_is_not_split():
     rng = np.random.default_rng(0)
     reference = Moments.of(rng.standard_normal((20_000, 5)))
-    record = frechet_at_infinity(real=reference, generated=rng.standard_normal((200, 5)) + 1)
+    record = at_infinity(real=reference, generated=rng.standard_normal((200, 5)) + 1)
     assert record.low < 5 < record.high
 
 
 def test_no_interval_lies_below_0():
     """A set and itself: halves of them share few images, so that their distances fall to less than nothing."""
     rows = np.random.default_rng(1).standard_normal((200, 40))
-    record = frechet_at_infinity(real=rows, generated=rows)
+    record = at_infinity(real=rows, generated=rows)
     assert record.value < 0 and record.low < record.high == 0
     assert any("share images" in warning for warning in record.warnings)
 
@@ -171,15 +187,15 @@ def test_no_interval_lies_below_0():
 def test_few_images_are_warned_about_or_undefined():
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((80, 30))
-    record = frechet_at_infinity(real=rows, generated=rows + 1)
+    record = at_infinity(real=rows, generated=rows + 1)
     assert record.warnings[0].startswith("The smallest parts have 20 images, fewer than twice the 30 dimensions")
     with pytest.raises(Undefined, match="3 images"):
-        frechet_at_infinity(real=rows[:3], generated=rows)
+        at_infinity(real=rows[:3], generated=rows)
 
 
 def test_paired_sets_are_split_by_prompt():
     """Both images of a prompt are in one part: equal sets have no distance in any part, shuffled ones have."""
     rows = np.random.default_rng(0).standard_normal((200, 4))
-    paired = frechet_at_infinity(real=rows, generated=rows, paired=True)
+    paired = at_infinity(real=rows, generated=rows, paired=True)
     assert max(map(abs, (paired.low, paired.high))) < 1e-9
-    assert frechet_at_infinity(real=rows, generated=rows).high > 1e-3
+    assert at_infinity(real=rows, generated=rows).high > 1e-3
