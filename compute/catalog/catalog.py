@@ -8,15 +8,14 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from compute import paths
-from compute.io.nouns import parts, read_rows, wrong_cell
-from compute.io.tables import read_csv
+from compute.io.nouns import read_rows, wrong_cell
 from compute.metrics import METRICS
 from compute.models.files.weights import with_folders
 from compute.models.registry import ADAPTERS
@@ -25,7 +24,6 @@ from compute.types import (
     ABILITIES,
     AGGREGATES,
     KINDS,
-    BadInput,
     Benchmark,
     Metric,
     Model,
@@ -39,66 +37,7 @@ MODEL_KEY = re.compile(r"[a-z0-9][a-z0-9._/+-]*")
 NEEDED = ("key", "title")  # columns of a user's table of models; the others may be missing
 
 GROUPS = ("", "general-purpose", "specialised", "multi-task")
-# MIEB's task types that have their own category in its means; every other task keeps the category its table row names.
-MIEB_CATEGORIES = {
-    "Any2AnyMultilingualRetrieval": "Multilingual Retrieval",
-    "VisualSTS(eng)": "Visual STS (en)",
-    "VisualSTS(multi)": "Visual STS (cross & multi)",
-}
-MIEB_SUITES = {
-    "in_MIEB_multilingual": "mieb",
-    "in_MIEB_eng": "mieb-en",
-    "in_MIEB_lite": "mieb-lite",
-    "in_MIEB_img": "mieb-img",
-    "in_ViDoRe_v1": "vidore-v1",
-}
 MTEB = ("mieb", "vidore")  # benchmarks whose tasks have mteb's names as titles
-MIEB_PROCEDURES = {
-    "AbsTaskClassification": "probe",
-    "AbsTaskMultilabelClassification": "probe",
-    "AbsTaskClusteringLegacy": "clustering",
-    "AbsTaskImageTextPairClassification": "matching",
-    "AbsTaskRetrieval": "retrieval",
-    "AbsTaskSTS": "sts",
-    "AbsTaskAggregate": "sts",
-    "AbsTaskZeroShotClassification": "zero_shot",
-}
-MIEB_COLUMNS = (
-    "name",
-    "abstask_type",
-    "mteb_task_type",
-    "mieb_category",
-    "modalities",
-    "hf_dataset_path",
-    "cluster",
-    "revision",
-    "eval_splits",
-    "subsets",
-    "languages",
-    "main_score",
-    "image_columns",
-    "text_columns",
-    "num_samples",
-    "num_queries",
-    "num_classes",
-    "extra",
-    "license",
-    *MIEB_SUITES,
-)
-# MIEB's names of scores; its hit rate is printed as Recall@k in the paper's tables.
-MIEB_METRICS = {
-    "accuracy": "accuracy",
-    "ndcg_at_10": "ndcg_at_10",
-    "ndcg_at_5": "ndcg_at_5",
-    "cosine_spearman": "cosine_spearman",
-    "hit_rate_at_1": "hit_rate_at_1",
-    "hit_rate_at_3": "hit_rate_at_3",
-    "map_at_5": "map_at_5",
-    "nmi": "nmi",
-    "lrap": "lrap",
-    "text_acc": "text_accuracy",
-    "image_acc": "image_accuracy",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +87,7 @@ FIXED = {
     "abilities": ABILITIES,
     "adapters": ("", *ADAPTERS),
 }
-# The files of the catalogue, a CSV each, and what their rows are. MIEB's own table of tasks is apart.
+# The files of the catalogue, a CSV each, and what their rows are.
 NOUNS = {
     "benchmarks": Benchmark,
     "suites": Suite,
@@ -211,10 +150,7 @@ def _find(noun: str, key: str, rows: tuple):
 def load(folder: Path = CATALOG) -> Catalog:
     """Reads the catalogue. Raises BadInput naming the file, the row and what is wrong."""
     nouns = {name: read_rows(folder / f"{name}.csv", noun) for name, noun in NOUNS.items()}
-    path = folder / "mieb_tasks.csv"
-    mieb = tuple(map(_mieb_task, read_csv(path, columns=MIEB_COLUMNS).to_dict("records")))
-    catalog = Catalog(metrics=METRICS, **{**nouns, "tasks": (*nouns["tasks"], *mieb)})
-    _check(catalog, "tasks", mieb, path=path)
+    catalog = Catalog(metrics=METRICS, **nouns)
     for noun, rows in nouns.items():
         _check(catalog, noun, rows, path=folder / f"{noun}.csv")
     return catalog
@@ -247,57 +183,6 @@ def known() -> Catalog:
             raise wrong_cell(path, number, "abilities", f"an adapter needs some of {', '.join(ABILITIES)}")
     _check(catalog, "models", models, path=path)
     return catalog
-
-
-def _named(row: Mapping[str, str], column: str, known: Mapping[str, str]) -> str:
-    if row[column] not in known:
-        raise BadInput(f"{row['name']}: {column} is {row[column]!r}; known are: {', '.join(known)}")
-    return known[row[column]]
-
-
-def _mieb_task(row: dict[str, str]) -> Task:
-    """One row of MIEB's own task table as our noun; sizes and chance levels follow from its columns."""
-    classes = int(row["num_classes"] or 0)
-    procedure = _named(row, "abstask_type", MIEB_PROCEDURES)
-    if row["mteb_task_type"] == "VisionCentricQA":
-        procedure = "multiple_choice"
-    metric = _named(row, "main_score", MIEB_METRICS)
-    if row["name"] == "Winoground":
-        metric = "group_accuracy"
-    counted = "num_queries" if row["abstask_type"] == "AbsTaskRetrieval" else "num_samples"  # else: corpus included
-    return Task(
-        key=f"mieb/{row['name'].lower()}",
-        title=row["name"],
-        benchmark="mieb",
-        procedure=procedure,
-        category=MIEB_CATEGORIES.get(row["mteb_task_type"], row["mieb_category"]),
-        dataset=row["hf_dataset_path"],
-        cluster=row["cluster"],
-        revision=row["revision"],
-        split=row["eval_splits"],
-        subsets=parts(row["subsets"], "|"),
-        metrics=(metric,),
-        chance=_mieb_chance(row, procedure=procedure, metric=metric, classes=classes),
-        n_items=int(row[counted]) if row[counted] else None,
-        modalities=parts(row["modalities"], "+"),
-        languages=parts(row["languages"], "|"),
-        license=row["license"],
-        notes=row["extra"],
-        suites=tuple(suite for flag, suite in MIEB_SUITES.items() if row[flag] == "1"),
-    )
-
-
-def _mieb_chance(row: dict[str, str], *, procedure: str, metric: str, classes: int) -> float | None:
-    """What guessing scores by construction; None where that does not follow from the task's row."""
-    if procedure in ("probe", "zero_shot") and metric == "accuracy" and classes:
-        return 1 / classes
-    if procedure != "matching":
-        return None
-    images, captions = (len(parts(row[column], "|")) for column in ("image_columns", "text_columns"))
-    if metric == "group_accuracy":
-        # Two images and two captions: of the 24 orders of their four similarities, 4 have both right pairs on top.
-        return 1 / 6 if images == captions == 2 else None
-    return 1 / (captions if metric == "text_accuracy" else images)
 
 
 def _check(catalog: Catalog, noun: str, rows: Sequence[Any], *, path: Path) -> None:

@@ -183,22 +183,18 @@ def _ship(imported: Imported, *, commit: str, date: str) -> None:
     """Writes the shipped results, and prints as Markdown what is other than in those before."""
     from compute.catalog import shipped
     from compute.database import store
-    from compute.importing import Imported, snapshot
+    from compute.importing import snapshot
 
     if not re.fullmatch(r"[0-9a-f]{7,40}", commit) or not re.fullmatch(r"\d{4}-\d\d-\d\d", date):
         raise BadInput("--ship records which commit the results are of: give --revision COMMIT and --date YYYY-MM-DD")
     _report(imported, what="file")
     before = paths.IMPORTED / f"{snapshot.NAME}.parquet"
-    old = (
-        store.read_parquet(before)
-        if before.is_file()
-        else snapshot.rows(Imported(runs=(), scores=()), catalog=shipped())
-    )
-    path = snapshot.ship(imported, catalog=shipped(), folder=paths.IMPORTED, commit=commit, date=date)
+    old = store.read_parquet(before) if before.is_file() else imported.rows[:0]
+    snapshot.ship(imported, folder=paths.IMPORTED, commit=commit, date=date)
     typer.echo(
         f"Results of {date}, commit {commit[:12]}: {len(imported.facts)} models, {len(imported.scores):,} scores"
     )
-    for line in snapshot.changes(old, store.read_parquet(path), metrics=shipped().metrics):
+    for line in snapshot.changes(old, imported.rows, metrics=shipped().metrics):
         typer.echo(line)
     if imported.problems:
         raise typer.Exit(1)

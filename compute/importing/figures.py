@@ -7,6 +7,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+import pandas as pd
+
 from compute.importing.model_meta import ModelMeta
 from compute.types import Metric, Model, Run, Score, Task
 
@@ -38,6 +40,7 @@ class Imported:
     problems: tuple[SkippedFile, ...] = ()
     skipped: tuple[SkippedFile, ...] = ()
     facts: dict[str, ModelMeta] = field(default_factory=dict)  # by the source's own names of models: those of all
+    rows: pd.DataFrame | None = field(default=None, compare=False, repr=False)  # of mteb's results, as they are shipped
 
 
 def outside(value: float, metric: Metric) -> str:

@@ -6,11 +6,13 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
+import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
 from compute.catalog import Catalog
@@ -22,6 +24,25 @@ from compute.io.files import Record, short, validated
 from compute.io.tables import MOST_BYTES
 from compute.types import BadInput, Metric, Model, Run, Score, Task
 
+RUN = ("folder", "revision", "task", "split")  # the columns that tell runs apart
+COLUMNS = {  # of the rows that are read, one a score; and of those that are shipped
+    "folder": "string",  # <organisation>__<model>
+    "revision": "string",
+    "task": "string",  # mteb's name
+    "split": "string",
+    "subset": "string",
+    "metric": "string",
+    "value": "float64",  # proportions as fractions
+    "main": "bool",  # whether it is the one shown: of the newest revision with the task, and of the test split
+    "primary": "bool",  # whether the revision is the model's newest, then the one with most tasks
+    "field": "string",  # of the file, from which the value is
+    "main_score": "float64",  # what the file calls so, where that is another metric
+    "dataset_revision": "string",
+    "mteb_version": "string",
+    "evaluation_time": "float64",  # seconds
+    "date": "string",
+}
+FILE = "file"  # the path of a row's file below the folder that is read
 # The names under which result files of different ages hold a metric; otherwise its own key.
 FIELDS = {
     "hit_rate_at_1": ("hit_rate_at_1", "cv_recall_at_1"),
@@ -124,8 +145,61 @@ def read_mteb_results(path: Path, *, catalog: Catalog) -> Imported:
         raise BadInput(
             f"{path} holds no MTEB results: give a folder laid out as results/<org>__<model>/<revision>/<Task>.json"
         )
-    parts = {name: tuple(getattr(reader, name)) for name in ("runs", "scores", "models", "problems", "skipped")}
-    return Imported(**parts, facts=reader.facts)
+    rows = pd.DataFrame(reader.rows, columns=[*COLUMNS, FILE]).astype(COLUMNS)
+    models, runs, scores = recorded(rows, facts=reader.facts, catalog=catalog)
+    return Imported(
+        runs=tuple(runs),
+        scores=tuple(scores),
+        models=tuple(models),
+        problems=tuple(reader.problems),
+        skipped=tuple(reader.skipped),
+        facts=reader.facts,
+        rows=rows,
+    )
+
+
+def recorded(
+    rows: pd.DataFrame, *, facts: Mapping[str, ModelMeta], catalog: Catalog, commit: str = ""
+) -> tuple[list[Model], list[Run], list[Score]]:
+    """The models that the catalogue does not list, the runs and the scores of rows of COLUMNS and FILE.
+
+    The rows of a run follow one another. `facts` are those of models by folder.
+    """
+    tasks, metrics = {task.title: task for task in catalog.tasks}, {metric.key: metric for metric in catalog.metrics}
+    known = {model.key for model in catalog.models}
+    runs, scores = [], []
+    for _, same in groupby(rows.itertuples(index=False), key=lambda row: tuple(getattr(row, name) for name in RUN)):
+        cells = list(same)
+        first = cells[0]
+        model, task = model_key(first.folder), tasks[first.task]
+        settings: dict[str, Any] = {
+            "dataset_revision": first.dataset_revision,
+            "mteb_version": first.mteb_version,
+            "evaluation_time": None if pd.isna(first.evaluation_time) else first.evaluation_time,
+            "model_revision": first.revision,
+            "split": first.split,
+            "file": first.file,
+            "field": first.field,
+            **({} if pd.isna(first.main_score) else {"main_score": first.main_score}),
+        }
+        run = Run(
+            id=f"mteb/{model}/{first.revision}/{task.key}/{first.split}",
+            model=model,
+            task=task.key,
+            procedure=task.procedure,
+            origin="imported",
+            source=f"mteb results repository, {first.folder.replace('__', '/', 1)} @ {first.revision[:12]}",
+            settings={**settings, "primary": bool(first.primary), **({"commit": commit} if commit else {})},
+            fingerprint=fingerprint(model=model, task=task.key, settings=settings),
+            code=f"mteb {first.mteb_version}".strip(),
+            seconds=settings["evaluation_time"],
+            started=first.date,
+            main=bool(first.main),
+        )
+        runs.append(run)
+        scores += [score_of(run.id, task, metrics[cell.metric], cell.subset, cell.value) for cell in cells]
+    folders = [name for name in rows["folder"].unique() if model_key(name) not in known]
+    return [model_row(facts.get(name), name, catalog=catalog) for name in folders], runs, scores
 
 
 def version_key(text: str) -> tuple[int, ...]:
@@ -154,14 +228,14 @@ def _read(path: Path, kind: type[Record]) -> Record:
 
 @dataclass(frozen=True, kw_only=True)
 class _Revision:
-    runs: list[Run]
+    rows: list[dict[str, Any]]
     meta: ModelMeta | None
 
     @property
     def order(self) -> tuple[tuple[int, ...], int]:
         """The newest mteb version, then the number of tasks."""
-        versions = [version_key(run.settings["mteb_version"]) for run in self.runs]
-        return max(versions, default=()), len({run.task for run in self.runs})
+        versions = [version_key(row["mteb_version"]) for row in self.rows]
+        return max(versions, default=()), len({row["task"] for row in self.rows})
 
 
 class _RepositoryReader:
@@ -172,10 +246,7 @@ class _RepositoryReader:
         self.catalog = catalog
         self.tasks = {task.title: task for task in catalog.tasks if task.benchmark in MTEB}
         self.metrics = {metric.key: metric for metric in catalog.metrics}
-        self.known = {model.key for model in catalog.models}
-        self.runs: list[Run] = []
-        self.scores: list[Score] = []
-        self.models: list[Model] = []
+        self.rows: list[dict[str, Any]] = []
         self.facts: dict[str, ModelMeta] = {}
         self.problems: list[SkippedFile] = []
         self.skipped: list[SkippedFile] = []
@@ -201,15 +272,13 @@ class _RepositoryReader:
         revisions = sorted(map(self.read_revision, _folders(folder)), key=lambda item: item.order, reverse=True)
         taken: set[str] = set()
         for rank, revision in enumerate(revisions):
-            for run in revision.runs:
-                main = run.main and run.task not in taken
-                self.runs.append(replace(run, main=main, settings={**run.settings, "primary": rank == 0}))
-            taken |= {run.task for run in revision.runs}
+            self.rows += [
+                {**row, "main": row["main"] and row["task"] not in taken, "primary": rank == 0} for row in revision.rows
+            ]
+            taken |= {row["task"] for row in revision.rows}
         meta = next((revision.meta for revision in revisions if revision.meta), None)
         if taken and meta:
             self.facts[folder.name] = meta
-        if taken and key not in self.known:
-            self.models.append(model_row(meta, folder.name, catalog=self.catalog))
 
     def name_strays(self, folder: Path) -> None:
         """Notes the results in a folder of models or of revisions."""
@@ -218,8 +287,8 @@ class _RepositoryReader:
                 self.problem(path, "lies in no revision's folder", "Move it to <org>__<model>/<revision>/")
 
     def read_revision(self, folder: Path) -> _Revision:
-        """The runs of one revision; a damaged file is noted."""
-        runs, meta = [], None
+        """The rows of one revision; a damaged file is noted."""
+        rows, meta = [], None
         # Of a file that is there in both forms, the plain one.
         found = {
             path.name.removesuffix(".gz"): path for end in (".json.gz", ".json") for path in folder.glob(f"*{end}")
@@ -233,17 +302,17 @@ class _RepositoryReader:
                     model_row(read, folder.parent.name, catalog=self.catalog)  # refuses another model's
                     meta = read
                 elif task := self.tasks.get(title):
-                    runs += self.read_task(path, task)
+                    rows += self.read_task(path, task)
                 else:
                     reason = f"the catalogue has no task {title!r} of MIEB or ViDoRe"
                     remedy = "Add a row to assets/catalog/tasks.csv to read it"
                     self.skipped.append(SkippedFile(path=self.name(path), reason=reason, remedy=remedy))
             except BadInput as error:
                 self.problem(path, str(error), REPAIR_META if name == META else REPAIR)
-        return _Revision(runs=runs, meta=meta)
+        return _Revision(rows=rows, meta=meta)
 
-    def read_task(self, path: Path, task: Task) -> list[Run]:
-        """One result file as a run a split, with a score a subset. Raises BadInput with the reason alone."""
+    def read_task(self, path: Path, task: Task) -> list[dict[str, Any]]:
+        """One result file, a row a split and subset. Raises BadInput with the reason alone."""
         content = _read(path, ResultFile)
         if (content.task_name or task.title) != task.title:
             raise BadInput(f"says it is for task {short(content.task_name)}")
@@ -252,44 +321,22 @@ class _RepositoryReader:
         if not own:
             raise BadInput(f"has the splits {', '.join(content.scores)[:60]}, but the task is scored on {wanted}")
         metric = self.metrics[task.metrics[0]]
-        runs, scores = [], []
-        folder, revision = path.parent.parent.name, path.parent.name
+        rows = []
         for split in (*(split for split in others if split in content.scores), own):
             values, fields = read_split(content.scores[split], split=split, task=task, metric=metric)
-            settings = {
+            about = {
+                "folder": path.parent.parent.name,
+                "revision": path.parent.name,
+                "task": task.title,
+                "split": split,
+                "metric": metric.key,
+                "main": split == own,
                 "dataset_revision": content.dataset_revision or "",
                 "mteb_version": content.mteb_version or "",
                 "evaluation_time": content.evaluation_time,
-                "model_revision": revision,
-                "split": split,
-                "file": self.name(path),
+                "date": str(content.date or ""),
+                FILE: self.name(path),
                 **fields,
             }
-            run = run_of(folder, task, settings=settings, date=str(content.date or ""), main=split == own)
-            runs.append(run)
-            scores += [score_of(run.id, task, metric, subset, value) for subset, value in values.items()]
-        self.scores += scores
-        return runs
-
-
-def run_of(folder: str, task: Task, *, settings: dict[str, Any], date: str, main: bool) -> Run:
-    """The run of one split of a result file in a model's folder."""
-    model, revision = model_key(folder), settings["model_revision"]
-    return Run(
-        id=f"mteb/{model}/{revision}/{task.key}/{settings['split']}",
-        model=model,
-        task=task.key,
-        procedure=task.procedure,
-        origin="imported",
-        source=f"mteb results repository, {folder.replace('__', '/', 1)} @ {revision[:12]}",
-        settings=settings,
-        fingerprint=fingerprint(
-            model=model,
-            task=task.key,
-            settings={name: value for name, value in settings.items() if name not in ("primary", "commit")},
-        ),
-        code=f"mteb {settings['mteb_version']}".strip(),
-        seconds=settings["evaluation_time"],
-        started=date,
-        main=main,
-    )
+            rows += [{**about, "subset": subset, "value": value} for subset, value in values.items()]
+        return rows

@@ -9,10 +9,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from compute.catalog import hub_tasks
 from compute.catalog.catalog import MTEB
+from compute.importing.mteb import FIELDS
+from compute.io.nouns import parts
+from compute.io.tables import read_csv
+from compute.paths import CATALOG
 from compute.sharing.computed_runs import SharedRun, SharedRuns
 from compute.types import WHOLE, Task
 
@@ -29,8 +34,6 @@ UNKNOWN = (  # fields of META that the catalogue does not have
 NO_REVISION = "no_revision_available"  # mteb's own word
 # Tasks that are a mean of another task's subsets: mteb stores the mean alone.
 AGGREGATES = ("VisualSTS17Eng", "VisualSTS17Multilingual", "VisualSTS-b-Eng", "VisualSTS-b-Multilingual")
-# mteb's names of metrics that have another one here.
-FIELDS = {"text_accuracy": "text_acc", "image_accuracy": "image_acc", "group_accuracy": "accuracy"}
 METRICS = (
     "accuracy",
     "cosine_spearman",
@@ -43,49 +46,10 @@ METRICS = (
     "ndcg_at_5",
     "ndcg_at_10",
     "nmi",
-    *FIELDS,
+    "text_accuracy",
+    "image_accuracy",
+    "group_accuracy",
 )
-# What mteb calls the language of a subset: ISO 639-3 and ISO 15924. Of a pair of languages it lists both.
-LANGUAGES = {
-    "ar": "ara-Arab",
-    "bg": "bul-Cyrl",
-    "bn": "ben-Beng",
-    "cs": "ces-Latn",
-    "da": "dan-Latn",
-    "de": "deu-Latn",
-    "el": "ell-Grek",
-    "en": "eng-Latn",
-    "es": "spa-Latn",
-    "et": "est-Latn",
-    "fa": "fas-Arab",
-    "fi": "fin-Latn",
-    "fil": "fil-Latn",
-    "fr": "fra-Latn",
-    "he": "heb-Hebr",
-    "hi": "hin-Deva",
-    "hr": "hrv-Latn",
-    "hu": "hun-Latn",
-    "id": "ind-Latn",
-    "it": "ita-Latn",
-    "ja": "jpn-Jpan",
-    "ko": "kor-Hang",
-    "mi": "mri-Latn",
-    "nl": "nld-Latn",
-    "no": "nor-Latn nno-Latn nob-Latn",
-    "pl": "pol-Latn",
-    "pt": "por-Latn",
-    "quz": "quz-Latn",
-    "ro": "ron-Latn",
-    "ru": "rus-Cyrl",
-    "sv": "swe-Latn",
-    "sw": "swa-Latn",
-    "te": "tel-Telu",
-    "th": "tha-Thai",
-    "tr": "tur-Latn",
-    "uk": "ukr-Cyrl",
-    "vi": "vie-Latn",
-    "zh": "zho-Hans",
-}
 
 
 def files(shared: SharedRuns, *, name: str) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -114,14 +78,14 @@ def files(shared: SharedRuns, *, name: str) -> tuple[dict[str, str], tuple[str, 
 
 def task_result(run: SharedRun) -> dict[str, Any]:
     """The content of one task's file."""
-    parts: dict[str, dict[str, float]] = {}
+    values: dict[str, dict[str, float]] = {}
     for score in run.stored.scores:
         if score.metric in METRICS:
-            parts.setdefault(score.subset, {})[score.metric] = score.value
+            values.setdefault(score.subset, {})[score.metric] = score.value
     rows = [
         {
-            **{FIELDS.get(metric, metric): value for metric, value in sorted(parts[subset].items())},
-            "main_score": parts[subset][run.task.metrics[0]],
+            **{FIELDS.get(metric, (metric,))[0]: value for metric, value in sorted(values[subset].items())},
+            "main_score": values[subset][run.task.metrics[0]],
             "hf_subset": name,
             "languages": languages(run.task, subset),
         }
@@ -150,9 +114,15 @@ def languages(task: Task, subset: str) -> list[str]:
     """The languages and scripts of a subset, as mteb writes them; of a mean over subsets, those of all."""
     subsets = task.subsets if subset == WHOLE else (subset,)
     # Rendered STS benchmarks are in Mandarin by name, the captions in Chinese.
-    names = {**LANGUAGES, WHOLE: "eng-Latn"} | ({"zh": "cmn-Hans"} if task.procedure == "sts" else {})
+    names = {**_languages(), WHOLE: "eng-Latn"} | ({"zh": "cmn-Hans"} if task.procedure == "sts" else {})
     codes = [code for subset in subsets for code in subset.split("-")]
-    return list(dict.fromkeys(name for code in codes for name in names.get(code, "").split()))
+    return list(dict.fromkeys(name for code in codes for name in parts(names.get(code, ""))))
+
+
+@cache
+def _languages() -> dict[str, str]:
+    """What mteb calls the language of a subset: ISO 639-3 and ISO 15924, of Norwegian three."""
+    return read_csv(CATALOG / "mteb_languages.csv").set_index("subset")["languages"].to_dict()
 
 
 def model_meta(shared: SharedRuns, *, name: str, revision: str) -> dict[str, Any]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import zipfile
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +15,39 @@ import numpy as np
 
 from compute.content.items import content_key
 from compute.io.files import replacing
-from compute.types import NotHere
+from compute.types import BadInput, NotHere
 
 CARD = "README.md"
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file: in a folder, at an offset of a tar, or under a name of a zip."""
+
+    container: Path
+    offset: int | None = None
+    size: int = 0
+    inner: str = ""
+
+    def read(self) -> bytes:
+        """The bytes of the file. Raises BadInput where a tar ends before them."""
+        if self.inner:
+            return _archive(self.container, os.getpid()).read(self.inner)
+        if self.offset is None:
+            return self.container.read_bytes()
+        with self.container.open("rb") as file:
+            file.seek(self.offset)
+            data = file.read(self.size)
+        if len(data) != self.size:
+            raise BadInput(f"{self.container.name} ends within a member: it is damaged or half-copied")
+        return data
+
+
+@lru_cache(maxsize=8)
+def _archive(path: Path, process: int) -> zipfile.ZipFile:
+    """Left open, for its list of members is read with it; reading one is thread-safe. Each process opens its own:
+    forked ones would share the position in the file."""
+    return zipfile.ZipFile(path)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -117,7 +117,7 @@ def from_tars(name: str, shards: Sequence[Path], *, skip_bad: bool = False) -> I
         name,
         ids=[sample.key for sample in samples],
         read=lambda at: members[at].read(),
-        label=lambda at: f"{members[at].shard.name}, {samples[at].name}",
+        label=lambda at: f"{members[at].container.name}, {samples[at].name}",
         prompts=texts if any(texts) else None,
         skip_bad=skip_bad,
         notes=notes,

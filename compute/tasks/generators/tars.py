@@ -12,28 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from compute.tasks.source import Member
 from compute.types import BadInput
 
 TEXTS, RECORD = ("txt", "caption"), "json"
 FIELDS = ("prompt", "caption", "text")
-
-
-@dataclass(frozen=True)
-class TarMember:
-    """Where a member's bytes are in its shard."""
-
-    shard: Path
-    start: int
-    size: int
-
-    def read(self) -> bytes:
-        """The member's bytes. Raises BadInput where the shard ends before it."""
-        with self.shard.open("rb") as file:
-            file.seek(self.start)
-            data = file.read(self.size)
-        if len(data) != self.size:
-            raise BadInput(f"{self.shard.name} ends within a member: it is damaged or half-copied")
-        return data
 
 
 @dataclass(kw_only=True)
@@ -41,7 +24,7 @@ class TarSample:
     """One key of a shard."""
 
     key: str
-    image: TarMember | None = None
+    image: Member | None = None
     name: str = ""  # of the image within the shard
     prompt: str | None = None
 
@@ -90,9 +73,9 @@ def _add(own: dict[str, TarSample], info: tarfile.TarInfo, *, shard: Path, suffi
     if f".{ending}" in suffixes:
         if sample.image is not None:
             raise BadInput(f"{shard.name}: the key {key!r} has two images, {sample.name} and {info.name}. Keep one")
-        sample.image, sample.name = TarMember(shard, info.offset_data, info.size), info.name
+        sample.image, sample.name = Member(shard, info.offset_data, info.size), info.name
     elif ending in (*TEXTS, RECORD):
-        text = _prompt(TarMember(shard, info.offset_data, info.size).read(), ending, f"{shard.name}, {info.name}")
+        text = _prompt(Member(shard, info.offset_data, info.size).read(), ending, f"{shard.name}, {info.name}")
         if text is not None and (sample.prompt is None or ending != RECORD):
             sample.prompt = text
     return f".{ending}" in suffixes or not path.name.lower().endswith(suffixes)

@@ -63,9 +63,8 @@ def needs(task: Task, *, source: Source) -> Need:
     parts = {row.split: known.bytes or _bytes(known.images, known.pixels)}
     if task.procedure == "probe":
         parts[row.train_split] = known.train_bytes or _bytes(known.train_images, known.train_pixels)
-        classes = rows.classes(task)
-        if known.train_images and classes:
-            trained = drawn(known.train_images, classes=classes, each=row.samples_per_label, draws=row.draws)
+        if known.train_images and known.classes:
+            trained = drawn(known.train_images, classes=known.classes, each=row.samples_per_label, draws=row.draws)
     # Tasks that show other items of one split read other parts of it.
     sizes = {split if known.shared else f"{task.key}, {split}": size for split, size in parts.items() if size}
     size = weight(folder) if folder else sum(sizes.values()) or None

@@ -189,19 +189,8 @@ def rows_as_pairs(row: Row, source: Source, subset: str) -> Parts:
 def _joined(tables: dict[str, Table], *names: str, source: Source) -> list:
     """Columns of several splits end to end, the images last."""
     columns = [sum((table.values(name)[0] for table in tables.values()), []) for name in names]
-    parts = [table.images("image", cache=source.cache) for table in tables.values()]
-    rows = [(part, row) for part in parts for row in range(len(part))]
-
-    def read(at: int) -> bytes:
-        part, row = rows[at]
-        return part.read(row)
-
-    def name(at: int) -> str:
-        part, row = rows[at]
-        return part.name(row)
-
-    keys = np.concatenate([part.keys for part in parts])
-    return [*columns, Column(modality="image", keys=keys, read=read, name=name)]
+    images = items.joined([table.images("image", cache=source.cache) for table in tables.values()])
+    return [*columns, images]
 
 
 def _captioned(

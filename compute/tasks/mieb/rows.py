@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -21,22 +19,23 @@ from compute.types import BadInput, NotHere, Task
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One task's row of `mieb_tasks.csv`. Its repr is part of fingerprints: a new name changes them."""
+    """One task's row of `mieb_tasks.csv`, and where its items are. Its repr is part of fingerprints: a new name changes
+    them."""
 
     name: str
-    repo: str
-    revision: str
-    split: str
-    image_columns: tuple[str, ...]
-    text_columns: tuple[str, ...]
-    label_column: str
-    template: str  # with one placeholder for a class's name
-    fixed: tuple[str, ...]  # whole prompts, where they are not templates
-    keeps_line_ends: bool  # the public code reads class names with their line ends and leaves them in the prompts
-    samples_per_label: int
-    draws: int
-    train_split: str
-    skip_first: bool
+    repo: str = ""
+    revision: str = ""
+    split: str = ""
+    image_columns: tuple[str, ...] = ()
+    text_columns: tuple[str, ...] = ()
+    label_column: str = ""
+    template: str = ""  # with one placeholder for a class's name
+    fixed: tuple[str, ...] = ()  # whole prompts, where they are not templates
+    keeps_line_ends: bool = False  # the public code leaves the line ends of class names in the prompts
+    samples_per_label: int = 0
+    draws: int = 0
+    train_split: str = ""
+    skip_first: bool = False
 
     def where(self, source: Source, *splits: str) -> tuple[Path, str]:
         """The data set's folder and name; of a large one only the splits that its card lists are fetched."""
@@ -61,55 +60,20 @@ def _files(card: Path | None, splits: Collection[str]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1)
-def _lines() -> dict[str, dict[str, str]]:
-    return {f"mieb/{line['name'].lower()}": line for line in read_csv(CATALOG / "mieb_tasks.csv").to_dict("records")}
+def _rows() -> dict[str, Row]:
+    return {row.name: row for row in read_rows(CATALOG / "mieb_tasks.csv", Row, required=("name",))}
 
 
 def row(task: Task) -> Row:
     """The facts of a task. Raises BadInput for a task that is not MIEB's or ViDoRe's."""
     if task.benchmark == "vidore":
-        return Row(
-            name=task.title,
-            repo=task.dataset,
-            revision=task.revision,
-            split=task.split,
-            image_columns=("corpus.image",),
-            text_columns=("queries.text",),
-            label_column="",
-            template="",
-            fixed=(),
-            keeps_line_ends=False,
-            samples_per_label=0,
-            draws=0,
-            train_split="",
-            skip_first=False,
-        )
-    if task.key not in _lines():
+        listed = Row(name=task.title, image_columns=("corpus.image",), text_columns=("queries.text",))
+    elif task.title in _rows():
+        listed = _rows()[task.title]
+    else:
         raise BadInput(f"mieb_tasks.csv has no row for task {task.key!r}")
-    line = _lines()[task.key]
-    extra = json.loads(line["extra"] or "{}")
-    template, _, remark = line["zero_shot_template"].partition("  [")
-    fixed = tuple(json.loads(template.removeprefix("fixed: "))) if template.startswith("fixed: ") else ()
-    return Row(
-        name=line["name"],
-        repo=line["hf_dataset_path"],
-        revision=line["revision"],
-        split=line["eval_splits"].split("|")[-1],
-        image_columns=_list(line["image_columns"]),
-        text_columns=_list(line["text_columns"]),
-        label_column=line["label_column"],
-        template="" if fixed else template,
-        fixed=fixed,
-        keeps_line_ends="KEPT" in remark,
-        samples_per_label=extra.get("samples_per_label", 16),
-        draws=extra.get("n_experiments", 5),
-        train_split=extra.get("train_split", "train"),
-        skip_first=extra.get("skip_first_result", False),
-    )
-
-
-def _list(text: str) -> tuple[str, ...]:
-    return tuple(part for part in re.split(r"[|\s]+", text) if part)
+    split = task.split.rpartition("|")[2]
+    return replace(listed, repo=task.dataset, revision=task.revision, split=split)
 
 
 @lru_cache(maxsize=1)
@@ -128,17 +92,12 @@ def digest(row: Row) -> str:
     return content_key(repr((row, class_names(row.name)))).decode()
 
 
-def classes(task: Task) -> int:
-    """How many classes a task's items have; 0 where they have none."""
-    return int(_lines().get(task.key, {}).get("num_classes") or 0)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Contents:
     """Distinct images and texts of a task's test side, and an image's mean pixels, as the public statistics count.
 
     `train_images` and `train_pixels` are those of the training split that a probe draws from, `bytes` and `train_bytes`
-    the splits' published sizes; `shared` is the same for tasks that show the same items.
+    the splits' published sizes; `shared` is the same for tasks that show the same items; `classes` are 0 without any.
     """
 
     task: str = ""
@@ -151,6 +110,7 @@ class Contents:
     train_bytes: int | None = None
     shared: str = ""
     size_source: str = ""
+    classes: int = 0
 
 
 @lru_cache(maxsize=1)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Generic, TypeVar
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
@@ -21,43 +21,6 @@ from compute.tasks.perturb import VERSION as PERTURB_VERSION
 from compute.tasks.perturb import perturb
 
 ON_DISK = 8 << 30  # bytes at most, and at most half of what is free there
-T = TypeVar("T")
-
-
-class MadeOnce(Generic[T]):
-    """Makes what is not stored; threads that want what is being made wait for it. `made` counts."""
-
-    def __init__(self) -> None:
-        self.made = 0
-        self._making: dict[bytes, Future[T]] = {}
-        self._lock = threading.Lock()
-
-    def once(
-        self, key: bytes, *, stored: Callable[[], T | None], make: Callable[[], T], store: Callable[[T], None]
-    ) -> T:
-        """What is stored under the key, else made and stored. Raises what `make` raises."""
-        with self._lock:
-            value = stored()
-            if value is not None:
-                return value
-            making = self._making.get(key)
-            if making is None:
-                ours = self._making[key] = Future()
-        if making is not None:
-            return making.result()
-        try:
-            value = make()
-        except BaseException as error:
-            with self._lock:
-                del self._making[key]
-            ours.set_exception(error)
-            raise
-        with self._lock:
-            self.made += 1
-            store(value)
-            del self._making[key]
-        ours.set_result(value)
-        return value
 
 
 class TemporaryFile:
@@ -153,20 +116,20 @@ class MadeImage:
         return MadeImage(name=self.name, source=self.source, changes=(*self.changes, change))
 
 
-class ImageMaker(MadeOnce["Image.Image"]):
-    """Makes images, each once for all models, splits and threads that read it, as far as there is room.
+class ImageMaker:
+    """Makes images, each once for all models, splits and threads that read it, as far as there is room; a thread that
+    wants what another is making waits for it.
 
     `read(image)` gives the file of one that need not be made, else None; no two threads call it at once. With
-    `folder`, what was made stays in a nameless file there, which ends with the process. `made` counts what was decoded
-    or changed.
+    `folder`, what was made stays in a nameless file there, which ends with the process.
     """
 
     def __init__(self, read: Callable[[MadeImage], bytes | None], *, folder: Path | None = None) -> None:
-        super().__init__()
         self._existing = read
         self._recent: dict[bytes, Image.Image] = {}  # the pairs of an item share them
+        self._making: dict[bytes, Future[Image.Image]] = {}
         self._file = TemporaryFile(folder) if folder else None
-        self._reading = threading.Lock()
+        self._lock, self._reading = threading.Lock(), threading.Lock()
 
     def file(self, made: MadeImage) -> bytes:
         """The image's file: the source's own, or a PNG. Raises BadInput for what cannot be decoded."""
@@ -176,31 +139,45 @@ class ImageMaker(MadeOnce["Image.Image"]):
     def image(self, made: MadeImage) -> Image.Image:
         """The image, RGB, not to be changed: others read it too. Raises BadInput."""
         key = made.key
-
-        def stored() -> Image.Image | None:
-            if key in self._recent or self._file is None:
-                return self._recent.get(key)
-            from PIL import Image
-
-            data = self._file.get(key)
-            if data is None:
-                return None
-            width, height = np.frombuffer(data[:16], dtype=np.int64).tolist()
-            image = Image.frombytes("RGB", (width, height), memoryview(data)[16:])
-            remember(image)
+        with self._lock:
+            image = self._stored(key)
+            if image is not None:
+                return image
+            making = self._making.get(key)
+            if making is None:
+                ours = self._making[key] = Future()
+        if making is not None:
+            return making.result()
+        try:
+            image = self._made(made)
+            with self._lock:
+                self._remember(key, image)
+                if self._file is not None and made.changes:
+                    self._file.add(key, np.array(image.size, dtype=np.int64).tobytes() + image.tobytes())
+            ours.set_result(image)
             return image
+        except BaseException as error:
+            ours.set_exception(error)
+            raise
+        finally:
+            with self._lock:
+                del self._making[key]
 
-        def remember(image: Image.Image) -> None:
-            self._recent[key] = image
-            while sum(4 * each.width * each.height for each in self._recent.values()) > RECENT:  # as Pillow holds RGB
-                del self._recent[next(iter(self._recent))]
+    def _stored(self, key: bytes) -> Image.Image | None:
+        data = None if key in self._recent or self._file is None else self._file.get(key)
+        if data is None:
+            return self._recent.get(key)
+        from PIL import Image
 
-        def store(image: Image.Image) -> None:
-            remember(image)
-            if self._file is not None and made.changes:
-                self._file.add(key, np.array(image.size, dtype=np.int64).tobytes() + image.tobytes())
+        width, height = np.frombuffer(data[:16], dtype=np.int64).tolist()
+        image = Image.frombytes("RGB", (width, height), memoryview(data)[16:])
+        self._remember(key, image)
+        return image
 
-        return self.once(key, stored=stored, make=lambda: self._made(made), store=store)
+    def _remember(self, key: bytes, image: Image.Image) -> None:
+        self._recent[key] = image
+        while sum(4 * each.width * each.height for each in self._recent.values()) > RECENT:  # as Pillow holds RGB
+            del self._recent[next(iter(self._recent))]
 
     def _made(self, made: MadeImage) -> Image.Image:
         data = self._read(made)

@@ -2,40 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import tarfile
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
 from compute.content.items import Column, content_key
-from compute.tasks.source import stored_keys
+from compute.tasks.source import Member, stored_keys
 from compute.types import BadInput, NotHere
-
-
-@dataclass(frozen=True)
-class Member:
-    """A file: in a folder, at an offset of a tar, or under a name of a zip."""
-
-    container: Path
-    offset: int | None = None
-    size: int = 0
-    inner: str = ""
-
-    def read(self) -> bytes:
-        """The bytes of the file."""
-        if self.inner:
-            return _archive(self.container, os.getpid()).read(self.inner)
-        if self.offset is None:
-            return self.container.read_bytes()
-        with self.container.open("rb") as handle:
-            handle.seek(self.offset)
-            return handle.read(self.size)
 
 
 @dataclass(frozen=True)
@@ -136,13 +114,6 @@ def _tar(path: Path) -> dict[str, Member]:
         raise BadInput(f"{path.name} is not a whole tar archive ({error}). Fetch it again") from error
     below = {f"{path.stem}/{name}": member for name, member in names.items() if not name.startswith(f"{path.stem}/")}
     return {**below, **names}
-
-
-@lru_cache(maxsize=8)
-def _archive(path: Path, process: int) -> zipfile.ZipFile:
-    """Left open, for its list of members is read with it; reading one is thread-safe. Each process opens its own:
-    forked ones would share the position in the file."""
-    return zipfile.ZipFile(path)
 
 
 def _zip(path: Path, *, folder: PurePosixPath) -> dict[str, Member]:

@@ -28,7 +28,7 @@ def repository(tmp_path):
 
 def test_what_is_shipped_is_what_an_import_reads(repository, catalog):
     imported = read_mteb_results(repository, catalog=catalog)
-    path = snapshot.ship(imported, catalog=catalog, folder=repository / "out", commit=NEW, date="2026-08-20")
+    path = snapshot.ship(imported, folder=repository / "out", commit=NEW, date="2026-08-20")
     about = snapshot.manifest(path.parent)
     assert (about.commit, about.date, about.license) == (NEW, "2026-08-20", "CC0-1.0")
     assert about.counts == {"models": 2, "tasks": 3, "scores": 5}
@@ -44,14 +44,13 @@ def test_what_is_shipped_is_what_an_import_reads(repository, catalog):
 
 
 def test_what_changed_is_said(repository, catalog):
-    imported = read_mteb_results(repository, catalog=catalog)
-    before = snapshot.rows(imported, catalog=catalog)
+    before = read_mteb_results(repository, catalog=catalog).rows
     assert "0 changed" in snapshot.changes(before, before, metrics=catalog.metrics)[0]
     put(repository, "CIFAR10", result("CIFAR10", entry(0.91)))
     put(repository, "VOC2007", result("VOC2007", entry(0.34, lrap=0.491)))
     put(repository, "CIFAR10", result("CIFAR10", entry(0.7)), model="Org__Other")
     put(repository, "VOC2007", result("VOC2007", entry(0.7)), model="org__known")
-    after = snapshot.rows(read_mteb_results(repository, catalog=catalog), catalog=catalog)
+    after = read_mteb_results(repository, catalog=catalog).rows
     found = snapshot.changes(before, after, metrics=catalog.metrics)
     added, counts, moved = found
     assert added == "- new model: Org__Other" and moved.endswith("Org__Some-Model, CIFAR10, default, accuracy: +1.00")

@@ -74,7 +74,7 @@ def test_every_task_of_the_catalogue_is_one_of_mtebs():
         theirs = mteb.get_task(task.title)
         known = theirs.is_aggregate == (task.title in mteb_results.AGGREGATES)
         known &= task.split.split("|")[-1] in theirs.eval_splits
-        known &= mteb_results.FIELDS.get(task.metrics[0], task.metrics[0]) == theirs.metadata.main_score
+        known &= mteb_results.FIELDS.get(task.metrics[0], task.metrics)[0] == theirs.metadata.main_score
         if not theirs.is_aggregate:
             scripts = theirs.metadata.hf_subsets_to_langscripts
             known &= all(mteb_results.languages(task, subset) == scripts[subset] for subset in task.subsets)
