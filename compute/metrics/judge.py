@@ -15,7 +15,7 @@ given and reversed. S holds its scores in both orders; an answer that is not a s
   equal, without a lower bound, undefined where one is 0. Section 3.2.4 prints the complement; Table 1 has this.
 
 Table 1 is the plain mean of each split's values over 24 splits and two conditions; of Controllability, which takes
-both conditions, over 24 splits (`table_1`).
+both conditions, over 24 splits. So is the board of each metric.
 
 NMI is biased upwards: by about (rows - 1)(columns - 1) / (2 N) over the mean entropy for N independent answers, so by
 0.06 to 0.1 with ten source items and 0.005 with 200. Values are as the paper defines them, with the bias, which stands
@@ -37,7 +37,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from compute.arrays import Floats, Ints, mean_if_known
+from compute.arrays import Floats, Ints
 from compute.metrics import resampling
 from compute.metrics.figures import Figure
 from compute.metrics.resampling import Resampled
@@ -348,16 +348,16 @@ def controllability(evidence: Mapping[str, pd.DataFrame]) -> Figure:
     Raises Undefined where a condition is missing or an MMScore is 0. Source: PairBench section 3.2.4 and Table 1.
     """
     parts = _conditions(evidence)
-    return _controllability(resampled(MMSCORE, parts), split=0, n=sum(map(len, parts)))
+    return _controllability(resampled(MMSCORE, parts), n=sum(map(len, parts)))
 
 
-def _controllability(scores: ResampledParts, *, split: int, n: int) -> Figure:
-    """Of the split whose two conditions are the parts 2 split and 2 split + 1.
+def _controllability(scores: ResampledParts, *, n: int) -> Figure:
+    """Of the split whose two conditions are the parts.
 
     1 - |a - b| / sqrt(ab) is 1 - 2 sinh(|x| / 2) of x = ln(a / b). The interval is that of x, which has no kink where
     the conditions are equal, of scores and draws without their bias. It is unknown where a score may as well be 0.
     """
-    conditions = [scores.part(2 * split + index) for index in range(len(CONDITIONS))]
+    conditions = [scores.part(index) for index in range(len(CONDITIONS))]
     for condition, part in zip(CONDITIONS, conditions, strict=True):
         if not part.whole > 0:
             raise Undefined(
@@ -409,56 +409,3 @@ def mean(quantity: Quantity, evidence: Mapping[str, pd.DataFrame]) -> Figure:
     """
     parts = [Ratings.of_frame(frame) for frame in evidence.values()]
     return _figure(quantity, resampled(quantity, parts).mean(), n=sum(map(len, parts)))
-
-
-def table_1(evidence: Mapping[str, Mapping[str, pd.DataFrame]]) -> dict[str, Figure | Undefined]:
-    """A judge's row of Table 1 from its evidence by split and condition: metric -> figure, or why there is none.
-
-    MMScore, 1-RelaxSym and Smoothness are plain means over splits and conditions, Controllability the mean of the
-    splits' own; one split without a value leaves the mean without. `pools` names each split's collection of sources,
-    so that splits of one collection move together (None: all splits share theirs). Raises BadInput without evidence.
-    """
-    if not evidence:
-        raise BadInput("Table 1 is a mean over splits: give the evidence of at least one")
-    try:
-        parts = [ratings for conditions in evidence.values() for ratings in _conditions(conditions)]
-    except Undefined as error:
-        return dict.fromkeys((*AVERAGED, "controllability"), error)
-    n = sum(map(len, parts))
-    scores = {key: resampled(quantity, parts) for key, quantity in AVERAGED.items()}
-    makers: dict[str, Callable[[], Figure]] = {
-        key: partial(_figure, quantity, scores[key].mean(), n=n) for key, quantity in AVERAGED.items()
-    }
-    makers["controllability"] = partial(_mean_controllability, scores["mmscore"], splits=list(evidence), n=n)
-    out: dict[str, Figure | Undefined] = {}
-    for key, make in makers.items():
-        try:
-            out[key] = make()
-        except Undefined as error:
-            out[key] = error
-    return out
-
-
-def _mean_controllability(scores: ResampledParts, *, splits: Sequence[str], n: int) -> Figure:
-    """The mean of the splits' Controllability. Its ends are the means of the splits' ends, wider than need be: errors
-    of absolute differences near 0 all go one way, so that they do not cancel in a mean, and no draw shows how far."""
-    figures = []
-    for index, split in enumerate(splits):
-        try:
-            figures.append(_controllability(scores, split=index, n=n))
-        except Undefined as error:
-            raise Undefined(f"{split}: {error}") from error
-    drawn = [
-        evenness(sensitive=scores.drawn[:, 2 * index], invariant=scores.drawn[:, 2 * index + 1])
-        for index in range(len(splits))
-    ]
-    value = float(np.mean([figure.value for figure in figures]))
-    mean = Resampled(whole=value, drawn=np.mean(drawn, axis=0), bias=0.0, sources=scores.sources)
-    return Figure(
-        value=value,
-        n=n,
-        stderr=mean.stderr,
-        low=mean_if_known([figure.low for figure in figures]),
-        high=mean_if_known([figure.high for figure in figures]),
-        bias=mean_if_known([figure.bias for figure in figures]),
-    )

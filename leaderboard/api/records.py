@@ -313,11 +313,9 @@ def comparison(
     if without := [model for model, row in zip(models, rows, strict=True) if row is None]:
         raise BadInput(f"{without[0]} has no {origin} scores in {table.suite['title']}. Give another suite or origin")
     found = compare(table, suite_cache.ranked(suite), rows=[table.rows[row].id for row in rows])
-    lines = [found.line, *(category.line for category in found.categories if category.line not in (None, found.line))]
-    if tasks:
-        lines += [line for category in found.categories for line in category.tasks if line != found.line]
+    lines = [found, *found.parts, *([line for line in found.tasks if line is not found] if tasks else [])]
     return {
-        "answer": " ".join(filter(None, (verdict(found.line, found.names), ahead(found)))),
+        "answer": " ".join(filter(None, (verdict(found), ahead(found)))),
         "suite": suite,
         "origin": origin,
         "models": model_queries.with_facts(

@@ -59,10 +59,15 @@ class PairedTest:
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedLine:
-    """A mean, a category or a task: every row's value, and every other row's difference to the first."""
+    """A mean, a category or a task: every row's value, and every other row's difference to the first.
 
+    The parts of a mean are its categories, those of a category its tasks that count.
+    """
+
+    names: tuple[str, ...]  # of the rows; the first is the reference of the others
     key: str  # empty: the mean
     title: str
+    group: str  # of a task: the category
     kind: Literal["mean", "category", "task"]
     about: str  # the rule of a mean, the metric of a column
     higher: bool
@@ -70,24 +75,12 @@ class ComparedLine:
     digits: int
     values: tuple[ComparedValue, ...]  # in the order of the names
     tests: tuple[PairedTest, ...]  # of the second name and those after it
+    parts: tuple[ComparedLine, ...] = ()
 
-
-@dataclass(frozen=True, kw_only=True)
-class ComparedCategory:
-    """A category's own line (None where its tasks make no mean) and those of its tasks."""
-
-    title: str
-    line: ComparedLine | None
-    tasks: tuple[ComparedLine, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ComparedRows:
-    """The rows compared. The first is the reference of the others."""
-
-    names: tuple[str, ...]
-    line: ComparedLine  # what they are compared by
-    categories: tuple[ComparedCategory, ...]  # what it is made of
+    @property
+    def tasks(self) -> list[ComparedLine]:
+        """The lines of its tasks; of a task its own."""
+        return [self] if self.kind == "task" else [task for part in self.parts for task in part.tasks]
 
 
 def compare(
@@ -96,7 +89,7 @@ def compare(
     *,
     rows: Sequence[str],
     by: str = "",
-) -> ComparedRows:
+) -> ComparedLine:
     """Compares every chosen row with the first. `by` is the key of a column, anything else means the mean.
 
     Raises BadInput unless two to six different rows are given.
@@ -110,15 +103,9 @@ def compare(
     if column is None and ranked is None:  # where people rank, their column is what the mean of others is
         column = table.columns[table.people or 0]
     if column is None:
-        line = lines.mean()
-        categories = [lines.category(one) for one in table.category_columns if lines.counts(one)]
-    elif column.kind == "family":
-        categories = [lines.category(column)]
-        line = categories[0].line
-    else:
-        line = lines.of_task(table.columns.index(column))
-        categories = [ComparedCategory(title=column.group, line=None, tasks=(line,))]
-    return ComparedRows(names=lines.names, line=line, categories=tuple(categories))
+        parts = tuple(lines.category(one) for one in table.category_columns if lines.counts(one))
+        return replace(lines.mean(), parts=parts)
+    return lines.category(column) if column.kind == "family" else lines.of_task(table.columns.index(column))
 
 
 def mean_difference(table: BoardTable, ranked: Ranking, row: int, *, first: int) -> ComparedLine:
@@ -178,31 +165,13 @@ class _Lines:
             first.scale, *(each[self.rows] for each in (ranked.mean, ranked.mean_low, ranked.mean_high, ranked.few))
         )
         changed = changed_rule(self.table, ranked)
-        return ComparedLine(
-            key="",
-            title="Your mean" if changed else "Mean",
-            kind="mean",
-            about=rule(self.table, changed),
-            higher=ranked.higher_is_better,
-            percent=first.scale == 100,
-            digits=first.digits,
-            values=values,
-            tests=self._tests(self._scores(), scale=first.scale, board=ranked),
-        )
+        title = "Your mean" if changed else "Mean"
+        column = replace(first, key="", title=title, higher=ranked.higher_is_better)
+        tests = self._tests(self._scores(), scale=first.scale, board=ranked)
+        return self._line(column, "mean", rule(self.table, changed), values, tests)
 
-    def category(self, column: SuiteColumn) -> ComparedCategory:
+    def category(self, column: SuiteColumn) -> ComparedLine:
         """A category with its tasks that count."""
-        code = self.table.scores.categories.index(column.key)
-        has_score = ~np.isnan(self.table.scores.values[self.rows]).all(axis=0)
-        inside = (self.table.scores.codes == code) & self.ranked.table.chosen
-        members = np.flatnonzero(inside & has_score).tolist()
-        return ComparedCategory(
-            title=column.title,
-            line=self.of_category(column),
-            tasks=tuple(self.of_task(index) for index in members),
-        )
-
-    def of_category(self, column: SuiteColumn) -> ComparedLine:
         scores = self._scores().within(column.key)
         code = scores.categories.index(column.key)
         board = self.ranked.by_category[code]
@@ -211,7 +180,10 @@ class _Lines:
         few = own.few & ~np.isnan(own.mean_low)
         values = _values(column.scale, means, own.mean_low, own.mean_high, few, marks)
         tests = self._tests(scores, scale=column.scale, board=board)
-        return _line(column, "category", f"Mean of its tasks, {column.metric_title}", values, tests)
+        has_score = ~np.isnan(self.table.scores.values[self.rows]).all(axis=0)
+        inside = (scores.codes == code) & self.ranked.table.chosen & has_score
+        parts = tuple(map(self.of_task, np.flatnonzero(inside).tolist()))
+        return self._line(column, "category", f"Mean of its tasks, {column.metric_title}", values, tests, parts)
 
     def of_task(self, index: int) -> ComparedLine:
         """A task by its items: the rows' own scores, though a category may take a printed mean instead."""
@@ -231,7 +203,28 @@ class _Lines:
             elif why:
                 why = NO_VOTES if column.group == PEOPLE else NO_ERROR
             tests.append(replace(self._test(name, one, task, scale=column.scale), only=(), why=why))
-        return _line(column, "task", column.metric_title, values, _read(tests, higher=column.higher))
+        return self._line(column, "task", column.metric_title, values, _read(tests, higher=column.higher))
+
+    def _line(
+        self,
+        column: SuiteColumn,
+        kind: Literal["mean", "category", "task"],
+        about: str,
+        values: tuple[ComparedValue, ...],
+        tests: Sequence[PairedTest],
+        parts: tuple[ComparedLine, ...] = (),
+    ) -> ComparedLine:
+        facts = {name: getattr(column, name) for name in ("key", "title", "group", "higher", "digits")}
+        return ComparedLine(
+            **facts,
+            names=self.names,
+            kind=kind,
+            about=about,
+            percent=column.scale == 100,
+            values=values,
+            tests=tuple(tests),
+            parts=parts,
+        )
 
     def _scores(self) -> ScoreTable:
         """The scores behind the means."""
@@ -291,26 +284,6 @@ def _values(
     shown = zip((scale * np.stack([values, low, high])).T.tolist(), few.tolist(), marks.tolist(), strict=True)
     return tuple(
         ComparedValue(value=value, low=start, high=end, few=one, marks=bits) for (value, start, end), one, bits in shown
-    )
-
-
-def _line(
-    column: SuiteColumn,
-    kind: Literal["category", "task"],
-    about: str,
-    values: Sequence[ComparedValue],
-    tests: Sequence[PairedTest],
-) -> ComparedLine:
-    return ComparedLine(
-        key=column.key,
-        title=column.title,
-        kind=kind,
-        about=about,
-        higher=column.higher,
-        percent=column.scale == 100,
-        digits=column.digits,
-        values=tuple(values),
-        tests=tuple(tests),
     )
 
 

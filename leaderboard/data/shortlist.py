@@ -109,6 +109,10 @@ class ShortlistedModel:
         """The model minus the best. It is `worse` only where it is significantly so."""
         return self.line and self.line.tests[0]
 
+    def verdict(self, *names: str) -> str:
+        """The test in a sentence, with these names of the best and the model."""
+        return verdict(replace(self.line, names=names))
+
     @property
     def reading(self) -> str:
         """That of the test; empty: it is the best."""
@@ -165,7 +169,7 @@ class Shortlist:
         elif not ties and others > 1:
             rest = " Every other model that can be compared with the best is significantly worse."
         lead = f"{best.facts[name]} has the highest mean of the {self.fitting} models that fit, {where}."
-        test = verdict(second.line, (best.facts[name], "it"))
+        test = second.verdict(best.facts[name], "it")
         return f"{lead} The runner-up is {second.facts[name]}: {test}{rest}"
 
 

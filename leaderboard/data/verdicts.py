@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from compute.analysis.ranks.variance import listed
 from compute.analysis.significance import ALPHA
 from compute.types import counted
-from leaderboard.data.comparison import ComparedLine, ComparedRows, ComparedValue, PairedTest
+from leaderboard.data.comparison import ComparedLine, ComparedValue, PairedTest
 from leaderboard.html.formatting import NOTHING, blank, number
 
 MOST_NAMED = 6  # categories or tasks in a sentence; of more the number is given
 MORE = 1  # digits of a difference beyond those of the scores
 
 
-def ahead(found: ComparedRows) -> str:
+def ahead(found: ComparedLine) -> str:
     """Who is significantly ahead in which categories, or tasks where only one category is compared.
 
     Of two rows each by name, of several each against the first. Empty for a task, and where no noise is known.
     """
-    lines, noun = [category.line for category in found.categories if category.line], "category"
-    if len(lines) < 2:
-        lines, noun = [task for category in found.categories for task in category.tasks], "task"
+    lines, noun = found.parts, "category"
+    if found.kind != "mean" or len(lines) < 2:
+        lines, noun = found.tasks, "task"
 
     def where(at: int, *readings: str) -> str:
         titles = [line.title for line in lines if line.tests[at].reading in readings]
         return listed(titles) if len(titles) <= MOST_NAMED else counted(len(titles), noun)
 
     first, *others = found.names
-    if found.line.kind == "task" or not any(where(at, "better", "worse", "same") for at in range(len(others))):
+    if found.kind == "task" or not any(where(at, "better", "worse", "same") for at in range(len(others))):
         return ""
     if len(others) > 1:
         sentences, level = [], []
@@ -57,11 +55,11 @@ def widest(line: ComparedLine) -> float:
     return max((abs(test.difference) for test in line.tests if not blank(test.difference)), default=-1.0)
 
 
-def verdict(line: ComparedLine, names: Sequence[str]) -> str:
+def verdict(line: ComparedLine) -> str:
     """One sentence: which rows are better than the first, by how much and with what certainty."""
-    if len(names) == 2:
-        return _of_two(line, *names, line.tests[0])
-    return _of_several(line, names[0])
+    if len(line.names) == 2:
+        return _of_two(line, *line.names, line.tests[0])
+    return _of_several(line, line.names[0])
 
 
 def place(line: ComparedLine) -> str:

@@ -7,7 +7,6 @@ from functools import partial
 import gradio as gr
 from markupsafe import Markup
 
-from leaderboard.data import verdicts
 from leaderboard.data.languages import NAMES, SPELLINGS
 from leaderboard.data.leaders import by_language
 from leaderboard.data.loading_code import evaluation_command, loading_code
@@ -100,7 +99,6 @@ def shown(
     return render(
         "pages/choose/page.html",
         list=result,
-        words=verdicts,
         code=loading_code,
         command=partial(evaluation_command, suite=about["key"]),
         license_kind=license_kind,

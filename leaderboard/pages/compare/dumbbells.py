@@ -77,11 +77,11 @@ def axis(lines: Iterable[ComparedLine]) -> ChartAxis | None:
     )
 
 
-def dumbbell(line: ComparedLine, names: tuple[str, ...], *, on: ChartAxis) -> Dumbbell:
+def dumbbell(line: ComparedLine, *, on: ChartAxis) -> Dumbbell:
     """A line's marks on an axis that spans them."""
     dots = [
         _dot(at, name, value, line, on=on)
-        for at, (name, value) in enumerate(zip(names, line.values, strict=True))
+        for at, (name, value) in enumerate(zip(line.names, line.values, strict=True))
         if math.isfinite(value.value)
     ]
     places = [float(dot.position) for dot in dots]

@@ -13,7 +13,7 @@ from compute.analysis.ranks.variance import listed
 from compute.analysis.table import ALL
 from compute.types import ORIGINS, BadInput
 from leaderboard.data import model_queries, verdicts
-from leaderboard.data.comparison import MOST, ComparedCategory, ComparedRows, common_ground, compare, rows_of
+from leaderboard.data.comparison import MOST, ComparedLine, common_ground, compare, rows_of
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.mean_rule import choice
 from leaderboard.data.scope import scope_of
@@ -172,16 +172,17 @@ def shown(
         )
     ids = [table.rows[row].id for row in rows]
     result = compare(table, ranked, rows=ids, by=rule.get("by", ""))
-    categories = [("", category.line) for category in result.categories if category.line]
-    tasks = [(category.title, task) for category in result.categories for task in category.tasks]
+    groups = result.parts if result.kind == "mean" else (result,)
+    categories = [("", group) for group in groups if group.kind == "category"]
+    tasks = [(result.group if task is result else group.title, task) for group in groups for task in group.tasks]
     lines = [sorted(each, key=lambda line: -verdicts.widest(line[1])) for each in (categories, tasks)]
-    explained = [PAIRED] * (result.line.kind != "task") + [OF_TASK, verdicts.notes(result.line)]
+    explained = [PAIRED] * (result.kind != "task") + [OF_TASK, verdicts.notes(result)]
     chosen = {"suite": suite, "origin": origin if origin != ALL else "", **{k: v for k, v in rule.items() if k != "by"}}
     return render(
         "pages/compare/page.html",
-        comparison=result,
-        charts=[chart for category in result.categories if (chart := _chart(category, result))],
-        lines=[("", result.line)] * (result.line.kind == "mean") + lines[0] + lines[1],
+        line=result,
+        charts=[chart for group in groups if (chart := _chart(group, result))],
+        lines=[("", result)] * (result.kind == "mean") + lines[0] + lines[1],
         words=verdicts,
         explained=" ".join(filter(None, explained)),
         notes=notes,
@@ -192,20 +193,20 @@ def shown(
     )
 
 
-def _chart(category: ComparedCategory, found: ComparedRows) -> dict[str, Any] | None:
-    """A category's dumbbells under its verdict; None where it has no value."""
-    lines = [line for line in (category.line, *category.tasks) if line is not None]
+def _chart(group: ComparedLine, found: ComparedLine) -> dict[str, Any] | None:
+    """A category's dumbbells, or those of a task, under its verdict; None where it has no value."""
+    lines = (group, *group.parts)
     on = axis(lines)
     if on is None:
         return None
-    own = category.line if category.line is not None and category.line.key != found.line.key else None
+    own = group if group is not found else None
     return {
-        "title": category.title,
+        "title": group.title if group.kind == "category" else group.group,
         "key": own.key if own else "",
-        "verdict": verdicts.verdict(own, found.names) if own else "",
-        "dumbbells": [dumbbell(line, found.names, on=on) for line in lines],
+        "verdict": verdicts.verdict(own) if own else "",
+        "dumbbells": [dumbbell(line, on=on) for line in lines],
         "ticks": on.marked(),
-        "unit": "%" if lines[0].percent else "",
+        "unit": "%" if group.percent else "",
     }
 
 

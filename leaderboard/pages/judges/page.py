@@ -3,40 +3,46 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote
 
 import gradio as gr
 import pandas as pd
 
-from compute.analysis.ranking import Ranking
-from compute.metrics.judge import CONDITIONS
+from compute.metrics.judge import CONDITIONS, METRICS
 from leaderboard.data import judge_queries, suite_queries
 from leaderboard.data.memo import memoised, shared
-from leaderboard.data.scope import WHOLE, Scope
 from leaderboard.html.labels import suite_choices
 from leaderboard.html.templates import macro, render
 from leaderboard.page import Site, View, bind, heading, message_box
 from leaderboard.pages.judges import diagnosis
-from leaderboard.pages.judges.comparison import (
-    ALL,
-    BEST,
-    IMAGES,
-    KINDS,
-    MEANINGS,
-    METRICS,
-    SPLITS,
-    JudgeComparison,
-    JudgeRow,
-    compare,
-)
+from leaderboard.pages.judges.boards import Board, agreements, boards
 from leaderboard.web.parameters import Choice
 
 SENTENCE = (
     "Which models can be trusted to rate how similar two items are: whether they agree with the truth, answer the same "
     "in both orders, use the whole scale, and ignore what they are asked to ignore."
 )
+MEANINGS = {
+    "mmscore": "agreement with the true similarity",
+    "relax_sym": "share of pairs whose two orders differ by at most one point",
+    "smoothness": "how many of the ten scores it uses: entropy, in nats",
+    "controllability": "how close its MMScores are under the two conditions",
+}
+BEST = {  # of one judge, and of several that are level
+    "mmscore": ("agrees most with the truth", "agree most with the truth"),
+    "relax_sym": ("is the most symmetric", "are the most symmetric"),
+    "smoothness": ("uses the scale most evenly", "use the scale most evenly"),
+    "controllability": (
+        "is the most even-handed between conditions",
+        "are the most even-handed between conditions",
+    ),
+}
+KINDS = {"mllm": "VLM", "encoder": "encoder", "metric": "distance"}
+ALL, IMAGES = "all", "images"
+SPLITS = {ALL: "All splits", IMAGES: "Two images"}
 LOWEST = -1.0  # of an axis: Controllability has no lower bound
 
 
@@ -65,19 +71,11 @@ class Judging:
 
     def __init__(self, site: Site) -> None:
         db = site.db
-        self.db = db
+        self.db, self.cache = db, site.suite_cache
         self.pairs = memoised(lambda suite: judge_queries.ratings(db, suite=suite), most=4, of=db)
         self.scores = memoised(lambda suite: db.query("judged_scores", suite=suite), most=8, of=db)
-        self.compare = memoised(
-            lambda suite, splits: compare(
-                db,
-                suite=suite,
-                splits=splits,
-                pairs=self.pairs(suite),
-                boards=lambda metric, tasks: _board(site, suite, metric, tasks),
-            ),
-            most=16,
-            of=db,
+        self.boards = memoised(
+            lambda suite, splits: boards(self.cache, suite=suite, images=splits == IMAGES), most=16, of=db
         )
         self.diagnose = memoised(
             lambda suite, model: diagnosis.diagnose(
@@ -89,14 +87,6 @@ class Judging:
 
 
 judging_of = shared(Judging)  # of a site
-
-
-def _board(site: Site, suite: str, metric: str, tasks: frozenset[str]) -> Ranking | None:
-    """The ranking by a metric; None where the suite's splits have none."""
-    scopes = site.suite_cache.table(suite).choices.metrics or {METRICS[0]: ()}
-    if metric not in scopes:
-        return None
-    return site.suite_cache.ranked(suite, tasks=tasks, scope=Scope(metric=metric) if len(scopes) > 1 else WHOLE)
 
 
 def draw(site: Site) -> None:
@@ -158,40 +148,39 @@ def every_judge(site: Site) -> str:
 
 def page(judging: Judging, *, suite: str, splits: str, judge: str) -> tuple[str, str]:
     """The two outputs: the answer with its picture, and one judge in detail."""
-    comparison = judging.compare(suite, splits)
-    about = _suite(judging, suite)
+    found = judging.boards(suite, splits)
     metrics = suite_queries.metrics(judging.db)
-    leading = (lead.rows[0].model for lead in comparison.leads if lead.metric == "mmscore")
-    model = judge or next(leading, "")
+    model = judge or next(iter(found["mmscore"].at(0)["model"]) if "mmscore" in found else iter(()), "")
+    pairs = agreements(found)
+    together = [
+        f"{metrics['title'][first]} and {metrics['title'][second]}"
+        for first, second, pair in pairs
+        if pair["significant"]
+    ]
     head = render(
         "pages/judges/head.html",
-        comparison=comparison,
-        suite=about,
+        boards=found,
+        all_lead=_all_lead(found),
+        suite=_suite(judging, suite),
         metrics=metrics,
-        panels=[panel(comparison, metric, about=metrics.loc[metric]) for metric in METRICS],
+        axes={metric: axis(metric, board.judges["value"]) for metric, board in found.items()},
+        agreements=pairs,
+        together=together,
         meanings=MEANINGS,
         best=BEST,
-        several_kinds=len({row.kind for row in comparison.rows}) > 1,
-        partial=[row for row in comparison.rows if not row.complete],
-        recomputed=any(value.recomputed for row in comparison.rows for value in row.values.values()),
+        kinds=KINDS,
+        judges=pd.concat([board.judges for board in found.values()] or [pd.DataFrame()]),
         chosen=model,
     )
     return head, _detail(judging, model=model, suite=suite)
 
 
-def panel(comparison: JudgeComparison, metric: str, *, about: pd.Series) -> dict[str, object]:
-    """One metric's small figure: the judges that have it, the best first, those without all splits after the others."""
-    rows = [row for row in comparison.rows if metric in row.values]
-    rows.sort(key=lambda row: (not row.complete, -row.values[metric].value, row.title))
-    return {
-        "metric": metric,
-        "title": about["title"],
-        "digits": int(about["digits"]),
-        "scale": float(about["scale"]),
-        "axis": axis(metric, [row.values[metric].value for row in rows]),
-        "rows": rows,
-        "missing": len(comparison.rows) - len(rows),
-    }
+def _all_lead(boards: Mapping[str, Board]) -> list[str]:
+    """The titles of the judges that lead every metric."""
+    if len(boards) < len(METRICS):
+        return []
+    first, *others = (board.at(0) for board in boards.values())
+    return [row.title for row in first.itertuples() if all(row.model in set(lead["model"]) for lead in others)]
 
 
 def _suite(judging: Judging, suite: str) -> pd.Series:
@@ -210,15 +199,17 @@ def _detail(judging: Judging, *, model: str, suite: str) -> str:
         return ""
     tasks = judging.db.query("judged_tasks", suite=home)
     tasks = tasks[tasks["ranked"]].set_index("key", drop=False)
-    row = judging.compare(home, ALL).row(model) or judging.compare(home, IMAGES).row(model)
-    if row is None:
+    values = _values(judging, home, model)
+    if not values:
         return ""
     ratings = judging.diagnose(home, model)
-    about = judging.db.query("model", key=model).iloc[0]
+    row = next(iter(values.values()))
     return render(
         "pages/judges/detail.html",
         row=row,
-        model=about,
+        values=values,
+        kind=KINDS.get(row.kind, row.kind),
+        model=judging.db.query("model", key=model).iloc[0],
         suite=_suite(judging, home),
         moved=_suite(judging, suite)["title"] if home != suite else "",
         tasks=tasks,
@@ -233,9 +224,23 @@ def _detail(judging: Judging, *, model: str, suite: str) -> str:
     )
 
 
-def _conditions(
-    scores: pd.DataFrame, *, row: JudgeRow, tasks: pd.DataFrame
-) -> list[tuple[pd.Series, dict[str, float]]]:
+def _values(judging: Judging, suite: str, model: str) -> dict[str, Any]:
+    """A judge's rows of the boards by metric, on the splits that it has; of the origin with evidence if it has one."""
+    for splits in SPLITS:
+        found = {metric: board.judges for metric, board in judging.boards(suite, splits).items()}
+        own = {metric: judges[judges["model"] == model] for metric, judges in found.items()}
+        origin = min(
+            (origin for rows in own.values() for origin in rows["origin"]),
+            key=lambda own: (own != "computed", own),
+            default="",
+        )
+        if origin:
+            rows = ((metric, rows[rows["origin"] == origin]) for metric, rows in own.items())
+            return {metric: next(row.itertuples()) for metric, row in rows if len(row)}
+    return {}
+
+
+def _conditions(scores: pd.DataFrame, *, row: Any, tasks: pd.DataFrame) -> list[tuple[pd.Series, dict[str, float]]]:
     """Its MMScores by split and condition: the split's row of `tasks`, and condition -> value."""
     own = scores[(scores["model"] == row.model) & (scores["origin"] == row.origin) & (scores["metric"] == "mmscore")]
     own = own[own["subset"].isin(CONDITIONS)].pivot(index="task", columns="subset", values="value")

@@ -176,30 +176,3 @@ def test_the_conditions_of_a_task_share_their_sources():
     together, apart = (judge.mean(judge.SMOOTHNESS, each) for each in (evidence, moved))
     assert together.value == apart.value
     assert together.stderr > 1.1 * apart.stderr
-
-
-def test_table_1_is_the_plain_mean_over_splits_and_conditions():
-    rng = np.random.default_rng(9)
-    evidence = {split: judges.noisy(rng, sources=size) for split, size in (("a", 30), ("b", 60), ("c", 30))}
-    row = judge.table_1(evidence)
-    for key, column in (("mmscore", judge.MMSCORE), ("relax_sym", judge.RELAX_SYM), ("smoothness", judge.SMOOTHNESS)):
-        parts = [judge.mean(column, conditions).value for conditions in evidence.values()]
-        figure = row[key]
-        assert figure.value == pytest.approx(np.mean(parts)) and figure.n == 720
-        assert figure.low < figure.high
-    control = row["controllability"]
-    assert control.value == pytest.approx(np.mean([judge.controllability(each).value for each in evidence.values()]))
-    assert control.low < control.value
-
-
-def test_a_split_without_a_value_leaves_table_1_without():
-    evidence = judges.noisy(np.random.default_rng(10), sources=20)
-    silent = {name: pairs.assign(forward=NAN, reverse=NAN) for name, pairs in evidence.items()}
-    row = judge.table_1({"good": evidence, "silent": silent})
-    assert isinstance(row["mmscore"], Figure) and isinstance(row["relax_sym"], Figure)
-    assert isinstance(row["smoothness"], Undefined) and "valid score" in str(row["smoothness"])
-    assert isinstance(row["controllability"], Undefined) and "silent" in str(row["controllability"])
-    half = judge.table_1({"good": {"sensitive": evidence["sensitive"]}})
-    assert all(isinstance(each, Undefined) and "invariant" in str(each) for each in half.values())
-    with pytest.raises(BadInput, match="at least one"):
-        judge.table_1({})

@@ -10,14 +10,14 @@ from scipy import stats
 
 from compute.types import BadInput, UnknownKey
 from leaderboard.data import verdicts
-from leaderboard.data.comparison import MOST, ComparedRows, compare
+from leaderboard.data.comparison import MOST, ComparedLine, compare
 from leaderboard.data.suite_cache import SuiteCache
 
 DREAMSIM = "dreamsim-ensemble~published"
 PAIR = ("google/siglip-so400m-patch14-224~published", "openai/clip-vit-large-patch14-336~published")
 
 
-def compared(suite_cache: SuiteCache, suite: str, rows: list[str], **how: object) -> ComparedRows:
+def compared(suite_cache: SuiteCache, suite: str, rows: list[str], **how: object) -> ComparedLine:
     return compare(suite_cache.table(suite), suite_cache.ranked(suite), rows=rows, **how)
 
 
@@ -27,15 +27,15 @@ def test_few_tasks_are_tested_by_the_errors_of_their_scores(suite_cache, by):
     table = suite_cache.table("unisim-core")
     inside = [by in (column.group, column.key) for column in table.columns]
     found = compared(suite_cache, "unisim-core", list(PAIR), by=by)
-    (test,) = found.line.tests
+    (test,) = found.tests
     at = np.ix_([table.row(row) for row in PAIR], inside)
     first, second = 100 * table.scores.values[at]
     gap, error = (second - first).mean(), 100 * np.linalg.norm(table.scores.stderr[at]) / len(first)
-    assert (found.line.kind, found.line.key, test.about) == ("category" if by == "IQA" else "task", by, "items")
+    assert (found.kind, found.key, test.about) == ("category" if by == "IQA" else "task", by, "items")
     assert test.difference == pytest.approx(gap) and test.p == pytest.approx(2 * stats.norm.sf(abs(gap) / error))
     assert (test.low, test.high) == pytest.approx((gap - 1.959964 * error, gap + 1.959964 * error), abs=1e-4)
-    assert sum(len(category.tasks) for category in found.categories) == len(first)
-    assert [value.value for value in found.line.values] == pytest.approx([first.mean(), second.mean()])
+    assert len(found.tasks) == len(first)
+    assert [value.value for value in found.values] == pytest.approx([first.mean(), second.mean()])
 
 
 def test_what_a_task_lacks_is_said(suite_cache):
@@ -44,12 +44,12 @@ def test_what_a_task_lacks_is_said(suite_cache):
     missing = np.isnan(table.scores.values)
     at = next(i for i, one in enumerate(table.columns) if np.isnan(table.scores.stderr[:, i]).all() and one.ranked)
     scored = [table.rows[row].id for row in np.flatnonzero(~missing[:, at])[:2]]
-    (test,) = compared(suite_cache, "mieb", scored, by=table.columns[at].key).line.tests
+    (test,) = compared(suite_cache, "mieb", scored, by=table.columns[at].key).tests
     assert test.reading == "unknown" and "error" in test.why and np.isfinite(test.difference)
     assert np.isnan([test.low, test.high, test.p]).all()
     rows = [table.rows[np.flatnonzero(missing[:, 0] == lacks)[0]].id for lacks in (False, True)]
     found = compared(suite_cache, "mieb", rows, by=table.columns[0].key)
-    assert (found.line.tests[0].reading, found.line.tests[0].why) == ("none", f"{found.names[1]} has no score")
+    assert (found.tests[0].reading, found.tests[0].why) == ("none", f"{found.names[1]} has no score")
 
 
 @pytest.mark.parametrize("by", ["Zero-shot Classification", "mini/things"])
@@ -63,7 +63,7 @@ def test_no_difference_reaches_beyond_the_bounds_of_its_metric(suite_cache, by):
     table = replace(table, scores=replace(table.scores, **changed))
     ranked = replace(ranked, scores=values, table=replace(ranked.table, **changed))
     found = compare(table, ranked, rows=[row.id for row in table.rows[:2]], by=by)
-    (test,) = found.line.tests
+    (test,) = found.tests
     assert (test.difference, test.low) == (pytest.approx(-98.8), -100) and test.high > -98
 
 
@@ -72,12 +72,12 @@ def test_where_lower_is_better_less_is_better(suite_cache):
     columns = tuple(replace(column, higher=False) for column in table.columns)
     turned = replace(table.scores, higher=np.zeros(len(columns), bool))
     found = [
-        compare(one, suite_cache.ranked("unisim-core"), rows=[DREAMSIM, PAIR[0]], by="unisim/nights").line
+        compare(one, suite_cache.ranked("unisim-core"), rows=[DREAMSIM, PAIR[0]], by="unisim/nights")
         for one in (table, replace(table, columns=columns, scores=turned))
     ]
     assert {line.tests[0].reading for line in found} == {"better", "worse"}
     assert found[0].tests[0].difference == found[1].tests[0].difference
-    assert "where lower is better" in verdicts.verdict(found[1], ("a", "b"))
+    assert "where lower is better" in verdicts.verdict(found[1])
 
 
 def test_a_comparison_takes_two_to_six_rows(suite_cache):

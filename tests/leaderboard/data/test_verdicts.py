@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from leaderboard.data.comparison import ComparedCategory, ComparedLine, ComparedRows, ComparedValue, PairedTest
+from leaderboard.data.comparison import ComparedLine, ComparedValue, PairedTest
 from leaderboard.data.verdicts import ahead, verdict
 
 NAN = math.nan
@@ -29,7 +29,9 @@ NO_INTERVAL = {"low": NAN, "high": NAN, "p": NAN}
 def line(*tests: PairedTest, **more: object) -> ComparedLine:
     value = ComparedValue(value=50.0, low=NAN, high=NAN, few=False, marks=0)
     facts = {
+        "names": tuple("ABCDEF"[: len(tests) + 1]),
         "key": "x",
+        "group": "",
         "title": "Retrieval",
         "kind": "category",
         "about": "Mean of its tasks",
@@ -75,7 +77,7 @@ def line(*tests: PairedTest, **more: object) -> ComparedLine:
 )
 def test_two_rows(change, words, certainty):
     expected = f"{words} ({certainty})." if certainty else f"{words}."
-    assert verdict(line(replace(TEST, **change)), ("A", "B")) == expected
+    assert verdict(line(replace(TEST, **change))) == expected
 
 
 def test_several_rows_in_one_sentence():
@@ -86,7 +88,7 @@ def test_several_rows_in_one_sentence():
         replace(TEST, name="E", reading="unknown", why="printed means stand for it", only=("IQA",)),
         replace(TEST, name="F", reading="none", why="no shared task"),
     ]
-    found = verdict(line(*tests, kind="mean", title="Your mean"), ("A", "B", "C", "D", "E", "F"))
+    found = verdict(line(*tests, kind="mean", title="Your mean"))
     assert found == (
         "Compared with A in your mean, B and C are significantly better; D is significantly worse; "
         "it is unknown whether E differs (E over fewer categories), because printed means stand for it; "
@@ -94,14 +96,13 @@ def test_several_rows_in_one_sentence():
     )
 
 
-def rows(names: tuple[str, ...], **readings: tuple[str, ...]) -> ComparedRows:
+def rows(**readings: tuple[str, ...]) -> ComparedLine:
     """A comparison by the mean, whose categories have these readings of the second row and those after it."""
-    lines = {
-        title: line(*(replace(TEST, reading=reading) for reading in each), title=title)
-        for title, each in readings.items()
-    }
-    categories = tuple(ComparedCategory(title=title, line=each, tasks=(each,)) for title, each in lines.items())
-    return ComparedRows(names=names, line=line(TEST, kind="mean", title="Mean"), categories=categories)
+    parts = []
+    for title, each in readings.items():
+        task = line(*(replace(TEST, reading=reading) for reading in each), title=title, kind="task")
+        parts.append(replace(task, kind="category", parts=(task,)))
+    return line(*[TEST] * len(each), kind="mean", title="Mean", parts=tuple(parts))
 
 
 @pytest.mark.parametrize(
@@ -123,11 +124,11 @@ def rows(names: tuple[str, ...], **readings: tuple[str, ...]) -> ComparedRows:
     ids=["both", "one", "neither", "tasks", "many"],
 )
 def test_who_is_ahead_of_two(readings, sentence):
-    assert ahead(rows(("A", "B"), **readings)) == sentence
+    assert ahead(rows(**readings)) == sentence
 
 
 def test_who_is_ahead_of_several():
-    found = rows(("A", "B", "C"), R=("better", "same"), D=("worse", "unknown"))
+    found = rows(R=("better", "same"), D=("worse", "unknown"))
     assert ahead(found) == ("Compared with A, B is ahead in R and behind in D; C is not significantly ahead or behind.")
-    assert ahead(replace(found, line=line(TEST, kind="task"))) == ""
-    assert ahead(rows(("A", "B"), R=("unknown",), D=("none",))) == "", "the verdict has the reason"
+    assert ahead(line(TEST, kind="task")) == ""
+    assert ahead(rows(R=("unknown",), D=("none",))) == "", "the verdict has the reason"

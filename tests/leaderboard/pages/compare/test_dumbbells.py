@@ -15,6 +15,8 @@ NAN = math.nan
 
 def line(*values: tuple[float, float, float], kind: str = "task") -> ComparedLine:
     return ComparedLine(
+        names=("a", "b", "c", "d")[: len(values)],
+        group="",
         key="t",
         title="Task",
         kind=kind,

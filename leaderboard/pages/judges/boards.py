@@ -1,0 +1,162 @@
+"""The judges of a suite on the boards of PairBench's four metrics: who leads each, and how the metrics agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from compute.analysis.correlation import correlate
+from compute.analysis.intervals import bias_note
+from compute.analysis.ranking import Ranking
+from compute.analysis.table import ScoreTable
+from compute.metrics import judge
+from compute.metrics.judge import CONDITIONS, METRICS
+from leaderboard.data import suite_queries
+from leaderboard.data.scope import WHOLE, Scope
+from leaderboard.data.suite_cache import SuiteCache
+
+NAMED = 3  # rivals of a leader
+JUDGE = ["model", "origin"]  # what identifies a row
+PRINTED = ("the printed mean over the splits",)  # the one task of a board without scores by split
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board:
+    """The judges by one metric: one row a judge and origin, best first, those without every split last.
+
+    `judges` has model, origin, title, kind, value, low and high (the 95% interval, NaN where it is not known), note
+    (its bias in words), splits (with a score), of (all), complete, recomputed (the paper does not print this mean), and
+    place: the rank among the judges of the origin with most of them, 0 elsewhere.
+    """
+
+    metric: str
+    judges: pd.DataFrame
+    reading: str  # how sure the lead is
+
+    def at(self, place: int) -> pd.DataFrame:
+        """The judges at a place of those that are taken: 0 leads, 1 is next."""
+        places = sorted(set(self.judges["place"]) - {0})
+        return self.judges[self.judges["place"] == places[place]] if place < len(places) else self.judges[:0]
+
+
+def boards(cache: SuiteCache, *, suite: str, images: bool) -> dict[str, Board]:
+    """The boards of a suite's metrics that any judge has, by metric; `images`: of the splits of two images each."""
+    tasks = cache.db.query("judged_tasks", suite=suite)
+    chosen = tasks[tasks["ranked"] & (tasks["images"] | (not images))]["key"]
+    scores = cache.db.query("judged_scores", suite=suite)
+    printed = scores[scores["task"].isin(tasks["key"][~tasks["ranked"] & (not images)])]
+    even = _evenness(scores, tasks=list(chosen))
+    about, models = suite_queries.metrics(cache.db), cache.table(suite).models
+    metrics = cache.table(suite).choices.metrics or {METRICS[0]: ()}
+    found = {}
+    for metric in METRICS if len(chosen) else ():
+        means = printed[printed["metric"] == metric].set_index(JUDGE)["value"]
+        judges = _of_means(means, even if metric == "controllability" else even[:0])
+        if metric in metrics:
+            scope = Scope(metric=metric) if len(metrics) > 1 else WHOLE
+            ranked = cache.ranked(suite, tasks=frozenset(chosen), scope=scope)
+            own = pd.DataFrame(ranked.table.values[:, ranked.table.counted])
+            by_split = _judges(ranked, means=own.mean(axis=1), splits=own.count(axis=1))
+            judges = pd.concat([by_split, judges[~judges["origin"].isin(by_split["origin"])]])
+        judges = judges.dropna(subset="value")
+        if judges.empty:
+            continue
+        unit = {"digits": int(about["digits"][metric]), "scale": float(about["scale"][metric])}
+        judges["note"] = [bias_note(row.value, row.bias, **unit) for row in judges.itertuples()]
+        judges["title"], judges["kind"] = (judges["model"].map(models[name]) for name in ("title", "kind"))
+        judges["of"] = len(chosen)
+        judges["complete"] = judges["splits"] == judges["of"]
+        usual = judges["origin"][judges["rank"] > 0].mode(dropna=False)
+        judges["place"] = judges["rank"].where(judges["origin"].isin(usual[:1]), 0)
+        judges = judges.sort_values(["complete", "value", "title"], ascending=[False, False, True], ignore_index=True)
+        found[metric] = Board(metric=metric, judges=judges, reading=_reading(judges[judges["place"] > 0]))
+    return found
+
+
+def _evenness(scores: pd.DataFrame, *, tasks: Sequence[str]) -> pd.DataFrame:
+    """Controllability of judges by split, of their MMScores under the two conditions."""
+    own = scores[(scores["metric"] == "mmscore") & scores["task"].isin(tasks) & scores["subset"].isin(CONDITIONS)]
+    wide = own.pivot(index=JUDGE, columns=["subset", "task"], values="value")
+    wide = wide.reindex(columns=pd.MultiIndex.from_product([CONDITIONS, tasks]))
+    sensitive, invariant = (wide[condition] for condition in CONDITIONS)
+    values = judge.evenness(sensitive=sensitive, invariant=invariant)
+    return pd.DataFrame(values, index=wide.index, columns=tasks).dropna(how="all")
+
+
+def _of_means(printed: pd.Series, even: pd.DataFrame) -> pd.DataFrame:
+    """The judges by printed means, and where there are none by those over the splits of `even`."""
+    means = printed.combine_first(even.mean(axis=1))
+    splits = even.count(axis=1).reindex(means.index)
+    splits[printed.index] = even.shape[1]
+    whole = even.reindex(means.index).to_numpy()
+    if len(printed):
+        whole = means.where(splits == even.shape[1]).to_numpy()[:, None]
+    models, origins = (tuple(means.index.get_level_values(name)) for name in JUDGE)
+    table = ScoreTable(
+        values=whole,
+        models=models,
+        origins=origins,
+        tasks=PRINTED if len(printed) else tuple(even.columns),
+        upper=np.full(whole.shape[1], np.inf if even.empty else 1.0),
+    )
+    judges = _judges(Ranking.of(table, apart=True), means=means, splits=splits)
+    return judges.assign(recomputed=~means.index.isin(printed.index))
+
+
+def _judges(ranked: Ranking, *, means: pd.Series, splits: pd.Series) -> pd.DataFrame:
+    """The judges of a ranking; `means` of those that it does not rank."""
+    table = ranked.table
+    return pd.DataFrame(
+        {
+            "model": table.models,
+            "origin": table.origins,
+            "rank": np.maximum(ranked.rank, 0),
+            "value": np.where(ranked.rank > 0, ranked.mean, means.to_numpy()),
+            "low": ranked.mean_low,
+            "high": ranked.mean_high,
+            "bias": ranked.excess,
+            "splits": splits.to_numpy(),
+            "recomputed": np.array(table.origins) == "published",
+            "row": range(len(table.models)),
+            "ranked": [ranked] * len(table.models),
+        }
+    )
+
+
+def _reading(judges: pd.DataFrame) -> str:
+    """How sure the lead is among the ranked judges of an origin, in words."""
+    first, others = (judges[judges["place"].eq(1) == lead] for lead in (True, False))
+    if len(first) > 1:
+        return "They are level."
+    if others.empty:
+        return "No other judge to compare with." if len(first) else ""
+    leader, ranked = first.iloc[0]["row"], first.iloc[0]["ranked"]
+    if not ranked.decided[leader, others["row"]].all():
+        why = next(filter(None, (ranked.unknown[row] for row in (leader, *others["row"]))), "")
+        why = "only means over the splits are printed" if ranked.table.tasks == PRINTED else why
+        return f"Unknown whether significant: {why}."
+    rivals = list(others["title"][~ranked.better[leader, others["row"]]])
+    if not rivals:
+        return "Significantly better than every other judge."
+    more = f" and {len(rivals) - NAMED} more" if len(rivals) > NAMED else ""
+    return f"Not significant: {', '.join(rivals[:NAMED])}{more} may be as good."
+
+
+def agreements(boards: Mapping[str, Board]) -> list[tuple[str, str, dict[str, float]]]:
+    """Every two metrics that enough judges have, and Spearman's r over n judges with its 95% interval, low and high.
+
+    It is significant where 0 lies outside; NaN: not known.
+    """
+    own = {key: board.judges[board.judges["rank"] > 0].set_index(JUDGE)["value"] for key, board in boards.items()}
+    values = pd.DataFrame(own, columns=[*own]).to_numpy(float)
+    found = correlate(scores=values, method="spearman")
+    pairs = []
+    for a, b in combinations(range(len(own)), 2):
+        pair = {name: getattr(found, name)[a, b].item() for name in ("r", "low", "high", "n")}
+        if not np.isnan(pair["r"]):
+            pairs.append(([*own][a], [*own][b], pair | {"significant": pair["low"] > 0 or pair["high"] < 0}))
+    return pairs
