@@ -40,13 +40,15 @@ def test_the_answer_is_at_most_three_steps_away(visit, task):
     assert len(steps) <= MOST
     page = visit("", width=1360)
     page.locator(".pg-findings dl").wait_for()
+    ready = "document.querySelector('.site-bar-theme').dataset.ready === 'true'"
+    page.wait_for_function(ready)
     for what, name, *offered in steps:
         if what in ("link", "button"):
             page.get_by_role(what, name=name, exact=name != CLAIM).first.click()
             continue
         field = page.get_by_label(what).first
         field.wait_for()
-        page.wait_for_function("document.querySelector('.site-bar-theme').dataset.ready === 'true'")
+        page.wait_for_function(ready)
         field.fill(name)
         if offered:
             page.get_by_role("option", name=name).first.wait_for()
