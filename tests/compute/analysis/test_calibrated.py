@@ -1,10 +1,10 @@
-"""References: scipy's percentileofscore and mannwhitneyu, scikit-learn's roc_auc_score."""
+"""References: scipy's percentileofscore, scikit-learn's roc_auc_score."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import mannwhitneyu, percentileofscore
+from scipy.stats import percentileofscore
 from sklearn.metrics import roc_auc_score
 
 from compute.analysis import calibrated
@@ -86,10 +86,7 @@ def test_the_separation_is_the_area_under_the_curve():
     ):
         wanted = roc_auc_score(np.repeat([0, 1], [300, 200]), np.concatenate([low, high]))
         assert calibrated.separation(unrelated=low, matching=high) == pytest.approx(wanted, abs=1e-12)
-        assert wanted == pytest.approx(mannwhitneyu(high, low).statistic / 300 / 200)
         assert made(low, high).separation == pytest.approx(wanted, abs=1e-6)
-    assert calibrated.separation(unrelated=[0, 1], matching=[2, 3]) == 1
-    assert calibrated.separation(unrelated=[2, 3], matching=[0, 1]) == 0
     assert calibrated.separation(unrelated=[0.0], matching=[np.inf]) == 1
 
 
