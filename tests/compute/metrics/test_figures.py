@@ -31,12 +31,11 @@ def test_errors():
         nmi(labels=[1, 1], clusters=[2])
 
 
-@pytest.mark.parametrize("noise", [0.2, 0.6])
-def test_its_error_is_the_spread_over_new_draws_of_items(noise):
+def test_its_error_is_the_spread_over_new_draws_of_items():
     """Reference: scikit-learn's NMI over 2,000 bootstrap draws, which agree with the first order at this size."""
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 5, 1500)
-    clusters = np.where(rng.random(1500) < noise, rng.integers(0, 5, 1500), labels)
+    clusters = np.where(rng.random(1500) < 0.4, rng.integers(0, 5, 1500), labels)
     draws = rng.integers(0, 1500, (2000, 1500))
     spread = np.std([normalized_mutual_info_score(labels[draw], clusters[draw]) for draw in draws])
     assert nmi(labels=labels, clusters=clusters).stderr == pytest.approx(spread, rel=0.08)
