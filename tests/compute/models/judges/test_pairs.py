@@ -27,7 +27,6 @@ ALONE = replace(QUICK, concurrency=1)
 PAIR = pair(drawn(1), drawn(1, noise=30.0))
 FAULTS: dict[str, Any] = {  # instead of an answer to every request
     "scale": {"body": said("Score: 100\nReason: in per cent.")},
-    "words": {"body": said("I am sorry, but I cannot rate these images.")},
     "refusal": {"body": said(None, refusal="I will not rate these images.")},
     "filter": {"body": said(None, "content_filter")},
     "blocked": {"status": 400, "error": {"message": "the prompt was filtered", "code": "content_filter"}},
@@ -127,16 +126,6 @@ def test_an_image_that_cannot_be_read_is_named_and_the_rest_is_stored(server):
 
 
 # ---- as a run asks them
-
-
-@pytest.mark.parametrize(
-    ("fault", "reason"),
-    [("scale", "out of range"), ("words", "refused"), ("blocked", "refused"), ("length", "truncated")],
-)
-def test_replies_without_any_score_are_an_error_that_counts_the_reasons(server, fault, reason):
-    server.faults = itertools.repeat(FAULTS[fault])
-    with pytest.raises(Undefined, match=rf"6 replies states a score from 1 to 10 \(6 {reason}\)"):
-        ran(judge(server), rated(3))
 
 
 def wordy(request: dict[str, Any]) -> dict[str, Any]:
