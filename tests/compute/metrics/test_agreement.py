@@ -22,6 +22,10 @@ def test_references(seed):
     assert rank_accuracy(ranks=tied, human_ranks=human_tied) == pytest.approx((asymmetric + 1) / 2)
 
 
+def test_three_are_enough():
+    assert correlation(scores=[1, 2, 3], human=[0, 2, 1]) == pytest.approx(0.5)
+
+
 @pytest.mark.parametrize("scores, human", [([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [5, 5, 5]), ([1, 2], [3, 4]), ([], [])])
 def test_degenerate_correlation(scores, human):
     with pytest.raises(Undefined):
