@@ -1,10 +1,10 @@
-"""References: scipy's percentileofscore and mannwhitneyu, scikit-learn's roc_auc_score."""
+"""References: scipy's percentileofscore, scikit-learn's roc_auc_score."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import mannwhitneyu, percentileofscore
+from scipy.stats import percentileofscore
 from sklearn.metrics import roc_auc_score
 
 from compute.analysis import calibrated
@@ -47,20 +47,24 @@ def test_places_are_scipys_percentiles(digits):
         assert found.percentile == 50 * (found.above_unrelated + found.above_matching)
 
 
-def test_a_place_is_linear_between_quantiles_and_clamped_at_the_ends():
-    reference = Reference(
+def of_quantiles(unrelated: list, matching: list) -> Reference:
+    return Reference(
         model="m",
         pairing="image-image",
-        unrelated=[0, 1, 3],
-        matching=[10, 20],
+        unrelated=unrelated,
+        matching=matching,
         n_unrelated=3,
         n_matching=2,
-        separation=1.0,
+        separation=None,
         source="t",
-        synthetic=True,
+        synthetic=False,
         domain="drawn",
         scenes=3,
     )
+
+
+def test_a_place_is_linear_between_quantiles_and_clamped_at_the_ends():
+    reference = of_quantiles([0, 1, 3], [10, 20])
     shares = [calibrated.place(reference, value).above_unrelated for value in (-1, 0, 0.5, 1, 2, 3, 4)]
     assert shares == [0, 0, 0.25, 0.5, 0.75, 1, 1]
     assert [calibrated.place(reference, value).percentile for value in (-np.inf, 5, 15, np.inf)] == [0, 50, 75, 100]
@@ -86,10 +90,7 @@ def test_the_separation_is_the_area_under_the_curve():
     ):
         wanted = roc_auc_score(np.repeat([0, 1], [300, 200]), np.concatenate([low, high]))
         assert calibrated.separation(unrelated=low, matching=high) == pytest.approx(wanted, abs=1e-12)
-        assert wanted == pytest.approx(mannwhitneyu(high, low).statistic / 300 / 200)
         assert made(low, high).separation == pytest.approx(wanted, abs=1e-6)
-    assert calibrated.separation(unrelated=[0, 1], matching=[2, 3]) == 1
-    assert calibrated.separation(unrelated=[2, 3], matching=[0, 1]) == 0
     assert calibrated.separation(unrelated=[0.0], matching=[np.inf]) == 1
 
 
@@ -126,16 +127,4 @@ def test_infinite_scores_count_as_the_most_extreme_finite_one():
 @pytest.mark.parametrize("wrong", [[1.0], [2.0, 1.0], [0.0, np.inf], [[0.0, 1.0]], []])
 def test_quantiles_that_are_none_are_refused(wrong):
     with pytest.raises(BadInput, match="quantiles"):
-        Reference(
-            model="m",
-            pairing="quality",
-            unrelated=wrong,
-            matching=[],
-            n_unrelated=1,
-            n_matching=0,
-            separation=None,
-            source="t",
-            synthetic=False,
-            domain="tasks",
-            scenes=1,
-        )
+        of_quantiles(wrong, [])

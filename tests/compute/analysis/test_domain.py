@@ -121,19 +121,18 @@ def held(name: str, *, scenes: int, around: int) -> tuple[calibrated.Reference, 
 
 DRAWN, FEW = held("drawn", scenes=200, around=0), held("photographs", scenes=SCENES - 1, around=5)
 BOTH = Calibrations(references=(DRAWN[0], FEW[0]), domains=(DRAWN[1], FEW[1]))
+NEAR_DRAWN, NEAR_FEW = (seen(np.eye(24)[around] * 9 + 0.1) for around in (0, 5))
 
 
 def test_the_distribution_is_the_one_of_the_inputs_kind():
-    one, other = seen(np.eye(24)[0] * 9 + 0.1), seen(np.eye(24)[5] * 9 + 0.1)
-    found = BOTH.judged("m", "image-image", [one, one])
+    found = BOTH.judged("m", "image-image", [NEAR_DRAWN] * 2)
     assert found.reference is DRAWN[0] and found.has_percentile and found.why == ""
-    few = BOTH.judged("m", "image-image", [other, other])
+    few = BOTH.judged("m", "image-image", [NEAR_FEW] * 2)
     assert few.reference is FEW[0] and few.few and not few.has_percentile
     assert str(SCENES) in few.why
 
 
 def test_inputs_of_two_kinds_are_of_none():
-    one, other = seen(np.eye(24)[0] * 9 + 0.1), seen(np.eye(24)[5] * 9 + 0.1)
-    found = BOTH.judged("m", "image-image", [one, other])
+    found = BOTH.judged("m", "image-image", [NEAR_DRAWN, NEAR_FEW])
     assert found.reference is None and not found.has_percentile
     assert "outside" in found.why

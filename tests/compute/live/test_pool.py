@@ -165,10 +165,3 @@ def test_of_a_lora_neither_its_files_nor_those_of_its_base_may_change(tmp_path, 
         file.write_text(file.read_text() + " ")
     with pytest.raises(BadInput, match=CHANGED):
         load(row)
-
-
-def test_what_is_not_here_is_said_as_ever(tmp_path, monkeypatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(NotHere, match="hf download"):
-        load(ROW)

@@ -1,4 +1,4 @@
-"""Agreement with people: perfect, worst, closed form, ties, degenerate, and scipy's own quantities."""
+"""Agreement with people: scipy's own quantities, ties, degenerate."""
 
 import numpy as np
 import pytest
@@ -8,28 +8,22 @@ from compute.metrics.agreement import correlation, rank_accuracy, squared_correl
 from compute.types import BadInput, LikenessError, Undefined
 
 
-def test_closed_forms():
-    """Perfect, worst, and deviations (-1, 0, 1) and (-1, 1, 0): covariance 1, both variances 2, so r = 1/2."""
-    for human, r in (([10, 20, 30], 1), ([30, 20, 10], -1), ([0, 2, 1], 0.5)):
-        assert correlation(scores=[1, 2, 3], human=human) == pytest.approx(r)
-        assert squared_correlation(scores=[1, 2, 3], human=human) == pytest.approx(r**2)
-    assert squared_correlation(scores=[1, -1, -1, 1], human=[1, 2, 3, 4]) == pytest.approx(0, abs=1e-12)
-    for ranks, share in (([1, 2, 3], 1), ([3, 2, 1], 0), ([2, 1, 3], 2 / 3)):
-        assert rank_accuracy(ranks=ranks, human_ranks=[1, 2, 3]) == pytest.approx(share)
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_references(seed):
     rng = np.random.default_rng(seed)
     scores, human = rng.normal(size=(2, 12))
     assert correlation(scores=scores, human=human) == pytest.approx(pearsonr(scores, human).statistic)
-    assert correlation(scores=scores, human=human) == pytest.approx(np.corrcoef(scores, human)[0, 1])
+    assert squared_correlation(scores=scores, human=human) == pytest.approx(pearsonr(scores, human).statistic ** 2)
     ranks, human_ranks = rng.permutation(12) + 1, rng.permutation(12) + 1
     tau = kendalltau(ranks, human_ranks).statistic
     assert rank_accuracy(ranks=ranks, human_ranks=human_ranks) == pytest.approx((tau + 1) / 2)
     tied, human_tied = rng.integers(1, 5, size=(2, 12))
     asymmetric = somersd(human_tied, tied).statistic  # leaves out pairs tied on its first argument
     assert rank_accuracy(ranks=tied, human_ranks=human_tied) == pytest.approx((asymmetric + 1) / 2)
+
+
+def test_three_are_enough():
+    assert correlation(scores=[1, 2, 3], human=[0, 2, 1]) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("scores, human", [([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [5, 5, 5]), ([1, 2], [3, 4]), ([], [])])

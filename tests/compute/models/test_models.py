@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from compute.catalog import shipped
@@ -65,33 +63,6 @@ def test_a_file_from_an_address_without_a_known_hash_is_known_by_its_content(tmp
         os.utime(archive.path / "weights.pth", ns=(0, len(found)))
         found.append(identity(dreamsim, hardware=CPU)["files"])
     assert is_identified(dreamsim) and found[0] != found[1]
-
-
-WRITE: dict[str, Callable[[Path], Path]] = {
-    "open_clip": checkpoints.open_clip,
-    "clip": checkpoints.clip,
-    "timm": lambda folder: checkpoints.timm_folder(folder, img_size=checkpoints.SIDE, num_classes=10),
-}
-
-
-@pytest.mark.parametrize("adapter", list(WRITE))
-def test_the_hubs_cache_without_network_gives_what_a_folder_gives(adapter, tmp_path, monkeypatch):
-    from huggingface_hub import constants
-
-    folder = WRITE[adapter](tmp_path / "own")
-    checkpoints.in_hub_cache(folder, cache=tmp_path / "cache", repository="some/model")
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.chdir(tmp_path)
-    before = sorted(tmp_path.iterdir())
-    local, cached = (load(row(name, adapter), hardware=CPU) for name in (folder, "some/model"))
-    assert sorted(tmp_path.iterdir()) == before, "nothing is written into the working folder"
-    assert cached.settings.pop("revision") == identity(row("some/model", adapter), hardware=CPU)["revision"] == COMMIT
-    assert local.settings.pop("revision").startswith("files-")
-    assert cached.settings == local.settings
-    image = checkpoints.images()[1]
-    found, expected = (one.embed("image", [one.prepare("image", image)]) for one in (cached, local))
-    np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
 def test_what_cannot_be_loaded_says_why(monkeypatch):

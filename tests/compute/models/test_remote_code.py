@@ -1,7 +1,5 @@
 """Code that comes with a checkpoint is neither run nor asked about, but for a catalogue row that says so."""
 
-from __future__ import annotations
-
 import ast
 import json
 

@@ -23,12 +23,11 @@ def hard(
     test: int,
     noise: float = 4.0,
     scale: float = 1.0,
-    decay: float = 0.7,
     seed: int = 0,
 ) -> Hard:
     """`each` training items a class; `noise` is the spread within a class over that between classes."""
     rng = np.random.default_rng(seed)
-    spectrum = np.arange(1, width + 1) ** -decay
+    spectrum = np.arange(1, width + 1) ** -0.7
     centres, offset = rng.normal(size=(classes, width)), 2 * rng.normal(size=width)
 
     def items(labels: np.ndarray) -> np.ndarray:

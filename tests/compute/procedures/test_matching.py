@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
-from compute.catalog import shipped
 from compute.content.items import images, texts
 from compute.procedures import matching
 from compute.tasks.data import Matches
-from compute.tasks.mieb import rows
 from compute.types import CannotDo
 from tests.compute.procedures.known import BOTH, Known, shown
 
@@ -83,21 +81,3 @@ def test_what_cannot_be_done():
     data, known, _ = made(2, 2)
     with pytest.raises(CannotDo, match="embed image and text"):
         matching.run(Known(known, abilities=("embed_image",)), data, {})
-
-
-@pytest.mark.parametrize("key", ["arococoorder", "arovisualattribution", "imagecode", "winoground"])
-def test_scores_drawn_at_random_reach_the_chance_of_the_catalogue(key):
-    """Independent similarities, put through the procedure in the task's own shape; within four standard errors."""
-    n, task = 4000, shipped().task(f"mieb/{key}")
-    row = rows.row(task)
-    rng = np.random.default_rng(7)
-    picture, words = images([b"image"], of="tests"), texts(["caption"], of="tests")
-    every = np.zeros(n, dtype=int)
-    data = Matches(
-        names=tuple(map(str, range(n))),
-        images=(picture.take(every),) * len(row.image_columns),
-        captions=(words.take(every),) * len(row.text_columns),
-    )
-    guessing = Known({}, abilities=("compare",), compare=lambda first, second: rng.random())
-    accuracy = matching.run(guessing, data, {}).items[task.metrics[0]].mean()
-    assert abs(accuracy - task.chance) < 4 * np.sqrt(task.chance * (1 - task.chance) / n)

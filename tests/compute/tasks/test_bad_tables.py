@@ -1,7 +1,5 @@
 """Tables that are refused, of every form that people bring: each names its file, the row and what is wrong."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The ground truth's reader against Python's own pickle (which only these tests run, on what they wrote themselves)."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

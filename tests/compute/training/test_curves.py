@@ -73,14 +73,6 @@ def test_an_equal_average_of_other_items_is_not_taken_for_no_change(values):
     assert choice.difference == 0 and math.isnan(core.low) == math.isnan(choice.low) == (values is None)
 
 
-def test_the_printed_table():
-    printed = curves.lines(changed(), title="")
-    assert printed[0].split() == ["before", "after", "difference", "95%", "interval"]
-    assert re.fullmatch(r"Core +37\.5 +62\.5 +\+25\.0 +[+-]?0\.0 to \+50\.0", printed[1])
-    assert re.fullmatch(r"  Sharpness +100\.0 +50\.0 +-50\.0 +-100\.0 to [+-]?0\.0", printed[5])
-    assert printed[3].startswith("  Nearest image")
-
-
 def drawn(*points: tuple[int, float, float | None], title: str = "tuned", best: int | None = None) -> str:
     measured = [StepMeasurement(tasks={}, step=step, core=core, ood=ood) for step, core, ood in points]
     return training_page.page(title=title, lead=["One sentence."], points=measured, rows=changed(), best=best)

@@ -1,7 +1,5 @@
 """The plan: the paper's values, options as text, the schedule, and values that no run could have."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import pytest

@@ -1,7 +1,5 @@
 """A run's folder: it is one run's alone, and it is read back."""
 
-from __future__ import annotations
-
 import errno
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Bases that can be tuned and that cannot, their towers' gradients, and which layers LoRA changes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

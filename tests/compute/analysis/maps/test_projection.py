@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from compute.analysis.correlation import correlate
-from compute.analysis.maps.suites import Settings, _start, nan_distances, project_models, project_tasks
+from compute.analysis.maps.suites import Settings, nan_distances, project_models, project_tasks
 from compute.types import Undefined
 
 NAN = np.nan
@@ -26,17 +26,6 @@ def test_distances_are_over_shared_columns_and_scaled_up_to_all():
     assert_allclose(found[0, 1], np.sqrt((3**2 + 4**2) * 3 / 2))
     assert_array_equal(np.isnan(found), [[False, False, True], [False, False, True], [True, True, True]])
     assert np.isnan(nan_distances(rows=np.empty((3, 0)))).all()
-
-
-def test_start_of_points_in_a_plane_keeps_their_shape():
-    xy = np.random.default_rng(2).normal(size=(9, 2)) * [3, 1]
-    start = _start(nan_distances(rows=xy)).astype(float)
-    centred = xy - xy.mean(axis=0)
-    axes = np.linalg.svd(centred, full_matrices=False)[2]
-    wanted = centred @ axes.T
-    for axis in range(2):
-        assert_allclose(abs(np.corrcoef(start[:, axis], wanted[:, axis])[0, 1]), 1, atol=1e-6)
-        assert_allclose([start[:, axis].min(), start[:, axis].max()], [0, 10], atol=1e-5)
 
 
 def test_maps_are_repeatable_and_find_the_groups(grouped):

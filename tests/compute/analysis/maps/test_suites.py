@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from compute.analysis.maps.suites import COLUMNS, Recipe, lines, project
+from compute.analysis.maps.suites import COLUMNS, Recipe, project
 from compute.analysis.table import ScoreTable
 from compute.types import BadInput
 
@@ -28,14 +28,10 @@ def test_a_map_says_how_it_was_made_and_leaves_out_what_has_no_place():
     scores = ScoreTable(
         models=tuple(f"m{place}" for place in range(9)), tasks=tuple(f"t{place}" for place in range(12)), values=values
     )
-    stages: list[str] = []
     recipe = Recipe(noun="models", suites=("made-up",), origin="computed", seed=7)
-    frame = project([scores], recipe, progress=stages.append)
+    frame = project([scores], recipe)
     assert tuple(frame.columns) == COLUMNS
     assert list(frame["key"]) == [f"m{place}" for place in range(8)]
     settings = json.loads(frame["settings"].iloc[0])
     assert (settings["seed"], settings["points"], settings["left_out"], settings["from"]) == (7, 8, 1, 12)
     assert settings["origin"] == "computed" and 0 <= settings["trustworthiness"] <= 1 and settings["umap-learn"]
-    assert stages == ["loading UMAP", "placing 8 models"]
-    assert frame.equals(project([scores], recipe))
-    assert "8 points, 1 excluded" in next(lines(frame))

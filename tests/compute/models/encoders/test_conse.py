@@ -1,7 +1,5 @@
 """ConSE: an image is the mean of the texts of ImageNet's classes that it looks like."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -20,27 +20,24 @@ ROW = Model(key="inception-v3", title="Inception-v3", adapter="inception")
 FILE = "weights-inception-2015-12-05-6726825d.pth"
 
 
-def plain() -> torch.nn.Module:
-    return torchvision.models.inception_v3(
-        weights=None, aux_logits=False, num_classes=1008, init_weights=False, transform_input=False
-    )
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("inception")
     torch.manual_seed(0)
-    network = plain()
+    network = torchvision.models.inception_v3(
+        weights=None, aux_logits=False, num_classes=1008, init_weights=False, transform_input=False
+    )
     for module in network.modules():
         if isinstance(module, torch.nn.Conv2d):
             torch.nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
     torch.save(network.state_dict(), place / FILE)
-    return place
+    network.fc = torch.nn.Identity()
+    return place, network.eval()
 
 
 @pytest.fixture(scope="module")
 def encoder(folder):
-    return inception.load(ROW, CPU, folder)
+    return inception.load(ROW, CPU, folder[0])
 
 
 def pictures() -> list[Image.Image]:
@@ -60,10 +57,7 @@ def test_features_are_those_of_torchvisions_blocks_with_fids_pooling(folder, enc
             else functional.avg_pool2d(x, **size, count_include_pad=False)
         )
 
-    network = plain()
-    network.load_state_dict(torch.load(folder / FILE, weights_only=True))
-    network.fc = torch.nn.Identity()
-    network.eval()
+    network = folder[1]
     batch = torch.tensor((np.stack([np.asarray(image) for image in pictures()]).transpose(0, 3, 1, 2) - 128.0) / 128)
     with monkeypatch.context() as patch, torch.no_grad():
         untouched = network(batch.float()).numpy()

@@ -1,7 +1,5 @@
 """WordLlama's vectors beside those of the package's own code, which the program itself never runs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

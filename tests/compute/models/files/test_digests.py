@@ -1,7 +1,5 @@
 """Digests of files: what they are of, and when a file is read again."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess

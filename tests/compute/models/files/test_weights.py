@@ -1,7 +1,5 @@
 """Where checkpoints are found: an own folder, the hub's cache, a download; and what is said when they are not."""
 
-from __future__ import annotations
-
 import os
 import time
 

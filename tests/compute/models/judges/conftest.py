@@ -1,7 +1,5 @@
 """A stand-in at the endpoint that the environment names, and answers in a folder of the test's own."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.compute.models.chat_server import running

@@ -27,7 +27,6 @@ ALONE = replace(QUICK, concurrency=1)
 PAIR = pair(drawn(1), drawn(1, noise=30.0))
 FAULTS: dict[str, Any] = {  # instead of an answer to every request
     "scale": {"body": said("Score: 100\nReason: in per cent.")},
-    "words": {"body": said("I am sorry, but I cannot rate these images.")},
     "refusal": {"body": said(None, refusal="I will not rate these images.")},
     "filter": {"body": said(None, "content_filter")},
     "blocked": {"status": 400, "error": {"message": "the prompt was filtered", "code": "content_filter"}},
@@ -58,16 +57,6 @@ def only(judge: Endpoint, question: Question = PAIR) -> Reply:
     return reply
 
 
-def test_it_looks_at_the_pixels(server):
-    """An image beside itself, beside itself with noise and beside another; in both orders alike."""
-    image, noisy, other = drawn(1), drawn(1, noise=90.0), drawn(2)
-    pairs = [(image, image), (image, noisy), (image, other), (noisy, image), (other, image)]
-    replies = judge(server).reply([pair(*sides) for sides in pairs])
-    same, near, far, near_back, far_back = [int(reply.text.split()[1]) for reply in replies]
-    assert same == 10 and far < near < 10 and (near, far) == (near_back, far_back)
-    assert all(reply.text.startswith("Score: ") and reply.finish == "stop" for reply in replies)
-
-
 @pytest.mark.parametrize(
     ("fault", "text", "finish"),
     [
@@ -86,23 +75,10 @@ def test_how_an_answer_ended_is_recorded_and_stored(server, fault, text, finish)
 
 
 def test_an_image_is_not_read_for_each_of_its_questions(server):
-    """Forty sources: five pairs each, both orders, two conditions, by two judges' worth of threads."""
-    reads = []
-
-    def seen(number: int, noise: float = 0.0) -> Any:
-        shown = picture(drawn(number, noise=noise))
-        return replace(shown, read=lambda: reads.append(shown.key) or shown.data)
-
-    questions = []
-    for source in range(40):
-        image = seen(source)
-        for second in (*(seen(source, noise) for noise in (5.0, 10.0, 20.0, 40.0)), seen((source + 7) % 40)):
-            questions += [replace(PAIR, parts=("Rate", *sides)) for sides in ((image, second), (second, image))]
-    asked = judge(server)
-    for condition in ("colour matters", "colour does not matter"):
-        replies = asked.reply([replace(one, parts=(condition, *one.parts)) for one in questions])
-        assert all(reply.text.startswith("Score: ") for reply in replies)
-    assert server.requests() == 800 and len(reads) < 800
+    reads, shown = [], picture(drawn(1))
+    shown = replace(shown, read=lambda data=shown.data: reads.append(shown.key) or data)
+    asked = [replace(PAIR, parts=(f"Rate {number}", shown, shown)) for number in range(8)]
+    assert len(judge(server, limits=ALONE).reply(asked)) == server.requests() == 8 and len(reads) < 8
 
 
 def test_structured_output_is_off_unless_set(server):
@@ -152,16 +128,6 @@ def test_an_image_that_cannot_be_read_is_named_and_the_rest_is_stored(server):
 # ---- as a run asks them
 
 
-@pytest.mark.parametrize(
-    ("fault", "reason"),
-    [("scale", "out of range"), ("words", "refused"), ("blocked", "refused"), ("length", "truncated")],
-)
-def test_replies_without_any_score_are_an_error_that_counts_the_reasons(server, fault, reason):
-    server.faults = itertools.repeat(FAULTS[fault])
-    with pytest.raises(Undefined, match=rf"6 replies states a score from 1 to 10 \(6 {reason}\)"):
-        ran(judge(server), rated(3))
-
-
 def wordy(request: dict[str, Any]) -> dict[str, Any]:
     """A score with a reason of 60 words, a token each, cut where the request says."""
     words = ["Score: 7\nReason:", *["and"] * 60]
@@ -205,9 +171,3 @@ def test_a_judge_that_gets_no_pair_whole_is_undefined(server):
     server.lost = 2
     with pytest.raises(Undefined, match="no pair"):
         ran(judge(server, limits=ALONE), rated(1))
-
-
-def test_structured_answers_are_read_as_the_same_scores(server):
-    plain, structured = (ran(judge(server, structured=on), rated(4)) for on in (False, True))
-    assert plain.items["forward"].tolist() == structured.items["forward"].tolist()
-    assert plain.settings["invalid"] == structured.settings["invalid"] == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from functools import partial
 
 import numpy as np
@@ -38,7 +39,7 @@ PICTURES = noise((40, 60), (91, 30), (32, 32))
 
 @pytest.fixture(scope="module")
 def imagereward(tmp_path_factory):
-    """ImageReward.pt with the vision names of timm and the text names of BERT, as BLIP's first code has them."""
+    """The folder and the networks: timm's names of the vision, BERT's of the text, as BLIP's first code has them."""
     folder = tmp_path_factory.mktemp("imagereward")
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *" ".join(TEXTS).split()]
     (folder / "vocab.txt").write_text("\n".join(dict.fromkeys(words)))
@@ -48,6 +49,8 @@ def imagereward(tmp_path_factory):
     for module in (vision, text, head):
         for parameter in module.parameters():
             torch.nn.init.normal_(parameter, mean=1.0 if parameter.ndim == 1 else 0.0, std=0.2)
+        module.eval()
+    text.embeddings.token_type_embeddings.weight.data.zero_()
     torch.save(
         {
             **{f"blip.visual_encoder.{name}": value for name, value in vision.state_dict().items()},
@@ -68,7 +71,7 @@ def imagereward(tmp_path_factory):
             {**BERT, "encoder_width": 768, "add_cross_attention": True, "type_vocab_size": 2, "model_type": "bert"}
         )
     )
-    return folder
+    return folder, vision, text, head
 
 
 def reference_parts() -> tuple[torch.nn.Module, BertModel, torch.nn.Module]:
@@ -93,15 +96,7 @@ def reference_parts() -> tuple[torch.nn.Module, BertModel, torch.nn.Module]:
 
 def test_imagereward_is_timm_and_bert_by_hand(imagereward):
     """Reference: timm's VisionTransformer and transformers' BertModel on the same weights."""
-    state = torch.load(imagereward / "ImageReward.pt", weights_only=True)
-    vision, text, head = reference_parts()
-    for module, prefix in ((vision, "blip.visual_encoder."), (text, "blip.text_encoder."), (head, "mlp.layers.")):
-        missing = module.load_state_dict(
-            {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}, strict=False
-        ).missing_keys
-        assert missing in ([], ["embeddings.token_type_embeddings.weight"])
-        module.eval()
-    text.embeddings.token_type_embeddings.weight.data.zero_()
+    folder, vision, text, head = imagereward
     show = transforms.Compose(
         [
             transforms.Resize(32, transforms.InterpolationMode.BICUBIC),
@@ -110,7 +105,7 @@ def test_imagereward_is_timm_and_bert_by_hand(imagereward):
             transforms.Normalize(MEAN, STD),
         ]
     )
-    tokens = BertTokenizer.from_pretrained(imagereward)(
+    tokens = BertTokenizer.from_pretrained(folder)(
         TEXTS, padding="max_length", truncation=True, max_length=35, return_tensors="pt"
     )
     with torch.no_grad():
@@ -119,7 +114,7 @@ def test_imagereward_is_timm_and_bert_by_hand(imagereward):
             input_ids=tokens["input_ids"], attention_mask=tokens["attention_mask"], encoder_hidden_states=seen
         ).last_hidden_state[:, 0]
         wanted = (head(read)[:, 0].numpy() - 0.16717362830052426) / 1.0333394966054072
-    model = load_imagereward(row(tokenizer={"weights": str(imagereward)}), CPU, imagereward)
+    model = load_imagereward(row(tokenizer={"weights": str(folder)}), CPU, folder)
     found = model.compare(TEXTS, PICTURES)
     assert found.dtype == np.float64
     assert found == pytest.approx(wanted, abs=1e-4, rel=1e-5)
@@ -129,14 +124,13 @@ def test_imagereward_is_timm_and_bert_by_hand(imagereward):
 
 
 def test_imagereward_needs_whole_weights(imagereward, tmp_path):
-    options = {"tokenizer": {"weights": str(imagereward)}}
-    for file in imagereward.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    state = torch.load(imagereward / "ImageReward.pt", weights_only=True)
+    folder, *_ = imagereward
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    state = torch.load(folder / "ImageReward.pt", weights_only=True)
     del state["blip.text_encoder.encoder.layer.1.crossattention.self.key.weight"]
     torch.save(state, tmp_path / "ImageReward.pt")
     with pytest.raises(BadInput, match="text tower"):
-        load_imagereward(row(**options), CPU, tmp_path)
+        load_imagereward(row(tokenizer={"weights": str(folder)}), CPU, tmp_path)
 
 
 def test_a_chain_keeps_the_order_of_its_numbers():

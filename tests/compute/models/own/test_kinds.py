@@ -17,6 +17,7 @@ import timm
 import torch
 import transformers
 from mteb.mocks.mock_tasks.sts import MockSTSTask, MockVisualSTSTask
+from mteb.models.model_meta import ScoringFunction
 from sentence_transformers.sentence_transformer import modules
 
 from compute.types import BadInput, CannotDo
@@ -236,7 +237,9 @@ def test_late_interaction_in_an_array_loses_its_padding():
     class Late(Recording):
         def __init__(self) -> None:
             super().__init__()
-            self.mteb_model_meta = self.mteb_model_meta.model_copy(update={"similarity_fn_name": mteb_maxsim()})
+            self.mteb_model_meta = self.mteb_model_meta.model_copy(
+                update={"similarity_fn_name": ScoringFunction.MAX_SIM}
+            )
 
         def encode(self, inputs: Any, **kwargs: Any):
             vectors = super().encode(inputs, **kwargs)
@@ -244,12 +247,6 @@ def test_late_interaction_in_an_array_loses_its_padding():
 
     (first, *_) = embedded(versioned(Late()), "image", IMAGES)
     np.testing.assert_allclose(first, [of_image(IMAGES[0]), 2 * of_image(IMAGES[0])], rtol=1e-5)
-
-
-def mteb_maxsim() -> Any:
-    from mteb.models.model_meta import ScoringFunction
-
-    return ScoringFunction.MAX_SIM
 
 
 def test_a_processor_makes_a_model_of_what_it_prepares(tmp_path):

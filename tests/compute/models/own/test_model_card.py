@@ -1,7 +1,5 @@
 """A card's training data sets: as the hub's cards name them, and nothing from a card that says nothing readable."""
 
-from __future__ import annotations
-
 import pytest
 from huggingface_hub import ModelCard, ModelCardData
 

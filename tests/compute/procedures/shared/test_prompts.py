@@ -39,22 +39,33 @@ def shown(parts: tuple[str | Picture, ...]) -> list[bytes]:
     return [part.data for part in parts if isinstance(part, Picture)]
 
 
-def test_an_image_among_images_is_asked_as_printed():
-    asked = questions(choices(pictures("a"), pictures("b"), reference=pictures("r")))
-    assert [question.item for question in asked] == ["first", "second"]
-    assert text(asked[0].parts) == TABLE_7["image"]
-    assert [shown(question.parts) for question in asked] == [[b"r0", b"a0", b"b0"], [b"r1", b"a1", b"b1"]]
-    assert asked[0].choices == ("(A) Image 2", "(B) Image 3")
+CAPTIONS = {"caption1": "a text 1", "caption2": "b text 1"}
+ODD = OddOneOut(names=("first", "second"), members=tuple(map(pictures, "abc")), odd=np.zeros(2, int))
 
 
-def test_captions_of_an_image():
-    asked = questions(choices(words("a"), words("b"), reference=pictures("r")))
-    assert [text(question.parts) for question in asked] == [
-        TABLE_7["text"].replace("{caption1}", f"a text {row}").replace("{caption2}", f"b text {row}")
-        for row in range(2)
-    ]
-    assert shown(asked[1].parts) == [b"r1"]
-    assert asked[0].choices == ("(A) Caption 1", "(B) Caption 2")
+@pytest.mark.parametrize(
+    ("data", "printed", "images", "offered"),
+    [
+        (
+            choices(pictures("a"), pictures("b"), reference=pictures("r")),
+            TABLE_7["image"],
+            [b"r1", b"a1", b"b1"],
+            ("(A) Image 2", "(B) Image 3"),
+        ),
+        (
+            choices(words("a"), words("b"), reference=pictures("r")),
+            TABLE_7["text"].format(**CAPTIONS),
+            [b"r1"],
+            ("(A) Caption 1", "(B) Caption 2"),
+        ),
+        (ODD, TABLE_7["odd-one-out"], [b"a1", b"b1", b"c1"], ("(A) Image 1", "(B) Image 2", "(C) Image 3")),
+    ],
+    ids=["images", "captions", "odd one out"],
+)
+def test_a_question_is_asked_as_printed(data, printed, images, offered):
+    first, second = questions(data)
+    assert (first.item, second.item) == data.names
+    assert (text(second.parts), shown(second.parts), second.choices) == (printed, images, offered)
 
 
 def test_quality_and_attributes_have_prompts_of_their_own():
@@ -67,15 +78,6 @@ def test_quality_and_attributes_have_prompts_of_their_own():
     assert "which image is more bright?" in asked["brightness"]
     assert len(set(asked.values())) == 5
     assert not any("quality" in asked[attribute] for attribute in ATTRIBUTES)
-
-
-def test_the_odd_one_of_three():
-    asked = questions(
-        OddOneOut(names=("x", "y"), members=(pictures("a"), pictures("b"), pictures("c")), odd=np.zeros(2, int))
-    )
-    assert text(asked[0].parts) == TABLE_7["odd-one-out"]
-    assert shown(asked[1].parts) == [b"a1", b"b1", b"c1"]
-    assert asked[0].choices == ("(A) Image 1", "(B) Image 2", "(C) Image 3")
 
 
 @pytest.mark.parametrize("k", range(3, 9))

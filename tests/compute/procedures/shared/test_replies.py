@@ -1,24 +1,9 @@
-"""References: counts by hand; what replies are worth is the subject of test_choice."""
+"""References: counts by hand."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from compute.content.items import images
 from compute.content.messages import Reply
 from compute.procedures.shared import replies
-from compute.tasks.data import OddOneOut
-from tests.compute.procedures.known import Known
-
-DATA = OddOneOut(
-    names=("p", "q", "r", "s"),
-    odd=np.array([0, 1, 2, 0]),
-    members=tuple(images([f"{at}{row}".encode() for row in range(4)], of="t") for at in range(3)),
-)
-
-
-def ask(model: Known) -> replies.Evidence:
-    return replies.ask(model, DATA, right=DATA.odd, details=[{"images": []}] * 4)
 
 
 def test_what_only_some_replies_state_is_no_total():

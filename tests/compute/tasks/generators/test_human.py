@@ -1,7 +1,5 @@
 """What people think, in every form of a table."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
