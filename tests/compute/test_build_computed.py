@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -56,18 +55,6 @@ def made(tmp_path, monkeypatch):
             return report, connection.execute(sql).fetchall()
 
     return ask
-
-
-def test_a_run_is_in_the_tables_with_its_folder_as_source(made, tmp_path):
-    kept = keep(tmp_path / "results", value=0.75)
-    report, rows = made(
-        "SELECT model, task, value, stderr, n, origin, source FROM leaderboard_scores WHERE origin = 'computed'"
-    )
-    source = "results/openai__clip-vit-base-patch32/unisim__nights/a"
-    assert rows == [(CLIP, "unisim/nights", 0.75, 0.1, 3, "computed", source)]
-    assert (report.computed, report.problems) == (1, ())
-    _, [(settings, main)] = made("SELECT settings, main FROM runs WHERE origin = 'computed'")
-    assert json.loads(settings) == kept.run.settings and main
 
 
 def test_runs_of_tasks_that_are_no_more_stay_and_are_counted_in_a_sentence(made, tmp_path):

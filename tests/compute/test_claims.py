@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -12,12 +11,7 @@ from compute import claims, paths
 from compute.claims import PAPERS, all_claims, decimals, judge, printed_tables, read_paper, rho_slack, shown
 from compute.metrics.agreement import squared_correlation
 from compute.metrics.judge import evenness
-from compute.types import SEVERITIES, BadInput
-
-
-@pytest.fixture(scope="module")
-def listed():
-    return all_claims()
+from compute.types import BadInput
 
 
 @pytest.fixture(scope="module")
@@ -26,57 +20,6 @@ def tables():
         for name in PAPERS:
             read_paper(name, opened)
         yield opened
-
-
-def test_every_text_is_whole_and_every_headline_says_why_it_matters(listed):
-    for claim in listed:
-        assert claim.claim and claim.where and claim.severity in SEVERITIES
-        assert not set("{}") & set(claim.claim + claim.where + claim.printed + claim.note + claim.formula)
-        assert not {"nan", "None"} & set(claim.recomputed.split())
-        assert claim.severity != "headline" or len(claim.why.split()) >= 6, claim.key
-    headlines = Counter(claim.paper for claim in listed if claim.severity == "headline")
-    assert set(headlines) == {claim.paper for claim in listed} and max(headlines.values()) < 30, "a headline is rare"
-
-
-def test_keys_are_unique_and_a_note_is_on_a_claim_that_exists(listed):
-    keys = [claim.key for claim in listed]
-    assert len(set(keys)) == len(keys)
-    assert {"mieb-tasks", "cfred-table-3-rho/of-mps-with-human-preference-on-coco"} <= set(keys)
-    own = {(claim.key.partition("/")[0], word) for claim in listed for word in (claim.claim, claim.verdict)}
-    with printed_tables() as opened:
-        for name in PAPERS:
-            rows = read_paper(name, opened)["claims"].items()
-            assert {(key, text) for key, row in rows for text in row.get("notes", {})} <= own
-
-
-@pytest.mark.parametrize(
-    ("key", "printed", "recomputed", "verdict"),
-    [
-        # (85.1 + 68.6 + 80.2) / 3 = 77.967
-        ("unisim-table-2-average/clip-vit-b-32-img-2afc-average", "78.0", "77.967", "reproduces"),
-        # (57.1 + 67.0 + 79.9) / 3 = 68.0
-        ("unisim-table-6-average/llava-next-7b-img-2afc-average", "79.4", "68.000", "conflict"),
-        # (27.3 + 57.2) / 2 = 42.25 rounds to 42.2 or 42.3
-        ("unisim-table-8-average/ds-ensemble-ir-average", "42.2", "42.250", "reproduces"),
-        # 196 * sqrt(0.851 * 0.149 / 1824) = 1.634
-        ("unisim-interval/clip-vit-b-32-nights-95-interval", "1.6", "1.634", "reproduces"),
-        # (70.3 + 74.9 + 78.3 + 69.5) / 4 = 73.25
-        ("unisim-internvl-small", "73.0", "73.25", "conflict"),
-        ("unisim-test-samples", "88K", "86.3K", "conflict"),
-        ("pairbench-mmscore/mmscore-of-llava-onevision-7b-all-splits", "30.88", "30.8856", "rounding"),
-        ("pairbench-comparisons", "69648", "76256", "conflict"),  # 69648 + 3344 + 3264
-        ("mieb-table-22-average/voyage-multimodal-3-clus.-5", "82.41", "82.4120", "reproduces"),
-        ("mieb-table-5-saving/e5-v-saving-by-mieb-lite", "82.4%", "82.424", "reproduces"),
-        ("mieb-rank-e5-v", "2", "4", "tables differ"),
-        # Ranks 4, 2, 1, 3 against 1, 2, 3, 4: only the second and the third stay before the fourth, two of six pairs.
-        ("cfred-table-2-accuracy", "-", "MPS 33.33", "cannot be recomputed"),
-        ("cfred-table-1-accuracy/rank-accuracy-of-hpsv2-on-hpdv2", "88.9", "91.111", "conflict"),  # 41 of 45 pairs
-        ("cfred-table-3-ranks/ranks-under-cfred-on-coco", "4, 7, 2,", "4, 7, 1, 5, 1, 3, 6, 9, 8", "rounding"),
-    ],
-)
-def test_worked_by_hand(listed, key, printed, recomputed, verdict):
-    (claim,) = (claim for claim in listed if claim.key == key)
-    assert claim.printed.startswith(printed) and claim.recomputed.endswith(recomputed) and claim.verdict == verdict
 
 
 def test_public_files_that_are_not_here_leave_their_claim_open(monkeypatch, tmp_path):
@@ -111,11 +54,6 @@ def test_a_claim_on_a_correlation_stands_or_falls_only_where_its_interval_says_s
         "SELECT DISTINCT holds FROM figure_3(?, 'a-b', ?)", [f"{tau} {models}", claimed]
     ).fetchone()
     assert held == verdict
-
-
-def test_kendall_and_spearman_by_hand():
-    assert claims.kendall([1, 2, 3], [1, 3, 2]) == pytest.approx(1 / 3)  # 2 pairs agree, 1 does not
-    assert claims.spearman([1, 2, 3, 4], [1, 2, 4, 3]) == pytest.approx(0.8)
 
 
 def test_slack_bounds_what_rounding_can_do(tables):

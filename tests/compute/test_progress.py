@@ -54,14 +54,6 @@ def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is():
     assert terminal.getvalue() == ""
 
 
-def test_lines_go_where_they_are_wanted(capsys):
-    lines: list[str] = []
-    Progress(say=lines.append).say("10 images")
-    Progress(say=lines.append).tell("waiting")
-    Progress().tell("waiting for another process")
-    assert lines == ["10 images", "waiting"] and capsys.readouterr().err == "waiting for another process\n"
-
-
 @pytest.mark.parametrize(
     ("seconds", "said"),
     [(0.04, "0.0 s"), (59.6, "1 min 00 s"), (185, "3 min 05 s"), (7620, "2 h 07 min")],

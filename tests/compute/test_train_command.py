@@ -43,13 +43,10 @@ def test_a_tuned_model_is_a_folder_that_runs_like_any_other(tmp_path):
     made = train(f"{line} 3")
     assert made.exit_code == 0, made.output
     lines = made.output.splitlines()
-    assert any("1 evaluated tasks" in line for line in lines)
-    assert any(line.startswith("Step 0 of 3: core ") for line in lines)
-    assert any(line.startswith("Step 3 of 3, loss ") and "OOD not measured" in line for line in lines)
     assert lines[-1].endswith(f" --models '{out}'")
     card, page = ((out / name).read_text(encoding="utf-8") for name in ("README.md", "training.html"))
     assert "| **Core** |" in card and "1 evaluated tasks" in card
-    assert "<svg" in page and "Image quality" in page and "Step " in page
+    assert "<svg" in page
     (tmp_path / "any").touch()
     modes = {file.stat().st_mode for file in out.iterdir() if file.is_file()}
     assert modes == {(tmp_path / "any").stat().st_mode}, "as any file that is written here, also for others to read"
@@ -90,7 +87,6 @@ def test_the_training_splits_of_table_5_train_and_choose(tmp_path, monkeypatch):
     made = train(line)
     assert made.exit_code == 0, made.output
     assert "3 evaluated tasks" in made.output and evaluation.DRAWN_OOD in made.output
-    assert "tasks of unisim are not measured" in made.output and "run --suite unisim-core" in made.output
     training = tmp_path / "out" / "training"
     plan, finished = (json.loads((training / name).read_text()) for name in ("plan.json", "finished.json"))
     assert plan["plan"]["learning_rate"] == 5e-6 and plan["plan"]["weight_decay"] == 0.35  # the paper's

@@ -11,7 +11,7 @@ from mteb.models.model_implementations import MODEL_REGISTRY
 
 from compute import paths
 from compute.catalog import shipped
-from compute.importing.model_meta import SOURCE, ModelMeta, model_row
+from compute.importing.model_meta import ModelMeta, model_row
 from compute.io.files import validated
 from compute.io.tables import read_csv
 from compute.types import Model
@@ -95,9 +95,3 @@ def test_rows_differ_from_the_public_facts_only_where_a_note_says_why():
     new = [f"{key}, {fact}: {values}" for (key, fact), values in differences.items() if (key, fact) not in kept]
     assert not new, "Correct the row, or say why in notes.csv:\n" + "\n".join(new)
     assert not kept - set(differences) - of_mteb, "notes of a difference that is none any more"
-
-
-def test_the_rows_that_have_a_public_file_name_it_as_their_source():
-    described = {model.key for model in stated()}
-    named = {row.key for row in shipped().models if row.facts_from == SOURCE}
-    assert named and (not described or named == described & {row.key for row in shipped().models})

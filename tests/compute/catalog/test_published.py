@@ -13,9 +13,6 @@ from compute.catalog.published import DASH
 from compute.paths import PUBLISHED
 from compute.types import BadInput
 
-FIGURES = published.load(shipped())
-TABLES = published.read_csv(PUBLISHED / "tables.csv")
-
 
 def test_a_printed_number():
     for text, value in (("85.1", 85.1), ("80.87%", 80.87), ("−3.2", -3.2), (" 7 ", 7), ("+1", 1)):
@@ -25,46 +22,6 @@ def test_a_printed_number():
     for text in ("85,1", "1e3", "nan", "inf", "8 5", "85.1*", "0x10", "85.1±2", "%"):
         with pytest.raises(BadInput, match="number"):
             published.number(text)
-
-
-def test_every_run_and_score_resolves():
-    catalog = shipped()
-    sources = set(TABLES["source"])
-    runs = {run.id: run for run in FIGURES.runs}
-    assert len(runs) == len(FIGURES.runs) > 1000
-    for run in FIGURES.runs:
-        catalog.model(run.model), catalog.task(run.task)
-        assert run.origin == "published" and run.source in sources and run.status == "complete"
-    for score in FIGURES.scores:
-        metric = catalog.metric(score.metric)
-        assert score.run in runs and math.isfinite(score.value) and score.printed
-        if metric.proportion:
-            assert 0 <= score.value <= 1, score
-        if score.stderr is not None:
-            assert score.n and score.stderr == pytest.approx(
-                math.sqrt(score.value * (1 - score.value) / score.n), abs=1e-9
-            )
-    assert set(runs) == {score.run for score in FIGURES.scores}, "a run without a score"
-
-
-def test_one_figure_of_a_cell_is_the_one_shown():
-    """Where two tables of a paper disagree both are kept, one of them as the main one."""
-    main = {}
-    for run in FIGURES.runs:
-        if run.main:
-            for score in (score for score in BY_RUN[run.id]):
-                key = (run.model, run.task, score.subset, score.metric)
-                assert key not in main, f"{run.id} and {main[key]}"
-                main[key] = run.id
-    others = [run for run in FIGURES.runs if not run.main]
-    assert others
-    for run in others:
-        assert any((run.model, run.task, score.subset, score.metric) in main for score in BY_RUN[run.id])
-
-
-BY_RUN: dict[str, list] = {}
-for _score in FIGURES.scores:
-    BY_RUN.setdefault(_score.run, []).append(_score)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,16 +20,13 @@ from compute.content import items
 from compute.engine import plan, run
 from compute.engine.ray_cluster import RayCluster
 from compute.engine.run import Outcome
-from compute.engine.settings import RunSettings
 from compute.engine.workspace import Bench
 from compute.features.store import FeatureStore
 from compute.features.subject import LoadedSubject
 from compute.models.adapter import Hardware
-from compute.procedures import choice
 from compute.tasks.data import Choices, Data
-from compute.tasks.source import Need
 from compute.types import Model, Task
-from tests.compute.small_bench import CATALOG, square
+from tests.compute.small_bench import CATALOG, HARDWARE, World, square
 
 ITEMS = 96  # of each side; all are distinct
 BATCH = 4
@@ -90,19 +88,13 @@ def identify(row: Model, *, hardware: Hardware) -> dict[str, Any]:
 
 def bench(folder: Path) -> Bench:
     """The bench; every process of a run makes its own."""
-    hardware = Hardware(device="cpu", dtype="float32")
-    return Bench(
-        settings=RunSettings(results=folder / "results"),
-        hardware=hardware,
-        procedures={"choice": choice.PROCEDURE},
-        task_options=lambda task: {},
+    return replace(
+        World(folder=folder).bench(),
         load=load_items,
-        need=lambda task: Need(repo=task.dataset, revision="", bytes=0, present=True, images=None, texts=None),
-        identity=lambda task: {"draw": 1},
         subject=lambda row: LoadedSubject(
             row,
             store=FeatureStore(folder / "features"),
-            hardware=hardware,
+            hardware=HARDWARE,
             batch_size=BATCH,
             threads=1,
             load=partial(load, folder),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -13,12 +12,9 @@ from compute import tasks
 from compute.content import items
 from compute.database import store
 from compute.engine import run_folders
-from compute.engine.run import Outcome
 from compute.models.adapter import Hardware
 from compute.types import CannotDo, NotHere
 from tests.compute.small_bench import TASKS, data, executed, square
-
-Execute = Callable[..., list[Outcome]]
 
 
 def with_bad(task: str, content: bytes, row: int = 5):
@@ -44,9 +40,7 @@ def test_every_distinct_item_is_encoded_once_over_all_tasks_and_runs(world, exec
 def test_a_run_says_how_it_was_made(world, execute):
     outcome = execute(only=("unisim/near",))[0]
     run, settings = outcome.stored.run, outcome.stored.run.settings
-    assert (run.model, run.task, run.procedure, run.origin) == ("small/dim", "unisim/near", "choice", "computed")
-    assert (run.device, run.dtype, run.seed, run.status, run.error) == ("cpu", "float32", 3, "complete", "")
-    assert run.started.endswith("+00:00") and run.seconds > 0 and len(run.code) == 16
+    assert (run.seed, run.status, run.error) == (3, "complete", "")
     assert settings["adapter"] == {"pixel": "first"} and settings["coverage"] == 1 and settings["items"] == 12
     assert set(settings["timings"]) == {"items", "encode", "procedure"}
     assert [(one["encoded"], one["stored"]) for one in settings["encodings"]] == [(world.encoded, 0)]

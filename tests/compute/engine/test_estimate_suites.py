@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from compute import tasks
 from compute.__main__ import app
 from compute.catalog import shipped
-from compute.tasks.source import Need, Source
 from compute.types import BadInput
 from tests.compute.commands import assert_refused
 
 MODEL = "openai/clip-vit-base-patch32"
-RATE = 500
 
 
 @pytest.fixture
@@ -27,55 +23,25 @@ def nothing(tmp_path, monkeypatch):
     return tmp_path / "results"
 
 
-def needs(results: Path, *suites: str) -> list[Need]:
-    source = Source.keeping(results, root=None, offline=True)
-    of = [task for task in shipped().tasks if set(suites) & set(task.suites)]
-    return [tasks.needs(task, source=source) for task in of]
-
-
-def summed(found: list[Need]) -> int:
-    """Items counted once: of tasks that show the same items the largest number, and the training items of every
-    probe."""
-    largest: dict[tuple[str, str], int] = defaultdict(int)
-    trained = 0
-    for at, need in enumerate(found):
-        name = need.shared or f"task {at}"
-        trained += need.trained
-        largest[name, "image"] = max(largest[name, "image"], (need.images or 0) - need.trained)
-        largest[name, "text"] = max(largest[name, "text"], need.texts or 0)
-    return trained + sum(largest.values())
-
-
 def estimated(results: Path, suite: str, *more: str) -> str:
-    words = [
-        "run",
-        "--suite",
-        suite,
-        "--models",
-        MODEL,
-        "--dry-run",
-        "--estimate",
-        str(RATE),
-        "--results",
-        str(results),
-    ]
-    result = CliRunner().invoke(app, [*words, *more])
+    words = ("run", "--suite", suite, "--models", MODEL, "--dry-run", "--results", str(results), *more)
+    result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, result.output
     return result.output
 
 
-@pytest.mark.parametrize(
-    "suites", [("mieb",), ("unisim-core", "unisim-ood"), ("mieb", "unisim-core", "unisim-ood")], ids="+".join
-)
-def test_items_bytes_and_hours(nothing, suites):
-    output = estimated(nothing, ",".join(suites))
-    once = summed(needs(nothing, *suites))
-    [items] = re.findall(r"items    about ([0-9,]+) distinct items to encode", output)
-    assert int(items.replace(",", "")) == once
-    assert f"{once:,} x 512 x 4 bytes" in output
-    hours = once / RATE / 3600
-    shown = f"{hours:.1f}" if hours >= 1 else f"{hours:.3f}"
-    assert f"({shown} device hours)" in output
+def test_items_that_tasks_share_are_counted_once_and_those_of_training_besides(nothing):
+    def items(*tasks: str) -> int:
+        keys = ",".join(f"mieb/cifar100{task}" for task in tasks)
+        [found] = re.findall("about ([0-9,]+) distinct items to encode", estimated(nothing, "mieb", "--tasks", keys))
+        return int(found.replace(",", ""))
+
+    once, trained = items("zeroshot"), items("") - items("clustering")
+    assert items("zeroshot", "clustering") == once > items("clustering") and 7000 < trained < 8000
+    assert items("", "zeroshot", "clustering") == once + trained
+    output = estimated(nothing, "mieb", "--tasks", "mieb/cifar100clustering", "--estimate", "0.5")
+    assert f"{items('clustering'):,} x 512 x 4 bytes" in output
+    assert f"({items('clustering') / 0.5 / 3600:.1f} device hours)" in output
 
 
 def test_suites_that_share_tasks_count_them_once(nothing):

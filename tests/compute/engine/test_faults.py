@@ -7,20 +7,17 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import Mock
 
 from compute import tasks
 from compute.database import store
 from compute.engine import run_folders, thumbnails
-from compute.engine.run import Outcome
 from compute.features.store import EmbeddingCache
 from compute.paths import ROOT
 from compute.types import LikenessError
 from tests.compute.small_bench import TASKS, World, data, executed, figures
 
-Execute = Callable[..., list[Outcome]]
 FULL = OSError(errno.ENOSPC, "No space left on device")
 
 

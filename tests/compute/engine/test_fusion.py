@@ -119,14 +119,6 @@ def test_the_default_is_the_familys(key, way):
     assert plan.defaults(without, options)["fusion"] == "sum", "a row without a prompt for both"
 
 
-def test_the_way_is_recorded_and_part_of_the_fingerprint(world):
-    joint, added = (planned(world, *options)[0].jobs[0] for options in ((), ("fusion=sum",)))
-    assert (joint.variant, added.variant) == ("", "fusion=sum")
-    assert [job.settings["procedure"]["options"]["fusion"] for job in (joint, added)] == ["joint", "sum"]
-    assert joint.fingerprint != added.fingerprint
-    assert planned(world, "fusion=joint")[0].jobs[0].fingerprint == joint.fingerprint
-
-
 def test_pairs_are_encoded_as_pairs_only_and_stored_apart(world):
     """Joint: N - 1 pairs, a text alone and N documents, none of them twice; the sum then adds the single sides."""
     first = executed(world)
@@ -143,8 +135,6 @@ def test_pairs_are_encoded_as_pairs_only_and_stored_apart(world):
         "image": N - 1,
     }
     assert first.stored.run.settings["procedure"]["options"] == {"fusion": "joint"}
-    subject = world.bench().subject(ROW)
-    assert {path.name for path in subject._home.iterdir() if path.is_dir()} >= {"pair", "image", "text"}
     assert first.stored.folder != second.stored.folder
 
 

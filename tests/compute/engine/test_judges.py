@@ -4,7 +4,6 @@ and what is made of replies that cannot be read."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -31,8 +30,6 @@ JUDGES = tuple(
     )
     for name in ("judge", "other-judge")
 )
-
-Ask = Callable[..., tuple[list[Outcome], list[str], list[str]]]
 
 
 def said(text: str) -> dict:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pandas as pd
@@ -44,9 +43,6 @@ def server(monkeypatch, tmp_path):
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
         monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "results" / "answers"))
         yield server
-
-
-Execute = Callable[..., list[Outcome]]
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -12,8 +11,6 @@ from compute.engine.plan import Plan
 from compute.procedures import retrieval
 from compute.types import BadInput, NotHere, UnknownKey
 from tests.compute.small_bench import CATALOG
-
-Make = Callable[..., Plan]
 
 
 @pytest.fixture
@@ -101,9 +98,6 @@ def test_what_a_model_cannot_do_is_left_out_with_the_reason(make):
     assert "shows text" in left["small/gauge", "unisim/said"]
     assert {key for key in left if key[0] == "small/paper"} == {("small/paper", task.key) for task in CATALOG.tasks}
     assert ("small/vision", "unisim/near") not in left and ("small/gauge", "unisim/fine") not in left
-    paired = replace(CATALOG.models[3], key="small/ssim", adapter="ssim")  # needs a reference, which a quality lacks
-    refused = make("small/ssim", catalog=replace(CATALOG, models=(*CATALOG.models, paired))).skipped
-    assert any(one.task.key == "unisim/fine" and "scores no single image" in one.reason for one in refused)
     assert any(
         line.startswith("Skipped: small/vision on unisim/fine, unisim/sharp: ")
         for line in plan.reasons(make("small/vision"))
@@ -139,9 +133,7 @@ def test_a_run_that_is_there_is_not_missing(make, world):
     planned = make(tasks=("unisim/near",))
     run.execute(planned, bench=world.bench())
     again = make()
-    assert [job.name for job in again.jobs if job.stored] == ["unisim/near"]
-    assert len(again.missing) == len(again.jobs) - 1
-    assert all(job.stored is None for job in make(again=True).jobs)
+    assert len(again.missing) == len(again.jobs) - 1 == len(make(again=True).missing) - 1
     mark = again.jobs[0].stored.folder / "run.json"
     mark.write_text(mark.read_text().replace('"error": ""', '"error": "3 questions could not be asked"'))
     assert make().jobs[0].stored is None

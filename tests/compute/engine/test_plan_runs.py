@@ -6,7 +6,7 @@ Models stand in for the real ones: they embed what their row says, and compare w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,6 @@ from compute.engine import plan
 from compute.features.store import FeatureStore
 from compute.features.subject import LoadedSubject
 from compute.models import ADAPTERS
-from compute.models.metrics import pixels
 from compute.procedures import PROCEDURES
 from compute.tasks import computable
 from compute.tasks.data import (
@@ -193,31 +192,6 @@ def test_a_model_runs_what_the_plan_lets_through_and_nothing_else(key, tmp_path)
             if bool(reason) != bool(ran):
                 wrong.append((task.procedure, sorted(task.modalities), f"plan: {reason}", f"run: {ran}"))
     assert wrong == []
-
-
-def test_every_row_of_the_catalogue_is_one_of_these_models():
-    """Rows of equal abilities, modalities and family's comparison have equal obstacles."""
-    for row in shipped().models:
-        if row.adapter:
-            same = MODELS[ways(row)]
-            for task in KINDS.values():
-                assert bool(plan.obstacle(row, task, BY_KEY)) == bool(plan.obstacle(same, task, BY_KEY)), row.key
-
-
-LOADERS: dict[str, Callable[..., Any]] = {
-    "psnr": pixels.load_psnr,
-    "ssim": pixels.load_ssim,
-    "ms_ssim": pixels.load_ms_ssim,
-}
-
-
-@pytest.mark.parametrize("key", LOADERS)
-def test_every_comparer_takes_what_its_family_says(key):
-    """Those with weights stand in their own tests: ImageReward, the aesthetic predictor, LPIPS and DreamSim."""
-    model = LOADERS[key](Model(key=key, title=key, adapter=key), HARDWARE, None)
-    picture = Image.new("RGB", (32, 32))
-    assert ADAPTERS[key].compares == "image-image"
-    assert model.compare([picture], [picture]).shape == (1,)
 
 
 def test_a_model_with_vectors_of_images_alone_is_not_shown_what_it_only_compares(tmp_path):

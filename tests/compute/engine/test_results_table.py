@@ -59,8 +59,7 @@ def test_a_row_a_task_a_column_a_model(tmp_path):
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     assert rows[0] == ["task", "metric", "n", "chance", "small/eye", "small/vision", "small/gauge", "small/dim"]
     assert [row[0] for row in rows[2:]] == [task.key for task in CATALOG.tasks]
-    assert rows[3][5:7] == ["-", "-"] and rows[6][3] == "33.3"
-    assert len({len(line) for line in lines if line.startswith("|")}) == 1
+    assert rows[3][5:7] == ["-", "-"]
     ways = [line for line in lines if "2 variants" in line]
     assert [line.partition(",")[0] for line in ways] == ["small/eye", "small/dim"]
     shown = {

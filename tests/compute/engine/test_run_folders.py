@@ -12,7 +12,7 @@ import pytest
 
 from compute.database import store
 from compute.engine import run_folders as runs
-from compute.engine.run_folders import FAILED, ITEMS, MARK, SCORES
+from compute.engine.run_folders import ITEMS, MARK, SCORES
 from compute.types import BadInput, Run, Score
 
 SETTINGS = {"model": {"adapter": "clip"}, "options": {"k": 2}}
@@ -105,16 +105,6 @@ def test_an_earlier_run_goes_before_the_new_one_is_written(tmp_path, monkeypatch
     with pytest.raises(KeyboardInterrupt):
         runs.write(tmp_path, run=run(), scores=[score()], items=runs.table({"default": evidence()}))
     assert not (first.folder / MARK).exists() and list(runs.every(tmp_path)) == []
-
-
-def test_a_failure_is_kept_apart_until_the_run_succeeds(tmp_path):
-    runs.note_failure(tmp_path, run=run(status="failed", error="no disk"), trace="where")
-    folder = tmp_path / "m__x" / "b__t" / "abc"
-    said = json.loads((folder / FAILED).read_text())
-    assert (said["error"], said["trace"], said["status"]) == ("no disk", "where", "failed")
-    assert runs.find(tmp_path, model="m/x", task="b/t", fingerprint="abc") is None and not list(runs.every(tmp_path))
-    runs.write(tmp_path, run=run(), scores=[score()], items=runs.table({"default": evidence()}))
-    assert not (folder / FAILED).exists()
 
 
 @pytest.mark.parametrize(

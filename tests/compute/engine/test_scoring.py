@@ -145,17 +145,19 @@ def test_the_error_of_spearman_is_the_spread_over_samples(rho):
     assert said == pytest.approx(drawn.std(), rel=0.1)
 
 
-def test_what_has_no_figure():
-    with pytest.raises(Undefined, match="nothing to average"):
-        summarise("accuracy", pd.DataFrame({"accuracy": [np.nan, np.nan]}))
-    with pytest.raises(Undefined, match="three pairs"):
-        summarise("cosine_spearman", pd.DataFrame({"human": [1.0, 2.0], "value": [1.0, 2.0]}))
-    with pytest.raises(Undefined, match="similarities are 1"):
-        summarise("cosine_spearman", pd.DataFrame({"human": [1.0, 2.0, 3.0], "value": [1.0, 1.0, 1.0]}))
-    with pytest.raises(BadInput, match="no column 'fid'"):
-        summarise("fid", pd.DataFrame({"accuracy": [1.0]}))
-    with pytest.raises(BadInput, match="'human'"):
-        summarise("cosine_spearman", pd.DataFrame({"value": [1.0]}))
+@pytest.mark.parametrize(
+    ("metric", "items", "error", "words"),
+    [
+        ("accuracy", {"accuracy": [np.nan, np.nan]}, Undefined, "nothing to average"),
+        ("cosine_spearman", {"human": [1.0, 2.0], "value": [1.0, 2.0]}, Undefined, "three pairs"),
+        ("cosine_spearman", {"human": [1.0, 2.0, 3.0], "value": [1.0, 1.0, 1.0]}, Undefined, "similarities are 1"),
+        ("fid", {"accuracy": [1.0]}, BadInput, "no column 'fid'"),
+        ("cosine_spearman", {"value": [1.0]}, BadInput, "'human'"),
+    ],
+)
+def test_what_has_no_figure(metric, items, error, words):
+    with pytest.raises(error, match=words):
+        summarise(metric, pd.DataFrame(items))
 
 
 def test_one_item_has_a_value_and_no_error_unless_it_is_right_or_wrong():

@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from compute.catalog import Catalog, shipped
+from compute.catalog import Catalog
 from compute.importing import Imported, fetch_mteb_results, read_mteb_results
 from compute.types import BadInput, Model
 
-REAL = Path(__file__).resolve().parents[4] / "shared" / "data" / "mteb-results"
 OLD, NEW = "a" * 40, "b" * 40
 META = {
     "name": "Org/Some-Model",
@@ -242,17 +241,6 @@ def test_what_is_read(kind, tmp_path, catalog):
     assert words == expected and not imported.problems and not imported.skipped
 
 
-def test_where_a_value_is_from_is_kept(tmp_path, catalog):
-    names = ("old files name another metric as main score", "the own name of a metric")
-    imported, _ = read(tmp_path, catalog, [file for name in names for file in SOUND[name][0]])
-    fields = {run.task: (run.settings["field"], run.settings.get("main_score")) for run in imported.runs}
-    assert fields == {
-        "mieb/voc2007": ("lrap", 0.34),
-        "mieb/cub200i2iretrieval": ("hit_rate_at_1", 0.5),
-        "mieb/winoground": ("accuracy", None),
-    }
-
-
 def test_a_model_is_described_by_its_primary_revision(tmp_path, catalog):
     described = [("model_meta", {**META, "revision": OLD, "embed_dim": 256}, OF_OLD), ("model_meta", META)]
     imported, _ = read(
@@ -336,15 +324,6 @@ def test_a_folder_without_results_is_an_error(tmp_path, catalog):
             read_mteb_results(folder, catalog=catalog)
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="the real result files are not part of the repository")
-def test_every_real_result_file_is_read():
-    imported = read_mteb_results(REAL, catalog=shipped())
-    assert imported.problems == () and len(imported.runs) > 5000
-    assert len({run.id for run in imported.runs}) == len(imported.runs)
-    known = {model.key for model in shipped().models} | {model.key for model in imported.models}
-    assert {run.model for run in imported.runs} <= known
-
-
 def test_fetching_asks_for_the_files_of_the_tasks_at_one_commit(tmp_path, catalog, monkeypatch):
     asked: dict[str, Any] = {}
     monkeypatch.setattr(
@@ -356,17 +335,6 @@ def test_fetching_asks_for_the_files_of_the_tasks_at_one_commit(tmp_path, catalo
     assert "results/*/*/model_meta.json" in asked["allow_patterns"]
     assert "results/*/*/CIFAR10.json" in asked["allow_patterns"]
     assert len(asked["allow_patterns"]) == len(catalog.tasks) + 1
-
-
-def test_a_branch_is_resolved_to_its_commit(tmp_path, catalog, monkeypatch):
-    class Info:
-        sha = OLD
-
-    asked: dict[str, Any] = {}
-    monkeypatch.setattr("huggingface_hub.HfApi.dataset_info", lambda self, repo_id, revision: Info())
-    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda repo_id, **options: asked.update(options))
-    assert fetch_mteb_results(tmp_path, catalog=catalog) == tmp_path / OLD
-    assert asked["revision"] == OLD
 
 
 def test_fetching_offline_is_one_clear_error(tmp_path, catalog, monkeypatch):

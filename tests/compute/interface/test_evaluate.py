@@ -43,27 +43,23 @@ def test_tasks_alone_name_their_suite(world):
         compute.evaluate("small/dim")
 
 
-def test_what_cannot_be_run_is_said_before_anything_is_made(world):
-    with pytest.raises(
-        NotHere, match="small/dum is neither a key of the catalogue nor a folder. Did you mean 'small/dim'"
-    ):
-        compute.evaluate("small/dum", suite="small", offline=True)
-    with pytest.raises(UnknownKey, match="No model 'dim'"):
-        compute.evaluate("dim", suite="small")
-    with pytest.raises(NotHere, match="no folder"):
-        compute.evaluate(Path("dim"), suite="small")
-    with pytest.raises(BadInput, match="int"):
-        compute.evaluate(3, suite="small")
-    with pytest.raises(BadInput, match="preprocess= is for objects in memory"):
-        compute.evaluate("small/dim", suite="small", preprocess=print)
-    with pytest.raises(BadInput, match="are for your own checkpoint"):
-        compute.evaluate("small/dim", suite="small", name="mine")
-    with pytest.raises(UnknownKey, match="No suite 'smal'. Did you mean 'small'"):
-        compute.evaluate("small/dim", suite="smal")
-    with pytest.raises(CannotDo, match="published scores only"):
-        compute.evaluate("small/paper", suite="small")
-    with pytest.raises(CannotDo, match="frechet"):
-        compute.evaluate("tiny", suite="mini-generators")
+@pytest.mark.parametrize(
+    ("model", "given", "error", "words"),
+    [
+        ("small/dum", {"offline": True}, NotHere, "neither .* nor a folder. Did you mean 'small/dim'"),
+        ("dim", {}, UnknownKey, "No model 'dim'"),
+        (Path("dim"), {}, NotHere, "no folder"),
+        (3, {}, BadInput, "int"),
+        ("small/dim", {"preprocess": print}, BadInput, "preprocess= is for objects in memory"),
+        ("small/dim", {"name": "mine"}, BadInput, "are for your own checkpoint"),
+        ("small/dim", {"suite": "smal"}, UnknownKey, "No suite 'smal'. Did you mean 'small'"),
+        ("small/paper", {}, CannotDo, "published scores only"),
+        ("tiny", {"suite": "mini-generators"}, CannotDo, "frechet"),
+    ],
+)
+def test_what_cannot_be_run_is_said_before_anything_is_made(world, model, given, error, words):
+    with pytest.raises(error, match=words):
+        compute.evaluate(model, **{"suite": "small", **given})
     assert world.loaded == 0
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ import pytest
 import compute
 from compute.analysis.table import of_scores
 from compute.catalog import shipped
-from compute.database import store
+from compute.cli.workspace import suite_scores
 from compute.engine import run_folders
 from compute.engine.plan import SkippedRun
 from compute.importing import read_scores_csv
@@ -109,18 +108,6 @@ def test_a_rank_among_computed_rows_is_that_of_the_means(scores, world):
         scores.rank("theirs")
 
 
-def published_rows(database: Path, suite: str):
-    from contextlib import closing
-
-    from compute.analysis.table import of_suite
-
-    with closing(store.connect(database)) as connection:
-        return of_suite(
-            store.suite_frames(lambda sql, values: connection.execute(sql, values).df(), suite=suite),
-            origin="published",
-        )
-
-
 PUBLISHED = comparability(model="", origin="published", tasks=(), runs={}, others=None)
 
 
@@ -132,7 +119,7 @@ def test_a_rank_among_published_rows_is_the_boards(database, suite):
 
     catalog = shipped()
     metrics = {row.key: row for row in catalog.metrics}
-    rows = published_rows(database, suite)
+    [rows] = suite_scores(database, suites=(suite,), origin="published")
     table = board_table.load(Database(database), suite=suite)
     board = table.ranked()
     whole = [at for at in range(len(rows.models)) if not np.isnan(rows.values[at]).any()]

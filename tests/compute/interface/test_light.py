@@ -52,12 +52,6 @@ def test_an_unknown_name_is_an_attribute_error():
         compute.metrics.ndgc  # noqa: B018
 
 
-def test_the_metrics_that_the_docstring_names_are_there():
-    for name in (*compute.metrics.__all__, *compute.metrics.OF_FEATURES):
-        assert f"`{name}`" in compute.metrics.__doc__ or name == "METRICS"
-        assert getattr(compute.metrics, name).__doc__ if name != "METRICS" else compute.metrics.METRICS
-
-
 def test_the_docstrings_example_runs():
     result = doctest.testmod(compute.metrics)
     assert result.attempted >= 4 and result.failed == 0

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import compute
 from compute.analysis.table import WHOLE, ScoreTable, position
 from compute.interface.score_reading import ScoreReading
 from compute.types import BadInput
@@ -216,10 +215,6 @@ def test_results_of_mteb_are_read_as_an_object_and_as_its_frames(tmp_path):
         values = table.values[rows, columns].tolist()
         names = [(table.models[row], table.tasks[column]) for row, column in zip(rows, columns, strict=True)]
         assert dict(zip(names, values, strict=True)) == pytest.approx(expected)
-    for form in ("wide", "long"):
-        table = ScoreReading().table(benchmark.to_dataframe(aggregation_level="subset", format=form))
-        assert "CIFAR10Clustering test default" in table.tasks and set(table.models) == {name for name, _ in expected}
-    assert ScoreReading(transpose=True).table(wide.drop(columns="is_public")).tasks == tuple(wide["task_name"])
 
 
 def test_a_transposed_table_is_turned():
@@ -366,16 +361,6 @@ def test_a_fact_weighs_where_an_option_names_it():
     assert beside.tasks == ("acc_mean", "f") and beside.stderr[:, 0].tolist() == [0.2, 0.3]
     alone = ScoreReading().table(pd.DataFrame({"model": ["x", "y"], "acc_std": [0.2, 0.3], "f": [1, 2]}))
     assert alone.tasks == ("f",) and "acc_std" in alone.notes[0]
-
-
-def test_the_categories_of_a_long_table_weigh_alike():
-    rows = [
-        (model, task, value + at / 10, category)
-        for at, model in enumerate("ab")
-        for task, value, category in (("s", 0.1, "A"), ("t", 0.3, "A"), ("u", 0.5, "B"), ("v", 0.6, "C"))
-    ]
-    ranked = compute.rank(pd.DataFrame(rows, columns=["model", "task", "value", "category"])).frame()
-    assert dict(zip(ranked["model"], ranked["mean"], strict=True)) == pytest.approx({"a": 1.3 / 3, "b": 1.6 / 3})
 
 
 def test_marks_of_bold_type_go_and_names_stay():

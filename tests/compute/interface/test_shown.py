@@ -12,7 +12,7 @@ import pytest
 
 import compute
 from compute.interface.train import TrainingResult
-from compute.pages.shown import Cell, ShownTable
+from compute.pages.shown import ShownTable
 from compute.training.curves import TaskChange
 from compute.training.plan import SUITES
 from compute.training.run_folder import StepMeasurement
@@ -75,14 +75,6 @@ def test_the_corner_of_a_wide_table_is_printed_and_the_rest_named():
     assert len(shown.text().splitlines()) == 42 and "39" in shown.text().splitlines()[0]
 
 
-def test_each_column_of_marks_has_its_own_axis_and_an_unknown_value_no_mark():
-    rows = [
-        [Cell(text="a", marks=[(np.nan, value, np.nan)]) for value in row] for row in ((1, 100), (2, 300), (3, np.nan))
-    ]
-    page = ShownTable(heads=["x", "y"], rows=rows).html()
-    assert re.findall(r'cx="([\d.]+)"', page) == ["4.0", "4.0", "60.0", "116.0", "116.0"]
-
-
 def test_a_figure_of_generators_is_of_one_metric_best_first():
     result = generators()
     figure = result.plot("kid")
@@ -90,10 +82,3 @@ def test_a_figure_of_generators_is_of_one_metric_best_first():
     assert list(figure.data[0].x) == sorted(figure.data[0].x)
     with pytest.raises(BadInput, match="cfred"):
         result.plot("cfred")
-
-
-def test_a_dumbbell_joins_the_scores_of_two_models():
-    result = compute.compare("m3", "m7", scores=table())
-    joined, first, second = result.plot().data
-    assert list(first.y) == list(second.y) == list(range(10)) and first.name == "m3"
-    assert list(joined.x[:2]) == [first.x[0], second.x[0]] and np.isnan(joined.x[2])

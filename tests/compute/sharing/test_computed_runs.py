@@ -25,21 +25,6 @@ def test_one_run_a_task_the_newest_complete_one_of_all_folders(tmp_path):
     assert found.left_out == ()
 
 
-def test_the_better_of_two_compared_variants_is_shown_as_the_board_has_it(tmp_path):
-    for name, fingerprint, value in (("prompt", "1", 0.6), ("clip-iqa", "2", 0.7)):
-        score = results.figures(shipped().task("unisim/koniq-10k"))[0]
-        row = type(score)(**{**results.vars_of(score), "value": value})
-        results.store(
-            tmp_path,
-            "unisim/koniq-10k",
-            scores=[row],
-            fingerprint=fingerprint * 20,
-            settings={"variant": f"quality={name}"},
-        )
-    [run] = results.gathered(tmp_path).runs
-    assert run.stored.variant == "quality=clip-iqa"
-
-
 def test_partial_runs_are_named_and_left_out(tmp_path):
     results.store(tmp_path, "unisim/nights", status="partial")
     results.store(tmp_path, "unisim/bapps")

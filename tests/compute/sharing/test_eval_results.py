@@ -57,17 +57,6 @@ def test_a_round_trip_gives_every_score_as_it_was_stored(tmp_path):
         assert back[place].stderr == pytest.approx(score.stderr, rel=1e-3)
 
 
-@pytest.mark.parametrize("value", [0.1 + 0.2, 5e-324, 1e-7])
-def test_no_digit_of_a_float_is_lost(tmp_path, value):
-    score = Score(run="", subset="default", metric="accuracy", value=value, n=10)
-    results.store(tmp_path / "results", "mieb/cifar10", scores=[score])
-    [(name, text)] = written(tmp_path / "results").items()
-    assert name == ".eval_results/likeness-mteb--cifar10.yaml"
-    (tmp_path / "one.yaml").write_text(text)
-    [back] = read_eval_results(tmp_path / "one.yaml", model="a/b", catalog=shipped()).scores
-    assert back.value == value
-
-
 def test_the_hubs_library_reads_a_file_and_finds_all_that_it_should_say(tmp_path):
     scores = [Score(run="", subset="default", metric="accuracy", value=0.825, n=10_000, stderr=0.0038)]
     results.store(tmp_path, "mieb/cifar10", scores=scores)

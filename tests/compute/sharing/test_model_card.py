@@ -106,34 +106,11 @@ def test_a_whole_suite_has_a_mean_and_a_rank_in_the_card(database, tmp_path):
     assert "others computed them" in section
 
 
-def whole_suite(root: Path, **first: object) -> None:
-    """A run of every task of a suite; `first` are settings of the first."""
+def whole_suite(root: Path) -> None:
+    """A run of every task of a suite."""
     for position, task in enumerate(task for task in shipped().tasks if "unisim-core" in task.suites):
         score = Score(run="", subset=task.subsets[0], metric=task.metrics[0], value=0.5 + position / 100, stderr=0.01)
-        results.store(root, task.key, scores=[score], settings=first if position == 0 else {})
-
-
-@pytest.mark.parametrize(
-    ("settings", "remark"),
-    [
-        ({"coverage": 0.75}, "rests on 75.0% of its items."),
-        ({"variant": "classifier=logistic"}, "was run with classifier=logistic."),
-    ],
-)
-def test_a_rank_by_another_protocol_says_so_in_its_cell(database, tmp_path, settings, remark):
-    text = []
-    for folder, given in (("usual", {}), ("other", settings)):
-        whole_suite(tmp_path / folder, **given)
-        [place] = places(tmp_path / folder, rows=published(database, "unisim-core"))
-        runs = results.gathered(tmp_path / folder)
-        text.append(model_card.section(runs, suites=[place], metrics=BY_KEY, about=""))
-    usual, other = text
-    first = next(task.key for task in shipped().tasks if "unisim-core" in task.suites)
-    model = found_in(tmp_path / "other", database)
-    [row] = [line for line in other.splitlines() if f"{model.rank} (" in line and f"of {model.of}. " in line]
-    assert model_card.cell(f"{first} {remark}") in row
-    assert "depart from the catalogue's protocol" in other and "depart from" not in usual
-    assert "tasks and metrics" not in other and "\n\n<details>" in other and "\n\n<details>" in usual
+        results.store(root, task.key, scores=[score])
 
 
 def test_a_part_of_a_suite_has_no_mean_and_drawn_items_no_rank(database, tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compute.catalog import shipped
-from compute.importing import read_eval_results, read_mteb_results
+from compute.importing import read_eval_results
 from compute.sharing import mteb_results
 from compute.types import Score
 from tests.compute.sharing import results
@@ -59,9 +59,7 @@ def test_mtebs_own_cache_loads_every_task_and_agrees_on_the_main_score(tmp_path)
             assert row[theirs.metadata.main_score] == row["main_score"]
             if not theirs.is_aggregate:
                 assert row["languages"] == theirs.metadata.hf_subsets_to_langscripts[row["hf_subset"]]
-        assert result.dataset_revision == task.revision and result.evaluation_time == 12.5
-        assert result.date is not None and result.date.isoformat() == results.STARTED
-        assert result.mteb_version is None and result.kg_co2_emissions is None
+        assert result.dataset_revision == task.revision and result.date.isoformat() == results.STARTED
         assert result.get_score() == pytest.approx(sum(expected.values()) / len(expected))
         if len(theirs.eval_splits) == 1:
             kept = result.validate_and_filter_scores(theirs)
@@ -80,22 +78,6 @@ def test_every_task_of_the_catalogue_is_one_of_mtebs():
             known &= all(mteb_results.languages(task, subset) == scripts[subset] for subset in task.subsets)
         wrong += [] if known else [task.key]
     assert wrong == []
-
-
-def test_the_import_reads_what_was_written(tmp_path):
-    stored = {key: results.store(tmp_path / "results", key) for key in TASKS}
-    imported = read_mteb_results(written(tmp_path / "results", tmp_path / "mteb"), catalog=shipped())
-    assert imported.problems == () == imported.skipped
-    task = {run.id: run.task for run in imported.runs}
-    assert set(task.values()) == set(TASKS)
-    for score in imported.scores:
-        part = {"average": "default"}.get(score.subset, score.subset)
-        own = {
-            one.subset: one.value
-            for one in stored[task[score.run]].scores
-            if one.metric == shipped().task(task[score.run]).metrics[0]
-        }
-        assert score.value == own.get(part, own.get("en-en"))
 
 
 def test_a_part_of_the_items_and_another_protocol_are_not_for_mteb(tmp_path):

@@ -10,11 +10,10 @@ import pytest
 from compute.catalog import shipped
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
-from compute.catalog.own.suite_file import parse, suite
+from compute.catalog.own.suite_file import parse
 from compute.engine.settings import RunSettings
 from compute.engine.workspace import own_suites, suite_of_file
 from compute.interface import data_check
-from compute.tasks.source import Source
 from compute.types import BadInput, LikenessError
 
 WHOLE = """
@@ -162,20 +161,6 @@ def test_faults_of_the_data_are_named_with_the_task(folder):
     (folder / "labels.csv").write_text("text,label\na cat,\na dog,dog\n")
     with pytest.raises(BadInput, match=r"labels.csv, row 1: label is empty"):
         made(folder)
-
-
-def test_tasks_that_make_no_mean_are_refused(folder):
-    """No shape of today is measured downwards: a catalogue's metric is turned round."""
-    catalog = shipped()
-    turned = replace(
-        catalog,
-        metrics=tuple(replace(m, higher_is_better=False) if m.key == "nmi" else m for m in catalog.metrics),
-    )
-    stated = parse(written(folder, WHOLE))
-    data = {index: task.read(source=Source()) for index, task in enumerate(stated.tasks)}
-    assert suite(stated, data, catalog=catalog).tasks
-    with pytest.raises(BadInput, match="no mean"):
-        suite(stated, data, catalog=turned)
 
 
 def test_files_that_cannot_be_read(folder):
