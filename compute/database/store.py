@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -374,7 +375,7 @@ def parquet_bytes(frame: pd.DataFrame) -> bytes:
 
 def write_parquet(path: Path, *, frame: pd.DataFrame) -> None:
     """Writes a frame to `path` as Parquet, whole or not at all. Raises DatabaseError, of a full disk too."""
-    with _written(path) as draft, duckdb.connect() as connection:
+    with _written(path) as draft, _in_memory(os.getpid()).cursor() as connection:
         connection.register("frame", frame)
         connection.execute(f"COPY frame TO '{_quoted(draft)}' (FORMAT parquet, COMPRESSION zstd)")
 
@@ -382,12 +383,18 @@ def write_parquet(path: Path, *, frame: pd.DataFrame) -> None:
 def read_parquet(path: Path, *, most_rows: int = MAX_ROWS) -> pd.DataFrame:
     """A Parquet file as a frame. Raises DatabaseError naming the file, also where it unpacks to more than it should."""
     try:
-        with _interruptible(), duckdb.connect() as connection:
-            connection.execute(f"SET memory_limit = '{MEMORY}'")
+        with _interruptible(), _in_memory(os.getpid()).cursor() as connection:
             _check_sizes(connection, [path], most_rows=most_rows)
             return connection.read_parquet(literal_path(path), hive_partitioning=False).df()
     except (duckdb.Error, BadInput) as error:
         raise DatabaseError(f"{path.name} cannot be read as Parquet: {first_line(error)}. Make it again") from error
+
+
+@cache
+def _in_memory(process: int) -> duckdb.DuckDBPyConnection:
+    """The one DuckDB of this process that files pass through: to open one takes ten times as long as a small file.
+    `process`: its number, for a forked process has not its parent's threads."""
+    return duckdb.connect(config={"memory_limit": MEMORY})
 
 
 def _quoted(path: Path) -> str:
