@@ -293,8 +293,8 @@ def visit(request, contexts):
     assert not offences, "\n".join(offences)
 
 
-def violations(page: Any) -> list[str]:
-    """What axe finds, but for its lightest class, a line each. Skips without axe's package."""
+def violations(page: Any, **options: Any) -> list[str]:
+    """What axe finds, but for its lightest class, a line each; `options` are axe's own. Skips without its package."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
     # What still fades in has too little contrast for a moment.
     page.wait_for_function(
@@ -302,7 +302,7 @@ def violations(page: Any) -> list[str]:
     )
     return [
         f"{rule['id']}: {node['target']} {node.get('failureSummary', '')}"
-        for rule in axe.Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+        for rule in axe.Axe().run(page, options={"resultTypes": ["violations"], **options}).response["violations"]
         if rule["impact"] != "minor"
         for node in rule["nodes"][:4]
     ]
