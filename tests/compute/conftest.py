@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import compute
 from compute import catalog, paths
 from compute.engine import workspace
 from tests.compute.small_bench import CATALOG, World
@@ -19,9 +21,8 @@ def own_notes(tmp_path_factory):
         yield
 
 
-@pytest.fixture
-def world(tmp_path, monkeypatch):
-    """A catalogue with small tasks and models more, results and database in the test's own folder."""
+def small_world(folder: Path, patch: pytest.MonkeyPatch) -> World:
+    """A catalogue with small tasks and models more, results and database in the folder."""
     shipped = catalog.shipped()
     sets = tuple(catalog.Dataset(key=task.dataset, title="") for task in CATALOG.tasks)
     whole = replace(
@@ -31,12 +32,26 @@ def world(tmp_path, monkeypatch):
         models=(*shipped.models, *CATALOG.models),
         datasets=(*shipped.datasets, *sets),
     )
-    made = World(folder=tmp_path)
-    monkeypatch.setattr(catalog, "shipped", lambda: whole)
-    monkeypatch.setattr(catalog, "known", lambda: whole)
-    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
-    monkeypatch.setattr(paths, "COMPUTED", tmp_path / "computed")  # what is shipped is not counted
-    monkeypatch.setattr(paths, "IMPORTED", tmp_path / "shipped")
-    monkeypatch.setattr(paths, "DATABASE", tmp_path / "likeness.duckdb")
-    monkeypatch.setattr(workspace, "assemble", lambda settings, **parts: made.bench(settings))
+    made = World(folder=folder)
+    patch.setattr(catalog, "shipped", lambda: whole)
+    patch.setattr(catalog, "known", lambda: whole)
+    patch.setattr(paths, "RESULTS", folder / "results")
+    patch.setattr(paths, "COMPUTED", folder / "computed")  # what is shipped is not counted
+    patch.setattr(paths, "IMPORTED", folder / "shipped")
+    patch.setattr(paths, "DATABASE", folder / "likeness.duckdb")
+    patch.setattr(workspace, "assemble", lambda settings, **parts: made.bench(settings))
     return made
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    return small_world(tmp_path, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory):
+    """Three models on the small suite, by their names, in a world that the module's tests share."""
+    with pytest.MonkeyPatch.context() as patch:
+        small_world(tmp_path_factory.mktemp("world"), patch)
+        names = ("eye", "dim", "vision")
+        yield {name: compute.evaluate(f"small/{name}", suite="small", progress=False) for name in names}

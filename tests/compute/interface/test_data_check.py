@@ -38,20 +38,18 @@ def checked(*arguments: str) -> Result:
 def test_it_says_what_it_understood_and_what_is_odd(folder):
     result = checked("choices.csv")
     assert result.exit_code == 0, result.output
-    lines = [line.strip() for line in result.output.splitlines()]
-    for line in (
+    for words in (
         "Shape: choices",
         "Columns: reference, alternative_1, alternative_2, answer",
         "Items: 4 questions of 2 alternatives",
         "Category: Img-2AFC",
         "Images: 7 distinct, all decoded",
-        "Note: items that repeat an earlier one: 1 (3 = 2)",
         "Fault: items that repeat an earlier one with another answer: 1 (3 = 2)",
+        "4 items are too few",
         "Can be run",
-        "Run it: likeness run --data choices.csv --models tiny",
+        "likeness run --data choices.csv --models tiny",
     ):
-        assert line in lines
-    assert any(line.startswith("4 items are too few") for line in lines)
+        assert words in result.output
     assert not (folder / "results" / "suites").exists(), "nothing is recorded"
 
 
@@ -61,7 +59,7 @@ def test_faults_are_named_by_row_and_come_before_everything_else(folder):
     (folder / "choices.csv").write_text(f"{rows}rocket.png,coffee.png,gone.png,3\n")
     result = checked("choices.csv")
     assert result.exit_code == 1 and "Faults: 2" in result.output and "row 5: alternative_2 gone" in result.output
-    assert "Not checked" in result.output and "Cannot be run" in result.output and "Run it" not in result.output
+    assert "Cannot be run" in result.output and "Run it" not in result.output
     (folder / "choices.csv").write_text(f"{rows}rocket.png,coffee.png,torn.png,1\n")
     result = checked("choices.csv")
     assert result.exit_code == 1 and "row 5, alternative_2 torn.png" in result.output
@@ -76,10 +74,7 @@ def test_shape_columns_and_the_number_of_images_can_be_given(folder):
     assert "Shape: clustering\n" in result.output and "Columns: item = photo, label = kind" in result.output
     assert "Classes: 2: thing 2, person 1" in result.output
     assert "Images: 3 distinct, 2 of them decoded" in result.output
-    assert (
-        "Run it: likeness run --data kinds.csv --name 'My kinds' --shape clustering "
-        "--columns item=photo,label=kind --models tiny"
-    ) in result.output
+    assert "--name 'My kinds' --shape clustering --columns item=photo,label=kind" in result.output
 
 
 def test_a_suite_is_checked_task_by_task(folder):

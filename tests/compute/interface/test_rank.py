@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 
 import numpy as np
@@ -50,19 +49,13 @@ def test_the_frame_has_the_best_first_and_says_why():
     assert ranked["rank"].tolist()[:-1] == [1, 2, 3, 4, 5, 6, 7] and ranked["rank"].isna().tolist()[-1]
     assert ranked["tasks"].tolist() == [15] * 7 + [14]
     assert "14" in ranked["reason"].tolist()[-1]
-    lowered = compute.rank(frame, coverage=0.9)
-    assert lowered.frame()["rank"].notna().all()
-    assert any("harder ones: model 2" in note for note in lowered.notes)
-    assert not any("harder ones" in note for note in compute.rank(frame).notes)
+    assert compute.rank(frame, coverage=0.9).frame()["rank"].notna().all()
 
 
 def test_few_tasks_a_single_task_and_equal_scores_are_said():
-    two = compute.rank(table(tasks=2))
-    assert two.few.all() and any("In brackets" in note for note in two.notes)
-    assert re.search(r"\| \(-?\d", str(two))
+    assert compute.rank(table(tasks=2)).few.all() and not compute.rank(table()).few.any()
     one = compute.rank(table(tasks=1))
-    assert (one.rank_low == -1).all() and set(one.classes) == {""}
-    assert all("too few tasks" in reason and "one task" in reason for reason in one.unknown)
+    assert (one.rank_low == -1).all() and set(one.classes) == {""} and all(one.unknown)
     known = compute.rank(table(tasks=1).assign(**{"task 0_stderr": 0.01}))
     assert (known.rank_low > 0).all() and known.fixed == ("the table",) and known.on_items
     np.testing.assert_allclose(known.mean_high - known.mean, stats.norm.ppf(0.975) * 0.01)
@@ -88,7 +81,6 @@ def test_lower_may_be_better_everywhere_and_in_some_tasks_only_by_borda_points()
     names = list(frame.columns[1:])
     lower = compute.rank(frame, lower_is_better=names)
     assert lower.rank.tolist() == [1, 2, 3, 4, 5, 6, 7, 8] and not lower.higher_is_better
-    assert "lower is better" in lower.notes[0]
     with pytest.raises(BadInput, match="Borda"):
         compute.rank(frame, lower_is_better=names[:1])
     turned = frame.assign(**{names[0]: -frame[names[0]]})
@@ -120,18 +112,15 @@ def test_a_ranking_shows_itself_with_its_first_rows():
     frame = table(models=32)
     frame.loc[0, "task 3"] = None
     ranked = compute.rank(frame)
-    lines, whole = repr(ranked).splitlines(), str(ranked).splitlines()
-    assert [line for line in lines if line.startswith("|")] == [line for line in whole if line.startswith("|")][:32]
-    assert any("1 more row" in line for line in lines) and "1 more row" not in str(ranked) and lines[-1] == whole[-1]
-    page = ranked._repr_html_()
-    assert page.count("<svg") == 30 and page.count("<td") == 30 * 7 and "not ranked: needs" in page.lower()
+    rows, every = ([line for line in text.splitlines() if line.startswith("|")] for text in (repr(ranked), str(ranked)))
+    assert rows == every[:32] and "1 more row" in repr(ranked) and "1 more row" not in str(ranked)
+    assert ranked._repr_html_().count("<svg") == 30
     figure = ranked.plot()
     assert [trace.name for trace in figure.data] == sorted(set(ranked.classes) - {""})
     first = figure.data[0]
     assert figure.layout.yaxis.ticktext[0] == "model 31" and first.x[0] == ranked.mean[31]
     np.testing.assert_allclose(first.x[0] + first.error_x.array[0], ranked.mean_high[31])
-    alone = compute.rank(table(tasks=1))
-    assert "<line" not in alone._repr_html_() and len(alone.plot().data) == 1
+    assert len(compute.rank(table(tasks=1)).plot().data) == 1
 
 
 def test_another_test_decides_pairs_ranges_and_classes_where_it_agrees_with_the_means():

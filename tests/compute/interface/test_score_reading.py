@@ -14,7 +14,6 @@ from compute.analysis.table import WHOLE, ScoreTable, position
 from compute.interface.score_reading import ScoreReading
 from compute.types import BadInput
 
-RESULTS = Path(__file__).resolve().parents[4] / "shared" / "data" / "mteb-results" / "results"
 WIDE = pd.DataFrame({"model": ["clip", "dino", "tiny"], "a": [0.7, 0.6, None], "b": [0.8, 0.5, 0.4], "c": [3, 2, 1]})
 
 
@@ -129,13 +128,6 @@ def test_weights_are_of_categories_or_tasks():
     assert table.weights.tolist() == [1, 3] and table.task_weights.tolist() == [1, 0.5, 1]
 
 
-def test_unlike_scales_are_said():
-    table = ScoreReading().table(WIDE.assign(b=[81.0, 50, 20]))
-    [note] = table.unlike_scales
-    assert "81 on b" in note and "0.7 on a" in note
-    assert table.weighted({"b": 0}).unlike_scales == ()
-
-
 def test_a_sum_that_is_left_out_may_be_text():
     """Where an option names it, its cells are read and the first that is no number is named."""
     table = WIDE.assign(average="about 51", average_stderr="-")
@@ -157,15 +149,12 @@ FAULTS = (
     ("model\ta\nx\t1,204\n", ("'1,204'", "thousands")),
     ("model,cats,cars\na,0.936,75\nb,0.94,80\nc,91,60\n", ("0.936 and 91", "weights={'cats': 1}")),
     ("Task,gte-large,e5-base\nArguAna,1,2\nSTS12,3,4\n", ("transposed", "transpose=True", "model='Task'")),
-    ("name,gte-large,e5-base\nArguAna,1,2\nSTS12,3,4\n", ("transposed", "'name'")),
     (",a/clip-vit,b/siglip\nCOCO,1,2\nCIFAR-10,3,4\nFlickr,3,4\n", ("transposed", "transpose=True")),
     ("model,a,b\nx,1,2\ny,inf,2\n", ("Row 2 ('y')", "'a'", "finite")),
     ("model,a\nx,1\ny,2\nx,3\n", ("Rows 1 and 3", "'x'")),
     ("model,task,value\nx,t,1\ny,t,2\nx,t,1\n", ("Rows 1 and 3", "'x' on 't'")),
     ("model,a\nx,1\n,2\n", ("Row 2",)),
     ("model,a\nx,1__0\ny,2\n", ("Row 1 ('x')", "1__0")),
-    ("model,a\nx,1**0\ny,2\n", ("Row 1 ('x')", "1**0")),
-    ("model,task,value\nx,t,1\ny,,2\n", ("Row 2",)),
     ("model\nx\ny\n", ("no tasks",)),
     ("model,a,a\nx,1,2\n", ("'a'",)),
     ("a,b\n1,2\n3,4\n", ("models", "a, b")),
@@ -192,21 +181,23 @@ def test_a_fault_is_named_in_one_line(tmp_path):
         ScoreReading().table(pd.DataFrame({"model": ["x", "y"], "a": [True, False]}))
 
 
-@pytest.mark.skipif(not RESULTS.is_dir(), reason="the real result files are not part of the repository")
 def test_results_of_mteb_are_read_as_an_object_and_as_its_frames(tmp_path):
     from mteb.results import BenchmarkResults, ModelResult, TaskResult
 
-    folders = [folder for folder in sorted(RESULTS.glob("*/*")) if len([*folder.glob("CIFAR*.json")]) > 3][:4]
+    def result(task: str, score: float) -> TaskResult:
+        scores = {"test": [{"main_score": score, "hf_subset": "default", "languages": ["eng-Latn"]}]}
+        return TaskResult(dataset_revision="1", task_name=task, mteb_version="2", scores=scores, evaluation_time=1)
+
+    expected = {("a/x", "CIFAR10"): 0.5, ("a/x", "CIFAR100"): 0.4, ("b/y", "CIFAR10"): 0.6}
     models = [
         ModelResult(
-            model_name=folder.parent.name.replace("__", "/"),
-            model_revision=folder.name,
-            task_results=[TaskResult.from_disk(path) for path in sorted(folder.glob("CIFAR*.json"))],
+            model_name=name,
+            model_revision="1",
+            task_results=[result(task, score) for (model, task), score in expected.items() if model == name],
         )
-        for folder in folders
+        for name in ("a/x", "b/y")
     ]
     benchmark = BenchmarkResults(model_results=models)
-    expected = {(one.model_name, task.task_name): task.get_score() for one in models for task in one.task_results}
     wide = benchmark.to_dataframe(format="wide")
     wide.to_csv(tmp_path / "wide.csv", index=False)
     for scores in (benchmark, wide, benchmark.to_dataframe(format="long"), tmp_path / "wide.csv"):
@@ -293,7 +284,6 @@ READ = (
     ("model,R,,C,\n,en,Average,en,Average\nx,1,2,3,4\n", "x", "en (R)|en (C)", [1, 3], "Categories"),
     (",R,R\n,en,de\nmodel,,\nx,1,2\n", "x", "en|de", [1, 2], "Categories"),
     ("model,dataset,FID,KID\nx,LAION,1,2\ny,COCO,2,3\n", "x|y", "FID|KID", [1, 2], r"dataset \(text"),
-    ("Rank,System,a\n1,x,1\n2,y,2\n", "x|y", "a", [1], "Skipped: Rank"),
     ("model,a\nx,1\nMean,2\n", "x", "a", [1], "not models.*Mean"),
     ("model,R@1,R@10,x\na,1,2,3\n", "a", "R@1|R@10|x", [1, 2, 3], "cutoff.*R@1, R@10"),
 )

@@ -70,9 +70,9 @@ def test_a_result_shows_itself(make, words, drawn):
 
 def test_the_corner_of_a_wide_table_is_printed_and_the_rest_named():
     shown = ShownTable(heads=[str(at) for at in range(40)], rows=[[str(at)] * 40 for at in range(40)])
-    lines = shown.text(30).splitlines()
-    assert len({len(line) for line in lines[:-1]}) == 1 and lines[0].endswith(" | … |") and "26 more rows" in lines[-1]
-    assert len(shown.text().splitlines()) == 42 and "39" in shown.text().splitlines()[0]
+    *lines, last = shown.text(30).splitlines()
+    assert len({*map(len, lines)}) == 1 and "39" not in lines[0] and "26 more rows" in last
+    assert len(shown.text().splitlines()) == 42 and "39" in shown.text()
 
 
 def test_a_figure_of_generators_is_of_one_metric_best_first():
