@@ -32,10 +32,10 @@ def test_errors():
 
 
 def test_its_error_is_the_spread_over_new_draws_of_items():
-    """Reference: scikit-learn's NMI over 2,000 bootstrap draws, which agree with the first order at this size."""
+    """Reference: scikit-learn's NMI over 500 bootstrap draws, which agree with the first order at this size."""
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 5, 1500)
     clusters = np.where(rng.random(1500) < 0.4, rng.integers(0, 5, 1500), labels)
-    draws = rng.integers(0, 1500, (2000, 1500))
+    draws = rng.integers(0, 1500, (500, 1500))
     spread = np.std([normalized_mutual_info_score(labels[draw], clusters[draw]) for draw in draws])
-    assert nmi(labels=labels, clusters=clusters).stderr == pytest.approx(spread, rel=0.08)
+    assert nmi(labels=labels, clusters=clusters).stderr == pytest.approx(spread, rel=0.12)

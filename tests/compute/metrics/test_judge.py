@@ -125,10 +125,10 @@ def test_the_spread_is_that_of_scikit_learn_over_draws_of_sources():
     truth = np.repeat(TRUTH[:3][None], 80, axis=0).repeat(2, axis=1)
     drawn = [
         normalized_mutual_info_score(truth[rows].ravel(), answers[rows].ravel())
-        for rows in rng.integers(0, 80, (600, 80))
+        for rows in rng.integers(0, 80, (300, 80))
     ]
     figure = judge.mmscore(pairs["expected_score"], pairs["forward"], pairs["reverse"], pairs["source"])
-    assert figure.stderr == pytest.approx(np.std(drawn), rel=0.1)
+    assert figure.stderr == pytest.approx(np.std(drawn), rel=0.15)
 
 
 def test_symmetric_in_every_pair_is_not_symmetric_for_sure():

