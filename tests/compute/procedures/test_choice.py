@@ -11,7 +11,6 @@ from compute.content.items import images
 from compute.procedures import choice
 from compute.procedures.choice import OPPOSITES, PROCEDURE, PROMPTS
 from compute.tasks.data import QUESTIONS, Choices
-from compute.types import CannotDo
 from tests.compute.procedures.known import BOTH, Known, shown
 
 USUAL = {name: values[0] for name, values in PROCEDURE.options.items()}
@@ -157,12 +156,3 @@ def test_a_judge_is_asked_and_only_what_can_be_read_counts():
     assert items["answer"].iloc[:4].tolist() == ["A", "B", "I would rather not say", "cut off"]
     assert items["detail"][1]["reply"] == "(B) Image 2" and items["detail"][1]["texts"] == ["r1"]
     assert [question.item for question in model.asked] == list(data.names)
-
-
-def test_what_cannot_be_done():
-    data, known, _, _ = made(2, question="sharpness")
-    with pytest.raises(CannotDo, match="sharpness neither by a prompt"):
-        choice.run(Known(known, abilities=("embed_image",)), data, USUAL)
-    mixed, known, _, _ = made(2, reference="text")
-    with pytest.raises(CannotDo, match="embed text and image"):
-        choice.run(Known(known, abilities=("embed_image",)), mixed, USUAL)

@@ -211,6 +211,11 @@ def test_a_judge_that_never_scores_is_quoted_and_one_that_is_not_reached_has_no_
     away = Judge(lambda question: Reply(item=question.item, error="status 503"))
     with pytest.raises(Undefined, match="none of known's 12 replies came: status 503"):
         judging.run(away, rated_pairs(2), USUAL)
+    half = Judge(
+        lambda question: Reply(item=question.item, **{"error" if "reverse" in question.item else "text": "Score: 7"})
+    )
+    with pytest.raises(Undefined, match="no pair"):
+        judging.run(half, rated_pairs(2), USUAL)
 
 
 def test_the_lenient_reader_says_what_it_adds():
@@ -219,8 +224,3 @@ def test_the_lenient_reader_says_what_it_adds():
     found = judging.run(judge, rated_pairs(3), USUAL | {"reader": "lenient"})
     assert found.items["answer"].tolist() == ["8 | 8", "3 | 3", "no score | no score"] * 3
     assert (found.settings["reader"], found.settings["added"], found.settings["invalid"]) == ("lenient", 6, 6)
-
-
-def test_nothing_to_judge_with():
-    with pytest.raises(CannotDo, match="can neither embed image nor compare"):
-        judging.run(Known(abilities=["embed_text"]), rated_pairs(1), USUAL)

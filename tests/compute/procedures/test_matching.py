@@ -9,7 +9,6 @@ from sklearn.metrics.pairwise import cosine_similarity
 from compute.content.items import images, texts
 from compute.procedures import matching
 from compute.tasks.data import Matches
-from compute.types import CannotDo
 from tests.compute.procedures.known import BOTH, Known, shown
 
 N = 200
@@ -75,9 +74,3 @@ def test_a_metric_that_reads_compares_caption_with_image():
     watching = Known(abilities=("compare",), compare=lambda *pair: seen.append(tuple(map(type, pair))) or 0)
     matching.run(watching, made(2, 2)[0], {})
     assert set(seen) == {(str, bytes)}
-
-
-def test_what_cannot_be_done():
-    data, known, _ = made(2, 2)
-    with pytest.raises(CannotDo, match="embed image and text"):
-        matching.run(Known(known, abilities=("embed_image",)), data, {})

@@ -11,7 +11,6 @@ from sklearn.metrics.pairwise import cosine_similarity
 from compute.content.items import images
 from compute.procedures import odd_one_out
 from compute.tasks.data import OddOneOut
-from compute.types import CannotDo
 from tests.compute.procedures.known import Known, shown
 
 N = 60
@@ -76,9 +75,3 @@ def test_a_judge_is_asked():
     found = odd_one_out.run(Known(abilities=("choose",), reply=lambda question: "(C) Image 3"), data, {})
     assert found.items["accuracy"].mean() == np.mean(data.odd == 2)
     assert found.settings["unread"] == 0 and found.settings["asked"] == N
-
-
-def test_what_cannot_be_done():
-    data, known, _ = made(3)
-    with pytest.raises(CannotDo, match="neither embed image"):
-        odd_one_out.run(Known(known, abilities=("embed_text",)), data, {})

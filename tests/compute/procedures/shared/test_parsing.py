@@ -11,93 +11,51 @@ BETTER = ("(A) Image 1", "(B) Image 2")
 CAPTIONS = ("(A) Caption 1", "(B) Caption 2")
 ODD = ("(A) Image 1", "(B) Image 2", "(C) Image 3")
 
+# What names an option: by the options that are offered, and its place.
 CLEAR = (
-    ("A", SIMILAR, 0),
-    ("B", SIMILAR, 1),
-    ("b", SIMILAR, 1),
-    ("a", SIMILAR, 0),
-    ("(A)", SIMILAR, 0),
-    ("( B )", SIMILAR, 1),
-    ("[B]", SIMILAR, 1),
-    ("[[B]]", SIMILAR, 1),
-    ("A.", SIMILAR, 0),
-    ("B)", SIMILAR, 1),
-    ("(b).", SIMILAR, 1),
-    ("  A \n", SIMILAR, 0),
-    ("Answer: (B)", SIMILAR, 1),
-    ("answer: a", SIMILAR, 0),
-    ("Answer: A", SIMILAR, 0),
-    ("ANSWER: B.", SIMILAR, 1),
-    ("The answer is B.", SIMILAR, 1),
-    ("The correct answer is: (A) Image 2.", SIMILAR, 0),
-    ("Option B", SIMILAR, 1),
-    ("My final answer is option A", SIMILAR, 0),
-    ("So, the answer is (B).", SIMILAR, 1),
-    ("Final answer: **A**", SIMILAR, 0),
-    ("**B**", SIMILAR, 1),
-    ("**(B) Image 3**", SIMILAR, 1),
-    ("`A`", SIMILAR, 0),
-    ('"B"', SIMILAR, 1),
-    ("$B$", SIMILAR, 1),
-    (r"\boxed{B}", SIMILAR, 1),
-    (r"$\boxed{\text{A}}$", SIMILAR, 0),
-    ("（Ｂ）", SIMILAR, 1),
-    ("A\u200b", SIMILAR, 0),
-    ("A</s>", SIMILAR, 0),
-    ("B<|im_end|>", SIMILAR, 1),
-    ("<answer>B</answer>", SIMILAR, 1),
-    ("<think>(A) or (B)? A, I think.</think>\n\nB", SIMILAR, 1),
-    *(
-        (f"{opened}(A), I think.{closed}(B)", SIMILAR, 1)
-        for opened, closed in (("[THINK]", "[/THINK]"), ("◁think▷", "◁/think▷"))
-    ),
-    ("<|channel|>analysis<|message|>A?<|end|><|start|>assistant<|channel|>final<|message|>B<|return|>", SIMILAR, 1),
-    ('{"answer": "B"}', SIMILAR, 1),
-    ('```json {"answer": "B"} ```', SIMILAR, 1),
-    ('```json\n{\n  "answer": "B"\n}\n```', SIMILAR, 1),
-    ('It is sharper.\n```json\n{"choice": "(B) Image 3", "reason": "Not A."}\n```', SIMILAR, 1),
-    ("```\nB\n```", SIMILAR, 1),
-    # The same words mean another option where the options are called otherwise.
-    ("Image 2", SIMILAR, 0),
-    ("Image 3", SIMILAR, 1),
-    ("image 2.", BETTER, 1),
-    ("Image 1", BETTER, 0),
-    ("Image 3", ODD, 2),
-    ("Answer: Image 2", BETTER, 1),
-    ("(A) Image 2", SIMILAR, 0),
-    ("A. Image 2", SIMILAR, 0),
-    ("B: Image 3", SIMILAR, 1),
-    ("Caption 2", CAPTIONS, 1),
-    ("(a) caption 1", CAPTIONS, 0),
-    ("C", ODD, 2),
-    ("(C)", ODD, 2),
-    # One sentence, one option.
-    ("Image 3 is more similar to the reference image.", SIMILAR, 1),
-    ("I would choose (A).", SIMILAR, 0),
-    ("I choose B", SIMILAR, 1),
-    ("Compared with image 1, I prefer Image 3.", SIMILAR, 1),
-    ("B is more similar.", SIMILAR, 1),
-    ("The odd one is Image 3, a dog.", ODD, 2),
-    ("Caption 1 describes the image in more detail.", CAPTIONS, 0),
-    ("A is sharper.", BETTER, 0),
-    ("The answer would be (B), as its colours are nearer.", SIMILAR, 1),
-    ("Option B (Image 3) looks much closer to the reference.", SIMILAR, 1),
-    ("The reference shows a cat. Image 3 best matches the reference.", SIMILAR, 1),
-    ("The image that is more similar to the reference image is Image 2.", SIMILAR, 0),
-    ("The image that is the odd one out is Image 3.", ODD, 2),
-    ("C is the odd one out.", ODD, 2),
-    ("Option B is the correct answer.", SIMILAR, 1),
-    ("Image 2 is of higher quality.", BETTER, 1),
-    ("(A) has more contrast.", BETTER, 0),
-    # An answer with its explanation.
-    ("B\n\nImage 3 is less blurred than Image 2.", SIMILAR, 1),
-    ("(A) Image 2\nBoth edges are kept as in image 1.", SIMILAR, None),
-    ("A.\nThe texture is closer.", SIMILAR, 0),
-    ("B. The second image has less noise.", BETTER, 1),
-    ("(B) because it is not as dark", BETTER, 1),
-    ("The reference shows a cat.\nAnswer: B", SIMILAR, 1),
-    ("A\nA closer look shows the same edges.", SIMILAR, 0),
-)
+    (SIMILAR, 0, (
+        "A", "a", "(A)", "A.", "  A \n", "answer: a", "Answer: A", "The correct answer is: (A) Image 2.",
+        "My final answer is option A", "Final answer: **A**", "`A`", r"$\boxed{\text{A}}$", "A\u200b", "A</s>",
+        "Image 2", "(A) Image 2", "A. Image 2", "I would choose (A).",
+        "The image that is more similar to the reference image is Image 2.", "A.\nThe texture is closer.",
+        "A\nA closer look shows the same edges.",
+    )),
+    (SIMILAR, 1, (
+        "B", "b", "( B )", "[B]", "[[B]]", "B)", "(b).", "Answer: (B)", "ANSWER: B.", "The answer is B.",
+        "Option B", "So, the answer is (B).", "**B**", "**(B) Image 3**", '"B"', "$B$", r"\boxed{B}", "（Ｂ）",
+        "B<|im_end|>", "<answer>B</answer>", "<think>(A) or (B)? A, I think.</think>\n\nB",
+        "[THINK](A), I think.[/THINK](B)", "◁think▷(A), I think.◁/think▷(B)",
+        "<|channel|>analysis<|message|>A?<|end|><|start|>assistant<|channel|>final<|message|>B<|return|>",
+        '{"answer": "B"}', '```json {"answer": "B"} ```', '```json\n{\n  "answer": "B"\n}\n```',
+        'It is sharper.\n```json\n{"choice": "(B) Image 3", "reason": "Not A."}\n```', "```\nB\n```", "Image 3",
+        "B: Image 3", "Image 3 is more similar to the reference image.", "I choose B",
+        "Compared with image 1, I prefer Image 3.", "B is more similar.",
+        "The answer would be (B), as its colours are nearer.",
+        "Option B (Image 3) looks much closer to the reference.",
+        "The reference shows a cat. Image 3 best matches the reference.", "Option B is the correct answer.",
+        "B\n\nImage 3 is less blurred than Image 2.", "The reference shows a cat.\nAnswer: B",
+    )),
+    (BETTER, 1, (
+        "image 2.", "Answer: Image 2", "Image 2 is of higher quality.", "B. The second image has less noise.",
+        "(B) because it is not as dark",
+    )),
+    (BETTER, 0, (
+        "Image 1", "A is sharper.", "(A) has more contrast.",
+    )),
+    (ODD, 2, (
+        "Image 3", "C", "(C)", "The odd one is Image 3, a dog.", "The image that is the odd one out is Image 3.",
+        "C is the odd one out.",
+    )),
+    (CAPTIONS, 1, (
+        "Caption 2",
+    )),
+    (CAPTIONS, 0, (
+        "(a) caption 1", "Caption 1 describes the image in more detail.",
+    )),
+    (SIMILAR, None, (
+        "(A) Image 2\nBoth edges are kept as in image 1.",
+    )),
+)  # fmt: skip
 
 UNREAD = (
     "", "   ", "\n", "?", "1", "2.", "AB", "A B", "A, B", "A/B", "(A)(B)", "A or B", "(A) or (B)", "A and B",
@@ -129,7 +87,7 @@ UNREAD = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "choices", "expected"), CLEAR)
+@pytest.mark.parametrize(("text", "choices", "expected"), [(text, *each) for *each, texts in CLEAR for text in texts])
 def test_what_answers_clearly_is_read(text, choices, expected):
     assert read(text, choices) == expected
 
@@ -163,37 +121,11 @@ def test_eight_options():
 def test_random_texts_never_raise_and_name_what_is_read():
     """Pieces of answers in random order; with the options' letters swapped, a letter means the other option."""
     draw = random.Random(7)
-    pieces = [
-        "A",
-        "B",
-        "(A)",
-        "(B)",
-        "a",
-        "Image 2",
-        "Image 3",
-        "image",
-        " ",
-        "\n",
-        ".",
-        ":",
-        "answer is",
-        "not",
-        "or",
-        "**",
-        "<",
-        ">",
-        "{",
-        "\\",
-        "\u200b",
-        "é",
-        "</think>",
-        "is",
-        "I",
-        "C",
-    ]
+    words = ("(A)", "(B)", "Image 2", "Image 3", "image", "answer is", "not", "or", "**", "</think>", "is")
+    pieces = [*"ABa \n.:<>{\\\u200béIC", *words]
     letters_swapped = ("(B) Image 2", "(A) Image 3")
     read_any = 0
-    for _ in range(20_000):
+    for _ in range(8_000):
         text = draw.choice(("", " ")).join(draw.choices(pieces, k=draw.randint(0, 7)))
         found = read(text, SIMILAR)
         swapped = read(text, letters_swapped)
@@ -205,4 +137,4 @@ def test_random_texts_never_raise_and_name_what_is_read():
         assert letter in thought or label in " ".join(thought.replace("\u200b", "").split()), text
         if "image" not in thought:
             assert swapped == 1 - found, text
-    assert read_any > 1_000
+    assert read_any > 400
