@@ -19,9 +19,9 @@ from compute.models.judges.endpoint import Limits, load
 from compute.types import Model, NotHere
 from tests.compute.models.chat_server import ChatServer, said
 from tests.compute.models.judges.asked import CPU, ROW, judge, question
-from tests.compute.models.judges.test_endpoint import KEY
 from tests.compute.small_bench import CATALOG, World
 
+KEY = "sk-not-to-be-told-0123456789"
 ONCE = Limits(attempts=1, concurrency=1, timeout=30.0)
 LARGE = 8 << 20
 

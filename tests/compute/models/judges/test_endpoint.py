@@ -1,4 +1,4 @@
-"""The endpoint's judge against a real server on loopback: what is sent, every fault, and no key anywhere.
+"""The endpoint's judge against a real server on loopback: what is sent, and every fault.
 
 What the stand-in answers is checked against the items' own pixels; what it was asked, against its own counts.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import io
 import itertools
-import traceback
 from dataclasses import replace
 
 import numpy as np
@@ -21,11 +20,10 @@ from compute.models.judges.endpoint import Endpoint, load
 from compute.models.judges.images import data_url, grouped
 from compute.procedures.shared import parsing, prompts
 from compute.tasks.data import Choices, OddOneOut
-from compute.types import BadInput, LikenessError, NoService, NotHere
+from compute.types import BadInput, NoService, NotHere
 from tests.compute.models.chat_server import running, said
 from tests.compute.models.judges.asked import BRIGHT, CPU, QUICK, ROW, coloured, drawn, judge, pair, question
 
-KEY = "sk-not-to-be-told-0123456789"
 ALONE = replace(QUICK, concurrency=1)
 SECOND = "(B) Image 2"  # the right answer to each question
 RED, REDDISH, BLUE, GREY = (coloured(*colour) for colour in ((200, 0, 0), (180, 30, 0), (0, 0, 200), (128, 128, 128)))
@@ -200,22 +198,6 @@ def test_a_server_that_went_away_is_waited_for_and_then_ends_the_run():
         asked.reply([question(2)])
 
 
-def test_the_key_is_sent_and_told_nowhere(server, tmp_path, monkeypatch, caplog):
-    monkeypatch.setenv("LIKENESS_ENDPOINT_KEY", KEY)
-    server.key = KEY
-    caplog.set_level("DEBUG")
-    asked = load(ROW, CPU, None)
-    assert asked.reply([question(1)])[0].text == SECOND
-    assert server.last["authorization"] == f"Bearer {KEY}"
-    server.key = "another"  # the server's 401 repeats the header it got
-    with pytest.raises(LikenessError) as raised:
-        asked.reply([question(3)])
-    kept = [file.read_text() for file in tmp_path.rglob("*") if file.is_file()]
-    trace = "".join(traceback.format_exception(raised.value))
-    assert "LIKENESS_ENDPOINT_KEY is not accepted" in trace
-    assert not any(KEY in text for text in (*kept, caplog.text, repr(asked), repr(asked.settings), trace))
-
-
 @pytest.mark.parametrize(("form", "sent"), [("PNG", "png"), ("JPEG", "jpeg"), ("BMP", "png")])
 def test_images_are_sent_as_they_are_or_as_png(form, sent):
     data = coloured(10, 20, 30, form=form)
@@ -260,12 +242,9 @@ def test_a_setting_that_is_none_is_refused_and_no_secret_told(server, monkeypatc
     assert "secret" not in str(raised.value)
 
 
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [({"max_token": 3}, "max_token'"), ({"max_tokens": 0}, "max_tokens"), ({"max_tokens": "64"}, "max_tokens")],
-)
-def test_an_option_that_is_none_is_refused(server, options, problem):
-    with pytest.raises(BadInput, match=problem):
+@pytest.mark.parametrize("options", [{"max_token": 3}, {"max_tokens": 0}, {"max_tokens": "64"}], ids=str)
+def test_an_option_that_is_none_is_refused(server, options):
+    with pytest.raises(BadInput, match=next(iter(options))):
         load(replace(ROW, options=options), CPU, None)
 
 

@@ -6,19 +6,15 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from compute.content.messages import Question, Reply
 from compute.models.judges.endpoint import Endpoint, load
-from compute.procedures import judging
-from compute.procedures.evidence import Evidence
 from compute.procedures.shared import conditions
-from compute.tasks.data import RatedPairs
-from compute.types import BadItem, Model, Undefined
+from compute.types import BadItem
 from tests.compute.content.pictures import picture
 from tests.compute.models.chat_server import said
 from tests.compute.models.judges.asked import CPU, QUICK, ROW, drawn, judge, pair, rated
@@ -32,24 +28,6 @@ FAULTS: dict[str, Any] = {  # instead of an answer to every request
     "blocked": {"status": 400, "error": {"message": "the prompt was filtered", "code": "content_filter"}},
     "length": {"body": said("The first image shows a small red house beside", "length")},
 }
-
-
-@dataclass(kw_only=True)
-class Subject:
-    """The judge as a procedure asks it."""
-
-    judge: Endpoint
-    row: Model = replace(ROW, abilities=("choose",))
-
-    def can(self, ability: str) -> bool:
-        return ability in self.row.abilities
-
-    def choose(self, questions: Sequence[Question]) -> list[Reply]:
-        return self.judge.reply(questions)
-
-
-def ran(judge: Endpoint, data: RatedPairs) -> Evidence:
-    return judging.run(Subject(judge=judge), data, {})
 
 
 def only(judge: Endpoint, question: Question = PAIR) -> Reply:
@@ -125,9 +103,6 @@ def test_an_image_that_cannot_be_read_is_named_and_the_rest_is_stored(server):
     assert only(judge(server)).text.startswith("Score: ") and server.requests() == 1
 
 
-# ---- as a run asks them
-
-
 def wordy(request: dict[str, Any]) -> dict[str, Any]:
     """A score with a reason of 60 words, a token each, cut where the request says."""
     words = ["Score: 7\nReason:", *["and"] * 60]
@@ -137,37 +112,12 @@ def wordy(request: dict[str, Any]) -> dict[str, Any]:
 
 def test_there_is_room_for_a_reason_unless_the_row_says_otherwise(server):
     """What a row sets holds for every answer."""
-    server.faults, data = itertools.repeat(wordy), rated(3)
-    whole = ran(judge(server), data)
-    assert server.last["max_tokens"] == whole.settings["answer_tokens"] == 256
-    assert all(reply.endswith(" and") for detail in whole.items["detail"] for reply in detail["replies"])
-    for limit, end in ((16, "length"), (500, "stop")):
-        asked = judge(server, max_tokens=limit)
-        assert (asked.settings["max_tokens"], asked.settings["max_tokens_holds"]) == (limit, "of every answer")
-        cut = ran(asked, data)
-        assert server.last["max_tokens"] == limit and cut.items["forward"].tolist() == whole.items["forward"].tolist()
-        assert {reply.finish for reply in asked.reply(conditions.questions(data))} == {end}
-
-
-def test_a_pair_that_could_not_be_asked_is_left_out_whole(server):
-    """Every fourth message never gets through: 3 of 12 questions, in whichever orders. The others' scores stand."""
-    asked, data = judge(server, limits=ALONE), rated(6)
-    server.lost = 4
-    made = ran(asked, data)
-    assert (made.settings["asked"], made.settings["errors"], made.settings["invalid"]) == (12, 3, 0)
-    assert 2 <= made.unasked <= 3 and len(made.items) == 6 - made.unasked
-    assert made.items[["forward", "reverse"]].notna().all(axis=None)
-    assert made.settings["input_tokens"] == 900 and "in_part" not in made.settings
-
-    server.control()
-    again = ran(asked, data)
-    assert server.requests() == 3  # those alone
-    assert (again.unasked, again.settings["errors"], len(again.items)) == (0, 0, 6)
-    both = again.items.set_index("item").loc[made.items["item"]]
-    assert both["forward"].tolist() == made.items["forward"].tolist()
-
-
-def test_a_judge_that_gets_no_pair_whole_is_undefined(server):
-    server.lost = 2
-    with pytest.raises(Undefined, match="no pair"):
-        ran(judge(server, limits=ALONE), rated(1))
+    server.faults, questions = itertools.repeat(wordy), conditions.questions(rated(3))
+    for options, limit, end in (
+        ({}, 256, "stop"),
+        ({"max_tokens": 16}, 16, "length"),
+        ({"max_tokens": 500}, 500, "stop"),
+    ):
+        asked = judge(server, **options)
+        assert {reply.finish for reply in asked.reply(questions)} == {end} and server.last["max_tokens"] == limit
+        assert not options or asked.settings["max_tokens"] == limit
