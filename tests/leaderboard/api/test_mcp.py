@@ -102,24 +102,3 @@ async def _answer(tried: mcp.Tools) -> tuple[int, Any]:
 
     await tried({"type": "http", "method": "GET", "path": "/", "headers": [], "client": None}, send, send)
     return sent[0]["status"], json.loads(sent[1]["body"])
-
-
-@pytest.mark.parametrize(
-    ("space", "client", "headers", "named"),
-    [
-        (False, ("8.8.8.8", 1), [], b"8.8.8.8"),
-        (False, ("8.8.8.8", 1), [b"9.9.9.9", b"127.0.0.1"], b"8.8.8.8"),
-        (False, None, [b"9.9.9.9"], None),
-        (True, ("10.0.0.5", 1), [b"9.9.9.9, 8.8.8.8, 10.1.2.3"], b"8.8.8.8"),
-        (True, ("10.0.0.5", 1), [], b"10.0.0.5"),
-    ],
-)
-def test_a_request_is_handed_on_as_its_visitor_s(monkeypatch, space, client, headers, named):
-    monkeypatch.setenv("SYSTEM", "spaces" if space else "")
-    scope = {
-        "type": "http",
-        "client": client,
-        "headers": [(b"host", b"a"), *((b"x-forwarded-for", one) for one in headers), (b"accept", b"b")],
-    }
-    found = mcp._with_address(scope)["headers"]
-    assert found == [(b"host", b"a"), (b"accept", b"b"), *([(b"x-forwarded-for", named)] if named else [])]

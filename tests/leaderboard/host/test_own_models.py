@@ -102,13 +102,10 @@ def unknown_family(folder: Path) -> str:
     ("name", "said"),
     [
         (lambda folder: f"{folder}-gone", "folder"),
-        (lambda folder: (folder / "config.json").unlink() or str(folder), "Name the folder that the model was saved"),
-        (lambda folder: (folder / "model.safetensors").unlink() or str(folder), "has no model.safetensors"),
         (lambda folder: shutil.rmtree(folder) or "own/mine", "own/mine: there is no folder"),
         (changed, "The files of own/mine have changed since it was recorded: name the folder"),
         (lambda folder: "own/mime", "Did you mean 'own/mine'"),
         (lambda folder: "model.py:make", "is code, which is not run"),
-        (lambda folder: "hub:nothing", "hub id"),
         (held, "own/held is not a checkpoint: name a folder"),
         (unknown_family, "options of likeness run: run the model with them, and name the key"),
     ],

@@ -227,12 +227,13 @@ def test_an_address_that_leads_nowhere(app):
 
 
 @pytest.mark.usefixtures("quiet")
-@pytest.mark.parametrize("junk", [None, "x" * 2000, [{"a": [None]}], -1], ids=["none", "long", "objects", "minus"])
+@pytest.mark.parametrize("junk", [[None], [[{"a": [None]}], "x" * 2000, -1]], ids=["none", "others"])
 def test_every_event_of_every_page_with_values_of_other_kinds(app, junk):
+    """Of several kinds each event gets one, the next event the next."""
     with httpx.Client(base_url=f"{app.url}gradio_api/", timeout=60) as client:
         for index, fn in app.blocks.fns.items():
-            session = f"s{index}"
-            sent = {"data": [junk] * len(fn.inputs), "fn_index": index, "session_hash": session, "event_data": junk}
+            session, kind = f"s{index}", junk[index % len(junk)]
+            sent = {"data": [kind] * len(fn.inputs), "fn_index": index, "session_hash": session, "event_data": kind}
             address = {"x-forwarded-for": f"203.0.113.{index % 250}"}
             answer = client.post("queue/join" if fn.queue else "run/predict", json=sent, headers=address)
             assert answer.status_code in (200, 400, 422, 429, 500), (fn.name, answer.text)

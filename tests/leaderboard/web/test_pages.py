@@ -26,11 +26,11 @@ from starlette.testclient import TestClient
 
 from leaderboard.html.error_page import error_page
 from leaderboard.pages import MOVED
-from leaderboard.web.access import HUB, access
+from leaderboard.web.access import HUB
 from leaderboard.web.gradio_app import QueueLimits
-from leaderboard.web.limits import ClientLimits
 from leaderboard.web.pages import CSP, FIXED, Answers, Pages, policy, script_hashes
 from leaderboard.web.responses import refusal
+from tests.golden.site import Site
 
 JOIN = "/gradio_api/queue/join"
 AGENT = {"user-agent": "gradio_client/2.7.2; python/3.11"}
@@ -43,27 +43,33 @@ def answers(app: Any, **options: Any) -> Answers:
 FETCHED = ("/data/nothing", "/export/nothing", "/gradio_api/nothing", "/static/x/nothing.js", "/assets/nothing.js")
 
 
+def test_an_address_without_a_page_is_a_page_with_a_way_on(app):
+    leads_to = set()
+    for path, root in (("nosuchpage", "./"), ("nosuchpage/", "../"), ("boards", "./"), ("model/openai/clip", "../../")):
+        address = f"{app.url}{path}"
+        answer = httpx.get(f"{address}?__theme=dark", timeout=60)
+        assert answer.status_code == httpx.head(address).status_code == 404
+        assert answer.headers["content-type"] == "text/html; charset=utf-8"
+        assert answer.headers["cache-control"] == "no-store"
+        assert ('Did you mean <a href="./board">' in answer.text) == (path == "boards")
+        links = re.findall(r'href="([^"]*)"', answer.text)
+        assert all(link.startswith(root) for link in links)
+        leads_to |= {urljoin(address, link) for link in links}
+    assert {httpx.get(address, timeout=60).status_code for address in leads_to} == {200}
+
+
 @pytest.mark.parametrize(
-    ("path", "root", "near"),
+    ("key", "query", "meant"),
     [
-        ("nosuchpage", "./", ""),
-        ("nosuchpage/", "../", ""),
-        ("leaderboard", "./", "board"),
-        ("model/openai/clip", "../../", ""),
+        ("model", "model=openai/clip-vit-base-patch23", "openai/clip-vit-base-patch32"),
+        ("task", "task=mieb/stl11", "mieb/stl10"),
+        ("correlations", "suites=mieb-light", "mieb-lite"),
+        ("judges", "judge=gpt-4o-2024-11-2", "gpt-4o-2024-11-20"),
+        ("generators", "metric=fidd", "fid"),
     ],
 )
-def test_an_address_without_a_page_is_a_page_with_a_way_on(app, path, root, near):
-    answer = httpx.get(f"{app.url}{path}?__theme=dark", timeout=60)
-    assert answer.status_code == 404 and answer.headers["content-type"] == "text/html; charset=utf-8"
-    assert answer.headers["cache-control"] == "no-store"
-    text = answer.text
-    assert text.startswith("<!doctype html>") and f"There is no page “{path.strip('/')}” here." in text
-    assert (f'Did you mean <a href="{root}{near}">' in text) is bool(near)
-    for link in re.findall(r'href="([^"]*)"', text):
-        assert link.startswith(root)
-        reached = httpx.get(urljoin(f"{app.url}{path}", link), timeout=60)
-        assert reached.status_code == 200, link
-    assert httpx.head(f"{app.url}{path}").status_code == 404
+def test_a_page_of_what_does_not_exist_names_what_was_meant(app, key, query, meant):
+    assert f"Did you mean '{meant}'" in html.unescape(str(Site(app.url).page(key, query)))
 
 
 @pytest.mark.parametrize("path", FETCHED)
@@ -118,18 +124,6 @@ def test_a_refused_link_is_a_page_in_a_browser_and_json_in_a_program(app, path, 
     assert httpx.head(f"{app.url}{path}", headers=BROWSER).content == b""
 
 
-def test_a_refused_host_is_a_page_in_a_browser():
-    limited = ClientLimits(Starlette(), access=access(listens_on="127.0.0.1"))
-    page = answers(limited, page=lambda path, status, sentence: f"<p>{status}: {sentence}</p>")
-    client = TestClient(page, base_url="http://evil.example")
-    answer = client.get("/", headers=BROWSER)
-    assert (answer.status_code, answer.headers["content-type"]) == (403, "text/html; charset=utf-8")
-    assert "403: This server does not answer under the name" in answer.text
-    assert answer.headers["x-content-type-options"] == "nosniff"
-    for program in (client.get("/"), client.post("/", headers=BROWSER)):
-        assert "LIKENESS_HOSTS" in program.json()["error"]
-
-
 def test_a_failure_is_a_page_and_keeps_when_to_try_again():
     def answer(request: Request) -> Response:
         kind = request.path_params["kind"]
@@ -141,10 +135,9 @@ def test_a_failure_is_a_page_and_keeps_when_to_try_again():
     client = TestClient(answers(Starlette(routes=[Route("/data/{kind}", answer)]), page=page))
     many = client.get("/data/many", headers=BROWSER)
     assert many.headers["retry-after"] == "7" and "<p>Too many.</p>" in many.text
-    assert many.text.count("<h1>Too many requests</h1>") == 1
     assert "<b>" not in client.get("/data/long", headers=BROWSER).text
     unexplained = client.get("/data/text", headers=BROWSER)
-    assert unexplained.status_code == 500 and "could not answer this" in unexplained.text
+    assert unexplained.status_code == 500 and unexplained.text.startswith("<!doctype html>")
     assert client.get("/data/text").text == "no JSON"
 
 
