@@ -42,7 +42,6 @@ def test_a_run_says_how_it_was_made(world, execute):
     run, settings = outcome.stored.run, outcome.stored.run.settings
     assert (run.seed, run.status, run.error) == (3, "complete", "")
     assert settings["adapter"] == {"pixel": "first"} and settings["coverage"] == 1 and settings["items"] == 12
-    assert set(settings["timings"]) == {"items", "encode", "procedure"}
     assert [(one["encoded"], one["stored"]) for one in settings["encodings"]] == [(world.encoded, 0)]
     assert run.fingerprint == outcome.job.fingerprint == outcome.stored.folder.name
     assert run_folders.read(outcome.stored.folder) == outcome.stored

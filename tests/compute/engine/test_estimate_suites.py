@@ -9,7 +9,6 @@ import pytest
 from typer.testing import CliRunner
 
 from compute.__main__ import app
-from compute.catalog import shipped
 from compute.types import BadInput
 from tests.compute.commands import assert_refused
 
@@ -42,14 +41,6 @@ def test_items_that_tasks_share_are_counted_once_and_those_of_training_besides(n
     output = estimated(nothing, "mieb", "--tasks", "mieb/cifar100clustering", "--estimate", "0.5")
     assert f"{items('clustering'):,} x 512 x 4 bytes" in output
     assert f"({items('clustering') / 0.5 / 3600:.1f} device hours)" in output
-
-
-def test_suites_that_share_tasks_count_them_once(nothing):
-    lite, both = (
-        re.findall(r"(\d+) runs\n", estimated(nothing, suite))[0] for suite in ("mieb-lite", "mieb-lite,mieb-en")
-    )
-    of = [task for task in shipped().tasks if {"mieb-lite", "mieb-en"} & set(task.suites)]
-    assert int(lite) == sum("mieb-lite" in task.suites for task in of) and int(both) == len(of)
 
 
 def test_several_suites_are_for_an_estimate_only(nothing):

