@@ -12,6 +12,7 @@ import pytest
 
 from leaderboard.pages import VIEWS
 from tests.browser.conftest import query, settle, violations, wait_query
+from tests.leaderboard.web.test_pages import FAILED, NONSENSE
 
 MESSAGE = ".pg-message:visible"
 CORRELATIONS, MAP = "#correlations-figure [data-listens=pair]", "#map-figure [data-listens=selection]"
@@ -82,14 +83,6 @@ def test_the_menu_on_a_phone(visit):
     page.wait_for_url("**/choose?__theme=light")
 
 
-def test_without_storage_every_control_works(visit):
-    """A visitor may forbid a site to store anything: a look at the storage is an error then."""
-    forbid = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('', 'SecurityError'); } })"
-    page = settle(visit("claims", ready=CLAIMS, before=forbid), CLAIMS)
-    page.get_by_role("button", name="Dark theme").click()
-    assert page.evaluate("document.body.classList.contains('dark')")
-
-
 def test_the_search_by_keyboard(visit):
     page = visit("claims", ready=".site-bar-search[data-ready]", expected="Failed to load|ERR_FAILED")
     field = page.get_by_label("Search claims")
@@ -120,10 +113,6 @@ def test_the_search_by_keyboard(visit):
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowUp")
     assert active() == titles[-1], "the list goes round"
-    assert "SigLIP" in " ".join(search("siglpi")), "one letter off"
-    assert "Did you mean" in page.locator(".se-status").inner_text()
-    font = "getComputedStyle(document.querySelector('{}')).fontFamily.split(',')[0]"
-    assert page.evaluate(font.format(".se-title")) == page.evaluate(font.format(".site-bar")) == "Inter"
     assert search("lacks in symmetry and smoothness") and search("<b>" + "x" * 150) == []
     assert len(page.locator(".se-input").input_value()) == 100
     search("SigLIP SO400M/14 384 px")
@@ -147,8 +136,12 @@ def test_the_search_by_keyboard(visit):
 # ---- lists
 
 
-def test_a_list_filters_sorts_and_opens_a_model_by_keyboard(visit):
-    page = visit("models?suite=unisim-core&sort=rank", ready=CATALOGUE)
+def test_a_list_filters_sorts_and_opens_a_model_by_keyboard_without_storage(visit):
+    """A visitor may forbid a site to store anything: a look at the storage is an error then."""
+    forbid = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('', 'SecurityError'); } })"
+    page = settle(visit("models?suite=unisim-core&sort=rank", before=forbid), CATALOGUE)
+    page.get_by_role("button", name="Dark theme").click()
+    assert page.evaluate("document.body.classList.contains('dark')")
     whole = page.locator(CATALOGUE).get_attribute("data-rows")
     ranks = [text.split()[0] for text in page.locator(".lk-body a[href^='board?']").all_inner_texts()]
     ranks = [int(rank) for rank in ranks if rank.isdecimal()]
@@ -159,15 +152,12 @@ def test_a_list_filters_sorts_and_opens_a_model_by_keyboard(visit):
     page.get_by_label("Filter models by name").fill("siglip")
     wait_query(page, "q", "siglip")
     wait_query(page, "license", "permissive")
-    rows = page.locator(CATALOGUE).get_attribute("data-rows")
-    assert 0 < int(rows) < int(whole)
-    again = visit(page.url.rpartition("/")[2].replace("__theme=light&", ""), ready=CATALOGUE)
-    assert again.locator(CATALOGUE).get_attribute("data-rows") == rows
-    again.get_by_role("button", name="Show all").click()
-    wait_query(again, "license", None)
-    again.get_by_label("Filter models by name").fill("siglpi")
-    again.locator(".lk-empty button", has_text="SigLIP").click()
-    assert "SigLIP" in again.locator(".lk-catalogue-name").first.inner_text()
+    assert 0 < int(page.locator(CATALOGUE).get_attribute("data-rows")) < int(whole)
+    page.get_by_role("button", name="Show all").click()
+    wait_query(page, "license", None)
+    page.get_by_label("Filter models by name").fill("siglpi")
+    page.locator(".lk-empty button", has_text="SigLIP").click()
+    assert "SigLIP" in page.locator(".lk-catalogue-name").first.inner_text()
     page.locator(".lk-body [aria-rowindex='2'] [role=gridcell]").first.focus()
     page.keyboard.press("Enter")
     page.locator("h2.pg-name").wait_for()
@@ -369,20 +359,10 @@ def test_a_mark_of_the_map_of_images_shows_its_image(visit):
 # ---- what does not exist, fails, or would do harm
 
 
-@pytest.mark.parametrize(
-    ("address", "words"),
-    [
-        ("model?model=openai/clip-vit-base-patch23", "Did you mean"),
-        ("task?task=mieb/stl11", "Did you mean 'mieb/stl10'?"),
-        ("correlations?suites=mieb-light", "Did you mean 'mieb-lite'?"),
-        ("judges?judge=gpt-4o-2024-11-2", "Did you mean 'gpt-4o-2024-11-20'?"),
-        ("generators?metric=fidd", "Did you mean 'fid'?"),
-    ],
-    ids=lambda value: value.partition("?")[0] if "=" in value else "",
-)
-def test_in_place_of_what_does_not_exist_stands_a_list(visit, address, words):
+@pytest.mark.parametrize("address", ["task?task=mieb/stl11", "correlations?suites=mieb-light"])
+def test_in_place_of_what_does_not_exist_stands_a_list(visit, address):
     page = settle(visit(address), MESSAGE.replace(":visible", ""))
-    assert words in page.locator(MESSAGE).first.inner_text()
+    assert "Did you mean" in page.locator(MESSAGE).first.inner_text()
     tops = [page.locator(one).first.bounding_box()["y"] for one in ("h1", MESSAGE, ".pg-index")]
     assert tops == sorted(tops), "the message stands above the list"
     assert page.locator("h2.pg-name, .js-plotly-plot:visible").count() == 0, "another thing is shown"
@@ -391,20 +371,28 @@ def test_in_place_of_what_does_not_exist_stands_a_list(visit, address, words):
     assert page.locator(MESSAGE).count() == 0
 
 
-def test_nonsense_in_the_address_shows_every_page_all_the_same(visit):
-    nonsense = (
-        "suite=nowhere&model=no/body&task=x/y&method=guess&metric=%3Cscript%3Ewindow.harmed=1%3C/script%3E&paper=none"
-        "&set=%22%3E%3Cimg%20src=x%20onerror=window.harmed=1%3E&q=%00&sort=-&n=1e999&page=-7&claim=nothing&pair=a,b"
-    )
-    page = visit("about", expected="400")
+INJECTED = """() => {
+  window.violations = 0;
+  addEventListener('securitypolicyviolation', () => { window.violations += 1; });
+  const node = document.body.appendChild(document.createElement('div'));
+  node.innerHTML = '<img src="data:," onerror="window.harmed = 1"><a href="javascript:window.harmed = 1">x</a>';
+  node.querySelector('a').click();
+  node.appendChild(document.createElement('script')).textContent = 'window.harmed = 1';
+  node.appendChild(document.createElement('script')).src = 'data:text/javascript,window.harmed = 1';
+}"""
+
+
+def test_nonsense_in_the_address_stops_no_script_of_a_page_and_markup_runs_none(visit):
+    """The pages whose scripts read the address; all are asked for in tests/leaderboard/web/test_pages.py."""
+    page = visit("about", expected="400|Content Security Policy")
+    page.evaluate(INJECTED)
+    page.wait_for_function("window.violations >= 4")
+    assert page.evaluate("window.harmed") is None
     root = page.url.partition("about")[0]
-    for view in VIEWS:
-        page.goto(f"{root}{view.key}?{nonsense}", wait_until="commit")
+    for key in ("board", "claims", "models", "map", "task", "try", "sql"):
+        page.goto(f"{root}{key}?{NONSENSE}", wait_until="commit")
         settle(page)
-        text = page.locator("body").inner_text()
-        assert not re.search(r"Traceback|Exception|\bError:|undefined|\bNaN\b|\[object|Something failed", text), (
-            view.key
-        )
+        assert not re.search(FAILED, page.locator("body").inner_text()), key
         assert page.evaluate("window.harmed") is None and page.locator("img[src=x]").count() == 0
 
 
@@ -432,18 +420,3 @@ def test_a_page_whose_event_fails_keeps_what_it_has_and_can_be_tried_again(visit
     page.get_by_label("Scores").first.click()
     page.get_by_role("option", name="Computed").click()
     page.locator("#correlations-figure .main-svg").first.wait_for()
-
-
-def test_scripts_in_markup_do_not_run(visit):
-    page = visit("about", expected="Content Security Policy")
-    page.evaluate("""() => {
-      window.violations = 0;
-      addEventListener('securitypolicyviolation', () => { window.violations += 1; });
-      const node = document.body.appendChild(document.createElement('div'));
-      node.innerHTML = '<img src="data:," onerror="window.harmed = 1"><a href="javascript:window.harmed = 1">x</a>';
-      node.querySelector('a').click();
-      node.appendChild(document.createElement('script')).textContent = 'window.harmed = 1';
-      node.appendChild(document.createElement('script')).src = 'data:text/javascript,window.harmed = 1';
-    }""")
-    page.wait_for_function("window.violations >= 4")
-    assert page.evaluate("window.harmed") is None

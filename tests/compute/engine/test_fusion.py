@@ -12,7 +12,6 @@ import pytest
 from compute.catalog import shipped
 from compute.content import items
 from compute.engine import plan, run
-from compute.engine.plan import Plan
 from compute.procedures import retrieval
 from compute.tasks.data import Mixed, Retrieval
 from compute.types import Model
@@ -77,15 +76,9 @@ def world(tmp_path):
     return made
 
 
-def planned(world: JointWorld, *options: str, skip_bad: bool = False) -> tuple[Plan, Any]:
-    bench = replace(world.bench(options=options, skip_bad=skip_bad), procedures={"retrieval": retrieval.PROCEDURE})
-    made = plan.make(CATALOGUE, suite="small", models=(ROW.key,), bench=bench)
-    return replace(made, jobs=tuple(job for job in made.jobs if job.model.key == ROW.key)), bench
-
-
 def executed(world: JointWorld, *options: str, skip_bad: bool = False) -> run.Outcome:
-    made, bench = planned(world, *options, skip_bad=skip_bad)
-    (outcome,) = run.execute(made, bench=bench)
+    bench = replace(world.bench(options=options, skip_bad=skip_bad), procedures={"retrieval": retrieval.PROCEDURE})
+    [outcome] = run.execute(plan.make(CATALOGUE, suite="small", models=(ROW.key,), bench=bench), bench=bench)
     assert outcome.stored is not None, outcome.reason
     return outcome
 

@@ -85,11 +85,8 @@ def test_a_refused_key_stops_the_whole_run_at_the_first_question(server, ask):
     outcomes, lines, summary = ask("unisim/near", "unisim/odd")
     assert server.requests() == 1
     assert [one.state for one in outcomes] == ["failed"] + ["stopped"] * 5
-    assert sum("LIKENESS_ENDPOINT_KEY" in line for line in (*lines, *summary)) == 1
-    assert lines == ["small/judge, unisim/near: failed; the whole run stops here"]
-    [told] = [line for line in summary if line.startswith("Failed")]
-    assert "status 401: LIKENESS_ENDPOINT_KEY is not set" in told
-    assert summary[-1] == "5 runs left: the same command makes them"
+    [told] = [line for line in (*lines, *summary) if "LIKENESS_ENDPOINT_KEY" in line]
+    assert "status 401" in told and summary[-1].startswith("5 runs left")
 
 
 def test_a_key_is_in_no_run_folder_line_or_error(
@@ -123,12 +120,8 @@ def test_a_judge_that_cannot_be_read_is_quoted(server, ask):
     )
     outcomes, _, summary = ask("unisim/near")
     assert [one.state for one in outcomes] == ["failed", "made", "made"], "the others go on"
-    reason = outcomes[0].reason
-    assert "none of small/judge's 12 replies names one of the options" in reason
-    assert "those of the first question are (A) Image 2, (B) Image 3. It said" in reason
-    assert "Answer with the letter of one option" in reason
-    for quoted in ("'Both look alike.'", "'I cannot tell.'", f"'{('x ' * 99)[:79]}…'"):
-        assert quoted in reason
+    for words in ("12 replies", "(A) Image 2, (B) Image 3", "'Both look alike.'", "'I cannot tell.'", "x x…'"):
+        assert words in outcomes[0].reason
     assert any(line.startswith("Failed: small/judge on unisim/near: none of") for line in summary)
 
 
@@ -146,6 +139,5 @@ def test_a_score_rests_on_what_was_answered_with_coverage_and_a_lower_bound(serv
     [whole] = outcomes[2].stored.scores
     assert (whole.n, whole.coverage, whole.lower_bound) == (12, 1.0, None)
     assert f"7 of 12 items answered, at least {right / 12:.4f}" in lines[0]
-    row = [cell.strip() for cell in next(line for line in summary if line.startswith("| unisim/near")).split("|")]
-    assert row[3] == "7-12" and row[5].endswith(f"(58.3% of items, at least {100 * right / 12:.1f})")
-    assert any(line.startswith("At least: ") for line in summary)
+    [row] = [line for line in summary if line.startswith("| unisim/near")]
+    assert "| 7-12 " in row and f"(58.3% of items, at least {100 * right / 12:.1f})" in row

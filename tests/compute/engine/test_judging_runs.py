@@ -74,14 +74,14 @@ def items(outcome: Outcome) -> pd.DataFrame:
     return pd.read_parquet(outcome.stored.folder / run_folders.ITEMS)
 
 
-def score(outcome: Outcome, metric: str, subset: str = "default") -> float:
-    return next(each.value for each in outcome.stored.scores if (each.metric, each.subset) == (metric, subset))
+def score(outcome: Outcome, metric: str) -> float:
+    return next(each.value for each in outcome.stored.scores if (each.metric, each.subset) == (metric, "default"))
 
 
 def test_a_judge_is_asked_both_orders_and_nothing_twice(execute, world, server):
     [outcome] = execute(JUDGE)
     assert outcome.state == "made", outcome.reason
-    assert server.state()["counts"]["requests"] == ASKED and server.state()["most_of_one_message"] == 1
+    assert server.requests() == ASKED and server.state()["most_of_one_message"] == 1
     frame = items(outcome)
     assert len(frame) == 2 * PAIRS and frame[["forward", "reverse"]].notna().all(axis=None)
     assert score(outcome, "relax_sym") == 1.0  # the stand-in is symmetric
@@ -100,7 +100,7 @@ def test_a_judge_is_asked_both_orders_and_nothing_twice(execute, world, server):
     assert again.state == "made" and again.stored.run.fingerprint != outcome.stored.run.fingerprint
     assert {each.metric for each in again.stored.scores} == {"mmscore", "relax_sym"}
     assert score(again, "mmscore") == score(outcome, "mmscore")
-    assert server.state()["counts"]["requests"] == ASKED
+    assert server.requests() == ASKED
 
 
 def test_questions_that_never_got_through_are_no_answers_and_asked_again(execute, server):
@@ -119,7 +119,7 @@ def test_questions_that_never_got_through_are_no_answers_and_asked_again(execute
 
     server.control()
     [whole] = execute(JUDGE)
-    assert server.state()["counts"]["requests"] == 8
+    assert server.requests() == 8
     assert (whole.state, whole.stored.run.status, whole.stored.run.error) == ("made", "complete", "")
     assert whole.stored.coverage == 1 and len(items(whole)) == 2 * PAIRS
     assert execute(JUDGE)[0].state == "stored"
@@ -131,7 +131,7 @@ def test_how_answers_are_read_makes_another_run_of_a_judge_alone(execute, server
     assert (settings["variant"], settings["procedure"]["reading"]["reader"]) == ("reader=lenient", "lenient")
     assert settings["found"]["sensitive"]["added"] == 0
     assert usual.stored.run.fingerprint != lenient.stored.run.fingerprint
-    assert server.state()["counts"]["requests"] == ASKED
+    assert server.requests() == ASKED
     [first], [same] = execute("ssim"), execute("ssim", options=("reader=lenient",))
     assert same.state == "stored" and "reading" not in first.stored.run.settings["procedure"]
 
@@ -144,4 +144,4 @@ def test_a_dry_run_counts_the_questions_and_comparisons_of_both_orders(world, se
     assert counted["ssim"].comparisons == 2 * PAIRS * (1 + 5) and counted["ssim"].exact
     # 4 originals, 12 counterparts, and of each original and of each counterpart 5 applications
     assert counted["tiny"].encoded["image"] == 4 + 12 + 5 * (4 + 12)
-    assert server.state()["counts"].get("requests", 0) == 0
+    assert server.requests() == 0

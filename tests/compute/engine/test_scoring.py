@@ -77,11 +77,6 @@ def test_a_headline_without_a_value_is_no_score():
     assert [metric for metric, _, _ in kept] == ["accuracy"]
 
 
-def test_the_share_answered_is_that_with_a_value():
-    parts = {"a": frame(1, float("nan")), "b": frame(0, 1)}
-    assert scoring.answered(parts, "accuracy") == 0.75 and scoring.answered(parts, "nmi") == 1
-
-
 JUDGING = task("mmscore", "relax_sym", "smoothness", "controllability", subsets=judge.CONDITIONS)
 
 

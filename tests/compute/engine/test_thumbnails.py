@@ -41,7 +41,6 @@ def clusters(column: Column) -> dict[str, Clusters]:
 def test_the_longer_side_is_64_pixels_at_most(size, small):
     with Image.open(io.BytesIO(thumbnails.thumbnail(picture(size)))) as drawn:
         assert (drawn.format, drawn.size) == ("WEBP", small)
-        assert all(abs(a - b) < 12 for a, b in zip(drawn.convert("RGB").getpixel((5, 5)), (255, 0, 0), strict=True))
 
 
 def test_what_is_no_image_is_said():

@@ -1,7 +1,5 @@
 """What an evaluation says of its scores: the frame, means, ranks, items, and the file that can be imported."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 
@@ -64,9 +62,8 @@ def test_the_items_are_the_stored_evidence(scores):
 
 def test_it_is_a_table_as_text_a_line_in_short_and_escaped_in_a_notebook(scores):
     assert "| unisim/near" in str(scores) and "small: mean " in str(scores)
-    assert repr(scores).startswith("Evaluation(small/eye: 5 of 5 tasks; small: mean ")
-    page = scores._repr_html_()
-    assert page.count("<tr") == 6 and "unisim/near" in page and page.count("<line") > 2
+    assert "\n" not in repr(scores) and "5 of 5 tasks" in repr(scores)
+    assert scores._repr_html_().count("<tr") == 6
     figure = scores.plot()
     assert list(figure.layout.yaxis.ticktext) == [task.key for task in scores.plan.tasks] and len(figure.data) > 1
     task = replace(scores.plan.tasks[0], key="<script>")

@@ -43,15 +43,12 @@ def test_a_metric_is_that_of_the_evaluation(key, sides):
 
 
 @pytest.mark.parametrize("key", PAIRS)
-def test_gradients_are_those_of_finite_differences_and_lead_to_the_other_image(key):
+def test_gradients_are_those_of_finite_differences(key):
     """Of both batches; finite for identical images, and for opposite ones, whose MS-SSIM is 0."""
     metric = likeness.metric(key)
     first, noise = torch.rand(2, 2, 3, 24, 23, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     first, second = first.requires_grad_(), (0.8 * first.detach() + 0.2 * noise).requires_grad_()
     assert torch.autograd.gradcheck(metric, (first, second), fast_mode=True)
-    loss = -metric(first, second).mean()
-    (slope,) = torch.autograd.grad(loss, first)
-    assert -metric((first - 1e-3 * slope / slope.abs().max()).clamp(0, 1), second).mean() < loss
     for other in (first.detach(), 1 - first.detach()):
         (slope,) = torch.autograd.grad(metric(first, other).sum(), first)
         assert slope.isfinite().all()

@@ -170,8 +170,7 @@ def test_a_judge_is_asked_both_orders_at_once():
     assert len(model.asked) == 18
     assert found.items["forward"].tolist() == [9.0] * 9 and found.items["reverse"].tolist() == [4.0] * 9
     assert found.items["value"].tolist() == [5.0] * 9 and found.items["answer"].tolist() == ["9 | 4"] * 9
-    assert found.settings["asked"] == 18 and found.settings["input_tokens"] == 126
-    assert [found.settings[name] for name in ("invalid", "refused", "truncated", "errors")] == [0, 0, 0, 0]
+    assert (found.settings["asked"], found.settings["input_tokens"], found.settings["invalid"]) == (18, 126, 0)
     detail = found.items["detail"][1]
     assert detail["replies"] == ["Score: 9\nReason: x", "Score: 4\nReason: x"] and detail["type"] == "transformed"
     assert len(detail["images"]) == 2 and detail["condition"] == "sensitive"
@@ -194,10 +193,9 @@ def test_answers_without_a_score_are_counted_by_reason_and_never_scored():
     found = judging.run(Judge(lambda question: replace(next(following), item=question.item)), pairs, USUAL)
     assert found.items["forward"].notna().tolist() == [False] * 8 + [True]
     assert found.items["answer"].tolist() == ["no score | no score"] * 8 + ["3 | 3"]
-    settings = found.settings
-    assert settings["asked"] == 18 and settings["errors"] == 0
-    assert settings["refused"] == 4 and settings["truncated"] == 2 and settings["invalid"] == 10
-    assert settings["reasons"] == {"missing": 4, "not an integer": 2, "out of range": 2, "several": 2}
+    counted = {"asked": 18, "errors": 0, "refused": 4, "truncated": 2, "invalid": 10}
+    reasons = {"missing": 4, "not an integer": 2, "out of range": 2, "several": 2}
+    assert found.settings.items() >= {**counted, "reasons": reasons}.items()
     assert found.items["detail"][0]["problems"] == ["out of range", "out of range"]
     assert found.items["value"].isna().sum() == 8
 

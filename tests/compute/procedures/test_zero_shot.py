@@ -47,10 +47,9 @@ def test_the_nearest_prompt(monkeypatch):
     others = cosines.copy()
     others[np.arange(500), labels] = -np.inf
     np.testing.assert_allclose(found.items["value"], cosines[np.arange(500), labels] - others.max(axis=1), atol=1e-6)
-    order = np.argsort(-cosines, axis=1)[:, :3]
-    detail = found.items["detail"][7]
-    assert detail["hits"] == [f"class {at}" for at in order[7]]
-    np.testing.assert_allclose(detail["scores"], cosines[7, order[7]], atol=1e-6)
+    order, detail = np.argsort(-cosines[7])[:3], found.items["detail"][7]
+    assert detail["hits"] == [f"class {at}" for at in order]
+    np.testing.assert_allclose(detail["scores"], cosines[7, order], atol=1e-6)
     assert detail["images"] == [data.test.items.keys[7].decode()]
 
 

@@ -1,7 +1,5 @@
 """What other sites may use: the list of models, and a table in a frame."""
 
-from __future__ import annotations
-
 import re
 
 import httpx

@@ -1,7 +1,5 @@
 """What the command line of the app asks for."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

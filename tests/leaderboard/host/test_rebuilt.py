@@ -1,7 +1,5 @@
 """A rebuilt database is shown by a running app; a broken one is not."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest

@@ -1,7 +1,5 @@
 """A program starts anew once, in the same process and with the same arguments."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

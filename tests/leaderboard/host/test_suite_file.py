@@ -1,7 +1,5 @@
 """The app on a suite's own file: recorded before the build, refused without runs, and opened on its board."""
 
-from __future__ import annotations
-
 import pytest
 
 from compute.catalog.own import suite_records

@@ -1,7 +1,5 @@
 """Which names the app answers under, from where it listens and what its operator names."""
 
-from __future__ import annotations
-
 import pytest
 
 from compute.types import BadInput

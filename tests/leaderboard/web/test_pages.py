@@ -25,7 +25,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from leaderboard.html.error_page import error_page
-from leaderboard.pages import MOVED
+from leaderboard.pages import MOVED, VIEWS
 from leaderboard.web.access import HUB
 from leaderboard.web.gradio_app import QueueLimits
 from leaderboard.web.pages import CSP, FIXED, Answers, Pages, policy, script_hashes
@@ -70,6 +70,21 @@ def test_an_address_without_a_page_is_a_page_with_a_way_on(app):
 )
 def test_a_page_of_what_does_not_exist_names_what_was_meant(app, key, query, meant):
     assert f"Did you mean '{meant}'" in html.unescape(str(Site(app.url).page(key, query)))
+
+
+NONSENSE = (
+    "suite=nowhere&model=no/body&task=x/y&method=guess&metric=%3Cscript%3Ewindow.harmed=1%3C/script%3E&paper=none"
+    "&set=%22%3E%3Cimg%20src=x%20onerror=window.harmed=1%3E&q=%00&n=1e999&page=-7&claim=nothing&pair=a,b&point=%00"
+    "&models=nobody/nothing&select=%3Cscript%3Ewindow.harmed=1%3C/script%3E&w=IQA:1e9,Nope:2,IQA:nan&coverage=7"
+    "&sort=-%3Cimg%20src=x%20onerror=window.harmed=1%3E&columns=__proto__,constructor&released=9999-&kind=spoon"
+)
+FAILED = r"Traceback|Exception|\bError:|undefined|\bNaN\b|\[object|Something failed"
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.key)
+def test_nonsense_in_the_address_shows_every_page_all_the_same(app, view):
+    lines = [line for part in Site(app.url).page(view.key, NONSENSE) if isinstance(part, list) for line in part]
+    assert not [line for line in lines if line.startswith("<img src=x") or re.search(FAILED, line)]
 
 
 @pytest.mark.parametrize("path", FETCHED)

@@ -1,7 +1,5 @@
 """Parameters of an address: read without trust, written without defaults."""
 
-from __future__ import annotations
-
 import pytest
 
 from leaderboard.web.parameters import LONGEST, Choice, MultiChoice, Number, missing, parse, query

@@ -1,7 +1,5 @@
 """No folder of the host reaches a visitor; names, addresses and models' keys do."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

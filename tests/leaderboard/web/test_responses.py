@@ -1,16 +1,10 @@
-"""Answers in bytes: compressed for those who read it, not sent again to those who have it."""
-
-from __future__ import annotations
+"""The name under which an answer is saved."""
 
 import re
 
 import pytest
 
-from leaderboard.web.responses import (
-    LONGEST_SENTENCE,
-    disposition,
-    sentence_of,
-)
+from leaderboard.web.responses import disposition
 
 
 @pytest.mark.parametrize(
@@ -33,23 +27,3 @@ def test_a_name_from_a_key_stays_within_its_header(name, safe):
     assert re.fullmatch(r'attachment; filename="([^"]*)".*', header)[1] == safe
     assert header.isascii() and header.isprintable()
     assert ("filename*" in header) == (name == "ä.csv")
-
-
-@pytest.mark.parametrize(
-    ("body", "sentence"),
-    [
-        (b'{"error": "No"}', "No"),
-        (b'{"detail": "Full", "error": null}', "Full"),
-        (b'{"detail": "Full", "error": "No"}', "No"),
-        (b'{"error": ["No"]}', ""),
-        (b'["error"]', ""),
-        (b'"error"', ""),
-        (b"\xff", ""),
-        (b"[" * 100_000, ""),
-    ],
-    ids=range(8),
-)
-def test_the_sentence_of_a_refusal(body, sentence):
-    assert sentence_of(body, names=("error", "detail")) == sentence
-    assert sentence_of(body) == ("" if sentence == "Full" else sentence)
-    assert len(sentence_of(b'{"error": "' + b"x" * 5000 + b'"}')) == LONGEST_SENTENCE

@@ -1,7 +1,5 @@
 """Static files: which folders are served, under which address, and that the address follows their content."""
 
-from __future__ import annotations
-
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient

@@ -78,27 +78,12 @@ def test_retrieval_scores_are_those_of_mteb(folder, tmp_path, monkeypatch):
     """Of the checkpoint, and of the object that mteb itself evaluates; other tasks are skipped for one reason."""
     task = type(mteb.get_task("VidoreDocVQARetrieval"))()
     pages = noise(*((28 + 14 * (at % 3), 28 + 14 * (at % 4)) for at in range(12)))
-    number = datasets.Value("int64")
     tables = {
-        "queries": {
-            "query-id": ([*range(8)], number),
-            "query": ([f"{TEXTS[at % 4]} {at}" for at in range(8)], datasets.Value("string")),
-        },
-        "corpus": {"corpus-id": ([*range(12)], number), "image": (pages, datasets.Image())},
-        "qrels": {
-            "query-id": ([*range(8)], number),
-            "corpus-id": ([at * 7 % 12 for at in range(8)], number),
-            "score": ([1] * 8, number),
-        },
+        ("queries", "test"): {"query-id": [*range(8)], "query": [f"{TEXTS[at % 4]} {at}" for at in range(8)]},
+        ("corpus", "test"): {"corpus-id": [*range(12)], "image": pages},
+        ("qrels", "test"): hub_files.qrels([(at, at * 7 % 12, 1) for at in range(8)]),
     }
-    written = {
-        (key, "test"): datasets.Dataset.from_dict(
-            {name: cells for name, (cells, _) in columns.items()},
-            datasets.Features({name: kind for name, (_, kind) in columns.items()}),
-        )
-        for key, columns in tables.items()
-    }
-    place = hub_files.write(tmp_path / "data" / task.metadata.dataset["path"], written)
+    place = hub_files.write(tmp_path / "data" / task.metadata.dataset["path"], tables)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
     monkeypatch.setitem(task.metadata.dataset, "path", str(place))
     theirs = Theirs(folder)

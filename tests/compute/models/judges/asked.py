@@ -59,7 +59,7 @@ def pair(first: bytes, second: bytes, *, item: str = "") -> Question:
     return Question(item=item, parts=parts, schema=schema)
 
 
-def rated(count: int, *, second: str = "image", condition: str = "sensitive") -> RatedPairs:
+def rated(count: int, *, second: str = "image") -> RatedPairs:
     """Pairs of an image and itself under noise, or a text; their sizes and lengths differ."""
     sizes = [(30 + 5 * (row % 7), 30 + 4 * (row % 5)) for row in range(count)]
     others = {
@@ -74,6 +74,6 @@ def rated(count: int, *, second: str = "image", condition: str = "sensitive") ->
         types=np.full(count, "transformed"),
         sources=np.arange(count).astype(str),
         templates=np.arange(count) % 5,
-        condition=condition,
+        condition="sensitive",
         transformations=("position",) if second == "text" else ("rotate",),
     )

@@ -14,50 +14,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from compute.content import items
 from compute.models.judges.answer_log import Forgetful
 from compute.models.judges.endpoint import Endpoint, load
 from compute.models.judges.images import data_url, grouped
-from compute.procedures.shared import parsing, prompts
-from compute.tasks.data import Choices, OddOneOut
 from compute.types import BadInput, NoService, NotHere
 from tests.compute.models.chat_server import running, said
-from tests.compute.models.judges.asked import BRIGHT, CPU, QUICK, ROW, coloured, drawn, judge, pair, question
+from tests.compute.models.judges.asked import BRIGHT, CPU, QUICK, ROW, coloured, judge, pair, question
 
 ALONE = replace(QUICK, concurrency=1)
 SECOND = "(B) Image 2"  # the right answer to each question
-RED, REDDISH, BLUE, GREY = (coloured(*colour) for colour in ((200, 0, 0), (180, 30, 0), (0, 0, 200), (128, 128, 128)))
-SHARP = drawn(0, noise=60.0)
-
-
-def column(side: list[bytes | str]) -> items.Column:
-    return (items.texts if isinstance(side[0], str) else items.images)(side, of="side")
-
-
-@pytest.mark.parametrize(
-    ("sides", "right", "more"),
-    [
-        (([BLUE, REDDISH], [REDDISH, BLUE]), [1, 0], {"reference": [RED, RED]}),
-        (([BLUE, BLUE], [RED, RED]), [1, 0], {"reference": ["a red thing", "a blue thing"]}),
-        ((["a blue cat", "red"], ["red", "blue"]), [1, 0], {"reference": [RED, RED]}),
-        (([SHARP, GREY], [GREY, SHARP]), [0, 1], {"question": "quality"}),
-        (([GREY, SHARP], [SHARP, GREY]), [1, 0], {"question": "contrast"}),
-        (([RED, BLUE], [REDDISH, RED], [BLUE, REDDISH]), [2, 0], {}),
-    ],
-    ids=["images", "images by a text", "texts", "quality", "contrast", "odd one out"],
-)
-def test_every_kind_of_question_is_answered_by_its_pixels(server, sides, right, more):
-    """Who is right is known from how the images were made: nearer colour, named colour, more of an attribute."""
-    names, columns = ("one", "two"), tuple(map(column, sides))
-    if more:
-        given = {name: value if isinstance(value, str) else column(value) for name, value in more.items()}
-        data = Choices(names=names, alternatives=columns, answer=np.array(right), **given)
-    else:
-        data = OddOneOut(names=names, members=columns, odd=np.array(right))
-    questions = prompts.questions(data)
-    replies = load(ROW, CPU, None).reply(questions)
-    read = [parsing.read(reply.text, question.choices) for reply, question in zip(replies, questions, strict=True)]
-    assert read == right and [reply.item for reply in replies] == list(names)
 
 
 def test_what_is_sent(server, monkeypatch):

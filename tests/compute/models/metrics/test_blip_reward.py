@@ -16,7 +16,7 @@ from transformers import BertConfig, BertModel, BertTokenizer
 from compute.models.metrics.preference import linear_chain, load_imagereward
 from compute.types import BadInput
 from tests.compute.models import checkpoints
-from tests.compute.models.checkpoints import CPU, noise
+from tests.compute.models.checkpoints import CPU, embedded, noise
 
 TEXTS = ["a dog", "two birds sit on a wire", "red and black"]
 MEAN, STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
@@ -119,8 +119,7 @@ def test_imagereward_is_timm_and_bert_by_hand(imagereward):
     assert found.dtype == np.float64
     assert found == pytest.approx(wanted, abs=1e-4, rel=1e-5)
     assert np.ptp(found) > 0.1
-    first = model.embed("image", [model.prepare("image", image) for image in PICTURES])
-    np.testing.assert_allclose(first, seen[:, 0], atol=1e-4, rtol=1e-4)
+    np.testing.assert_allclose(embedded(model, "image", PICTURES), seen[:, 0], atol=1e-4, rtol=1e-4)
 
 
 def test_imagereward_needs_whole_weights(imagereward, tmp_path):

@@ -52,8 +52,8 @@ def batch(image: Image.Image) -> torch.Tensor:
 
 
 def check_tensors(model: Any, first: torch.Tensor, second: torch.Tensor, package: Any, **options: bool) -> None:
-    """As a loss on tensors: values and gradients of the package, and a step down the slope. In float64, since the
-    gradients of random networks of float32 are noise in part."""
+    """As a loss on tensors: values and gradients of the package. In float64, since the gradients of random networks of
+    float32 are noise in part."""
     metric = TensorMetric(model, name="metric")
     model.network.double(), package.double()
     first, second = first.double(), second.double()
@@ -65,8 +65,7 @@ def check_tensors(model: Any, first: torch.Tensor, second: torch.Tensor, package
         slopes.append(torch.autograd.grad(losses[-1].sum(), images)[0])
     torch.testing.assert_close(losses[0], losses[1], rtol=1e-6, atol=0)
     torch.testing.assert_close(slopes[0], slopes[1], rtol=0, atol=1e-6 * slopes[1].abs().max().item())
-    stepped = (first - 1e-3 * slopes[0] / slopes[0].abs().max()).clamp(0, 1)
-    assert metric(stepped, second) < losses[0] and metric(first, first).abs() < 1e-6
+    assert metric(first, first).abs() < 1e-6
     side = model.smallest
     assert metric(first[..., :side, :side], second[..., :side, :side]) > 0
     with pytest.raises(BadInput, match=f"at least {side}"):
@@ -102,8 +101,6 @@ def test_lpips_is_the_package_call(tmp_path):
     assert found.dtype == np.float64
     assert found == pytest.approx(-np.array(wanted), abs=1e-6)
     assert min(wanted) > 0.01
-    assert model.compare(first, first) == pytest.approx([0, 0, 0], abs=1e-7)
-    assert model.settings["range"] == [-1, 1]
     json.dumps(model.settings)
     half = perceptual.load_lpips(row(net="alex"), HALF, tmp_path)
     assert half.compare(first, second) == pytest.approx(found, rel=0.05)

@@ -1,7 +1,5 @@
 """References: counts by hand."""
 
-from __future__ import annotations
-
 from compute.content.messages import Reply
 from compute.procedures.shared import replies
 

@@ -14,18 +14,12 @@ from compute.paths import ROOT
 from tests.compute.models.chat_server import running
 
 RUN = """
-import sys
-from tests.compute.models.judges.test_pairs import Subject, rated
-from compute.models.adapter import Hardware
 from compute.models.judges.endpoint import load
-from compute.procedures import judging
-from compute.types import Model
+from compute.procedures.shared import conditions
+from tests.compute.models.judges.asked import CPU, ROW, rated
 
-row = Model(key="org/judge", title="Judge", kind="mllm", adapter="endpoint", weights="Org/Judge")
-made = judging.run(
-    Subject(judge=load(row, Hardware(device="cpu", dtype="float32"), None)), rated(100), {}
-)
-print(made.settings["asked"], made.settings["invalid"] + made.settings["errors"])
+replies = load(ROW, CPU, None).reply(conditions.questions(rated(100)))
+print(len(replies), sum(bool(reply.error) for reply in replies))
 """
 
 
