@@ -6,8 +6,8 @@ lost or changed. A change that was meant is written down with
     python -m tests.test_contract
 
 and belongs in the same commit. The surface is read from the outside: from the built app, its answers, a database and a
-run; commands and their options are held against `docs/commands.md`. What must be imported for that stands at the top;
-when files move, this is the one place to adapt. What scripts read of an address is tested with the scripts.
+run; commands and their options are held against `docs/commands.md`. What scripts read of an address is tested with
+them.
 """
 
 from __future__ import annotations
@@ -43,20 +43,6 @@ RENEW = "python -m tests.test_contract"
 # ---- what moves with the files
 
 SOURCES = ("app.py", "compute", "leaderboard")  # where environment variables are read
-
-
-def built_app(database: Path) -> tuple[Any, dict[str, Any]]:
-    """The app and what `launch` gets, as app.py makes them."""
-    from leaderboard import server
-
-    return server.build(database)
-
-
-def built_database(folder: Path) -> Path:
-    """A database of the shipped figures alone."""
-    from compute.database.build import build
-
-    return build(folder / "likeness.duckdb", results=folder / "results").path
 
 
 def command_line() -> typer.Typer:
@@ -129,7 +115,9 @@ Surface = dict[str, dict[str, Any]]  # section, item, what is known of it
 
 def surface(database: Path) -> Surface:
     """Everything, by section. A computed run is made beside the rest."""
-    blocks, launch = built_app(database)
+    from leaderboard import server
+
+    blocks, launch = server.build(database)
     served = launch["app_kwargs"]
     app = Starlette(routes=served["routes"], middleware=served["middleware"], lifespan=served["lifespan"])
     with TestClient(app) as client, tempfile.TemporaryDirectory() as folder:
@@ -368,7 +356,7 @@ def test_the_public_surface_is_as_it_was_written_down(database):
             f"{len(found)} differences between {CONTRACT.name} and what is public now:",
             *found,
             f"Not meant? Mend the code. Meant? Write it down with: {RENEW}",
-            "A file that was only moved: adapt the imports and paths at the top of this test.",
+            "A file that was only moved: adapt the imports and paths of this test.",
         ]
     )
 
@@ -401,8 +389,10 @@ def test_the_command_reference_is_up_to_date():
 
 def main() -> None:
     """Writes the snapshot and docs/commands.md, and prints what differs from the snapshot before."""
+    from compute.database.build import build
+
     with tempfile.TemporaryDirectory() as folder:
-        now = surface(built_database(Path(folder)))
+        now = surface(build(Path(folder) / "likeness.duckdb", results=Path(folder) / "results").path)
     if idle := [item for item, facts in now["route parameters"].items() if facts == IDLE]:
         sys.exit(f"These show nothing, choose other examples: {', '.join(idle)}")
     kept = json.loads(CONTRACT.read_text(encoding="utf-8")) if CONTRACT.is_file() else {}

@@ -23,11 +23,6 @@ ROWS = """() => [...document.querySelectorAll('.lk-row:has(> .lk-cell)')].map((r
   title: row.querySelector('.lk-name')?.textContent,
   rank: row.querySelector('.lk-rank b')?.textContent,
 })).sort((one, other) => one.place - other.place)"""
-CELLS = """(column) => [...document.querySelectorAll(`.lk-body [aria-colindex="${column}"]`)].map((cell) => ({
-  text: cell.textContent, mark: cell.dataset.mark ?? '', best: cell.classList.contains('lk-best'),
-  why: cell.ariaLabel ?? '',
-  shade: Number([...cell.classList].find((name) => name.startsWith('lk-shade-'))?.slice(9) ?? -1),
-}))"""
 SHIFTS = """window.shifted = 0;
 new PerformanceObserver((list) => {
   for (const shift of list.getEntries()) if (!shift.hadRecentInput) window.shifted += shift.value;
@@ -63,10 +58,6 @@ def board(visit):
 
 def header(page: Any, key: str) -> Any:
     return page.locator(f'.lk-titles [data-key="{key}"]')
-
-
-def cells(page: Any, key: str) -> list[dict[str, Any]]:
-    return page.evaluate(CELLS, header(page, key).get_attribute("aria-colindex"))
 
 
 def idle(page: Any) -> None:
@@ -375,7 +366,9 @@ def test_the_view_comes_as_files_that_open_again(board, tmp_path):
     assert [file.suffix for file in files] == [".csv", ".parquet", ".json", ".md", ".tex", ".bib"]
     frame = pd.read_csv(files[0])
     assert list(frame["title"]) == [row["title"] for row in json.loads(files[2].read_text())] == titles
-    assert [rounded(value, 1) for value in frame["IQA"]] == [cell["text"] for cell in cells(page, "IQA")]
+    column = header(page, "IQA").get_attribute("aria-colindex")
+    cells = page.locator(f".lk-body [aria-colindex='{column}']").all_text_contents()
+    assert [rounded(value, 1) for value in frame["IQA"]] == cells
     assert ((frame["mean"] - frame["IQA"]).abs().dropna() < 0.01).all(), "only IQA counts, so the mean is IQA"
     file = download(page, "DuckDB file", of="everything", folder=tmp_path)
     with duckdb.connect(str(file), read_only=True) as database:

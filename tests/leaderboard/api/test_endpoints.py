@@ -297,8 +297,9 @@ def test_what_a_pair_refuses_is_a_sentence(first, said, live, suite_cache):
 @pytest.mark.parametrize(
     "words", ["see https://example.org for more", "a file named cat.png", "data is plural", "example of a cat", "12:30"]
 )
-def test_ordinary_words_stay_words(words):
-    assert pairs._input(words, "first") == ("text", words)
+def test_ordinary_words_stay_words(words, live, suite_cache):
+    pairs.score_pair(suite_cache, live, words, "a cat", "")
+    assert live.given[-1][0] == [("text", words), ("text", "a cat")]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no second address of their own")

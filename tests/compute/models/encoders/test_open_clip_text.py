@@ -9,11 +9,10 @@ import open_clip
 import pytest
 import torch
 
-from compute.models.adapter import Hardware
 from compute.models.encoders.open_clip_text import text_tower
-from compute.models.encoders.towers import TextTower, Towers, buckets
+from compute.models.encoders.towers import Towers, buckets
+from tests.compute.models.checkpoints import CPU, embedded
 
-CPU = Hardware(device="cpu", dtype="float32")
 LIMIT, WORDS, END = 24, 100, 99
 SMALL = {"context_length": LIMIT, "vocab_size": WORDS, "width": 32, "heads": 2, "layers": 3}
 VISION = {"image_size": 32, "layers": 1, "width": 32, "patch_size": 16, "head_width": 16}
@@ -49,14 +48,6 @@ def made(**text: object) -> torch.nn.Module:
     return model.requires_grad_(False)
 
 
-def towers(tower: TextTower) -> Towers:
-    return Towers(name="tiny", settings={}, hardware=CPU, text=tower)
-
-
-def embedded(encoder: Towers, texts: list[str]) -> np.ndarray:
-    return encoder.embed("text", [encoder.prepare("text", text) for text in texts])
-
-
 @pytest.mark.parametrize("kind", TOWERS)
 def test_a_text_is_cut_only_where_nothing_after_its_end_counts(kind):
     options, cut = TOWERS[kind]
@@ -67,5 +58,5 @@ def test_a_text_is_cut_only_where_nothing_after_its_end_counts(kind):
     tower = text_tower(model, tokens=tokens, limit=LIMIT)
     assert tower.buckets == (buckets(LIMIT) if cut else ())
     assert len(tower.ready("a cat")) == (7 if cut else LIMIT)
-    found = embedded(towers(tower), TEXTS)
+    found = embedded(Towers(name="tiny", settings={}, hardware=CPU, text=tower), "text", TEXTS)
     np.testing.assert_allclose(found, wanted, atol=1e-5)
