@@ -102,18 +102,20 @@ def test_pages_follow_each_other_without_gap(stand_in_suite_cache):
 
     first = page(1)
     whole = [item["item"] for part in range(1, first["parts"] + 1) for item in page(part)["items"]]
-    assert len(whole) == len(set(whole)) == first["count"]
-    assert page(999)["part"] == first["parts"]
+    assert len(whole) == len(set(whole)) == first["count"] and page(999)["part"] == first["parts"]
 
 
-def test_without_a_run_the_command_that_makes_one_is_said(stand_in_suite_cache):
-    page = listing(stand_in_suite_cache, ItemQuery(task="mieb/stl10"))
-    assert page["runs"] == [] and "No computed run" in page["empty"]
-    assert re.fullmatch("likeness run --suite mieb --tasks mieb/stl10 --models [a-z].*", page["command"])
-    judged = listing(stand_in_suite_cache, ItemQuery(task="pairbench/coco-cj"))
-    assert judged["command"].endswith("pairbench/coco-cj --models MODEL")
-    none = listing(stand_in_suite_cache, ItemQuery(task="pairbench/aggregate"))
-    assert none["command"] == "" and "cannot be loaded" in none["empty"]
+@pytest.mark.parametrize(
+    ("task", "command"),
+    [
+        ("mieb/stl10", "likeness run --suite mieb --tasks mieb/stl10 --models [a-z].*"),
+        ("pairbench/coco-cj", ".*pairbench/coco-cj --models MODEL"),
+        ("pairbench/aggregate", ""),
+    ],
+)
+def test_without_a_run_the_command_that_makes_one_is_said(stand_in_suite_cache, task, command):
+    page = listing(stand_in_suite_cache, ItemQuery(task=task))
+    assert page["runs"] == [] and page["empty"] and re.fullmatch(command, page["command"])
 
 
 # ---- pairs that a judge rates in both orders
