@@ -67,25 +67,23 @@ def _export_view(suite_cache: SuiteCache, *, site: Site) -> Callable:
 
     def make(request: Request, *, body: bytes) -> Response:
         try:
-            view = json.loads(body)
-            rows, columns = [str(row) for row in view["rows"]], [str(column) for column in view["columns"]]
-            form, query = str(view["format"]), str(view.get("query", "")).removeprefix("?")
-            filters, beside = view.get("filters", [])[:MOST_FILTERS], view.get("shown", list(export.USUAL))
+            asked = json.loads(body)
+            rows, columns = [str(row) for row in asked["rows"]], [str(column) for column in asked["columns"]]
+            form, query = str(asked["format"]), str(asked.get("query", "")).removeprefix("?")
+            filters, beside = asked.get("filters", [])[:MOST_FILTERS], asked.get("shown", list(export.USUAL))
             if not all(isinstance(text, str) for text in (*filters, *beside)):
                 raise TypeError("a filter or a column that is not text")
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise BadInput("The export needs format, rows and columns as JSON") from error
         suite, scope = request.path_params["suite"], scope_of(query)
-        file = export.view(
-            suite_cache.table(suite, scope),
-            suite_cache.ranked(suite, *choice(query), scope=scope),
+        view = export.BoardView(
+            table=suite_cache.table(suite, scope),
+            ranked=suite_cache.ranked(suite, *choice(query), scope=scope),
             rows=rows,
             columns=columns,
-            form=form,
             suite_ranked=suite_cache.ranked(suite, scope=scope),
-            filters=filters,
-            beside=beside,
         )
+        file = view.file(form, filters=filters, beside=beside)
         return download(file.content, name=file.name, media=file.media)
 
     return answer

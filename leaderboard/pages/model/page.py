@@ -19,7 +19,7 @@ from leaderboard.data.fronts import SIZE, costs, front_of
 from leaderboard.data.leaders import by_language
 from leaderboard.data.loading_code import loading_code
 from leaderboard.data.own_models import commands, own_facts
-from leaderboard.data.payload import human_ranking
+from leaderboard.data.payload import standing
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import lazy_tables
 from leaderboard.html.formatting import NOTHING, model_url, number, span
@@ -202,12 +202,11 @@ def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
         **dict.fromkeys(("rank", "rank_interval", "tie", "mean", "mean_interval"), NOTHING),
     }
     if ranked is None:
-        people, human = table.people, human_ranking(table)
-        if people is not None and human["rank"][index] is not None:
-            column = table.columns[people]
+        human = standing(table, None)
+        if (place := human["rank"].notna())[index]:
             out["by_people"] = True
-            out["rank"] = f"{human['rank'][index]} of {sum(rank is not None for rank in human['rank'])} by people"
-            out["mean"] = number(table.scores.values[index, people], digits=column.digits, scale=column.scale)
+            out["rank"] = f"{human['rank'][index]} of {place.sum()} by people"
+            out["mean"] = number(human["mean"][index], digits=table.columns[table.people].digits)
     elif ranked.rank[index] > 0:
         unit = {"digits": table.category_columns[0].digits, "scale": table.category_columns[0].scale}
         out["rank"] = f"{ranked.rank[index]} of {(ranked.rank[table.rows_of(row.origin)] > 0).sum()}"
