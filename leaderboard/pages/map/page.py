@@ -127,11 +127,10 @@ def chart(
     near: Mapping[str, Sequence[Neighbour]],
 ):
     """The figure, with what the selection below it needs; `near`: the nearest of each point in the data."""
-    x, y, names = facts["x"].to_numpy(float), facts["y"].to_numpy(float), list(facts["name"])
     at = {key: index for index, key in enumerate(facts["key"])}
     meta = {
         "keys": list(facts["key"]),
-        "names": names,
+        "names": list(facts["name"]),
         "noun": recipe.noun,
         "groups": groups(facts, recipe.noun),
         "parts": parts(site, facts, recipe),
@@ -150,14 +149,13 @@ def chart(
         write = {"size": parameters_text, "mean": partial(number, digits=table.category_columns[0].digits)}.get(
             colour, partial(number, digits=0)
         )
-        values = facts[colour].to_numpy(float)
-        figure = figures.measured(x=x, y=y, names=names, values=values, title=title, log=log, write=write, meta=meta)
-    else:
-        values = [UNKNOWN if blank(value) else str(value) for value in facts[colour]]
-        figure = figures.points(
-            x=x, y=y, names=names, values=values, unknown=OUTSIDE if colour == "cluster" else UNKNOWN, meta=meta
+        figure = figures.measured(
+            facts, values=facts[colour].astype(float), title=title, log=log, write=write, meta=meta
         )
-    figures.name_points(figure, names=names, x=x, y=y, regions=regions(facts, colour))
+    else:
+        values = facts[colour].map(lambda value: UNKNOWN if blank(value) else str(value))
+        figure = figures.points(facts, values=values, unknown=OUTSIDE if colour == "cluster" else UNKNOWN, meta=meta)
+    figures.name_points(figure, facts, regions=regions(facts, colour))
     return figure
 
 
