@@ -79,7 +79,7 @@ def answered(score: Mapping[str, Any], metric: Mapping[str, Any]) -> str:
     return f"{share}; at least {least} if the rest count as wrong"
 
 
-class Column(NamedTuple):
+class ScoreColumn(NamedTuple):
     """A column of a table of scores: what it shows `of` a row of scores, by default what the row has under its key."""
 
     key: str
@@ -98,7 +98,7 @@ class Column(NamedTuple):
         return facts | ({} if self.digits is None else {"digits": self.digits})
 
 
-def listing(columns: Sequence[Column], scores: Iterable[Mapping[str, Any]], *, empty: str) -> dict[str, Any]:
+def listing(columns: Sequence[ScoreColumn], scores: Iterable[Mapping[str, Any]], *, empty: str) -> dict[str, Any]:
     """A table of scores for the browser; `empty` says what it means that there is none."""
     rows = [
         [*(column.of(score) if column.of else score[column.key] for column in columns), score["link"]]
@@ -112,27 +112,27 @@ def listing(columns: Sequence[Column], scores: Iterable[Mapping[str, Any]], *, e
     }
 
 
-SUBSET = Column(
+SUBSET = ScoreColumn(
     "subset",
     "Subset",
     hint="Language or split; empty: the whole task",
     of=lambda score: "" if score["subset"] == "default" else score["subset"],
 )
 VALUES = (
-    Column("value", "Score", 2, of=lambda score: shown(score["value"], score)),
-    Column("printed", "Printed", hint="The source's own digits", of=lambda s: s["printed"] or "", numeric=True),
-    Column("low", "95% from", 1, of=lambda score: shown_interval(score)[0]),
-    Column("high", "to", 1, of=lambda score: shown_interval(score)[1]),
-    Column("n", "n", 0, "Items that the score rests on", lambda s: None if blank(s["n"]) else int(s["n"])),
+    ScoreColumn("value", "Score", 2, of=lambda score: shown(score["value"], score)),
+    ScoreColumn("printed", "Printed", hint="The source's own digits", of=lambda s: s["printed"] or "", numeric=True),
+    ScoreColumn("low", "95% from", 1, of=lambda score: shown_interval(score)[0]),
+    ScoreColumn("high", "to", 1, of=lambda score: shown_interval(score)[1]),
+    ScoreColumn("n", "n", 0, "Items that the score rests on", lambda s: None if blank(s["n"]) else int(s["n"])),
 )
 ORIGINS = (
-    Column("origin", "Origin"),
-    Column(
+    ScoreColumn("origin", "Origin"),
+    ScoreColumn(
         "source",
         "Source",
         of=lambda score: score["source"] + ("" if score["main"] else " (not the one shown on the board)"),
     ),
-    Column(
+    ScoreColumn(
         "marks",
         "Marks",
         hint="† trained on this data set, ? doubtful score, ‡ another table prints another number, synthetic: "

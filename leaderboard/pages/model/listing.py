@@ -8,7 +8,7 @@ from typing import Any
 
 from compute.rounding import rounded
 from compute.types import UnknownKey
-from leaderboard.data.scores import ORIGINS, SUBSET, VALUES, Column, listing, shown
+from leaderboard.data.scores import ORIGINS, SUBSET, VALUES, ScoreColumn, listing, shown
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.model.field import Field, field, origins_of, suites_of
 
@@ -16,15 +16,15 @@ Rank = tuple[int, int, int | None]  # rank, number of models, percent of the oth
 EMPTY = "No score yet. The page About says how scores of a model are computed."
 UNRANKED = (None, None, None)
 COLUMNS = (
-    Column("task", "Task", of=itemgetter("title"), link="task?task="),
-    Column("category", "Category"),
+    ScoreColumn("task", "Task", of=itemgetter("title"), link="task?task="),
+    ScoreColumn("category", "Category"),
     SUBSET,
-    Column("metric", "Metric", of=itemgetter("metric_title")),
+    ScoreColumn("metric", "Metric", of=itemgetter("metric_title")),
     *VALUES,
-    Column("place", "Rank", 0, "Among the models with a score of the same origin"),
-    Column("of", "of", 0),
-    Column("share", "Beats %", 0, "Share of the other models that score worse"),
-    Column("chance", "Chance", 1, "Score by guessing"),
+    ScoreColumn("place", "Rank", 0, "Among the models with a score of the same origin"),
+    ScoreColumn("of", "of", 0),
+    ScoreColumn("share", "Beats %", 0, "Share of the other models that score worse"),
+    ScoreColumn("chance", "Chance", 1, "Score by guessing"),
     *ORIGINS,
 )
 

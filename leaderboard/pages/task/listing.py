@@ -8,12 +8,12 @@ from typing import Any
 from compute.types import UnknownKey
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
-from leaderboard.data.scores import ORIGINS, SUBSET, VALUES, Column, listing
+from leaderboard.data.scores import ORIGINS, SUBSET, VALUES, ScoreColumn, listing
 
 COLUMNS = (
-    Column("model", "Model", of=itemgetter("title"), link="model?model="),
-    Column("kind", "Kind"),
-    Column("metric", "Metric", of=itemgetter("metric_title")),
+    ScoreColumn("model", "Model", of=itemgetter("title"), link="model?model="),
+    ScoreColumn("kind", "Kind"),
+    ScoreColumn("metric", "Metric", of=itemgetter("metric_title")),
     SUBSET,
     *VALUES,
     *ORIGINS,
