@@ -75,7 +75,7 @@ def test_two_models_disagree_where_one_is_right_and_the_other_wrong():
     assert list(apart.index) == ["i0", "i1"]  # 4 against -0.2 is farther apart than -1 against 0.1, in deviations too
 
 
-def test_of_a_group_the_class_of_most_is_right():
+def test_of_a_cluster_the_class_of_most_is_right():
     groups = frame([None] * 4, [1, 2, 3, 4], expected=["a", "a", "b", "b"], answer=["one", "one", "one", "two"])
     out = with_margins(groups, view=VIEWS["clustering"])
     assert list(out["right"]) == [True, True, False, True] and list(out["margin"]) == [1, 2, -3, 4]
