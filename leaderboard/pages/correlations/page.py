@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from compute.analysis.correlation import ENOUGH, extreme_pairs
 from compute.analysis.figures.heatmap import WIDTHS, WRITTEN, group_colours, heatmap
-from compute.analysis.figures.style import PALETTE, SYMBOLS, label_sides, plain
+from compute.analysis.figures.style import PALETTE, SYMBOLS, at_sides, label_sides, plain
 from compute.analysis.table import USUAL
 from compute.types import unknown
 from leaderboard.html.components import figure_bridge, lazy_tables
@@ -258,9 +258,7 @@ def _scatter(opened: AxisPair, *, names: Sequence[str], kinds: Sequence[str]) ->
                 "<br>".join([f"{number(x[index], digits=2)}, {number(y[index], digits=2)}", *_marks(opened, index)])
                 for index in members
             ],
-            text=[names[index] if sides[index] else "" for index in members],
-            textfont={"size": 10},
-            textposition=[sides[index] or "top center" for index in members],
+            **at_sides([names[index] for index in members], [sides[index] for index in members]),
             marker={"size": 8, "color": PALETTE[at % len(PALETTE)], "symbol": SYMBOLS[at % len(SYMBOLS)]},
             hovertemplate="%{hovertext}<br>%{customdata}<extra></extra>",
         )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from compute.analysis.figures.style import PALETTE, UNGROUPED, label_sides, plain, unmarked
+from compute.analysis.figures.style import PALETTE, UNGROUPED, at_sides, label_sides, plain, unmarked
 from compute.analysis.pareto import OFF, ON, UNKNOWN
 from compute.rounding import rounded_array
 from leaderboard.data.fronts import AGE
@@ -75,9 +75,7 @@ def _add(figure: go.Figure, suite_front: SuiteFront, points: Sequence[Any], mark
         mode="markers+text" if any(sides) else "markers",
         name=STATES[state],
         marker=mark,
-        text=[name if side else "" for name, side in zip(names, sides, strict=True)],
-        textposition=[side or "top center" for side in sides],
-        textfont={"size": 10},
+        **at_sides(names, sides),
         hovertext=["<br>".join([name, *_facts(suite_front, point)]) for name, point in zip(names, points, strict=True)],
         hovertemplate="%{hovertext}<extra></extra>",
     )

@@ -15,6 +15,7 @@ from compute.analysis.figures.style import (
     SYMBOLS,
     UNGROUPED,
     Box,
+    at_sides,
     label_sides,
     meet,
     pixels,
@@ -129,14 +130,9 @@ def name_points(figure: go.Figure, facts: pd.DataFrame, *, regions: Sequence[Reg
         yaxis={"range": [y.min() - 0.09 * up, y.max() + 0.09 * up]},
     )
     for trace in figure.data:
-        indices = list(trace.customdata)
-        if any(sides[index] for index in indices):
-            trace.update(
-                mode="markers+text",
-                text=[names[index] if sides[index] else "" for index in indices],
-                textposition=[sides[index] or "top center" for index in indices],
-                textfont={"size": 10},
-            )
+        own = [sides[index] for index in trace.customdata]
+        if any(own):
+            trace.update(mode="markers+text", **at_sides([names[index] for index in trace.customdata], own))
 
 
 def _outline(x: np.ndarray, y: np.ndarray, all_x: np.ndarray, all_y: np.ndarray) -> dict[str, Any]:

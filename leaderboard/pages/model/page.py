@@ -46,13 +46,27 @@ NO_SCORE = "no score yet"
 def draw(site: Site) -> None:
     """What the model is and where it ranks, its figure, the controls, and the rest."""
     heading(title="Model", sentence=SENTENCE)
+
+    def listed() -> list[tuple[str, str]]:
+        rows = site.db.query("catalogue").itertuples()
+        facts = (
+            (
+                row.key,
+                (row.title, model_kind(row.kind) if row.kind != "encoder" else "", "" if row.scored else NO_SCORE),
+            )
+            for row in rows
+        )
+        return [("  ·  ".join(filter(None, words)), key) for key, words in facts]
+
     lists = {
-        "model": lambda: [(_label(row), row.key) for row in site.db.query("catalogue").itertuples()],
+        "model": listed,
         "suite": lambda: [("Its fullest suite", ""), *suite_choices(site.db.query("suites"))],
     }
     models, suites = (lists[name]() for name in ("model", "suite"))
+    # The highest printed means in the suite that leads: no ranking is made at start for a default.
+    highest = site.db.query("highest_printed", suite=LEADS)["model"].tolist()
     parameters = (
-        Choice(key="model", default=_leader(site, models), choices=tuple(key for _, key in models), noun="model"),
+        Choice(key="model", default=[*highest, models[0][1]][0], choices=tuple(key for _, key in models), noun="model"),
         Choice(key="suite", default="", choices=tuple(key for _, key in suites)),
         Choice(key="by", default="category", choices=("category", "task")),
     )
@@ -245,56 +259,38 @@ def _outstanding(shown: Field) -> dict[str, Any]:
     def facts(at: int) -> dict[str, Any]:
         index = shown.columns[at]
         return {
-            "column": shown.table.columns[index],
-            "value": shown.table.scores.values[shown.row, index],
-            "marks": int(shown.table.marks[shown.row, index]),
+            "column": table.columns[index],
+            "value": table.scores.values[shown.row, index],
+            "marks": int(table.marks[shown.row, index]),
             "sd": z[at],
             "rank": f"{shown.standing.place[at]} of {shown.standing.others[at] + 1}",
         }
 
-    own = shown.table.rows[shown.row]
-    suite = shown.table.suite["key"]
+    table, near = shown.table, nearest(shown)
+    own, suite = table.rows[shown.row], table.suite["key"]
     suites = next((",".join(suites) for suites in SHIPPED.values() if suite in suites), "")
     query = urlencode({"of": "models", "suites": suites, "point": own.model}, safe="/:~,")
+    rows = []
+    for at in np.argsort(near.distance)[:NEAREST]:
+        row = table.rows[shown.rows[at]]
+        pair = urlencode({"models": f"{own.model},{row.model}", "suite": suite, "origin": own.origin}, safe="/:~,")
+        if not np.isnan(near.distance[at]):
+            rows.append(
+                {
+                    "model": row.model,
+                    "title": table.models.loc[row.model, "title"],
+                    "distance": near.distance[at],
+                    "r": near.correlation[at],
+                    "shared": near.shared[at],
+                    "address": f"compare?{pair}",
+                }
+            )
     return {
         "map": f"map?{query}" if suites else "",
         "best": [facts(at) for at in order if z[at] > 0][:OUTSTANDING],
         "worst": [facts(at) for at in order[::-1] if z[at] < 0][:OUTSTANDING],
-        "nearest": None if shown.table.suite["aggregate"] == "human" else _nearest(shown),
+        "nearest": None if table.suite["aggregate"] == "human" else rows,
     }
-
-
-def _nearest(shown: Field) -> list[dict[str, Any]]:
-    table, near = shown.table, nearest(shown)
-    rows = []
-    for at in np.argsort(near.distance)[:NEAREST]:
-        if np.isnan(near.distance[at]):
-            continue
-        row = table.rows[shown.rows[at]]
-        own = table.rows[shown.row]
-        query = {"models": f"{own.model},{row.model}", "suite": table.suite["key"], "origin": own.origin}
-        rows.append(
-            {
-                "model": row.model,
-                "title": table.models.loc[row.model, "title"],
-                "distance": near.distance[at],
-                "r": near.correlation[at],
-                "shared": near.shared[at],
-                "address": f"compare?{urlencode(query, safe='/:~,')}",
-            }
-        )
-    return rows
-
-
-def _leader(site: Site, listed: list[tuple[str, str]]) -> str:
-    """The model with the highest printed means in the suite that leads: no ranking is made at start for a default."""
-    highest = site.db.query("highest_printed", suite=LEADS)["model"]
-    return str(highest.iloc[0] if len(highest) else listed[0][1])
-
-
-def _label(row: Any) -> str:
-    kind = "" if row.kind == "encoder" else model_kind(row.kind)
-    return "  ·  ".join(filter(None, (row.title, kind, "" if row.scored else NO_SCORE)))
 
 
 def _fullest(suite_cache: SuiteCache, model: str, suites: list[str]) -> str:
