@@ -496,3 +496,16 @@ ORDER BY 1, 2
 -- Every column of every table and view in its order: table_name, column_name, data_type.
 SELECT table_name, column_name, data_type FROM duckdb_columns()
 WHERE NOT internal ORDER BY table_name, column_index
+
+-- name: item_details
+-- The details of some items of a run as JSON text: item, detail; items without one are skipped.
+SELECT item, detail FROM items
+WHERE run = $run AND item IN (SELECT unnest($names)) AND detail IS NOT NULL
+
+-- name: pictured
+-- Which of a task's images have a thumbnail: image.
+SELECT image FROM thumbnails WHERE task = $task AND image IN (SELECT unnest($images))
+
+-- name: thumbnail
+-- One thumbnail as WebP.
+SELECT webp FROM thumbnails WHERE task = $task AND image = $image

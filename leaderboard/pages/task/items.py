@@ -15,7 +15,6 @@ import pandas as pd
 from compute.procedures import PROCEDURES, VIEWS
 from compute.procedures.evidence import ItemView
 from compute.types import UnknownKey, suggestion
-from leaderboard.data import item_queries
 from leaderboard.data.database import Database
 from leaderboard.data.memo import shared
 from leaderboard.html.formatting import blank, number
@@ -242,13 +241,12 @@ def _run(model: str, row: pd.Series) -> dict[str, Any]:
 
 def _items(db: Database, page: pd.DataFrame, *, about: pd.Series, runs: pd.DataFrame) -> list[dict[str, Any]]:
     kind, names, category = kind_of(about), [str(name) for name in page.index], str(about["category"])
-    details = [
-        # A number of thousands of digits is one, and NaN none: neither must cost the page.
-        {name: json.loads(text, parse_int=float, parse_constant=lambda name: None) for name, text in stored.items()}
-        for stored in (item_queries.details(db, run=run, names=names) for run in runs["id"])
-    ]
+    stored = (db.query("item_details", run=run, names=names).itertuples() for run in runs["id"])
+    # A number of thousands of digits is one, and NaN none: neither must cost the page.
+    read = partial(json.loads, parse_int=float, parse_constant=lambda name: None)
+    details = [{row.item: read(row.detail) for row in rows} for rows in stored]
     images = {key for each in details for detail in each.values() for key in detail.get("images", []) if key}
-    pictured = item_queries.pictured(db, task=about["key"], images=sorted(images)) if images else set()
+    pictured = set(db.query("pictured", task=about["key"], images=sorted(images))["image"])
     out = []
     for name, row in zip(names, page.to_dict("records"), strict=True):
         own = [each.get(name, {}) for each in details]
