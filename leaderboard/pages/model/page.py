@@ -19,7 +19,7 @@ from leaderboard.data.fronts import SIZE, costs, front_of
 from leaderboard.data.leaders import by_language
 from leaderboard.data.loading_code import loading_code
 from leaderboard.data.own_models import commands, own_facts
-from leaderboard.data.payload import standing
+from leaderboard.data.payload import plain, standing
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import lazy_tables
 from leaderboard.html.formatting import NOTHING, model_url, number, span
@@ -200,38 +200,38 @@ def judged(suite_cache: SuiteCache, model: str, suites: Iterable[str]) -> list[d
 
 def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
     table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
-    row, about = table.rows[index], table.suite
+    row, about, every = table.rows[index], table.suite, standing(table, ranked)
+    own, by_people = plain(every).iloc[index], ranked is None
     out = {
         "suite": suite,
         "title": about["title"],
         "benchmark": about["benchmark"],
         "address": quote(row.id, safe="/:~"),
         "origin": row.origin,
-        "by_people": False,
+        "by_people": by_people and own["rank"] is not None,
         "unknown": "",
         "few": False,
         "front": None,
-        "why": "" if ranked is None else ranked.why[index],
+        "why": own["why"],
         "also": "",
         **dict.fromkeys(("rank", "rank_interval", "tie", "mean", "mean_interval"), NOTHING),
     }
-    if ranked is None:
-        human = standing(table, None)
-        if (place := human["rank"].notna())[index]:
-            out["by_people"] = True
-            out["rank"] = f"{human['rank'][index]} of {place.sum()} by people"
-            out["mean"] = number(human["mean"][index], digits=table.columns[table.people].digits)
-    elif ranked.rank[index] > 0:
-        unit = {"digits": table.category_columns[0].digits, "scale": table.category_columns[0].scale}
-        out["rank"] = f"{ranked.rank[index]} of {(ranked.rank[table.rows_of(row.origin)] > 0).sum()}"
-        known = ranked.rank_low[index] > 0
-        out["rank_interval"] = f"{ranked.rank_low[index]} to {ranked.rank_high[index]}" if known else UNKNOWN
-        out["tie"] = ranked.classes[index] or UNKNOWN
-        out["unknown"], out["few"] = ranked.unknown[index], bool(ranked.few[index])
-        out["mean"] = number(ranked.mean[index], **unit)
-        interval = ranked.mean_low[index], ranked.mean_high[index]
-        out["front"] = _size_front(table, ranked, index)
-        out["mean_interval"] = UNKNOWN if np.isnan(interval).any() else span(*interval, **unit)
+    if own["rank"] is None:
+        return out
+    rivals = every["rank"] if by_people else every["rank"].iloc[table.rows_of(row.origin)]
+    digits = (table.columns[table.people] if by_people else table.category_columns[0]).digits
+    out["rank"] = f"{own['rank']} of {rivals.notna().sum()}{' by people' * by_people}"
+    out["mean"] = number(own["mean"], digits=digits)
+    if ranked is not None:
+        mean_interval = span(own["mean_low"], own["mean_high"], digits=digits)
+        out |= {
+            "rank_interval": UNKNOWN if own["rank_low"] is None else f"{own['rank_low']} to {own['rank_high']}",
+            "tie": own["tie_class"] or UNKNOWN,
+            "unknown": own["interval_unknown"],
+            "few": own["few_tasks"],
+            "front": _size_front(table, ranked, index),
+            "mean_interval": UNKNOWN if mean_interval == NOTHING else mean_interval,
+        }
     return out
 
 
