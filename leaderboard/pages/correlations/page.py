@@ -19,7 +19,18 @@ from leaderboard.html.components import figure_bridge, lazy_tables
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import ORIGIN_CHOICES, SIGNS, explained, explained_signs, is_synthetic, suite_choices
 from leaderboard.html.templates import macro, macros
-from leaderboard.page import PartialRedraw, Site, View, bind, citations, heading, message_box, payload_of, static_html
+from leaderboard.page import (
+    PartialRedraw,
+    Site,
+    View,
+    bind,
+    citations,
+    heading,
+    instead,
+    message_box,
+    payload_of,
+    static_html,
+)
 from leaderboard.pages.correlations import routes
 from leaderboard.pages.correlations.axes import Axis
 from leaderboard.pages.correlations.matrix import AxisPair, CorrelationMatrix, matrix_of, pair
@@ -130,8 +141,7 @@ def draw(site: Site) -> None:
 
     def blank(*, suites: list[str] | None, **_: Any) -> tuple:
         # Of a choice that exists but cannot be drawn its note, else what can be chosen instead.
-        links = [(title, f"correlations?suites={key}") for title, key in listed()]
-        others = macro("index")([("", links)]) if suites is None else ""
+        others = instead("correlations?suites=", listed()) if suites is None else ""
         return note(suites or ()) + others, gr.skip(), gr.update(visible=False), "", "", *[gr.skip()] * len(shown)
 
     def part(*, pair: str, **values: Any) -> tuple:

@@ -62,6 +62,14 @@ def _add(figure: go.Figure, suite_front: SuiteFront, points: Sequence[Any], mark
     sides = [""] * len(points)
     if state == ON:
         sides = _sides(suite_front, points)
+    words = []
+    for name, point in zip(names, points, strict=True):
+        ends = "" if math.isnan(point.low) else f" ({span(point.low, point.high, digits=suite_front.digits)})"
+        beaten = STATES[state].lower()
+        if point.beaten_by:
+            beaten = f"{unmarked(point.beaten_by[0][1])}, {suite_front.axis.no_more}, is significantly better"
+        mean_in_words = f"{number(point.mean, digits=suite_front.digits)}{ends}"
+        words.append("<br>".join([name, point.shown, mean_in_words, beaten]))
     figure.add_scatter(
         x=_across(suite_front, cost.tolist()),
         y=rounded_array(mean, suite_front.digits + 1),
@@ -76,7 +84,7 @@ def _add(figure: go.Figure, suite_front: SuiteFront, points: Sequence[Any], mark
         name=STATES[state],
         marker=mark,
         **at_sides(names, sides),
-        hovertext=["<br>".join([name, *_facts(suite_front, point)]) for name, point in zip(names, points, strict=True)],
+        hovertext=words,
         hovertemplate="%{hovertext}<extra></extra>",
     )
 
@@ -91,20 +99,6 @@ def _sides(suite_front: SuiteFront, points: Sequence[Any]) -> list[str]:
     corners = [min([*ends, *y]), max([*ends, *y])]
     names = [unmarked(point.title) for point in points] + [""] * (len(others) + len(corners))
     return label_sides(names, np.append(x, [x.min()] * 2), np.array([*y, *corners]))[: len(points)]
-
-
-def _facts(suite_front: SuiteFront, point: Any) -> list[str]:
-    ends = "" if math.isnan(point.low) else f" ({span(point.low, point.high, digits=suite_front.digits)})"
-    beaten = (
-        f"{unmarked(point.beaten_by[0][1])}, {suite_front.axis.no_more}, is significantly better"
-        if point.beaten_by
-        else STATES[point.state].lower()
-    )
-    return [
-        point.shown,
-        f"{number(point.mean, digits=suite_front.digits)}{ends}",
-        beaten,
-    ]
 
 
 def _across(suite_front: SuiteFront, costs: Sequence[float]) -> list[float] | list[str]:

@@ -10,8 +10,8 @@ from compute.rounding import size
 from leaderboard.data.fronts import SIZE
 from leaderboard.data.memo import memoised
 from leaderboard.html.labels import suite_choices
-from leaderboard.html.templates import macro, macros
-from leaderboard.page import PartialRedraw, Site, View, bind, citations, heading, message_box
+from leaderboard.html.templates import macros
+from leaderboard.page import PartialRedraw, Site, View, bind, citations, heading, instead, message_box
 from leaderboard.pages.cost import figures
 from leaderboard.pages.cost.suite_front import AXES, suite_front, suite_items, suites
 from leaderboard.web.parameters import Choice, Number, Text
@@ -60,8 +60,7 @@ def draw(site: Site) -> None:
         return (texts.calculator(suite_items(suite), suite=suite, rate=rate, times=times(), size=size),)
 
     def blank(**_: Any) -> tuple:
-        links = [(title, f"cost?suite={key}") for title, key in lists["suite"]()]
-        return gr.skip(), macro("index")([("", links)]), gr.update(value=None, visible=False), "", ""
+        return gr.skip(), instead("cost?suite=", lists["suite"]()), gr.update(value=None, visible=False), "", ""
 
     bind(
         site,

@@ -19,8 +19,8 @@ from leaderboard.data.memo import memoised
 from leaderboard.html.components import figure_bridge
 from leaderboard.html.formatting import blank, number, parameters_text
 from leaderboard.html.labels import MAP_COLOURS
-from leaderboard.html.templates import macro, macros
-from leaderboard.page import Site, View, bind, citations, heading, message_box
+from leaderboard.html.templates import macros
+from leaderboard.page import Site, View, bind, citations, heading, instead, message_box
 from leaderboard.pages.map import figures
 from leaderboard.pages.map.points import OUTSIDE, described_points
 from leaderboard.web.parameters import Choice
@@ -95,8 +95,7 @@ def draw(site: Site) -> None:
         )
 
     def blank(**_: Any) -> tuple:
-        listed = macro("index")([("", [(title, f"map?suites={key}") for title, key in offered])])
-        return gr.skip(), listed, gr.update(value=None, visible=False), ""
+        return gr.skip(), instead("map?suites=", offered), gr.update(value=None, visible=False), ""
 
     bind(
         site,
