@@ -282,6 +282,11 @@ class Bound:
     parameters: Callable[[], tuple[Parameter, ...]]  # with the keys in the database now
 
 
+def instead(address: str, listed: Sequence[tuple[str, str]]) -> str:
+    """What can be chosen where an address names something that is not there: titles, each key after the address."""
+    return macro("index")([("", [(title, f"{address}{key}") for title, key in listed])])
+
+
 def message_box() -> gr.HTML:
     """Where a page shows an error; a class on the component itself would draw the box twice."""
     return gr.HTML("", visible=False, apply_default_css=False)

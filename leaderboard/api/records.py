@@ -31,15 +31,6 @@ MOST_SOURCES = 20  # that a row names
 LONGEST_QUERY, MOST_WORDS = 200, 12  # characters and words of a search
 LEAST_FIT = 0.45  # mean of the words of a search
 SIGNIFICANT = {"better": True, "worse": True, "same": False}  # readings of a test; of the others it is unknown
-# Fields of a row, by their names in the board's ranking.
-RANKING = {
-    "rank_low": "low",
-    "rank_high": "high",
-    "tie_class": "tie",
-    "few_tasks": "few",
-    "interval_unknown": "unknown",
-}
-RANKING |= {name: name for name in ("rank", "mean", "mean_low", "mean_high", "coverage", "covered", "why")}
 Record = dict[str, Any]
 
 
@@ -122,7 +113,7 @@ def _filtered(name: str, row: Record) -> str:
 def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
     """The rows of one origin, or of USUAL, best first."""
     table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
-    numbers = payload.ranking(table, ranked)
+    numbers = payload.plain(payload.standing(table, ranked).drop(columns=["excess", "borda"])).to_dict("records")
     columns = table.category_columns or tuple(column for column in table.columns if column.default)
     values = (
         payload.category_means(table, ranked)
@@ -137,7 +128,7 @@ def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
         row, facts = table.rows[at], table.models.loc[table.rows[at].model]
         seen = dict.fromkeys(table.columns[index].group for index in np.flatnonzero(trained[at]))
         out.append(
-            {name: numbers[own][at] for name, own in RANKING.items()}
+            numbers[at]
             | {
                 "model": row.model,
                 "title": facts["title"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,7 @@ NO_ERROR = "the standard error of a score is not known"
 Reading = Literal["better", "worse", "same", "unknown", "none"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ComparedValue:
+class ComparedValue(NamedTuple):
     """One row's value on one line, in shown units; NaN: none, or for the ends not known."""
 
     value: float
@@ -153,6 +152,8 @@ class _Lines:
 
     def __init__(self, table: BoardTable, ranked: Ranking | None, *, rows: list[int]) -> None:
         self.table, self.ranked, self.rows, self.names = table, ranked, rows, names_of(table, rows)
+        # Those behind the means
+        self.scores = table.scores if ranked is None else replace(ranked.table, values=ranked.scores)
 
     def counts(self, category: SuiteColumn) -> bool:
         """Whether a category has a weight and a task that counts."""
@@ -160,130 +161,114 @@ class _Lines:
         return bool(scores.counted[scores.codes == scores.categories.index(category.key)].any())
 
     def mean(self) -> ComparedLine:
-        first, ranked = self.table.category_columns[0], self.ranked
-        values = _values(
-            first.scale, *(each[self.rows] for each in (ranked.mean, ranked.mean_low, ranked.mean_high, ranked.few))
-        )
-        changed = changed_rule(self.table, ranked)
+        ranked, changed = self.ranked, changed_rule(self.table, self.ranked)
         title = "Your mean" if changed else "Mean"
-        column = replace(first, key="", title=title, higher=ranked.higher_is_better)
-        tests = self._tests(self._scores(), scale=first.scale, board=ranked)
-        return self._line(column, "mean", rule(self.table, changed), values, tests)
+        column = replace(self.table.category_columns[0], key="", title=title, higher=ranked.higher_is_better)
+        ends = [each[self.rows] for each in (ranked.mean, ranked.mean_low, ranked.mean_high)]
+        tests = self._tests(self.scores, column, board=ranked)
+        return self._line(column, "mean", rule(self.table, changed), ends, tests, few=ranked.few[self.rows])
 
     def category(self, column: SuiteColumn) -> ComparedLine:
         """A category with its tasks that count."""
-        scores = self._scores().within(column.key)
+        ranked, scores = self.ranked, self.scores.within(column.key)
         code = scores.categories.index(column.key)
-        board = self.ranked.by_category[code]
-        own = Ranking.of(replace(self.ranked.table.within(column.key).rows(self.rows), least=0.0))
-        means, marks = self.ranked.category_means[self.rows, code], self.table.mean_marks(self.ranked)[self.rows, code]
-        few = own.few & ~np.isnan(own.mean_low)
-        values = _values(column.scale, means, own.mean_low, own.mean_high, few, marks)
-        tests = self._tests(scores, scale=column.scale, board=board)
+        own = Ranking.of(replace(ranked.table.within(column.key).rows(self.rows), least=0.0))
         has_score = ~np.isnan(self.table.scores.values[self.rows]).all(axis=0)
-        inside = (scores.codes == code) & self.ranked.table.chosen & has_score
-        parts = tuple(map(self.of_task, np.flatnonzero(inside).tolist()))
-        return self._line(column, "category", f"Mean of its tasks, {column.metric_title}", values, tests, parts)
+        inside = (scores.codes == code) & ranked.table.chosen & has_score
+        return self._line(
+            column,
+            "category",
+            f"Mean of its tasks, {column.metric_title}",
+            [ranked.category_means[self.rows, code], own.mean_low, own.mean_high],
+            self._tests(scores, column, board=ranked.by_category[code]),
+            few=own.few & ~np.isnan(own.mean_low),
+            marks=self.table.mean_marks(ranked)[self.rows, code],
+            parts=tuple(map(self.of_task, np.flatnonzero(inside).tolist())),
+        )
 
     def of_task(self, index: int) -> ComparedLine:
         """A task by its items: the rows' own scores, though a category may take a printed mean instead."""
         column, scores = self.table.columns[index], self.table.scores.values[self.rows, index]
-        ends = np.array([self.table.interval(row, index) for row in self.rows]).T
-        values = _values(column.scale, scores, *ends, np.zeros(len(scores), bool), self.table.marks[self.rows, index])
-        task = self.table.scores.columns([index])
+        low, high = np.array([self.table.interval(row, index) for row in self.rows]).T
         rule = {"aggregate": "task-mean", "weights": None, "task_weights": None}  # that of a human suite has no mean
-        task = replace(task, codes=None, categories=(column.title,), printed=None, **rule)
+        task = replace(self.table.scores.columns([index]), codes=None, categories=(column.title,), printed=None, **rule)
         tests = []
         for at, name in enumerate(self.names[1:], start=1):
             one = compared(task, self.rows[at], self.rows[0])
-            why = one.reason
+            why = one.reason and (NO_VOTES if column.group == PEOPLE else NO_ERROR)
             if np.isnan(one.difference):
                 without = [self.names[one] for one in (0, at) if np.isnan(scores[one])]
                 why = f"{listed(without)} {'has' if len(without) == 1 else 'have'} no score"
-            elif why:
-                why = NO_VOTES if column.group == PEOPLE else NO_ERROR
-            tests.append(replace(self._test(name, one, task, scale=column.scale), only=(), why=why))
-        return self._line(column, "task", column.metric_title, values, _read(tests, higher=column.higher))
+            tasks = int(not np.isnan(one.difference))
+            tests.append(replace(_test(name, one, task, column, tasks=tasks), why=why))
+        tests = _read(tests, higher=column.higher)
+        marks = self.table.marks[self.rows, index]
+        return self._line(column, "task", column.metric_title, [scores, low, high], tests, marks=marks)
 
     def _line(
         self,
         column: SuiteColumn,
         kind: Literal["mean", "category", "task"],
         about: str,
-        values: tuple[ComparedValue, ...],
-        tests: Sequence[PairedTest],
+        ends: list[np.ndarray],  # the rows' values and the ends of their intervals, in stored units
+        tests: list[PairedTest],
+        *,
+        few: np.ndarray | None = None,
+        marks: np.ndarray | None = None,
         parts: tuple[ComparedLine, ...] = (),
     ) -> ComparedLine:
-        facts = {name: getattr(column, name) for name in ("key", "title", "group", "higher", "digits")}
+        nothing = np.zeros(len(self.rows), int)
+        few, marks = (nothing > 0 if few is None else few).tolist(), (nothing if marks is None else marks).tolist()
+        shown = zip((column.scale * np.stack(ends)).T.tolist(), few, marks, strict=True)
         return ComparedLine(
-            **facts,
+            **{name: getattr(column, name) for name in ("key", "title", "group", "higher", "digits")},
             names=self.names,
             kind=kind,
             about=about,
             percent=column.scale == 100,
-            values=values,
+            values=tuple(ComparedValue(*numbers, *more) for numbers, *more in shown),
             tests=tuple(tests),
             parts=parts,
         )
 
-    def _scores(self) -> ScoreTable:
-        """The scores behind the means."""
-        return replace(self.ranked.table, values=self.ranked.scores)
-
-    def _tests(self, scores: ScoreTable, *, scale: float, board: Ranking | None) -> tuple[PairedTest, ...]:
+    def _tests(self, scores: ScoreTable, column: SuiteColumn, *, board: Ranking | None) -> list[PairedTest]:
         """Every other row against the first, over the tasks that count in `scores`, read as the board does."""
-        first, stands_in = self.rows[0], self.ranked.stands_in
+        first, stands_in, counting = self.rows[0], self.ranked.stands_in, scores.counted
         tests = []
         for name, row in zip(self.names[1:], self.rows[1:], strict=True):
-            one = compared(scores, row, first, stands_in=stands_in[[row, first]].any(axis=0))
-            tests.append(self._test(name, one, scores, scale=scale, rows=(row, first)))
-        tests = _read(tests, higher=bool(scores.higher[scores.counted].all()))
+            pair = [row, first]
+            one = compared(scores, row, first, stands_in=stands_in[pair].any(axis=0))
+            both, own = (~np.isnan(each.values[pair].sum(axis=0)) & counting for each in (scores, self.table.scores))
+            of = {name: scores.codes == code for code, name in enumerate(scores.categories)}
+            needed = [name for name, inside in of.items() if counting[inside].any()]
+            shared = tuple(name for name in needed if both[of[name]].any())
+            only = shared if len(shared) < len(needed) else ()
+            tests.append(_test(name, one, scores, column, tasks=int(own.sum()), only=only))
+        tests = _read(tests, higher=bool(scores.higher[counting].all()))
         for at, row in enumerate(self.rows[1:]):
             if board is not None and board.decided[row, first]:
                 reading = "better" if board.better[row, first] else "worse" if board.better[first, row] else "same"
                 tests[at] = replace(tests[at], reading=reading)
-        return tuple(tests)
-
-    def _test(
-        self, name: str, one: Comparison, scores: ScoreTable, *, scale: float, rows: tuple[int, int] | None = None
-    ) -> PairedTest:
-        """A comparison in shown units, before Holm's method over its line; rows: of which some categories may
-        have no score."""
-        counting = scores.counted
-        widest = float((scores.upper - scores.lower)[counting].max())  # no two scores lie further apart
-        shared, needed, tasks = [], [], int(not np.isnan(one.difference))
-        if rows is not None:
-            both = ~np.isnan(scores.values[list(rows)].sum(axis=0)) & counting
-            needed = [name for code, name in enumerate(scores.categories) if counting[scores.codes == code].any()]
-            shared = [name for name in needed if both[scores.codes == scores.categories.index(name)].any()]
-            tasks = int((~np.isnan(self.table.scores.values[list(rows)].sum(axis=0)) & counting).sum())
-        return PairedTest(
-            name=name,
-            difference=one.difference * scale,
-            low=float(np.clip(one.low, -widest, widest)) * scale,
-            high=float(np.clip(one.high, -widest, widest)) * scale,
-            p=one.p,
-            tasks=tasks,
-            about=one.about,
-            only=tuple(shared) if len(shared) < len(needed) else (),
-            why=one.reason,
-            reading="none" if np.isnan(one.difference) else "unknown" if one.reason else "same",
-        )
+        return tests
 
 
-def _values(
-    scale: float,
-    values: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    few: np.ndarray,
-    marks: np.ndarray | None = None,
-) -> tuple[ComparedValue, ...]:
-    """Values with their intervals in stored units, an entry a row."""
-    marks = np.zeros(len(values), int) if marks is None else marks
-    shown = zip((scale * np.stack([values, low, high])).T.tolist(), few.tolist(), marks.tolist(), strict=True)
-    return tuple(
-        ComparedValue(value=value, low=start, high=end, few=one, marks=bits) for (value, start, end), one, bits in shown
+def _test(
+    name: str, one: Comparison, scores: ScoreTable, column: SuiteColumn, *, tasks: int, only: tuple[str, ...] = ()
+) -> PairedTest:
+    """A comparison in shown units, before Holm's method over its line."""
+    widest = float((scores.upper - scores.lower)[scores.counted].max())  # no two scores lie further apart
+    low, high = (float(end) * column.scale for end in np.clip([one.low, one.high], -widest, widest))
+    return PairedTest(
+        name=name,
+        difference=one.difference * column.scale,
+        low=low,
+        high=high,
+        p=one.p,
+        tasks=tasks,
+        about=one.about,
+        only=only,
+        why=one.reason,
+        reading="none" if np.isnan(one.difference) else "unknown" if one.reason else "same",
     )
 
 

@@ -26,18 +26,18 @@ def ranked_rows(table: BoardTable, ranked: Ranking) -> tuple[str, list[int]]:
 def leading(table: BoardTable, ranked: Ranking | None) -> list[dict[str, Any]]:
     """The rows of the table's origin with a rank, best first: row, rank, range of ranks (empty: not known), mean, model
     and title; of a suite that people rank (`ranked` None) in their order."""
-    numbers, rows = payload.ranking(table, ranked), table.rows_of(table.origin)
-    digits = payload.suite_facts(table)["digits"]
+    standing, digits = payload.plain(payload.standing(table, ranked)), payload.suite_facts(table)["digits"]
+    known = standing.loc[table.rows_of(table.origin)].dropna(subset="rank")
     return [
         {
-            "row": row,
-            "rank": numbers["rank"][row],
-            "range": rank_range(numbers["low"][row], numbers["high"][row]),
-            "mean": number(numbers["mean"][row], digits=digits),
-            "model": table.rows[row].model,
-            "title": table.models.loc[table.rows[row].model]["title"],
+            "row": row.Index,
+            "rank": row.rank,
+            "range": rank_range(row.rank_low, row.rank_high),
+            "mean": number(row.mean, digits=digits),
+            "model": table.rows[row.Index].model,
+            "title": table.models.loc[table.rows[row.Index].model]["title"],
         }
-        for row in sorted(filter(numbers["rank"].__getitem__, rows), key=lambda row: (numbers["rank"][row], row))
+        for row in known.sort_index().sort_values("rank", kind="stable").itertuples()
     ]
 
 

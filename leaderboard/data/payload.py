@@ -30,6 +30,14 @@ from leaderboard.web.responses import compress, respond
 # Of a column, as they are.
 COLUMN_FACTS = ("key", "title", "group", "kind", "metric", "metric_title", "higher", "digits", "n", "default")
 NO_VOTES = "the paper prints no number of votes"
+STANDING = {  # of a row, and as a ranking calls it
+    **{name: name for name in ("rank", "rank_low", "rank_high", "why", "excess", "borda", "coverage", "covered")},
+    **{name: name for name in ("mean", "mean_low", "mean_high")},
+    "tie_class": "classes",
+    "few_tasks": "few",
+    "interval_unknown": "unknown",
+}
+SHORT = {"rank_low": "low", "rank_high": "high", "tie_class": "tie", "few_tasks": "few", "interval_unknown": "unknown"}
 
 
 def board(db: Database, table: BoardTable, ranked: Ranking | None) -> dict[str, Any]:
@@ -112,66 +120,60 @@ def category_marks(table: BoardTable, ranked: Ranking) -> np.ndarray:
     return marks
 
 
-def ranking(table: BoardTable, ranked: Ranking | None, *, with_categories: bool = False) -> dict[str, Any]:
-    """The ranking as lists, one entry a row, in shown units; `with_categories` adds the category means, which the table
-    has where all its tasks count.
+def standing(table: BoardTable, ranked: Ranking | None) -> pd.DataFrame:
+    """How each row of the table ranks, in shown units; the columns are STANDING, blank where something is not known.
 
-    They come as cells with their marks. `unknown` says why a ranked row's intervals and class are not known; `few`,
-    that they rest on few tasks; `fixed` names the categories of one task; `front` lists the rows of known size that no
-    model that is no larger significantly beats, `front_untested` for each of them how many that are no larger have a
-    higher mean and cannot be tested. `changed` says in words what differs from the suite's own rule; empty:
+    Of a suite that people rank (`ranked` None) the order they gave, without intervals. `why` says why a row has no
+    rank, `interval_unknown` why a ranked row's intervals and class are not known, `few_tasks` that they rest on few
+    tasks; `coverage` is the share of the tasks with a score, `covered` that with the tasks for which a printed mean
+    stands in.
+    """
+    rows, known = len(table.rows), ~np.isnan(table.scores.values)
+    if ranked is None:
+        people = table.people
+        scores = np.full(rows, np.nan) if people is None else table.scores.values[:, people]
+        scale = 1.0 if people is None else table.columns[people].scale
+        share = known.mean(axis=1) if table.columns else np.zeros(rows)
+        found = {"rank": rank(scores), "mean": scores, "coverage": share, "covered": share}
+        found |= {"few_tasks": False, "interval_unknown": np.where(np.isnan(scores), "", NO_VOTES)}
+        found |= dict.fromkeys(("tie_class", "why"), "")
+    else:
+        scale = table.category_columns[0].scale
+        found = {name: getattr(ranked, own) for name, own in STANDING.items()}
+        found["excess"] = np.where(np.isnan(ranked.mean), np.nan, ranked.excess)
+    frame = pd.DataFrame(found, index=range(rows), columns=list(STANDING))
+    for name in ("rank", "rank_low", "rank_high"):
+        frame[name] = frame[name].where(frame[name] > 0).astype("Int64")
+    for name in ("mean", "mean_low", "mean_high", "excess", "borda", "coverage", "covered"):
+        unit = scale if name in ("mean", "mean_low", "mean_high", "excess") else 1.0
+        frame[name] = [value if math.isnan(value) else clean(value, scale=unit) for value in frame[name]]
+    return frame
+
+
+def plain(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with None in place of what is blank, as JSON has it."""
+    return frame.astype(object).where(frame.notna(), None)
+
+
+def ranking(table: BoardTable, ranked: Ranking | None, *, with_categories: bool = False) -> dict[str, Any]:
+    """The `standing` as lists, one entry a row, under short names; `with_categories` adds the category means, which the
+    table has where all its tasks count.
+
+    They come as cells with their marks. `fixed` names the categories of one task; `front` lists the rows of known size
+    that no model that is no larger significantly beats, `front_untested` for each of them how many that are no larger
+    have a higher mean and cannot be tested. `changed` says in words what differs from the suite's own rule; empty:
     nothing.
     """
-    if ranked is None:
-        return human_ranking(table)
-    scale, front = table.category_columns[0].scale, on_size_front(table, ranked)
-    out: dict[str, Any] = {
-        "rank": _ranks(ranked.rank),
-        "low": _ranks(ranked.rank_low),
-        "high": _ranks(ranked.rank_high),
-        "tie": list(ranked.classes),
-        "mean": _numbers(ranked.mean * scale),
-        "mean_low": _numbers(ranked.mean_low * scale),
-        "mean_high": _numbers(ranked.mean_high * scale),
-        "excess": _numbers(np.where(np.isnan(ranked.mean), np.nan, ranked.excess) * scale),
-        "borda": _numbers(ranked.borda),
-        "coverage": _numbers(ranked.coverage),
-        "covered": _numbers(ranked.covered),
-        "why": list(ranked.why),
-        "few": ranked.few.tolist(),
-        "unknown": list(ranked.unknown),
-        "fixed": list(ranked.fixed),
-        "front": list(front),
-        "front_untested": list(front.values()),
-        "changed": changed_rule(table, ranked),
-        "families": None,
-        "family_marks": None,
-    }
-    if with_categories:
+    out = plain(standing(table, ranked)).rename(columns=SHORT).to_dict("list")
+    front = {} if ranked is None else on_size_front(table, ranked)
+    out |= {"fixed": [], "front": list(front), "front_untested": list(front.values())}
+    out["changed"] = changed_rule(table, ranked)
+    if ranked is not None:
         shown = ranked.category_means * [column.scale for column in table.category_columns]
-        out["families"] = _cells(shown, table.category_columns)
-        out["family_marks"] = category_marks(table, ranked).tolist()
+        out["fixed"] = list(ranked.fixed)
+        out["families"] = _cells(shown, table.category_columns) if with_categories else None
+        out["family_marks"] = category_marks(table, ranked).tolist() if with_categories else None
     return out
-
-
-def human_ranking(table: BoardTable) -> dict[str, Any]:
-    """The order people gave, without intervals."""
-    people, rows = table.people, len(table.rows)
-    scores, scale = np.full(rows, np.nan), 1.0
-    if people is not None:
-        scores, scale = table.scores.values[:, people], table.columns[people].scale
-    coverage = (~np.isnan(table.scores.values)).mean(axis=1) if table.columns else np.zeros(rows)
-    return {
-        **dict.fromkeys(("low", "high", "mean_low", "mean_high", "excess", "borda"), [None] * rows),
-        **dict.fromkeys(("tie", "why"), [""] * rows),
-        **dict.fromkeys(("fixed", "front", "front_untested"), []),
-        **dict.fromkeys(("coverage", "covered"), _numbers(coverage)),
-        "rank": _ranks(rank(scores)),
-        "mean": _numbers(scores * scale),
-        "few": [False] * rows,
-        "unknown": ["" if np.isnan(score) else NO_VOTES for score in scores],
-        "changed": "",
-    }
 
 
 def encode(data: dict[str, Any]) -> bytes:
@@ -277,12 +279,3 @@ def _cells(shown: np.ndarray, columns: Sequence[SuiteColumn]) -> list[list[int |
 def _nonzero(cells: np.ndarray) -> dict[str, int]:
     """What is not 0 of an array [rows, columns], by `row,column`."""
     return {f"{r},{c}": int(cells[r, c]) for r, c in np.argwhere(cells)}
-
-
-def _ranks(values: np.ndarray) -> list[int | None]:
-    return [int(value) if value > 0 else None for value in values]
-
-
-def _numbers(values: np.ndarray) -> list[float | None]:
-    """For the browser to round: rounded here as well, some would end at another digit."""
-    return [None if math.isnan(value) else clean(value) for value in values]

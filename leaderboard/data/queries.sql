@@ -145,14 +145,17 @@ FROM tasks JOIN benchmarks ON benchmarks.key = tasks.benchmark
 LEFT JOIN datasets ON datasets.key = tasks.dataset ORDER BY tasks.benchmark, tasks.position
 
 -- name: task_scores
--- Every score on one task, with its model: one row a score.
-SELECT models.key AS model, models.title, models.kind, models.parameters_m, models.trained_on,
+-- Every score on one task, with its model: one row a score, with what `scores.listing` shows of it.
+SELECT models.key AS model, models.key AS link, models.title, models.kind,
        (SELECT benchmark FROM tasks WHERE key = runs.task) AS benchmark,
        scores.subset, scores.metric, metrics.title AS metric_title, metrics.scale, metrics.digits,
        metrics.lower, metrics.upper, metrics.proportion, scores.value, scores.printed, scores.n,
        scores.stderr, scores.coverage, scores.lower_bound, scores.low, scores.high, scores.bias, runs.origin,
-       runs.source,
-       runs.main
+       runs.source, runs.main,
+       (runs.model, runs.task) IN (SELECT (model, task) FROM trained_tasks) AS trained,
+       EXISTS (SELECT 1 FROM notes WHERE specific AND notes.model = runs.model AND notes.task = runs.task
+               AND coalesce(notes.metric, '') IN ('', scores.metric)) AS suspect,
+       bool_or(NOT runs.main AND runs.origin = 'published') OVER (PARTITION BY runs.model, runs.task) AS disputed
 FROM scores JOIN runs ON runs.id = scores.run JOIN models ON models.key = runs.model
 JOIN metrics ON metrics.key = scores.metric
 WHERE runs.task = $task ORDER BY runs.main DESC, runs.origin, models.title, scores.metric, scores.subset
@@ -164,11 +167,6 @@ FROM notes LEFT JOIN models ON models.key = notes.model
 WHERE notes.task = $task AND (notes.model = '*' OR EXISTS (
     SELECT 1 FROM runs WHERE runs.model = notes.model AND runs.task = notes.task))
 ORDER BY title, notes.note
-
--- name: suspects
--- Single scores with a remark, of one model or on one task: model, task, metric (empty: all of the task's).
-SELECT DISTINCT model, task, coalesce(metric, '') AS metric FROM notes
-WHERE specific AND (model = $model OR task = $task)
 
 -- name: trained_models
 -- The models that saw a task's data set in training: model.
@@ -230,13 +228,16 @@ SELECT key, title, kind, key IN (SELECT model FROM runs) AS scored FROM models
 ORDER BY lower(title), key
 
 -- name: model_scores
--- Every score of one model, with its task and metric: one row a score.
+-- Every score of one model, with its task and metric: one row a score, with what `scores.listing` shows of it.
 SELECT tasks.benchmark, tasks.category, tasks.key AS task, tasks.title, tasks.dataset, tasks.chance,
        tasks.metrics[1] AS headline, scores.subset, scores.metric, metrics.title AS metric_title, metrics.scale,
        metrics.digits, metrics.lower, metrics.upper, metrics.proportion, scores.value, scores.printed,
        scores.n, scores.stderr, scores.coverage, scores.lower_bound, scores.low, scores.high,
-       scores.bias,
-       runs.origin, runs.source, runs.main
+       scores.bias, runs.origin, runs.source, runs.main, runs.task AS link,
+       (runs.model, runs.task) IN (SELECT (model, task) FROM trained_tasks) AS trained,
+       EXISTS (SELECT 1 FROM notes WHERE specific AND notes.model = runs.model AND notes.task = runs.task
+               AND coalesce(notes.metric, '') IN ('', scores.metric)) AS suspect,
+       bool_or(NOT runs.main AND runs.origin = 'published') OVER (PARTITION BY runs.model, runs.task) AS disputed
 FROM scores JOIN runs ON runs.id = scores.run JOIN tasks ON tasks.key = runs.task
 JOIN metrics ON metrics.key = scores.metric
 WHERE runs.model = $model ORDER BY tasks.position, runs.main DESC, runs.origin, scores.metric, scores.subset
@@ -271,10 +272,6 @@ WHERE notes.task = '*' AND notes.metric <> '' ORDER BY title, note
 SELECT DISTINCT benchmarks.key, benchmarks.title, benchmarks.bibtex
 FROM runs JOIN tasks ON tasks.key = runs.task JOIN benchmarks ON benchmarks.key = tasks.benchmark
 WHERE runs.model = $model ORDER BY benchmarks.key
-
--- name: trained_tasks
--- The tasks whose data sets a model saw in training: task.
-SELECT task FROM trained_tasks WHERE model = $model
 
 -- name: calibrations
 -- Every model's own distributions of scores, a row a model, domain and pairing: the fields of a `Reference`.
@@ -499,3 +496,16 @@ ORDER BY 1, 2
 -- Every column of every table and view in its order: table_name, column_name, data_type.
 SELECT table_name, column_name, data_type FROM duckdb_columns()
 WHERE NOT internal ORDER BY table_name, column_index
+
+-- name: item_details
+-- The details of some items of a run as JSON text: item, detail; items without one are skipped.
+SELECT item, detail FROM items
+WHERE run = $run AND item IN (SELECT unnest($names)) AND detail IS NOT NULL
+
+-- name: pictured
+-- Which of a task's images have a thumbnail: image.
+SELECT image FROM thumbnails WHERE task = $task AND image IN (SELECT unnest($images))
+
+-- name: thumbnail
+-- One thumbnail as WebP.
+SELECT webp FROM thumbnails WHERE task = $task AND image = $image

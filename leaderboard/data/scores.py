@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -12,8 +12,6 @@ from compute.analysis.intervals import bias_note, error_interval
 from compute.rounding import clean, rounded
 from leaderboard.html.formatting import blank, percent
 from leaderboard.html.labels import is_synthetic
-
-Cells = dict[str, Any]  # one column of a table for the browser
 
 
 def interval(
@@ -53,36 +51,18 @@ def shown(value: float | None, score: Mapping[str, Any]) -> float | None:
     return None if blank(value) else clean(value, scale=score["scale"])
 
 
-def subset(score: Mapping[str, Any]) -> str:
-    """The part of the task that a score is of; empty for the whole task."""
-    return "" if score["subset"] == "default" else score["subset"]
-
-
-def value_cells(score: Mapping[str, Any]) -> list[Any]:
-    """What VALUE_COLUMNS show: value, printed digits, interval and number of items."""
-    n = None if blank(score["n"]) else int(score["n"])
-    return [shown(score["value"], score), score["printed"] or "", *shown_interval(score), n]
-
-
-def origin_cells(score: Mapping[str, Any], *, by: str, trained: Collection[str], suspect: set, disputed: set) -> list:
-    """What ORIGIN_COLUMNS show. `by` is the column, model or task, that the three sets are about.
-
-    suspect: (key, metric) with an empty metric for all of them; trained and disputed: keys.
-    """
-    key, marks = score[by], [coverage] if (coverage := answered(score, score)) else []
-    if note := bias_note(score["value"], score["bias"], digits=int(score["digits"]), scale=score["scale"]):
-        marks.append(note)
-    if is_synthetic(score["benchmark"]):
-        marks.append("synthetic")
-    if key in trained:
-        marks.append("† trained on")
-    if score["origin"] == "published":
-        if {(key, ""), (key, score["metric"])} & suspect:
-            marks.append("? suspect")
-        if key in disputed:
-            marks.append("‡ disputed")
-    source = score["source"] + ("" if score["main"] else " (not the one shown on the board)")
-    return [score["origin"], source, ", ".join(marks)]
+def marks(score: Mapping[str, Any]) -> str:
+    """How much of the task a score rests on, where that is not all, and what is to be known of it."""
+    is_published = score["origin"] == "published"
+    said = {
+        answered(score, score): True,
+        bias_note(score["value"], score["bias"], digits=int(score["digits"]), scale=score["scale"]): True,
+        "synthetic": is_synthetic(score["benchmark"]),
+        "† trained on": score["trained"],
+        "? suspect": is_published and score["suspect"],
+        "‡ disputed": is_published and score["disputed"],
+    }
+    return ", ".join(mark for mark, holds in said.items() if mark and holds)
 
 
 def answered(score: Mapping[str, Any], metric: Mapping[str, Any]) -> str:
@@ -99,46 +79,64 @@ def answered(score: Mapping[str, Any], metric: Mapping[str, Any]) -> str:
     return f"{share}; at least {least} if the rest count as wrong"
 
 
-def disputed(scores: pd.DataFrame, by: str) -> set[str]:
-    """Where another table of the paper prints another number; other ways of running a model dispute nothing."""
-    return set(scores.loc[~scores["main"] & (scores["origin"] == "published"), by])
+class ScoreColumn(NamedTuple):
+    """A column of a table of scores: what it shows `of` a row of scores, by default what the row has under its key."""
+
+    key: str
+    title: str
+    digits: int | None = None  # of numbers
+    hint: str = ""
+    of: Callable[[Mapping[str, Any]], Any] | None = None
+    link: str = ""  # the address that each row's own `link` follows
+    numeric: bool = False
+
+    def facts(self, columns: int) -> dict[str, Any]:
+        """What the browser draws it by, in a table of so many columns."""
+        facts = {"key": self.key, "title": self.title}
+        facts |= {"link": {"base": self.link, "at": columns}} if self.link else {"hint": self.hint}
+        facts |= {"numeric": True} if self.numeric or self.digits is not None else {}
+        return facts | ({} if self.digits is None else {"digits": self.digits})
 
 
-def suspect(remarks: pd.DataFrame, by: str) -> set[tuple[str, str]]:
-    """The scores with a remark, as (key, metric)."""
-    return set(zip(remarks[by], remarks["metric"], strict=True))
+def listing(columns: Sequence[ScoreColumn], scores: Iterable[Mapping[str, Any]], *, empty: str) -> dict[str, Any]:
+    """A table of scores for the browser; `empty` says what it means that there is none."""
+    rows = [
+        [*(column.of(score) if column.of else score[column.key] for column in columns), score["link"]]
+        for score in scores
+    ]
+    return {
+        "columns": [column.facts(len(columns)) for column in columns],
+        "rows": rows,
+        "caption": f"{len(rows)} scores in the units the papers print",
+        "empty": empty,
+    }
 
 
-def words(key: str, title: str, *, hint: str = "") -> Cells:
-    """A column of text."""
-    return {"key": key, "title": title, "hint": hint}
-
-
-def numbers(key: str, title: str, digits: int, *, hint: str = "") -> Cells:
-    """A column of numbers."""
-    return {"key": key, "title": title, "hint": hint, "numeric": True, "digits": digits}
-
-
-def listing(columns: list[Cells], rows: list[list[Any]]) -> dict[str, Any]:
-    """A table of scores for the browser."""
-    return {"columns": columns, "rows": rows, "caption": f"{len(rows)} scores in the units the papers print"}
-
-
-SUBSET = words("subset", "Subset", hint="Language or split; empty: the whole task")
-VALUE_COLUMNS = (
-    numbers("value", "Score", 2),
-    {**words("printed", "Printed", hint="The source's own digits"), "numeric": True},
-    numbers("low", "95% from", 1),
-    numbers("high", "to", 1),
-    numbers("n", "n", 0, hint="Items that the score rests on"),
+SUBSET = ScoreColumn(
+    "subset",
+    "Subset",
+    hint="Language or split; empty: the whole task",
+    of=lambda score: "" if score["subset"] == "default" else score["subset"],
 )
-ORIGIN_COLUMNS = (
-    words("origin", "Origin"),
-    words("source", "Source"),
-    words(
+VALUES = (
+    ScoreColumn("value", "Score", 2, of=lambda score: shown(score["value"], score)),
+    ScoreColumn("printed", "Printed", hint="The source's own digits", of=lambda s: s["printed"] or "", numeric=True),
+    ScoreColumn("low", "95% from", 1, of=lambda score: shown_interval(score)[0]),
+    ScoreColumn("high", "to", 1, of=lambda score: shown_interval(score)[1]),
+    ScoreColumn("n", "n", 0, "Items that the score rests on", lambda s: None if blank(s["n"]) else int(s["n"])),
+)
+ORIGINS = (
+    ScoreColumn("origin", "Origin"),
+    ScoreColumn(
+        "source",
+        "Source",
+        of=lambda score: score["source"] + ("" if score["main"] else " (not the one shown on the board)"),
+    ),
+    ScoreColumn(
         "marks",
         "Marks",
         hint="† trained on this data set, ? doubtful score, ‡ another table prints another number, synthetic: "
         "items drawn by a program; and how much of the task a score rests on, where it is not all",
+        of=marks,
     ),
 )

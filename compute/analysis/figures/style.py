@@ -103,6 +103,15 @@ def label_sides(
     return sides
 
 
+def at_sides(names: Sequence[str], sides: Sequence[str]) -> dict[str, Any]:
+    """The names of a trace's points at their `label_sides`, as plotly takes them."""
+    return {
+        "text": [name if side else "" for name, side in zip(names, sides, strict=True)],
+        "textposition": [side or "top center" for side in sides],
+        "textfont": {"size": 10},
+    }
+
+
 def meet(box: Box, other: Box) -> bool:
     """Whether two boxes overlap."""
     return box[0] < other[2] and box[2] > other[0] and box[1] < other[3] and box[3] > other[1]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +23,7 @@ from leaderboard.data.board_table import APART, DISPUTED, PARTIAL, PRINTED, SUSP
 from leaderboard.data.csv_files import csv_bytes
 from leaderboard.data.database import Database
 from leaderboard.data.mean_rule import changed_rule, description, rule
-from leaderboard.data.payload import category_marks, category_means
+from leaderboard.data.payload import category_marks, category_means, standing
 from leaderboard.html.formatting import blank, or_dash, parameters_text
 from leaderboard.html.labels import SHORT, SIGNS, described, is_synthetic
 from leaderboard.pages.board import latex
@@ -42,6 +44,10 @@ CELL_SIGNS = (
     (PARTIAL, "~", "mean of only some of its tasks"),
     (PRINTED, "*", "mean as the paper prints it; some of its tasks are missing"),
 )
+RANKED = (  # columns of a ranked suite
+    *("rank", "rank_low", "rank_high", "suite_rank", "ranked_by", "tie_class", "mean", "mean_low", "mean_high"),
+    *("few_tasks", "interval_unknown", "coverage", "covered"),
+)
 USUAL = ("rank", "range", "class", "parameters", "mean")  # columns other than scores
 BEST, NO_VALUE = "bold: best of its column", "— no value"
 
@@ -55,42 +61,183 @@ class ExportFile:
     content: bytes
 
 
-def view(
-    table: BoardTable,
-    ranked: Ranking | None,
-    *,
-    rows: list[str],
-    columns: list[str],
-    form: str,
-    suite_ranked: Ranking | None = None,
-    filters: Sequence[str] = (),
-    beside: Collection[str] = USUAL,
-) -> ExportFile:
-    """The chosen rows and columns in their order. Raises UnknownKey or BadInput for what the suite does not have.
+@dataclass(frozen=True, kw_only=True)
+class BoardView:
+    """The chosen rows and columns of a table in their order. Raises UnknownKey or BadInput for what the suite does not
+    have.
 
-    `suite_ranked` is the suite's own ranking where `ranked` follows a changed rule; `filters` say in words which
-    rows are shown. `beside` are the columns shown other than scores, for the formats that people read.
+    `suite_ranked` is the suite's own ranking where `ranked` follows a changed rule.
     """
-    name = f"likeness-{table.suite['key']}{table.scope.suffix}"
-    if form == "bibtex":
-        return _file(name, form, str(table.suite["bibtex"]).encode())
-    frame = view_frame(table, ranked, rows=rows, columns=columns, suite_ranked=suite_ranked)
-    if form in ("markdown", "latex"):
-        marks = np.array(cell_marks(table, ranked, rows=rows, columns=columns), int).reshape(len(rows), len(columns))
-        scales = {column.scale for column in (*map(table.by_key.get, columns), *table.category_columns[:1])}
-        unit = " Scores in %." if scales == {100} else ""
-        caption = _caption(table, changed_mean(frame, table, ranked), filters, marks) + unit
-        shown = _to_read(frame, table, ranked, marks, columns=columns, beside=beside, unit=not unit)
-        if "Range" in shown:
-            caption += " Range: the ranks that are possible at 95%."
-        best = _best(frame, table, marks, columns=columns)
-        best = np.concatenate([np.zeros((len(rows), shown.shape[1] - len(columns)), bool), best], axis=1)
-        made = (_markdown if form == "markdown" else _latex)(shown, best, caption=caption, label=f"tab:{name}")
-        return _file(name, form, made.encode())
-    encode = {"csv": csv_bytes, "parquet": store.parquet_bytes, "json": _json}.get(form)
-    if encode is None:
-        raise BadInput(f"{form!r} is not an export format. Choose from: {', '.join(MEDIA)}")
-    return _file(name, form, encode(frame))
+
+    table: BoardTable
+    ranked: Ranking | None
+    rows: list[str]
+    columns: list[str]
+    suite_ranked: Ranking | None = None
+
+    def file(self, form: str, *, filters: Sequence[str] = (), beside: Collection[str] = USUAL) -> ExportFile:
+        """The view as a file. For the formats that people read, `filters` say in words which rows are shown, and
+        `beside` are the columns shown other than scores."""
+        table = self.table
+        name = f"likeness-{table.suite['key']}{table.scope.suffix}"
+        if form == "bibtex":
+            return _file(name, form, str(table.suite["bibtex"]).encode())
+        if form in ("markdown", "latex"):
+            scales = {column.scale for column in (*self.chosen, *table.category_columns[:1])}
+            unit = " Scores in %." if scales == {100} else ""
+            shown = self.to_read(beside=beside, unit=not unit)
+            caption = self.caption(filters) + unit
+            if "Range" in shown:
+                caption += " Range: the ranks that are possible at 95%."
+            others = np.zeros((len(self.rows), shown.shape[1] - len(self.columns)), bool)
+            best = np.concatenate([others, self.best], axis=1)
+            made = (_markdown if form == "markdown" else _latex)(shown, best, caption=caption, label=f"tab:{name}")
+            return _file(name, form, made.encode())
+        encode = {"csv": csv_bytes, "parquet": store.parquet_bytes, "json": _json}.get(form)
+        if encode is None:
+            raise BadInput(f"{form!r} is not an export format. Choose from: {', '.join(MEDIA)}")
+        return _file(name, form, encode(self.frame))
+
+    @cached_property
+    def indices(self) -> list[int]:
+        """Of the rows, in the table."""
+        return [self.table.row(row) for row in self.rows]
+
+    @cached_property
+    def chosen(self) -> list[SuiteColumn]:
+        """The columns."""
+        for noun, keys in (("row", self.rows), ("column", self.columns)):
+            if len(set(keys)) < len(keys):
+                raise BadInput(f"The export names a {noun} twice. Reload the page and export again")
+        if unknown := [key for key in self.columns if key not in self.table.by_key]:
+            suite = self.table.suite["key"]
+            raise BadInput(f"{suite} has no column {unknown[0]!r}. Reload the page and export again")
+        return [self.table.by_key[key] for key in self.columns]
+
+    @cached_property
+    def marks(self) -> np.ndarray:
+        """The marks [rows, columns] of every cell, as the board shows them."""
+        of_means = () if self.ranked is None else (category_marks(self.table, self.ranked),)
+        every = list(self.table.by_key)[0 if of_means else len(self.table.category_columns) :]
+        marks = np.concatenate([*of_means, self.table.marks], axis=1)
+        return marks[np.ix_(self.indices, [every.index(key) for key in self.columns])]
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """Model, origin, rank with its interval, mean, the columns in shown units, then their marks.
+
+        `ranked_by` is the rule of the mean, `suite_rank` the rank by the suite's own rule; others are as in
+        `payload.standing`. `trained` says whether the model saw any data set of the suite in training: yes, no, or
+        unknown where nobody states its training data. `synthetic` says whether a program drew the items.
+        `trained_on_tasks`, `suspect_columns` and `disputed_columns` list those of a row's columns, `;` between: the
+        model was trained on the data set, a remark doubts the figure, another table prints another number.
+        """
+        table, ranked, chosen = self.table, self.ranked, self.chosen
+        rows = [table.rows[index] for index in self.indices]
+        facts = table.models.loc[[row.model for row in rows]].reset_index(drop=True)
+        facts = facts[["key", "title", "kind", "parameters_m", "license", "released"]].rename(columns={"key": "model"})
+        facts.insert(3, "origin", [row.origin for row in rows])
+        frame = facts.fillna({"license": "", "released": ""}).assign(
+            trained=[table.trained(index) for index in self.indices],
+            suite=str(table.suite["key"]),
+            synthetic=is_synthetic(table.suite["benchmark"]),
+        )
+        parts = [frame]
+        if ranked is not None:
+            ranks = standing(table, self.suite_ranked or ranked)["rank"]
+            own = standing(table, ranked).assign(suite_rank=ranks, ranked_by=rule(table, changed_rule(table, ranked)))
+            parts.append(own[list(RANKED)].iloc[self.indices].reset_index(drop=True))
+        values = np.concatenate([category_means(table, ranked), table.scores.values], axis=1)[self.indices]
+        every = list(table.by_key)
+        figures = {
+            column.key: [
+                math.nan if math.isnan(value) else clean(value, scale=column.scale)
+                for value in values[:, every.index(column.key)]
+            ]
+            for column in chosen
+        }
+        lists = {
+            name: pd.Series(
+                [
+                    ";".join(key for key, mark in zip(self.columns, line, strict=True) if mark & bit)
+                    for line in self.marks
+                ],
+                dtype=str,
+            )
+            for name, bit in (
+                ("trained_on_tasks", TRAINED),
+                ("suspect_columns", SUSPECT),
+                ("disputed_columns", DISPUTED),
+            )
+        }
+        return pd.concat([*parts, pd.DataFrame(figures, index=frame.index), pd.DataFrame(lists)], axis=1)
+
+    def caption(self, filters: Sequence[str]) -> str:
+        """The suite, the rule of the mean and how many ranks it changes, the filters, and the signs of the marks."""
+        about, frame = self.table.suite, self.frame
+        title, whose = str(about["title"]), str(about["benchmark_title"])
+        named = title if whose in title else f"{whose}: {title}"
+        seen = int(np.bitwise_or.reduce(self.marks, axis=None))
+        legend = "; ".join([*(f"{sign} {words}" for bit, sign, words in CELL_SIGNS if seen & bit), BEST, NO_VALUE])
+        words = description(self.table)
+        if changed := changed_rule(self.table, self.ranked):
+            differ = int((frame["rank"].fillna(0) != frame["suite_rank"].fillna(0)).sum())
+            words = f"{rule(self.table, changed)}. {differ} of {len(frame)} ranks differ from the suite's own."
+        rows = f" Only rows with {'; '.join(filters)}." if filters else ""
+        return f"{named}. {described(words, about['benchmark'])}{rows} {legend[0].upper()}{legend[1:]}."
+
+    def to_read(self, *, beside: Collection[str], unit: bool) -> pd.DataFrame:
+        """The view for people: short titles, numbers at the digits the board shows, signs after them.
+
+        `beside` are the columns shown other than scores, as the board calls them; one without any value is dropped.
+        `unit`: titles of columns in percent say so.
+        """
+        table, frame, ranked = self.table, self.frame, self.ranked
+        models = table.models.loc[frame["model"]]
+        out: dict[str, list[str]] = {"Model": frame["title"].tolist()}
+        if frame["origin"].nunique() > 1:
+            out["Origin"] = frame["origin"].tolist()
+        facts: dict[str, tuple[str, list[str]]] = {
+            "parameters": ("Params", _texts(frame["parameters_m"], parameters_text)),
+            "memory": ("MB", _texts(models["memory_mb"], lambda size: rounded(size, 0))),
+            "dimension": ("Dim.", _texts(models["embed_dim"], lambda size: str(int(size)))),
+            "tokens": ("Tokens", _texts(models["max_tokens"], lambda size: str(int(size)))),
+            "date": ("Released", frame["released"].tolist()),
+            "late": ("Late", _texts(models["late_interaction"], lambda late: "yes" if late else "no")),
+        }
+        if ranked is not None:
+            first = table.category_columns[0]
+            title = ("Your mean" if changed_rule(table, ranked) else "Mean") + _unit(unit, first)
+            facts = {
+                "rank": ("Rank", _texts(frame["rank"], str)),
+                "range": ("Range", _ranges(frame["rank_low"], frame["rank_high"], digits=0)),
+                "class": ("Class", frame["tie_class"].tolist()),
+                **facts,
+                "coverage": ("Cov.", _texts(frame["coverage"], lambda share: f"{int(100 * share + 1e-9)}%")),
+                "mean": (title, _texts(frame["mean"], partial(rounded, digits=first.digits))),
+                "interval": ("95% interval", _ranges(frame["mean_low"], frame["mean_high"], digits=first.digits)),
+                "borda": ("Borda", _texts(ranked.borda[self.indices], partial(rounded, digits=1))),
+            }
+        out |= {title: texts for key, (title, texts) in facts.items() if key in beside and any(texts)}
+        for column, marks in zip(self.chosen, self.marks.T, strict=True):
+            title = SHORT.get(column.title, column.title) + _unit(unit, column) + " ↓" * (not column.higher)
+            while title in out:
+                title += f" [{column.key}]"
+            shown = _texts(frame[column.key], partial(rounded, digits=column.digits))
+            out[title] = [value and f"{value}{_signs(bits)}" for value, bits in zip(shown, marks, strict=True)]
+        return pd.DataFrame(out)
+
+    @property
+    def best(self) -> np.ndarray:
+        """Which cells [rows, columns] hold the best figure of their column, as shown; none of APART."""
+        best = np.zeros(self.marks.shape, bool)
+        for at, column in enumerate(self.chosen):
+            values = rounded_array(self.frame[column.key], column.digits)
+            values[(self.marks[:, at] & APART) > 0] = np.nan
+            known = values[~np.isnan(values)]
+            if len(known) and known.min() < known.max():
+                best[:, at] = values == (known.max() if column.higher else known.min())
+        return best
 
 
 def everything(db: Database, *, form: str) -> tuple[str, Path]:
@@ -121,194 +268,13 @@ def everything(db: Database, *, form: str) -> tuple[str, Path]:
         return path.name, path
 
 
-def view_frame(
-    table: BoardTable,
-    ranked: Ranking | None,
-    *,
-    rows: list[str],
-    columns: list[str],
-    suite_ranked: Ranking | None = None,
-) -> pd.DataFrame:
-    """The view as a frame: model, origin, rank with its interval, mean, the columns in shown units, then their marks.
-
-    `ranked_by` is the rule of the mean, `suite_rank` the rank by the suite's own rule (`suite_ranked`, else `ranked`);
-    `coverage` the share of the tasks with a score, `covered` that with the tasks for which a printed mean stands in.
-    `few_tasks` says that the mean's interval rests on few tasks, `interval_unknown` why it or the class is missing.
-    `trained` says whether the model saw any data set of the suite in training: yes, no, or unknown where nobody states
-    its training data. `synthetic` says whether a program drew the items. `trained_on_tasks`, `suspect_columns` and
-    `disputed_columns` list those of a row's columns, `;` between: the model was trained on the data set, a remark
-    doubts the figure, another table prints another number.
-    """
-    for noun, keys in (("row", rows), ("column", columns)):
-        if len(set(keys)) < len(keys):
-            raise BadInput(f"The export names a {noun} twice. Reload the page and export again")
-    indices = [table.row(row) for row in rows]
-    every = table.by_key
-    unknown = [key for key in columns if key not in every]
-    if unknown:
-        raise BadInput(f"{table.suite['key']} has no column {unknown[0]!r}. Reload the page and export again")
-    facts = table.models.loc[[table.rows[index].model for index in indices]]
-    frame = pd.DataFrame(
-        {
-            "model": facts["key"].tolist(),
-            "title": facts["title"].tolist(),
-            "kind": facts["kind"].tolist(),
-            "origin": [table.rows[index].origin for index in indices],
-            "parameters_m": facts["parameters_m"].tolist(),
-            "license": facts["license"].fillna("").tolist(),
-            "released": facts["released"].fillna("").tolist(),
-            "trained": [table.trained(index) for index in indices],
-            "suite": str(table.suite["key"]),
-            "synthetic": is_synthetic(table.suite["benchmark"]),
-        }
-    )
-    if ranked is not None:
-        scale = table.category_columns[0].scale
-        own = (suite_ranked or ranked).rank
-        ranks = {"rank": ranked.rank, "rank_low": ranked.rank_low, "rank_high": ranked.rank_high, "suite_rank": own}
-        for name, values in ranks.items():
-            frame[name] = pd.array(
-                [int(values[index]) if values[index] > 0 else None for index in indices], dtype="Int64"
-            )
-        frame["ranked_by"] = rule(table, changed_rule(table, ranked))
-        frame["tie_class"] = [ranked.classes[index] for index in indices]
-        for name, values in (("mean", ranked.mean), ("mean_low", ranked.mean_low), ("mean_high", ranked.mean_high)):
-            frame[name] = [_figure(values[index], scale) for index in indices]
-        frame["few_tasks"] = [bool(ranked.few[index]) for index in indices]
-        frame["interval_unknown"] = pd.Series([ranked.unknown[index] for index in indices], dtype=str)
-        for name, values in (("coverage", ranked.coverage), ("covered", ranked.covered)):
-            frame[name] = [_figure(values[index], 1) for index in indices]
-    families = category_means(table, ranked)
-    figures = {}  # joined at once: a column at a time, a wide table is copied again and again
-    for key in columns:
-        column = every[key]
-        if column.kind == "family":
-            source = families[:, list(table.scores.categories).index(key)]
-        else:
-            source = table.scores.values[:, table.columns.index(column)]
-        figures[key] = [_figure(source[index], column.scale) for index in indices]
-    frame = pd.concat([frame, pd.DataFrame(figures, index=frame.index)], axis=1)
-    marks = cell_marks(table, ranked, rows=rows, columns=columns)
-    for name, bit in (("trained_on_tasks", TRAINED), ("suspect_columns", SUSPECT), ("disputed_columns", DISPUTED)):
-        frame[name] = pd.Series(
-            [";".join(key for key, mark in zip(columns, line, strict=True) if mark & bit) for line in marks], dtype=str
-        )
-    return frame
-
-
-def cell_marks(table: BoardTable, ranked: Ranking | None, *, rows: list[str], columns: list[str]) -> list[list[int]]:
-    """The marks of every exported cell [rows][columns], as the board shows them."""
-    every = list(table.by_key)
-    indices = [every.index(key) for key in columns]
-    of_means = np.zeros((len(table.rows), 0), int) if ranked is None else category_marks(table, ranked)
-    marks = np.concatenate([of_means, table.marks], axis=1)
-    return marks[np.ix_([table.row(row) for row in rows], indices)].tolist()
-
-
-def changed_mean(frame: pd.DataFrame, table: BoardTable, ranked: Ranking | None) -> str:
-    """What was changed of the suite's rule, and how many ranks of the view differ; empty where nothing was."""
-    changed = changed_rule(table, ranked)
-    if not changed:
-        return ""
-    differ = int((frame["rank"].fillna(0) != frame["suite_rank"].fillna(0)).sum())
-    return f"{rule(table, changed)}. {differ} of {len(frame)} ranks differ from the suite's own."
-
-
-def _caption(table: BoardTable, changed: str, filters: Sequence[str], marks: np.ndarray) -> str:
-    """The suite, the rule of the mean, the filters, and the signs of `marks`, bits of the cells."""
-    about = table.suite
-    title, whose = str(about["title"]), str(about["benchmark_title"])
-    named = title if whose in title else f"{whose}: {title}"
-    seen = int(np.bitwise_or.reduce(marks, axis=None))
-    legend = "; ".join([*(f"{sign} {words}" for bit, sign, words in CELL_SIGNS if seen & bit), BEST, NO_VALUE])
-    words = described(changed or description(table), about["benchmark"])
-    rows = f" Only rows with {'; '.join(filters)}." if filters else ""
-    return f"{named}. {words}{rows} {legend[0].upper()}{legend[1:]}."
-
-
-def _to_read(
-    frame: pd.DataFrame,
-    table: BoardTable,
-    ranked: Ranking | None,
-    marks: np.ndarray,
-    *,
-    columns: list[str],
-    beside: Collection[str],
-    unit: bool,
-) -> pd.DataFrame:
-    """The view for people: short titles, numbers at the digits the board shows, signs after them.
-
-    `beside` are the columns shown other than scores, as the board calls them; one without any value is dropped. `unit`:
-    titles of columns in percent say so.
-    """
-    models = table.models.loc[frame["model"]]
-    out: dict[str, list[str]] = {"Model": frame["title"].tolist()}
-    if frame["origin"].nunique() > 1:
-        out["Origin"] = frame["origin"].tolist()
-    facts: dict[str, tuple[str, list[str]]] = {
-        "parameters": ("Params", ["" if blank(size) else parameters_text(size) for size in frame["parameters_m"]]),
-        "memory": ("MB", ["" if blank(size) else rounded(size, 0) for size in models["memory_mb"]]),
-        "dimension": ("Dim.", ["" if blank(size) else str(int(size)) for size in models["embed_dim"]]),
-        "tokens": ("Tokens", ["" if blank(size) else str(int(size)) for size in models["max_tokens"]]),
-        "date": ("Released", frame["released"].tolist()),
-        "late": ("Late", ["" if blank(late) else "yes" if late else "no" for late in models["late_interaction"]]),
-    }
-    if "rank" in frame:
-        digits = table.category_columns[0].digits
-        title = ("Your mean" if changed_rule(table, ranked) else "Mean") + _unit(unit, table.category_columns[0])
-        at = [table.row(f"{model}~{origin}") for model, origin in zip(frame["model"], frame["origin"], strict=True)]
-        ranges = _ranges(frame["rank_low"], frame["rank_high"], digits=0)
-        borda = [ranked.borda[row] for row in at]
-        facts = {
-            "rank": ("Rank", ["" if blank(rank) else str(rank) for rank in frame["rank"]]),
-            "range": ("Range", ranges),
-            "class": ("Class", frame["tie_class"].tolist()),
-            **facts,
-            "coverage": (
-                "Cov.",
-                ["" if blank(share) else f"{int(100 * share + 1e-9)}%" for share in frame["coverage"]],
-            ),
-            "mean": (title, [_rounded(value, digits) for value in frame["mean"]]),
-            "interval": ("95% interval", _ranges(frame["mean_low"], frame["mean_high"], digits=digits)),
-            "borda": ("Borda", ["" if blank(points) else rounded(points, 1) for points in borda]),
-        }
-    out |= {title: texts for key, (title, texts) in facts.items() if key in beside and any(texts)}
-    for at, key in enumerate(columns):
-        column = table.by_key[key]
-        title = SHORT.get(column.title, column.title) + _unit(unit, column) + " ↓" * (not column.higher)
-        while title in out:
-            title += f" [{key}]"
-        shown = [_rounded(value, column.digits) for value in frame[key]]
-        out[title] = [
-            f"{value}{_signs(bits)}" if value else "" for value, bits in zip(shown, marks[:, at], strict=True)
-        ]
-    return pd.DataFrame(out)
-
-
-def _best(frame: pd.DataFrame, table: BoardTable, marks: np.ndarray, *, columns: list[str]) -> np.ndarray:
-    """Which cells [rows, columns] hold the best figure of their column, as shown; none of APART."""
-    best = np.zeros(marks.shape, bool)
-    for at, key in enumerate(columns):
-        column = table.by_key[key]
-        values = rounded_array(frame[key], column.digits)
-        values[(marks[:, at] & APART) > 0] = np.nan
-        known = values[~np.isnan(values)]
-        if len(known) and known.min() < known.max():
-            best[:, at] = values == (known.max() if column.higher else known.min())
-    return best
-
-
 def _signs(marks: int) -> str:
     return "".join(sign for bit, sign, _ in CELL_SIGNS if marks & bit)
 
 
-def _figure(value: float, scale: float) -> float:
-    """A stored value in shown units. Rounded by compute.rounding it is what the board shows."""
-    return math.nan if math.isnan(value) else clean(value, scale=scale)
-
-
-def _rounded(value: float, digits: int) -> str:
-    return "" if blank(value) else rounded(value, digits)
+def _texts(values: Iterable[Any], write: Callable[[Any], str]) -> list[str]:
+    """Each value as text, empty where it is blank."""
+    return ["" if blank(value) else write(value) for value in values]
 
 
 def _ranges(low: Iterable[float], high: Iterable[float], *, digits: int) -> list[str]:

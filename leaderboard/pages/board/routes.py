@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
-from functools import partial
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -17,7 +15,6 @@ from leaderboard.data import payload
 from leaderboard.data.mean_rule import choice
 from leaderboard.data.memo import memoised
 from leaderboard.data.scope import scope_of
-from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.page import Site
 from leaderboard.pages.board import export, provenance
 from leaderboard.web.responses import CHECK, download, refusal, respond
@@ -28,75 +25,56 @@ log = logging.getLogger(__name__)
 
 def routes(site: Site) -> list[Route]:
     """Suites, rankings, cells and files of the table."""
-    suite_cache, guard = site.suite_cache, site.guard
-    return [
-        Route("/data/board/{suite}", guard(lambda request: _board(suite_cache, request))),
-        Route("/data/rank/{suite}", guard(lambda request: _rank(suite_cache, request))),
-        Route("/data/cell/{suite}", guard(lambda request: _cell(suite_cache, request))),
-        Route("/export/board/{suite}", _export_view(suite_cache, site=site), methods=["POST"]),
-        Route("/export/everything", guard(_export_all(suite_cache))),
-    ]
+    suite_cache, db, guard = site.suite_cache, site.db, site.guard
+    stored = memoised(lambda form: export.everything(db, form=form), of=db)
 
+    def board(request: Request) -> Response:
+        suite, scope = request.path_params["suite"], scope_of(request.url.query)
+        content = suite_cache.board(suite, scope)
+        return respond(request, content, etag=f'"{suite_cache.version}-{suite}{scope.suffix}"', compressed=True)
 
-def _board(suite_cache: SuiteCache, request: Request) -> Response:
-    suite, scope = request.path_params["suite"], scope_of(request.url.query)
-    content = suite_cache.board(suite, scope)
-    return respond(request, content, etag=f'"{suite_cache.version}-{suite}{scope.suffix}"', compressed=True)
+    def rank(request: Request) -> Response:
+        """Ranks by row, so only for the rows that were sent: a page with those of another file must reload."""
+        if request.query_params.get("version", db.version) != db.version:
+            raise BadInput("The scores were updated after this page was opened. Reload it to see them")
+        suite, query = request.path_params["suite"], request.url.query
+        return respond(request, suite_cache.ranking(suite, *choice(query), scope=scope_of(query)))
 
+    def cell(request: Request) -> Response:
+        suite, query, scope = request.path_params["suite"], request.url.query, scope_of(request.url.query)
+        table, ranked = suite_cache.table(suite, scope), suite_cache.ranked(suite, *choice(query), scope=scope)
+        row, column = (request.query_params.get(name, "") for name in ("row", "column"))
+        content = payload.encode(provenance.cell(db, table, ranked, row_id=row, key=column))
+        return respond(request, content, cache="")
 
-def _rank(suite_cache: SuiteCache, request: Request) -> Response:
-    """Ranks by row, so only for the rows that were sent: a page with those of another file must reload."""
-    if request.query_params.get("version", suite_cache.db.version) != suite_cache.db.version:
-        raise BadInput("The scores were updated after this page was opened. Reload it to see them")
-    query = request.url.query
-    return respond(request, suite_cache.ranking(request.path_params["suite"], *choice(query), scope=scope_of(query)))
-
-
-def _cell(suite_cache: SuiteCache, request: Request) -> Response:
-    suite, query = request.path_params["suite"], request.url.query
-    scope = scope_of(query)
-    table, ranked = suite_cache.table(suite, scope), suite_cache.ranked(suite, *choice(query), scope=scope)
-    row, column = request.query_params.get("row", ""), request.query_params.get("column", "")
-    content = payload.encode(provenance.cell(suite_cache.db, table, ranked, row_id=row, key=column))
-    return respond(request, content, cache="")
-
-
-def _export_view(suite_cache: SuiteCache, *, site: Site) -> Callable:
-    async def answer(request: Request) -> Response:
-        return await run_in_threadpool(site.guard(partial(make, body=await request.body())), request)
-
-    def make(request: Request, *, body: bytes) -> Response:
+    def view(request: Request, body: bytes) -> Response:
         try:
-            view = json.loads(body)
-            rows, columns = [str(row) for row in view["rows"]], [str(column) for column in view["columns"]]
-            form, query = str(view["format"]), str(view.get("query", "")).removeprefix("?")
-            filters, beside = view.get("filters", [])[:MOST_FILTERS], view.get("shown", list(export.USUAL))
+            asked = json.loads(body)
+            rows, columns = ([str(key) for key in asked[name]] for name in ("rows", "columns"))
+            form, query = str(asked["format"]), str(asked.get("query", "")).removeprefix("?")
+            filters, beside = asked.get("filters", [])[:MOST_FILTERS], asked.get("shown", list(export.USUAL))
             if not all(isinstance(text, str) for text in (*filters, *beside)):
                 raise TypeError("a filter or a column that is not text")
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise BadInput("The export needs format, rows and columns as JSON") from error
         suite, scope = request.path_params["suite"], scope_of(query)
-        file = export.view(
-            suite_cache.table(suite, scope),
-            suite_cache.ranked(suite, *choice(query), scope=scope),
+        shown = export.BoardView(
+            table=suite_cache.table(suite, scope),
+            ranked=suite_cache.ranked(suite, *choice(query), scope=scope),
             rows=rows,
             columns=columns,
-            form=form,
             suite_ranked=suite_cache.ranked(suite, scope=scope),
-            filters=filters,
-            beside=beside,
         )
+        file = shown.file(form, filters=filters, beside=beside)
         return download(file.content, name=file.name, media=file.media)
 
-    return answer
+    async def export_view(request: Request) -> Response:
+        body = await request.body()
+        return await run_in_threadpool(guard(lambda request: view(request, body)), request)
 
-
-def _export_all(suite_cache: SuiteCache) -> Callable[[Request], Response]:
-    stored = memoised(lambda form: export.everything(suite_cache.db, form=form), of=suite_cache.db)
-
-    def answer(request: Request) -> Response:
+    def everything(request: Request) -> Response:
         form = request.query_params.get("format", "csv")[:20]
-        etag = f'"{suite_cache.db.version}-{form}"'
+        etag = f'"{db.version}-{form}"'
         headers = {"etag": etag, "cache-control": CHECK}
         if request.headers.get("if-none-match") == etag:
             return Response(status_code=304, headers=headers)
@@ -107,4 +85,10 @@ def _export_all(suite_cache: SuiteCache) -> Callable[[Request], Response]:
             return refusal("The file cannot be made at this moment. Try again later", 503, retry_after=60)
         return FileResponse(path, media_type=export.MEDIA[form], headers=headers, filename=name)
 
-    return answer
+    return [
+        Route("/data/board/{suite}", guard(board)),
+        Route("/data/rank/{suite}", guard(rank)),
+        Route("/data/cell/{suite}", guard(cell)),
+        Route("/export/board/{suite}", export_view, methods=["POST"]),
+        Route("/export/everything", guard(everything)),
+    ]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from compute.rounding import rounded
-from leaderboard.data.comparison import ComparedLine, ComparedValue
+from leaderboard.data.comparison import ComparedLine
 from leaderboard.html.formatting import number, span
 
 STEPS = (1, 2, 2.5, 5, 10)  # of an axis, times a power of ten
@@ -16,8 +16,7 @@ APART = (6, 4)  # pixels between two rows' marks: of up to three, of more
 EDGE = 0.04  # of the axis, empty at either end
 
 
-@dataclass(frozen=True, kw_only=True)
-class ChartAxis:
+class ChartAxis(NamedTuple):
     """The values at the two ends of a chart, in shown units, and its ticks."""
 
     low: float
@@ -32,29 +31,6 @@ class ChartAxis:
     def marked(self) -> list[tuple[str, str]]:
         """Position and text of every tick."""
         return [(self.position(tick), number(tick, digits=self.decimals)) for tick in self.ticks]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Dot:
-    """One row's mark: its position, those of its interval (empty: not known), and what it says on pointing at it."""
-
-    index: int  # of the row
-    shift: str  # pixels below the middle of the line, so that marks and intervals of two rows do not hide each other
-    position: str
-    left: str
-    width: str
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Dumbbell:
-    """One line of a chart: the dots, and the bar from the first to the last of them."""
-
-    title: str
-    is_mean: bool
-    dots: tuple[Dot, ...]
-    left: str
-    width: str
 
 
 def axis(lines: Iterable[ComparedLine]) -> ChartAxis | None:
@@ -77,42 +53,42 @@ def axis(lines: Iterable[ComparedLine]) -> ChartAxis | None:
     )
 
 
-def dumbbell(line: ComparedLine, *, on: ChartAxis) -> Dumbbell:
-    """A line's marks on an axis that spans them."""
-    dots = [
-        _dot(at, name, value, line, on=on)
-        for at, (name, value) in enumerate(zip(line.names, line.values, strict=True))
-        if math.isfinite(value.value)
-    ]
-    places = [float(dot.position) for dot in dots]
-    left, right = (min(places), max(places)) if places else (0.0, 0.0)
-    return Dumbbell(
-        title="Mean" if line.kind == "category" else line.title,
-        is_mean=line.kind == "category",
-        dots=tuple(dots),
-        left=rounded(left, 2),
-        width=rounded(right - left, 2),
-    )
+def dumbbell(line: ComparedLine, *, on: ChartAxis) -> dict[str, Any]:
+    """A line's marks on an axis that spans them, in percent of its width: the dots, and `left` and `width` of the bar
+    from the first to the last of them.
 
-
-def _dot(at: int, name: str, value: ComparedValue, line: ComparedLine, *, on: ChartAxis) -> Dot:
-    text = f"{name}: {number(value.value, digits=line.digits)}"
-    rows = len(line.values)
-    shift = rounded((at - (rows - 1) / 2) * APART[rows > 3], 1)
-    left, width, interval = "", "", "interval not known"
-    if math.isfinite(value.low) and math.isfinite(value.high):
-        level = "at least 95%" if value.few else "95%"
-        start, end = float(on.position(value.low)), float(on.position(value.high))
-        left, width = rounded(start, 2), rounded(end - start, 2)
-        interval = f"{level} interval {span(value.low, value.high, digits=line.digits)}"
-    return Dot(
-        index=at,
-        shift=shift,
-        position=on.position(value.value),
-        left=left,
-        width=width,
-        text=f"{text}, {interval}",
-    )
+    A dot has its row's `index`, its `position`, `left` and `width` of its interval (empty: not known), what it says on
+    pointing at it, and `shift`: pixels below the middle, so that marks and intervals of two rows do not hide each
+    other.
+    """
+    rows, dots = len(line.values), []
+    for at, (name, value) in enumerate(zip(line.names, line.values, strict=True)):
+        if not math.isfinite(value.value):
+            continue
+        left, width, interval = "", "", "interval not known"
+        if math.isfinite(value.low) and math.isfinite(value.high):
+            start, end = float(on.position(value.low)), float(on.position(value.high))
+            left, width = rounded(start, 2), rounded(end - start, 2)
+            level = "at least 95%" if value.few else "95%"
+            interval = f"{level} interval {span(value.low, value.high, digits=line.digits)}"
+        dots.append(
+            {
+                "index": at,
+                "shift": rounded((at - (rows - 1) / 2) * APART[rows > 3], 1),
+                "position": on.position(value.value),
+                "left": left,
+                "width": width,
+                "text": f"{name}: {number(value.value, digits=line.digits)}, {interval}",
+            }
+        )
+    places = [float(dot["position"]) for dot in dots] or [0.0]
+    return {
+        "title": "Mean" if line.kind == "category" else line.title,
+        "is_mean": line.kind == "category",
+        "dots": dots,
+        "left": rounded(min(places), 2),
+        "width": rounded(max(places) - min(places), 2),
+    }
 
 
 def _step(least: float) -> float:

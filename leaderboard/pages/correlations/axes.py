@@ -10,7 +10,7 @@ import pandas as pd
 
 from compute.analysis.table import USUAL, ScoreTable
 from compute.types import ORIGINS, BadInput
-from leaderboard.data.board_table import TRAINED, BoardTable, SuiteColumn, origins_in_order
+from leaderboard.data.board_table import TRAINED, SuiteColumn, origins_in_order
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.correlations.query import ALL, CorrelationQuery
 
@@ -42,9 +42,6 @@ class AxisTable:
             origins=self.origins[:, indices],
             marks=self.marks[:, indices],
         )
-
-
-Columns = tuple[tuple[Axis, ...], np.ndarray, np.ndarray]  # axes, values [rows, axes], marks [rows, axes]
 
 
 def check_origin(suite_cache: SuiteCache, query: CorrelationQuery) -> None:
@@ -95,17 +92,45 @@ def gather(suite_cache: SuiteCache, query: CorrelationQuery) -> AxisTable:
 
 
 def _block(suite_cache: SuiteCache, suite: str, query: CorrelationQuery) -> AxisTable:
-    table = suite_cache.table(suite)
-    rows = table.rows_of(query.origin)
-    axes, values, marks = {"tasks": _tasks, "categories": _categories, "suites": _suite}[query.level](
-        suite_cache, table, query
-    )
+    """The axes of one suite, over its rows of the chosen origin; none where it has no such mean."""
+    table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
+    rows, trained, about = table.rows_of(query.origin), (table.marks & TRAINED) > 0, table.suite
+    columns: list[tuple[Axis, np.ndarray, np.ndarray]] = []  # axis, values [rows], marks [rows]
+    if query.level == "tasks":
+        columns = [
+            (column, table.scores.values[:, at], table.marks[:, at])
+            for at, column in enumerate(table.columns)
+            if not column.metric.endswith("_rank")
+        ]
+    elif query.level == "categories" and ranked is not None:
+        means = table.scores.printed if query.means == "printed" else ranked.category_means
+        columns = [
+            (
+                replace(column, key=f"{suite}:{column.key}", group=about["title"]),
+                means[:, code],
+                trained[:, table.scores.codes == code].any(axis=1) * TRAINED,
+            )
+            for code, column in enumerate(table.category_columns)
+        ]
+    elif query.level == "suites":
+        whole = {"key": suite, "title": about["title"], "group": about["benchmark_title"], "task": "", "higher": True}
+        people = table.people
+        if ranked is not None:
+            axis = replace(table.category_columns[0], metric_title="mean", **whole)
+            counted = [column.ranked for column in table.columns]
+            columns = [(axis, ranked.mean, trained[:, counted].any(axis=1) * TRAINED)]
+        elif people is not None:
+            columns = [
+                (replace(table.columns[people], **whole), table.scores.values[:, people], table.marks[:, people])
+            ]
+    axes, values, marks = zip(*columns, strict=True) if columns else ((), (), ())
+    nothing = np.empty((len(table.rows), 0))
     origins = np.array([ORIGINS.index(table.rows[row].origin) for row in rows], int)
     return AxisTable(
-        scores=_scores(axes, [table.rows[row].model for row in rows], values[rows]),
+        scores=_scores(axes, [table.rows[row].model for row in rows], np.column_stack([nothing, *values])[rows]),
         axes=axes,
         origins=np.repeat(origins[:, None], len(axes), axis=1),
-        marks=marks[rows],
+        marks=np.column_stack([nothing, *marks])[rows].astype(int),
     )
 
 
@@ -116,57 +141,6 @@ def _scores(axes: Sequence[Axis], models: Sequence[str], values: np.ndarray) -> 
         higher=np.array([axis.higher for axis in axes], bool),
         values=values,
     )
-
-
-def _tasks(suite_cache: SuiteCache, table: BoardTable, query: CorrelationQuery) -> Columns:
-    shown = [index for index, column in enumerate(table.columns) if not column.metric.endswith("_rank")]
-    axes = tuple(_axis(table.columns[index], table, key=table.columns[index].key) for index in shown)
-    return axes, table.scores.values[:, shown], table.marks[:, shown]
-
-
-def _categories(suite_cache: SuiteCache, table: BoardTable, query: CorrelationQuery) -> Columns:
-    ranked = suite_cache.ranked(table.suite["key"])
-    if ranked is None:
-        return _nothing(table)
-    axes = tuple(_axis(column, table, key=f"{table.suite['key']}:{column.key}") for column in table.category_columns)
-    marks = np.stack(
-        [_trained(table, table.scores.codes == code) for code in range(len(table.category_columns))], axis=1
-    )
-    return axes, table.scores.printed if query.means == "printed" else ranked.category_means, marks
-
-
-def _suite(suite_cache: SuiteCache, table: BoardTable, query: CorrelationQuery) -> Columns:
-    ranked, about = suite_cache.ranked(table.suite["key"]), table.suite
-    if ranked is not None:
-        first, values = table.category_columns[0], ranked.mean
-        marks = _trained(table, np.array([column.ranked for column in table.columns]))
-    else:
-        people = table.people
-        if people is None:
-            return _nothing(table)
-        first, values, marks = table.columns[people], table.scores.values[:, people], table.marks[:, people]
-    axis = replace(
-        first,
-        key=about["key"],
-        title=about["title"],
-        group=about["benchmark_title"],
-        task="",
-        metric_title="mean" if ranked is not None else first.metric_title,
-        higher=True,
-    )
-    return (axis,), values[:, None], marks[:, None]
-
-
-def _nothing(table: BoardTable) -> Columns:
-    return (), np.empty((len(table.rows), 0)), np.zeros((len(table.rows), 0), int)
-
-
-def _trained(table: BoardTable, columns: np.ndarray) -> np.ndarray:
-    return ((table.marks[:, columns] & TRAINED) > 0).any(axis=1) * TRAINED
-
-
-def _axis(column: SuiteColumn, table: BoardTable, *, key: str) -> Axis:
-    return replace(column, key=key, group=column.group if column.task else table.suite["title"])
 
 
 def _distinct(axes: Sequence[Axis]) -> tuple[Axis, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -12,14 +12,25 @@ import plotly.graph_objects as go
 
 from compute.analysis.correlation import ENOUGH, extreme_pairs
 from compute.analysis.figures.heatmap import WIDTHS, WRITTEN, group_colours, heatmap
-from compute.analysis.figures.style import PALETTE, SYMBOLS, label_sides, plain
+from compute.analysis.figures.style import PALETTE, SYMBOLS, at_sides, label_sides, plain
 from compute.analysis.table import USUAL
 from compute.types import unknown
 from leaderboard.html.components import figure_bridge, lazy_tables
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import ORIGIN_CHOICES, SIGNS, explained, explained_signs, is_synthetic, suite_choices
 from leaderboard.html.templates import macro, macros
-from leaderboard.page import PartialRedraw, Site, View, bind, citations, heading, message_box, payload_of, static_html
+from leaderboard.page import (
+    PartialRedraw,
+    Site,
+    View,
+    bind,
+    citations,
+    heading,
+    instead,
+    message_box,
+    payload_of,
+    static_html,
+)
 from leaderboard.pages.correlations import routes
 from leaderboard.pages.correlations.axes import Axis
 from leaderboard.pages.correlations.matrix import AxisPair, CorrelationMatrix, matrix_of, pair
@@ -35,6 +46,7 @@ from leaderboard.pages.correlations.query import (
 from leaderboard.web import parameters as address
 from leaderboard.web.parameters import Parameter
 
+texts = macros("pages/correlations/page.html")
 FIGURE = "correlations-figure"
 LABELLED = 16  # models of a pair named in the figure
 SENTENCE = (
@@ -68,7 +80,7 @@ def draw(site: Site) -> None:
     heading(title="Correlations", sentence=SENTENCE, cite=citations(site))
     message = message_box()
     answer = gr.HTML("<p class='pg-waiting pg-quiet'>Computing the correlations …</p>", apply_default_css=False)
-    presets = gr.HTML(_texts().presets(STARTS, ""), apply_default_css=False)
+    presets = gr.HTML(texts.presets(STARTS, ""), apply_default_css=False)
     figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
     caption = gr.HTML("", apply_default_css=False)
     with gr.Row(elem_classes="pg-controls"):
@@ -103,8 +115,8 @@ def draw(site: Site) -> None:
     scatter = gr.Plot(show_label=False, container=False, visible=False)
     points = gr.HTML("", apply_default_css=False)
 
-    def whole(query: CorrelationQuery, keys: str) -> tuple:
-        matrix = matrix_of(site.suite_cache, query)
+    def whole(*, pair: str, **values: Any) -> tuple:
+        matrix = matrix_of(site.suite_cache, query := query_of(values))
         choice = address.query(known, {**asdict(query), "pair": ""})
         axes = matrix.table.axes
         figure = heatmap(
@@ -116,11 +128,11 @@ def draw(site: Site) -> None:
         )
         return (
             note(query.suites) + finding(matrix, choice=choice),
-            _texts().presets(STARTS, preset_of(query, known)),
+            texts.presets(STARTS, preset_of(query, known)),
             gr.update(value=figure, visible=True),
             legend(matrix),
-            _texts().below(choice),
-            *opened_pair(site, matrix, keys=keys),
+            texts.below(choice),
+            *opened_pair(site, matrix, keys=pair),
         )
 
     def note(suites: Iterable[str]) -> str:
@@ -129,22 +141,21 @@ def draw(site: Site) -> None:
 
     def blank(*, suites: list[str] | None, **_: Any) -> tuple:
         # Of a choice that exists but cannot be drawn its note, else what can be chosen instead.
-        links = [(title, f"correlations?suites={key}") for title, key in listed()]
-        others = macro("index")([("", links)]) if suites is None else ""
+        others = instead("correlations?suites=", listed()) if suites is None else ""
         return note(suites or ()) + others, gr.skip(), gr.update(visible=False), "", "", *[gr.skip()] * len(shown)
 
-    def part(query: CorrelationQuery, keys: str) -> tuple:
-        return opened_pair(site, matrix_of(site.suite_cache, query), keys=keys)
+    def part(*, pair: str, **values: Any) -> tuple:
+        return opened_pair(site, matrix_of(site.suite_cache, query_of(values)), keys=pair)
 
     shown = [first, second, opened, scatter, points]
-    pair_part = PartialRedraw(keys=("pair",), outputs=shown, draw=_of_values(part))
+    pair_part = PartialRedraw(keys=("pair",), outputs=shown, draw=part)
     controls = [suite, level, method, group, origin, order, means, least, opened_keys]
     bound = bind(
         site,
         parameters=known,
         controls=controls,
         outputs=[answer, presets, figure, caption, behind, *shown],
-        draw=_of_values(whole),
+        draw=whole,
         parts=(pair_part,),
         presets=PRESETS,
         message=message,
@@ -160,15 +171,6 @@ def draw(site: Site) -> None:
         bridge.select(clicked, outputs=opened_keys, queue=False, show_progress="hidden", api_visibility="private").then,
         part=pair_part,
     )
-
-
-def _texts() -> Any:
-    return macros("pages/correlations/page.html")
-
-
-def _of_values(draw: Callable[[CorrelationQuery, str], tuple]) -> Callable[..., tuple]:
-    """A drawing function that takes the page's parameters by name, as `bind` passes them."""
-    return lambda *, pair, **values: draw(query_of(values), pair)
 
 
 def clicked(event: gr.EventData) -> str:
@@ -189,7 +191,7 @@ def finding(matrix: CorrelationMatrix, *, choice: str) -> str:
     extremes = extreme_pairs(correlation=matrix.correlation, method=matrix.query.method)
     pairs = () if extremes is None else (extremes.most, extremes.least)
     axes = matrix.table.axes
-    return _texts().finding(
+    return texts.finding(
         query=matrix.query,
         method=METHODS[matrix.query.method],
         choice=choice,
@@ -203,7 +205,7 @@ def legend(matrix: CorrelationMatrix) -> str:
     """What the matrix is computed from, its colours, and what was excluded."""
     axes, correlation = matrix.table.axes, matrix.correlation
     others, blank = ~np.eye(len(axes), dtype=bool), np.isnan(correlation.r)
-    return _texts().legend(
+    return texts.legend(
         query=matrix.query,
         meaning=MEANING[matrix.query.method],
         axes=len(axes),
@@ -230,12 +232,12 @@ def opened_pair(site: Site, matrix: CorrelationMatrix, *, keys: str) -> tuple:
         why.append("Click a cell above, or choose two columns.")
         return *selects, macro("message")(" ".join(why)) if keys else "", hidden, ""
     opened = pair(matrix, first, second)
-    sentence = _texts().pair_sentence(opened, METHODS[matrix.query.method])
+    sentence = texts.pair_sentence(opened, METHODS[matrix.query.method])
     if not opened.models:
         return *selects, sentence, hidden, ""
     facts = site.suite_cache.table(matrix.query.suites[0]).models.loc[list(opened.models)]
     names = facts["title"].tolist()
-    table = _texts().pair_models(
+    table = texts.pair_models(
         pair=opened,
         names=names,
         order=np.argsort(opened.values[:, 0] * (-1 if opened.x.higher else 1), kind="stable"),  # best first
@@ -266,9 +268,7 @@ def _scatter(opened: AxisPair, *, names: Sequence[str], kinds: Sequence[str]) ->
                 "<br>".join([f"{number(x[index], digits=2)}, {number(y[index], digits=2)}", *_marks(opened, index)])
                 for index in members
             ],
-            text=[names[index] if sides[index] else "" for index in members],
-            textfont={"size": 10},
-            textposition=[sides[index] or "top center" for index in members],
+            **at_sides([names[index] for index in members], [sides[index] for index in members]),
             marker={"size": 8, "color": PALETTE[at % len(PALETTE)], "symbol": SYMBOLS[at % len(SYMBOLS)]},
             hovertemplate="%{hovertext}<br>%{customdata}<extra></extra>",
         )

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import date
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from compute.analysis.figures.style import PALETTE, UNGROUPED, label_sides, plain, unmarked
+from compute.analysis.figures.style import PALETTE, UNGROUPED, at_sides, label_sides, plain, unmarked
 from compute.analysis.pareto import OFF, ON, UNKNOWN
 from compute.rounding import rounded_array
 from leaderboard.data.fronts import AGE
 from leaderboard.html.formatting import number, span
-from leaderboard.pages.cost.suite_front import STATES, Point, SuiteFront
+from leaderboard.pages.cost.suite_front import STATES, SuiteFront, iso
 
 MARKS = {
     ON: {"color": PALETTE[0], "symbol": "circle", "size": 10},
@@ -53,7 +53,7 @@ def chart(suite_front: SuiteFront) -> go.Figure:
     return figure
 
 
-def _add(figure: go.Figure, suite_front: SuiteFront, points: Sequence[Point], mark: dict, state: str) -> None:
+def _add(figure: go.Figure, suite_front: SuiteFront, points: Sequence[Any], mark: dict, state: str) -> None:
     if not points:
         return
     names = [unmarked(point.title) for point in points]
@@ -62,6 +62,14 @@ def _add(figure: go.Figure, suite_front: SuiteFront, points: Sequence[Point], ma
     sides = [""] * len(points)
     if state == ON:
         sides = _sides(suite_front, points)
+    words = []
+    for name, point in zip(names, points, strict=True):
+        ends = "" if math.isnan(point.low) else f" ({span(point.low, point.high, digits=suite_front.digits)})"
+        beaten = STATES[state].lower()
+        if point.beaten_by:
+            beaten = f"{unmarked(point.beaten_by[0][1])}, {suite_front.axis.no_more}, is significantly better"
+        mean_in_words = f"{number(point.mean, digits=suite_front.digits)}{ends}"
+        words.append("<br>".join([name, point.shown, mean_in_words, beaten]))
     figure.add_scatter(
         x=_across(suite_front, cost.tolist()),
         y=rounded_array(mean, suite_front.digits + 1),
@@ -75,15 +83,13 @@ def _add(figure: go.Figure, suite_front: SuiteFront, points: Sequence[Point], ma
         mode="markers+text" if any(sides) else "markers",
         name=STATES[state],
         marker=mark,
-        text=[name if side else "" for name, side in zip(names, sides, strict=True)],
-        textposition=[side or "top center" for side in sides],
-        textfont={"size": 10},
-        hovertext=["<br>".join([name, *_facts(suite_front, point)]) for name, point in zip(names, points, strict=True)],
+        **at_sides(names, sides),
+        hovertext=words,
         hovertemplate="%{hovertext}<extra></extra>",
     )
 
 
-def _sides(suite_front: SuiteFront, points: Sequence[Point]) -> list[str]:
+def _sides(suite_front: SuiteFront, points: Sequence[Any]) -> list[str]:
     """Where the names of some points stand clear of all points, in a figure that holds every interval too."""
     others = [point for point in suite_front.with_cost if point not in points]
     x = np.array([point.cost for point in (*points, *others)])
@@ -95,24 +101,10 @@ def _sides(suite_front: SuiteFront, points: Sequence[Point]) -> list[str]:
     return label_sides(names, np.append(x, [x.min()] * 2), np.array([*y, *corners]))[: len(points)]
 
 
-def _facts(suite_front: SuiteFront, point: Point) -> list[str]:
-    ends = "" if math.isnan(point.low) else f" ({span(point.low, point.high, digits=suite_front.digits)})"
-    beaten = (
-        f"{unmarked(point.beaten_by[0][1])}, {suite_front.axis.no_more}, is significantly better"
-        if point.beaten_by
-        else STATES[point.state].lower()
-    )
-    return [
-        point.shown,
-        f"{number(point.mean, digits=suite_front.digits)}{ends}",
-        beaten,
-    ]
-
-
 def _across(suite_front: SuiteFront, costs: Sequence[float]) -> list[float] | list[str]:
     """Costs as plotly takes them: days as dates."""
     if suite_front.axis.key == AGE:
-        return [date.fromordinal(int(cost)).isoformat() for cost in costs]
+        return list(map(iso, costs))
     return [float(f"{cost:.6g}") for cost in costs]
 
 

@@ -7,26 +7,30 @@ from typing import Any
 import gradio as gr
 
 from compute.rounding import size
+from leaderboard.data.fronts import SIZE
 from leaderboard.data.memo import memoised
 from leaderboard.html.labels import suite_choices
-from leaderboard.html.templates import macro, macros
-from leaderboard.page import PartialRedraw, Site, View, bind, citations, heading, message_box
+from leaderboard.html.templates import macros
+from leaderboard.page import PartialRedraw, Site, View, bind, citations, heading, instead, message_box
 from leaderboard.pages.cost import figures
-from leaderboard.pages.cost.suite_front import AXES, RATE, SIZE, CostQuery, SuiteFronts, parameters, suite_items
+from leaderboard.pages.cost.suite_front import AXES, suite_front, suite_items, suites
+from leaderboard.web.parameters import Choice, Number, Text
 
 FIGURE = "cost-figure"
 SENTENCE = (
     "Scores against parameters, memory, embedding dimension and release date: which models have no smaller "
     "or older one that is significantly better. Below, what it takes to run the suite."
 )
+SUITE = "unisim-core"  # the first with intervals and sizes
+RATE = 100.0  # items a second
 MEAN = ("The suite's mean", "")
 
 
 def draw(site: Site) -> None:
     """The answer, the picture, its controls, the table, the notes and the calculator."""
-    suite_fronts, texts = SuiteFronts(site.suite_cache), macros("pages/cost/page.html")
+    texts = macros("pages/cost/page.html")
     times = memoised(lambda: site.db.query("image_times"), of=site.db)
-    lists = {"suite": lambda: suite_choices(suite_fronts.suites())}
+    lists = {"suite": lambda: suite_choices(suites(site.db))}
     heading(title="Size & cost", sentence=SENTENCE, cite=citations(site))
     message = message_box()
     head = gr.HTML("<p class='pg-waiting pg-quiet'>Comparing scores and costs …</p>", apply_default_css=False)
@@ -41,29 +45,31 @@ def draw(site: Site) -> None:
         rate = gr.Number(RATE, minimum=0.01, maximum=1e6, label="Items a second", scale=0, min_width=200)
     cost = gr.HTML("", apply_default_css=False)
 
-    def page(**values: Any) -> tuple:
-        query = CostQuery(**values)
-        suite_front = suite_fronts.get(query)
-        choices = [MEAN, *((name, name) for name in suite_front.categories)]
-        drawn = bool(suite_front.with_cost)
+    def page(*, suite: str, category: str, axis: str, rate: float) -> tuple:
+        front = suite_front(site.suite_cache, suite=suite, category=category, axis=axis)
+        drawn = bool(front.with_cost)
         return (
-            gr.update(choices=choices, value=suite_front.category),
-            texts.answer(suite_front, query.category),
-            gr.update(value=figures.chart(suite_front) if drawn else None, visible=drawn),
-            texts.table(suite_front) + texts.notes(suite_front),
-            *calculator(**values),
+            gr.update(choices=[MEAN, *((name, name) for name in front.categories)], value=front.category),
+            texts.answer(front, category),
+            gr.update(value=figures.chart(front) if drawn else None, visible=drawn),
+            texts.table(front) + texts.notes(front),
+            *calculator(suite=suite, rate=rate),
         )
 
     def calculator(*, suite: str, rate: float, **_: Any) -> tuple:
         return (texts.calculator(suite_items(suite), suite=suite, rate=rate, times=times(), size=size),)
 
     def blank(**_: Any) -> tuple:
-        links = [(title, f"cost?suite={key}") for title, key in lists["suite"]()]
-        return gr.skip(), macro("index")([("", links)]), gr.update(value=None, visible=False), "", ""
+        return gr.skip(), instead("cost?suite=", lists["suite"]()), gr.update(value=None, visible=False), "", ""
 
     bind(
         site,
-        parameters=parameters(),
+        parameters=(
+            Choice(key="suite", default=SUITE, choices=(SUITE,), noun="suite"),
+            Text(key="category", longest=120),
+            Choice(key="axis", default=SIZE, choices=tuple(AXES)),
+            Number(key="rate", default=RATE, low=0.01, high=1e6),
+        ),
         controls=[suite, category, axis, rate],
         outputs=[category, head, figure, foot, cost],
         draw=page,

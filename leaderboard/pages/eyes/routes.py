@@ -14,7 +14,7 @@ from starlette.routing import Route
 from compute.eyes import exchange, photographs
 from compute.eyes.folder import StudyFolder
 from compute.eyes.report import report
-from compute.eyes.study import LONGEST_NAME, TUNES_FROM, Judgment, Study, StudyFile, parsed
+from compute.eyes.study import LONGEST_NAME, TUNES_FROM, Judgment, StudyFile, parsed
 from compute.rounding import rounded
 from compute.types import BadInput, LikenessError
 from leaderboard.html.templates import render
@@ -75,13 +75,12 @@ def routes(site: Site) -> list[Route]:
         seed = query.get("seed", "")[:16]
         if not seeds and not seed.isdecimal():
             raise BadInput("The request is not one of this page. Reload it and try again")
-        source = PHOTOGRAPHS if _shows_photographs(given.study) else UPLOAD
+        shown = {given.study.contents[at] for at in exchange.images_of(given.study)}
+        source = PHOTOGRAPHS if shown <= set(photographs.materials(given.study.kind).images) else UPLOAD
         if (folder := own(request)) and folder.study.key == given.study.key:
             source = FOLDER
-        made = opened(
-            given.study, source=source, seed=seeds[-1] if seeds else int(seed), rater=rater, judgments=given.judgments
-        )
-        return JSONResponse(made)
+        own_seed = seeds[-1] if seeds else int(seed)
+        return JSONResponse(opened(given.study, source=source, seed=own_seed, rater=rater, judgments=given.judgments))
 
     def answer(request: Request, body: bytes) -> Response:
         source = request.query_params.get("source", "")
@@ -127,11 +126,6 @@ def answered(given: StudyFile, *, source: str = "", tuned: Sequence[str] = ()) -
         tuned=[each.key for each in found.models if each.key in tuned],
     )
     return {"html": str(html), "manifest": exchange.votes(given.study, given.judgments)}
-
-
-def _shows_photographs(study: Study) -> bool:
-    shown = {study.contents[at] for at in exchange.images_of(study)}
-    return shown <= set(photographs.materials(study.kind).images)
 
 
 def _posted(site: Site, work: Callable[[Request, bytes], Response]) -> Callable:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
 from compute.analysis.figures.style import (
@@ -15,6 +15,7 @@ from compute.analysis.figures.style import (
     SYMBOLS,
     UNGROUPED,
     Box,
+    at_sides,
     label_sides,
     meet,
     pixels,
@@ -29,108 +30,73 @@ AROUND = 12  # corners of the ring around a point that its region's outline keep
 MOST = 17  # values with their own mark; rarer ones share one
 
 
-@dataclass(frozen=True, kw_only=True)
-class Region:
+class Region(NamedTuple):
     """Points that belong together: their indices, and the name at their outline."""
 
     name: str
     indices: list[int]
 
 
-def points(
-    *, x: np.ndarray, y: np.ndarray, names: Sequence[str], values: Sequence[str], unknown: str, meta: Mapping[str, Any]
-) -> go.Figure:
-    """Points by a fact in words: a colour and a shape for each value; `unknown` values are grey."""
-    counts = {value: list(values).count(value) for value in dict.fromkeys(values) if value != unknown}
-    ranked = sorted(counts, key=lambda value: (-counts[value], value))
+def points(facts: pd.DataFrame, *, values: pd.Series, unknown: str, meta: Mapping[str, Any]) -> go.Figure:
+    """Points by a fact in words: a colour and a shape for each value; `unknown` values are grey.
+
+    facts: x, y and name, a row a point; values [points].
+    """
+    counts = values[values != unknown].value_counts()
+    ranked = sorted(counts.index, key=lambda value: (-counts[value], value))
     order = sorted(ranked, key=natural) if len(ranked) <= MOST else ranked[:MOST]
-    figure = go.Figure()
-    for at, value in enumerate(order):
-        _add(
-            figure,
-            x,
-            y,
-            names,
-            [index for index, other in enumerate(values) if other == value],
-            name=value,
-            marker={"color": GROUPS[at % len(GROUPS)], "symbol": SYMBOLS[at % len(SYMBOLS)]},
-        )
-    rest = [index for index, value in enumerate(values) if value not in order]
-    if rest:
-        name = unknown if len(ranked) <= MOST else f"{unknown}, or {len(ranked) - MOST} rarer"
-        _add(figure, x, y, names, rest, name=name, marker={"color": UNGROUPED, "symbol": "circle-open"})
-    return plain_map(figure, height=560, meta=meta, dragmode="lasso", legend=True)
+    marks = [{"color": GROUPS[at % len(GROUPS)], "symbol": SYMBOLS[at % len(SYMBOLS)]} for at, _ in enumerate(order)]
+    layers = [_layer(facts[values == value], value, mark) for value, mark in zip(order, marks, strict=True)]
+    name = unknown if len(ranked) <= MOST else f"{unknown}, or {len(ranked) - MOST} rarer"
+    layers += _unknown(facts[~values.isin(order)], name)
+    return plain_map(go.Figure(layers), height=560, meta=meta, dragmode="lasso", legend=True)
 
 
 def measured(
+    facts: pd.DataFrame,
     *,
-    x: np.ndarray,
-    y: np.ndarray,
-    names: Sequence[str],
-    values: np.ndarray,
+    values: pd.Series,
     title: str,
     log: bool,
     write: Callable[[float], str],
     meta: Mapping[str, Any],
 ) -> go.Figure:
     """Points by a number on a perceptually uniform scale; those without one are grey. `write` gives a number's text."""
-    figure = go.Figure()
-    known = [index for index, value in enumerate(values) if not math.isnan(value)]
-    shown = np.log10(values[known]) if log else values[known]
+    known = values.dropna()
+    shown = (np.log10(known) if log else known).to_numpy(np.float32)
     ticks = {}
-    if log and known:
-        whole = range(math.floor(shown.min()), math.ceil(shown.max()) + 1)
+    if log and len(known):
+        whole = range(math.floor(np.log10(known.min())), math.ceil(np.log10(known.max())) + 1)
         ticks = {"tickvals": list(whole), "ticktext": [f"{10**power:g}" for power in whole]}
-    _add(
-        figure,
-        x,
-        y,
-        names,
-        known,
-        name=title,
-        extra=[write(values[index]) for index in known],
-        marker={
-            "color": shown.astype(np.float32),
-            "colorscale": "Cividis",
-            "showscale": True,
-            "colorbar": {"title": {"text": title, "side": "right"}, "thickness": 10, "outlinewidth": 0, **ticks},
-        },
-    )
-    rest = [index for index, value in enumerate(values) if math.isnan(value)]
-    if rest:
-        _add(figure, x, y, names, rest, name="Not known", marker={"color": UNGROUPED, "symbol": "circle-open"})
-    return plain_map(figure, height=560, meta=meta, dragmode="lasso", legend=False)
+    bar = {"title": {"text": title, "side": "right"}, "thickness": 10, "outlinewidth": 0, **ticks}
+    marker = {"color": shown, "colorscale": "Cividis", "showscale": True, "colorbar": bar}
+    named = facts.loc[known.index].assign(name=[f"{facts['name'][at]}: {write(known[at])}" for at in known.index])
+    layers = [_layer(named, title, marker), *_unknown(facts[values.isna()], "Not known")]
+    return plain_map(go.Figure(layers), height=560, meta=meta, dragmode="lasso", legend=False)
 
 
-def _add(
-    figure: go.Figure,
-    x: np.ndarray,
-    y: np.ndarray,
-    names: Sequence[str],
-    indices: list[int],
-    *,
-    name: str,
-    marker: dict[str, Any],
-    extra: list[str] | None = None,
-) -> None:
-    words = [names[index] for index in indices]
-    if extra is not None:
-        words = [f"{word}: {more}" for word, more in zip(words, extra, strict=True)]
-    figure.add_scatter(
-        x=x[indices].astype(np.float32),
-        y=y[indices].astype(np.float32),
+def _unknown(facts: pd.DataFrame, name: str) -> list[go.Scatter]:
+    return [_layer(facts, name, {"color": UNGROUPED, "symbol": "circle-open"})] if len(facts) else []
+
+
+def _layer(facts: pd.DataFrame, name: str, marker: Mapping[str, Any]) -> go.Scatter:
+    """Some points as a trace; each point's customdata is its row."""
+    return go.Scatter(
+        x=facts["x"].to_numpy(np.float32),
+        y=facts["y"].to_numpy(np.float32),
         name=name,
-        hovertext=words,
+        hovertext=facts["name"].tolist(),
         mode="markers",
-        customdata=indices,
+        customdata=facts.index.tolist(),
         marker={"size": 9, **marker},
         unselected={"marker": {"opacity": 0.15}},
         hovertemplate="%{hovertext}<extra>" + name.replace("%", "") + "</extra>",
     )
 
 
-def name_points(figure: go.Figure, *, names: Sequence[str], x: np.ndarray, y: np.ndarray, regions: Sequence[Region]):
+def name_points(figure: go.Figure, facts: pd.DataFrame, *, regions: Sequence[Region]) -> None:
     """Outlines the regions, names them, and writes the name of every point that hides nothing; changes the figure."""
+    x, y, names = facts["x"].to_numpy(float), facts["y"].to_numpy(float), facts["name"].tolist()
     figure.update_layout(shapes=[_outline(x[region.indices], y[region.indices], x, y) for region in regions])
     taken: list[Box] = []
     notes = []
@@ -164,14 +130,9 @@ def name_points(figure: go.Figure, *, names: Sequence[str], x: np.ndarray, y: np
         yaxis={"range": [y.min() - 0.09 * up, y.max() + 0.09 * up]},
     )
     for trace in figure.data:
-        indices = list(trace.customdata)
-        if any(sides[index] for index in indices):
-            trace.update(
-                mode="markers+text",
-                text=[names[index] if sides[index] else "" for index in indices],
-                textposition=[sides[index] or "top center" for index in indices],
-                textfont={"size": 10},
-            )
+        own = [sides[index] for index in trace.customdata]
+        if any(own):
+            trace.update(mode="markers+text", **at_sides([names[index] for index in trace.customdata], own))
 
 
 def _outline(x: np.ndarray, y: np.ndarray, all_x: np.ndarray, all_y: np.ndarray) -> dict[str, Any]:

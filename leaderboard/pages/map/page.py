@@ -15,13 +15,12 @@ from compute.analysis.maps.suites import SHIPPED, Neighbour, Recipe, neighbours
 from compute.analysis.table import of_suite
 from compute.database import store
 from compute.rounding import rounded
-from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
 from leaderboard.html.components import figure_bridge
 from leaderboard.html.formatting import blank, number, parameters_text
 from leaderboard.html.labels import MAP_COLOURS
-from leaderboard.html.templates import macro, macros
-from leaderboard.page import Site, View, bind, citations, heading, message_box
+from leaderboard.html.templates import macros
+from leaderboard.page import Site, View, bind, citations, heading, instead, message_box
 from leaderboard.pages.map import figures
 from leaderboard.pages.map.points import OUTSIDE, described_points
 from leaderboard.web.parameters import Choice
@@ -54,6 +53,7 @@ def draw(site: Site) -> None:
     )
     heading(title="Map", sentence=SENTENCE, cite=citations(site))
     message = message_box()
+    texts = macros("pages/map/page.html")
     head = gr.HTML("<p class='pg-waiting pg-quiet'>Loading the map …</p>", apply_default_css=False)
     figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
     figure_bridge(site.assets, script="pages/map/selection.js", figure=FIGURE, silent=False)
@@ -68,19 +68,34 @@ def draw(site: Site) -> None:
 
     def page(*, of: str, suites: str, colour: str) -> tuple:
         recipe = Recipe(noun=of, suites=tuple(suites.split(",")))
-        points, made = stored_map(site.db, recipe)
-        facts = described_points(site, points, recipe)
+        stored = site.db.query("projection", kind=recipe.kind)
+        made = json.loads(stored["settings"].iloc[0])  # of what and with what
+        facts = described_points(site, stored.drop(columns="settings"), recipe)
         shown = colour if colour in COLOURS[of] else "cluster"  # a colouring that does not fit what is shown
+        near = near_of(recipe, frozenset(facts["key"]))
+        clusters = facts[facts["cluster"] != OUTSIDE].groupby("cluster", sort=False).size().sort_values(ascending=False)
+        columns = ("category", "metric") if of == "tasks" else ("kind", "family", "organisation")
+        rows = facts.assign(order=facts["cluster"].map(figures.natural)).sort_values(["order", "name"])
         return (
             gr.update(choices=[(MAP_COLOURS[key], key) for key in COLOURS[of]], value=shown),
-            finding(made, facts, of),
-            gr.update(value=chart(site, facts, recipe, shown, near_of(recipe, frozenset(facts["key"]))), visible=True),
-            macros("pages/map/page.html").settings(how=made, noun=of) + table(facts, of),
+            texts.finding(
+                noun=of,
+                points=len(facts),
+                largest=list(clusters.head(3).items()),
+                clusters=len(clusters),
+                outside=int((facts["cluster"] == OUTSIDE).sum()),
+                trust=made["trustworthiness"],
+                of=made["trust_neighbors"],
+            ),
+            gr.update(value=chart(site, facts, recipe, shown, near), visible=True),
+            texts.settings(how=made, noun=of)
+            + texts.points(
+                rows=rows.to_dict("records"), noun=of, columns=[(column, MAP_COLOURS[column]) for column in columns]
+            ),
         )
 
     def blank(**_: Any) -> tuple:
-        listed = macro("index")([("", [(title, f"map?suites={key}") for title, key in offered])])
-        return gr.skip(), listed, gr.update(value=None, visible=False), ""
+        return gr.skip(), instead("map?suites=", offered), gr.update(value=None, visible=False), ""
 
     bind(
         site,
@@ -93,30 +108,10 @@ def draw(site: Site) -> None:
     )
 
 
-def stored_map(db: Database, recipe: Recipe) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The points of a shipped map, key, x, y and cluster, and what it was made of and with."""
-    stored = db.query("projection", kind=recipe.kind)
-    return stored.drop(columns="settings"), json.loads(stored["settings"].iloc[0])
-
-
 def nearest(site: Site, recipe: Recipe, keys: frozenset[str]) -> dict[str, list[Neighbour]]:
     """For each point of the map its nearest others in the data."""
     parts = [of_suite(store.suite_frames(site.db.ask, suite=suite), origin=recipe.origin) for suite in recipe.suites]
     return neighbours(parts, recipe, among=keys)
-
-
-def finding(made: Mapping[str, Any], facts: pd.DataFrame, noun: str) -> str:
-    """What the clusters are, the largest first."""
-    sizes = facts[facts["cluster"] != OUTSIDE].groupby("cluster", sort=False).size().sort_values(ascending=False)
-    return macros("pages/map/page.html").finding(
-        noun=noun,
-        points=len(facts),
-        largest=list(sizes.head(3).items()),
-        clusters=len(sizes),
-        outside=int((facts["cluster"] == OUTSIDE).sum()),
-        trust=made["trustworthiness"],
-        of=made["trust_neighbors"],
-    )
 
 
 def chart(
@@ -127,11 +122,10 @@ def chart(
     near: Mapping[str, Sequence[Neighbour]],
 ):
     """The figure, with what the selection below it needs; `near`: the nearest of each point in the data."""
-    x, y, names = facts["x"].to_numpy(float), facts["y"].to_numpy(float), list(facts["name"])
     at = {key: index for index, key in enumerate(facts["key"])}
     meta = {
         "keys": list(facts["key"]),
-        "names": names,
+        "names": list(facts["name"]),
         "noun": recipe.noun,
         "groups": groups(facts, recipe.noun),
         "parts": parts(site, facts, recipe),
@@ -150,14 +144,13 @@ def chart(
         write = {"size": parameters_text, "mean": partial(number, digits=table.category_columns[0].digits)}.get(
             colour, partial(number, digits=0)
         )
-        values = facts[colour].to_numpy(float)
-        figure = figures.measured(x=x, y=y, names=names, values=values, title=title, log=log, write=write, meta=meta)
-    else:
-        values = [UNKNOWN if blank(value) else str(value) for value in facts[colour]]
-        figure = figures.points(
-            x=x, y=y, names=names, values=values, unknown=OUTSIDE if colour == "cluster" else UNKNOWN, meta=meta
+        figure = figures.measured(
+            facts, values=facts[colour].astype(float), title=title, log=log, write=write, meta=meta
         )
-    figures.name_points(figure, names=names, x=x, y=y, regions=regions(facts, colour))
+    else:
+        values = facts[colour].map(lambda value: UNKNOWN if blank(value) else str(value))
+        figure = figures.points(facts, values=values, unknown=OUTSIDE if colour == "cluster" else UNKNOWN, meta=meta)
+    figures.name_points(figure, facts, regions=regions(facts, colour))
     return figure
 
 
@@ -196,16 +189,6 @@ def parts(site: Site, facts: pd.DataFrame, recipe: Recipe) -> list[dict[str, Any
         for suite in recipe.suites
         for sheet in [site.suite_cache.table(suite)]
     ]
-
-
-def table(facts: pd.DataFrame, noun: str) -> str:
-    """The points as a table, cluster by cluster."""
-    order = [figures.natural(name) for name in facts["cluster"]]
-    rows = facts.assign(order=order).sort_values(["order", "name"]).to_dict("records")
-    columns = ("category", "metric") if noun == "tasks" else ("kind", "family", "organisation")
-    return macros("pages/map/page.html").points(
-        rows=rows, noun=noun, columns=[(column, MAP_COLOURS[column]) for column in columns]
-    )
 
 
 MAP = View(key="map", title="Map", sentence=SENTENCE, group="Insights", draw=draw, figures=True)

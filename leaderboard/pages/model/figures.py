@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -30,54 +28,49 @@ def strip(field: Field, *, ranked: Ranking | None, by: str) -> go.Figure:
     table, columns = field.table, [field.table.columns[index] for index in field.columns]
     mixed = len({column.scale for column in columns}) > 1 or not table.scores.categories
     names = [table.models.loc[table.rows[row].model, "title"] for row in field.rows]
-    lines: list[dict[str, Any]] = []
     if by == "category" and len(table.scores.categories) > 1 and ranked is not None:
-        for code, column in enumerate(table.category_columns):
-            values = ranked.category_means[field.rows, code] * column.scale
-            members = table.scores.codes == code
-            marks = np.bitwise_or.reduce(table.marks[np.ix_(field.rows, members)] & TRAINED, axis=1)
-            chance = None if column.chance is None else column.chance * column.scale
-            lines += _line(column.title, names, values, marks, own=field.own, chance=chance)
+        members = [table.scores.codes == code for code, _ in enumerate(table.category_columns)]
+        lines = [
+            (
+                column.title,
+                ranked.category_means[field.rows, code] * column.scale,
+                np.bitwise_or.reduce(table.marks[np.ix_(field.rows, members[code])] & TRAINED, axis=1),
+                None if column.chance is None else column.chance * column.scale,
+                "",
+            )
+            for code, column in enumerate(table.category_columns)
+        ]
     else:
         stored = table.scores.values[np.ix_(field.rows, field.columns)]
         standard = standardised(scores=stored, higher=np.array([column.higher for column in columns]))
-        for at, column in enumerate(columns):
-            values = standard[:, at] if mixed else stored[:, at] * column.scale
-            z = field.standing.z[at]
-            note = "" if np.isnan(z) else f"{number(z, digits=2, sign=True)} SD from the others"
-            chance = None if mixed or column.chance is None else column.chance * column.scale
-            marks = table.marks[field.rows, field.columns[at]]
-            lines += _line(column.title, names, values, marks, own=field.own, chance=chance, note=note)
+        lines = [
+            (
+                column.title,
+                standard[:, at] if mixed else stored[:, at] * column.scale,
+                table.marks[field.rows, field.columns[at]],
+                None if mixed or column.chance is None else column.chance * column.scale,
+                "" if np.isnan(z) else f"{number(z, digits=2, sign=True)} SD from the others",
+            )
+            for at, (column, z) in enumerate(zip(columns, field.standing.z, strict=True))
+        ]
+    points = []
+    for line, values, marks, chance, note in lines:
+        scored, own = np.flatnonzero(~np.isnan(values)), values[field.own]
+        rank = f"rank {(values[scored] > own).sum() + 1} of {len(scored)}"
+        points += [
+            {
+                "line": line,
+                "title": f"{names[at]} {signs(marks[at])}".rstrip(),
+                "value": float(values[at]),
+                "own": at == field.own,
+                "chance": np.nan if chance is None else chance,
+                "note": "; ".join(filter(None, (rank, note, explained_signs(marks[at])))),
+            }
+            for at in scored
+            if not np.isnan(own)  # a line without a score of the model itself says nothing of it
+        ]
     x = "Standard deviations from the mean of all rows, right is better" if mixed else "Score, %"
-    return _draw(pd.DataFrame(lines), name=names[field.own], x=x, digits=columns[0].digits)
-
-
-def _line(
-    line: str,
-    names: list[str],
-    values: np.ndarray,
-    marks: np.ndarray,
-    *,
-    own: int,
-    chance: float | None,
-    note: str = "",
-) -> list[dict[str, Any]]:
-    """The points of one line, in shown units; none where the model itself (row `own`) has no score."""
-    if np.isnan(values[own]):
-        return []
-    scored = np.flatnonzero(~np.isnan(values))
-    rank = int((values[scored] > values[own]).sum()) + 1
-    return [
-        {
-            "line": line,
-            "title": f"{names[at]} {signs(marks[at])}".rstrip(),
-            "value": float(values[at]),
-            "own": at == own,
-            "chance": np.nan if chance is None else chance,
-            "note": "; ".join(filter(None, (f"rank {rank} of {len(scored)}", note, explained_signs(marks[at])))),
-        }
-        for at in scored
-    ]
+    return _draw(pd.DataFrame(points), name=names[field.own], x=x, digits=columns[0].digits)
 
 
 def _draw(points: pd.DataFrame, *, name: str, x: str, digits: int) -> go.Figure:

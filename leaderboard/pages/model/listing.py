@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import math
+from operator import itemgetter
 from typing import Any
 
 from compute.rounding import rounded
 from compute.types import UnknownKey
-from leaderboard.data import scores
+from leaderboard.data.scores import ORIGINS, SUBSET, VALUES, ScoreColumn, listing, shown
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.model.field import Field, field, origins_of, suites_of
 
 Rank = tuple[int, int, int | None]  # rank, number of models, percent of the others that are worse
 EMPTY = "No score yet. The page About says how scores of a model are computed."
 UNRANKED = (None, None, None)
+COLUMNS = (
+    ScoreColumn("task", "Task", of=itemgetter("title"), link="task?task="),
+    ScoreColumn("category", "Category"),
+    SUBSET,
+    ScoreColumn("metric", "Metric", of=itemgetter("metric_title")),
+    *VALUES,
+    ScoreColumn("place", "Rank", 0, "Among the models with a score of the same origin"),
+    ScoreColumn("of", "of", 0),
+    ScoreColumn("share", "Beats %", 0, "Share of the other models that score worse"),
+    ScoreColumn("chance", "Chance", 1, "Score by guessing"),
+    *ORIGINS,
+)
 
 
 def model_scores(suite_cache: SuiteCache, *, model: str) -> dict[str, Any]:
@@ -22,44 +35,13 @@ def model_scores(suite_cache: SuiteCache, *, model: str) -> dict[str, Any]:
     frame = db.query("model_scores", model=model)
     if frame.empty and db.query("model", key=model).empty:
         raise UnknownKey("model", model, db.query("listed_models")["key"])
-    about = {
-        "by": "task",
-        "trained": set(db.query("trained_tasks", model=model)["task"]),
-        "suspect": scores.suspect(db.query("suspects", model=model, task=""), "task"),
-        "disputed": scores.disputed(frame, "task"),
-    }
-    ranks = _ranks(suite_cache, model)
-    rows = []
-    for score in frame.to_dict("records"):
+    ranks, rows = _ranks(suite_cache, model), frame.to_dict("records")
+    for score in rows:
         whole = score["subset"] in ("default", "average") and score["main"]
         rank = ranks.get((score["task"], score["metric"], score["origin"]), UNRANKED) if whole else UNRANKED
-        chance = score["chance"] if score["metric"] == score["headline"] else None
-        rows.append(
-            [
-                score["title"],
-                score["category"],
-                scores.subset(score),
-                score["metric_title"],
-                *scores.value_cells(score),
-                *rank,
-                scores.shown(chance, score),
-                *scores.origin_cells(score, **about),
-                score["task"],
-            ]
-        )
-    columns = [
-        {"key": "task", "title": "Task", "link": {"base": "task?task=", "at": 16}},
-        scores.words("category", "Category"),
-        scores.SUBSET,
-        scores.words("metric", "Metric"),
-        *scores.VALUE_COLUMNS,
-        scores.numbers("place", "Rank", 0, hint="Among the models with a score of the same origin"),
-        scores.numbers("of", "of", 0),
-        scores.numbers("share", "Beats %", 0, hint="Share of the other models that score worse"),
-        scores.numbers("chance", "Chance", 1, hint="Score by guessing"),
-        *scores.ORIGIN_COLUMNS,
-    ]
-    return scores.listing(columns, rows) | {"empty": EMPTY}
+        score |= dict(zip(("place", "of", "share"), rank, strict=True))
+        score["chance"] = shown(score["chance"] if score["metric"] == score["headline"] else None, score)
+    return listing(COLUMNS, rows, empty=EMPTY)
 
 
 def _ranks(suite_cache: SuiteCache, model: str) -> dict[tuple[str, str, str], Rank]:

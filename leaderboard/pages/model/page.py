@@ -19,7 +19,7 @@ from leaderboard.data.fronts import SIZE, costs, front_of
 from leaderboard.data.leaders import by_language
 from leaderboard.data.loading_code import loading_code
 from leaderboard.data.own_models import commands, own_facts
-from leaderboard.data.payload import human_ranking
+from leaderboard.data.payload import plain, standing
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import lazy_tables
 from leaderboard.html.formatting import NOTHING, model_url, number, span
@@ -46,13 +46,27 @@ NO_SCORE = "no score yet"
 def draw(site: Site) -> None:
     """What the model is and where it ranks, its figure, the controls, and the rest."""
     heading(title="Model", sentence=SENTENCE)
+
+    def listed() -> list[tuple[str, str]]:
+        rows = site.db.query("catalogue").itertuples()
+        facts = (
+            (
+                row.key,
+                (row.title, model_kind(row.kind) if row.kind != "encoder" else "", "" if row.scored else NO_SCORE),
+            )
+            for row in rows
+        )
+        return [("  ·  ".join(filter(None, words)), key) for key, words in facts]
+
     lists = {
-        "model": lambda: [(_label(row), row.key) for row in site.db.query("catalogue").itertuples()],
+        "model": listed,
         "suite": lambda: [("Its fullest suite", ""), *suite_choices(site.db.query("suites"))],
     }
     models, suites = (lists[name]() for name in ("model", "suite"))
+    # The highest printed means in the suite that leads: no ranking is made at start for a default.
+    highest = site.db.query("highest_printed", suite=LEADS)["model"].tolist()
     parameters = (
-        Choice(key="model", default=_leader(site, models), choices=tuple(key for _, key in models), noun="model"),
+        Choice(key="model", default=[*highest, models[0][1]][0], choices=tuple(key for _, key in models), noun="model"),
         Choice(key="suite", default="", choices=tuple(key for _, key in suites)),
         Choice(key="by", default="category", choices=("category", "task")),
     )
@@ -186,39 +200,38 @@ def judged(suite_cache: SuiteCache, model: str, suites: Iterable[str]) -> list[d
 
 def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
     table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
-    row, about = table.rows[index], table.suite
+    row, about, every = table.rows[index], table.suite, standing(table, ranked)
+    own, by_people = plain(every).iloc[index], ranked is None
     out = {
         "suite": suite,
         "title": about["title"],
         "benchmark": about["benchmark"],
         "address": quote(row.id, safe="/:~"),
         "origin": row.origin,
-        "by_people": False,
+        "by_people": by_people and own["rank"] is not None,
         "unknown": "",
         "few": False,
         "front": None,
-        "why": "" if ranked is None else ranked.why[index],
+        "why": own["why"],
         "also": "",
         **dict.fromkeys(("rank", "rank_interval", "tie", "mean", "mean_interval"), NOTHING),
     }
-    if ranked is None:
-        people, human = table.people, human_ranking(table)
-        if people is not None and human["rank"][index] is not None:
-            column = table.columns[people]
-            out["by_people"] = True
-            out["rank"] = f"{human['rank'][index]} of {sum(rank is not None for rank in human['rank'])} by people"
-            out["mean"] = number(table.scores.values[index, people], digits=column.digits, scale=column.scale)
-    elif ranked.rank[index] > 0:
-        unit = {"digits": table.category_columns[0].digits, "scale": table.category_columns[0].scale}
-        out["rank"] = f"{ranked.rank[index]} of {(ranked.rank[table.rows_of(row.origin)] > 0).sum()}"
-        known = ranked.rank_low[index] > 0
-        out["rank_interval"] = f"{ranked.rank_low[index]} to {ranked.rank_high[index]}" if known else UNKNOWN
-        out["tie"] = ranked.classes[index] or UNKNOWN
-        out["unknown"], out["few"] = ranked.unknown[index], bool(ranked.few[index])
-        out["mean"] = number(ranked.mean[index], **unit)
-        interval = ranked.mean_low[index], ranked.mean_high[index]
-        out["front"] = _size_front(table, ranked, index)
-        out["mean_interval"] = UNKNOWN if np.isnan(interval).any() else span(*interval, **unit)
+    if own["rank"] is None:
+        return out
+    rivals = every["rank"] if by_people else every["rank"].iloc[table.rows_of(row.origin)]
+    digits = (table.columns[table.people] if by_people else table.category_columns[0]).digits
+    out["rank"] = f"{own['rank']} of {rivals.notna().sum()}{' by people' * by_people}"
+    out["mean"] = number(own["mean"], digits=digits)
+    if ranked is not None:
+        mean_interval = span(own["mean_low"], own["mean_high"], digits=digits)
+        out |= {
+            "rank_interval": UNKNOWN if own["rank_low"] is None else f"{own['rank_low']} to {own['rank_high']}",
+            "tie": own["tie_class"] or UNKNOWN,
+            "unknown": own["interval_unknown"],
+            "few": own["few_tasks"],
+            "front": _size_front(table, ranked, index),
+            "mean_interval": UNKNOWN if mean_interval == NOTHING else mean_interval,
+        }
     return out
 
 
@@ -246,56 +259,38 @@ def _outstanding(shown: Field) -> dict[str, Any]:
     def facts(at: int) -> dict[str, Any]:
         index = shown.columns[at]
         return {
-            "column": shown.table.columns[index],
-            "value": shown.table.scores.values[shown.row, index],
-            "marks": int(shown.table.marks[shown.row, index]),
+            "column": table.columns[index],
+            "value": table.scores.values[shown.row, index],
+            "marks": int(table.marks[shown.row, index]),
             "sd": z[at],
             "rank": f"{shown.standing.place[at]} of {shown.standing.others[at] + 1}",
         }
 
-    own = shown.table.rows[shown.row]
-    suite = shown.table.suite["key"]
+    table, near = shown.table, nearest(shown)
+    own, suite = table.rows[shown.row], table.suite["key"]
     suites = next((",".join(suites) for suites in SHIPPED.values() if suite in suites), "")
     query = urlencode({"of": "models", "suites": suites, "point": own.model}, safe="/:~,")
+    rows = []
+    for at in np.argsort(near.distance)[:NEAREST]:
+        row = table.rows[shown.rows[at]]
+        pair = urlencode({"models": f"{own.model},{row.model}", "suite": suite, "origin": own.origin}, safe="/:~,")
+        if not np.isnan(near.distance[at]):
+            rows.append(
+                {
+                    "model": row.model,
+                    "title": table.models.loc[row.model, "title"],
+                    "distance": near.distance[at],
+                    "r": near.correlation[at],
+                    "shared": near.shared[at],
+                    "address": f"compare?{pair}",
+                }
+            )
     return {
         "map": f"map?{query}" if suites else "",
         "best": [facts(at) for at in order if z[at] > 0][:OUTSTANDING],
         "worst": [facts(at) for at in order[::-1] if z[at] < 0][:OUTSTANDING],
-        "nearest": None if shown.table.suite["aggregate"] == "human" else _nearest(shown),
+        "nearest": None if table.suite["aggregate"] == "human" else rows,
     }
-
-
-def _nearest(shown: Field) -> list[dict[str, Any]]:
-    table, near = shown.table, nearest(shown)
-    rows = []
-    for at in np.argsort(near.distance)[:NEAREST]:
-        if np.isnan(near.distance[at]):
-            continue
-        row = table.rows[shown.rows[at]]
-        own = table.rows[shown.row]
-        query = {"models": f"{own.model},{row.model}", "suite": table.suite["key"], "origin": own.origin}
-        rows.append(
-            {
-                "model": row.model,
-                "title": table.models.loc[row.model, "title"],
-                "distance": near.distance[at],
-                "r": near.correlation[at],
-                "shared": near.shared[at],
-                "address": f"compare?{urlencode(query, safe='/:~,')}",
-            }
-        )
-    return rows
-
-
-def _leader(site: Site, listed: list[tuple[str, str]]) -> str:
-    """The model with the highest printed means in the suite that leads: no ranking is made at start for a default."""
-    highest = site.db.query("highest_printed", suite=LEADS)["model"]
-    return str(highest.iloc[0] if len(highest) else listed[0][1])
-
-
-def _label(row: Any) -> str:
-    kind = "" if row.kind == "encoder" else model_kind(row.kind)
-    return "  ·  ".join(filter(None, (row.title, kind, "" if row.scored else NO_SCORE)))
 
 
 def _fullest(suite_cache: SuiteCache, model: str, suites: list[str]) -> str:

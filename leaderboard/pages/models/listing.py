@@ -13,7 +13,7 @@ from leaderboard.data.board_table import BoardTable
 from leaderboard.data.database import Database
 from leaderboard.data.model_queries import HUB, PERMISSIVE, hub_id
 from leaderboard.data.own_models import own_facts
-from leaderboard.data.payload import category_means, human_ranking
+from leaderboard.data.payload import category_means, plain, standing
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import blank
 from leaderboard.html.labels import MODEL_KINDS, is_synthetic, plain_title
@@ -87,11 +87,7 @@ def standings(suite_cache: SuiteCache, suite: str) -> dict[str, Any]:
     (highest). None where a rank, an interval or a mean does not exist.
     """
     table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
-    if ranked is None:
-        ranks = [rank or -1 for rank in human_ranking(table)["rank"]]
-        lows = highs = [-1] * len(ranks)
-    else:
-        ranks, lows, highs = ranked.rank.tolist(), ranked.rank_low.tolist(), ranked.rank_high.tolist()
+    ranks = plain(standing(table, ranked)[["rank", "rank_low", "rank_high"]]).to_numpy()
     means = category_means(table, ranked)
     levels = np.full_like(means, np.nan) if ranked is None else _levels(table, means, table.whole_means(ranked))
     rows = {}
@@ -99,8 +95,8 @@ def standings(suite_cache: SuiteCache, suite: str) -> dict[str, Any]:
         row = table.rows[index]
         rivals = table.rows_of(row.origin)
         rows[row.model] = [
-            *(value if value > 0 else None for value in (ranks[index], lows[index], highs[index])),
-            sum(ranks[rival] > 0 for rival in rivals),
+            *ranks[index],
+            sum(ranks[rival, 0] is not None for rival in rivals),
             row.origin,
             [
                 None if np.isnan(value) else clean(value, scale=column.scale)

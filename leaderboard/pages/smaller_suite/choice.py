@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import pandas as pd
@@ -27,8 +26,7 @@ OWN = {"mieb": "mieb-lite", "mieb-en": "mieb-lite"}  # the smaller suite that a 
 texts = macros("pages/smaller_suite/page.html")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SmallerSuiteQuery:
+class SmallerSuiteQuery(NamedTuple):
     """One choice of the page's controls; a size of 0 is the knee."""
 
     suite: str
@@ -67,15 +65,15 @@ class SmallerSuites:
 
     def _choose(self, query: SmallerSuiteQuery) -> Smaller:
         scores = self.scores(query.suite, query.origin)
-        size, hours = _limit(query, scores)
-        return smaller.choose(scores, size=size, hours=hours, thresholds=_thresholds(query))
+        return smaller.choose(scores, **_rule(query, scores))
 
     def _held_out(self, query: SmallerSuiteQuery) -> HeldOut | None:
         """The same choice made on half of the models and measured on the others; None where that fails."""
-        scores, hours = self.scores(query.suite, query.origin), query.hours if query.by == "hours" else None
+        scores = self.scores(query.suite, query.origin)
+        rule = _rule(query, scores)
         try:
-            size = None if hours else self.choose(query).selection.size
-            return smaller.held_out(scores, size=size, hours=hours, thresholds=_thresholds(query))
+            size = None if rule["hours"] else self.choose(query).selection.size
+            return smaller.held_out(scores, **rule | {"size": size})
         except LikenessError:
             return None
 
@@ -91,16 +89,15 @@ class SmallerSuites:
             return None
 
 
-def _limit(query: SmallerSuiteQuery, scores: ScoreTable) -> tuple[int | None, float | None]:
-    """How many tasks (None: the knee), or hours. As many tasks as there are make no smaller suite: the knee again."""
-    if query.by == "hours":
-        return None, query.hours
-    smaller_than = min(len(whole(scores).candidates), len(scores.tasks))
-    return (query.size if 0 < query.size < smaller_than else None), None
-
-
-def _thresholds(query: SmallerSuiteQuery) -> tuple[float, float]:
-    return max(query.high, query.low), min(query.high, query.low)
+def _rule(query: SmallerSuiteQuery, scores: ScoreTable) -> dict[str, Any]:
+    """How many tasks (None: the knee) or hours. As many tasks as there are make no smaller suite: the knee again."""
+    by_hours = query.by == "hours"
+    known = 0 < query.size < min(len(whole(scores).candidates), len(scores.tasks))
+    return {
+        "size": query.size if known and not by_hours else None,
+        "hours": query.hours if by_hours else None,
+        "thresholds": (max(query.high, query.low), min(query.high, query.low)),
+    }
 
 
 def answer(suites: SmallerSuites, query: SmallerSuiteQuery) -> str:

@@ -10,8 +10,7 @@ from compute.analysis.figures.curve import curve
 from compute.analysis.table import USUAL
 from leaderboard.data import model_queries
 from leaderboard.html.labels import ORIGIN_CHOICES
-from leaderboard.html.templates import macro
-from leaderboard.page import Site, View, bind, heading, message_box
+from leaderboard.page import Site, View, bind, heading, instead, message_box
 from leaderboard.pages.smaller_suite.choice import (
     SmallerSuiteQuery,
     SmallerSuites,
@@ -67,8 +66,7 @@ def draw(site: Site) -> None:
         )
 
     def blank(**_: Any) -> tuple:
-        links = [(title, f"smaller-suite?suite={key}") for title, key in choosable()]
-        return macro("index")([("", links)]), gr.update(value=None, visible=False), gr.skip(), "", ""
+        return instead("smaller-suite?suite=", choosable()), gr.update(value=None, visible=False), gr.skip(), "", ""
 
     bind(
         site,

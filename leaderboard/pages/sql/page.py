@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -48,18 +48,16 @@ def routes(site: Site) -> list[Route]:
         if request.method != "POST":  # whatever its address says
             return await run_in_threadpool(description, request)
         sql = sql_of(await request.body())
-        return await run_in_threadpool(site.guard(partial(answered, site=site, sql=sql)), request)
+
+        def answered(request: Request) -> Response:
+            if sql is None:
+                raise BadInput('Send the query as JSON: {"sql": "SELECT ..."}')
+            content = encode(schema_queries.answer(site.db, sql))
+            return Response(content, media_type="application/json", headers={"cache-control": NO_STORE})
+
+        return await run_in_threadpool(site.guard(answered), request)
 
     return [Route("/data/sql", answer, methods=["GET", "POST"])]
-
-
-def answered(request: Request, *, site: Site, sql: str | None) -> Response:
-    """The answer to a query as JSON. Raises BadInput with a sentence for the visitor."""
-    if sql is None:
-        raise BadInput('Send the query as JSON: {"sql": "SELECT ..."}')
-    return Response(
-        encode(schema_queries.answer(site.db, sql)), media_type="application/json", headers={"cache-control": NO_STORE}
-    )
 
 
 def sql_of(body: bytes) -> str | None:

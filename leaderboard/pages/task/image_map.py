@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,45 +36,39 @@ def words(maps: pd.DataFrame, *, model: str) -> str:
 
 
 def figure(db: Database, *, task: str, model: str) -> go.Figure:
-    """The figure of one map; its meta has what pictures.js needs to show pictures."""
-    points = db.query("item_map", task=task, model=model)
-    points = points.assign(label=points["label"].fillna(""))
-    names = sorted(set(points["label"]))
-    meta = {
-        "task": task,
-        "images": points["image"].where(points["pictured"], "").tolist(),
-        "names": names,
-        "labels": points["label"].map({name: index for index, name in enumerate(names)}).tolist(),
-    }
-    return draw(points, meta=meta)
+    """The figure of one map. Of many labels the most frequent have their own marks, the others are grey.
 
-
-def draw(points: pd.DataFrame, *, meta: Mapping[str, Any]) -> go.Figure:
-    """points: image, label, x, y. Of many labels the most frequent have their own marks, the others are grey.
-
-    Each point's customdata is its row among the points; `meta` goes to the page with the figure.
+    Each point's customdata is its row among the points; the meta has what pictures.js needs to show pictures.
     """
-    counts = points["label"].value_counts()
-    own = sorted(sorted(counts.index, key=lambda label: (-counts[label], label))[:MOST])
+    points = db.query("item_map", task=task, model=model)
+    labels = points["label"].fillna("")
+    names, counts = sorted(set(labels)), labels.value_counts()
+    own = sorted(sorted(names, key=lambda label: (-counts[label], label))[:MOST])
     marks = [
-        (label, points["label"] == label, {"color": GROUPS[at % len(GROUPS)], "symbol": SYMBOLS[at // len(GROUPS)]})
+        (label, labels == label, {"color": GROUPS[at % len(GROUPS)], "symbol": SYMBOLS[at // len(GROUPS)]})
         for at, label in enumerate(own)
     ]
-    if len(counts) > len(own):
+    if len(names) > len(own):
         grey = {"color": UNGROUPED, "symbol": "circle-open"}
-        marks.append((f"{len(counts) - len(own)} more labels", ~points["label"].isin(own), grey))
+        marks.append((f"{len(names) - len(own)} more labels", ~labels.isin(own), grey))
     figure = go.Figure()
     for name, chosen, marker in marks:
-        rows = np.flatnonzero(chosen.to_numpy())
+        part = points[chosen]
         figure.add_scatter(  # not in WebGL, which not every browser has
-            x=points["x"].to_numpy()[rows].astype(np.float32),
-            y=points["y"].to_numpy()[rows].astype(np.float32),
+            x=part["x"].to_numpy(np.float32),
+            y=part["y"].to_numpy(np.float32),
             name=name.replace("<", "&lt;"),
             mode="markers",
-            customdata=rows.tolist(),
+            customdata=part.index.tolist(),
             marker={"size": 7 if len(points) <= 600 else 5, **marker},
             unselected={"marker": {"opacity": 0.12}},
             hoverinfo="none",
         )
+    meta = {
+        "task": task,
+        "images": points["image"].where(points["pictured"], "").tolist(),
+        "names": names,
+        "labels": labels.map({name: index for index, name in enumerate(names)}).tolist(),
+    }
     plain_map(figure, height=520, meta=meta, dragmode="zoom", legend=True)
     return figure.update_yaxes(scaleanchor="x", scaleratio=1)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from itertools import zip_longest
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice, zip_longest
 from typing import Any
 
 from compute.procedures import VIEWS
@@ -15,95 +14,85 @@ from leaderboard.html.formatting import number
 QUALITIES = ("IQA", "PAA")  # categories of choices without a reference
 RATED = ("In this order", "The two swapped")  # the orders that a judge rates a pair in
 
-Part = dict[str, Any]  # role, label, image (content key or empty), text, right (or None), missing
+Content = tuple[str, str]  # the key of an image, or a text; the other is empty
+Part = dict[str, Any]  # role, label, image (content key or empty), text, right (or None); of a hit name and score
 
 
-def drawn(
-    procedure: str, detail: Mapping[str, Any], *, expected: str, category: str, pictured: AbstractSet[str]
-) -> list[Part]:
-    """The question, in reading order. `pictured`: which images have a thumbnail; others are shown as missing."""
-    images, texts = detail.get("images") or [], detail.get("texts") or []
-    if procedure == "choice":
-        reference, options = choices(detail, category=category)
-        parts = [_part("Reference", "", reference, pictured)] if reference else []
-        return parts + [
-            _part("Alternative", _letter(at), each, pictured, right=_letter(at) == expected)
-            for at, each in enumerate(options)
+def drawn(procedure: str, detail: Mapping[str, Any], *, expected: str, category: str) -> list[Part]:
+    """The question, in reading order."""
+    images, texts = _list(detail, "images"), _list(detail, "texts")
+    inputs = [(each, "") for each in images] + [("", each) for each in texts]
+    if procedure in ("choice", "odd_one_out"):
+        reference, options = choices(detail, category=category) if procedure == "choice" else (None, inputs)
+        role = "Alternative" if procedure == "choice" else "Image"
+        return [_part("Reference", each) for each in [reference] if each] + [
+            _part(role, each, letter, right=letter == expected)
+            for each, letter in zip(options, letters(len(options)), strict=True)
         ]
-    if procedure == "odd_one_out":
+    if procedure == "matching":  # of several with a single one the first is right
+        sides = ("Image", inputs[: len(images)], len(texts)), ("Caption", inputs[len(images) :], len(images))
         return [
-            _part("Image", _letter(at), each, pictured, right=_letter(at) == expected)
-            for at, each in enumerate(_inputs(images, texts))
+            _part(role, each, str(at + 1) * several, right=at == 0 if others == 1 and several else None)
+            for role, side, others in sides
+            for several in [len(side) > 1]
+            for at, each in enumerate(side)
         ]
-    if procedure == "matching":
-        return _row(images, texts, pictured)
     if procedure in ("retrieval", "multiple_choice"):
-        query, *others = aligned(images, texts) or [("", "")]
-        candidates = [] if procedure == "retrieval" else _hits(detail, others, pictured, role="Candidate")
-        return [_part("Query", "", query, pictured), *candidates]
-    roles = zip_longest(VIEWS[procedure].roles, _inputs(images, texts), fillvalue="Item")
-    return [_part(role, "", each, pictured) for role, each in roles if each != "Item"]
+        query = next(zip_longest(images, texts, fillvalue=""), ("", ""))
+        return [_part("Query", query), *([] if procedure == "retrieval" else _hits(detail, role="Candidate"))]
+    roles = zip_longest(VIEWS[procedure].roles, inputs, fillvalue="Item")
+    return [_part(role, each) for role, each in roles if each != "Item"]
 
 
-def answered(
-    procedure: str, detail: Mapping[str, Any], *, answer: str, category: str, pictured: AbstractSet[str]
-) -> dict[str, Any]:
-    """What a model returned besides its answer: `scores` (label, text), `hits` with pictures, a judge's `reply`.
+def answered(procedure: str, detail: Mapping[str, Any], *, answer: str) -> dict[str, Any]:
+    """What a model returned besides its answer: `scores` (label, text), `picked`, `hits`, a judge's `reply`.
 
     Of a pair rated in both orders `replies` (order, text, problem) instead, or the `scores` that a model's own numbers
     were before they became ratings.
     """
-    out: dict[str, Any] = {}
-    scores = detail.get("scores") or []
-    if "reply" in detail:
-        out["reply"] = str(detail["reply"])
+    scores, out = _list(detail, "scores"), {"reply": str(detail["reply"])} if "reply" in detail else {}
     if procedure in ("choice", "odd_one_out"):
-        out["scores"] = [(_letter(at), _number(score)) for at, score in enumerate(scores)]
-        out["picked"] = answer.split("/") if "reply" not in detail or answer in LETTERS else []
-    elif procedure == "matching":
-        a, c = len(detail.get("images") or []), len(detail.get("texts") or [])
-        if a * c == len(scores) and scores:
-            labels = (
-                [str(at + 1) for at in range(max(a, c))]
-                if 1 in (a, c)
-                else [f"image {i + 1} with caption {j + 1}" for i in range(a) for j in range(c)]
-            )
-            out["scores"] = [(label, _number(score)) for label, score in zip(labels, scores, strict=True)]
-            side = "Caption" if a == 1 else "Image" if c == 1 else ""
-            out["picked"] = [f"{side} {answer.rpartition(' ')[2]}"] if side else []
-    elif procedure == "multiple_choice":
-        out["scores"] = [(str(at + 1), _number(score)) for at, score in enumerate(scores)]
+        picked = answer.split("/") if "reply" not in detail or answer in LETTERS else []
+        return out | {"scores": _written(letters(len(scores)), scores), "picked": picked}
+    if procedure == "matching":
+        a, c = len(_list(detail, "images")), len(_list(detail, "texts"))
+        if not scores or a * c != len(scores):
+            return out
+        side = "Caption" if a == 1 else "Image" if c == 1 else ""
+        labels = (
+            map(str, range(1, max(a, c) + 1))
+            if side
+            else [f"image {i + 1} with caption {j + 1}" for i in range(a) for j in range(c)]
+        )
+        picked = [f"{side} {answer.rpartition(' ')[2]}"] if side else []
+        return out | {"scores": _written(labels, scores), "picked": picked}
+    if procedure == "multiple_choice":
         best = max((score for score in scores if score is not None), default=None)
-        out["picked"] = [str(at + 1) for at, score in enumerate(scores) if score is not None and score == best]
-    elif procedure == "retrieval":
-        others = aligned(detail.get("images") or [], detail.get("texts") or [])[1:]
-        out["hits"] = _hits(detail, others, pictured, role="Hit")
-    elif procedure == "judging":
-        replies, problems, numbers = (_list(detail, name) for name in ("replies", "problems", "numbers"))
-        out["replies"] = [
-            (order, str(reply), str(problem or ""))
-            for order, reply, problem in zip(RATED, replies, problems or [""] * len(replies), strict=False)
-        ]
-        out["scores"] = [
-            (order.lower(), _number(value if isinstance(value, float | int) else None))
-            for order, value in zip(RATED, numbers, strict=False)
-        ]
-    elif procedure == "zero_shot":
-        out["scores"] = [
-            (str(name), _number(score)) for name, score in zip(detail.get("hits") or [], scores, strict=False)
-        ]
-    return out
+        picked = [str(at) for at, score in enumerate(scores, start=1) if score is not None and score == best]
+        return out | {"scores": _written(map(str, range(1, len(scores) + 1)), scores), "picked": picked}
+    if procedure == "retrieval":
+        return out | {"hits": _hits(detail, role="Hit")}
+    if procedure == "judging":
+        replies = zip_longest(_list(detail, "replies"), _list(detail, "problems"))
+        numbers = [value if isinstance(value, float | int) else None for value in _list(detail, "numbers")]
+        return out | {
+            "replies": [
+                (order, str(reply), str(problem or "")) for order, (reply, problem) in zip(RATED, replies, strict=False)
+            ],
+            "scores": _written(map(str.lower, RATED), numbers),
+        }
+    return out | ({"scores": _written(map(str, _list(detail, "hits")), scores)} if procedure == "zero_shot" else {})
 
 
-def choices(detail: Mapping[str, Any], *, category: str) -> tuple[tuple[str, str] | None, list[tuple[str, str]]]:
-    """The reference, if there is one, and the alternatives, each as (image, text).
+def choices(detail: Mapping[str, Any], *, category: str) -> tuple[Content | None, list[Content]]:
+    """The reference, if there is one, and the alternatives.
 
     Images and texts are separate, each in the order of the columns. A single one with several of the other kind is
     the reference; of one kind there is a reference where there is one more than there are scores, or, without scores,
     where more than two are shown and the question is not of a quality.
     """
-    images = [(each, "") for each in detail.get("images") or []]
-    texts = [("", each) for each in detail.get("texts") or []]
+    images = [(each, "") for each in _list(detail, "images")]
+    texts = [("", each) for each in _list(detail, "texts")]
     if images and texts:
         return (images[0], texts) if len(images) == 1 else (texts[0], images)
     only = images or texts
@@ -112,9 +101,9 @@ def choices(detail: Mapping[str, Any], *, category: str) -> tuple[tuple[str, str
     return (only[0], only[1:]) if with_reference else (None, only)
 
 
-def aligned(images: Sequence[str], texts: Sequence[str]) -> list[tuple[str, str]]:
-    """Aligned lists, one of them possibly empty, as (image, text) pairs."""
-    return list(zip_longest(images, texts, fillvalue=""))
+def letters(count: int) -> list[str]:
+    """The names of alternatives: letters, and beyond Z their numbers."""
+    return [*LETTERS[:count], *map(str, range(len(LETTERS) + 1, count + 1))]
 
 
 def _list(detail: Mapping[str, Any], name: str) -> list[Any]:
@@ -123,51 +112,24 @@ def _list(detail: Mapping[str, Any], name: str) -> list[Any]:
     return values if isinstance(values, list) else []
 
 
-def _row(images: Sequence[str], texts: Sequence[str], pictured: AbstractSet[str]) -> list[Part]:
-    """The images and captions of one row; of several with a single one the first is right."""
-    sides = ("Image", _inputs(images, ()), len(texts)), ("Caption", _inputs((), texts), len(images))
+def _hits(detail: Mapping[str, Any], *, role: str) -> list[Part]:
+    """What was found for the query, the first of the inputs; what has no input of its own has its name alone."""
+    names = _list(detail, "hits")
+    _, *inputs = [*zip_longest(_list(detail, "images"), _list(detail, "texts"), fillvalue="")] or [("", "")]
+    rows = zip_longest(names, inputs, map(_number, _list(detail, "scores")), _list(detail, "relevant"))
     return [
-        _part(role, str(at + 1) * several, each, pictured, right=at == 0 if others == 1 and several else None)
-        for role, inputs, others in sides
-        for several in [len(inputs) > 1]
-        for at, each in enumerate(inputs)
+        _part(role, content or ("", ""), str(at), right=None if mark is None else bool(mark))
+        | {"name": str(name), "score": score or ""}
+        for at, (name, content, score, mark) in enumerate(islice(rows, len(names)), start=1)
     ]
 
 
-def _hits(
-    detail: Mapping[str, Any], inputs: Sequence[tuple[str, str]], pictured: AbstractSet[str], *, role: str
-) -> list[Part]:
-    names, scores = detail.get("hits") or [], detail.get("scores") or []
-    marks = detail.get("relevant") or []
-    out = []
-    for at, name in enumerate(names):
-        content = inputs[at] if at < len(inputs) else ("", "")
-        part = _part(role, str(at + 1), content, pictured, right=bool(marks[at]) if at < len(marks) else None)
-        out.append(part | {"name": str(name), "score": _number(scores[at]) if at < len(scores) else ""})
-    return out
+def _part(role: str, content: Content, label: str = "", *, right: bool | None = None) -> Part:
+    return {"role": role, "label": label, "image": content[0], "text": content[1], "right": right}
 
 
-def _inputs(images: Sequence[str], texts: Sequence[str]) -> list[tuple[str, str]]:
-    return [(each, "") for each in images] + [("", each) for each in texts]
-
-
-def _part(
-    role: str, label: str, content: tuple[str, str], pictured: AbstractSet[str], *, right: bool | None = None
-) -> Part:
-    image, text = content
-    return {
-        "role": role,
-        "label": label,
-        "image": image if image in pictured else "",
-        "text": text,
-        "right": right,
-        "missing": bool(image) and image not in pictured,
-    }
-
-
-def _letter(at: int) -> str:
-    """The name of an alternative: a letter, and beyond Z its number."""
-    return LETTERS[at] if at < len(LETTERS) else str(at + 1)
+def _written(labels: Iterable[str], scores: Sequence[float | None]) -> list[tuple[str, str]]:
+    return [(label, _number(score)) for label, score in zip(labels, scores, strict=False)]
 
 
 def _number(score: float | None) -> str:

@@ -15,7 +15,6 @@ import pandas as pd
 from compute.procedures import PROCEDURES, VIEWS
 from compute.procedures.evidence import ItemView
 from compute.types import UnknownKey, suggestion
-from leaderboard.data import item_queries
 from leaderboard.data.database import Database
 from leaderboard.data.memo import shared
 from leaderboard.html.formatting import blank, number
@@ -60,45 +59,49 @@ def listing(site: Any, query: ItemQuery) -> dict[str, Any]:
     runs = runs.sort_values("value", ascending=not bool(runs["higher"].iloc[0]), kind="stable").set_index("model")
     chosen = [key for key in dict.fromkeys(query.models) if key in runs.index][:2]
     missing = [key[:80] for key in query.models if key not in chosen][:3]
-    note = " ".join(f"No computed run of {key!r} has stored items.{suggestion(key, runs.index)}" for key in missing)
+    notes = (f"No computed run of {key!r} has stored items.{suggestion(key, runs.index)}" for key in missing)
+    page: dict[str, Any] = {
+        "task": query.task,
+        "title": str(about["title"]),
+        "note": " ".join(notes),
+        "runs": [_run(key, row) for key, row in runs.iterrows()],
+        "chosen": chosen,
+    }
     if query.models and not chosen:  # no other model is shown in its place
-        listed = [_run(key, row) for key, row in runs.iterrows()]
-        return {"task": query.task, "title": str(about["title"]), "note": note, "runs": listed, "chosen": []}
-    chosen = chosen or [runs.index[0]]
+        return page
+    own = runs.loc[chosen or [runs.index[0]]]
     kind = kind_of(about)
     view = VIEWS[kind]
-    frames = [prepared(site, runs.loc[key, "id"], query.task, kind) for key in chosen]
-    joined = beside(frames)
-    with_pictures = joined[joined["pictured"]]
-    partly = 0 < len(with_pictures) < len(joined)
-    pool = with_pictures if partly and not query.every else joined
+    joined = beside([prepared(site, run, query.task, kind) for run in own["id"]])
+    partly = 0 < joined["pictured"].sum() < len(joined)
+    pool = joined[joined["pictured"]] if partly and not query.every else joined
     subsets = list(dict.fromkeys(joined["subset"]))
     subset = query.subset if query.subset in subsets and len(subsets) > 1 else ""
     if subset:
         pool = pool[pool["subset"] == subset]
-    titles = [str(runs.loc[key, "title"]) for key in chosen]
-    shows = filters(pool, titles=titles, view=view)
+    shows = filters(pool, titles=own["title"].astype(str).tolist(), view=view)
     filled = (key for key, (_, mask) in shows.items() if mask.any())
     show = query.show if query.show in shows else next(filled, next(iter(shows)))
-    drawn_items = is_synthetic(about["benchmark"])
-    reference = "the truth" if drawn_items else "people"
-    orders = {**(view.orders_of_two if len(chosen) == 2 else {}), **view.orders}
+    is_drawn = is_synthetic(about["benchmark"])
+    reference = "the truth" if is_drawn else "people"
+    orders = {**(view.orders_of_two if len(own) == 2 else {}), **view.orders}
     if view.margin is None and not pool["margin"].notna().any():
         orders = {}
     order = query.order if query.order in orders else next(iter(orders), "worst")
     matches = sort(pool[shows[show][1]], order=order, apart=show == "disagree" or order == "apart")
     parts = max(1, math.ceil(len(matches) / PER_PAGE))
     part = min(max(query.part, 1), parts)
-    page = matches.iloc[(part - 1) * PER_PAGE : part * PER_PAGE]
-    return {
-        "task": query.task,
-        "title": str(about["title"]),
-        "note": note,
-        "synthetic": drawn_items,
+    explained = EXPLAINED.get(kind, "").format(reference=reference)
+    if is_drawn:
+        explained = explained.removeprefix("Right means what the data set labels so. ")
+    if len(own) == 2 and view.graded:
+        explained += " Two models' margins are compared in each one's standard deviations."
+    total = own["total"].iloc[0]
+    return page | {
+        "synthetic": is_drawn,
         "scored": view.graded,
-        "expected": view.expected[drawn_items],
-        "runs": [_run(key, row) for key, row in runs.iterrows()],
-        "chosen": chosen,
+        "expected": view.expected[is_drawn],
+        "chosen": own.index.tolist(),
         "shows": [{"key": key, "title": title, "count": int(mask.sum())} for key, (title, mask) in shows.items()],
         "show": show,
         "order": order,
@@ -106,15 +109,15 @@ def listing(site: Any, query: ItemQuery) -> dict[str, Any]:
         "subsets": subsets if len(subsets) > 1 else [],
         "subset": subset,
         "every": query.every,
-        "pictured": int(len(with_pictures)) if partly else None,
+        "pictured": int(joined["pictured"].sum()) if partly else None,
         "stored": len(joined),
-        "whole": None if blank(runs.loc[chosen[0], "total"]) else int(runs.loc[chosen[0], "total"]),
+        "whole": None if blank(total) else int(total),
         "part": part,
         "parts": parts,
         "per": PER_PAGE,
         "count": len(matches),
-        "explained": _explained(kind, models=len(chosen), reference=reference),
-        "items": _items(db, page, about=about, runs=[runs.loc[key] for key in chosen], models=chosen),
+        "explained": explained.strip(),
+        "items": _items(db, matches.iloc[(part - 1) * PER_PAGE : part * PER_PAGE], about=about, runs=own),
     }
 
 
@@ -231,76 +234,48 @@ def sort(items: pd.DataFrame, *, order: str, apart: bool) -> pd.DataFrame:
     return items.assign(worth=worth).sort_values("worth", kind="stable", na_position="last")
 
 
-def _explained(kind: str, *, models: int, reference: str) -> str:
-    words = EXPLAINED.get(kind, "").format(reference=reference)
-    if reference != "people":
-        words = words.removeprefix("Right means what the data set labels so. ")
-    if models == 2 and VIEWS[kind].graded:
-        words += " Two models' margins are compared in each one's standard deviations."
-    return words.strip()
-
-
 def _run(model: str, row: pd.Series) -> dict[str, Any]:
-    return {
-        "model": model,
-        "title": row["title"],
-        "id": row["id"],
-        "variant": row["variant"],
-        "score": number(row["value"], digits=int(row["digits"]), scale=float(row["scale"])),
-    }
+    score = number(row["value"], digits=int(row["digits"]), scale=float(row["scale"]))
+    return {"model": model, **row[["title", "id", "variant"]], "score": score}
 
 
-def _items(
-    db: Database, page: pd.DataFrame, *, about: pd.Series, runs: Sequence[pd.Series], models: Sequence[str]
-) -> list[dict[str, Any]]:
-    kind, names = kind_of(about), [str(name) for name in page.index]
-    stored = [item_queries.details(db, run=run["id"], names=names) for run in runs]
-    details = [{name: _detail(text) for name, text in run_details.items()} for run_details in stored]
-    images = {
-        key for run_details in details for detail in run_details.values() for key in detail.get("images", []) if key
-    }
-    pictured = item_queries.pictured(db, task=about["key"], images=sorted(images)) if images else set()
+def _items(db: Database, page: pd.DataFrame, *, about: pd.Series, runs: pd.DataFrame) -> list[dict[str, Any]]:
+    kind, names, category = kind_of(about), [str(name) for name in page.index], str(about["category"])
+    stored = (db.query("item_details", run=run, names=names).itertuples() for run in runs["id"])
+    # A number of thousands of digits is one, and NaN none: neither must cost the page.
+    read = partial(json.loads, parse_int=float, parse_constant=lambda name: None)
+    details = [{row.item: read(row.detail) for row in rows} for rows in stored]
+    images = {key for each in details for detail in each.values() for key in detail.get("images", []) if key}
+    pictured = set(db.query("pictured", task=about["key"], images=sorted(images))["image"])
     out = []
     for name, row in zip(names, page.to_dict("records"), strict=True):
-        own = [run_details.get(name, {}) for run_details in details]
+        own = [each.get(name, {}) for each in details]
+        parts = drawn(kind, own[0], expected=str(row["expected"] or ""), category=category)
+        verdicts = [
+            {
+                "model": model,
+                "title": title,
+                "right": row[f"right{at}"],
+                "answer": row[f"answer_text{at}"],
+                "margin": margin_text(row[f"margin{at}"], view=VIEWS[kind]),
+                **answered(kind, detail, answer=row[f"answer_text{at}"]),
+            }
+            for at, (model, title, detail) in enumerate(zip(runs.index, runs["title"], own, strict=True))
+        ]
+        for part in (*parts, *(hit for verdict in verdicts for hit in verdict.get("hits", ()))):
+            part["missing"] = bool(part["image"]) and part["image"] not in pictured
+            part["image"] = "" if part["missing"] else part["image"]
         out.append(
             {
                 # Among several subsets a run's items have the subset's name before theirs.
                 "item": name.removeprefix(f"{row['subset']}/"),
                 "subset": "" if row["subset"] == "default" else row["subset"],
                 "expected": "" if blank(row["expected"]) else str(row["expected"]),
-                "parts": drawn(
-                    kind,
-                    own[0],
-                    expected=str(row["expected"] or ""),
-                    category=str(about["category"]),
-                    pictured=pictured,
-                ),
-                "verdicts": [
-                    {
-                        "model": model,
-                        "title": run["title"],
-                        "right": row[f"right{at}"],
-                        "answer": row[f"answer_text{at}"],
-                        "margin": margin_text(row[f"margin{at}"], view=VIEWS[kind]),
-                        **answered(
-                            kind,
-                            detail,
-                            answer=row[f"answer_text{at}"],
-                            category=str(about["category"]),
-                            pictured=pictured,
-                        ),
-                    }
-                    for at, (model, run, detail) in enumerate(zip(models, runs, own, strict=True))
-                ],
+                "parts": parts,
+                "verdicts": verdicts,
             }
         )
     return out
-
-
-def _detail(text: str) -> dict[str, Any]:
-    """An item's detail. A number of thousands of digits is one, and NaN none: neither must cost the page."""
-    return json.loads(text, parse_int=float, parse_constant=lambda name: None)
 
 
 def margin_text(value: float, *, view: ItemView) -> str:

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
 
 from compute.types import UnknownKey
-from leaderboard.data import scores, suite_queries
+from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
+from leaderboard.data.scores import ORIGINS, SUBSET, VALUES, ScoreColumn, listing
+
+COLUMNS = (
+    ScoreColumn("model", "Model", of=itemgetter("title"), link="model?model="),
+    ScoreColumn("kind", "Kind"),
+    ScoreColumn("metric", "Metric", of=itemgetter("metric_title")),
+    SUBSET,
+    *VALUES,
+    *ORIGINS,
+)
 
 
 def task_scores(db: Database, *, task: str) -> dict[str, Any]:
@@ -23,30 +34,4 @@ def task_scores(db: Database, *, task: str) -> dict[str, Any]:
         down=frame["value"].where(~frame["metric"].map(higher).astype(bool), -frame["value"]),
     )
     frame = frame.sort_values(["turn", "main", "part", "subset", "down"], ascending=[True, False, True, True, True])
-    about = {
-        "by": "model",
-        "trained": set(db.query("trained_models", task=task)["model"]),
-        "suspect": scores.suspect(db.query("suspects", model="", task=task), "model"),
-        "disputed": scores.disputed(frame, "model"),
-    }
-    rows = [
-        [
-            score["title"],
-            score["kind"],
-            score["metric_title"],
-            scores.subset(score),
-            *scores.value_cells(score),
-            *scores.origin_cells(score, **about),
-            score["model"],
-        ]
-        for score in frame.to_dict("records")
-    ]
-    columns = [
-        {"key": "model", "title": "Model", "link": {"base": "model?model=", "at": 12}},
-        scores.words("kind", "Kind"),
-        scores.words("metric", "Metric"),
-        scores.SUBSET,
-        *scores.VALUE_COLUMNS,
-        *scores.ORIGIN_COLUMNS,
-    ]
-    return scores.listing(columns, rows) | {"empty": "No model has a score on this task yet."}
+    return listing(COLUMNS, frame.to_dict("records"), empty="No model has a score on this task yet.")

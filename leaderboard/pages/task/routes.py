@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from leaderboard.data import item_queries, payload
+from leaderboard.data import payload
 from leaderboard.data.memo import memoised
 from leaderboard.page import Site
 from leaderboard.pages.task import run_details
@@ -23,11 +23,11 @@ MOST_PICTURES = 4096  # cached in memory, about 6 MB
 
 def routes(site: Site) -> list[Route]:
     """The routes; a small picture never changes, since its name is a digest of the image."""
-    suite_cache, guard = site.suite_cache, site.guard
+    db, guard = site.db, site.guard
     picture = memoised(
-        lambda task, image: item_queries.thumbnail(suite_cache.db, task=task, image=image),
+        lambda task, image: next(map(bytes, db.query("thumbnail", task=task, image=image)["webp"]), None),
         most=MOST_PICTURES,
-        of=suite_cache.db,
+        of=db,
     )
 
     def items(request: Request) -> Response:
@@ -35,7 +35,7 @@ def routes(site: Site) -> list[Route]:
 
     def run(request: Request) -> Response:
         key = request.query_params.get("id", "")[:400]
-        return respond(request, payload.encode(run_details.details(suite_cache.db, key=key)))
+        return respond(request, payload.encode(run_details.details(db, key=key)))
 
     def thumbnail(request: Request) -> Response:
         task, image = request.path_params["task"][:200], request.path_params["image"]
@@ -45,7 +45,7 @@ def routes(site: Site) -> list[Route]:
         return respond(request, content, media="image/webp", cache=FOREVER)
 
     return [
-        site.table("task", lambda task: task_scores(site.db, task=task), key="task"),
+        site.table("task", lambda task: task_scores(db, task=task), key="task"),
         Route("/data/items", guard(items)),
         Route("/data/run", guard(run)),
         Route("/thumbnails/{task:path}/{image}.webp", guard(thumbnail)),

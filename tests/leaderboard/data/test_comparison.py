@@ -17,8 +17,8 @@ DREAMSIM = "dreamsim-ensemble~published"
 PAIR = ("google/siglip-so400m-patch14-224~published", "openai/clip-vit-large-patch14-336~published")
 
 
-def compared(suite_cache: SuiteCache, suite: str, rows: list[str], **how: object) -> ComparedLine:
-    return compare(suite_cache.table(suite), suite_cache.ranked(suite), rows=rows, **how)
+def compared(suite_cache: SuiteCache, suite: str, rows: list[str], by: str = "") -> ComparedLine:
+    return compare(suite_cache.table(suite), suite_cache.ranked(suite), rows=rows, by=by)
 
 
 @pytest.mark.parametrize("by", ["IQA", "unisim/nights"])

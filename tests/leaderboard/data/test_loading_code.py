@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import mteb
@@ -94,17 +92,6 @@ def test_by_mteb_an_item_goes_through_its_protocol(photo, monkeypatch):
     found = ran(loading_code(of_catalogue("", "org/Own", "embed_image", "embed_text", facts_from=MTEB)))
     np.testing.assert_array_equal(found["images"].numpy(), of_image(photo)[None])
     np.testing.assert_array_equal(found["texts"].numpy(), of_text(TEXT)[None])
-
-
-def test_dreamsim_is_asked_for_its_embedding(photo, monkeypatch):
-    from dreamsim.model import PerceptualModel
-
-    library = ModuleType("dreamsim")
-    library.dreamsim = lambda pretrained, dreamsim_type, device: (library, lambda image: image.size)
-    library.embed = lambda size: torch.tensor([size])
-    monkeypatch.setitem(sys.modules, "dreamsim", library)
-    facts = of_catalogue("dreamsim", "", "embed_image", "compare", options='{"dreamsim_type": "ensemble"}')
-    assert ran(loading_code(facts))["images"].tolist() == [list(photo.size)] and callable(PerceptualModel.embed)
 
 
 def test_a_judge_answers_about_two_images(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 
 from leaderboard.html import labels
 from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED
@@ -14,16 +15,21 @@ def test_every_mark_has_its_sign_and_words():
     assert labels.explained_signs(DISPUTED) == "‡ another table prints another number"
 
 
-def test_only_the_synthetic_benchmark_is_marked():
-    assert labels.is_synthetic("mini") and not labels.is_synthetic("mieb") and not labels.is_synthetic(None)
-    assert labels.plain_title("Mini (synthetic)", "mini") == "Mini"
-    own = "Own pairs: drawings (synthetic)"  # where its benchmark does not say it
-    assert labels.plain_title(own, "own") == own and labels.is_own("own") and not labels.is_own("mini")
-    assert labels.is_synthetic("own-synthetic") and labels.is_own("own-synthetic") and not labels.is_synthetic("own")
-    assert labels.plain_title(own, "own-synthetic") == "Own pairs: drawings"
-    assert labels.described("Drawn.", "mini") == f"Drawn. {labels.SYNTHETIC_NOTE}"
-    assert labels.described("Drawn.", "mieb") == "Drawn."
-    assert labels.described("All synthetic.", "mini") == "All synthetic."
+@pytest.mark.parametrize(
+    ("benchmark", "synthetic", "own"),
+    [
+        ("mini", True, False),
+        ("mieb", False, False),
+        (None, False, False),
+        ("own", False, True),
+        ("own-synthetic", True, True),
+    ],
+)
+def test_only_the_synthetic_benchmarks_are_marked(benchmark, synthetic, own):
+    assert (labels.is_synthetic(benchmark), labels.is_own(benchmark or "")) == (synthetic, own)
+    assert labels.plain_title("Drawings (synthetic)", benchmark) == "Drawings" + " (synthetic)" * (not synthetic)
+    assert labels.described("Drawn.", benchmark) == "Drawn." + f" {labels.SYNTHETIC_NOTE}" * synthetic
+    assert labels.described("All synthetic.", benchmark) == "All synthetic."
 
 
 def test_a_title_is_marked_once():

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from leaderboard.data.board_table import SUSPECT
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.board import export
 
@@ -27,10 +28,35 @@ def test_a_markdown_table_of_nasty_titles_keeps_its_shape(suite_cache):
     for row, text in zip(rows, NASTY, strict=True):
         models.loc[row.rpartition("~")[0], "title"] = text
     ranked = suite_cache.ranked("unisim-core")
-    file = export.view(replace(table, models=models), ranked, rows=rows, columns=["IQA"], form="markdown")
-    lines = [line for line in file.content.decode().split("\n") if line.startswith("|")]
-    assert len(lines) == len(NASTY) + 2 and "<img" not in file.content.decode()
+    view = export.BoardView(table=replace(table, models=models), ranked=ranked, rows=rows, columns=["IQA"])
+    text = view.file("markdown").content.decode()
+    lines = [line for line in text.split("\n") if line.startswith("|")]
+    assert len(lines) == len(NASTY) + 2 and "<img" not in text
     assert {line.replace("\\|", "").count("|") for line in lines} == {lines[1].count("|")}
+
+
+def test_the_best_is_bold_and_a_doubtful_figure_never_is(suite_cache):
+    """The best figures of every second column are doubted: there the next best is bold."""
+    table, ranked = suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core")
+    shown = np.round(100 * table.scores.values, 1)
+    marks = table.marks | np.where(shown == np.nanmax(shown, axis=0), SUSPECT, 0) * (np.arange(shown.shape[1]) % 2)
+    rows, columns = [row.id for row in table.rows], [column.key for column in table.columns]
+    view = export.BoardView(table=replace(table, marks=marks), ranked=ranked, rows=rows, columns=columns)
+    trusted = np.where((marks & SUSPECT) > 0, np.nan, shown)
+    np.testing.assert_array_equal(view.best, trusted == np.nanmax(trusted, axis=0))
+    assert (view.best & (shown < np.nanmax(shown, axis=0))).any(axis=0).tolist() == [
+        at % 2 == 1 for at in range(len(columns))
+    ]
+
+
+def test_a_mean_of_some_tasks_is_never_the_best(suite_cache):
+    """In MIEB's Retrieval the highest mean is that of a model with one of 45 tasks."""
+    table, ranked = suite_cache.table("mieb"), suite_cache.ranked("mieb")
+    at = table.rows_of("imported")
+    view = export.BoardView(table=table, ranked=ranked, rows=[table.rows[row].id for row in at], columns=["Retrieval"])
+    code = table.scores.categories.index("Retrieval")
+    best = ranked.category_means[at, code][view.best[:, 0]]
+    assert best == [np.nanmax(table.whole_means(ranked)[:, code])] < np.nanmax(ranked.category_means[at, code])
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "json"])
@@ -52,10 +78,8 @@ def test_a_changed_mean_is_said_in_every_file(suite_cache):
     ranked = suite_cache.ranked("mieb", tuple(chosen.items()))
     rows = [row.id for row in table.rows]
 
-    def made(form: str, **more: object) -> str:
-        return export.view(table, ranked, rows=rows, columns=[], form=form, suite_ranked=own, **more).content.decode()
-
-    frame = pd.read_csv(io.StringIO(made("csv")))
+    view = export.BoardView(table=table, ranked=ranked, rows=rows, columns=[], suite_ranked=own)
+    frame = pd.read_csv(io.BytesIO(view.file("csv").content))
     assert set(frame["ranked_by"]) == {"Your mean: Multilingual Retrieval 1, Retrieval 1"}
     ranks = {"suite_rank": np.maximum(own.rank, 0), "rank": np.maximum(ranked.rank, 0)}
     assert frame[[*ranks]].fillna(0).astype(int).to_dict("list") == {
@@ -64,7 +88,7 @@ def test_a_changed_mean_is_said_in_every_file(suite_cache):
     differ = (ranks["suite_rank"] != ranks["rank"]).sum()
     assert differ > 10
     for form in ("markdown", "latex"):
-        text = made(form, filters=["Kind: Encoder"])
+        text = view.file(form, filters=["Kind: Encoder"]).content.decode()
         assert f"Your mean: Multilingual Retrieval 1, Retrieval 1. {differ} of {len(rows)} ranks differ" in text
         assert "All 130 tasks" not in text and "Only rows with Kind: Encoder." in text
         assert re.search(r"Your mean [|&\\]", text)

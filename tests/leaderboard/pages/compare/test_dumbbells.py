@@ -1,32 +1,14 @@
-"""Marks of a dumbbell chart: all values and intervals on the axis, at their places, with round ticks."""
+"""The axis of a dumbbell chart: all values and intervals on it, at their places, with round ticks."""
 
 from __future__ import annotations
 
-import math
 import random
+from types import SimpleNamespace
 
 import pytest
 
-from leaderboard.data.comparison import ComparedLine, ComparedValue
+from leaderboard.data.comparison import ComparedValue
 from leaderboard.pages.compare.dumbbells import axis
-
-NAN = math.nan
-
-
-def line(*values: tuple[float, float, float], kind: str = "task") -> ComparedLine:
-    return ComparedLine(
-        names=("a", "b", "c", "d")[: len(values)],
-        group="",
-        key="t",
-        title="Task",
-        kind=kind,
-        about="",
-        higher=True,
-        percent=True,
-        digits=1,
-        values=tuple(ComparedValue(value=value, low=low, high=high, few=False, marks=0) for value, low, high in values),
-        tests=(),
-    )
 
 
 def test_everything_lies_on_the_axis_between_its_ticks():
@@ -34,8 +16,9 @@ def test_everything_lies_on_the_axis_between_its_ticks():
     for _ in range(300):
         size = 10 ** draw.uniform(-3, 3)
         values = [draw.uniform(-5, 5) * size for _ in range(draw.randrange(1, 5))]
-        on = axis([line(*((value, value - size / 3, value + size / 5) for value in values))])
         least, most = min(values) - size / 3, max(values) + size / 5
+        marks = [ComparedValue(value=at, low=at - size / 3, high=at + size / 5, few=False, marks=0) for at in values]
+        on = axis([SimpleNamespace(values=marks)])
         assert on.low < on.ticks[0] <= least + 1e-9 * size and most - 1e-9 * size <= on.ticks[-1] < on.high
         assert 2 <= len(on.ticks) <= 8
         places, texts = zip(*on.marked(), strict=True)

@@ -94,9 +94,8 @@ def test_a_visitor_s_images_become_a_study_in_turns_and_are_dropped(live, monkey
 
 
 def test_the_photographs_study_is_made_once_for_everyone(live):
-    making = studies.Studies(live)
-    first = made(making, payload(source="photographs", kind="text"))
-    other = making.turn(payload(source="photographs", kind="text", session="b" * 32, seed=6), None)
+    making, asked = studies.Studies(live), payload(source="photographs", kind="text")
+    first, other = made(making, asked), making.turn(asked | {"session": "b" * 32, "seed": 6}, None)
     assert other["key"] == first["key"] and other["order"] != first["order"]
 
 
@@ -117,15 +116,16 @@ def test_a_sender_has_one_study_made_at_a_time_and_one_that_is_not_fed_waits(liv
         facts = making.turn(payload(session=session, file=file), address)
         return facts["what"] if facts.get("waits") else ""
 
-    assert turn(1, "a", is_first=True) == ""
-    assert "your address" in turn(2, "a", is_first=True)
-    for number in range(3, 2 + studies.MOST_MADE):
-        assert turn(number, f"other {number}", is_first=True) == ""
-    assert str(studies.MOST_MADE) in turn(50, "b", is_first=True)
-    live.uploads.results(f"{1:032x}")[studies.KEY].used -= studies.IDLE
-    assert turn(50, "b", is_first=True) == ""
-    assert str(studies.MOST_MADE) in turn(1, "a")  # its images are still there
-    live.uploads.results(f"{50:032x}")[studies.KEY].used -= studies.IDLE
+    def wait(number: int) -> None:
+        live.uploads.results(f"{number:032x}")[studies.KEY].used -= studies.IDLE
+
+    full = str(studies.MOST_MADE)
+    assert turn(1, "a", is_first=True) == "" and "your address" in turn(2, "a", is_first=True)
+    assert {turn(at, f"other {at}", is_first=True) for at in range(3, 2 + studies.MOST_MADE)} == {""}
+    assert full in turn(50, "b", is_first=True)
+    wait(1)
+    assert turn(50, "b", is_first=True) == "" and full in turn(1, "a")  # its images are still there
+    wait(50)
     assert turn(1, "a") == ""
 
 
@@ -195,10 +195,9 @@ def test_what_is_not_enough_or_not_of_this_page_gets_a_sentence(client, tmp_path
 
 def test_a_saved_study_goes_on_with_its_rater_or_begins_for_another(client):
     sent = body(judged(count=5, rater="ann", seed=7))
-    same = client().post("/eyes/order?seed=9", json=sent).json()
+    same, other = (client().post(f"/eyes/order?seed=9{more}", json=sent).json() for more in ("", "&rater=bob"))
     assert (same["rater"], same["seed"], same["source"], len(same["judgments"])) == ("ann", 7, "upload", 5)
-    other = client().post("/eyes/order?seed=9&rater=bob", json=sent).json()
-    assert (other["rater"], other["seed"]) == ("bob", 9) and other["key"] == same["key"]
+    assert (other["rater"], other["seed"], other["key"]) == ("bob", 9, same["key"])
 
 
 def folder(path: Path) -> StudyFolder:
@@ -244,10 +243,9 @@ def test_the_host_s_study_is_nobody_s_without_its_key(client, tmp_path):
 
 
 def test_without_a_folder_there_is_none(client):
-    app = client()
-    answers = [app.get("/eyes/study"), app.get("/eyes/folder/image?name=a"), app.get("/eyes/photographs/image?name=a")]
-    assert [each.status_code for each in answers] == [404] * 3
-    assert app.get("/eyes/photographs/image?name=cat.webp").headers["content-type"] == "image/webp"
+    paths = ("study", "folder/image?name=a", "photographs/image?name=a", "photographs/image?name=cat.webp")
+    *missing, image = (client().get(f"/eyes/{path}") for path in paths)
+    assert [each.status_code for each in missing] == [404] * 3 and image.headers["content-type"] == "image/webp"
 
 
 def test_the_button_tunes_as_the_command_does(client, tmp_path):

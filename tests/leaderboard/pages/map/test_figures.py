@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+import pandas as pd
 
 from compute.analysis.figures.style import UNGROUPED
 from leaderboard.pages.map.figures import points
@@ -16,8 +16,8 @@ def places(figure) -> list[int]:
 
 def test_every_point_is_drawn_once_and_no_two_values_look_alike():
     values = [f"value {place % 12}" for place in range(40)] + ["Not known"] * 3
-    xy = np.arange(43.0)
-    figure = points(x=xy, y=xy, names=values, values=values, unknown="Not known", meta=META)
+    facts = pd.DataFrame({"x": range(43), "y": range(43), "name": values})
+    figure = points(facts, values=facts["name"], unknown="Not known", meta=META)
     assert places(figure) == list(range(43))
     looks = [(trace.marker.color, trace.marker.symbol) for trace in figure.data]
     assert len(set(looks)) == len(looks) == 13

@@ -49,22 +49,13 @@ def own_site(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "all_claims", list)  # they take seconds, and have nothing of one's own
         database = Database(build.build(folder / "likeness.duckdb", results=results).path)
-    return SimpleNamespace(db=database, suite_cache=SuiteCache(database), network=None, live=trying())
-
-
-def trying(*own: Model) -> SimpleNamespace:
-    """Of a site whose host named these models for the Try page."""
-    return SimpleNamespace(own=own)
+    return SimpleNamespace(db=database, suite_cache=SuiteCache(database), network=None, live=SimpleNamespace(own=()))
 
 
 def row(key: str, title: str, **fields: str) -> Model:
     return Model(
         **{"adapter": "vision", **fields}, key=key, title=title, abilities=("embed_image",), modalities=("image",)
     )
-
-
-def text(markup: str) -> str:
-    return " ".join(Markup(markup).striptags().split())
 
 
 AGAIN = {
@@ -79,7 +70,7 @@ AGAIN = {
 @pytest.mark.parametrize("key", list(AGAIN))
 def test_the_page_says_that_it_is_an_own_model_and_how_to_run_it_again(own_site, key):
     head, _, _ = model.page(own_site, model=key, suite="", by="category")
-    words = text(head)
+    words = " ".join(Markup(head).striptags().split())
     assert "Your own model. It is not in a catalogue, and no paper has published scores of it" in words
     assert DIGEST in words and AGAIN[key] in words
     assert "not available on the Try page: " in words and ("with --models" in words) == (
@@ -91,23 +82,16 @@ def test_the_page_says_that_it_is_an_own_model_and_how_to_run_it_again(own_site,
 
 def test_scores_on_what_its_card_names_are_marked(own_site):
     table = own_site.suite_cache.table("mini")
-    trained = {row.model: table.trained(at) for at, row in enumerate(table.rows) if row.model in AGAIN}
-    assert trained == {**dict.fromkeys(AGAIN, "unknown"), "org/name": "yes"}
+    own = {row.model: (row.origin, table.trained(at)) for at, row in enumerate(table.rows) if row.model in AGAIN}
+    assert own == dict.fromkeys(AGAIN, ("computed", "unknown")) | {"org/name": ("computed", "yes")}
+    assert all("(own)" in table.models.loc[key, "title"] for key in AGAIN)
 
 
 def test_what_the_host_named_can_be_tried(own_site):
-    named = SimpleNamespace(**{**vars(own_site), "live": trying(row("own/my-model", "Mine"))})
-    head, _, _ = model.page(named, model="own/my-model", suite="", by="category")
-    assert 'href="try?models=own/my-model"' in head and "not available" not in head
-    head, _, _ = model.page(named, model="own/held", suite="", by="category")
-    assert "try?models=" not in head and "not available on the Try page: it is not a checkpoint" in head
-
-
-def test_the_board_marks_the_row_and_gives_it_its_origin(own_site):
-    table = own_site.suite_cache.table("mini")
-    own = {row.model: row.origin for row in table.rows if row.model in AGAIN}
-    assert own == dict.fromkeys(AGAIN, "computed")
-    assert all("(own)" in table.models.loc[key, "title"] for key in AGAIN)
+    named = SimpleNamespace(**vars(own_site) | {"live": SimpleNamespace(own=(row("own/my-model", "Mine"),))})
+    can, cannot = (model.page(named, model=key, suite="", by="category")[0] for key in ("own/my-model", "own/held"))
+    assert 'href="try?models=own/my-model"' in can and "not available" not in can
+    assert "try?models=" not in cannot and "not available on the Try page: it is not a checkpoint" in cannot
 
 
 def test_a_model_is_run_again_on_what_it_ran_on_under_the_name_it_had():

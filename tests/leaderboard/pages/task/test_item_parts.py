@@ -6,100 +6,89 @@ import pytest
 
 from leaderboard.pages.task.item_parts import answered, choices, drawn
 
-A, B, C, D = ("a" * 32, "b" * 32, "c" * 32, "d" * 32)
-ALL = frozenset({A, B, C, D})
-
-
-def brief(parts: list[dict]) -> list[tuple]:
-    return [(part["role"], part["label"], part["image"][:1] or part["text"], part["right"]) for part in parts]
-
-
-@pytest.mark.parametrize(
-    ("detail", "category", "reference", "options"),
-    [
-        ({"images": [A, B, C], "texts": [], "scores": [0.1, 0.2]}, "Img-2AFC", (A, ""), 2),
-        ({"images": [A, B], "texts": [], "scores": [0.1, 0.2]}, "IQA", None, 2),
-        ({"images": [A, B], "texts": ["prompt"], "scores": [0.1, 0.2]}, "IT-2AFC", ("", "prompt"), 2),
-        ({"images": [A], "texts": ["one", "two"], "scores": [0.1, 0.2]}, "Text-2AFC", (A, ""), 2),
-        ({"images": [A, B, C], "texts": [], "reply": "A"}, "Img-2AFC", (A, ""), 2),
-        ({"images": [A, B, C], "texts": [], "reply": "A"}, "IQA", None, 3),
-    ],
-    ids=range(6),
-)
-def test_reference_and_alternatives_are_told_apart(detail, category, reference, options):
-    found, others = choices(detail, category=category)
-    assert found == reference and len(others) == options
+FOUND = {
+    "images": ["", "a", "b"],
+    "texts": ["what", "", ""],
+    "hits": ["x", "y"],
+    "scores": [0.5, None],
+    "relevant": [False, True],
+}
+PAIR = {"images": ["one"], "texts": ["two"], "replies": ["Score: 8\nalike", "No."], "problems": ["", "missing"]}
+FOUR = {"images": ["a", "b"], "texts": ["s", "t"], "scores": [1, 2, 3, 4]}
 
 
 @pytest.mark.parametrize(
-    ("images", "captions", "right"),
+    ("images", "texts", "more", "category", "reference"),
     [
-        ([A], ["yes", "no"], [None, True, False]),
-        ([A, B], ["yes"], [True, False, None]),
-        ([A, B], ["one", "two"], [None, None, None, None]),
+        ("abc", (), {"scores": [0.1, 0.2]}, "Img-2AFC", ("a", "")),
+        ("ab", (), {"scores": [0.1, 0.2]}, "IQA", None),
+        ("ab", ["prompt"], {"scores": [0.1, 0.2]}, "IT-2AFC", ("", "prompt")),
+        ("a", ["one", "two"], {"scores": [0.1, 0.2]}, "Text-2AFC", ("a", "")),
+        ("abc", (), {"reply": "A"}, "Img-2AFC", ("a", "")),
+        ("abc", (), {"reply": "A"}, "IQA", None),
     ],
 )
-def test_of_several_beside_one_the_first_is_right(images, captions, right):
-    parts = drawn("matching", {"images": images, "texts": captions}, expected="", category="", pictured=ALL)
-    assert [part["right"] for part in parts] == right
-
-
-def test_a_query_comes_before_its_candidates_and_hits_before_nothing():
-    detail = {
-        "images": ["", A, B],
-        "texts": ["what", "", ""],
-        "hits": ["x", "y"],
-        "scores": [0.5, None],
-        "relevant": [False, True],
-    }
-    parts = drawn("multiple_choice", detail, expected="y", category="", pictured=ALL)
-    assert brief(parts) == [("Query", "", "what", None), ("Candidate", "1", "a", False), ("Candidate", "2", "b", True)]
-    assert brief(drawn("retrieval", detail, expected="y", category="", pictured=ALL)) == [("Query", "", "what", None)]
-    hits = answered("retrieval", detail, answer="x", category="", pictured=ALL)["hits"]
-    assert [(hit["role"], hit["name"], hit["score"], hit["right"]) for hit in hits] == [
-        ("Hit", "x", "0.500", False),
-        ("Hit", "y", "—", True),
-    ]
+def test_reference_and_alternatives_are_told_apart(images, texts, more, category, reference):
+    found, others = choices({"images": list(images), "texts": list(texts)} | more, category=category)
+    assert found == reference and len(others) == len(images) + len(texts) - (reference is not None)
 
 
 @pytest.mark.parametrize(
-    ("procedure", "detail", "answer", "scores", "picked"),
+    ("procedure", "detail", "shown"),
     [
-        ("choice", {"scores": [0.25, -1.5]}, "A", [("A", "0.250"), ("B", "−1.500")], ["A"]),
-        ("odd_one_out", {"scores": [1, 1, 0]}, "A/B", [("A", "1.000"), ("B", "1.000"), ("C", "0.000")], ["A", "B"]),
-        (
-            "zero_shot",
-            {"hits": ["cat", "dog"], "scores": [0.3, 0.2]},
-            "cat",
-            [("cat", "0.300"), ("dog", "0.200")],
-            None,
-        ),
         (
             "matching",
-            {"images": [A, B], "texts": ["s", "t"], "scores": [1, 2, 3, 4]},
+            {"images": ["a"], "texts": ["s", "t"]},
+            ["Image  a None", "Caption 1 s True", "Caption 2 t False"],
+        ),
+        ("matching", {"images": ["a", "b"], "texts": ["s"]}, ["Image 1 a True", "Image 2 b False", "Caption  s None"]),
+        ("matching", FOUR, [f"{one} None" for one in ("Image 1 a", "Image 2 b", "Caption 1 s", "Caption 2 t")]),
+        ("multiple_choice", FOUND, ["Query  what None", "Candidate 1 a False", "Candidate 2 b True"]),
+        ("retrieval", FOUND, ["Query  what None"]),
+        ("odd_one_out", {"images": ["a", "b"]}, ["Image A a False", "Image B b True"]),
+        ("judging", PAIR, ["First  one None", "Second  two None"]),
+    ],
+)
+def test_the_question_in_reading_order(procedure, detail, shown):
+    parts = drawn(procedure, detail, expected="B", category="")
+    assert [f"{one['role']} {one['label']} {one['image'] or one['text']} {one['right']}" for one in parts] == shown
+
+
+@pytest.mark.parametrize(
+    ("procedure", "detail", "answer", "said"),
+    [
+        ("choice", {"scores": [0.25, -1.5]}, "A", {"scores": [("A", "0.250"), ("B", "−1.500")], "picked": ["A"]}),
+        ("odd_one_out", {"scores": [1, None]}, "A/B", {"scores": [("A", "1.000"), ("B", "—")], "picked": ["A", "B"]}),
+        ("zero_shot", {"hits": ["cat"], "scores": [0.3]}, "cat", {"scores": [("cat", "0.300")]}),
+        ("multiple_choice", {"scores": [1, 1]}, "", {"scores": [("1", "1.000"), ("2", "1.000")], "picked": ["1", "2"]}),
+        (
+            "matching",
+            FOUR,
             "caption 1, 1",
-            [(f"image {i} with caption {j}", f"{2 * i + j - 2}.000") for i in (1, 2) for j in (1, 2)],
-            [],
+            {
+                "scores": [(f"image {i} with caption {j}", f"{2 * i + j - 2}.000") for i in (1, 2) for j in (1, 2)],
+                "picked": [],
+            },
+        ),
+        (
+            "judging",
+            PAIR,
+            "8 | no score",
+            {
+                "replies": [("In this order", "Score: 8\nalike", ""), ("The two swapped", "No.", "missing")],
+                "scores": [],
+            },
         ),
     ],
 )
-def test_scores_stand_beside_what_they_are_of(procedure, detail, answer, scores, picked):
-    said = answered(procedure, detail, answer=answer, category="", pictured=ALL)
-    assert said["scores"] == scores and (picked is None or said["picked"] == picked)
+def test_what_a_model_answered(procedure, detail, answer, said):
+    assert answered(procedure, detail, answer=answer) == said
 
 
-def test_a_rated_pair_shows_both_sides_and_both_replies():
-    detail = {
-        "images": ["one", "two"],
-        "texts": [],
-        "replies": ["Score: 8\nReason: alike", "No."],
-        "problems": ["", "missing"],
-    }
-    parts = drawn("judging", detail, expected="8", category="COCO", pictured={"one"})
-    assert [(part["role"], part["image"], part["missing"]) for part in parts] == [
-        ("First", "one", False),
-        ("Second", "", True),
+def test_hits_have_their_scores_and_marks_where_there_are_some():
+    hits = answered("retrieval", FOUND | {"hits": ["x", "y", "z"]}, answer="x")["hits"]
+    assert [(hit["name"], hit["image"], hit["score"], hit["right"]) for hit in hits] == [
+        ("x", "a", "0.500", False),
+        ("y", "b", "—", True),
+        ("z", "", "", None),
     ]
-    out = answered("judging", detail, answer="8 | no score", category="COCO", pictured=set())
-    assert out["replies"] == [("In this order", "Score: 8\nReason: alike", ""), ("The two swapped", "No.", "missing")]
-    assert out["scores"] == []

@@ -10,76 +10,67 @@ import pandas as pd
 import pytest
 
 from compute.procedures import VIEWS
-from leaderboard.pages.task.items import (
-    PER_PAGE,
-    ItemQuery,
-    beside,
-    filters,
-    listing,
-    sort,
-    with_margins,
-)
+from leaderboard.pages.task.items import PER_PAGE, ItemQuery, beside, filters, listing, sort, with_margins
 from tests.leaderboard import stand_ins
 
 
-def frame(correct: list, value: list[float], **columns) -> pd.DataFrame:
-    rows = len(correct)
-    usual = {
-        "item": [f"i{at}" for at in range(rows)],
-        "subset": ["default"] * rows,
-        "expected": ["A"] * rows,
-        "answer": ["A"] * rows,
-        "correct": correct,
-        "value": value,
-        "replied": [False] * rows,
-        "pictured": [True] * rows,
-    }
-    return pd.DataFrame(usual | columns)
+def margins(view: str, correct: list, value: list[float], **columns) -> pd.DataFrame:
+    """A run's items i0, i1, ... with their margins; `columns` replace the usual ones."""
+    usual = {"subset": "default", "expected": "A", "answer": "A", "replied": False, "pictured": True}
+    items = [f"i{at}" for at in range(len(correct))]
+    frame = pd.DataFrame(usual | {"item": items, "correct": correct, "value": value} | columns)
+    return with_margins(frame.astype({"correct": object}), view=VIEWS[view])
+
+
+def sorted_by(order: str, items: pd.DataFrame) -> str:
+    """The numbers of the items in order."""
+    return "".join(sort(items, order=order, apart=False).index).replace("i", "")
 
 
 # ---- verdicts and order
 
 
 def test_the_worst_margin_comes_first_and_those_without_one_last():
-    one = beside([with_margins(frame([True, False, None, False], [0.2, -0.9, math.nan, -0.1]), view=VIEWS["choice"])])
-    for order, expected in (("worst", "1302"), ("close", "3012"), ("best", "0312")):
-        assert list(sort(one, order=order, apart=False).index) == [f"i{at}" for at in expected]
-    replied = with_margins(frame([True, False], [1, -1], replied=[True, True]), view=VIEWS["choice"])
+    one = beside([margins("choice", [True, False, None, False], [0.2, -0.9, math.nan, -0.1])])
+    assert [sorted_by(order, one) for order in ("worst", "close", "best")] == ["1302", "3012", "0312"]
+    replied = margins("choice", [True, False], [1, -1], replied=True)
     assert replied["margin"].isna().all() and list(replied["right"]) == [True, False], "a reply in words has none"
 
 
 def test_people_and_model_are_compared_by_their_orders():
     """Places counted by hand: 1, 2.5, 2.5, 4 and 4, 1, 3, 2; equal ratings share the mean place."""
-    out = with_margins(frame([None] * 4, [0.9, 0.1, 0.5, 0.4], expected=["1", "2", "2", "5"]), view=VIEWS["sts"])
-    assert list(out["margin"]) == pytest.approx([-1, -0.5, -0.5 / 3, -2 / 3])
-    assert set(out["right"]) == {None}
+    out = margins("sts", [None] * 4, [0.9, 0.1, 0.5, 0.4], expected=["1", "2", "2", "5"])
+    assert list(out["margin"]) == pytest.approx([-1, -0.5, -0.5 / 3, -2 / 3]) and set(out["right"]) == {None}
 
 
 def test_two_models_disagree_where_one_is_right_and_the_other_wrong():
-    first = with_margins(frame([True, False, True, False, None], [4, -1, 2, -3, 0]), view=VIEWS["choice"])
-    second = with_margins(frame([False, True, True, False, True], [-0.2, 0.1, 0.3, -0.4, 0.1]), view=VIEWS["choice"])
+    first = margins("choice", [True, False, True, False, None], [4, -1, 2, -3, 0])
+    second = margins("choice", [False, True, True, False, True], [-0.2, 0.1, 0.3, -0.4, 0.1])
     pool = beside([first, second])
-    found = {
-        key: list(pool.index[mask]) for key, (_, mask) in filters(pool, titles=["P", "Q"], view=VIEWS["choice"]).items()
-    }
-    assert found == {
-        "disagree": ["i0", "i1"],
-        "first": ["i0"],
-        "second": ["i1"],
-        "both-wrong": ["i3"],
-        "both-right": ["i2"],
-        "unread": ["i4"],
-        "all": ["i0", "i1", "i2", "i3", "i4"],
-    }
+    found = filters(pool, titles=["P", "Q"], view=VIEWS["choice"])
+    shown = {key: "".join(pool.index[mask]).replace("i", "") for key, (_, mask) in found.items()}
+    each = {"disagree": "01", "first": "0", "second": "1", "both-wrong": "3", "both-right": "2", "unread": "4"}
+    assert shown == each | {"all": "01234"}
     apart = sort(pool[pool.index.isin(["i0", "i1"])], order="worst", apart=True)
     assert list(apart.index) == ["i0", "i1"]  # 4 against -0.2 is farther apart than -1 against 0.1, in deviations too
 
 
-def test_of_a_group_the_class_of_most_is_right():
-    groups = frame([None] * 4, [1, 2, 3, 4], expected=["a", "a", "b", "b"], answer=["one", "one", "one", "two"])
-    out = with_margins(groups, view=VIEWS["clustering"])
+def test_of_a_cluster_the_class_of_most_is_right():
+    out = margins("clustering", [None] * 4, [1, 2, 3, 4], expected=list("aabb"), answer=["one"] * 3 + ["two"])
     assert list(out["right"]) == [True, True, False, True] and list(out["margin"]) == [1, 2, -3, 4]
     assert list(out["answer_text"])[2:] == ["one, mostly a", "two, mostly b"]
+
+
+def test_order_flips_come_first_and_pairs_without_two_scores_last():
+    """Five pairs: the same in both orders, a flip of 1, of 5, one without a score, one far from what is expected."""
+    answers = ["10 | 10", "8 | 7", "3 | 8", "no score | 4", "9 | 9"]
+    flips = [0, 1, 5, np.nan, 0]
+    one = beside([margins("judging", [None] * 5, flips, answer=answers, expected=["10", "8", "10", "1", "1"])])
+    assert (sorted_by("worst", one), sorted_by("far", one), sorted_by("best", one)[-2:]) == ("21043", "42103", "23")
+    assert [value is None for value in one["right0"]] == [True] * 5, "a rating is neither right nor wrong"
+    found = filters(one.assign(margin0=[0, -1, -2, math.nan, 0]), titles=["J"], view=VIEWS["judging"])
+    shown = {key: list(one.index[mask]) for key, (_, mask) in found.items()}
+    assert shown == {"all": list(one.index), "flips": ["i2"], "unread": ["i3"]}
 
 
 # ---- a page
@@ -88,52 +79,30 @@ def test_of_a_group_the_class_of_most_is_right():
 @pytest.mark.parametrize("task", stand_ins.TASKS)
 def test_every_kind_of_task_has_a_page_of_items(stand_in_suite_cache, task):
     page = listing(stand_in_suite_cache, ItemQuery(task=task))
-    assert page["runs"] and page["chosen"] == [page["runs"][0]["model"]]
+    assert page["runs"] and page["chosen"] == [page["runs"][0]["model"]] and page["explained"]
     assert page["count"] == {one["key"]: one["count"] for one in page["shows"]}[page["show"]]
-    assert 0 < len(page["items"]) <= PER_PAGE and page["explained"]
+    assert 0 < len(page["items"]) <= PER_PAGE
     for item in page["items"]:
         assert any(part["image"] or part["text"] for part in item["parts"]) and len(item["verdicts"]) == 1
         assert not any(part["missing"] for part in item["parts"])
 
 
 def test_pages_follow_each_other_without_gap(stand_in_suite_cache):
-    def page(part: int) -> dict:
-        return listing(stand_in_suite_cache, ItemQuery(task="unisim/nights", show="all", part=part))
-
-    first = page(1)
-    whole = [item["item"] for part in range(1, first["parts"] + 1) for item in page(part)["items"]]
-    assert len(whole) == len(set(whole)) == first["count"]
-    assert page(999)["part"] == first["parts"]
+    ask = [ItemQuery(task="unisim/nights", show="all", part=part) for part in (1, 999)]
+    first, last = (listing(stand_in_suite_cache, query) for query in ask)
+    pages = [ItemQuery(task="unisim/nights", show="all", part=part + 1) for part in range(first["parts"])]
+    names = [item["item"] for query in pages for item in listing(stand_in_suite_cache, query)["items"]]
+    assert len(names) == len(set(names)) == first["count"] and last["part"] == first["parts"]
 
 
-def test_without_a_run_the_command_that_makes_one_is_said(stand_in_suite_cache):
-    page = listing(stand_in_suite_cache, ItemQuery(task="mieb/stl10"))
-    assert page["runs"] == [] and "No computed run" in page["empty"]
-    assert re.fullmatch("likeness run --suite mieb --tasks mieb/stl10 --models [a-z].*", page["command"])
-    judged = listing(stand_in_suite_cache, ItemQuery(task="pairbench/coco-cj"))
-    assert judged["command"].endswith("pairbench/coco-cj --models MODEL")
-    none = listing(stand_in_suite_cache, ItemQuery(task="pairbench/aggregate"))
-    assert none["command"] == "" and "cannot be loaded" in none["empty"]
-
-
-# ---- pairs that a judge rates in both orders
-
-
-def rated(**columns) -> pd.DataFrame:
-    """Five pairs: the same in both orders, a flip of 1, of 5, one without a score, one far from what is expected."""
-    scores = [(10, 10), (8, 7), (3, 8), (np.nan, 4), (9, 9)]
-    answers = [" | ".join("no score" if math.isnan(each) else f"{each:.0f}" for each in both) for both in scores]
-    apart = [abs(first - second) for first, second in scores]
-    usual = {"answer": answers, "expected": ["10", "8", "10", "1", "1"], "value": apart}
-    return frame([None] * 5, **(usual | columns))
-
-
-def test_order_flips_come_first_and_pairs_without_two_scores_last():
-    one = beside([with_margins(rated(), view=VIEWS["judging"])])
-    for order, expected in (("worst", "21043"), ("far", "42103")):
-        assert list(sort(one, order=order, apart=False).index) == [f"i{at}" for at in expected]
-    assert list(sort(one, order="best", apart=False).index)[-2:] == ["i2", "i3"]
-    assert [value is None for value in one["right0"]] == [True] * 5, "a rating is neither right nor wrong"
-    found = filters(one.assign(margin0=[0, -1, -2, math.nan, 0]), titles=["J"], view=VIEWS["judging"])
-    shown = {key: list(one.index[mask]) for key, (_, mask) in found.items()}
-    assert shown == {"all": list(one.index), "flips": ["i2"], "unread": ["i3"]}
+@pytest.mark.parametrize(
+    ("task", "command"),
+    [
+        ("mieb/stl10", "likeness run --suite mieb --tasks mieb/stl10 --models [a-z].*"),
+        ("pairbench/coco-cj", ".*pairbench/coco-cj --models MODEL"),
+        ("pairbench/aggregate", ""),
+    ],
+)
+def test_without_a_run_the_command_that_makes_one_is_said(stand_in_suite_cache, task, command):
+    page = listing(stand_in_suite_cache, ItemQuery(task=task))
+    assert page["runs"] == [] and page["empty"] and re.fullmatch(command, page["command"])
