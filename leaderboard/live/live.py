@@ -19,6 +19,7 @@ from compute.analysis.domain import Calibrations, restored
 from compute.arrays import Floats
 from compute.catalog import known
 from compute.catalog.own import models as own_models
+from compute.features.memory import PARTS
 from compute.live import answers, changes, examples, inputs, occlusion
 from compute.live.changes import ChangedPair, Curve, PairRating
 from compute.live.decoder import POOL
@@ -27,7 +28,6 @@ from compute.live.inputs import Input, check_length
 from compute.live.pool import Pool, borrows_gpu, memory_of
 from compute.live.questions import Answer, LiveQuestion
 from compute.live.roster import Network, Roster, requests_per_question
-from compute.live.subject import LiveSubject
 from compute.models import abilities
 from compute.tasks.data import CONDITIONS
 from compute.types import BadInput, Model, NotHere
@@ -43,7 +43,6 @@ QUEUE = "accelerator"  # the concurrency_id of every event that runs a model: on
 MOST_MODELS = 12  # in one question
 LONGEST_LOAN = 120  # seconds of a GPU; the most that the Hub lends without an account
 LONGEST = 300  # seconds until no further model of a question is started: others wait for it
-PARTS = ("vector", "compare", "reply")  # results for single inputs, which later questions reuse
 OUT_OF_TIME = (
     f"Not started: the models before it took over {LONGEST // 60} minutes, the most for one question. "
     "Ask it again, alone or with fewer models"
@@ -179,11 +178,9 @@ class Live:
             self.wanted.update(row.key for row in models)
         for row in models:
             own = calibrations.of(row.key, question.pairing)
-            job = partial(answers.answer, question=question, calibrations=own, controls=controls)
-            key = ("answer", question.key, own.key, controls)
-            answer = self._result(
-                row, key, job, inputs=question.inputs, until=until, session=session, cache=cache, judges=judges
-            )
+            ask, name = (answers.ask, question, own, controls), ("answer", question.key, own.key, controls)
+            among = {"until": until, "session": session, "cache": cache, "judges": judges}
+            answer = self._result(row, name, question.inputs, *ask, **among)
             yield Answer(row=row, problem=answer) if isinstance(answer, str) else answer
 
     def curves(
@@ -196,10 +193,10 @@ class Live:
         until, calibrations = self._clock() + LONGEST, self.calibrations()
         for row in models:
             own = calibrations.of(row.key, abilities.pairing_of(image.modality, (other or image).modality))
-            job = partial(changes.curve, image=image, other=other, kind=kind, calibrations=own)
-            key = ("curve", kind, image.key, other and other.key, own.key)
+            name = ("curve", kind, image.key, other and other.key, own.key)
             pair = (image, other) if other else (image,)
-            yield row, self._result(row, key, job, inputs=pair, until=until, session=session)
+            ask = (changes.curve, kind, image, other, own)
+            yield row, self._result(row, name, pair, *ask, until=until, session=session)
 
     def ratings(
         self,
@@ -227,17 +224,16 @@ class Live:
             elif rating is None and (condition not in conditions or (in_words and judges is None)):
                 rating = results.get(failed)
             elif rating is None:
-                job = partial(changes.rate, pair=pair, condition=condition)
-                images = pair.inputs(row, condition)
-                rating = self._result(row, name, job, inputs=images, session=session, cache=results, judges=judges)
+                ask = (pair.inputs(row, condition), changes.rate, pair, condition)
+                rating = self._result(row, name, *ask, session=session, cache=results, judges=judges)
                 if in_words and isinstance(rating, str):
                     results[failed] = rating  # for the page; the next press asks again
             yield row, condition, rating
 
     def drops(self, row: Model, pair: Sequence[Input], *, session: str = "") -> tuple[float, list[Floats | None]]:
         """As `occlusion.drops` of the model. Raises BadInput where it has no score for the two, or fails."""
-        job = partial(occlusion.drops, pair=pair)
-        found = self._result(row, ("drops", *(each.key for each in pair)), job, inputs=pair, session=session)
+        name = ("drops", *(each.key for each in pair))
+        found = self._result(row, name, pair, occlusion.drops, pair, session=session)
         if isinstance(found, str):
             raise BadInput(f"{row.title}: {found}")
         return found
@@ -246,15 +242,15 @@ class Live:
         self,
         row: Model,
         name: tuple,
-        job: Callable[[LiveSubject], Any],
-        *,
         inputs: Sequence[Input],
+        ask: Callable[..., Any],
+        *asked: Any,
         session: str,
         until: float = math.inf,
         cache: Cache | None = None,
         judges: JudgeAllowance | None = None,
     ) -> Any:
-        """What `job` returns for the model, computed once a session; a sentence where it cannot run or fails.
+        """What `ask(subject, *asked)` returns for the model, once a session; a sentence where it cannot run or fails.
 
         Nothing is started after `until`, by the clock.
         """
@@ -281,11 +277,11 @@ class Live:
                 for key, value in list(results.items())
                 if key[1] == row.key and key[0] in PARTS
             }
-            result, new = self.run(row, job, inputs, known)
+            result, new = self.run(row, inputs, known, ask, *asked)
         except Exception as error:
             return redact_paths(explain(error, action=row.key))
         self._shared.update(
-            {key: value for key, value in new.items() if key[0] == "vector" and key[3] in self._controls}
+            {key: value for key, value in new.items() if key[0] in ("image", "text") and key[2] in self._controls}
         )
         cache.update(new | {key: result})
         return result
@@ -374,7 +370,7 @@ def calibrations(suite_cache: SuiteCache) -> Calibrations:
     )
 
 
-def _seconds(row: Model, job: object, inputs: Sequence[Input], known: object) -> int:
+def _seconds(row: Model, inputs: Sequence[Input], *asked: object) -> int:
     """About how long a question keeps a GPU: a process starts, the weights are read, and each input passes the model.
     The shorter, the sooner the Hub lends one, and the less of the visitor's quota must be left."""
     gigabytes = (memory_of(row) or 0) / 1e9

@@ -14,7 +14,7 @@ from compute.engine.estimate import TaskEstimate
 from compute.engine.settings import RunSettings
 from compute.engine.workspace import Bench
 from compute.features.store import FeatureStore
-from compute.features.subject import LoadedSubject
+from compute.features.subject import Subject
 from compute.models.loading import size_of_weights
 from compute.tasks.source import Need, Source
 from compute.types import Model, NotHere, Task
@@ -188,8 +188,8 @@ def test_judges_are_counted(world):
     here = Model(key="small/judge", title="", kind="mllm", adapter="judge", abilities=("choose",))
     bench = world.bench()
 
-    def subject(row: Model) -> LoadedSubject:
-        return LoadedSubject(
+    def subject(row: Model) -> Subject:
+        return Subject(
             row,
             store=FeatureStore(world.folder / "features"),
             hardware=HARDWARE,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from functools import partial
 
 from compute.live import changes, examples
 from compute.live.changes import ChangedPair, PairRating
@@ -70,7 +69,5 @@ def test_each_condition_counts_as_a_question_and_a_refusal_is_shown_until_it_pas
 def test_what_runs_elsewhere_can_be_pickled():
     live, of = Live(), pair()
     (row,) = live.models(["ssim"])
-    job = partial(changes.rate, pair=of, condition="invariant")
-    again = pickle.loads(pickle.dumps((job, of.inputs(row, "invariant"))))
-    result, _ = live.pool.run(row, *again, {})
+    result, _ = live.pool.run(row, *pickle.loads(pickle.dumps(((), {}, changes.rate, of, "invariant"))))
     assert pickle.loads(pickle.dumps(result)) == scores(live, "ssim")["ssim", "invariant"]
