@@ -31,6 +31,7 @@ ABILITY = {"image": ("embed_image",), "text": ("embed_text",), "pair": ("embed_i
 # where that is faster. Models of more than LARGE_M million parameters take an eighth.
 BATCH = {"cpu": (32, 8), "cuda": (256, 32), "mps": (64, 8)}
 LARGE_M = 1000
+SILENT = Progress()
 CPU = Hardware(device="cpu", dtype="float32")
 
 
@@ -67,7 +68,7 @@ class Subject:
         skip_bad: bool = False,
         retry_bad: bool = False,
         threads: int | None = None,
-        progress: Progress | None = None,
+        progress: Progress = SILENT,
         load: Callable[..., Encoder | Comparer | Judge] | None = None,
         identity: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
@@ -78,7 +79,7 @@ class Subject:
         self._batch_size = batch_size
         self._batches: dict[str, encoding.BatchSize] = {}  # of each kind of work
         self._threads = encoding.workers(threads)
-        self._progress = progress or Progress()
+        self._progress = progress
         self._load, self._identify = load, identity
         self._caches: dict[Path, EmbeddingCache] = {}
 
@@ -319,7 +320,8 @@ class Subject:
                     multi=bool(self.row.late_interaction),
                     model=self.row.key,
                 )
-                vectors = as_stored(vectors, dtype=self.store.dtype, model=self.row.key)
+                if self.store.dtype != str(vectors.dtype):
+                    vectors = as_stored(vectors, dtype=self.store.dtype, model=self.row.key)
                 return vectors, offsets, encoding.not_finite(finite)
 
             return self._steps(make, forward)

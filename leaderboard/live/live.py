@@ -260,8 +260,7 @@ class Live:
         with suppress(KeyError):
             return cache[key]
         try:
-            availability = self.roster.availability(row)
-            if not availability.is_ready:
+            if row.key not in self.pool.loaded() and not (availability := self.roster.availability(row)).is_ready:
                 return MISSING if availability.is_downloadable else availability.why
             if self._clock() >= until:
                 return OUT_OF_TIME

@@ -112,7 +112,7 @@ def test_a_model_that_fails_leaves_the_others_and_may_be_asked_again(live, monke
 
 def test_a_model_that_is_not_ready_is_not_loaded(live, monkeypatch):
     monkeypatch.setattr(live.roster, "availability", lambda row: Availability(state="download", why=""))
-    asked, rows = live.read(payload(CAT, FACE, models=("ssim",)))
+    asked, rows = live.read(payload(CAT, FACE, models=("perceptual-hash",)))
     assert next(live.answers(asked, rows)).problem == MISSING
 
 

@@ -60,7 +60,7 @@ def endpoint(live, monkeypatch):
 
 def last(live: Live, suite_cache: SuiteCache, payload: dict) -> str:
     site = SimpleNamespace(live=live, db=suite_cache.db, suite_cache=suite_cache)
-    return str([markup for markup, _ in page.answered(site, payload, asking())][-1])
+    return str([markup for markup, *_ in page.answered(site, payload, asking())][-1])
 
 
 def test_a_press_asks_judges_once_in_each_order_and_nothing_else_does(live, suite_cache, endpoint):

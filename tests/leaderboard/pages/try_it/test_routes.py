@@ -33,9 +33,9 @@ def uploads():
     return Uploads()
 
 
-def client_of(uploads: Uploads, *, rate: Rate | None = None) -> TestClient:
+def client_of(uploads: Uploads, *, rate: Rate | None = None, suite_cache: Any = None) -> TestClient:
     live = SimpleNamespace(uploads=uploads)
-    site = SimpleNamespace(live=live, guard=partial(guarded, snapshot=nullcontext))
+    site = SimpleNamespace(live=live, suite_cache=suite_cache, guard=partial(guarded, snapshot=nullcontext))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(routes_live, "rate", lambda files: rate)
         made = routes_live.routes(site)
@@ -53,6 +53,13 @@ def sentence(answer: Any) -> str:
     error = answer.json()["error"]
     assert error and "\n" not in error and "Traceback" not in error and str(Path.home()) not in error
     return error
+
+
+def test_published_scores_follow_an_answer(uploads, suite_cache):
+    query = "mode=choice&kinds=image,image,image&question=quality&model=dreamsim-ensemble&model=tiny&model=nobody"
+    found = client_of(uploads, suite_cache=suite_cache).get(f"/live/published?{query}").json()
+    assert list(found) == ["dreamsim-ensemble", "tiny", "nobody"] and "No published score" in found["nobody"]
+    assert found["dreamsim-ensemble"].count("<li") > 1 and "rank 1 of" in found["dreamsim-ensemble"]
 
 
 def test_a_session_is_forgotten_by_a_beacon(client, uploads):
