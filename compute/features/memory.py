@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,14 +27,8 @@ class MemoryStore:
     dtype = "float32"
 
     def __init__(self, known: Mapping[Name, Any] | None = None) -> None:
-        self.known: Mapping[Name, Any] = known or {}
         self.new: dict[Name, Any] = {}
-
-    def __getitem__(self, name: Name) -> Any:
-        return self.new[name] if name in self.new else self.known[name]
-
-    def __contains__(self, name: Name) -> bool:
-        return name in self.new or name in self.known
+        self.results = ChainMap(self.new, dict(known or {}))
 
     def cache(self, model: str, kind: str) -> MemoryCache:
         """What is stored of one model and kind."""
@@ -55,13 +50,15 @@ class MemoryStore:
     ) -> list[Reply]:
         """One reply a question, in order; a judge gets the same question once. Raises BadInput where one fails."""
         names = [("reply", model, content_key(question.prompt()).decode()) for question in questions]
-        missing = {name: question for name, question in zip(names, questions, strict=True) if name not in self}
+        missing = {name: question for name, question in zip(names, questions, strict=True) if name not in self.results}
         for name, reply in zip(missing, ask(list(missing.values())) if missing else (), strict=True):
             if reply.error:
                 raise BadInput(reply.error)
             self.new[name] = reply
         # Two questions may have one prompt: an image with itself, in both orders.
-        return [replace(self[name], item=question.item) for name, question in zip(names, questions, strict=True)]
+        return [
+            replace(self.results[name], item=question.item) for name, question in zip(names, questions, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -75,11 +72,11 @@ class MemoryCache:
 
     def has(self, keys: np.ndarray) -> np.ndarray:
         """(n,) bool: which of the keys (n,) S32 are stored."""
-        return np.array([name in self.store for name in self._names(keys)], dtype=bool)
+        return np.array([name in self.store.results for name in self._names(keys)], dtype=bool)
 
     def vectors(self, keys: np.ndarray) -> np.ndarray:
         """(n, d), one row a key, all of which must be stored."""
-        return np.stack([self.store[name] for name in self._names(keys)])
+        return np.stack([self.store.results[name] for name in self._names(keys)])
 
     def _names(self, keys: np.ndarray) -> list[Name]:
         return [(self.kind, self.model, key.decode()) for key in keys.tolist()]

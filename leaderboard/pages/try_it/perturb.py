@@ -75,7 +75,7 @@ class Section:
         @caught(lambda sentence: {self.body: gr.update(visible=True), self.message: macro("message")(sentence)})
         def opened(payload: dict[str, Any], shown: dict[str, Any]) -> dict[Any, Any]:
             if payload == shown:
-                return {self.shown: shown}
+                return {self.body: gr.update(visible=True)}
             return self.renewed(site.live.read(payload)[0], payload)
 
         quiet = {"queue": False, "preprocess": False, "show_progress": "hidden", "api_visibility": "private"}
