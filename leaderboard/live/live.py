@@ -86,17 +86,14 @@ class Live:
     ) -> None:
         self.calibrations, self.own, self._clock = calibrations, tuple(own), clock
         self.uploads, self.pool, self.fetcher = Uploads(), Pool(), Fetcher()
+        # The models of the catalogue and of the host, and whether they can run.
+        self.roster = Roster(known().models, own=self.own, pool=self.pool, network=Network().reachable)
         self.rate, self.judge_rate = rate(), rate(JUDGE_VARIABLE)
         hide(folder for row in self.own for folder in own_models.folders(row))
         self._borrowed = on_gpu(self.pool.run, seconds=_seconds)
         self.wanted: set[str] = set()  # keys of the models that a visitor has asked
         self._shared: dict[tuple, Any] = {}  # vectors of the unrelated examples, the same for everyone
         self._downloads: dict[str, Event] = {}  # by session: set to stop its download
-
-    @cached_property
-    def roster(self) -> Roster:
-        """The models of the catalogue and of the host, and whether they can run."""
-        return Roster(known().models, own=self.own, pool=self.pool, network=Network().reachable)
 
     # ---- visitors
 

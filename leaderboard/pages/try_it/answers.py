@@ -13,7 +13,7 @@ from markupsafe import Markup
 from compute.analysis.calibrated import BETWEEN, EITHER, LESS, MATCHING, MORE, UNRELATED, USUAL
 from compute.analysis.domain import Calibrations, described
 from compute.analysis.ranks.variance import listed
-from compute.catalog.own.models import source_of
+from compute.catalog.own import models as own_models
 from compute.live.questions import Answer, LiveQuestion, medians
 from compute.types import LETTERS
 from leaderboard.data.related_figures import RelatedFigure
@@ -222,7 +222,7 @@ def _facts(question: LiveQuestion, answer: Answer) -> list[str]:
             )
     if set(answer.row.trained_on) == {DRAWINGS}:
         facts.append("Understands only drawn scenes and short English captions")
-    if source_of(answer.row) is not None:
+    if own_models.NOTE in answer.row.options:
         facts.append("The host's own model")
     facts.append(f"Answered in {number(answer.seconds, digits=2)} s")
     return facts
