@@ -20,7 +20,7 @@ from compute.types import BadInput
 CELLS = 7  # a side
 
 
-def drops(subject: Subject, pair: Sequence[Input]) -> tuple[float, list[Floats | None]]:
+def drops(subject: Subject, *pair: Input) -> tuple[float, list[Floats | None]]:
     """Returns the score of two inputs, and for each image of them [CELLS, CELLS] how far it falls without each cell.
 
     Any model that compares the two will do. Images are reduced first, as for curves. Raises BadInput where the score

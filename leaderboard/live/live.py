@@ -175,9 +175,8 @@ class Live:
             self.wanted.update(row.key for row in models)
         for row in models:
             own = calibrations.of(row.key, question.pairing)
-            ask, name = (answers.ask, question, own, controls), ("answer", question.key, own.key, controls)
             among = {"until": until, "session": session, "cache": cache, "judges": judges}
-            answer = self._result(row, name, question.inputs, *ask, **among)
+            answer = self._result(row, question.inputs, answers.ask, question, own, controls, **among)
             yield Answer(row=row, problem=answer) if isinstance(answer, str) else answer
 
     def curves(
@@ -190,10 +189,8 @@ class Live:
         until, calibrations = self._clock() + LONGEST, self.calibrations()
         for row in models:
             own = calibrations.of(row.key, abilities.pairing_of(image.modality, (other or image).modality))
-            name = ("curve", kind, image.key, other and other.key, own.key)
             pair = (image, other) if other else (image,)
-            ask = (changes.curve, kind, image, other, own)
-            yield row, self._result(row, name, pair, *ask, until=until, session=session)
+            yield row, self._result(row, pair, changes.curve, kind, image, other, own, until=until, session=session)
 
     def ratings(
         self,
@@ -212,25 +209,24 @@ class Live:
         """
         results = self.uploads.results(session) if session else {}
         for row, condition in product(models, CONDITIONS):
-            name = ("rating", *pair.key, condition)
+            name = _name(row, changes.rate, pair, condition)
             failed = ("failed", row.key, *name)
             in_words = changes.answers_in_words(row)
-            rating = results.get(("rating", row.key, *name[1:]))
+            rating = results.get(name)
             if rating is None and (problem := changes.cannot(row)):
                 rating = problem
             elif rating is None and (condition not in conditions or (in_words and judges is None)):
                 rating = results.get(failed)
             elif rating is None:
-                ask = (pair.inputs(row, condition), changes.rate, pair, condition)
-                rating = self._result(row, name, *ask, session=session, cache=results, judges=judges)
+                among = {"session": session, "cache": results, "judges": judges}
+                rating = self._result(row, pair.inputs(row, condition), changes.rate, pair, condition, **among)
                 if in_words and isinstance(rating, str):
                     results[failed] = rating  # for the page; the next press asks again
             yield row, condition, rating
 
     def drops(self, row: Model, pair: Sequence[Input], *, session: str = "") -> tuple[float, list[Floats | None]]:
         """As `occlusion.drops` of the model. Raises BadInput where it has no score for the two, or fails."""
-        name = ("drops", *(each.key for each in pair))
-        found = self._result(row, name, pair, occlusion.drops, pair, session=session)
+        found = self._result(row, pair, occlusion.drops, *pair, session=session)
         if isinstance(found, str):
             raise BadInput(f"{row.title}: {found}")
         return found
@@ -238,7 +234,6 @@ class Live:
     def _result(
         self,
         row: Model,
-        name: tuple,
         inputs: Sequence[Input],
         ask: Callable[..., Any],
         *asked: Any,
@@ -253,9 +248,9 @@ class Live:
         """
         if cache is None:
             cache = self.uploads.results(session) if session else {}
-        key = (name[0], row.key, *name[1:])
+        name = _name(row, ask, *asked)
         with suppress(KeyError):
-            return cache[key]
+            return cache[name]
         try:
             if row.key not in self.pool.loaded() and not (availability := self.roster.availability(row)).is_ready:
                 return MISSING if availability.is_downloadable else availability.why
@@ -264,7 +259,7 @@ class Live:
             check_length(row, inputs)
             if requests_per_question(row):
                 if judges is None:
-                    return PRESS if name[0] == "answer" else IN_WORDS
+                    return PRESS if ask is answers.ask else IN_WORDS
                 if wait := judges():
                     raise TooMany(OFTEN_TO_JUDGES, wait)
             known = {
@@ -279,7 +274,7 @@ class Live:
         self._shared.update(
             {key: value for key, value in new.items() if key[0] in ("image", "text") and key[2] in self._controls}
         )
-        cache.update(new | {key: result})
+        cache.update(new | {name: result})
         return result
 
     def run(self, row: Model, *work: Any) -> tuple[Any, dict[tuple, Any]]:
@@ -353,6 +348,11 @@ class Live:
         """Whether the model's weights are still to be downloaded, checked again."""
         self.roster.forget(row)
         return self.roster.availability(row).is_downloadable
+
+
+def _name(row: Model, ask: Callable[..., Any], *asked: Any) -> tuple[Any, ...]:
+    """What a result is stored under: equal for equal questions."""
+    return ask.__name__, row.key, *(getattr(each, "key", each) for each in asked)
 
 
 @shared
