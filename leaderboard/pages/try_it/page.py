@@ -32,11 +32,10 @@ Result = tuple[Markup, LiveQuestion | None, Sequence[str]]
 def draw(site: Site) -> None:
     """The tray, the answers below it, two sections for a closer look, and tables of pairs."""
     heading(title="Try", sentence=SENTENCE, copy=False, inline=True)
-    # Its event `compare` carries session, inputs, mode, question, models, judges, pressed, change and open: the
-    # sections that are. `pressed` is true
-    # where a visitor's press asks: without one no judge is asked, `models` has no judges, and `judges` alone
-    # says which are ticked. `change`: the address shows a changed image. `download` carries the same, and is sent
-    # instead where a selected model's weights are missing.
+    # Its event `compare` carries session, inputs, mode, question, models, judges, pressed, change and open. `pressed`
+    # is true where a visitor's press asks: without one no judge is asked, `models` has no judges, and `judges` alone
+    # says which are ticked. `change`: the address shows a changed image. `open`: keys of the sections that are.
+    # `download` carries the same, and is sent instead where a selected model's weights are missing.
     tray = scripted(
         site.assets,
         script="pages/try_it/tray/tray.js",
