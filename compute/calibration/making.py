@@ -32,7 +32,7 @@ from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model, Tas
 
 if TYPE_CHECKING:
     from compute.engine.workspace import Bench
-    from compute.features.subject import LoadedSubject
+    from compute.features.subject import Subject
 
 BESIDE = ("code", "versions")  # recorded, but no part of what identifies a calibration
 VERSION = 2  # raise it when the same items and seed give other scores or another domain
@@ -201,7 +201,7 @@ def _model(row: Model, sampled: CalibrationSample, bench: Bench) -> Iterable[Cal
             yield outcome(pairing=pairing, state="failed", reason=failure(error))
 
 
-def _settings(subject: LoadedSubject, sampled: CalibrationSample, pairing: str) -> dict[str, Any]:
+def _settings(subject: Subject, sampled: CalibrationSample, pairing: str) -> dict[str, Any]:
     used = {sample.task for sample in sampled.samples[pairing]} if pairing else set(sampled.tasks)
     return {
         "model": dict(subject.identity),
@@ -225,13 +225,13 @@ def _same(path: Path, settings: Mapping[str, Any]) -> StoredCalibration | None:
 
 
 def _write(
-    results: Path, content: Reference | Domain, subject: LoadedSubject, settings: Mapping[str, Any]
+    results: Path, content: Reference | Domain, subject: Subject, settings: Mapping[str, Any]
 ) -> StoredCalibration:
     beside = {"code": code(), "versions": versions.exact(subject.identity)}
     return files.write(results, content, settings={**settings, **beside})
 
 
-def _reference(subject: LoadedSubject, sampled: CalibrationSample, pairing: str) -> Reference:
+def _reference(subject: Subject, sampled: CalibrationSample, pairing: str) -> Reference:
     """Raises Undefined where too few items could be used."""
     samples = sampled.samples[pairing]
     sides = {
@@ -263,13 +263,13 @@ def _reference(subject: LoadedSubject, sampled: CalibrationSample, pairing: str)
     )
 
 
-def _usable(subject: LoadedSubject, *columns: Column) -> NDArray[np.bool_]:
+def _usable(subject: Subject, *columns: Column) -> NDArray[np.bool_]:
     """Which rows are of items that can be used."""
     lost = np.array(sorted(subject.bad), dtype="S32")
     return ~np.any([np.isin(column.keys, lost) for column in columns], axis=0)
 
 
-def domain_of(subject: LoadedSubject, sampled: CalibrationSample, modality: str) -> Domain:
+def domain_of(subject: Subject, sampled: CalibrationSample, modality: str) -> Domain:
     """The subject's domain: of its vectors where it is an encoder with weights, else of facts.
 
     Raises Undefined for too few scenes.
@@ -297,7 +297,7 @@ def domain_of(subject: LoadedSubject, sampled: CalibrationSample, modality: str)
     return domains.of_facts(_facts(subject, items.joined([column, *compared])), scenes=len(column), **names)
 
 
-def _facts(subject: LoadedSubject, column: Column) -> NDArray[np.float64]:
+def _facts(subject: Subject, column: Column) -> NDArray[np.float64]:
     """(n, k) the facts of a column's different items that can be used."""
     rows = np.unique(column.keys, return_index=True)[1]
     contents = map(column.read, rows[_usable(subject, column.take(rows))].tolist())
@@ -306,7 +306,7 @@ def _facts(subject: LoadedSubject, column: Column) -> NDArray[np.float64]:
     return np.stack([image_facts(np.asarray(decoding.decode(content))) for content in contents])
 
 
-def _scored(subject: LoadedSubject, parts: Sequence[tuple[Column, ...]], pairing: str) -> NDArray[np.float64]:
+def _scored(subject: Subject, parts: Sequence[tuple[Column, ...]], pairing: str) -> NDArray[np.float64]:
     """The scores of all parts; what cannot be used is skipped, also where it shows only now."""
     results = []
     for columns in parts:

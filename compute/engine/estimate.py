@@ -13,7 +13,9 @@ from compute.content.items import Column
 from compute.content.messages import Question, Reply
 from compute.engine.plan import Job, Plan
 from compute.engine.workspace import Bench
-from compute.features.subject import ABILITY, pairs_of
+from compute.features.memory import MemoryStore
+from compute.features.passes import DistinctItems, Operation
+from compute.features.subject import ABILITY, Subject
 from compute.models.loading import size_of_weights
 from compute.procedures import probe
 from compute.tasks.data import Data, Probe
@@ -194,7 +196,7 @@ def _work(
         unknown = sum(all(count is None for count in counts) for counts in known)
     if asking:
         tallies = _tallies(row, jobs, data)
-        keys = _keys([column for each in tallies for column in each.pairs], "comparison")
+        keys = np.unique(np.array([key for each in tallies for *_, key in each.new], dtype="S32"))
         comparisons = len(keys) - _stored(row, "comparison", keys, bench)
         questions = sum(len(each.questions) for each in tallies)
         for job in asking:
@@ -247,49 +249,39 @@ def _encodes(job: Job) -> bool:
     return makes_vectors(job.model) and not job.by_comparison
 
 
-class Asked:
-    """A Subject that only notes what it is asked; every comparison comes out equal, every answer is the first."""
+class Noted(MemoryStore):
+    """Notes what is compared, each pair once, and asked; every comparison comes out equal, every answer is the first.
 
-    def __init__(self, row: Model) -> None:
-        self.row = row
-        self.compared: list[tuple[Column | None, Column]] = []
+    What is encoded follows from the items alone: a vector raises CannotDo.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
         self.questions: list[Question] = []
 
-    def can(self, ability: str) -> bool:
-        """Whether the model has an ability."""
-        return ability in self.row.abilities
+    def fill(self, model: str, kind: str, operation: Operation, wanted: DistinctItems, missing: np.ndarray) -> None:
+        """Runs nothing."""
+        if kind != "comparison":
+            raise CannotDo(f"{model} is only counted")
+        self.new |= {(kind, model, key.decode()): np.zeros(1) for key in wanted.keys.tolist()}
 
-    def embed(self, column: Column) -> np.ndarray:
-        """Nothing. Raises CannotDo: what is encoded follows from the items alone."""
-        raise CannotDo(f"{self.row.key} is only counted")
-
-    def compare(self, first: Column | None, second: Column) -> np.ndarray:
-        """(n,) zeros."""
-        self.compared.append((first, second))
-        return np.zeros(len(second))
-
-    def choose(self, questions: Sequence[Question]) -> list[Reply]:
+    def replies(self, model: str, questions: Sequence[Question], ask: object) -> list[Reply]:
         """The first option of each question, or the lowest score."""
         self.questions += questions
         return [Reply(item=question.item, text="A" if question.choices else "Score: 1") for question in questions]
 
-    @property
-    def pairs(self) -> list[Column]:
-        """What is compared as columns of pairs, whose keys are those of the feature store."""
-        return [pairs_of(first, second) for first, second in self.compared]
 
-
-def _tallies(row: Model, jobs: Sequence[Job], data: Mapping[str, TaskEstimate]) -> list[Asked]:
+def _tallies(row: Model, jobs: Sequence[Job], data: Mapping[str, TaskEstimate]) -> list[Noted]:
     """What the runs ask of a model that compares or answers, where the items were read; a run that would fail asks
     nothing."""
     tallies = []
     for job in jobs:
         if not _encodes(job) and data[job.task.key].exact:
             with suppress(LikenessError):
-                asked = Asked(row)
+                noted = Noted()
                 for part in data[job.task.key].loaded.values():
-                    job.procedure.run(asked, part, job.options)
-                tallies.append(asked)
+                    job.procedure.run(Subject(row, noted), part, job.options)
+                tallies.append(noted)
     return tallies
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from compute.catalog import Catalog
     from compute.catalog.own.models import ModelSource
     from compute.catalog.own.suite import OwnSuite
-    from compute.features.subject import LoadedSubject
+    from compute.features.subject import Subject
     from compute.models.adapter import Hardware
     from compute.models.own.own_model import OwnModel
     from compute.procedures.evidence import Procedure
@@ -42,7 +42,7 @@ class Bench:
     load: Callable[[Task, Mapping[str, Any]], Mapping[str, Data]]  # a task and its options -> subset -> items
     need: Callable[[Task], Need]  # what the items take to fetch, nothing fetched
     identity: Callable[[Task], Mapping[str, Any]]  # what decides the items besides the catalogue's row
-    subject: Callable[[Model], LoadedSubject]
+    subject: Callable[[Model], Subject]
     fetch: Callable[[Model], Any] = lambda row: None  # brings what the model can only be identified by
     own: Mapping[str, OwnModel] = field(default_factory=dict)  # models that the caller holds, by key
     # Makes the same bench in another process, on its own hardware or on the `device` that it is called with, and with
@@ -64,7 +64,7 @@ def assemble(
     """
     from compute import models, tasks
     from compute.features.store import FeatureStore
-    from compute.features.subject import LoadedSubject
+    from compute.features.subject import Subject
     from compute.procedures import PROCEDURES
     from compute.progress import Progress
 
@@ -75,9 +75,9 @@ def assemble(
         if row.key not in own and not source.offline and not models.is_identified(row):
             models.fetch(row)
 
-    def subject(row: Model) -> LoadedSubject:
+    def subject(row: Model) -> Subject:
         held = own.get(row.key)
-        return LoadedSubject(
+        return Subject(
             row,
             store=store,
             hardware=hardware,

@@ -9,7 +9,6 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +20,10 @@ from compute.content import near_copies
 from compute.content.items import Column
 from compute.eyes import asking
 from compute.eyes.study import LONGEST_TEXT, MOST_NOTES, MOST_QUESTIONS, NO_PICK, Kind, Study
+from compute.features.memory import Name
+from compute.features.subject import Subject
 from compute.live import inputs
 from compute.live.inputs import Input
-from compute.live.subject import LiveSubject
 from compute.models import abilities
 from compute.procedures import choice
 from compute.tasks.data import Choices
@@ -41,9 +41,7 @@ MODES: dict[Kind, tuple[str, tuple[str, ...]]] = {  # of compute.live.questions,
     "text": ("choice", ("text", "image", "image")),
     "quality": ("quality", ("image", "image")),
 }
-# Runs a job on a model: its row, the job, the inputs that are decoded, and known results of single inputs. Returns what
-# the job returns, and new results of single inputs.
-Run = Callable[[Model, Callable[[LiveSubject], Any], Sequence[Input], Mapping[tuple, Any]], tuple[Any, dict]]
+Run = Callable[..., tuple[Any, dict[Name, Any]]]  # as `compute.live.pool.Pool.run`
 
 log = logging.getLogger(__name__)
 
@@ -76,7 +74,7 @@ class StudyMaking:
     seed: int = 0
     study: Study | None = None
     _keys: dict[str, bytes] = field(default_factory=dict)  # content keys by name
-    _cache: dict[tuple, Any] = field(default_factory=dict)  # vectors and scores of single inputs
+    _cache: dict[Name, Any] = field(default_factory=dict)  # vectors and scores of single inputs
     _hashes: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)  # of structure, and colours
     _decoded: LRUCache = field(default_factory=lambda: LRUCache(DECODED))
     _notes: list[str] = field(default_factory=list)
@@ -191,12 +189,12 @@ class StudyMaking:
         for model in models:
             if new and f"embed_{new[0].modality}" in model.abilities:
                 with suppress(Exception):  # it fails again when it is asked, and the note is written there
-                    self._run(model, lambda subject: subject.encode(new), new)
+                    self._run(model, new, Subject.prepare, [inputs.column_of(new)])
 
-    def _run(self, model: Model, job: Callable[[LiveSubject], Any], needed: Sequence[Input]) -> Any:
-        known = {key: value for key, value in self._cache.items() if key[1] == model.key}
-        result, new = self.run(model, job, needed, known)
-        self._cache.update({key: value for key, value in new.items() if key[0] == "vector"})
+    def _run(self, model: Model, needed: Sequence[Input], ask: Callable[..., Any], *asked: Any) -> Any:
+        known = {name: value for name, value in self._cache.items() if name[1] == model.key}
+        result, new = self.run(model, needed, known, ask, *asked)
+        self._cache.update({name: value for name, value in new.items() if name[0] in ("image", "text")})
         return result
 
     # ---- questions
@@ -272,16 +270,15 @@ class StudyMaking:
             answer=np.zeros(len(questions), dtype=np.int64),
             question="quality" if self.materials.kind == "quality" else "reference",
         )
-        options = {name: usual for name, (usual, *_) in choice.PROCEDURE.options.items()}
-        evidence = self._run(model, partial(choice.run, data=data, options=options), [*map(self._input, needed)])
+        evidence = self._run(model, [*map(self._input, needed)], choice.run, data, choice.PROCEDURE.usual)
         # The first alternative counts as right.
         return [NO_PICK if mark is None else int(not mark) for mark in evidence.items["correct"]]
 
-    def _vector(self, model: Model, name: str) -> tuple[str, ...]:
+    def _vector(self, model: Model, name: str) -> Name:
         """What the vector of an image or a text is stored under."""
         is_image = name in self._keys
         key = self._keys[name] if is_image else inputs.text(name, name=name).key
-        return "vector", model.key, "image" if is_image else "text", key.decode()
+        return "image" if is_image else "text", model.key, key.decode()
 
     def _column(self, names: Sequence[str]) -> Column:
         is_text = names[0] not in self._keys
@@ -290,4 +287,5 @@ class StudyMaking:
             keys=np.array([self._input(name).key if is_text else self._keys[name] for name in names], dtype="S32"),
             name=lambda row: names[row],
             read=lambda row: names[row] if is_text else self._input(names[row]).file(),
+            image=None if is_text else lambda row: self._input(names[row]).content,
         )

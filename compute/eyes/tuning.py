@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from compute import paths
 from compute.analysis import power
@@ -22,7 +23,7 @@ from compute.tasks.source import Source
 from compute.tasks.unisim.files import Files
 from compute.tasks.unisim.samples import Sample
 from compute.training import curves, exported, leaks, loop, plan, splits, towers
-from compute.training.evaluation import HeldOutTask, Measurement, measured
+from compute.training.evaluation import measured
 from compute.training.run_folder import RunFolder
 from compute.training.splits import FileExamples
 from compute.types import BadInput, Model, slug
@@ -102,9 +103,9 @@ def tune(
             "data": [{**facts, "contents": training.identity()}],
         },
     )
-    items = [HeldOutTask(task=shipped().task(AS_TASK[folder.study.kind][1]), data={"default": splits.choices(test)})]
+    items = [(shipped().task(AS_TASK[folder.study.kind][1]), {"default": splits.choices(test)})]
 
-    def measure() -> Measurement:
+    def measure() -> pd.DataFrame:
         import torch
 
         with torch.inference_mode():

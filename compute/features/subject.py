@@ -1,4 +1,5 @@
-"""A model together with what is stored of it: every distinct image, text and comparison is run once and stored."""
+"""A model together with what is stored of it: every distinct image, text and comparison is run once and stored, on disk
+or in memory."""
 
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ from compute.content import decoding
 from compute.content.items import Column, content_key
 from compute.content.messages import Question, Reply
 from compute.features import encoding, passes
+from compute.features.memory import MemoryCache, MemoryStore
 from compute.features.passes import DistinctItems, Encoded, Operation, Pass, PlannedShard, Steps
 from compute.features.store import EmbeddingCache, FeatureStore, as_stored
 from compute.models import abilities
@@ -29,6 +31,8 @@ ABILITY = {"image": ("embed_image",), "text": ("embed_text",), "pair": ("embed_i
 # where that is faster. Models of more than LARGE_M million parameters take an eighth.
 BATCH = {"cpu": (32, 8), "cuda": (256, 32), "mps": (64, 8)}
 LARGE_M = 1000
+SILENT = Progress()
+CPU = Hardware(device="cpu", dtype="float32")
 
 
 class ModelNeeded(Exception):  # noqa: N818 - not an error: the same is done where the model is
@@ -45,25 +49,26 @@ class Encoders(Protocol):
         """Encodes and stores shards; yields what became of each."""
 
 
-class LoadedSubject:
-    """The Subject of one row. `prepare` encodes what is missing of several columns; the rest is read from the store.
+class Subject:
+    """All that a procedure may ask of the model of one row. `prepare` encodes what is missing of several columns; the
+    rest is read from the store.
 
     The model is loaded only when something is missing. Items that cannot be used raise BadItem or, with `skip_bad`, are
-    skipped by `prepare` and listed in `bad` (content key -> why); they are remembered in the store and tried again
-    only with `retry_bad`. `done` lists the passes made.
+    skipped by `prepare` and listed in `bad` (content key -> why); a store on disk remembers them, and they are tried
+    again only with `retry_bad`. `done` lists the passes made on disk.
     """
 
     def __init__(
         self,
         row: Model,
+        store: FeatureStore | MemoryStore,
         *,
-        store: FeatureStore,
-        hardware: Hardware,
+        hardware: Hardware = CPU,
         batch_size: int | None = None,
         skip_bad: bool = False,
         retry_bad: bool = False,
         threads: int | None = None,
-        progress: Progress | None = None,
+        progress: Progress = SILENT,
         load: Callable[..., Encoder | Comparer | Judge] | None = None,
         identity: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
@@ -74,7 +79,7 @@ class LoadedSubject:
         self._batch_size = batch_size
         self._batches: dict[str, encoding.BatchSize] = {}  # of each kind of work
         self._threads = encoding.workers(threads)
-        self._progress = progress or Progress()
+        self._progress = progress
         self._load, self._identify = load, identity
         self._caches: dict[Path, EmbeddingCache] = {}
 
@@ -101,9 +106,9 @@ class LoadedSubject:
             if not self._embeds(modality):
                 embedded, checked = [], embedded + checked
             if embedded:
-                self._ensure(partial(self._encode, modality), self._home, modality, embedded, encoders=encoders)
-            if checked and (self.can("compare") or self.can("choose")):
-                self._ensure(partial(self._check, modality), self._checked, modality, checked)
+                self._ensure(partial(self._encode, modality), modality, embedded, encoders=encoders)
+            if checked and isinstance(self.store, FeatureStore) and (self.can("compare") or self.can("choose")):
+                self._ensure(partial(self._check, modality), modality, checked, home=self._checked)
 
     def encode_shard(
         self, wanted: DistinctItems, modality: str, shard: PlannedShard, *, again: bool = False
@@ -112,7 +117,7 @@ class LoadedSubject:
 
         `again`: a process that was lost may have stored parts of it.
         """
-        cache = self._cache(self._home, modality)
+        cache = self._cache(modality)
         items = int(shard.pending.sum())
         if again:
             cache.refresh()
@@ -150,7 +155,7 @@ class LoadedSubject:
             raise CannotDo(f"{self.row.key} does not compare {pairing.replace('-', ' with ')}")
         pairs = pairs_of(first, second)
         try:
-            cache = self._ensure(partial(self._compare, first, second), self._home, "comparison", [pairs], whole=True)
+            cache = self._ensure(partial(self._compare, first, second), "comparison", [pairs], whole=True)
         except BadItem as error:
             row = np.flatnonzero(pairs.keys == error.key)
             if not len(row):
@@ -160,9 +165,11 @@ class LoadedSubject:
         return cache.vectors(pairs.keys)[:, 0] if len(pairs) else np.zeros(0)
 
     def choose(self, questions: Sequence[Question]) -> list[Reply]:
-        """One reply a question, in order; the adapter keeps its own log of answers."""
+        """One reply a question, in order; a store in memory asks a question once, an adapter has a log on disk."""
         if not self.can("choose"):
             raise CannotDo(f"{self.row.key} does not answer questions")
+        if isinstance(self.store, MemoryStore):
+            return self.store.replies(self.row.key, questions, lambda new: self._model.reply(new))
         return self._model.reply(questions)
 
     # ---- what a run records
@@ -213,38 +220,44 @@ class LoadedSubject:
     def _embeds(self, modality: str) -> bool:
         return all(self.can(ability) for ability in ABILITY[modality])
 
-    def _single(self, column: Column) -> EmbeddingCache:
+    def _single(self, column: Column) -> EmbeddingCache | MemoryCache:
         if self.row.late_interaction:
             raise CannotDo(f"{self.row.key} has {abilities.LATE}")
         return self._embedded(column)
 
-    def _embedded(self, column: Column) -> EmbeddingCache:
+    def _embedded(self, column: Column) -> EmbeddingCache | MemoryCache:
         if not self._embeds(column.modality):
             raise CannotDo(f"{self.row.key} does not embed {column.modality}s")
-        return self._ensure(partial(self._encode, column.modality), self._home, column.modality, [column], whole=True)
+        return self._ensure(partial(self._encode, column.modality), column.modality, [column], whole=True)
 
     def _ensure(
         self,
         operation: Callable[[], Operation],
-        home: Path,
         name: str,
         columns: Sequence[Column],
         *,
+        home: Path | None = None,
         whole: bool = False,
         encoders: Encoders | None = None,
-    ) -> EmbeddingCache:
+    ) -> EmbeddingCache | MemoryCache:
         """The cache with every usable item of the columns on it; with `whole`, items skipped raise BadItem."""
-        cache = self._cache(home, name)
+        cache = self._cache(name, home)
         wanted = passes.distinct(columns)
-        if self._missing(cache, wanted, whole=whole).any():
+        if (missing := self._missing(cache, wanted, whole=whole)).any():
+            if isinstance(cache, MemoryCache):
+                self.store.fill(self.row.key, name, operation(), wanted, missing)
+                return cache
             with cache.locked(tell=self._progress.tell):
                 missing = self._missing(cache, wanted, whole=whole)
                 if missing.any():
-                    self._run(operation(), home, name, cache, wanted, missing, encoders)
+                    self._run(operation(), home or self._home, name, cache, wanted, missing, encoders)
             self._missing(cache, wanted, whole=whole)
         return cache
 
-    def _cache(self, home: Path, name: str) -> EmbeddingCache:
+    def _cache(self, name: str, home: Path | None = None) -> EmbeddingCache | MemoryCache:
+        if isinstance(self.store, MemoryStore):
+            return self.store.cache(self.row.key, name)
+        home = home or self._home
         cache = self._caches.get(home / name)
         if cache is None:
             cache = self._caches[home / name] = self.store.cache(home, name)
@@ -278,7 +291,7 @@ class LoadedSubject:
         )
         self.done.append(done)
 
-    def _missing(self, cache: EmbeddingCache, wanted: DistinctItems, *, whole: bool) -> np.ndarray:
+    def _missing(self, cache: EmbeddingCache | MemoryCache, wanted: DistinctItems, *, whole: bool) -> np.ndarray:
         """(n,) bool: neither stored nor known to be bad. Bad ones are listed, or raise BadItem."""
         missing = ~cache.has(wanted.keys)
         if cache.bad and missing.any():
@@ -307,7 +320,8 @@ class LoadedSubject:
                     multi=bool(self.row.late_interaction),
                     model=self.row.key,
                 )
-                vectors = as_stored(vectors, dtype=self.store.dtype, model=self.row.key)
+                if self.store.dtype != str(vectors.dtype):
+                    vectors = as_stored(vectors, dtype=self.store.dtype, model=self.row.key)
                 return vectors, offsets, encoding.not_finite(finite)
 
             return self._steps(make, forward)

@@ -196,7 +196,7 @@ def _trained(
         sets,
         plan=plan,
         folder=folder,
-        measure=lambda: measured(items, row=encoder.row, encoder=encoder.towers),
+        measure=lambda: evaluation.record(measured(items, row=encoder.row, encoder=encoder.towers)),
         compare=leaks.guard(evaluated) if are_drawn else None,
         report=report,
         progress=progress,

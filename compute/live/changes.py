@@ -8,7 +8,7 @@ Of a rating, questions, the reader of answers and the map from numbers to scores
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -17,9 +17,10 @@ from PIL import Image
 
 from compute.analysis.domain import Calibrations, DomainCheck
 from compute.content.items import Column, content_key
+from compute.features.subject import Subject
 from compute.live import questions
-from compute.live.inputs import Input
-from compute.live.subject import LiveSubject, column_of
+from compute.live.answers import domain
+from compute.live.inputs import Input, column_of
 from compute.models import abilities
 from compute.procedures import judging
 from compute.procedures.shared import conditions
@@ -34,10 +35,9 @@ STRENGTHS = tuple(step / 8 for step in range(9))
 SIDE = 512  # pixels: larger images are reduced first, since perturbing nine copies of one takes long
 TEMPLATE = 0  # of PairBench's prompts: the first, which its Appendix A shows in full
 KINDS = ("image", "image")
-OPTIONS = {name: values[0] for name, values in judging.PROCEDURE.options.items()}
+OPTIONS = judging.PROCEDURE.usual
 QUESTIONS = 2  # a condition: one an order
 SEED = 13  # of the random applications; the changed copy itself has the seed of the curves
-TOTALS = ("input_tokens", "output_tokens", "cost")
 NO_MAP = (
     "Its own scores have no lowest and highest value. A run turns them into 1 to 10 by the spread of all its pairs, "
     "and one pair has none"
@@ -75,9 +75,7 @@ class Curve:
     domain: DomainCheck
 
 
-def curve(
-    subject: LiveSubject, image: Input, *, other: Input | None = None, kind: str, calibrations: Calibrations
-) -> Curve:
+def curve(subject: Subject, kind: str, image: Input, other: Input | None, calibrations: Calibrations) -> Curve:
     """The curve of the changed image with `other`, or with itself unchanged.
 
     Changed images may leave the domain: that is the question.
@@ -90,10 +88,9 @@ def curve(
         raise CannotDo("It answers in words, and a curve would take nine questions")
     steps = [changed(image, kind=kind, strength=strength) for strength in STRENGTHS]
     fixed = other or steps[0]
-    seen = replace(subject, inputs={**subject.inputs, **{each.key: each for each in (*steps, fixed)}})
     return Curve(
-        scores=tuple(symmetric(seen, column_of([fixed] * len(steps)), column_of(steps)).tolist()),
-        domain=subject.domain(inputs, pairing=abilities.pairing_of(*kinds), calibrations=calibrations),
+        scores=tuple(symmetric(subject, column_of([fixed] * len(steps)), column_of(steps)).tolist()),
+        domain=domain(subject, inputs, pairing=abilities.pairing_of(*kinds), calibrations=calibrations),
     )
 
 
@@ -149,14 +146,11 @@ class ChangedPair:
         variants: list[tuple[Column, ...]] = [(), ()]
         if condition == "invariant" and not answers_in_words(row):
             variants = [tuple(column_of([each]) for each in side) for side in self.variants]
-        return RatedPairs(
+        return replace(
+            RatedPairs.of_one(first, second),
             names=(f"live/{self.type}",),
-            first=first,
-            second=second,
             expected=np.array([expected(self.type, condition)]),
             types=np.array([self.type]),
-            sources=np.array(["live"]),
-            templates=np.array([TEMPLATE]),
             condition=condition,
             transformations=(self.kind,),
             first_variants=variants[0],
@@ -169,13 +163,9 @@ class PairRating:
     """A model's scores of a pair under one condition, the order as shown first and then the reverse."""
 
     scores: tuple[int | None, int | None]  # None: the answer has no score
-    problems: tuple[str, str] = ("", "")  # of procedures.shared.ratings.PROBLEMS, or empty
-    replies: tuple[str, ...] = ()  # both, of a judge in words
-    numbers: tuple[float, ...] = ()  # both, of any other model: what became the scores
-    measure: str = ""  # what the numbers are: cosine | comparison (the model's own)
-    ends: tuple[float, float] | None = None  # the numbers that become 1 and 10
-    totals: Mapping[str, float] = field(default_factory=dict)  # tokens and US dollars, where both answers state them
-    at_least: Mapping[str, float] = field(default_factory=dict)  # where one of the two does
+    # Of the evidence of `judging`: `problems` and `replies` of a judge in words, `numbers` of any other model.
+    detail: Mapping[str, Any]
+    settings: Mapping[str, Any]
 
     @property
     def apart(self) -> int:
@@ -203,28 +193,13 @@ def prompt(kind: str, condition: str) -> str:
     return conditions.prompt("image-image", template=TEMPLATE, condition=condition, transformations=(kind,))
 
 
-def rate(subject: LiveSubject, *, pair: ChangedPair, condition: str) -> PairRating:
+def rate(subject: Subject, pair: ChangedPair, condition: str) -> PairRating:
     """The model's scores. Raises CannotDo with the reason where it has none, BadInput where a judge fails."""
     if reason := cannot(subject.row):
         raise CannotDo(reason)
-    data = pair.rated(subject.row, condition)
-    if answers_in_words(subject.row):
-        for reply in subject.choose(conditions.questions(data)):  # the procedure reads them again, from memory
-            if reply.error:
-                raise BadInput(reply.error)
-    else:
-        subject.encode(pair.inputs(subject.row, condition))  # as one batch
-    evidence = judging.rated(subject, data, OPTIONS)
-    row, settings = evidence.items.iloc[0], evidence.settings
+    if not answers_in_words(subject.row):
+        subject.prepare([column_of(pair.inputs(subject.row, condition))])  # as one batch
+    evidence = judging.rated(subject, pair.rated(subject.row, condition), OPTIONS)
+    row = evidence.items.iloc[0]
     forward, reverse = (None if np.isnan(score) else round(score) for score in (row.forward, row.reverse))
-    detail: dict[str, Any] = row.detail
-    return PairRating(
-        scores=(forward, reverse),
-        problems=tuple(detail.get("problems", ("", ""))),
-        replies=tuple(detail.get("replies", ())),
-        numbers=tuple(detail.get("numbers", ())),
-        measure=settings.get("numbers", ""),
-        ends=tuple(settings["scale"]["from"]) if "scale" in settings else None,
-        totals={name: settings[name] for name in TOTALS if name in settings},
-        at_least={name: part["at_least"] for name, part in settings.get("in_part", {}).items() if name in TOTALS},
-    )
+    return PairRating(scores=(forward, reverse), detail=row.detail, settings=evidence.settings)

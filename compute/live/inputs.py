@@ -15,10 +15,11 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from PIL import Image
 
 from compute.content import decoding
-from compute.content.items import content_key
+from compute.content.items import Column, content_key
 from compute.types import BadInput, Model, counted
 
 LARGEST_IMAGE = 8_000_000  # bytes
@@ -114,6 +115,18 @@ def longest_run(text: str) -> int:
     # Taken apart, a sign begins with a mark: a few marks are none before that.
     marks = "".join(sign for sign in set(text) if unicodedata.combining(unicodedata.normalize("NFKD", sign)[0]))
     return max(map(len, re.findall(f"[{re.escape(marks)}]+", text)), default=0) if marks else 0
+
+
+def column_of(inputs: Sequence[Input]) -> Column:
+    """A column of inputs of one modality, a row each; only judges that take files read an image as one."""
+    modality = inputs[0].modality
+    return Column(
+        modality=modality,
+        keys=np.array([each.key for each in inputs], dtype="S32"),
+        name=lambda row: inputs[row].name,
+        read=lambda row: inputs[row].file() if modality == "image" else inputs[row].content,
+        image=(lambda row: inputs[row].content) if modality == "image" else None,
+    )
 
 
 def check_length(row: Model, inputs: Sequence[Input]) -> None:

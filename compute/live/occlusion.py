@@ -10,23 +10,25 @@ from PIL import Image
 
 from compute.arrays import Floats
 from compute.content.items import content_key
+from compute.features.memory import MemoryStore
+from compute.features.subject import Subject
 from compute.live.changes import size
-from compute.live.inputs import Input
-from compute.live.subject import LiveSubject, column_of
+from compute.live.inputs import Input, column_of
 from compute.procedures.shared.similarity import symmetric
 from compute.types import BadInput
 
 CELLS = 7  # a side
 
 
-def drops(subject: LiveSubject, pair: Sequence[Input]) -> tuple[float, list[Floats | None]]:
+def drops(subject: Subject, *pair: Input) -> tuple[float, list[Floats | None]]:
     """Returns the score of two inputs, and for each image of them [CELLS, CELLS] how far it falls without each cell.
 
     Any model that compares the two will do. Images are reduced first, as for curves. Raises BadInput where the score
     is infinite, as PSNR is of equal images, CannotDo as `symmetric`.
     """
     first, second = (_reduced(each) if each.modality == "image" else each for each in pair)
-    subject = replace(subject, cache={})  # of copies that no other question shows
+    loaded = subject.model
+    subject = Subject(subject.row, MemoryStore(), load=lambda row, hardware: loaded)  # no other question shows copies
     whole = _scores(subject, [first], second)[0]
     if not np.isfinite(whole):
         raise BadInput("its score of these two is infinite, so nothing makes it fall. Choose other inputs")
@@ -50,13 +52,12 @@ def occluded(image: Input, row: int) -> list[Input]:
     return copies
 
 
-def _without_cells(subject: LiveSubject, image: Input, other: Input) -> Floats:
+def _without_cells(subject: Subject, image: Input, other: Input) -> Floats:
     return np.array([_scores(subject, occluded(image, row), other) for row in range(CELLS)])
 
 
-def _scores(subject: LiveSubject, images: Sequence[Input], other: Input) -> Floats:
-    seen = replace(subject, inputs={each.key: each for each in (*images, other)})
-    return symmetric(seen, column_of(images), column_of([other] * len(images)))
+def _scores(subject: Subject, images: Sequence[Input], other: Input) -> Floats:
+    return symmetric(subject, column_of(images), column_of([other] * len(images)))
 
 
 def _reduced(image: Input) -> Input:

@@ -16,8 +16,9 @@ from typing import Any
 from compute import models
 from compute.catalog.own.models import source_of
 from compute.features import encoding
+from compute.features.memory import MemoryStore, Name
+from compute.features.subject import Subject
 from compute.live.inputs import Input
-from compute.live.subject import LiveSubject
 from compute.models.files import weights
 from compute.models.files.weights import ChangedFiles
 from compute.models.judges.answer_log import Forgetful
@@ -25,7 +26,7 @@ from compute.models.judges.endpoint import Endpoint
 from compute.models.loading import size_of_weights
 from compute.processes import resident
 from compute.rounding import size as in_words
-from compute.types import BadInput, LikenessError, Model, NotHere
+from compute.types import BadInput, BadItem, LikenessError, Model, NotHere
 
 CGROUP, MEMINFO = Path("/sys/fs/cgroup"), Path("/proc/meminfo")
 NVIDIA = Path("/proc/driver/nvidia/version")
@@ -149,16 +150,20 @@ class Pool:
                 loaded.users -= 1
 
     def run(
-        self, row: Model, job: Callable[[LiveSubject], Any], inputs: Sequence[Input], known: Mapping[tuple, Any]
-    ) -> tuple[Any, dict[tuple, Any]]:
-        """A job's result for one model, and the new results for single inputs; all that needs the accelerator.
+        self, row: Model, inputs: Sequence[Input], known: Mapping[Name, Any], ask: Callable[..., Any], *asked: Any
+    ) -> tuple[Any, dict[Name, Any]]:
+        """What `ask(subject, *asked)` makes of the inputs, and the new results for single inputs; all that needs the
+        accelerator.
 
-        Arguments and results can be pickled: ZeroGPU runs it in a forked process. Raises as `use` and the job.
+        Arguments and results can be pickled: ZeroGPU runs it in a forked process. Raises as `use` and `ask`, BadInput
+        for an input that the model refuses.
         """
         with self.use(row) as model:
-            subject = LiveSubject(row=row, model=model, inputs={each.key: each for each in inputs}, cache=dict(known))
-            result = job(subject)
-            return result, {key: value for key, value in subject.cache.items() if key not in known}
+            store = MemoryStore(known)
+            try:
+                return ask(Subject(row, store, load=lambda row, hardware: model), *asked), store.new
+            except BadItem as error:
+                raise BadInput(f"{error.item}: {error.problem}") from error
 
     def loaded(self) -> tuple[str, ...]:
         """Keys of the models in memory, the least recently used first."""

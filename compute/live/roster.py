@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from compute import models
 from compute.catalog.own import models as own_models
+from compute.io.files import words_beside
 from compute.live import questions
 from compute.live.pool import GROWTH, Pool
 from compute.models.files import weights
@@ -50,74 +51,7 @@ REFRESH = 5.0  # seconds until a model's availability is checked again
 REQUESTS = 2  # to the endpoint for one question to a judge: its options in one order, and in reverse
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reason:
-    """Why several models cannot run here: `one` or `many` follow their number. `remedy` is what to do, in sentences."""
-
-    key: str
-    one: str
-    many: str
-    remedy: str
-
-
-REASONS = (
-    Reason(
-        key="network",
-        one="needs a download: no network here",
-        many="need a download: no network here",
-        remedy="Connect this machine. Or run likeness fetch --models KEY on a connected one, and copy its Hub "
-        "cache here.",
-    ),
-    Reason(
-        key="package",
-        one="needs a package that is not installed",
-        many="need packages that are not installed",
-        remedy="Install what a model names, and start the app again.",
-    ),
-    Reason(
-        key="endpoint",
-        one="is asked through an endpoint, and none is set",
-        many="are asked through an endpoint, and none is set",
-        remedy="The host of this app sets LIKENESS_ENDPOINT, and LIKENESS_ENDPOINT_KEY where a key is needed.",
-    ),
-    Reason(
-        key="offline",
-        one="is asked through an endpoint on another machine, and the app runs offline",
-        many="are asked through an endpoint on another machine, and the app runs offline",
-        remedy="The host starts the app without --offline (HF_HUB_OFFLINE), or sets LIKENESS_ENDPOINT to a server on "
-        "the app's own machine.",
-    ),
-    Reason(
-        key="memory",
-        one="is too large for this machine",
-        many="are too large for this machine",
-        remedy="Run the app on a machine with more memory, or raise LIKENESS_MODEL_MEMORY_MB where some is free.",
-    ),
-    Reason(
-        key="disk",
-        one="does not fit on the disk",
-        many="do not fit on the disk",
-        remedy="Free some space, and tick the model again.",
-    ),
-    Reason(
-        key="files",
-        one="lacks files that were here before",
-        many="lack files that were here before",
-        remedy="Ask the host to restore them.",
-    ),
-    Reason(
-        key="code",
-        one="brings custom code, which this app does not run",
-        many="bring custom code, which this app does not run",
-        remedy="Serve it behind an endpoint, and set LIKENESS_ENDPOINT.",
-    ),
-    Reason(
-        key="published",
-        one="has published scores only: nothing here computes it",
-        many="have published scores only: nothing here computes them",
-        remedy="The Board shows those scores.",
-    ),
-)
+REASONS = words_beside(__file__)["reasons"]  # why models cannot run here: key, one, many, remedy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -366,7 +300,7 @@ class Roster:
                 }
                 for known in questions.MODES.values()
             ],
-            "reasons": [asdict(reason) for reason in REASONS],
+            "reasons": REASONS,
             "questions": [{"key": key, "title": title} for key, title in questions.ATTRIBUTES.items()],
             "models": [
                 {

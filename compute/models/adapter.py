@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -69,7 +70,7 @@ class Hardware:
     chosen: bool = True  # False: the dtype is the device's usual one, which models that need float32 do not take
     attention: str = ""  # the implementation, as transformers names it; empty: what the library takes by itself
 
-    @property
+    @cached_property
     def torch_dtype(self) -> torch.dtype:
         """The precision as torch's own."""
         import torch

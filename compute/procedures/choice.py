@@ -9,8 +9,9 @@ import numpy as np
 
 from compute.arrays import Floats
 from compute.content.items import Column, texts
+from compute.features.subject import Subject
 from compute.models import abilities
-from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
+from compute.procedures.evidence import Evidence, Procedure, contents_of
 from compute.procedures.shared import replies
 from compute.procedures.shared.similarity import against, compared, embeds
 from compute.tasks.data import Choices

@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from compute.arrays import Floats, Floats32, Ints
-from compute.procedures.evidence import Evidence, ItemView, Procedure, Subject, contents_of
+from compute.features.subject import Subject
+from compute.procedures.evidence import Evidence, ItemView, Procedure, contents_of
 from compute.procedures.shared.similarity import in_range
 from compute.tasks.data import Clusters
 from compute.types import Undefined

@@ -1,24 +1,24 @@
 """What a procedure finds, one row an item, and what a page shows of it.
 
-And what it may ask of a model, and what picking one of k is worth.
+And what picking one of k is worth.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from compute.arrays import Bools, Floats, Many
+from compute.arrays import Bools, Floats
 from compute.content.items import Column
-from compute.content.messages import Question, Reply
+from compute.features.subject import Subject
 from compute.rounding import rounded
 from compute.tasks.data import Mixed
-from compute.types import LETTERS, Model, shortened
+from compute.types import LETTERS, shortened
 
 LONGEST = 300  # characters of a text that a page shows
 
@@ -88,27 +88,6 @@ class Evidence:
         )
 
 
-class Subject(Protocol):
-    """A model together with what is stored of it: all that a procedure may ask."""
-
-    row: Model
-
-    def can(self, ability: str) -> bool:
-        """Whether the model has an ability, such as `embed_image`."""
-
-    def embed(self, column: Column) -> np.ndarray:
-        """(n, d) float32, one row an item, finite, not normalised."""
-
-    def embed_many(self, column: Column) -> Many:
-        """The vectors of a late-interaction model, at least one an item."""
-
-    def compare(self, first: Column | None, second: Column) -> np.ndarray:
-        """(n,) float64, higher is nearer; without `first`, higher is better. A text comes before an image."""
-
-    def choose(self, questions: Sequence[Question]) -> list[Reply]:
-        """A judge's replies, one for each question."""
-
-
 class ItemView(NamedTuple):
     """How a person looks at single items of evidence.
 
@@ -165,6 +144,11 @@ class Procedure:
     version: int = 1
     late_interaction: bool = False  # takes models of many vectors an item
     view: ItemView = ItemView()
+
+    @property
+    def usual(self) -> dict[str, Any]:
+        """Each option's value where none is named."""
+        return {name: values[0] for name, values in self.options.items()}
 
 
 def credit(scores: NDArray[np.floating], right: Bools) -> Floats:

@@ -19,8 +19,9 @@ import pandas as pd
 from compute.arrays import Bools, Floats
 from compute.content.items import Column, joined
 from compute.content.messages import Reply
+from compute.features.subject import Subject
 from compute.models import abilities
-from compute.procedures.evidence import Evidence, ItemView, Procedure, Subject, contents_of
+from compute.procedures.evidence import Evidence, ItemView, Procedure, contents_of
 from compute.procedures.shared import conditions, ratings, replies
 from compute.procedures.shared.ratings import Rating
 from compute.procedures.shared.similarity import against, alike, embeds

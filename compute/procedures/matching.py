@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from compute.arrays import Bools, Floats
-from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of, credit, is_shared, margin
+from compute.features.subject import Subject
+from compute.procedures.evidence import Evidence, Procedure, contents_of, credit, is_shared, margin
 from compute.procedures.shared.similarity import against
 from compute.tasks.data import Matches
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from compute.arrays import Bools, Ints
-from compute.procedures.evidence import Evidence, Procedure, Subject, as_detail, is_shared, keys_and_texts
+from compute.features.subject import Subject
+from compute.procedures.evidence import Evidence, Procedure, as_detail, is_shared, keys_and_texts
 from compute.procedures.shared import fusion
 from compute.procedures.shared.similarity import alike
 from compute.tasks.data import Retrieval

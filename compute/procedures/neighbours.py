@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
+from compute.features.subject import Subject
+from compute.procedures.evidence import Evidence, Procedure, contents_of
 from compute.tasks.data import Clusters
 from compute.types import Undefined
 

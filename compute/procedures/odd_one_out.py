@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from compute.arrays import Floats
-from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
+from compute.features.subject import Subject
+from compute.procedures.evidence import Evidence, Procedure, contents_of
 from compute.procedures.shared import replies
 from compute.procedures.shared.similarity import alike, compared, embeds
 from compute.tasks.data import OddOneOut
@@ -28,7 +29,7 @@ def run(subject: Subject, data: OddOneOut, options: Mapping[str, Any]) -> Eviden
     if not (embeds(subject, *data.members) or subject.can("compare")) and subject.can("choose"):
         return replies.ask(subject, data, right=data.odd, details=details)
     return Evidence.of_picks(
-        names=data.names, right=data.odd, scores=oddness(_pairs(subject, data), k), details=details
+        names=data.names, right=data.odd, scores=oddness(similarities(subject, data), k), details=details
     )
 
 
@@ -39,8 +40,8 @@ def oddness(pairs: Mapping[tuple[int, int], Floats], k: int) -> Floats:
     )
 
 
-def _pairs(subject: Subject, data: OddOneOut) -> dict[tuple[int, int], Floats]:
-    """How similar each two members are, (n,) a pair."""
+def similarities(subject: Subject, data: OddOneOut) -> dict[tuple[int, int], Floats]:
+    """How similar each two members are, (n,) a pair. Raises CannotDo where the model lacks the ability."""
     every = list(combinations(range(len(data.members)), 2))
     if embeds(subject, *data.members):
         embeddings = [subject.embed(column) for column in data.members]

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from compute.arrays import Bools, Floats, Floats32, Ints
 from compute.content.items import Column
-from compute.procedures.evidence import Evidence, ItemView, Procedure, Subject, contents_of
+from compute.features.subject import Subject
+from compute.procedures.evidence import Evidence, ItemView, Procedure, contents_of
 from compute.procedures.shared.similarity import in_range
 from compute.rounding import rounded
 from compute.tasks.data import Probe

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compute.arrays import Bools, Floats, Floats32, Ints
+from compute.features.subject import Subject
 from compute.metrics import ranking
-from compute.procedures.evidence import Evidence, Procedure, Subject, as_detail, keys_and_texts
+from compute.procedures.evidence import Evidence, Procedure, as_detail, keys_and_texts
 from compute.procedures.shared import fusion
 from compute.procedures.shared.similarity import Cosines, MaxSim
 from compute.tasks.data import Retrieval

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compute.procedures.evidence import Evidence, ItemView, Procedure, Subject, contents_of
+from compute.features.subject import Subject
+from compute.procedures.evidence import Evidence, ItemView, Procedure, contents_of
 from compute.procedures.shared.similarity import against
 from compute.rounding import rounded
 from compute.tasks.data import Sentences

@@ -110,12 +110,28 @@ class RatedPairs:
     types: np.ndarray  # (n,) str, of PAIR_TYPES
     sources: np.ndarray  # (n,) str: the source item, which a bootstrap draws
     templates: np.ndarray  # (n,) int 0..4: which prompt template
-    condition: str  # one of CONDITIONS
+    condition: str  # one of CONDITIONS; empty: similarity is left to the judge
     transformations: tuple[str, ...]  # keys of PERTURBATIONS, and POSITION
     # k random applications of the transformation to each side, for models without a prompt; none where the condition
     # is sensitive, a side is a text, or the transformation is the position alone.
     first_variants: tuple[Column, ...] = ()
     second_variants: tuple[Column, ...] = ()
+
+    @classmethod
+    def of_one(cls, first: Column, second: Column) -> RatedPairs:
+        """One pair under no condition; each column has one row."""
+        nothing = np.array([""])
+        return cls(
+            names=("live",),
+            first=first,
+            second=second,
+            expected=np.zeros(1, dtype=int),
+            types=nothing,
+            sources=nothing,
+            templates=np.zeros(1, dtype=int),
+            condition="",
+            transformations=(),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

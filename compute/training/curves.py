@@ -9,10 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
 
 from compute.analysis.item_difference import paired_difference
 from compute.rounding import rounded
-from compute.training.evaluation import SIDES, Measurement
+from compute.training.evaluation import SIDES, average
 
 TITLES = {"core": "Core", "ood": "Out of distribution"}
 HEADINGS = ("", "before", "after", "difference", "95% interval")
@@ -41,8 +44,8 @@ class TaskChange:
         return self.key == self.side
 
 
-def changes(*, before: Measurement, after: Measurement) -> list[TaskChange]:
-    """The average of each side, followed by its tasks. Both measurements are of the same items.
+def changes(*, before: pd.DataFrame, after: pd.DataFrame) -> list[TaskChange]:
+    """The average of each side, followed by its tasks. Both are as `evaluation.measured` gives them, of the same items.
 
     A task's interval inverts the test of its items' flipped signs. An average's joins those of its tasks, which show
     different items, as independent: the half width is the root of the sum of squares of theirs, each times its weight.
@@ -51,36 +54,34 @@ def changes(*, before: Measurement, after: Measurement) -> list[TaskChange]:
     """
     out: list[TaskChange] = []
     for side in SIDES:
-        weights = before.weights(side)
-        tasks = [_of_task(before, after, key) for key in weights]
+        pairs = [
+            (first, now)
+            for first, now in zip(before.itertuples(), after.itertuples(), strict=True)
+            if first.side == side
+        ]
+        tasks = [_of_task(first, now) for first, now in pairs]
         if tasks:
-            squares = sum((weights[each.key] * _half_width(each, before, after)) ** 2 for each in tasks)
-            first, now, half = before.average(side), after.average(side), math.sqrt(squares) or math.nan
+            squares = sum(
+                (first.weight * _half_width(change, first, now)) ** 2
+                for change, (first, now) in zip(tasks, pairs, strict=True)
+            )
+            first, now, half = average(before, side), average(after, side), math.sqrt(squares) or math.nan
             ends = {"low": now - first - half, "high": now - first + half}
             out += [TaskChange(key=side, title=TITLES[side], side=side, before=first, after=now, **ends), *tasks]
     return out
 
 
-def _of_task(before: Measurement, after: Measurement, key: str) -> TaskChange:
-    first, now = before.tasks[key], after.tasks[key]
+def _of_task(first: Any, now: Any) -> TaskChange:
     low = high = math.nan
     if first.items is not None and now.items is not None:
-        paired = paired_difference(now.items, first.items, metric=first.task.metrics[0])
+        paired = paired_difference(now.items, first.items, metric=first.metric)
         low, high = paired.low, paired.high
-    return TaskChange(
-        key=key,
-        title=first.task.title,
-        side=first.side,
-        before=float(first.figure.value),
-        after=float(now.figure.value),
-        low=low,
-        high=high,
-    )
+    ends = {"before": first.value, "after": now.value, "low": low, "high": high}
+    return TaskChange(key=first.task, title=first.title, side=first.side, **ends)
 
 
-def _half_width(change: TaskChange, before: Measurement, after: Measurement) -> float:
+def _half_width(change: TaskChange, first: Any, now: Any) -> float:
     """NaN: not known. 0 where no item changed, which has no interval."""
-    first, now = (each.tasks[change.key] for each in (before, after))
     if first.items is not None and first.items.equals(now.items):
         return 0.0
     return (change.high - change.low) / 2

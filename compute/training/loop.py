@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from compute.training.towers import DualEncoder
 
+Measure = Callable[[], Mapping[str, Any]]  # the scores of the model as it is, as `evaluation.record` gives them
 WORKERS = 8  # processes that prepare for a device, at most; a CPU, whose cores the model needs, gets one
 
 
@@ -107,7 +108,6 @@ def prepared(source: StepBatches, *, start: int) -> Iterator[TrainingBatch]:
 if TYPE_CHECKING:
     import torch
 
-    from compute.training.evaluation import Measurement
     from compute.training.towers import DualEncoder
 
 BETAS, EPSILON = (0.9, 0.98), 1e-6  # of AdamW (appendix B.2)
@@ -237,17 +237,17 @@ def train(
     *,
     plan: TuningPlan,
     folder: RunFolder,
-    measure: Callable[[], Measurement] | None = None,
+    measure: Measure | None = None,
     compare: Callable[[Content], None] | None = None,
     report: Callable[[str], None] = print,
     progress: Progress | None = None,
 ) -> TuningState:
     """Tunes the base in place, from the folder's last state on; at the end it has the best weights.
 
-    Best is the highest core average that `measure` gives; without it, the last weights; interpolated with the base's
-    where the plan says so. `compare` is called, in another process, with every image before the step that takes it, and
-    what it raises ends the run there. Raises LikenessError at a loss that is not finite, and where such a process was
-    killed.
+    Best is the highest core average of what `measure` gives (`evaluation.record`); without it, the last weights;
+    interpolated with the base's where the plan says so. `compare` is called, in another process, with every image
+    before the step that takes it, and what it raises ends the run there. Raises LikenessError at a loss that is not
+    finite, and where such a process was killed.
     """
     progress = progress or Progress(watched=False)
     report = progress.beside(report)
@@ -295,7 +295,7 @@ def train(
     return state
 
 
-def _measure(run: Tuning, measure: Callable[[], Measurement] | None, loss: str, report: Callable[[str], None]) -> None:
+def _measure(run: Tuning, measure: Measure | None, loss: str, report: Callable[[str], None]) -> None:
     """Measures the weights as they would be stored, reports that next to the base, and remembers the best."""
     import torch
 
@@ -307,7 +307,7 @@ def _measure(run: Tuning, measure: Callable[[], Measurement] | None, loss: str, 
             report(at)
         else:
             with torch.inference_mode(), run.autocast():
-                now = StepMeasurement(step=state.step, **measure().record())
+                now = StepMeasurement(step=state.step, **measure())
             state.measurements.append(now)
             first = state.measurements[0]
             report(f"{at}: {_side('core', now.core, first.core)}, {_side('OOD', now.ood, first.ood)}")

@@ -104,13 +104,9 @@ def related_figures(
 
 def kind_of_question(*, mode: str, kinds: Sequence[str], question: str = "") -> str:
     """The key in QUESTIONS, empty where inputs of these modalities make no such question."""
-    if mode == "quality":
-        return f"quality:{question or 'quality'}"
-    if mode == "odd":
-        return mode
     first, others = kinds[:1], sorted(set(kinds[1:]))
     sides = [*first, *others] if mode == "choice" else sorted([*first, *others])
-    key = f"{mode}:{'-'.join(sides)}"
+    key = {"quality": f"quality:{question or 'quality'}", "odd": mode}.get(mode, f"{mode}:{'-'.join(sides)}")
     return key if key in QUESTIONS else ""
 
 

@@ -50,14 +50,14 @@ def figure_bridge(assets: str, *, script: str, figure: str, silent: bool = True)
     return scripted(assets, script=script, run=run, css_class="pg-bridge", events=("select",), silent=silent)
 
 
-def folded(blocks: gr.Blocks, label: str) -> gr.Accordion:
+def folded(blocks: gr.Blocks, label: str, *, elem_id: str) -> gr.Accordion:
     """A section that is hidden at first, and closed when it is shown; to be filled as a context manager.
 
     Gradio mounts the contents of a closed accordion when it is first opened, and a frame later sets every control
     back to the server's value: what a visitor moves before that is lost. So this one is built open, where its contents
     are mounted with it, and the browser closes it before it is shown. `blocks` is the app.
     """
-    accordion = gr.Accordion(label, open=True, visible=False)
+    accordion = gr.Accordion(label, open=True, visible=False, elem_id=elem_id)
     blocks.load(None, js="() => ({__type__: 'update', open: false})", outputs=[accordion], api_visibility="private")
     return accordion
 

@@ -19,6 +19,7 @@ from compute.analysis.domain import Calibrations, restored
 from compute.arrays import Floats
 from compute.catalog import known
 from compute.catalog.own import models as own_models
+from compute.features.memory import PARTS
 from compute.live import answers, changes, examples, inputs, occlusion
 from compute.live.changes import ChangedPair, Curve, PairRating
 from compute.live.decoder import POOL
@@ -27,7 +28,6 @@ from compute.live.inputs import Input, check_length
 from compute.live.pool import Pool, borrows_gpu, memory_of
 from compute.live.questions import Answer, LiveQuestion
 from compute.live.roster import Network, Roster, requests_per_question
-from compute.live.subject import LiveSubject
 from compute.models import abilities
 from compute.tasks.data import CONDITIONS
 from compute.types import BadInput, Model, NotHere
@@ -43,7 +43,6 @@ QUEUE = "accelerator"  # the concurrency_id of every event that runs a model: on
 MOST_MODELS = 12  # in one question
 LONGEST_LOAN = 120  # seconds of a GPU; the most that the Hub lends without an account
 LONGEST = 300  # seconds until no further model of a question is started: others wait for it
-PARTS = ("vector", "compare", "reply")  # results for single inputs, which later questions reuse
 OUT_OF_TIME = (
     f"Not started: the models before it took over {LONGEST // 60} minutes, the most for one question. "
     "Ask it again, alone or with fewer models"
@@ -87,17 +86,14 @@ class Live:
     ) -> None:
         self.calibrations, self.own, self._clock = calibrations, tuple(own), clock
         self.uploads, self.pool, self.fetcher = Uploads(), Pool(), Fetcher()
+        # The models of the catalogue and of the host, and whether they can run.
+        self.roster = Roster(known().models, own=self.own, pool=self.pool, network=Network().reachable)
         self.rate, self.judge_rate = rate(), rate(JUDGE_VARIABLE)
         hide(folder for row in self.own for folder in own_models.folders(row))
         self._borrowed = on_gpu(self.pool.run, seconds=_seconds)
         self.wanted: set[str] = set()  # keys of the models that a visitor has asked
         self._shared: dict[tuple, Any] = {}  # vectors of the unrelated examples, the same for everyone
         self._downloads: dict[str, Event] = {}  # by session: set to stop its download
-
-    @cached_property
-    def roster(self) -> Roster:
-        """The models of the catalogue and of the host, and whether they can run."""
-        return Roster(known().models, own=self.own, pool=self.pool, network=Network().reachable)
 
     # ---- visitors
 
@@ -179,11 +175,8 @@ class Live:
             self.wanted.update(row.key for row in models)
         for row in models:
             own = calibrations.of(row.key, question.pairing)
-            job = partial(answers.answer, question=question, calibrations=own, controls=controls)
-            key = ("answer", question.key, own.key, controls)
-            answer = self._result(
-                row, key, job, inputs=question.inputs, until=until, session=session, cache=cache, judges=judges
-            )
+            among = {"until": until, "session": session, "cache": cache, "judges": judges}
+            answer = self._result(row, question.inputs, answers.ask, question, own, controls, **among)
             yield Answer(row=row, problem=answer) if isinstance(answer, str) else answer
 
     def curves(
@@ -196,10 +189,8 @@ class Live:
         until, calibrations = self._clock() + LONGEST, self.calibrations()
         for row in models:
             own = calibrations.of(row.key, abilities.pairing_of(image.modality, (other or image).modality))
-            job = partial(changes.curve, image=image, other=other, kind=kind, calibrations=own)
-            key = ("curve", kind, image.key, other and other.key, own.key)
             pair = (image, other) if other else (image,)
-            yield row, self._result(row, key, job, inputs=pair, until=until, session=session)
+            yield row, self._result(row, pair, changes.curve, kind, image, other, own, until=until, session=session)
 
     def ratings(
         self,
@@ -218,26 +209,24 @@ class Live:
         """
         results = self.uploads.results(session) if session else {}
         for row, condition in product(models, CONDITIONS):
-            name = ("rating", *pair.key, condition)
+            name = _name(row, changes.rate, pair, condition)
             failed = ("failed", row.key, *name)
             in_words = changes.answers_in_words(row)
-            rating = results.get(("rating", row.key, *name[1:]))
+            rating = results.get(name)
             if rating is None and (problem := changes.cannot(row)):
                 rating = problem
             elif rating is None and (condition not in conditions or (in_words and judges is None)):
                 rating = results.get(failed)
             elif rating is None:
-                job = partial(changes.rate, pair=pair, condition=condition)
-                images = pair.inputs(row, condition)
-                rating = self._result(row, name, job, inputs=images, session=session, cache=results, judges=judges)
+                among = {"session": session, "cache": results, "judges": judges}
+                rating = self._result(row, pair.inputs(row, condition), changes.rate, pair, condition, **among)
                 if in_words and isinstance(rating, str):
                     results[failed] = rating  # for the page; the next press asks again
             yield row, condition, rating
 
     def drops(self, row: Model, pair: Sequence[Input], *, session: str = "") -> tuple[float, list[Floats | None]]:
         """As `occlusion.drops` of the model. Raises BadInput where it has no score for the two, or fails."""
-        job = partial(occlusion.drops, pair=pair)
-        found = self._result(row, ("drops", *(each.key for each in pair)), job, inputs=pair, session=session)
+        found = self._result(row, pair, occlusion.drops, *pair, session=session)
         if isinstance(found, str):
             raise BadInput(f"{row.title}: {found}")
         return found
@@ -245,34 +234,32 @@ class Live:
     def _result(
         self,
         row: Model,
-        name: tuple,
-        job: Callable[[LiveSubject], Any],
-        *,
         inputs: Sequence[Input],
+        ask: Callable[..., Any],
+        *asked: Any,
         session: str,
         until: float = math.inf,
         cache: Cache | None = None,
         judges: JudgeAllowance | None = None,
     ) -> Any:
-        """What `job` returns for the model, computed once a session; a sentence where it cannot run or fails.
+        """What `ask(subject, *asked)` returns for the model, once a session; a sentence where it cannot run or fails.
 
         Nothing is started after `until`, by the clock.
         """
         if cache is None:
             cache = self.uploads.results(session) if session else {}
-        key = (name[0], row.key, *name[1:])
+        name = _name(row, ask, *asked)
         with suppress(KeyError):
-            return cache[key]
+            return cache[name]
         try:
-            availability = self.roster.availability(row)
-            if not availability.is_ready:
+            if row.key not in self.pool.loaded() and not (availability := self.roster.availability(row)).is_ready:
                 return MISSING if availability.is_downloadable else availability.why
             if self._clock() >= until:
                 return OUT_OF_TIME
             check_length(row, inputs)
             if requests_per_question(row):
                 if judges is None:
-                    return PRESS if name[0] == "answer" else IN_WORDS
+                    return PRESS if ask is answers.ask else IN_WORDS
                 if wait := judges():
                     raise TooMany(OFTEN_TO_JUDGES, wait)
             known = {
@@ -281,13 +268,13 @@ class Live:
                 for key, value in list(results.items())
                 if key[1] == row.key and key[0] in PARTS
             }
-            result, new = self.run(row, job, inputs, known)
+            result, new = self.run(row, inputs, known, ask, *asked)
         except Exception as error:
             return redact_paths(explain(error, action=row.key))
         self._shared.update(
-            {key: value for key, value in new.items() if key[0] == "vector" and key[3] in self._controls}
+            {key: value for key, value in new.items() if key[0] in ("image", "text") and key[2] in self._controls}
         )
-        cache.update(new | {key: result})
+        cache.update(new | {name: result})
         return result
 
     def run(self, row: Model, *work: Any) -> tuple[Any, dict[tuple, Any]]:
@@ -363,6 +350,11 @@ class Live:
         return self.roster.availability(row).is_downloadable
 
 
+def _name(row: Model, ask: Callable[..., Any], *asked: Any) -> tuple[Any, ...]:
+    """What a result is stored under: equal for equal questions."""
+    return ask.__name__, row.key, *(getattr(each, "key", each) for each in asked)
+
+
 @shared
 def calibrations(suite_cache: SuiteCache) -> Calibrations:
     """Every model's distributions and their domains."""
@@ -374,7 +366,7 @@ def calibrations(suite_cache: SuiteCache) -> Calibrations:
     )
 
 
-def _seconds(row: Model, job: object, inputs: Sequence[Input], known: object) -> int:
+def _seconds(row: Model, inputs: Sequence[Input], *asked: object) -> int:
     """About how long a question keeps a GPU: a process starts, the weights are read, and each input passes the model.
     The shorter, the sooner the Hub lends one, and the less of the visitor's quota must be left."""
     gigabytes = (memory_of(row) or 0) / 1e9

@@ -16,7 +16,7 @@ from compute.engine.run import Outcome, Workers
 from compute.engine.settings import RunSettings
 from compute.engine.workspace import Bench, once
 from compute.features.store import FeatureStore
-from compute.features.subject import LoadedSubject
+from compute.features.subject import Subject
 from compute.metrics import METRICS
 from compute.models.adapter import Hardware
 from compute.procedures import choice, odd_one_out
@@ -171,7 +171,7 @@ class World:
             need=lambda task: Need(
                 repo=task.dataset, revision=task.revision, bytes=1000, present=True, images=24, texts=0
             ),
-            subject=lambda row: LoadedSubject(
+            subject=lambda row: Subject(
                 row,
                 store=store,
                 hardware=HARDWARE,

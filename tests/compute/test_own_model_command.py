@@ -14,7 +14,7 @@ from compute.catalog.own import models as own_models
 from compute.database import store
 from compute.engine import run_folders, workspace
 from compute.features.store import FeatureStore
-from compute.features.subject import LoadedSubject
+from compute.features.subject import Subject
 from compute.types import BadInput, Model, NotHere, UnknownKey
 from tests.compute.commands import assert_refused, likeness
 from tests.compute.models import checkpoints
@@ -138,10 +138,10 @@ def with_endpoints(bench: workspace.Bench) -> workspace.Bench:
     """The small bench, whose judges are asked through the environment's endpoint."""
     store = FeatureStore(bench.settings.results / "features")
 
-    def subject(row: Model) -> LoadedSubject:
+    def subject(row: Model) -> Subject:
         if row.adapter != "endpoint":
             return bench.subject(row)
-        return LoadedSubject(row, store=store, hardware=HARDWARE, load=models.load, identity=models.identity)
+        return Subject(row, store=store, hardware=HARDWARE, load=models.load, identity=models.identity)
 
     return replace(bench, subject=subject)
 

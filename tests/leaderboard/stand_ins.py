@@ -22,7 +22,7 @@ from compute.engine import image_maps, plan, run
 from compute.engine.settings import RunSettings
 from compute.engine.workspace import Bench
 from compute.features.store import FeatureStore
-from compute.features.subject import LoadedSubject
+from compute.features.subject import Subject
 from compute.models.adapter import Hardware
 from compute.procedures import PROCEDURES
 from compute.tasks.data import (
@@ -156,7 +156,7 @@ def bench(
         load=lambda task, options: load(task),
         identity=lambda task: {},
         need=lambda task: Need(repo="", revision="", bytes=0, present=True, images=None, texts=None),
-        subject=lambda row: LoadedSubject(
+        subject=lambda row: Subject(
             row,
             store=store,
             hardware=hardware,

@@ -102,7 +102,7 @@ def encode(name: str, *, count: int, limit: float) -> Iterator[str]:
 
     from compute.content.items import Column, content_key
     from compute.features.store import FeatureStore
-    from compute.features.subject import BATCH, LoadedSubject
+    from compute.features.subject import BATCH, Subject
     from compute.models.adapter import Hardware
     from compute.models.encoders.towers import ImageTower, Towers
     from compute.types import Model
@@ -132,7 +132,7 @@ def encode(name: str, *, count: int, limit: float) -> Iterator[str]:
                 return visual(moved).float().cpu().numpy()
 
         def ours() -> float:
-            made = LoadedSubject(
+            made = Subject(
                 row,
                 store=FeatureStore(folder / f"store{next(stores)}"),
                 hardware=hardware,

@@ -16,7 +16,7 @@ from compute.engine.generators.backbones import PREFERENCE, Backbones
 from compute.engine.generators.set_metrics import SetFeatures
 from compute.engine.generators.table import GeneratorFigure, GeneratorTable
 from compute.engine.workspace import Bench
-from compute.features.subject import LoadedSubject
+from compute.features.subject import Subject
 from compute.metrics.distribution import reference_free
 from compute.metrics.distribution.moments import blocks
 from compute.models.encoders import inception
@@ -66,7 +66,7 @@ def encode(
         backbones.check_present(list(rows.values()))
     scorers = chosen.scorers
     of_images = {*chosen.image, *chosen.cfred, chosen.cmmd, chosen.classes, *scorers.values()}
-    subjects: dict[str, LoadedSubject] = {}
+    subjects: dict[str, Subject] = {}
     bad: dict[bytes, str] = {}
     for at, (key, row) in enumerate(rows.items(), start=1):
         subject = subjects[key] = bench.subject(row)
@@ -112,7 +112,7 @@ def encode(
     return encoded, {key: subject.settings for key, subject in subjects.items()}, left
 
 
-def _scored(metric: str, subject: LoadedSubject, sets: PromptedSets) -> dict[str, np.ndarray]:
+def _scored(metric: str, subject: Subject, sets: PromptedSets) -> dict[str, np.ndarray]:
     """The scores of single images (n,) by generator."""
     if metric != "clipscore" and subject.can("compare"):
         return _compared(subject, sets)
@@ -123,7 +123,7 @@ def _scored(metric: str, subject: LoadedSubject, sets: PromptedSets) -> dict[str
     return {part.name: score(image=subject.embed_lazily(part.images), text=text).scores for part in sets.generated}
 
 
-def _compared(subject: LoadedSubject, sets: PromptedSets) -> dict[str, np.ndarray]:
+def _compared(subject: Subject, sets: PromptedSets) -> dict[str, np.ndarray]:
     """Scores of a model that compares by itself: each image with its prompt, or images alone."""
     alone = "text" not in subject.row.modalities
     return {part.name: subject.compare(None if alone else sets.prompts, part.images) for part in sets.generated}

@@ -120,6 +120,13 @@ IMAGE_TEXT = tuple(
         f'{FORMAT}\n\nWhat score would you assign? "data1" "data2".',
     )
 )
+# Without a condition, where the templates leave open what counts as similar; the words are ours.
+PLAIN = {
+    "image-image": 'Here are two images: "data1" and "data2". How similar are they, from 1 (nothing in common) to 10 '
+    "(the same)? Answer with one number only.",
+    "image-text": 'Here are an image and a text: "data1" "data2" How well does the text describe the image, from 1 '
+    "(not at all) to 10 (completely)? Answer with one number only.",
+}
 TEMPLATES = {"image-image": IMAGE_IMAGE, "image-text": IMAGE_TEXT}
 
 # The texts of Appendix A. It prints these five, in the examples of A.1 to A.6.
@@ -235,6 +242,8 @@ def pairing(first: Column, second: Column) -> str:
 def prompt(kind: str, *, template: int, condition: str, transformations: tuple[str, ...]) -> str:
     """A template of a kind of pair (a key of TEMPLATES) with its conditions; "data1" and "data2" still stand for the
     pair. Raises CannotDo for a condition that no text is written for."""
+    if not condition:
+        return PLAIN[kind]
     listed = "\n".join(f"- {text(kind, condition=condition, transformation=name)}" for name in transformations)
     # As Appendix A sets them: its own list, each text with its full stop.
     return TEMPLATES[kind][template].text.replace(_CONDITIONS, f"\n\n{listed}\n\n")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from compute.arrays import Floats32, Ints, Many
-from compute.procedures.evidence import Subject
+from compute.features.subject import Subject
 from compute.tasks.data import Mixed
 from compute.types import BadInput, CannotDo
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compute.content.messages import LENGTH, REFUSAL, Question, Reply, is_answer
-from compute.procedures.evidence import Evidence, Subject
+from compute.features.subject import Subject
+from compute.procedures.evidence import Evidence
 from compute.procedures.shared import conditions, parsing, prompts, ratings
 from compute.tasks.data import Choices, OddOneOut
 from compute.types import LETTERS, Undefined, shortened

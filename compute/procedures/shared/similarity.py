@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from compute.arrays import Floats, Floats32, Many, unit
 from compute.content.items import Column
-from compute.features.subject import ABILITY
-from compute.procedures.evidence import Subject
+from compute.features.subject import ABILITY, Subject
 from compute.types import BadItem, CannotDo
 
 if TYPE_CHECKING:

@@ -40,9 +40,26 @@ class Arrival {
     return this.element.querySelector('.cp-result, .pg-message');
   }
 
+  /** Fills in the published scores of the models that have answered. */
+  async publish(result) {
+    const { mode, kinds, question } = result.dataset;
+    const parts = [...result.querySelectorAll('.cp-published')];
+    const models = parts.map((part) => part.closest('[data-model]').dataset.model);
+    result.dataset.published = 'asked';
+    if (!models.length) return;
+    const query = new URLSearchParams([['mode', mode], ['kinds', kinds], ['question', question], ...models.map((model) => ['model', model])]);
+    try {
+      const found = await findTray().server.get(`live/published?${query}`);
+      parts.forEach((part, index) => { part.outerHTML = found[models[index]]; });
+    } catch (error) {
+      parts.forEach((part) => { part.textContent = `Published scores are missing here: ${error.message}`; });
+    }
+  }
+
   /** To be called whenever the markup has changed. */
   look() {
     const result = this.current();
+    if (result?.dataset.done === 'yes' && !result.dataset.published) this.publish(result);
     if (!this.asked || !result || result === this.before) return;
     const done = result.dataset.done !== '';
     if (this.asked.visitor.stays() && (done || !this.asked.shown)) show(result, { block: done ? 'start' : 'nearest' });

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from compute.analysis.calibrated import BETWEEN, EITHER, LESS, MATCHING, MORE, UNRELATED, USUAL
 from compute.analysis.domain import Calibrations, described
 from compute.analysis.ranks.variance import listed
-from compute.catalog.own.models import source_of
+from compute.catalog.own import models as own_models
 from compute.live.questions import Answer, LiveQuestion, medians
 from compute.types import LETTERS
 from leaderboard.data.related_figures import RelatedFigure
@@ -53,18 +53,16 @@ def result(
     answers: Sequence[Answer],
     *,
     pending: Sequence[str],
-    records: Mapping[str, Sequence[RelatedFigure]],
     calibrations: Calibrations = Calibrations(),  # noqa: B008 (frozen)
 ) -> Markup:
     """All answers. `pending` are titles of models still at work; details list the domains of `calibrations`."""
-    rows = [
-        _row(question, each, records.get(each.row.key, ()), calibrations.of(each.row.key, question.pairing))
-        for each in answers
-    ]
+    rows = [_row(question, each, calibrations.of(each.row.key, question.pairing)) for each in answers]
     loading = ("Loading the models; the first answer takes some seconds.", "", "")
     return render(
         "pages/try_it/answers.html",
         mode=question.mode,
+        kinds=question.kinds,
+        attribute=question.attribute,
         at=time.monotonic_ns(),
         headline=headline(question, answers) if answers else loading,
         bands={kind for row in rows if row.get("strip") for kind, *_ in row["strip"].bands},
@@ -164,7 +162,7 @@ def sharing(answers: Iterable[Answer]) -> str:
     return " ".join(f"{listed(titles)} share an encoder and count once." for titles in groups if len(titles) > 1)
 
 
-def _row(question: LiveQuestion, answer: Answer, records: Sequence[RelatedFigure], own: Calibrations) -> dict[str, Any]:
+def _row(question: LiveQuestion, answer: Answer, own: Calibrations) -> dict[str, Any]:
     if answer.problem:
         return {"model": answer.row, "problem": answer.problem}
     axis = strip(answer)
@@ -177,7 +175,6 @@ def _row(question: LiveQuestion, answer: Answer, records: Sequence[RelatedFigure
         "score": (axis.values[option], axis.unit) if axis and option is not None else ("", ""),
         "facts": _facts(question, answer),
         "domains": _domains(answer, own),
-        "records": [(record, _tooltip(record)) for record in records],
     }
 
 
@@ -225,7 +222,7 @@ def _facts(question: LiveQuestion, answer: Answer) -> list[str]:
             )
     if set(answer.row.trained_on) == {DRAWINGS}:
         facts.append("Understands only drawn scenes and short English captions")
-    if source_of(answer.row) is not None:
+    if own_models.NOTE in answer.row.options:
         facts.append("The host's own model")
     facts.append(f"Answered in {number(answer.seconds, digits=2)} s")
     return facts
@@ -246,7 +243,7 @@ def _domains(answer: Answer, own: Calibrations) -> list[tuple[str, bool, bool]]:
     ]
 
 
-def _tooltip(record: RelatedFigure) -> str:
+def tooltip(record: RelatedFigure) -> str:
     """Everything known about a published score."""
     facts = (
         f"{record.metric} {record.shown}",

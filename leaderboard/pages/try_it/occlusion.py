@@ -27,8 +27,9 @@ SENTENCE = (
 
 
 def section(site: Site, payload: gr.JSON) -> Section:
-    """Builds the section, which is visible once an image was compared by a model that gives scores."""
-    with folded(site.blocks, "Where do they agree?") as accordion:
+    """Builds the section, for images that models compare which give scores."""
+    title = "Where do they agree?"
+    with folded(site.blocks, title, elem_id="agree") as accordion, gr.Column(visible=False) as body:
         static_html(f"<p class='pg-quiet'>{SENTENCE}</p>")
         with gr.Row(elem_classes="pg-controls"):
             pair = gr.Dropdown([], value=None, label="Between")
@@ -39,11 +40,9 @@ def section(site: Site, payload: gr.JSON) -> Section:
     def renew(question: LiveQuestion, request: dict[str, Any]) -> dict[Any, Any]:
         pairs = _pairs(question)
         models = [(row.title, row.key) for row in site.live.models(request["models"]) if scores(row, question.pairing)]
-        visible = bool(pairs and models)
         return {
-            accordion: gr.update(visible=visible),
-            pair: gr.update(choices=pairs, value=pairs[0][1] if visible else None),
-            model: gr.update(choices=models, value=models[0][1] if visible else None),
+            pair: gr.update(choices=pairs, value=pairs[0][1] if pairs else None),
+            model: gr.update(choices=models, value=models[0][1] if models else None),
             output: "",
         }
 
@@ -61,7 +60,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
         trigger_mode="once",
         api_visibility="private",
     )
-    return Section(components=[accordion, pair, model, output], renew=renew)
+    return Section(key="agree", accordion=accordion, body=body, message=output, components=[pair, model], renew=renew)
 
 
 def _pairs(question: LiveQuestion) -> list[tuple[str, str]]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import gradio as gr
 from markupsafe import Markup
 
 from compute.live.questions import Answer, LiveQuestion
-from leaderboard.data.related_figures import related_figures
 from leaderboard.html.components import rendered, scripted
 from leaderboard.html.templates import macro, render
 from leaderboard.live.live import QUEUE
@@ -26,16 +25,17 @@ PAUSE = 0.4  # seconds between two updates of the answers
 DOWNLOADS, WATCHERS = "downloads", 8  # a queue of its own with 8 slots, so that no comparison waits for a download
 # Which models are ready now, and what they make of the ready comparisons.
 RENEW = "() => { const tray = document.querySelector('.likeness-tray')?.likenessTray; tray?.ask(); tray?.ready.ask(); }"
-Result = tuple[Markup, LiveQuestion | None]  # the answers so far, and the question once all models have answered
+# The answers so far and, once all models have answered, the question and the sections that it fits.
+Result = tuple[Markup, LiveQuestion | None, Sequence[str]]
 
 
 def draw(site: Site) -> None:
     """The tray, the answers below it, two sections for a closer look, and tables of pairs."""
     heading(title="Try", sentence=SENTENCE, copy=False, inline=True)
-    # Its event `compare` carries session, inputs, mode, question, models, judges, pressed and change. `pressed` is true
-    # where a visitor's press asks: without one no judge is asked, `models` has no judges, and `judges` alone
-    # says which are ticked. `change`: the address shows a changed image. `download` carries the same, and is sent
-    # instead where a selected model's weights are missing.
+    # Its event `compare` carries session, inputs, mode, question, models, judges, pressed, change and open. `pressed`
+    # is true where a visitor's press asks: without one no judge is asked, `models` has no judges, and `judges` alone
+    # says which are ticked. `change`: the address shows a changed image. `open`: keys of the sections that are.
+    # `download` carries the same, and is sent instead where a selected model's weights are missing.
     tray = scripted(
         site.assets,
         script="pages/try_it/tray/tray.js",
@@ -52,18 +52,26 @@ def draw(site: Site) -> None:
     with gr.Column(visible=False, elem_id="closer") as closer:
         sections = [occlusion.section(site, sent), perturb.section(site, sent)]
     batch.section(site)
-    outputs = [answers, sent, closer, *(component for section in sections for component in section.components)]
+    outputs = [answers, sent, closer, *(each for section in sections for each in section.outputs)]
+    for section in sections:
+        section.on_opening(site, sent)
 
     def compare(event: gr.EventData, request: gr.Request) -> Iterator[dict[Any, Any]]:
         yield from updates(payload_of(event), request)
 
     def updates(payload: dict[str, Any], request: gr.Request) -> Iterator[dict[Any, Any]]:
-        for markup, question in answered(site, payload, request):
+        for markup, question, fit in answered(site, payload, request):
             values = {answers: markup}
             if question is not None:
-                values |= {sent: payload, closer: gr.update(visible=True)}
+                values |= {sent: payload, closer: gr.update(visible=bool(fit))}
+                is_open = payload.get("open") if isinstance(payload.get("open"), list) else []
+                is_open = [*is_open, *(["perturb"] if payload.get("change") is True else [])]
                 for section in sections:
-                    values |= section.renew(question, payload)
+                    if section.key in fit and section.key in is_open:
+                        values |= section.renewed(question, payload)
+                    else:
+                        values[section.accordion] = gr.update(visible=section.key in fit, open=False)
+                        values[section.body] = gr.update(visible=False)
             yield values
 
     run = {
@@ -99,37 +107,31 @@ def draw(site: Site) -> None:
     stop.click(end, inputs=[sent], queue=False, show_progress="hidden", api_visibility="private")
 
 
-@caught(lambda sentence: (macro("message")(sentence), None))
+@caught(lambda sentence: (macro("message")(sentence), None, ()))
 def answered(site: Site, payload: dict[str, Any], request: Any) -> Iterator[Result]:
     """The answers as they come."""
     live = site.live
     live.admit(request)
     question, rows = live.read(payload)
-    with site.db.snapshot():
-        calibrations = live.calibrations()
-        published = related_figures(
-            site.suite_cache,
-            models=[row.key for row in rows],
-            mode=question.mode,
-            kinds=question.kinds,
-            question=question.attribute,
-        )
+    calibrations = live.calibrations()
     answers: list[Answer] = []
 
     def markup() -> Markup:
         pending = [row.title for row in rows[len(answers) :]]
-        return result(question, answers, pending=pending, records=published, calibrations=calibrations)
+        return result(question, answers, pending=pending, calibrations=calibrations)
 
     updated = time.perf_counter()
     if any(live.needs_loading(row) for row in rows):
-        yield markup(), None
+        yield markup(), None, ()
     session, judges = str(payload.get("session", "")), live.judges(request, pressed=payload.get("pressed"))
     for answer in live.answers(question, rows, session=session, judges=judges):
         answers.append(answer)
         if len(answers) < len(rows) and time.perf_counter() - updated > PAUSE:
             updated = time.perf_counter()
-            yield markup(), None
-    yield markup(), question
+            yield markup(), None, ()
+    has_scores = any(each.unit in ("cosine", "own") for each in answers)
+    fit = {"agree": len(question.inputs) > 1 and has_scores, "perturb": True} if "image" in question.kinds else {}
+    yield markup(), question, [key for key, fits in fit.items() if fits]
 
 
 @caught(lambda sentence: (macro("message")(sentence), False))

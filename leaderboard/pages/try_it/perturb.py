@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -46,15 +46,46 @@ JUDGING_READY = "() => document.querySelector('.likeness-judging')?.likenessJudg
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """Part of the page that a comparison renews: `renew(question, payload)` gives values for some of `components`."""
+    """Part of the page about what was last compared, renewed when it is opened.
 
+    `renew(question, payload)` gives values for some of `components`, which are in `body`; `message` shows what failed.
+    `shown` is the payload that it was last renewed for.
+    """
+
+    key: str
+    accordion: gr.Accordion
+    body: gr.Column
+    message: gr.HTML
     components: list[Any]
     renew: Callable[[LiveQuestion, dict[str, Any]], dict[Any, Any]]
+    shown: gr.JSON = field(default_factory=lambda: gr.JSON({}, visible=False))
+
+    @property
+    def outputs(self) -> list[Any]:
+        """All that `renewed` has values for."""
+        return [self.accordion, self.body, self.shown, self.message, *self.components]
+
+    def renewed(self, question: LiveQuestion, payload: dict[str, Any]) -> dict[Any, Any]:
+        """The section about a question."""
+        return {**self.renew(question, payload), self.body: gr.update(visible=True), self.shown: payload}
+
+    def on_opening(self, site: Site, sent: gr.JSON) -> None:
+        """Has it renewed when it is opened, unless it shows what was `sent` last."""
+
+        @caught(lambda sentence: {self.body: gr.update(visible=True), self.message: macro("message")(sentence)})
+        def opened(payload: dict[str, Any], shown: dict[str, Any]) -> dict[Any, Any]:
+            if payload == shown:
+                return {self.body: gr.update(visible=True)}
+            return self.renewed(site.live.read(payload)[0], payload)
+
+        quiet = {"queue": False, "preprocess": False, "show_progress": "hidden", "api_visibility": "private"}
+        self.accordion.expand(opened, inputs=[sent, self.shown], outputs=self.outputs, **quiet)
 
 
 def section(site: Site, payload: gr.JSON) -> Section:
     """Builds the section, which opens with what was last compared."""
-    with folded(site.blocks, "Perturb: is a model sensitive to what you care about?") as accordion:
+    title = "Perturb: is a model sensitive to what you care about?"
+    with folded(site.blocks, title, elem_id="perturb") as accordion, gr.Column(visible=False) as body:
         static_html(f"<p class='pg-quiet'>{SENTENCE}</p>")
         with gr.Row(elem_classes="pg-controls"):
             image = gr.Dropdown([], value=None, label="Change")
@@ -98,7 +129,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
             **blank(),
             **at_zero(question, first),
             # Opened for a link, which shows a change in it.
-            accordion: gr.update(visible=bool(images), **({"open": True} if payload.get("change") is True else {})),
+            **({accordion: gr.update(visible=True, open=True)} if payload.get("change") is True else {}),
             image: gr.update(choices=images, value=first),
             other: gr.update(choices=[(ITSELF, ""), *titles], value=""),
             rated_by: gr.update(choices=choices, value=chosen, visible=False),
@@ -216,7 +247,9 @@ def section(site: Site, payload: gr.JSON) -> Section:
     quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
     image.input(turned, inputs=[image, payload], outputs=changed, preprocess=False, **quiet)
     other.input(no_curves, outputs=[preview, figure, summary], **quiet)
-    return Section(components=[accordion, image, other, *changed], renew=renew)
+    return Section(
+        key="perturb", accordion=accordion, body=body, message=preview, components=[image, other, *changed], renew=renew
+    )
 
 
 def rated(

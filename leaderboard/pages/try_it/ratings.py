@@ -143,11 +143,11 @@ def _cell(rating: PairRating | str | None, missing: str) -> dict[str, Any]:
         "why": "",
         "scores": [("no score" if score is None else score, score is None) for score in rating.scores],
         "apart": rating.apart,
-        "measure": "cosine" if rating.measure == "cosine" else "score",
-        "numbers": " and ".join(dict.fromkeys(number(value, digits=3) for value in rating.numbers)),
+        "measure": "cosine" if rating.settings.get("numbers") == "cosine" else "score",
+        "numbers": " and ".join(dict.fromkeys(number(value, digits=3) for value in rating.detail.get("numbers", ()))),
         "invalid": [
             (PROBLEMS.get(problem, problem), shortened(" ".join(reply.split()), LONGEST))
-            for problem, reply in zip(rating.problems, rating.replies, strict=False)
+            for problem, reply in zip(rating.detail.get("problems", ()), rating.detail.get("replies", ()), strict=False)
             if problem
         ],
     }
@@ -155,7 +155,7 @@ def _cell(rating: PairRating | str | None, missing: str) -> dict[str, Any]:
 
 def totals(ratings: Sequence[PairRating]) -> str:
     """What the judges' answers have taken: `at least` where some answers do not state it, empty where none does."""
-    asked = [rating for rating in ratings if rating.replies or rating.totals or rating.at_least]
+    asked = [rating.settings for rating in ratings if "asked" in rating.settings]
     tokens, all_tokens = _sum(asked, ("input_tokens", "output_tokens"))
     cost, all_costs = _sum(asked, ("cost",))
     parts = [f"{'' if all_tokens else 'at least '}{tokens:,.0f} tokens"] if tokens else []
@@ -164,11 +164,12 @@ def totals(ratings: Sequence[PairRating]) -> str:
     return ", ".join(parts)
 
 
-def _sum(ratings: Sequence[PairRating], names: Sequence[str]) -> tuple[float, bool]:
+def _sum(settings: Sequence[Mapping[str, Any]], names: Sequence[str]) -> tuple[float, bool]:
     """The sum of what is stated under these names, and whether all of it is."""
-    figures = [each for rating in ratings for each in (rating.totals, rating.at_least)]
-    known = [all(name in rating.totals for name in names) for rating in ratings]
-    return sum(each.get(name, 0) for each in figures for name in names), bool(known) and all(known)
+    in_part = [each.get("in_part", {}) for each in settings]
+    total = sum(each.get(name, 0) for each in settings for name in names)
+    total += sum(each[name]["at_least"] for each in in_part for name in names if name in each)
+    return total, bool(settings) and all(name in each for each in settings for name in names)
 
 
 def state(

@@ -15,10 +15,13 @@ from starlette.routing import Route
 from compute.live import examples
 from compute.live.decoder import DecoderUnavailable
 from compute.types import BadInput
-from leaderboard.live.live import FILES, rate
+from leaderboard.data.related_figures import related_figures
+from leaderboard.html.templates import render
+from leaderboard.live.live import FILES, MOST_MODELS, rate
 from leaderboard.live.ready import ReadyAnswers
 from leaderboard.live.uploads import NO_SESSION, SESSION
 from leaderboard.page import Site
+from leaderboard.pages.try_it.answers import tooltip
 from leaderboard.web.errors import Handler
 from leaderboard.web.responses import CHECK, NO_STORE, refusal
 from leaderboard.web.visitors import Rate, visitor
@@ -58,6 +61,19 @@ def routes(site: Site) -> list[Route]:
     def answered(request: Request) -> Response:
         return JSONResponse(ready.records(), headers={"cache-control": NO_STORE})
 
+    def published(request: Request) -> Response:
+        """By model, its published scores for a kind of question as markup."""
+        query = request.query_params
+        mode, question = (query.get(name, "")[:40] for name in ("mode", "question"))
+        kinds = query.get("kinds", "")[:400].split(",")
+        models = query.getlist("model")[:MOST_MODELS]
+        found = related_figures(site.suite_cache, models=models, mode=mode, kinds=kinds, question=question)
+        markup = {
+            model: render("pages/try_it/published.html", records=[(record, tooltip(record)) for record in records])
+            for model, records in found.items()
+        }
+        return JSONResponse(markup, headers={"cache-control": NO_STORE})
+
     def picture(request: Request) -> Response:
         try:
             content = examples.picture(request.path_params["key"])
@@ -72,6 +88,7 @@ def routes(site: Site) -> list[Route]:
         Route("/live/plan", guard(planned)),
         Route("/live/examples", guard(listing)),
         Route("/live/ready", guard(answered)),
+        Route("/live/published", guard(published)),
         Route("/live/example/{key}.webp", guard(picture)),
     ]
 

@@ -22,7 +22,7 @@ from compute.engine.ray_cluster import RayCluster
 from compute.engine.run import Outcome
 from compute.engine.workspace import Bench
 from compute.features.store import FeatureStore
-from compute.features.subject import LoadedSubject
+from compute.features.subject import Subject
 from compute.models.adapter import Hardware
 from compute.tasks.data import Choices, Data
 from compute.types import Model, Task
@@ -91,7 +91,7 @@ def bench(folder: Path) -> Bench:
     return replace(
         World(folder=folder).bench(),
         load=load_items,
-        subject=lambda row: LoadedSubject(
+        subject=lambda row: Subject(
             row,
             store=FeatureStore(folder / "features"),
             hardware=HARDWARE,

@@ -12,7 +12,7 @@ from compute.database import store
 from compute.engine import plan, results_table, run, run_folders
 from compute.engine.run import Outcome
 from compute.features.store import FeatureStore
-from compute.features.subject import LoadedSubject
+from compute.features.subject import Subject
 from compute.models.judges.endpoint import Endpoint, Limits
 from compute.types import Model
 from tests.compute.models.chat_server import running
@@ -50,10 +50,10 @@ def ask(world, server):
     bench = world.bench()
     features = FeatureStore(world.folder / "features")
 
-    def subject(row: Model) -> LoadedSubject:
+    def subject(row: Model) -> Subject:
         if row.adapter != "endpoint":
             return bench.subject(row)
-        return LoadedSubject(
+        return Subject(
             row,
             store=features,
             hardware=HARDWARE,

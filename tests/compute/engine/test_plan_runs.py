@@ -20,7 +20,7 @@ from compute.content.items import Column, images, texts
 from compute.content.messages import Question, Reply
 from compute.engine import plan
 from compute.features.store import FeatureStore
-from compute.features.subject import LoadedSubject
+from compute.features.subject import Subject
 from compute.models import ADAPTERS
 from compute.procedures import PROCEDURES
 from compute.tasks import computable
@@ -165,8 +165,8 @@ class StandIn:
         return [Reply(item=question.item, text="(A)" if question.choices else "Score: 1") for question in questions]
 
 
-def subject(row: Model, folder: Path) -> LoadedSubject:
-    return LoadedSubject(
+def subject(row: Model, folder: Path) -> Subject:
+    return Subject(
         row,
         store=FeatureStore(folder),
         hardware=HARDWARE,

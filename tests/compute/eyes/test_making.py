@@ -18,7 +18,7 @@ from compute.eyes.making import QUESTIONS, SIDE, Materials, StudyMaking
 from compute.eyes.study import LONGEST_TEXT, MOST_NOTES, NO_PICK, Study
 from compute.live import inputs
 from compute.live.inputs import Input
-from compute.live.subject import LiveSubject
+from compute.live.pool import Pool
 from compute.types import BadInput, Model
 from tests.compute.live.subjects import ROWS, loaded
 from tests.compute.tasks.own.drawn import pictures, write
@@ -71,11 +71,8 @@ def images(count: int) -> dict[str, Callable[[], Input]]:
 def made(given: Materials, *models: tuple[Model, Any], seed: int = 0) -> Study:
     of = {row.key: model for row, model in models}
 
-    def run(row: Model, job: Callable, needed: Sequence[Input], known: Mapping) -> tuple[Any, dict]:
-        subject = LiveSubject(row=row, model=of[row.key], inputs={each.key: each for each in needed}, cache=dict(known))
-        return job(subject), {key: value for key, value in subject.cache.items() if key not in known}
-
-    making = StudyMaking(materials=given, models=[row for row, _ in models], run=run, seed=seed)
+    pool = Pool(load=lambda row: of[row.key], size=lambda row: 1)
+    making = StudyMaking(materials=given, models=[row for row, _ in models], run=pool.run, seed=seed)
     shares = [step.share for step in making.steps()]
     assert shares == sorted(shares) and shares[0] >= 0 and shares[-1] < 1
     return making.study

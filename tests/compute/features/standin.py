@@ -14,7 +14,7 @@ from PIL import Image
 from compute.content import items
 from compute.content.items import Column
 from compute.features.store import FeatureStore
-from compute.features.subject import LoadedSubject
+from compute.features.subject import Subject
 from compute.models.adapter import Hardware
 from compute.types import Model
 
@@ -86,8 +86,8 @@ def subject(
     hardware: Hardware = CPU,
     threads: int = 2,
     **options: Any,
-) -> LoadedSubject:
-    return LoadedSubject(
+) -> Subject:
+    return Subject(
         row,
         store=FeatureStore(folder, dtype=dtype),
         hardware=hardware,

@@ -17,7 +17,7 @@ import pytest
 from compute.content import items
 from compute.features import encoding, passes, shards
 from compute.features.store import EmbeddingCache
-from compute.features.subject import LoadedSubject
+from compute.features.subject import Subject
 from compute.models.adapter import Hardware
 from compute.types import Model
 from tests.compute.features.standin import subject
@@ -88,7 +88,7 @@ def test_dead_at_any_step_on_the_disk(tmp_path, monkeypatch):
     column = items.texts(texts, of="texts")
     good = column.take(np.arange(12))
 
-    def attempt(folder: Path, model: Lengths) -> LoadedSubject:
+    def attempt(folder: Path, model: Lengths) -> Subject:
         asked = subject(folder, model, batch_size=4, skip_bad=True, threads=1)
         asked.prepare([column])
         return asked

@@ -8,8 +8,8 @@ from typing import Any
 from compute import models
 from compute.catalog import shipped
 from compute.content.messages import Picture, Question, Reply
-from compute.live.inputs import Input
-from compute.live.subject import LiveSubject
+from compute.features.memory import MemoryStore
+from compute.features.subject import Subject
 from compute.types import Model
 from tests.compute.models.checkpoints import CPU
 
@@ -22,10 +22,10 @@ def loaded(key: str) -> Any:
     return models.load(ROWS[key], hardware=CPU)
 
 
-def subject(row: Model | str, *inputs: Input, model: Any = None) -> LiveSubject:
-    """A row, or the shipped one of a key, with these inputs; with its own model unless one is given."""
+def subject(row: Model | str, *, model: Any = None) -> Subject:
+    """A row, or the shipped one of a key, in memory; with its own model unless one is given."""
     row = ROWS[row] if isinstance(row, str) else row
-    return LiveSubject(row=row, model=model or loaded(row.key), inputs={each.key: each for each in inputs})
+    return Subject(row, MemoryStore(), load=lambda row, hardware: model or loaded(row.key))
 
 
 class Judge:

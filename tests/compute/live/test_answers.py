@@ -27,36 +27,36 @@ def test_nothing_is_encoded_twice():
             return loaded("tiny").embed(modality, prepared)
 
     question, again = asked("odd", "cat", "cat-face", "coffee"), asked("choice", "coffee", "cat", "cat-face")
-    mine = subject("tiny", *question.inputs, model=Counting())
-    first = answers.answer(mine, question)
-    answers.answer(mine, again)
-    assert answers.answer(mine, question).scores == first.scores and mine.model.seen == 3
+    mine = subject("tiny", model=Counting())
+    first = answers.ask(mine, question)
+    answers.ask(mine, again)
+    assert answers.ask(mine, question).scores == first.scores and mine.model.seen == 3
 
 
 def test_equal_images_tie():
     question = LiveQuestion(mode="choice", inputs=(RED, BLUE, BLUE))
-    assert answers.answer(subject("tiny", RED, BLUE), question).pick is None
+    assert answers.ask(subject("tiny"), question).pick is None
 
 
 def test_a_pair_without_a_distribution_is_compared_with_unrelated_examples():
     question = asked("pair", "cat", "cat")
-    found = answers.answer(subject("tiny", *question.inputs), question, controls=True)
+    found = answers.ask(subject("tiny"), question, controls=True)
     assert found.controls == (8, 8) and found.seconds > 0 and found.domain == DomainCheck()
-    assert answers.answer(subject("tiny", *question.inputs), question).controls is None
+    assert answers.ask(subject("tiny"), question).controls is None
 
 
 def test_both_orders_are_asked_and_kept():
     judge = Judge("8", "6")
-    found = answers.answer(subject(JUDGE, RED, BLUE, model=judge), LiveQuestion(mode="pair", inputs=(RED, BLUE)))
+    found = answers.ask(subject(JUDGE, model=judge), LiveQuestion(mode="pair", inputs=(RED, BLUE)))
     assert (found.scores, found.replies, found.unit, found.problem) == ((7.0,), ("8", "6"), "rating", "")
     assert judge.shown() == [[RED.key, BLUE.key], [BLUE.key, RED.key]]
 
 
 def test_an_unread_reply_is_no_score():
     question = LiveQuestion(mode="pair", inputs=(RED, BLUE))
-    found = answers.answer(subject(JUDGE, RED, BLUE, model=Judge("no idea", "both are nice")), question)
+    found = answers.ask(subject(JUDGE, model=Judge("no idea", "both are nice")), question)
     assert found.scores == () and found.problem.startswith("Neither of its replies")
-    half = answers.answer(subject(JUDGE, RED, BLUE, model=Judge("no idea", "4")), question)
+    half = answers.ask(subject(JUDGE, model=Judge("no idea", "4")), question)
     assert half.scores == (4.0,)
 
 
@@ -70,5 +70,5 @@ def test_an_unread_reply_is_no_score():
 )
 def test_a_judge_picks_only_what_it_picks_in_both_orders(replies, picks, pick, scores):
     question = LiveQuestion(mode="choice", inputs=(RED, BLUE, RED))
-    found = answers.answer(subject(JUDGE, RED, BLUE, model=Judge(*replies)), question)
+    found = answers.ask(subject(JUDGE, model=Judge(*replies)), question)
     assert (found.picks, found.pick, found.scores) == (picks, pick, scores)

@@ -8,7 +8,7 @@ import pytest
 from compute.analysis.domain import Calibrations
 from compute.content.messages import Reply
 from compute.live import changes, examples
-from compute.live.answers import answer
+from compute.live.answers import ask
 from compute.live.changes import ChangedPair, PairRating, answers_in_words, cannot, rate
 from compute.live.questions import LiveQuestion
 from compute.procedures import judging
@@ -24,16 +24,14 @@ def rated(
     row: Model | str, condition: str = "sensitive", *, model: Judge | None = None, strength: float = 0.5
 ) -> PairRating:
     pair = ChangedPair(image=COFFEE, kind="rotate", strength=strength)
-    mine = subject(row, model=model)
-    mine.inputs = {each.key: each for each in pair.inputs(mine.row, condition)}
-    return rate(mine, pair=pair, condition=condition)
+    return rate(subject(row, model=model), pair, condition)
 
 
 @pytest.mark.parametrize("condition", ["sensitive", "invariant"])
 def test_a_judge_gets_the_prompts_of_pairbench_in_both_orders(condition):
     judge = Judge("Score: 8\nReason: rotated", "Score: 6\nReason: rotated")
     rating = rated(JUDGE, condition, model=judge)
-    assert rating.scores == (8, 6) and rating.apart == 2 and rating.problems == ("", "")
+    assert rating.scores == (8, 6) and rating.apart == 2 and rating.detail["problems"] == ["", ""]
     prompts = ["".join(part for part in each.parts if isinstance(part, str)) for each in judge.questions]
     assert prompts[0] == prompts[1]
     assert conditions.text("image-image", condition=condition, transformation="rotate") in prompts[0]
@@ -46,16 +44,18 @@ def test_an_answer_without_a_score_is_invalid_and_its_words_stay():
     cut = Reply(item="live/transformed", text="The first image", finish="length")
     for reply, text, problem in (("They look alike.", "They look alike.", "missing"), (cut, cut.text, "truncated")):
         rating = rated(JUDGE, model=Judge(reply, "Score: 9"))
-        assert (rating.scores, rating.problems, rating.replies) == ((None, 9), (problem, ""), (text, "Score: 9"))
+        assert (rating.scores, rating.detail["problems"]) == ((None, 9), [problem, ""])
+        assert rating.detail["replies"] == [text, "Score: 9"]
         assert rating.apart == 0
 
 
 @pytest.mark.parametrize(("key", "measure"), [("tiny", "cosine"), ("ssim", "comparison")])
 def test_a_cosine_and_a_bounded_distance_become_scores_as_in_a_run(key, measure):
     rating = rated(key)
-    assert (rating.measure, rating.ends, rating.replies) == (measure, (-1, 1), ())
-    assert rating.numbers[0] == pytest.approx(rating.numbers[1]) and -1 <= rating.numbers[0] < 1
-    assert rating.scores == tuple(judging.scaled(np.array(rating.numbers), ends=(-1.0, 1.0)))
+    numbers = rating.detail["numbers"]
+    assert (rating.settings["numbers"], rating.settings["scale"]["from"]) == (measure, [-1, 1])
+    assert numbers[0] == pytest.approx(numbers[1]) and -1 <= numbers[0] < 1
+    assert rating.scores == tuple(judging.scaled(np.array(numbers), ends=(-1.0, 1.0)))
     assert rated("ssim", strength=0).scores == (10, 10)
 
 
@@ -65,7 +65,7 @@ def test_without_a_prompt_the_invariant_condition_is_the_mean_of_five_applicatio
     assert len({each.key for side in pair.variants for each in side} | {each.key for each in pair.sides}) == 12
     ssim = loaded("ssim")
     by_hand = [ssim.compare([first.content], [second.content])[0] for first, second in zip(*pair.variants, strict=True)]
-    assert rated("ssim", "invariant").numbers[0] == pytest.approx(np.mean(by_hand))
+    assert rated("ssim", "invariant").detail["numbers"][0] == pytest.approx(np.mean(by_hand))
 
 
 def test_who_cannot_rate_two_images_says_why():
@@ -86,12 +86,10 @@ def test_a_text_and_another_strength_are_refused():
 
 def test_a_step_is_the_score_of_the_changed_image():
     mine = subject("tiny")
-    found = changes.curve(mine, CAT, other=COFFEE, kind="rotate", calibrations=Calibrations()).scores
+    found = changes.curve(mine, "rotate", CAT, COFFEE, Calibrations()).scores
     changed = changes.changed(CAT, kind="rotate", strength=0.5)
     assert np.array_equal(changed.content, perturb(CAT.content, kind="rotate", strength=0.5))
-    mine.inputs = {one.key: one for one in (changed, COFFEE)}
-    mine.cache.clear()
-    alone = answer(mine, LiveQuestion(mode="pair", inputs=(COFFEE, changed))).scores[0]
+    alone = ask(subject("tiny"), LiveQuestion(mode="pair", inputs=(COFFEE, changed))).scores[0]
     assert found[4] == pytest.approx(alone, abs=1e-5)
 
 

@@ -21,7 +21,7 @@ def test_a_metric_of_pixels_falls_only_where_pixels_differ():
         inputs.Input(modality="image", key=bytes([32 + at]) * 32, name="one", content=Image.fromarray(each))
         for at, each in enumerate((pixels, np.full_like(pixels, 100)))
     )
-    whole, (own, other) = occlusion.drops(subject("psnr"), (spotted, plain))
+    whole, (own, other) = occlusion.drops(subject("psnr"), spotted, plain)
     assert np.unravel_index(own.argmin(), own.shape) == (1, 2), "without the spot it is nearer to the plain one"
     assert own[1, 2] < -1 and whole == pytest.approx(10 * np.log10(255**2 / (100**2 / 49)), abs=1e-3)
     assert np.ptp(other) == pytest.approx(0, abs=1e-9), "no part of a plain image stands out"
@@ -29,7 +29,7 @@ def test_a_metric_of_pixels_falls_only_where_pixels_differ():
 
 @pytest.mark.parametrize("other", [FACE, WORDS], ids=["image", "text"])
 def test_a_drop_is_the_score_less_that_of_the_image_greyed_by_hand(other):
-    whole, grids = occlusion.drops(subject("tiny"), (CAT, other))
+    whole, grids = occlusion.drops(subject("tiny"), CAT, other)
     assert [grid is None for grid in grids] == [False, other.modality == "text"]
     pixels = np.asarray(CAT.content.resize(occlusion.size(CAT), Image.Resampling.LANCZOS)).copy()
     height, width = (side / occlusion.CELLS for side in pixels.shape[:2])
@@ -54,4 +54,4 @@ class Endless:
 @pytest.mark.parametrize(("row", "error"), [("psnr", BadInput), (JUDGE, CannotDo)], ids=["infinite", "words"])
 def test_what_has_no_score_to_fall_is_refused(row, error):
     with pytest.raises(error):
-        occlusion.drops(subject(row, model=Endless()), (CAT, FACE))
+        occlusion.drops(subject(row, model=Endless()), CAT, FACE)

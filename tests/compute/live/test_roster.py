@@ -92,7 +92,7 @@ def test_a_missing_package_is_named(monkeypatch):
 
 @pytest.mark.parametrize("network", [False, True])
 def test_every_impossible_row_has_a_reason_with_a_remedy(cache, network):
-    remedies = {reason.key: reason.remedy for reason in roster.REASONS}
+    remedies = {reason["key"]: reason["remedy"] for reason in roster.REASONS}
     states = [availability(row, network=lambda: network, room=8_000_000_000) for row in ROWS.values()]
     assert all((state.state == IMPOSSIBLE) == bool(state.reason) for state in states)
     assert all(remedies[state.reason].endswith(".") for state in states if state.reason)

@@ -13,7 +13,7 @@ from compute import paths
 from compute.analysis.domain import Calibrations, DomainCheck
 from compute.calibration import drawn, files
 from compute.content.items import content_key
-from compute.live import examples
+from compute.live import answers, examples
 from compute.live.inputs import Input, text
 from compute.tasks.drawing.distortions import Shown
 from tests.compute.live.subjects import ROWS, subject
@@ -37,7 +37,7 @@ def image(picture: Image.Image) -> Input:
 
 def judged(key: str, *inputs: Input, by: Calibrations | None = None) -> DomainCheck:
     pairing = "-".join(sorted(each.modality for each in inputs))
-    return subject(key, *inputs).domain(inputs, pairing=pairing, calibrations=by or calibrations())
+    return answers.domain(subject(key), inputs, pairing=pairing, calibrations=by or calibrations())
 
 
 def fresh(count: int) -> list[Input]:

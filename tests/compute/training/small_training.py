@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -136,20 +137,14 @@ def losses(folder: RunFolder) -> list[float]:
     return [line["total"] for line in folder.losses()]
 
 
-@dataclass
-class Scored:
+def score(core: float | None, ood: float | None) -> dict[str, Any]:
     """A measurement in place of an evaluator's."""
-
-    core: float | None
-    ood: float | None
-
-    def record(self) -> dict[str, Any]:
-        return {"core": self.core, "ood": self.ood, "tasks": {}}
+    return {"core": core, "ood": ood, "tasks": {}}
 
 
-def scores(*measured: tuple[float | None, float | None]) -> Callable[[], Scored]:
+def scores(*measured: tuple[float | None, float | None]) -> Callable[[], dict[str, Any]]:
     """Measures core and OOD as listed, by call."""
-    return map(Scored, *zip(*measured, strict=True)).__next__
+    return starmap(score, measured).__next__
 
 
 @dataclass
@@ -158,6 +153,6 @@ class Wavering:
 
     encoder: DualEncoder
 
-    def __call__(self) -> Scored:
+    def __call__(self) -> dict[str, Any]:
         core = 0.5 + 0.5 * float(np.sin(100 * sum(float(each.sum()) for each in self.encoder.parameters().values())))
-        return Scored(core, 1 - core)
+        return score(core, 1 - core)

@@ -5,35 +5,32 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from compute.catalog import shipped
 from compute.interface import training_page
-from compute.metrics.figures import Figure
 from compute.pages import curves as drawing
 from compute.training import curves
 from compute.training.curves import TaskChange
-from compute.training.evaluation import Measurement, TaskMeasurement
 from compute.training.run_folder import StepMeasurement
 
-TASKS = {task.key: task for task in shipped().tasks}
+SIDES = {"mini/quality": "core", "mini/image-choice": "core", "mini/sharpness": "ood"}
 BEFORE = {"mini/quality": [1, 0, 0, 0], "mini/image-choice": [1, 1, 0, 0], "mini/sharpness": [1, 1, 1, 1]}
 AFTER = {"mini/quality": [1, 1, 1, 0], "mini/image-choice": [1, 1, 0, 0], "mini/sharpness": [1, 1, 0, 0]}
 
 
-def measurement(values: Mapping[str, list[int]]) -> Measurement:
-    """A measurement whose items are right or wrong as listed, twice."""
-    tasks = {}
-    for key, right in values.items():
-        right = right * 2
-        items = {"item": list(map(str, range(len(right)))), "subset": "default", "accuracy": right}
-        figure = Figure(value=float(np.mean(right)), n=len(right))
-        tasks[key] = TaskMeasurement(task=TASKS[key], figure=figure, items=pd.DataFrame(items, dtype=object))
-    return Measurement(tasks=tasks)
+def measurement(values: Mapping[str, list[int]]) -> pd.DataFrame:
+    """As `evaluation.measured` gives it, of items that are right or wrong as listed, twice."""
+    sides = [SIDES[key] for key in values]
+    rows = [
+        {"task": key, "title": key, "side": SIDES[key], "metric": "accuracy", "value": float(np.mean(right))}
+        | {"items": pd.DataFrame({"item": range(2 * len(right)), "subset": "default", "accuracy": right * 2})}
+        | {"weight": 1 / sides.count(SIDES[key])}
+        for key, right in values.items()
+    ]
+    return pd.DataFrame(rows)
 
 
 def changed(before: Mapping[str, list[int]] = BEFORE, after: Mapping[str, list[int]] = AFTER) -> list[TaskChange]:
@@ -66,8 +63,7 @@ def test_an_equal_average_of_other_items_is_not_taken_for_no_change(values):
     for right, choice in ((BEFORE["mini/quality"], [1, 1, 0, 0]), (AFTER["mini/quality"], values or [1, 1, 0, 0])):
         measured = measurement({"mini/quality": right, "mini/image-choice": choice})
         if values is None:
-            part = replace(measured.tasks["mini/image-choice"], items=None)
-            measured = Measurement(tasks={**measured.tasks, "mini/image-choice": part})
+            measured.at[1, "items"] = None
         sides.append(measured)
     core, _, choice = curves.changes(before=sides[0], after=sides[1])
     assert choice.difference == 0 and math.isnan(core.low) == math.isnan(choice.low) == (values is None)

@@ -20,7 +20,7 @@ from compute.tasks.data import Choices
 from compute.tasks.mini.album import png
 from compute.tasks.source import Source
 from compute.training import evaluation
-from compute.training.evaluation import HeldOutTask, measured
+from compute.training.evaluation import HeldOut, measured
 from compute.types import BadItem, Model
 from tests.compute.commands import likeness
 
@@ -47,7 +47,7 @@ def flat(*colours: tuple[int, int, int]) -> items.Column:
     return items.images([png(np.full((4, 4, 3), each, np.uint8)) for each in colours], of="flat")
 
 
-def choice(answer: Sequence[int], *, key: str = "mini/image-choice") -> HeldOutTask:
+def choice(answer: Sequence[int], *, key: str = "mini/image-choice") -> HeldOut:
     """Red and blue references; the first alternative is near the first reference, the second near the second."""
     data = Choices(
         names=("0", "1"),
@@ -55,14 +55,14 @@ def choice(answer: Sequence[int], *, key: str = "mini/image-choice") -> HeldOutT
         alternatives=(flat((200, 9, 9), (200, 9, 9)), flat((9, 9, 200), (8, 8, 200))),
         answer=np.array(answer),
     )
-    return HeldOutTask(task=TASKS[key], data={"default": data})
+    return TASKS[key], {"default": data}
 
 
 @pytest.mark.parametrize(("answer", "accuracy"), [((0, 1), 1.0), ((0, 0), 0.5), ((1, 0), 0.0)])
 def test_a_choice_by_nearness_embeds_each_content_once(answer, accuracy):
     encoder = Colour()
     made = measured([choice(answer)], row=ROW, encoder=encoder)
-    record = json.loads(json.dumps(made.record()))
+    record = json.loads(json.dumps(evaluation.record(made)))
     assert (record["core"], record["ood"]) == (accuracy, None) and encoder.count == 5
     assert record["tasks"]["mini/image-choice"]["n"] == 2
 
@@ -70,19 +70,19 @@ def test_a_choice_by_nearness_embeds_each_content_once(answer, accuracy):
 def test_a_category_counts_once():
     """Two tasks of PAA and one of OOO: the attributes are half of the average together, as in Table 3."""
     parts = [choice((0, 1), key="mini/sharpness"), choice((1, 0), key="unisim/sice-brightness"), choice((0, 1))]
-    odd = replace(parts[0], task=replace(TASKS["mini/odd-one-out"], procedure="choice"))
+    odd = replace(TASKS["mini/odd-one-out"], procedure="choice"), parts[0][1]
     made = measured([*parts, odd], row=ROW, encoder=Colour())
-    assert made.weights("ood") == {"mini/sharpness": 0.25, "unisim/sice-brightness": 0.25, "mini/odd-one-out": 0.5}
-    assert made.average("ood") == 0.75 and made.average("core") == 1.0
+    assert made["weight"].tolist() == [0.25, 0.25, 1, 0.5]
+    assert evaluation.average(made, "ood") == 0.75 and evaluation.average(made, "core") == 1.0
 
 
 def test_a_damaged_image_and_an_embedding_that_is_not_finite_are_named():
-    part = choice((0, 1))
-    broken = replace(part.data["default"], reference=items.images([b"no image", b"none"], of="broken"))
+    task, data = choice((0, 1))
+    broken = replace(data["default"], reference=items.images([b"no image", b"none"], of="broken"))
     with pytest.raises(BadItem, match="broken, image 0"):
-        measured([replace(part, data={"default": broken})], row=ROW, encoder=Colour())
+        measured([(task, {"default": broken})], row=ROW, encoder=Colour())
     with pytest.raises(BadItem, match="flat, image 0"):
-        measured([part], row=ROW, encoder=Colour(scale=np.nan))
+        measured([(task, data)], row=ROW, encoder=Colour(scale=np.nan))
 
 
 def test_suites_and_their_tasks_and_those_without_files(tmp_path):
@@ -109,4 +109,4 @@ def test_the_same_figures_as_compute_run(tmp_path, monkeypatch):
         # Of quality that by the prompt, which is what training asks; the other way of asking is a run of its own.
         if run.variant in ("", f"quality={VARIANTS['quality'][0]}")
     }
-    assert not missing and {key: part.figure.value for key, part in made.tasks.items()} == stored
+    assert not missing and dict(zip(made["task"], made["value"], strict=True)) == stored

@@ -1,21 +1,32 @@
-"""What the page asks of the models: plans, requests read without trust, answers kept for the visit."""
+"""What is asked of models for visitors: requests read without trust, answers kept for the visit, judges by a press."""
 
 from __future__ import annotations
 
+import json
+import pickle
 from functools import partial
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from starlette.requests import Request
 
+from compute.live import changes, examples
 from compute.live import inputs as live_inputs
+from compute.live.changes import ChangedPair, PairRating
 from compute.live.questions import Answer
 from compute.live.roster import READY, Availability
 from compute.types import BadInput, LikenessError
-from leaderboard.live.live import LONGEST, MISSING, OUT_OF_TIME, Live
+from leaderboard.live import live as module
+from leaderboard.live.live import LONGEST, MISSING, OFTEN_TO_JUDGES, OUT_OF_TIME, Live, TooMany
+from leaderboard.pages.try_it import page, perturb
 from leaderboard.web.errors import FAILED
 from tests.compute.live.pictures import png
 from tests.compute.models.chat_server import running
 
 SESSION = "0123456789abcdef-0123"
+JUDGE, SECRET = "gpt-4o-2024-11-20", "sk-never-to-be-seen"
+PIXELS = ("ssim", "psnr", "ms-ssim", "colour-histogram")
 
 
 @pytest.fixture(scope="module")
@@ -23,15 +34,19 @@ def live():
     return Live()
 
 
-def payload(*inputs: dict, mode: str = "pair", models: tuple[str, ...] = ("ssim",), **more: object) -> dict:
-    return {"session": SESSION, "inputs": list(inputs), "mode": mode, "models": list(models), **more}
-
-
-def example(key: str) -> dict:
+def example(key: str) -> dict[str, str]:
     return {"kind": "example", "key": key}
 
 
 CAT, FACE = example("cat"), example("cat-face")
+
+
+def payload(*inputs: dict, mode: str = "pair", models: tuple[str, ...] = ("ssim",), **more: object) -> dict[str, Any]:
+    return {"session": SESSION, "inputs": list(inputs), "mode": mode, "models": list(models), **more}
+
+
+def upload(live: Live, colour: str, session: str = SESSION) -> dict[str, str]:
+    return {"kind": "image", "key": live.uploads.add_image(session, png(colour))["key"]}
 
 
 @pytest.mark.parametrize(
@@ -50,70 +65,60 @@ def test_a_request_is_read_without_trust(live, request_, said):
         live.read(request_)
 
 
-def test_answers_are_kept_for_the_visit_and_gone_with_it(live, monkeypatch):
-    worked = []
-    monkeypatch.setattr(live, "run", lambda *given, work=live.run: worked.append(given[0].key) or work(*given))
-    kept = live.uploads.add_image(SESSION, png("red"))
-    asked, rows = live.read(payload(CAT, {"kind": "image", "key": kept["key"]}, models=("ssim", "colour-histogram")))
-    first = list(live.answers(asked, rows, session=SESSION))
-    again = list(live.answers(asked, rows, session=SESSION))
-    assert first == again and worked == ["ssim", "colour-histogram"]
-    live.uploads.forget(SESSION)
-    with pytest.raises(BadInput, match="no longer available"):
-        live.read(payload(CAT, {"kind": "image", "key": kept["key"]}))
-    list(live.answers(asked, rows, session=SESSION))
-    assert len(worked) == 4
+@pytest.fixture
+def worked(live, monkeypatch):
+    """The models that were started; each takes `seconds` by the clock, and fails where `broken` says so."""
+    state = SimpleNamespace(keys=[], seconds=0.0, now=0.0, broken=())
 
-
-SLOW_MODELS = ("ssim", "psnr", "ms-ssim", "colour-histogram")
-
-
-def slow(live: Live, monkeypatch: pytest.MonkeyPatch, *, seconds: float) -> list[str]:
-    """Each model takes so long by the clock; returns the models that were started, to be filled."""
-    started, now = [], [0.0]
-
-    def work(row: object, *given: object, run=live.run) -> object:
-        started.append(row.key)
-        now[0] += seconds
+    def work(row: Any, *given: object, run: Any = live.run) -> object:
+        state.keys.append(row.key)
+        state.now += state.seconds
+        if row.key in state.broken:
+            raise RuntimeError("secret of the host")
         return run(row, *given)
 
-    monkeypatch.setattr(live, "_clock", lambda: now[0])
+    monkeypatch.setattr(live, "_clock", lambda: state.now)
     monkeypatch.setattr(live, "run", work)
-    return started
+    return state
 
 
-def test_after_its_time_a_question_starts_no_further_model_and_another_press_goes_on(live, monkeypatch):
-    started = slow(live, monkeypatch, seconds=LONGEST * 0.6)
-    question, rows = live.read(payload(CAT, FACE, models=SLOW_MODELS))
-    ask = partial(live.answers, question, rows, session="9" * 20)
+def test_answers_are_kept_for_the_visit_and_gone_with_it(live, worked):
+    asked, rows = live.read(payload(CAT, upload(live, "red"), models=("ssim", "colour-histogram")))
+    first = list(live.answers(asked, rows, session=SESSION))
+    assert first == list(live.answers(asked, rows, session=SESSION)) and worked.keys == ["ssim", "colour-histogram"]
+    gone = upload(live, "red")
+    live.uploads.forget(SESSION)
+    with pytest.raises(BadInput, match="no longer available"):
+        live.read(payload(CAT, gone))
+    list(live.answers(asked, rows, session=SESSION))
+    assert len(worked.keys) == 4
+
+
+def test_after_its_time_a_question_starts_no_further_model_and_another_press_goes_on(live, worked):
+    worked.seconds = LONGEST * 0.6
+    ask = partial(live.answers, *live.read(payload(CAT, FACE, models=PIXELS)), session="9" * 20)
     answers = list(ask())
     assert [answer.problem for answer in answers] == ["", "", OUT_OF_TIME, OUT_OF_TIME]
-    assert started == [*SLOW_MODELS[:2]]
+    assert worked.keys == [*PIXELS[:2]]
     again = list(ask())
     assert again[:2] == answers[:2] and not any(answer.problem for answer in again)
-    assert started == [*SLOW_MODELS], "a model that has answered is not asked again"
+    assert worked.keys == [*PIXELS], "a model that has answered is not asked again"
 
 
-def test_a_model_that_fails_leaves_the_others_and_may_be_asked_again(live, monkeypatch, caplog):
-    def broken(row: object, *given: object, work=live.run) -> object:
-        if row.key == "ssim":
-            raise RuntimeError("secret of the host")
-        return work(row, *given)
-
+def test_a_model_that_fails_leaves_the_others_and_may_be_asked_again(live, worked, caplog):
+    worked.broken = ("ssim",)
     ask = partial(live.answers, *live.read(payload(CAT, FACE, models=("ssim", "psnr"))), session="e" * 20)
-    with monkeypatch.context() as patch:
-        patch.setattr(live, "run", broken)
-        first, second = ask()
-    assert first.problem == FAILED and "secret" not in first.problem
+    first, second = ask()
+    assert first.problem == FAILED and "ssim failed" in caplog.text
     assert second.problem == "" and len(second.scores) == 1
-    assert "ssim failed" in caplog.text
+    worked.broken = ()
     assert not next(ask()).problem, "a failure is not kept"
 
 
-def test_a_model_that_is_not_ready_is_not_loaded(live, monkeypatch):
+def test_a_model_that_is_not_ready_is_not_loaded(monkeypatch):
+    live = Live()
     monkeypatch.setattr(live.roster, "availability", lambda row: Availability(state="download", why=""))
-    asked, rows = live.read(payload(CAT, FACE, models=("ssim",)))
-    assert next(live.answers(asked, rows)).problem == MISSING
+    assert next(live.answers(*live.read(payload(CAT, FACE)))).problem == MISSING
 
 
 def test_unrelated_examples_are_encoded_once_for_everyone(live, monkeypatch):
@@ -124,10 +129,8 @@ def test_unrelated_examples_are_encoded_once_for_everyone(live, monkeypatch):
             encoder, "embed", lambda kind, made, embed=encoder.embed: seen.append(len(made)) or embed(kind, made)
         )
         for session in ("1" * 20, "2" * 20):
-            key = live.uploads.add_image(session, png("green"))["key"]
-            upload = {"kind": "image", "key": key}
-            asked, rows = live.read(payload(CAT, upload, models=("colour-histogram",), session=session))
-            assert next(live.answers(asked, rows, session=session)).controls[1] == 8
+            given = payload(CAT, upload(live, "green", session), models=("colour-histogram",), session=session)
+            assert next(live.answers(*live.read(given), session=session)).controls[1] == 8
         assert seen == [2, 8, 2]  # of the second visitor, only what is his own: the cat and the upload
 
 
@@ -138,8 +141,53 @@ def test_a_pair_of_a_program(live):
     assert [row.key for row in rows] == ["ssim"]
 
 
-JUDGE = "gpt-4o-2024-11-20"
-SECRET = "sk-never-to-be-seen"
+@pytest.mark.parametrize("key", [JUDGE, "royokong/e5-v"])
+def test_a_text_that_a_large_model_would_read_whole_is_bounded(live, monkeypatch, key):
+    """It costs the host, or memory with the square of its length; the other models read its beginning."""
+    counted, worked = [], []
+    ready = Availability(state=READY, why="")
+    monkeypatch.setattr(live.roster, "availability", lambda row: ready)
+    monkeypatch.setattr(live, "run", lambda row, *given: worked.append(row.key) or 1 / 0)
+
+    def problems(length: int) -> list[str]:
+        half = {"kind": "text", "text": "a word " * (length // 14)}
+        given = payload(half, half | {"text": half["text"][:-1] + "."}, models=(key, "wordllama"))
+        return [answer.problem for answer in live.answers(*live.read(given), judges=partial(counted.append, key))]
+
+    long, other = problems(live_inputs.LONGEST_FOR_LMM + 100)
+    assert "too long for it" in long and f"{live_inputs.LONGEST_FOR_LMM:,} are the most" in long
+    assert worked == ["wordllama"] and counted == [] and "too long" not in other
+    problems(live_inputs.LONGEST_FOR_LMM)
+    assert worked == ["wordllama", key, "wordllama"]
+
+
+# ---- judges behind the host's endpoint
+
+
+def asking(address: str = "203.0.113.9") -> Request:
+    return Request({"type": "http", "headers": [], "client": (address, 1)})
+
+
+@pytest.fixture
+def site(suite_cache, monkeypatch):
+    """An app without a rate, at home."""
+    monkeypatch.delenv("LIKENESS_RATE", raising=False)
+    monkeypatch.delenv("SYSTEM", raising=False)
+    return SimpleNamespace(live=Live(partial(module.calibrations, suite_cache)), db=suite_cache.db)
+
+
+@pytest.fixture
+def endpoint(monkeypatch):
+    """A stand-in for the host's endpoint, which counts what it is asked."""
+    with running() as server:
+        monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
+        yield server
+
+
+def pressed(site: Any, *keys: str, press: object = True) -> str:
+    """The markup of the answers about two examples."""
+    given = payload(*map(example, keys or ("cat", "cat-face")), models=("ssim", JUDGE), pressed=press)
+    return str([markup for markup, *_ in page.answered(site, given, asking())][-1])
 
 
 def judged(live: Live, monkeypatch: pytest.MonkeyPatch, mode: str, *inputs: str, key: str = SECRET) -> Answer:
@@ -149,8 +197,8 @@ def judged(live: Live, monkeypatch: pytest.MonkeyPatch, mode: str, *inputs: str,
         monkeypatch.setenv("LIKENESS_ENDPOINT_KEY", SECRET)
         live.pool._models.clear()
         live.roster.forget(live.roster.row(JUDGE))
-        asked, rows = live.read(payload(*map(example, inputs), mode=mode, models=(JUDGE,), question="sharpness"))
-        return next(live.answers(asked, rows, judges=lambda: 0.0))
+        given = payload(*map(example, inputs), mode=mode, models=(JUDGE,), question="sharpness")
+        return next(live.answers(*live.read(given), judges=lambda: 0.0))
 
 
 def test_a_judge_is_asked_through_the_hosts_endpoint(live, monkeypatch, tmp_path):
@@ -167,22 +215,105 @@ def test_the_key_is_never_told(live, monkeypatch, caplog):
     assert SECRET not in str(live.roster.plan(kinds=["image"] * 3))
 
 
-@pytest.mark.parametrize("key", [JUDGE, "royokong/e5-v"])
-def test_a_text_that_a_large_model_would_read_whole_is_bounded(live, monkeypatch, key):
-    """It costs the host, or memory with the square of its length; the other models read its beginning."""
-    counted, worked = [], []
-    ready = Availability(state=READY, why="")
-    monkeypatch.setattr(live.roster, "availability", lambda row: ready)
-    monkeypatch.setattr(live, "run", lambda row, *given: worked.append(row.key) or 1 / 0)
+def test_no_limit_at_home_and_one_on_a_space(site, monkeypatch):
+    assert site.live.rate is None and module.rate(files=module.FILES) is None
+    for _ in range(100):
+        site.live.admit(asking())
+    monkeypatch.setenv("SYSTEM", "spaces")
+    assert module.rate().a_minute == 20 and module.rate(files=module.FILES).a_minute == 80
+    monkeypatch.setenv("LIKENESS_RATE", "0")
+    assert module.rate() is None
+    for wrong in ("many", "-1", "nan"):
+        monkeypatch.setenv("LIKENESS_RATE", wrong)
+        with pytest.raises(BadInput, match="LIKENESS_RATE is a number of requests a minute"):
+            module.rate()
 
-    def problems(length: int) -> list[str]:
-        half = {"kind": "text", "text": "a word " * (length // 14)}
-        question, rows = live.read(payload(half, half | {"text": half["text"][:-1] + "."}, models=(key, "wordllama")))
-        judges = partial(counted.append, key)
-        return [answer.problem for answer in live.answers(question, rows, judges=judges)]
 
-    long, other = problems(live_inputs.LONGEST_FOR_LMM + 100)
-    assert "too long for it" in long and f"{live_inputs.LONGEST_FOR_LMM:,} are the most" in long
-    assert worked == ["wordllama"] and counted == [] and "too long" not in other
-    problems(live_inputs.LONGEST_FOR_LMM)
-    assert worked == ["wordllama", key, "wordllama"]
+def test_a_press_asks_judges_once_in_each_order_and_nothing_else_does(site, endpoint):
+    for press in (None, "true", 1):
+        markup = pressed(site, press=press)
+        assert "asked only when Compare is pressed" in markup and markup.count("cp-problem") == 1  # the other answers
+    question, rows = site.live.read(payload(CAT, FACE, models=("ssim", JUDGE)))
+    ((_, curve),) = site.live.curves(question.inputs[0], None, rows[1:], kind="rotate")
+    assert curve == "It answers in words through the host's endpoint, which is asked in comparisons only"
+    assert endpoint.requests() == 0
+    (listed,) = [one for one in site.live.roster.plan(kinds=["image"] * 2)["models"] if one["key"] == JUDGE]
+    assert "asked only when" not in pressed(site)
+    pressed(site, press=False)  # the answer is there, so nobody is asked
+    assert endpoint.requests() == listed["requests"] == 2
+
+
+def test_judges_are_counted_with_and_without_a_rate(site, endpoint, monkeypatch):
+    live = site.live
+    assert live.rate is None and live.judge_rate.a_minute == 30
+    monkeypatch.setattr(module, "JUDGE_BURST", 2)
+    live.judge_rate = module.rate(module.JUDGE_VARIABLE)
+    markups = [pressed(site, "cat", other) for other in ("cat-face", "coffee", "rocket")]
+    assert ["limited number of questions a minute" in markup for markup in markups] == [False, False, True]
+    (record,) = live.score([("example", "cat"), ("example", "heart-left")], [JUDGE], asking())
+    assert "limited number of questions a minute" in record["problem"] and endpoint.requests() == 4
+    monkeypatch.setenv("LIKENESS_JUDGE_RATE", "0")
+    assert module.rate(module.JUDGE_VARIABLE) is None
+
+
+# ---- scores from 1 to 10 of an image beside its changed copy
+
+
+def changed(strength: float = 0.5) -> ChangedPair:
+    return ChangedPair(image=examples.load("coffee"), kind="rotate", strength=strength)
+
+
+def ratings(live: Live, *keys: str, strength: float = 0.5, **how: object) -> dict:
+    found = live.ratings(changed(strength), live.models(keys), session=SESSION, **how)
+    return {(row.key, condition): rating for row, condition, rating in found}
+
+
+def test_encoders_and_metrics_rate_and_a_judge_is_not_asked_without_a_press(endpoint):
+    live = Live()
+    found = ratings(live, "tiny", "ssim", "psnr", JUDGE)
+    assert all(isinstance(found[key, "sensitive"], PairRating) for key in ("tiny", "ssim"))
+    assert found["psnr", "invariant"].startswith("Its own scores have no lowest and highest value")
+    assert (found[JUDGE, "sensitive"], found[JUDGE, "invariant"]) == (None, None) and endpoint.requests() == 0
+
+    by_press = ratings(live, JUDGE, judges=lambda: 0.0)
+    for condition in ("sensitive", "invariant"):
+        first, second = by_press[JUDGE, condition].scores
+        assert first == second and 1 <= first <= 10  # it looks at the pixels, and knows no order
+    assert ratings(live, JUDGE) == by_press == ratings(live, JUDGE, judges=lambda: 0.0), "from the session"
+    assert endpoint.requests() == 4
+    assert ratings(live, JUDGE, strength=0.25) == {(JUDGE, "sensitive"): None, (JUDGE, "invariant"): None}
+
+
+def test_a_drag_makes_the_fast_scores_only():
+    live = Live()
+    for conditions, is_made in ((("sensitive",), False), (("sensitive", "invariant"), True), (("sensitive",), True)):
+        found = ratings(live, "tiny", conditions=conditions)
+        assert isinstance(found["tiny", "sensitive"], PairRating)
+        assert isinstance(found["tiny", "invariant"], PairRating) is is_made
+
+
+def test_each_condition_counts_as_a_question_and_a_refusal_is_shown_until_it_passes(endpoint):
+    live, waits = Live(), [0.0, 30.0]
+    found = ratings(live, JUDGE, judges=lambda: waits.pop(0))
+    assert not waits and isinstance(found[JUDGE, "sensitive"], PairRating)
+    refused = str(TooMany(OFTEN_TO_JUDGES, 30))
+    assert found[JUDGE, "invariant"] == ratings(live, JUDGE)[JUDGE, "invariant"] == refused
+    assert isinstance(ratings(live, JUDGE, judges=lambda: 0.0)[JUDGE, "invariant"], PairRating)
+
+
+def test_the_playground_asks_a_judge_by_a_press_alone_in_both_orders(site, endpoint):
+    fields = {"view": {"image": 0, "by": "rotate", "amount": 45.0}, "judge": JUDGE}
+    ask = partial(perturb.asked, site, payload(CAT, FACE, models=(JUDGE,)), asking(), keys=[JUDGE], turn=1)
+    with pytest.raises(BadInput, match="press Ask the judges"):
+        ask(fields=fields | {"pressed": False})
+    for _ in range(2):
+        markup, facts = ask(fields=fields | {"pressed": True})
+        assert "not asked yet" not in str(markup) and json.loads(facts)["turn"] == 1
+    assert endpoint.requests() == 4, "both orders under both conditions, once"
+
+
+def test_what_runs_elsewhere_can_be_pickled():
+    live = Live()
+    (row,) = live.models(["ssim"])
+    result, _ = live.pool.run(row, *pickle.loads(pickle.dumps(((), {}, changes.rate, changed(), "invariant"))))
+    assert pickle.loads(pickle.dumps(result)) == ratings(live, "ssim")["ssim", "invariant"]

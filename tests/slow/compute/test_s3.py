@@ -140,7 +140,7 @@ from pathlib import Path
 import numpy as np
 from compute.features import passes
 from compute.features.store import FeatureStore
-from compute.features.subject import LoadedSubject
+from compute.features.subject import Subject
 from compute.models.adapter import Hardware
 from compute.types import Model
 from tests.slow.compute.test_s3 import squares
@@ -162,7 +162,7 @@ class Net:
         return np.sin(batch) + 0.01 * batch.mean(0)  # a batch that is cut otherwise shows
 
 location, log, delay = sys.argv[1:]
-subject = LoadedSubject(
+subject = Subject(
     row, store=FeatureStore(location), hardware=Hardware(device="cpu", dtype="float32"), batch_size=8, threads=1,
     load=lambda row, *, hardware: Net(log, float(delay)), identity=lambda row, *, hardware: {"model": row.key},
 )

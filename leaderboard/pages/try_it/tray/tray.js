@@ -280,6 +280,7 @@ class Tray {
       session: this.server.session, inputs: this.inputs.map(sent), mode: this.mode,
       question: this.mode === 'quality' ? this.question : '', models, judges, pressed,
       change: new URLSearchParams(location.search).has('change'),
+      open: ['agree', 'perturb'].filter((id) => document.querySelector(`#${id} .label-wrap.open`)),
     });
   }
 

@@ -12,7 +12,7 @@ import torch
 
 from compute.content import items
 from compute.features.store import FeatureStore
-from compute.features.subject import LoadedSubject
+from compute.features.subject import Subject
 from compute.models.own.own_model import OwnModel
 from compute.models.own.wrapping import hardware_of
 from compute.types import BadInput, BadItem
@@ -116,8 +116,8 @@ def fussy(image) -> torch.Tensor:
     return pixels(image)
 
 
-def subject(own: OwnModel, folder: Path, *, skip_bad: bool = False) -> LoadedSubject:
-    return LoadedSubject(
+def subject(own: OwnModel, folder: Path, *, skip_bad: bool = False) -> Subject:
+    return Subject(
         own.row,
         store=FeatureStore(folder),
         hardware=CPU,

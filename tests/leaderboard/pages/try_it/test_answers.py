@@ -27,8 +27,8 @@ def found(question: LiveQuestion, *answers: Answer) -> list[Answer]:
     return [answer if answer.domain.why else checked(answer, question) for answer in answers]
 
 
-def drawn(question: LiveQuestion, *answers: Answer, pending: tuple[str, ...] = (), records=None) -> str:
-    return page.result(question, found(question, *answers), pending=pending, records=records or {})
+def drawn(question: LiveQuestion, *answers: Answer, pending: tuple[str, ...] = ()) -> str:
+    return page.result(question, found(question, *answers), pending=pending)
 
 
 def words(markup: str) -> str:

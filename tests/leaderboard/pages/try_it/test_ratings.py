@@ -32,8 +32,17 @@ def both(rating: Any) -> dict[str, Any]:
     return {"sensitive": rating, "invariant": rating}
 
 
+def judged(*scores: int | None, problems: tuple[str, ...] = ("", ""), said: str = "Score", **counts: Any) -> PairRating:
+    """By a judge in words, whose replies were counted so."""
+    detail = {"problems": problems, "replies": (said, "Score: 9")}
+    return PairRating(scores=scores, detail=detail, settings={"asked": 2, **counts})
+
+
+COSINES = PairRating(scores=(9, 9), detail={"numbers": (0.881, 0.881)}, settings={"numbers": "cosine"})
+
+
 def test_scores_stand_beside_what_is_expected():
-    html = table(tiny=both(PairRating(scores=(9, 9), numbers=(0.881, 0.881), measure="cosine", ends=(-1, 1))))
+    html = table(tiny=both(COSINES))
     assert "Told that the change matters <small>(expected 8)</small>" in html
     assert "Told to ignore the change <small>(expected 10)</small>" in html
     assert html.count("<b>9</b>") == 4 and "cosine 0.881" in html and "Rotation: 22.5 degrees" in html
@@ -41,7 +50,7 @@ def test_scores_stand_beside_what_is_expected():
 
 
 def test_an_invalid_answer_is_no_score_and_shows_its_words_as_text():
-    rating = PairRating(scores=(None, 9), problems=("refused", ""), replies=("I <b>cannot</b>", "Score: 9"))
+    rating = judged(None, 9, problems=("refused", ""), said="I <b>cannot</b>")
     html = table(tiny=both(None), judge=both(rating))
     assert html.count('<b class="cp-invalid">no score</b>') == 2
     assert 'The answer is a refusal: <q dir="auto">I &lt;b&gt;cannot&lt;/b&gt;</q>' in html
@@ -49,26 +58,22 @@ def test_an_invalid_answer_is_no_score_and_shows_its_words_as_text():
 
 
 def test_what_is_missing_says_why():
-    apart = table(tiny=both(None), judge=both(PairRating(scores=(8, 5), replies=("Score: 8", "Score: 5"))))
+    apart = table(tiny=both(None), judge=both(judged(8, 5)))
     assert apart.count("the orders differ by 3") == 2
     html = table(tiny=both("Its weights are not on this machine"), judge=both(None))
     assert 'colspan="2"><span class="pg-quiet">Its weights are not on this machine</span>' in html
     assert html.count("not asked yet") == 2
-    assert ratings.cells({"sensitive": PairRating(scores=(9, 9)), "invariant": None}, missing="…")[1] == {"why": "…"}
+    assert ratings.cells({"sensitive": COSINES, "invariant": None}, missing="…")[1] == {"why": "…"}
     assert "No model is chosen" in str(ratings.table(PAIR, [], {}, amount=""))
 
 
 def test_tokens_and_cost_are_summed_and_what_some_answers_do_not_state_is_the_least():
-    def rated(**counts: Any) -> PairRating:
-        return PairRating(scores=(8, 8), replies=("Score: 8", "Score: 8"), **counts)
-
     tokens = {"input_tokens": 1000, "output_tokens": 20}
-    one, other, silent = rated(totals={**tokens, "cost": 0.0015}), rated(totals=tokens), rated()
-    half = rated(at_least={"input_tokens": 500, "output_tokens": 10})
-    no_prompt = PairRating(scores=(8, 8), numbers=(0.5, 0.5))
+    one, other, silent = judged(8, 8, **tokens, cost=0.0015), judged(8, 8, **tokens), judged(8, 8)
+    half = judged(8, 8, in_part={"input_tokens": {"at_least": 500}, "output_tokens": {"at_least": 10}})
     assert ratings.totals([one, one]) == "2,040 tokens, $0.0030"
     assert ratings.totals([one, other]) == "2,040 tokens, at least $0.0015"
-    assert ratings.totals([other, no_prompt]) == "1,020 tokens"
+    assert ratings.totals([other, COSINES]) == "1,020 tokens"
     assert ratings.totals([other, half]) == "at least 1,530 tokens"
     assert ratings.totals([other, silent]) == "at least 1,020 tokens"
     assert ratings.totals([silent]) == ratings.totals([]) == ""
