@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compute.database import build, store
-from compute.engine.generators.store import SavedReference
+from compute.engine.generators.references import SavedReference
 from compute.types import NotHere
 from tests.compute.commands import assert_refused, command, save_images, save_prompts
 from tests.compute.tasks import drawn_generators as drawn

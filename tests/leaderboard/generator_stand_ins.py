@@ -63,7 +63,7 @@ def make(results: Path, *, human: dict[str, float] | None = None) -> str:
         ),
         chosen=chosen,
         features=features,
-        figures=tuple(figures(features, chosen=chosen)),
+        figures=figures(features, chosen=chosen),
         settings={"tiny": {}},
     )
     rates = {name: ("human_rate", value) for name, value in (human or {}).items()}

@@ -12,9 +12,9 @@ import pytest
 
 import compute
 from compute.database import build, store
-from compute.engine.generators import store as storage
+from compute.engine.generators import references as storage
 from compute.engine.generators.backbones import BUNDLED, PAPERS
-from compute.engine.generators.store import FeatureOrigin, SavedReference
+from compute.engine.generators.references import FeatureOrigin, SavedReference
 from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.types import BadInput, NotHere
 from tests.compute.commands import likeness, save_images
