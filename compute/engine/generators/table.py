@@ -50,19 +50,19 @@ def framed(figures: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def stored_figures(generator: str, scores: Iterable[Any], settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The figures of a stored run, from its scores (with subset, metric, value and n) and settings."""
-    found = [
-        {**FIGURE, **settings.get("found", {}).get(score.subset, {}).get(score.metric, {})}
-        | {"generator": generator, "metric": score.metric, "backbone": score.subset, "value": score.value, "n": score.n}
-        for score in scores
-        if score.subset != WHOLE
-    ]
-    return found + [
-        FIGURE | {"generator": generator, "metric": metric, "backbone": backbone, "reason": reason}
-        for metric, reasons in settings.get("undefined", {}).items()
-        for backbone, reason in reasons.items()
-        if reason
-    ]
+    """The figures of a stored run, from its scores (with subset, metric, value and n) and settings, without limits."""
+    figures = []
+    for score in scores:
+        if score.subset != WHOLE:
+            found = settings.get("found", {}).get(score.subset, {}).get(score.metric, {})
+            about = {"generator": generator, "metric": score.metric, "backbone": score.subset}
+            known = {key: value for key, value in found.items() if key in FIGURE and not key.startswith("limit")}
+            figures.append(FIGURE | known | about | {"value": score.value, "n": score.n})
+    for metric, reasons in settings.get("undefined", {}).items():
+        for backbone, reason in reasons.items():
+            about = {"generator": generator, "metric": metric, "backbone": backbone}
+            figures.append(FIGURE | about | {"reason": reason})
+    return figures
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +142,7 @@ class GeneratorTable(ShowsItself):
 
         `scores[metric][generator]` (n,) are those of single images, row by row of the same prompts: such metrics are
         ranked by the mean rank of a generator's images among all of their prompt, as the paper lists them. Raises as
-        `RatedGenerators.of`.
+        `People.of`.
         """
         rated = People.of(human, generated=self.generators)
         metrics, agreements, every, undefined = [], [], [], []
