@@ -135,21 +135,22 @@ def frechet(
     )
     file = next((Path(each) for each in (prompts, reference) if isinstance(each, str | Path)), Path(name))
     place: dict[str, Any] = {"name": name or file.stem, "file": file, "results": settings.results}
-    with as_before():
+    with as_before(), temporary_folder() as spool:
         bench = workbench(settings, data=data, features=features)
+        sides = (reference, generated, prompts)
         if grid:
             people = None if rated is None else People.of(rated, generated=list(generated))
-            sides = _grid_features(reference, generated, prompts, backbones=backbones, bench=bench, report=report)
-            return grids.execute(sides, **place, people=people, report=report)
+            given = _grid_features(*sides, backbones=backbones, bench=bench, spool=spool, report=report)
+            return grids.execute(given, **place, people=people, report=report)
         chosen = choose(backbones, metrics=metrics)
-        made = _compared(reference, generated, prompts, chosen=chosen, bench=bench, intervals=intervals, report=report)
-    table = made.table(rated)
-    if save_reference:
-        for path in references.save_references(Path(save_reference), made, source=str(reference)):
-            report(f"Saved {path}")
-    if store:
-        key, count = stored(made, **place, human=table.people.stored if table.people else None)
-        report(f"Stored {counted(count, 'run')} of the suite {key}")
+        made = _compared(*sides, chosen=chosen, bench=bench, intervals=intervals, spool=spool, report=report)
+        table = made.table(rated)
+        if save_reference:
+            for path in references.save_references(Path(save_reference), made, source=str(reference)):
+                report(f"Saved {path}")
+        if store:
+            key, count = stored(made, **place, human=table.people.stored if table.people else None)
+            report(f"Stored {counted(count, 'run')} of the suite {key}")
     return table
 
 
@@ -161,6 +162,7 @@ def _compared(
     chosen: Backbones,
     bench: Bench,
     intervals: bool,
+    spool: Path,
     report: Report,
 ) -> GeneratorComparison:
     """Encodes the sets with the backbones chosen and computes every metric.
@@ -169,31 +171,37 @@ def _compared(
     backbones with other settings than those of a saved reference, UnknownKey.
     """
     saved = references.opened(reference, chosen=chosen) if is_saved(reference) else {}
-    with temporary_folder() as spool:
-        sets = _paired(reference, generated, prompts, bench=bench, spool=spool, report=report)
-        started = time.perf_counter()
-        needed = chosen.beside(saved) if saved else chosen
-        needed = needed if sets.prompts is not None else needed.without_prompts()
-        if not needed.keys:
-            why = "the images have no prompts. Give --prompts"
-            if saved and sets.prompts is not None:
-                why = "a saved reference holds moments alone. Give the reference's images"
-            raise BadInput(f"{', '.join(chosen.metrics)}: {why}, or other metrics")
-        features, settings, left = encode(sets, chosen=needed, bench=bench, saved=saved, report=report)
-        features = replace(features, moments={key: each.moments for key, each in saved.items()})
-        return GeneratorComparison(
-            sets=left,
-            chosen=chosen,
-            features=features,
-            figures=figures(features, chosen=chosen, with_intervals=intervals),
-            settings=settings,
-            saved=saved,
-            seconds=time.perf_counter() - started,
-        )
+    sets = _paired(reference, generated, prompts, bench=bench, spool=spool, report=report)
+    started = time.perf_counter()
+    needed = chosen.beside(saved) if saved else chosen
+    needed = needed if sets.prompts is not None else needed.without_prompts()
+    if not needed.keys:
+        why = "the images have no prompts. Give --prompts"
+        if saved and sets.prompts is not None:
+            why = "a saved reference holds moments alone. Give the reference's images"
+        raise BadInput(f"{', '.join(chosen.metrics)}: {why}, or other metrics")
+    features, backbones, left = encode(sets, chosen=needed, bench=bench, saved=saved, report=report)
+    features = replace(features, moments={key: each.moments for key, each in saved.items()})
+    return GeneratorComparison(
+        sets=left,
+        chosen=chosen,
+        features=features,
+        figures=figures(features, chosen=chosen, with_intervals=intervals),
+        settings=backbones,
+        saved=saved,
+        seconds=time.perf_counter() - started,
+    )
 
 
 def _grid_features(
-    reference: Any, generated: Mapping[str, Any], prompts: Any, *, backbones: Any, bench: Bench, report: Report
+    reference: Any,
+    generated: Mapping[str, Any],
+    prompts: Any,
+    *,
+    backbones: Sequence[str] | str,
+    bench: Bench,
+    spool: Path,
+    report: Report,
 ) -> grids.GridFeatures:
     """Features in files, or of images, which are encoded."""
     features = None
@@ -205,9 +213,8 @@ def _grid_features(
             backbones=backbones,
         )
     if features is None:
-        with temporary_folder() as spool:
-            sets = _paired(reference, generated, prompts, bench=bench, spool=spool, report=report)
-            features = grids.encode(sets, chosen=grids.choose(backbones), bench=bench, report=report)
+        sets = _paired(reference, generated, prompts, bench=bench, spool=spool, report=report)
+        features = grids.encode(sets, chosen=grids.choose(backbones), bench=bench, report=report)
     for role, keys in grids.paper_backbones().items():
         here = sum(key in (features.reference if role == "image" else features.condition) for key in keys)
         report(f"Of the {len(keys)} {role} backbones of the cFreD paper {here} are here")

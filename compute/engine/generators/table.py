@@ -94,10 +94,8 @@ class People:
         if table.wins is not None:
             fitted = bradley_terry.fit(table.wins, names=table.names)
             values = dict(zip(table.names, fitted.elo.tolist(), strict=True))
-            spans = zip(
-                (fitted.low * bradley_terry.ELO).tolist(), (fitted.high * bradley_terry.ELO).tolist(), strict=True
-            )
-            intervals = dict(zip(table.names, spans, strict=True))
+            spans = np.column_stack([fitted.low, fitted.high]) * bradley_terry.ELO
+            intervals = dict(zip(table.names, map(tuple, spans.tolist()), strict=True))
         names = [name for name in generated if name in values]
         for missing, where in (
             ([name for name in generated if name not in values], f"are not in {table.title}"),
