@@ -29,7 +29,6 @@ from compute.engine.generators import frechet
 from compute.engine.generators.backbones import JOIN, PAPER, Backbones, subset
 from compute.engine.generators.store import Rating, key_of, suite_of, write_run
 from compute.engine.generators.table import FIGURE, LISTED, People, stored_figures
-from compute.engine.run_folders import StoredRun
 from compute.engine.workspace import Bench
 from compute.io.tables import markdown
 from compute.metrics.distribution.cfred import PARTS, Conditioning, cfred_grid, check_grid
@@ -315,8 +314,8 @@ class _ImageCells:
     def of(
         cls, image: str, grid: GridFeatures, *, suite: OwnSuite, digests: Mapping[str, str], results: Path
     ) -> _ImageCells:
-        """With the cells of stored runs on the same features. Raises BadInput for runs on other features, of generators
-        too that are not compared now."""
+        """With the cells of stored runs on the same features, of generators that are compared now. Raises BadInput for
+        runs on other features, of other generators too."""
         made = cls(
             image=image,
             task=next(task for task in suite.tasks if task.subsets[1].partition(JOIN)[0] == image),
@@ -328,27 +327,22 @@ class _ImageCells:
         for model in suite.models:
             stored = run_folders.stored(results, model=model.key, task=made.task.key)
             for each in sorted(stored, key=lambda each: each.date):
-                made._add(each, generator=names.get(model.key, ""))
+                data, generator = each.run.settings["data"], names.get(model.key, "")
+                other = [text for text, digest in data["texts"].items() if made.texts.get(text, digest) != digest]
+                if other or data["reference"] != made.reference:
+                    side = f"the prompts under {other[0]}" if other else f"the reference under {image}"
+                    raise BadInput(
+                        f"{made.task.key.rpartition('/')[0]} holds scores of other features of {side}: give this grid "
+                        "another name with --name"
+                    )
+                if data["generated"] != made.generated.get(generator):
+                    continue
+                made.texts = data["texts"] | made.texts
+                for row in stored_figures(generator, each.scores, each.run.settings):
+                    made.cells[generator, row["backbone"].partition(JOIN)[2]] = row
+                rated = [score for score in each.scores if score.metric in HUMAN_METRICS]
+                made.people.update((generator, (score.metric, score.value)) for score in rated)
         return made
-
-    def _add(self, stored: StoredRun, *, generator: str) -> None:
-        """Takes the cells of a run, unless its generator is not compared now or has other images."""
-        data = stored.run.settings["data"]
-        other = [key for key, digest in data["texts"].items() if self.texts.get(key, digest) != digest]
-        if other or data["reference"] != self.reference:
-            side = f"the prompts under {other[0]}" if other else f"the reference under {self.image}"
-            raise BadInput(
-                f"{self.task.key.rpartition('/')[0]} holds scores of other features of {side}: give this grid another "
-                "name with --name"
-            )
-        if data["generated"] != self.generated.get(generator):
-            return
-        self.texts = data["texts"] | self.texts
-        for row in stored_figures(generator, stored.scores, stored.run.settings):
-            self.cells[generator, row["backbone"].partition(JOIN)[2]] = row
-        for score in stored.scores:
-            if score.metric in HUMAN_METRICS:
-                self.people[generator] = score.metric, score.value
 
     def write(self, grid: GridFeatures, *, results: Path, n: int, seconds: float) -> None:
         """Writes a run a generator: a score a text backbone, that of the pair which the task names first for the whole

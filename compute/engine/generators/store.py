@@ -23,6 +23,7 @@ from compute.engine.generators.backbones import DISTANCE, METRICS
 from compute.engine.generators.frechet import GeneratorComparison
 from compute.engine.generators.table import finite
 from compute.engine.run import code
+from compute.tasks.generators.sources import ImageSet
 from compute.tasks.source import OwnFile
 from compute.types import WHOLE, BadInput, Run, Score, Suite, Task
 
@@ -59,7 +60,7 @@ def store(
             task=task,
             results=results,
             rating=human.get(part.name),
-            evidence=_items(comparison, part.name, values),
+            evidence=_items(comparison, part, values),
             metrics=list(comparison.chosen.metrics),
             data={
                 "reference": suite.digest,
@@ -283,14 +284,13 @@ def _prompt_values(comparison: GeneratorComparison) -> Values:
     return distances | {kind: of for kind, of in features.scores.items() if set(features.generated) <= set(of)}
 
 
-def _items(comparison: GeneratorComparison, name: str, values: Values) -> pd.DataFrame:
+def _items(comparison: GeneratorComparison, part: ImageSet, values: Values) -> pd.DataFrame:
     """A row a pair (or image): the scores that one image has, and how far it is from the reference's in features.
 
     Of pairs: item, value (the first kind of value) and detail, which holds the prompt, the other kinds and the keys of
     the pictures, the reference's first.
     """
-    sets = comparison.sets
-    part = next(part for part in sets.generated if part.name == name)
+    sets, name = comparison.sets, part.name
     if not values:
         scores = {metric: of[name] for metric, of in comparison.features.scores.items() if name in of}
         return run_folders.table({WHOLE: pd.DataFrame({"item": part.ids, **scores})})

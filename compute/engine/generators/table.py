@@ -92,10 +92,9 @@ class People:
         """
         warnings, values, intervals = list(table.notes), dict(table.values), {}
         if table.wins is not None:
-            fitted = bradley_terry.fit(table.wins, names=table.names)
-            values = dict(zip(table.names, fitted.elo.tolist(), strict=True))
-            spans = np.column_stack([fitted.low, fitted.high]) * bradley_terry.ELO
-            intervals = dict(zip(table.names, map(tuple, spans.tolist()), strict=True))
+            fitted = dict(zip(table.names, bradley_terry.fit(table.wins, names=table.names).tolist(), strict=True))
+            values = {name: value for name, (value, *_) in fitted.items()}
+            intervals = {name: (low, high) for name, (_, low, high) in fitted.items()}
         names = [name for name in generated if name in values]
         for missing, where in (
             ([name for name in generated if name not in values], f"are not in {table.title}"),
