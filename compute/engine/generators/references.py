@@ -133,24 +133,26 @@ def save_references(path: Path, comparison: GeneratorComparison, *, source: str)
 
     `source` says which images the reference's are. Raises BadInput, CannotWrite.
     """
-    chosen, features, settings = comparison.chosen, comparison.features, comparison.settings
-    images = {key: sets[REFERENCE] for key, sets in features.images.items()}
-    moments: dict[str, Moments | CrossMoments] = {
-        key: Moments.of(rows, argument="reference") for key, rows in images.items() if key in chosen.image
-    }
-    for image in (key for key in chosen.cfred if key in images):
-        for text, condition in features.texts.items():
-            moments[subset(image, text)] = CrossMoments.of(images=images[image], condition=condition)
+    chosen, features = comparison.chosen, comparison.features
     written = []
-    for key, each in moments.items():
+    for key in (*chosen.image, *chosen.by_metric.get("cfred", ())):
+        image, _, text = key.partition(JOIN)
+        if image not in features.images or (text and text not in features.texts):
+            continue
+        rows = features.images[image][REFERENCE]
         origins = [
-            FeatureOrigin(backbone=name, preprocessing=without_place(settings[name])) for name in key.split(JOIN)
+            FeatureOrigin(backbone=name, preprocessing=without_place(comparison.settings[name]))
+            for name in key.split(JOIN)
         ]
         reference = SavedReference(
             name=_file_name(path, key),
-            moments=each,
+            moments=(
+                CrossMoments.of(images=rows, condition=features.texts[text])
+                if text
+                else Moments.of(rows, argument="reference")
+            ),
             images=origins[0],
-            condition=origins[1] if len(origins) > 1 else None,
+            condition=origins[1] if text else None,
             source=source,
             contents=comparison.contents,
         )

@@ -234,16 +234,13 @@ class GeneratorTable(ShowsItself):
             known = ", ".join(f"{metric} on {backbone}" for metric, backbone in shown)
             raise BadInput(f"No values of {metric or 'a metric'} on {backbone or 'any features'}. There are: {known}")
         about = _METRICS[key[0]]
-        rows = [row for row in shown[key].values() if not math.isnan(row.value)]
-        rows.sort(key=lambda row: row.value, reverse=about.higher_is_better)
-        marks = np.array([_marks(row)[0] for row in rows]) * about.scale
+        rows = self.figures[(self.figures["metric"] == key[0]) & (self.figures["backbone"] == key[1])]
+        rows = rows.dropna(subset="value").sort_values("value", ascending=not about.higher_is_better, kind="stable")
         return strip(
-            names=[row.generator for row in rows],
-            value=marks[:, 1],
-            low=marks[:, 0],
-            high=marks[:, 2],
+            names=rows["generator"].tolist(),
+            **{name: (rows[name] * about.scale).to_numpy() for name in ("value", "low", "high")},
             groups=("all",) * len(rows),
-            notes=[_cell(row) for row in rows],
+            notes=[_cell(row) for row in rows.itertuples()],
             x=f"{_title(*key)}, {'higher' if about.higher_is_better else 'lower'} is better",
         )
 
@@ -264,24 +261,20 @@ class GeneratorTable(ShowsItself):
     def _notes(self) -> list[str]:
         """What is in brackets, why others have no value, and warnings."""
         lines = [INTERVALS] if self.figures["low"].notna().any() else []
-        reasons: dict[str, dict[str, list[str]]] = {}
-        noted: dict[str, list[str]] = {}
-        for row in self.figures.itertuples():
-            if row.reason:
-                reasons.setdefault(row.reason, {}).setdefault(_METRICS[row.metric].title, []).append(row.generator)
-            for warning in row.warnings:
-                noted.setdefault(warning, []).append(_title(row.metric, row.backbone))
-        for reason, metrics in reasons.items():
+        for reason, part in self.figures[self.figures["reason"] != ""].groupby("reason", sort=False):
             named = []
-            for title, names in metrics.items():
-                names = list(dict.fromkeys(names))
+            for metric, own in part.groupby("metric", sort=False):
+                names = own["generator"].unique()
                 more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-                named.append(
-                    title if len(names) == len(self.generators) else f"{title} of {', '.join(names[:3])}{more}"
-                )
+                whose = f" of {', '.join(names[:3])}{more}" if len(names) < len(self.generators) else ""
+                named.append(_METRICS[metric].title + whose)
             lines.append(f"No {', '.join(named)}: {reason}")
         lines += [f"Warning: {line}" for line in self.warnings]
-        return lines + [f"Warning: {', '.join(dict.fromkeys(titles))}: {line}" for line, titles in noted.items()]
+        noted = self.figures.explode("warnings").dropna(subset="warnings")
+        for line, part in noted.groupby("warnings", sort=False):
+            titles = dict.fromkeys(map(_title, part["metric"], part["backbone"]))
+            lines.append(f"Warning: {', '.join(titles)}: {line}")
+        return lines
 
     def people_lines(self) -> list[str]:
         """The agreement as a Markdown table, then which metrics differ significantly, and warnings; nothing without

@@ -241,23 +241,16 @@ def check_grid(
     *, real: Mapping[str, Any], generated: Mapping[str, Mapping[str, Any]], condition: Mapping[str, Any]
 ) -> None:
     """Raises BadInput where rows or columns do not fit, or a row is not finite."""
-    first_key = next(iter(real))
-    first = feature_array(real[first_key], argument=f"real {first_key}")
-
-    def width(values: Any, argument: str) -> int:
-        array = feature_array(values, argument=argument)
-        check_paired(first, array, names=(f"real {first_key}", argument))
-        feature_rows(array, argument=argument)
-        return array.shape[1]
-
-    for key in real:
-        columns = width(real[key], f"real {key}")
-        for generator, sets in generated.items():
-            other = width(sets[key], f"{generator} {key}")
-            if other != columns:
-                raise BadInput(f"{generator} {key} has {other} columns where real {key} has {columns}")
-    for key in condition:
-        width(condition[key], f"condition {key}")
+    first, widths = None, {}
+    for name, of in (("real", real), *generated.items(), ("condition", condition)):
+        for key in condition if of is condition else real:
+            argument = f"{name} {key}"
+            array = feature_array(of[key], argument=argument)
+            first = first or (array, argument)
+            check_paired(first[0], array, names=(first[1], argument))
+            feature_rows(array, argument=argument)
+            if of is not condition and array.shape[1] != widths.setdefault(key, array.shape[1]):
+                raise BadInput(f"{argument} has {array.shape[1]} columns where real {key} has {widths[key]}")
 
 
 def streams(n: int, *features: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -42,8 +42,7 @@ def draw(site: Site) -> None:
         sentence=SENTENCE,
         cite=site.db.query("benchmark", key="cfred").iloc[0]["bibtex"],
     )
-    titles = suite_queries.metrics(site.db)["title"]
-    listed = [(titles[key], key) for key in METRIC_MODELS]
+    listed = _named(site, METRIC_MODELS)
 
     def sets() -> list[tuple[str, str]]:
         own = [(choice_title(each.title, each.benchmark), key) for key, each in sets_of(site).items()]
@@ -51,7 +50,7 @@ def draw(site: Site) -> None:
 
     def metrics() -> list[tuple[str, str]]:
         keys = dict.fromkeys((*METRIC_MODELS, *(key for each in sets_of(site).values() for key in each.columns)))
-        return [(suite_queries.metrics(site.db)["title"][key], key) for key in keys]
+        return _named(site, keys)
 
     parameters = (
         Choice(key="set", default="coco", choices=tuple(key for _, key in sets()), noun="set"),
@@ -96,10 +95,11 @@ def draw(site: Site) -> None:
 def page(site: Site, chosen: GeneratorSet, *, metric: str, backbone: str = "") -> tuple:
     """The reading of one metric on a set, both figures, the tables, and the controls with what this set has to choose
     from."""
-    titles = suite_queries.metrics(site.db)["title"]
-    of_paper = chosen.key in SETS
-    column, moved = chosen.column(metric) if of_paper else None, ""
-    if column is None:
+    of_paper, moved = chosen.key in SETS, ""
+    if of_paper:
+        column = chosen.column(metric)
+    else:
+        titles = suite_queries.metrics(site.db)["title"]
         column, moved = shown(chosen, metric=metric, backbone=backbone, titles=titles)
     readings = chosen.readings(backbone=backbone) if backbone else chosen.usual
     facts = {
@@ -128,7 +128,7 @@ def page(site: Site, chosen: GeneratorSet, *, metric: str, backbone: str = "") -
         _beside_people(chosen, column),
         tables,
         gr.update(
-            choices=[(titles[key], key) for key in chosen.columns],
+            choices=_named(site, chosen.columns),
             value=column.metric,
             label=METRIC if of_paper else "Metric",
         ),
@@ -219,6 +219,12 @@ def _beside_people(chosen: GeneratorSet, column: MetricColumn) -> Any:
     )
     plot = figures.scatter(points, metric=column.marked, human=people.title, higher=column.higher)
     return gr.update(value=plot, visible=True)
+
+
+def _named(site: Site, metrics: Iterable[str]) -> list[tuple[str, str]]:
+    """Metrics to choose from."""
+    titles = suite_queries.metrics(site.db)["title"]
+    return [(titles[key], key) for key in metrics]
 
 
 def _short(chosen: GeneratorSet) -> np.ndarray:
