@@ -170,15 +170,14 @@ def from_files(
             f"No features of {shortened(unknown[0])!r}: {reference.name} has {some(real, noun='backbone')}; "
             f"{condition.name} has {some(texts, noun='backbone')}"
         )
-    warnings, images = [], []
-    for key in dict.fromkeys(key for each in every.values() for key in each):
-        missing = [name for name, each in every.items() if key not in each]
-        if not missing and (not chosen or key in chosen):
-            images.append(key)
-        elif missing and key in chosen and key in real:
+    lacking = {
+        key: [name for name, each in every.items() if key not in each] for each in every.values() for key in each
+    }
+    for key, missing in lacking.items():
+        if missing and key in chosen and key in real:
             raise BadInput(f"{missing[0]} has no features of {key}: encode every set with it, or omit it")
-        elif missing and not chosen:
-            warnings.append(f"{key}: no features of {', '.join(missing)}. Skipped")
+    images = [key for key, missing in lacking.items() if not missing and (not chosen or key in chosen)]
+    skipped = {key: missing for key, missing in lacking.items() if missing and not chosen}
     conditions = [key for key in texts if not chosen or key in chosen]
     for keys, what in ((images, "image backbone that all sets have"), (conditions, f"text backbone in {condition}")):
         if not keys:
@@ -187,7 +186,7 @@ def from_files(
         reference=real.only(images),
         generated=sets,
         condition=texts.only(conditions),
-        warnings=tuple(warnings),
+        warnings=tuple(f"{key}: no features of {', '.join(missing)}. Skipped" for key, missing in skipped.items()),
     )
 
 

@@ -101,15 +101,25 @@ def write_run(
 
     Metrics, data and backbones make its fingerprint; `details` are the rest of its settings.
     """
-    figures = finite(list(figures))
-    valued = [row for row in figures if row["value"] is not None]
     settings = {"procedure": {"key": task.procedure, "metrics": metrics}, "data": data, "backbones": backbones}
     fingerprint, model = run_folders.fingerprint(settings), key_of(name)
-    found: dict[str, dict[str, Any]] = {row["backbone"]: {} for row in figures}
-    for row in valued:
-        found[row["backbone"]][row["metric"]] = {key: row[key] for key in DETAILS}
+    key = f"computed/{model}/{task.key}/{fingerprint}"
+    found: dict[str, dict[str, Any]] = {}
+    undefined: dict[str, dict[str, str]] = {}
+    scores: list[Score] = []
+    for row in finite(list(figures)):
+        metric, backbone = row["metric"], row["backbone"]
+        if row["value"] is None:
+            undefined.setdefault(metric, {})[backbone] = row["reason"]
+            continue
+        found.setdefault(backbone, {})[metric] = {name: row[name] for name in DETAILS}
+        first = all(score.metric != metric for score in scores) and ranked in ("", backbone)
+        about = {name: row[name] for name in ("metric", "value", "n", "stderr")}
+        scores += [Score(run=key, subset=each, coverage=1.0, **about) for each in (backbone, WHOLE)[: 1 + first]]
+    if rating is not None:
+        scores.append(Score(run=key, subset=WHOLE, coverage=1.0, metric=rating[0], value=rating[1]))
     run = Run(
-        id=f"computed/{model}/{task.key}/{fingerprint}",
+        id=key,
         model=model,
         task=task.key,
         procedure=task.procedure,
@@ -126,17 +136,10 @@ def write_run(
             "versions": versions.installed(("numpy", "scipy")),
             "left_out": [],
             "found": found,
-            "undefined": {row["metric"]: {row["backbone"]: row["reason"]} for row in figures if row["value"] is None},
+            "undefined": undefined,
             **details,
         },
     )
-    made, scores = partial(Score, run=run.id, coverage=1.0), []
-    for row in valued:
-        first = all(score.metric != row["metric"] for score in scores) and ranked in ("", row["backbone"])
-        about = {key: row[key] for key in ("metric", "value", "n", "stderr")}
-        scores += [made(subset=each, **about) for each in (row["backbone"], WHOLE)[: 1 + first]]
-    if rating is not None:
-        scores.append(made(subset=WHOLE, metric=rating[0], value=rating[1]))
     if scores:
         run_folders.write(results, run=run, scores=scores, items=evidence)
     return bool(scores)

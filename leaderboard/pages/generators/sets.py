@@ -296,15 +296,12 @@ def _computed(db: Database, row: Any, *, metrics: pd.DataFrame) -> GeneratorSet:
     for metric, subset in sorted(
         pairs, key=lambda pair: [each.index(key) for each, key in zip(listed, pair, strict=True)]
     ):
-        part = framed(figures.get((metric, subset, run), FIGURE) for run in settings)
+        part = framed(figures.get((metric, subset, run), FIGURE) for run in settings).assign(title=titles)
         blocks = [of.get("procedure", {}).get("options", {}).get("blocks") or () for of in settings.values()]
-        warned: dict[str, list[str]] = {}
-        for title, lines in zip(titles, part["warnings"], strict=True):
-            for line in lines:
-                warned.setdefault(line, []).append(title)
-        left_out, sizes = _without(
-            part["left_out"], [own or of for own, of in zip(part["block_sizes"], blocks, strict=True)]
-        )
+        sizes = [own or of for own, of in zip(part["block_sizes"], blocks, strict=True)]
+        left_out, sizes = _without(part["left_out"], sizes)
+        warned = part.explode("warnings").dropna(subset="warnings").groupby("warnings", sort=False)["title"]
+        undefined = part[part["reason"] != ""]
         columns.setdefault(metric, {})[subset] = _column(
             metrics.loc[metric],
             part["value"].to_numpy(),
@@ -314,10 +311,10 @@ def _computed(db: Database, row: Any, *, metrics: pd.DataFrame) -> GeneratorSet:
             sizes=sizes,
             paired=bool(row.paired),
             warnings=tuple(
-                line if len(own) == len(titles) else f"{', '.join(own[:3])}{' and more' if own[3:] else ''}: {line}"
-                for line, own in warned.items()
+                line if len(own) == len(titles) else f"{', '.join(own[:3])}{' and more' * (len(own) > 3)}: {line}"
+                for line, own in warned
             ),
-            reasons=tuple(f"{title}: {reason}" for title, reason in zip(titles, part["reason"], strict=True) if reason),
+            reasons=tuple(undefined["title"] + ": " + undefined["reason"]),
         )
     people = None
     if rated := sorted({*scores["metric"]} & {*HUMAN_METRICS}, key=listed[0].index):
