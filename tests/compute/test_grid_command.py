@@ -8,6 +8,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from compute.database import build, store
@@ -110,6 +111,15 @@ def test_nothing_is_computed_twice_and_one_more_text_backbone_costs_its_own_cell
     # People's ratings stay where a later grid names none.
     newer = scores[scores["run"].isin(scores[scores["subset"] == "timm/small|third"]["run"])]
     assert sorted(newer[newer["metric"] == "human_rate"]["value"], reverse=True) == pytest.approx([0.7, 0.6, 0.5, 0.2])
+
+
+def test_a_generator_without_the_pair_that_the_task_names_first_is_not_ranked(features, tmp_path):
+    assert frechet(sets(features, tmp_path)).exit_code == 0
+    prompts = save(tmp_path / "prompts", 31, {"third": 3})
+    new = f"--reference {features}/real --generated new={features}/a --prompts {prompts} --results {tmp_path}"
+    assert frechet(new).exit_code == 0
+    found = [pd.read_parquet(path) for path in tmp_path.glob("own__new/*/*/scores.parquet")]
+    assert sorted(each["subset"].tolist() for each in found) == [["timm/small|third"], ["wide|third"]]
 
 
 def test_a_grid_that_was_stopped_resumes_behind_the_last_image_backbone(features, tmp_path):
