@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
 from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from compute.database import build, store
@@ -22,42 +22,42 @@ N = 60
 IMAGES, TEXTS = {"timm/small": 6, "wide": 20}, {"short": 4, "long": 10}
 GENERATORS = ("a", "b", "c", "d")
 frechet = command("frechet --grid")
+real_grid = grid.cfred_grid
 
 
-def save(folder: Path, arrays: Mapping[str, np.ndarray]) -> Path:
-    return put(folder, {f"{key}.npy": rows for key, rows in arrays.items()})
-
-
-def made_up(seed: int, widths: Mapping[str, int], *, noise: float = 1.0) -> dict[str, np.ndarray]:
+def save(folder: Path, seed: int, widths: dict[str, int], *, noise: float = 1.0, change=lambda rows: rows) -> Path:
     """Features of the same prompts by backbone; more noise is farther from the reference."""
     meaning, slopes, rng = (np.random.default_rng(each) for each in (0, 1, seed))
     shared = meaning.normal(size=(N, 5))
-    return {
+    made = {
         key: (shared @ slopes.normal(size=(5, width)) + noise * rng.normal(size=(N, width))).astype(np.float32)
         for key, width in widths.items()
     }
+    return put(folder, {f"{key}.npy": change(rows) for key, rows in made.items()})
 
 
 @pytest.fixture(scope="module")
 def features(tmp_path_factory):
     root = tmp_path_factory.mktemp("features")
-    save(root / "real", made_up(10, IMAGES))
+    save(root / "real", 10, IMAGES)
     for at, name in enumerate(GENERATORS):
-        save(root / name, made_up(20 + at, IMAGES, noise=1 + at))
-    np.savez(root / "prompts.npz", **made_up(30, TEXTS, noise=0.5))
+        save(root / name, 20 + at, IMAGES, noise=1 + at)
+    texts = save(root / "texts", 30, TEXTS, noise=0.5)
+    np.savez(root / "prompts.npz", **{key: np.load(texts / f"{key}.npy") for key in TEXTS})
     table(root / "rates.csv", "generator,rate|a,70%|b,60%|c,50%|d,20%")
     return root
 
 
-def sets(features: Path, prompts: Path | None = None) -> str:
+def sets(features: Path, results: Path, prompts: Path | None = None) -> str:
     generated = " ".join(f"{name}={features}/{name}" for name in GENERATORS)
-    return f"--reference {features}/real --generated {generated} --prompts {prompts or features / 'prompts.npz'}"
+    prompts = prompts or features / "prompts.npz"
+    return f"--reference {features}/real --generated {generated} --prompts {prompts} --results {results}"
 
 
 @pytest.fixture(scope="module")
 def made(features, tmp_path_factory):
     results = tmp_path_factory.mktemp("results")
-    return frechet(f"{sets(features)} --human {features}/rates.csv --format csv --results {results}"), results
+    return frechet(f"{sets(features, results)} --human {features}/rates.csv --format csv"), results
 
 
 def test_every_cell_is_cfred_of_its_pair_with_the_agreement_of_people(made, features):
@@ -68,10 +68,10 @@ def test_every_cell_is_cfred_of_its_pair_with_the_agreement_of_people(made, feat
         (image, text, name) for image in IMAGES for text in TEXTS for name in GENERATORS
     ]
     for row in rows:
-        real, generated = (np.load(features / name / f"{row['image']}.npy") for name in ("real", row["generator"]))
-        with np.load(features / "prompts.npz") as prompts:
-            alone = cfred(real=real, generated=generated, condition=prompts[row["text"]]).value
-        assert float(row["cfred"]) == pytest.approx(alone, rel=1e-9)
+        files = (f"real/{row['image']}", f"{row['generator']}/{row['image']}", f"texts/{row['text']}")
+        sides = (np.load(features / f"{name}.npy") for name in files)
+        alone = cfred(**dict(zip(("real", "generated", "condition"), sides, strict=True)))
+        assert float(row["cfred"]) == pytest.approx(alone.value, rel=1e-9)
         # The noisier a generator the fewer people like it: every pair of backbones agrees.
         assert float(row["rho_squared"]) > 0.5 and float(row["accuracy"]) == float(row["spearman"]) == 1
     assert "16 cells, 16 of them new; 8 runs of the suite grid-prompts" in result.stderr
@@ -94,19 +94,18 @@ def test_the_runs_are_an_own_suite_with_a_score_a_pair_and_one_ranked_task(made,
 
 def test_nothing_is_computed_twice_and_one_more_text_backbone_costs_its_own_cells(made, features, tmp_path):
     first, results = made
-    again = frechet(f"{sets(features)} --format csv --results {results}")
+    again = frechet(f"{sets(features, results)} --format csv")
     assert "16 cells, 0 of them new" in again.stderr and again.exit_code == 0
     strip = [line.rsplit(",", 3)[0] for line in first.stdout.splitlines()]
     assert again.stdout.splitlines() == strip
-    with np.load(features / "prompts.npz") as prompts:
-        more = save(tmp_path / "prompts", {**prompts, "third": made_up(31, {"third": 3})["third"]})
+    put(tmp_path, {f"prompts/{key}.npy": np.load(features / f"texts/{key}.npy") for key in TEXTS})
+    more = save(tmp_path / "prompts", 31, {"third": 3})
     asked = []
     with patch.object(grid, "cfred_grid", side_effect=lambda **sides: asked.append(sides) or real_grid(**sides)):
-        wider = frechet(f"{sets(features, more)} --name prompts --results {results}")
+        wider = frechet(f"{sets(features, results, more)} --name prompts")
     assert wider.exit_code == 0, wider.output
     assert "24 cells, 8 of them new" in wider.stderr
-    [sides] = asked
-    assert list(sides["condition"]) == ["third"] and list(sides["real"]) == list(IMAGES)
+    assert [list(sides["condition"]) for sides in asked] == [["third"], ["third"]]
     build.build(tmp_path / "own.duckdb", results=results)
     scores = store.frames(tmp_path / "own.duckdb", names=("scores",))["scores"]
     # People's ratings stay where a later grid names none.
@@ -114,20 +113,26 @@ def test_nothing_is_computed_twice_and_one_more_text_backbone_costs_its_own_cell
     assert sorted(newer[newer["metric"] == "human_rate"]["value"], reverse=True) == pytest.approx([0.7, 0.6, 0.5, 0.2])
 
 
-real_grid = grid.cfred_grid
+def test_a_generator_without_the_pair_that_the_task_names_first_is_not_ranked(features, tmp_path):
+    assert frechet(sets(features, tmp_path)).exit_code == 0
+    prompts = save(tmp_path / "prompts", 31, {"third": 3})
+    new = f"--reference {features}/real --generated new={features}/a --prompts {prompts} --results {tmp_path}"
+    assert frechet(new).exit_code == 0
+    found = [pd.read_parquet(path) for path in tmp_path.glob("own__new/*/*/scores.parquet")]
+    assert sorted(each["subset"].tolist() for each in found) == [["timm/small|third"], ["wide|third"]]
 
 
 def test_a_grid_that_was_stopped_resumes_behind_the_last_image_backbone(features, tmp_path):
     def stopped(**sides: object):
-        for at, cell in enumerate(real_grid(**sides)):
-            if at == 11:  # in the second row
-                raise KeyboardInterrupt
-            yield cell
+        cells = list(real_grid(**sides))
+        if sides["real"].shape[1] == 20:  # of the second image backbone
+            raise KeyboardInterrupt
+        yield from cells
 
     with patch.object(grid, "cfred_grid", side_effect=stopped):
-        halted = frechet(f"{sets(features)} --results {tmp_path}")
+        halted = frechet(sets(features, tmp_path))
     assert halted.exit_code == 130 and "run the same command again to resume" in halted.output
-    resumed = frechet(f"{sets(features)} --results {tmp_path}")
+    resumed = frechet(sets(features, tmp_path))
     assert resumed.exit_code == 0 and "16 cells, 8 of them new" in resumed.stderr
 
 
@@ -140,8 +145,10 @@ def test_a_grid_that_was_stopped_resumes_behind_the_last_image_backbone(features
     ],
 )
 def test_bad_features_are_refused_by_name_and_nothing_is_stored(change, words, features, tmp_path):
-    arrays = made_up(5, IMAGES if change else {"other": 7})
-    save(tmp_path / "b", {key: change(rows) if change else rows for key, rows in arrays.items()})
+    if change:
+        save(tmp_path / "b", 5, IMAGES, change=change)
+    else:
+        save(tmp_path / "b", 5, {"other": 7})
     refused = frechet(
         f"--reference {features}/real --generated a={features}/a b={tmp_path}/b --prompts {features}/prompts.npz "
         f"--results {tmp_path}/results"
@@ -151,12 +158,12 @@ def test_bad_features_are_refused_by_name_and_nothing_is_stored(change, words, f
 
 
 def test_options_that_do_not_fit_are_refused(features, tmp_path):
+    prompts = table(tmp_path / "prompts.csv", "image,prompt")
     for options, words in (
         ("--backbones wide,nothing", "nothing"),
         ("--backbones wide", "text backbone"),
         ("--metrics fd", "cFreD"),
         (f"--generated e={tmp_path}", "mixed"),
+        (f"--prompts {prompts}", "prompts"),
     ):
-        assert_refused(frechet(f"{sets(features)} {options} --results {tmp_path}"), BadInput, words)
-    prompts = table(tmp_path / "prompts.csv", "image,prompt")
-    assert_refused(frechet(f"{sets(features, prompts)} --results {tmp_path}"), BadInput, "prompts")
+        assert_refused(frechet(f"{sets(features, tmp_path)} {options}"), BadInput, words)

@@ -9,7 +9,7 @@ import numpy as np
 
 from compute.engine.generators import grid as grids
 from compute.engine.generators.grid import GridFeatures
-from compute.engine.generators.table import RatedGenerators
+from compute.engine.generators.table import People
 
 IMAGES = ("timm/vit_base_patch16_224.mae", "timm/vit_small_patch16_224.augreg_in1k", "mine")
 TEXTS = ("open_clip/vit-b-16.datacomp_xl_s13b_b90k", "google-bert/bert-base-uncased")
@@ -39,10 +39,10 @@ def features() -> GridFeatures:
 def make(results: Path) -> None:
     """Runs of a grid that people rated (SUITE), of an unrated one, and of one with four generators (`grid-few`)."""
 
-    def rated(count: int) -> RatedGenerators:
+    def rated(count: int) -> People:
         ratings = tuple(0.9 - at / 10 for at in range(count))
         names = GENERATORS[:count]
-        return RatedGenerators(metric="human_rate", names=names, ratings=ratings, ranks=None, intervals=(), warnings=())
+        return People(metric="human_rate", names=names, ratings=ratings)
 
     every = features()
     few = replace(every, generated={name: every.generated[name] for name in GENERATORS[:4]})

@@ -7,11 +7,11 @@ nothing of other backbones. Source of the question: cFreD, section 5 and Figure 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from compute.analysis.generators.agreement import FEWEST
@@ -24,24 +24,21 @@ DRAWS = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
-class BackboneGap:
-    """The largest difference between two backbones of one side, over the means of the other side; its interval holds
-    for all pairs of the side at once, and `apart` says that it is above 0."""
-
-    best: str
-    worst: str
-    difference: Estimate
-    apart: bool
-
-
-@dataclass(frozen=True, kw_only=True)
 class SideEffect:
     """One side's backbones: the mean of each over the other side, and which share of the variance between cells they
-    carry, 0..1, None where no cell differs. `gap` is None with a single backbone."""
+    carry, 0..1, None where no cell differs. `gap` is the largest difference between two, from the `best` to the
+    `worst`; its interval holds for all pairs of the side at once. None with a single backbone."""
 
     means: Mapping[str, Estimate]
     share: float | None
-    gap: BackboneGap | None
+    best: str
+    worst: str
+    gap: Estimate | None
+
+    @property
+    def apart(self) -> bool:
+        """Whether two backbones differ significantly."""
+        return self.gap is not None and self.gap.low > 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,47 +86,39 @@ def complete(cells: ArrayLike) -> tuple[Bools, Bools]:
     return rows, columns
 
 
-def effects(
-    cells: ArrayLike, *, images: Sequence[str], texts: Sequence[str], draws: ArrayLike | None = None
-) -> BackboneEffects:
+def effects(cells: pd.DataFrame, *, draws: ArrayLike | None = None) -> BackboneEffects:
     """Splits the agreement [images, texts] between both sides."""
-    values = np.asarray(cells, float)
+    values = cells.to_numpy(float)
     drawn = None if draws is None else np.asarray(draws, float)
     middle = values.mean()
-    by_image, by_text = values.mean(axis=1), values.mean(axis=0)
     whole = ((values - middle) ** 2).sum()
-    parts = (((by_image - middle) ** 2).sum() * len(texts), ((by_text - middle) ** 2).sum() * len(images))
     varied = whole > values.size * UNCHANGED**2
-    shares = [float(part / whole) if varied else None for part in parts]
+
+    def side(axis: int) -> SideEffect:
+        means = cells.mean(axis=1 - axis)
+        part = ((means - middle) ** 2).sum() * cells.shape[1 - axis] / whole if varied else None
+        return _side(means, None if drawn is None else drawn.mean(axis=2 - axis), share=part)
+
+    image, text = side(0), side(1)
     return BackboneEffects(
         mean=_mean(middle, None if drawn is None else drawn.mean(axis=(1, 2))),
         lowest=float(values.min()),
         highest=float(values.max()),
-        image=_side(images, by_image, None if drawn is None else drawn.mean(axis=2), share=shares[0]),
-        text=_side(texts, by_text, None if drawn is None else drawn.mean(axis=1), share=shares[1]),
-        rest=float(max(0.0, 1 - sum(parts) / whole)) if varied else None,
+        image=image,
+        text=text,
+        rest=float(max(0.0, 1 - image.share - text.share)) if varied else None,
     )
 
 
-def _side(keys: Sequence[str], means: Floats, draws: Floats | None, *, share: float | None) -> SideEffect:
-    return SideEffect(
-        means={
-            key: _mean(mean, None if draws is None else draws[:, at])
-            for at, (key, mean) in enumerate(zip(keys, means, strict=True))
-        },
-        share=share,
-        gap=_gap(keys, means, draws) if len(keys) > 1 else None,
-    )
-
-
-def _gap(keys: Sequence[str], means: Floats, draws: Floats | None) -> BackboneGap:
-    """The interval is of the largest difference of any pair from its own value, in standard errors, in 95% of draws."""
-    order = np.argsort(-means, kind="stable")
+def _side(means: pd.Series, draws: Floats | None, *, share: float | None) -> SideEffect:
+    """The gap's interval is of the largest difference of any pair from its own value, in standard errors, in 95% of
+    draws."""
+    order = np.argsort(-means.to_numpy(), kind="stable")
     best, worst = int(order[0]), int(order[-1])
-    value = float(means[best] - means[worst])
-    low = high = math.nan
-    if draws is not None:
-        first, second = np.triu_indices(len(keys), k=1)
+    value = float(means.iloc[best] - means.iloc[worst])
+    gap = Estimate(value=value) if len(means) > 1 else None
+    if draws is not None and gap:
+        first, second = np.triu_indices(len(means), k=1)
         steps = draws[:, first] - draws[:, second]
         errors = steps.std(axis=0)
         varied = errors > UNCHANGED
@@ -137,12 +126,14 @@ def _gap(keys: Sequence[str], means: Floats, draws: Floats | None) -> BackboneGa
         if error > UNCHANGED:
             off = np.abs(steps - steps.mean(axis=0))[:, varied] / errors[varied]
             half = float(np.quantile(off.max(axis=1), LEVEL)) * error
-            low, high = max(-2.0, value - half), min(2.0, value + half)
-    return BackboneGap(
-        best=keys[best],
-        worst=keys[worst],
-        difference=Estimate(value=value, low=low, high=high),
-        apart=low > 0,
+            gap = Estimate(value=value, low=max(-2.0, value - half), high=min(2.0, value + half))
+    spread = [None] * len(means) if draws is None else draws.T
+    return SideEffect(
+        means={key: _mean(mean, each) for (key, mean), each in zip(means.items(), spread, strict=True)},
+        share=None if share is None else float(share),
+        best=means.index[best],
+        worst=means.index[worst],
+        gap=gap,
     )
 
 

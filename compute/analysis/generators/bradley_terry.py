@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,28 +18,10 @@ STEPS = 200
 SMALL = 1e-12
 
 
-@dataclass(frozen=True, kw_only=True)
-class Strengths:
-    """Log-odds strengths (n,), their mean 0: item i beats j with probability 1 / (1 + exp(values[j] - values[i])).
-
-    `covariance` (n, n) of the estimates, and 95% intervals `low` and `high` (n,), of each strength against their mean.
-    """
-
-    values: Floats
-    covariance: Floats
-    low: Floats
-    high: Floats
-    comparisons: float
-
-    @property
-    def elo(self) -> Floats:
-        """(n,) in Elo points, their mean 0."""
-        return self.values * ELO
-
-
-def fit(wins: ArrayLike, *, names: Sequence[str] = ()) -> Strengths:
-    """The maximum of the likelihood for `wins` (n, n): how often i was chosen over j; a tie is half a win for
-    either. `names` (n,) are for messages.
+def fit(wins: ArrayLike, *, names: Sequence[str] = ()) -> Floats:
+    """(n, 3) strengths in Elo points, their mean 0, with the ends of their 95% intervals: the maximum of the likelihood
+    for `wins` (n, n), how often i was chosen over j; a tie is half a win for either. Item i beats j with probability
+    1 / (1 + 10 ^ ((j - i) / 400)). `names` (n,) are for messages.
 
     The intervals are of normal approximation, from the observed information; they take every choice as independent, so
     they are too narrow where a few people made most of them. Raises Undefined where no
@@ -71,9 +52,7 @@ def fit(wins: ArrayLike, *, names: Sequence[str] = ()) -> Strengths:
     values = values - values.mean()
     covariance = np.linalg.pinv(_information(met, _chance(values)), hermitian=True)
     half = Z95 * np.sqrt(np.diag(covariance))
-    return Strengths(
-        values=values, covariance=covariance, low=values - half, high=values + half, comparisons=float(wins.sum())
-    )
+    return np.column_stack([values, values - half, values + half]) * ELO
 
 
 def _chance(values: Floats) -> Floats:

@@ -152,10 +152,10 @@ def benchmark_of(synthetic: bool | None) -> Benchmark:
     return SYNTHETIC if synthetic else BENCHMARK
 
 
-def key_of(name: str) -> str:
-    """The key of a suite that data of this name make: `own-` and the name, which may begin with that already."""
-    mark, short = f"{BENCHMARK.key}-", slug(name)
-    return short if short.startswith(mark) else f"{mark}{short}"
+def key_of(name: str, *, mark: str = BENCHMARK.key) -> str:
+    """The key of a suite that data of this name make: a mark and the name, which may begin with that already."""
+    short = slug(name)
+    return short if short.startswith(f"{mark}-") else f"{mark}-{short}"
 
 
 def tasks_start(suite: str) -> str:

@@ -112,8 +112,7 @@ def _pairs(path: Path) -> OwnSuite:
     from compute.tasks.pairbench.splits import SPLITS, in_sentence
 
     manifest = manifests.read(path)
-    name = slug(path.stem)
-    key = name if name.startswith("pairs-") else f"pairs-{name}"
+    key = key_of(path.stem, mark=PAIRS)
     short = path.stem[:80]
     synthetic = manifest.synthetic
     benchmark = benchmark_of(synthetic).key

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from compute.catalog import known
 from compute.content import items
@@ -14,7 +16,7 @@ from compute.content.items import Column
 from compute.engine.generators import backbones
 from compute.engine.generators.backbones import PREFERENCE, Backbones
 from compute.engine.generators.set_metrics import SetFeatures
-from compute.engine.generators.table import GeneratorFigure, GeneratorTable
+from compute.engine.generators.table import GeneratorTable
 from compute.engine.workspace import Bench
 from compute.features.subject import Subject
 from compute.metrics.distribution import reference_free
@@ -32,10 +34,18 @@ class GeneratorComparison:
     sets: PromptedSets  # without what could not be decoded
     chosen: Backbones
     features: SetFeatures
-    figures: tuple[GeneratorFigure, ...]
+    figures: pd.DataFrame
     settings: Mapping[str, Any]  # of the backbones, by key
     saved: Mapping[str, Any] = field(default_factory=dict)  # by subset, the SavedReference that stood for the images
     seconds: float = 0.0
+
+    @property
+    def contents(self) -> str:
+        """A digest of the reference's images."""
+        reference = self.sets.reference
+        if reference is None:
+            return next(iter(self.saved.values())).contents
+        return hashlib.blake2b(reference.images.keys.tobytes(), digest_size=16).hexdigest()
 
     def table(self, human: HumanTable | None = None) -> GeneratorTable:
         """The scores, with people's ratings next to them. Raises as `GeneratorTable.beside`."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import groupby, product
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -27,20 +27,18 @@ from compute.catalog.own.suite import OwnSuite
 from compute.engine import run_folders
 from compute.engine.generators import frechet
 from compute.engine.generators.backbones import JOIN, PAPER, Backbones, subset
-from compute.engine.generators.store import joined, key_of, run_of, suite_of
-from compute.engine.generators.table import LISTED, RatedGenerators
-from compute.engine.run_folders import StoredRun
+from compute.engine.generators.store import Rating, key_of, suite_of, write_run
+from compute.engine.generators.table import FIGURE, LISTED, People, stored_figures
 from compute.engine.workspace import Bench
 from compute.io.tables import markdown
-from compute.metrics.distribution.cfred import PARTS, cfred_grid, check_grid
+from compute.metrics.distribution.cfred import PARTS, Conditioning, cfred_grid, check_grid
 from compute.options import names
 from compute.progress import duration
 from compute.tasks.generators.feature_files import FeatureFiles, holds_features
 from compute.tasks.generators.human import HUMAN_METRICS
 from compute.tasks.generators.pairing import REFERENCE, PromptedSets
 from compute.tasks.generators.sources import some
-from compute.tasks.source import OwnFile
-from compute.types import WHOLE, BadInput, Score, Suite, Task, Undefined, shortened
+from compute.types import WHOLE, BadInput, Task, Undefined, shortened
 
 PROCEDURE, METRIC = "cfred-grid", "cfred"
 TABLES = {"image": "Backbone of Table B.1", "text": "Backbone of Table B.2"}  # how the catalogue marks the paper's
@@ -59,60 +57,63 @@ class GridFeatures:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class GridResult:
-    """Every cell as (generator, image, text) -> cFreD, and where it is stored; `computed` of the cells are new.
-    `agreements` with people by (image, text), as `pair_agreement` gives them; none where they are not rated."""
+@dataclass(frozen=True, kw_only=True, repr=False)
+class GridTable:
+    """Every cell as a row: generator, image, text, cfred; and where it is stored. `people` has a row a pair of
+    backbones: image, text, and the agreement as `pair_agreement` gives it; none where generators are not rated."""
 
     suite: str
-    cells: Mapping[tuple[str, str, str], float]
-    computed: int
+    cells: pd.DataFrame
+    people: pd.DataFrame
     n: int
     warnings: tuple[str, ...]
-    agreements: Mapping[tuple[str, str], Mapping[str, float]]
 
     def csv(self) -> str:
         """A row a cell: generator, image, text, cfred, n; then the agreement of the pair of backbones."""
-        rows = [{**row, "n": self.n, **self.agreements.get((row["image"], row["text"]), {})} for row in self._cells()]
-        return pd.DataFrame(rows).to_csv(index=False, lineterminator="\n")
+        rows = self.cells.assign(n=self.n)
+        if len(self.people):
+            rows = rows.merge(self.people, on=["image", "text"], how="left")
+        return rows.to_csv(index=False, lineterminator="\n")
 
     def json(self) -> str:
         """`{"suite": ..., "n": ..., "cells": [...], "people": [...]}`."""
-        people = [{"image": image, "text": text, **row} for (image, text), row in self.agreements.items()]
-        content = {"suite": self.suite, "n": self.n, "cells": self._cells(), "people": people}
+        cells, people = (frame.to_dict("records") for frame in (self.cells, self.people))
+        content = {"suite": self.suite, "n": self.n, "cells": cells, "people": people}
         return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
-
-    def _cells(self) -> list[dict[str, Any]]:
-        heads = ("generator", "image", "text", METRIC)
-        return [dict(zip(heads, (*key, value), strict=True)) for key, value in self.cells.items()]
 
     def lines(self) -> list[str]:
         """An image backbone a row: the agreement with people, or else each generator's cFreD, over the text
         backbones."""
-        images = list(dict.fromkeys(image for _, image, _ in self.cells))
-        if self.agreements:
-            rows = [["image backbone", "ρ² with its sign, mean over texts", "lowest", "highest", "rank accuracy"]]
-            for image in images:
-                own = [row for (key, _), row in self.agreements.items() if key == image]
-                squares, accuracy = ([row[name] for row in own] for name in ("rho_squared", "accuracy"))
-                shown = (np.mean(squares), min(squares), max(squares), np.mean(accuracy))
-                rows.append([image, *(f"{value:.2f}" for value in shown)])
-            order = sorted(self.agreements, key=lambda pair: -self.agreements[pair]["rho_squared"])
-            best = (f"{' x '.join(pair)} ({self.agreements[pair]['rho_squared']:.2f})" for pair in order[:LISTED])
+        if len(self.people):
+            head = ["image backbone", "ρ² with its sign, mean over texts", "lowest", "highest", "rank accuracy"]
+            by_image = self.people.groupby("image", sort=False)
+            shown = by_image["rho_squared"].agg(["mean", "min", "max"]).assign(accuracy=by_image["accuracy"].mean())
+            rows = [[row.Index, *(f"{value:.2f}" for value in row[1:])] for row in shown.itertuples()]
+            order = self.people.sort_values("rho_squared", ascending=False, kind="stable").head(LISTED)
+            best = (f"{row.image} x {row.text} ({row.rho_squared:.2f})" for row in order.itertuples())
             notes = [
                 "Below 0: cFreD falls where people's preference falls, the wrong way.",
-                f"Highest of {len(order):,} pairs, in this sample: {'; '.join(best)}",
+                f"Highest of {len(self.people):,} pairs, in this sample: {'; '.join(best)}",
             ]
         else:
-            names = list(dict.fromkeys(name for name, _, _ in self.cells))
-            rows = [["image backbone", *(f"cFreD of {name}" for name in names)]]
-            for image in images:
-                spans = [[value for key, value in self.cells.items() if key[:2] == (name, image)] for name in names]
-                rows.append([image, *(f"{min(span):.4g} to {max(span):.4g}" for span in spans)])
+            spans = self.cells.groupby(["image", "generator"], sort=False)[METRIC].agg(["min", "max"])
+            texts = (spans["min"].map("{:.4g}".format) + " to " + spans["max"].map("{:.4g}".format)).unstack(sort=False)
+            head = ["image backbone", *(f"cFreD of {name}" for name in texts)]
+            rows = [list(row) for row in texts.itertuples()]
             notes = [
                 "Lowest to highest over the text backbones. Distances of different image backbones cannot be compared."
             ]
-        return [*markdown(rows), *notes]
+        return [*markdown([head, *rows]), *notes]
+
+    @property
+    def notes(self) -> list[str]:
+        """Its warnings."""
+        return [f"Warning: {line}" for line in self.warnings]
+
+    def __str__(self) -> str:
+        return "\n".join([*self.lines(), *self.notes])
+
+    __repr__ = __str__
 
 
 def paper_backbones() -> dict[str, list[str]]:
@@ -169,24 +170,23 @@ def from_files(
             f"No features of {shortened(unknown[0])!r}: {reference.name} has {some(real, noun='backbone')}; "
             f"{condition.name} has {some(texts, noun='backbone')}"
         )
-    warnings, images = [], []
-    for key in dict.fromkeys(key for each in every.values() for key in each):
-        missing = [name for name, each in every.items() if key not in each]
-        if not missing and (not chosen or key in chosen):
-            images.append(key)
-        elif missing and key in chosen and key in real:
+    lacking = {
+        key: [name for name, each in every.items() if key not in each] for each in every.values() for key in each
+    }
+    for key, missing in lacking.items():
+        if missing and key in chosen and key in real:
             raise BadInput(f"{missing[0]} has no features of {key}: encode every set with it, or omit it")
-        elif missing and not chosen:
-            warnings.append(f"{key}: no features of {', '.join(missing)}. Skipped")
+    images = [key for key, missing in lacking.items() if not missing and (not chosen or key in chosen)]
+    skipped = {key: missing for key, missing in lacking.items() if missing and not chosen}
     conditions = [key for key in texts if not chosen or key in chosen]
     for keys, what in ((images, "image backbone that all sets have"), (conditions, f"text backbone in {condition}")):
         if not keys:
             raise BadInput(f"There is no {what}" + (f" among {', '.join(chosen)}" if chosen else ""))
     return GridFeatures(
-        reference=_Selected(images, real),
+        reference=real.only(images),
         generated=sets,
-        condition=_Selected(conditions, texts),
-        warnings=tuple(warnings),
+        condition=texts.only(conditions),
+        warnings=tuple(f"{key}: no features of {', '.join(missing)}. Skipped" for key, missing in skipped.items()),
     )
 
 
@@ -220,9 +220,9 @@ def execute(
     name: str,
     file: Path,
     results: Path,
-    people: RatedGenerators | None = None,
+    people: People | None = None,
     report: Callable[[str], None] = lambda line: None,
-) -> GridResult:
+) -> GridTable:
     """Computes the cells that no stored run has, and stores a run a generator and image backbone.
 
     `name` is what the suite is called, `file` what it was made from; `people` rated the generators. Raises BadInput for
@@ -232,229 +232,179 @@ def execute(
     check_grid(real=grid.reference, generated=grid.generated, condition=grid.condition)
     n = len(grid.reference[images[0]])
     digests = {text: _digest(grid.condition[text]) for text in texts}
-    merged = _suite(
-        name,
-        file=file,
-        images=images,
-        texts=texts,
-        generators=generators,
-        n=n,
-        human=people.metric if people else "",
-        results=results,
-    )
+    merged = _suite(grid, name=name, file=file, n=n, human=people.metric if people else "", results=results)
     suite = suite_records.keyed(merged, results=results)
-    rows = {image: _GridRow.of(image, grid, suite=suite, digests=digests, results=results) for image in images}
-    first = rows[images[0]]
+    stored = {image: _ImageCells.of(image, grid, suite=suite, digests=digests, results=results) for image in images}
+    first = stored[images[0]]
     ratings = first.people | (people.stored if people else {})
     rated, first.people = ratings != first.people, ratings
     suite_records.record(merged, results=results)
-    missing: dict[tuple[str, ...], list[str]] = {}  # texts -> image backbones
-    for image, row in rows.items():
-        lacking = tuple(text for text in texts if any((name, text) not in row.cells for name in generators))
-        missing.setdefault(lacking, []).append(image)
-    complete = missing.pop((), [])
-    total = sum(len(lacking) * len(which) for lacking, which in missing.items()) * len(generators)
+    missing = {
+        image: [text for text in texts if any((each, text) not in of.cells for each in generators)]
+        for image, of in stored.items()
+    }
+    total = sum(map(len, missing.values())) * len(generators)
     report(
         f"{len(images)} image and {len(texts)} text backbones, {len(generators)} generators, {n:,} prompts: "
         f"{len(images) * len(texts) * len(generators):,} cells, {total:,} to compute"
     )
-    if rated and first.image in complete:
-        _write(first, grid=grid, results=results, n=n, seconds=0.0)
-    started = last = time.perf_counter()
-    done = 0
-    for lacking, which in missing.items():
-        cells = cfred_grid(
-            real=_Selected(which, grid.reference),
-            generated=grid.generated,
-            condition=_Selected(lacking, grid.condition),
-        )
-        for image, row_cells in groupby(cells, key=lambda cell: cell[0][1]):
-            before = done
-            for (generator, _, text), record in row_cells:
-                details = {
-                    "parts": {part: float(getattr(record, part)) for part in PARTS},
-                    "warnings": list(record.warnings),
-                }
-                rows[image].cells[generator, text] = float(record.value), details
-                done += 1
-            now = time.perf_counter()
-            _write(rows[image], grid=grid, results=results, n=n, seconds=now - last)
-            last = now
-            left = f", {duration((now - started) / done * (total - done))} left" if done < total else ""
-            report(f"{image}: {done - before} cells ({done:,} of {total:,}{left})")
-    cells = {
-        (name, image, text): rows[image].cells[name, text][0]
-        for image, text, name in product(images, texts, generators)
-    }
-    warnings = [line for row in rows.values() for _, part in row.cells.values() for line in part["warnings"]]
-    agreements = {}
+    conditioning = cache(lambda text: Conditioning.of(grid.condition[text], argument=f"condition {text}"))
+    began, done = time.perf_counter(), 0
+    for image, lacking in missing.items():
+        started = time.perf_counter()
+        if not lacking and not (rated and image == images[0]):
+            continue
+        sides = {"real": grid.reference[image], "generated": {each: of[image] for each, of in grid.generated.items()}}
+        condition = {text: conditioning(text) for text in lacking}
+        for (generator, text), record in cfred_grid(**sides, condition=condition) if lacking else ():
+            stored[image].cells[generator, text] = FIGURE | {
+                **{"generator": generator, "metric": METRIC, "backbone": subset(image, text), "n": n},
+                **{"value": float(record.value), "warnings": record.warnings},
+                "parts": {part: float(getattr(record, part)) for part in PARTS},
+            }
+        now = time.perf_counter()
+        stored[image].write(grid, results=results, n=n, seconds=now - started)
+        if lacking:
+            computed = len(lacking) * len(generators)
+            done += computed
+            left = f", {duration((now - began) / done * (total - done))} left" if done < total else ""
+            report(f"{image}: {computed} cells ({done:,} of {total:,}{left})")
+    rows = [(each, image, text) for image, text, each in product(images, texts, generators)]
+    figures = [stored[image].cells[each, text] for each, image, text in rows]
+    cells = pd.DataFrame(rows, columns=["generator", "image", "text"]).assign(
+        **{METRIC: [row["value"] for row in figures]}
+    )
+    warnings = [line for of in stored.values() for row in of.cells.values() for line in row["warnings"]]
+    agreements: list[dict[str, Any]] = []
     if people:
         warnings += people.warnings
         try:
-            agreements = {
-                pair: pair_agreement(distances=[cells[name, *pair] for name in people.names], human=people.ratings)
-                for pair in product(images, texts)
-            }
+            for (image, text), part in cells.groupby(["image", "text"], sort=False):
+                distances = part.set_index("generator")[METRIC].loc[list(people.names)]
+                agreement = pair_agreement(distances=distances, human=people.ratings)
+                agreements.append({"image": image, "text": text, **agreement})
         except Undefined as error:
+            agreements = []
             warnings.append(f"No agreement with people: {error}")
-    return GridResult(
+    runs = len(images) * len(generators)
+    report(f"{len(cells):,} cells, {done:,} of them new; {runs} runs of the suite {suite.suite.key}")
+    return GridTable(
         suite=suite.suite.key,
         cells=cells,
-        computed=done,
+        people=pd.DataFrame(agreements),
         n=n,
         warnings=(*grid.warnings, *dict.fromkeys(warnings)),
-        agreements=agreements,
     )
 
 
 @dataclass(kw_only=True)
-class _GridRow:
-    """One image backbone: its cells, known and to come, and the digests of what they rest on."""
+class _ImageCells:
+    """One image backbone: its cells, known and to come, as figures, and the digests of what they rest on."""
 
     image: str
     task: Task
     reference: str
     generated: Mapping[str, str]  # generator -> digest of its features
     texts: dict[str, str]  # text backbone -> digest of its features, those of earlier runs too
-    cells: dict[tuple[str, str], tuple[float, dict[str, Any]]]  # (generator, text) -> cFreD, and what stands next to it
-    people: dict[str, tuple[str, float]]
+    cells: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # (generator, text) -> figure
+    people: dict[str, Rating] = field(default_factory=dict)
 
     @classmethod
     def of(
         cls, image: str, grid: GridFeatures, *, suite: OwnSuite, digests: Mapping[str, str], results: Path
-    ) -> _GridRow:
-        """With the cells of stored runs on the same features. Raises BadInput for runs on other features, of generators
-        too that are not compared now."""
-        row = cls(
+    ) -> _ImageCells:
+        """With the cells of stored runs on the same features, of generators that are compared now. Raises BadInput for
+        runs on other features, of other generators too."""
+        made = cls(
             image=image,
-            task=next(task for task in suite.tasks if _image_of(task) == image),
+            task=next(task for task in suite.tasks if task.subsets[1].partition(JOIN)[0] == image),
             reference=_digest(grid.reference[image]),
             generated={name: _digest(sets[image]) for name, sets in grid.generated.items()},
             texts=dict(digests),
-            cells={},
-            people={},
         )
         names = {key_of(name): name for name in grid.generated}
         for model in suite.models:
-            stored = run_folders.stored(results, model=model.key, task=row.task.key)
+            stored = run_folders.stored(results, model=model.key, task=made.task.key)
             for each in sorted(stored, key=lambda each: each.date):
-                row._add(each, generator=names.get(model.key, ""))
-        return row
+                data, generator = each.run.settings["data"], names.get(model.key, "")
+                other = [text for text, digest in data["texts"].items() if made.texts.get(text, digest) != digest]
+                if other or data["reference"] != made.reference:
+                    side = f"the prompts under {other[0]}" if other else f"the reference under {image}"
+                    raise BadInput(
+                        f"{made.task.key.rpartition('/')[0]} holds scores of other features of {side}: give this grid "
+                        "another name with --name"
+                    )
+                if data["generated"] != made.generated.get(generator):
+                    continue
+                made.texts = data["texts"] | made.texts
+                for row in stored_figures(generator, each.scores, each.run.settings):
+                    made.cells[generator, row["backbone"].partition(JOIN)[2]] = row
+                rated = [score for score in each.scores if score.metric in HUMAN_METRICS]
+                made.people.update((generator, (score.metric, score.value)) for score in rated)
+        return made
 
-    def _add(self, stored: StoredRun, *, generator: str) -> None:
-        """Takes the cells of a run, unless its generator is not compared now or has other images."""
-        data, found = stored.run.settings["data"], stored.run.settings["found"]
-        other = [key for key, digest in data["texts"].items() if self.texts.get(key, digest) != digest]
-        if other or data["reference"] != self.reference:
-            side = f"the prompts under {other[0]}" if other else f"the reference under {self.image}"
-            raise BadInput(
-                f"{self.task.key.rpartition('/')[0]} holds scores of other features of {side}: give this grid another "
-                "name with --name"
+    def write(self, grid: GridFeatures, *, results: Path, n: int, seconds: float) -> None:
+        """Writes a run a generator: a score a text backbone, that of the pair which the task names first for the whole
+        task too, whatever is computed later, and people's rating."""
+        texts = [pair.partition(JOIN)[2] for pair in self.task.subsets[1:]]
+        for name, digest in self.generated.items():
+            cells = {text: self.cells[name, text] for text in texts if (name, text) in self.cells}
+            write_run(
+                name,
+                list(cells.values()),
+                task=self.task,
+                results=results,
+                rating=self.people.get(name),
+                evidence=run_folders.table({WHOLE: pd.DataFrame({"item": []})}),  # a figure is of all prompts at once
+                metrics=[METRIC],
+                data={
+                    "reference": self.reference,
+                    "generated": digest,
+                    "texts": {text: self.texts[text] for text in cells},
+                },
+                backbones={key: grid.settings[key] for key in (self.image, *cells) if key in grid.settings},
+                seconds=seconds / len(self.generated),
+                ranked=self.task.subsets[1],
+                items=n,
+                warnings=list(grid.warnings),
             )
-        if data["generated"] != self.generated.get(generator):
-            return
-        value = {score.subset: score.value for score in stored.scores if score.metric == METRIC}
-        for text, digest in data["texts"].items():
-            pair = subset(self.image, text)
-            self.texts.setdefault(text, digest)
-            self.cells[generator, text] = value[pair], found[pair][METRIC]
-        for score in stored.scores:
-            if score.metric in HUMAN_METRICS:
-                self.people[generator] = score.metric, score.value
 
 
-def _write(row: _GridRow, *, grid: GridFeatures, results: Path, n: int, seconds: float) -> None:
-    """A run a generator: a score a text backbone, the first of them for the whole task too, and people's rating."""
-    # In the task's order: the pair that it names first stays the ranked one, whatever is computed later.
-    parts = [pair.partition(JOIN)[2] for pair in row.task.subsets[1:]]
-    for name, digest in row.generated.items():
-        cells = {text: row.cells[name, text] for text in parts if (name, text) in row.cells}
-        run = run_of(
-            name,
-            task=row.task,
-            metrics=[METRIC],
-            data={
-                "reference": row.reference,
-                "generated": digest,
-                "texts": {text: row.texts[text] for text in cells},
-            },
-            backbones={key: grid.settings[key] for key in (row.image, *cells) if key in grid.settings},
-            seconds=seconds / len(row.generated),
-            items=n,
-            found={subset(row.image, text): {METRIC: details} for text, (_, details) in cells.items()},
-            warnings=list(grid.warnings),
-        )
-        score = partial(Score, run=run.id, coverage=1.0)
-        scores = [
-            score(subset=pair, metric=METRIC, value=value, n=n)
-            for text, (value, _) in cells.items()
-            for pair in (*((WHOLE,) if text == parts[0] else ()), subset(row.image, text))
-        ]
-        if name in row.people:
-            metric, value = row.people[name]
-            scores.append(score(subset=WHOLE, metric=metric, value=value))
-        items = pd.DataFrame({"item": []})  # a figure is of all prompts at once
-        run_folders.write(results, run=run, scores=scores, items=run_folders.table({WHOLE: items}))
-
-
-def _suite(
-    name: str,
-    *,
-    file: Path,
-    images: Sequence[str],
-    texts: Sequence[str],
-    generators: Sequence[str],
-    n: int,
-    human: str,
-    results: Path,
-) -> OwnSuite:
+def _suite(grid: GridFeatures, *, name: str, file: Path, n: int, human: str, results: Path) -> OwnSuite:
     """The suite, with the backbones and generators of an earlier grid of this name."""
-    short = own_suite.slug(name)
-    key = short if short.startswith("grid-") else f"grid-{short}"
-    digest = hashlib.blake2b(f"{key} {n}".encode(), digest_size=16).hexdigest()
-    made = {}
+    images, texts = tuple(grid.reference), tuple(grid.condition)
+    tasks: dict[str, dict[str, Any]] = {}
     for image in images:
         # A task's part of the key: the backbone's slug, with a digest where that is not the backbone alone.
         slug = own_suite.slug(image)
         if len(image) >= 60:
             slug = f"{slug[:50]}-{hashlib.blake2b(image.encode(), digest_size=4).hexdigest()}"
-        made[image] = Task(
-            key=f"{own_suite.BENCHMARK.key}/{key}/{slug}",
-            title=f"cFreD under {image}",
-            benchmark=own_suite.BENCHMARK.key,
-            category=image,
-            dataset=file.name,
-            revision=digest,
-            subsets=(WHOLE, *(subset(image, text) for text in texts)),
-            procedure=PROCEDURE,
-            metrics=(METRIC, *filter(None, ("" if made else human,))),
-            n_items=n,
-            modalities=("image", "text"),
-            notes=f"cFreD by text backbone; the first is {texts[0]}.",
-            suites=(key,),
-        )
-    suite = suite_of(
-        Suite(
-            key=key,
-            title=f"Own backbone grid: {name[:80]}",
-            benchmark=own_suite.BENCHMARK.key,
-            aggregate="task-mean",
-            description=(
-                f"Your own data: cFreD of {len(generators)} generators on {n:,} prompts under every pair of image and "
-                f"text backbones. The ranking is by {images[0]} and {texts[0]}, the first pair; distances under "
-                "different backbones have no common scale. No published score compares with these."
-            ),
+        tasks[slug] = {
+            "title": f"cFreD under {image}",
+            "category": image,
+            "subsets": (WHOLE, *(subset(image, text) for text in texts)),
+            "procedure": PROCEDURE,
+            "metrics": (METRIC, *filter(None, ("" if tasks else human,))),
+            "n_items": n,
+            "modalities": ("image", "text"),
+            "notes": f"cFreD by text backbone; the first is {texts[0]}.",
+        }
+    key = own_suite.key_of(name, mark=own_suite.GRID)
+    return suite_of(
+        own_suite.GRID,
+        name,
+        title="Own backbone grid",
+        description=(
+            f"Your own data: cFreD of {len(grid.generated)} generators on {n:,} prompts under every pair of image and "
+            f"text backbones. The ranking is by {images[0]} and {texts[0]}, the first pair; distances under "
+            "different backbones have no common scale. No published score compares with these."
         ),
-        tasks=own_suite.headline_first(tuple(made.values())),
-        data=OwnFile(shape=own_suite.GRID, digest=digest, path=file.absolute()),
-        generators=generators,
+        tasks=tasks,
+        digest=hashlib.blake2b(f"{key} {n}".encode(), digest_size=16).hexdigest(),
+        file=file,
+        generators=tuple(grid.generated),
+        results=results,
     )
-    return joined(suite, results=results)
-
-
-def _image_of(task: Task) -> str:
-    """The image backbone of a grid's task."""
-    return task.subsets[1].partition(JOIN)[0]
 
 
 def _digest(array: np.ndarray) -> str:
@@ -462,19 +412,3 @@ def _digest(array: np.ndarray) -> str:
     digest = hashlib.blake2b(f"{array.dtype.str}{array.shape}".encode(), digest_size=16)
     digest.update(np.ascontiguousarray(array))
     return digest.hexdigest()
-
-
-class _Selected(Mapping[str, np.ndarray]):
-    """Features of some backbones, read on access."""
-
-    def __init__(self, keys: Sequence[str], features: Mapping[str, np.ndarray]) -> None:
-        self._keys, self._features = keys, features
-
-    def __getitem__(self, key: str) -> np.ndarray:
-        return self._features[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._keys)
-
-    def __len__(self) -> int:
-        return len(self._keys)

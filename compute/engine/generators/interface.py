@@ -1,4 +1,4 @@
-"""`compute.frechet`: the comparison of generators from Python, on images or on features."""
+"""`compute.frechet`, and the command: the comparison of generators, on images or on features."""
 
 from __future__ import annotations
 
@@ -11,22 +11,26 @@ from typing import Annotated, Any
 import numpy as np
 
 from compute.arrays import LazyRows
-from compute.engine.generators import store
+from compute.engine.generators import grid as grids
+from compute.engine.generators import references
 from compute.engine.generators.backbones import PAPER, Backbones, choose, subset
 from compute.engine.generators.frechet import GeneratorComparison, encode
+from compute.engine.generators.grid import GridTable
+from compute.engine.generators.references import SavedReference
 from compute.engine.generators.set_metrics import SetFeatures, figures
-from compute.engine.generators.store import SavedReference
-from compute.engine.generators.table import GeneratorTable
-from compute.engine.settings import BatchSize, DataFolder, Device, Offline, RunSettings
+from compute.engine.generators.store import store as stored
+from compute.engine.generators.table import GeneratorTable, People
+from compute.engine.settings import BatchSize, DataFolder, Device, Dtype, Offline, RunSettings
 from compute.engine.workspace import Bench, as_before, workbench
 from compute.io.files import temporary_folder
 from compute.metrics.distribution.moments import CrossMoments, Moments
+from compute.options import names
 from compute.tasks.generators import human as ratings
 from compute.tasks.generators import pairing, sources
 from compute.tasks.generators.pairing import REFERENCE, PromptedSets, uneven_generators
 from compute.tasks.generators.sources import ImageSet
 from compute.tasks.source import Source
-from compute.types import BadInput
+from compute.types import BadInput, counted
 from compute.versions import naming_packages
 
 OWN = "features"  # the backbone of features that are given
@@ -62,21 +66,40 @@ def frechet(
     ] = PAPER,
     metrics: Annotated[Sequence[str] | str, "Only these metrics, comma-separated, e.g. fid,cfred."] = "",
     intervals: Annotated[bool, "95% intervals and distances at infinite N; they take about 30 times as long."] = True,
+    grid: Annotated[
+        bool,
+        "cFreD alone, under every pair of an image and a text backbone of --backbones; paper: all 46 x 43 of the cFreD "
+        "paper. Sets may be features then: a folder of .npy files, or an .npz file, by backbone, and --prompts those "
+        "of the prompts.",
+    ] = False,
+    store: Annotated[bool, "Store the scores as runs, which the board shows."] = False,
+    name: Annotated[str, "Name of the suite; default: that of the prompts or the reference."] = "",
+    save_reference: Annotated[
+        Path | None,
+        "Save the reference's statistics, with what made them: FILE-<backbone>.npz. Then --reference FILE.npz stands "
+        "for its images.",
+    ] = None,
+    results: Path | None = None,
     features: Path | None = None,
     data: DataFolder = None,
     device: Device = "",
+    dtype: Dtype = "",
     batch_size: BatchSize = None,
     offline: Offline = False,
     skip_bad: Annotated[bool, "Skip images that cannot be read, with their pairs."] = False,
-) -> GeneratorTable:
-    """Compares generators' images with a reference by every metric; nothing but features is stored.
+    report: Report = lambda line: None,
+) -> GeneratorTable | GridTable:
+    """Compares generators' images with a reference: Fréchet distances, cFreD and their rivals, in one table.
+
+    Features are stored, so an interrupted comparison resumes and another metric needs no second pass over the images.
 
     `reference` and each of `generated`: an address as the command takes them (folder, WebDataset, Parquet, hub), images
     (Pillow, uint8 arrays, bytes or paths; an iterable is taken once), or features, an array (n, d). `reference` may be
     saved statistics instead (the file or the loaded record), or with features their moments. With features, `condition`
     (n, p) are those of the prompts, row by row. `prompts`: a file, prompts in the order of the images, or
-    by image. `features` is the folder that encodings are stored in, by default the project's results. Raises BadInput,
-    BadItem, NotHere with what to fetch.
+    by image. `features` is the folder that encodings are stored in, by default that of the `results`, the project's
+    where none is named. `grid` goes with `store`. `report` gets a line for what is read, encoded and stored. Raises
+    BadInput, BadItem, NotHere with what to fetch.
     """
     if not generated:
         raise BadInput("No generator is named: give generated={name: images}")
@@ -91,23 +114,47 @@ def frechet(
         given = _given(reference, generated, condition)
         chosen = Backbones(image=(OWN,), cfred=(OWN,), text=(OWN,), cmmd=OWN).limited(metrics)
         table = GeneratorTable(
-            figures=tuple(figures(given, chosen=chosen, with_intervals=intervals)),
+            figures=figures(given, chosen=chosen, with_intervals=intervals),
             warnings=uneven_generators({name: len(rows) for name, rows in generated.items()}),
         )
         return table if rated is None else table.beside(rated, scores={})
     if any(arrays) or condition is not None:
         raise BadInput("Features, arrays (n, d), and images cannot be mixed; `condition` goes with features")
+    if grid and (names(metrics) not in ((), ("cfred",)) or save_reference or not store):
+        raise BadInput("--grid computes and stores cFreD: it goes without --metrics, --save-reference, --no-store")
+    if is_saved(reference) and save_reference:
+        raise BadInput(f"{reference} is saved already: --save-reference goes with the images themselves")
     settings = RunSettings(
-        results=features, data=data, device=device, batch_size=batch_size, skip_bad=skip_bad, offline=offline
+        results=results or features,
+        data=data,
+        device=device,
+        dtype=dtype,
+        batch_size=batch_size,
+        skip_bad=skip_bad,
+        offline=offline,
     )
-    chosen = choose(backbones, metrics=metrics)
-    with as_before():
+    file = next((Path(each) for each in (prompts, reference) if isinstance(each, str | Path)), Path(name))
+    place: dict[str, Any] = {"name": name or file.stem, "file": file, "results": settings.results}
+    with as_before(), temporary_folder() as spool:
         bench = workbench(settings, data=data, features=features)
-        made = compared(reference, generated, prompts, chosen=chosen, bench=bench, intervals=intervals)
-    return made.table(rated)
+        sides = (reference, generated, prompts)
+        if grid:
+            people = None if rated is None else People.of(rated, generated=list(generated))
+            given = _grid_features(*sides, backbones=backbones, bench=bench, spool=spool, report=report)
+            return grids.execute(given, **place, people=people, report=report)
+        chosen = choose(backbones, metrics=metrics)
+        made = _compared(*sides, chosen=chosen, bench=bench, intervals=intervals, spool=spool, report=report)
+        table = made.table(rated)
+        if save_reference:
+            for path in references.save_references(Path(save_reference), made, source=str(reference)):
+                report(f"Saved {path}")
+        if store:
+            key, count = stored(made, **place, human=table.people.stored if table.people else None)
+            report(f"Stored {counted(count, 'run')} of the suite {key}")
+    return table
 
 
-def compared(
+def _compared(
     reference: Images | SavedReference,
     generated: Mapping[str, Images],
     prompts: Any,
@@ -115,39 +162,66 @@ def compared(
     chosen: Backbones,
     bench: Bench,
     intervals: bool,
-    report: Report = lambda line: None,
+    spool: Path,
+    report: Report,
 ) -> GeneratorComparison:
-    """Encodes the sets with the backbones chosen and computes every metric, for `frechet` and the command, which stores
-    the result.
+    """Encodes the sets with the backbones chosen and computes every metric.
 
     Raises NotHere for weights that are missing, BadItem for an image that cannot be decoded, BadInput, also for
     backbones with other settings than those of a saved reference, UnknownKey.
     """
-    saved = store.opened(reference, chosen=chosen) if is_saved(reference) else {}
-    with temporary_folder() as spool:
-        sets = paired(reference, generated, prompts, bench=bench, spool=spool, report=report)
-        started = time.perf_counter()
-        needed = chosen.beside(saved) if saved else chosen
-        needed = needed if sets.prompts is not None else needed.without_prompts()
-        if not needed.keys:
-            why = "the images have no prompts. Give --prompts"
-            if saved and sets.prompts is not None:
-                why = "a saved reference holds moments alone. Give the reference's images"
-            raise BadInput(f"{', '.join(chosen.metrics)}: {why}, or other metrics")
-        features, settings, left = encode(sets, chosen=needed, bench=bench, saved=saved, report=report)
-        features = replace(features, moments={key: each.moments for key, each in saved.items()})
-        return GeneratorComparison(
-            sets=left,
-            chosen=chosen,
-            features=features,
-            figures=tuple(figures(features, chosen=chosen, with_intervals=intervals)),
-            settings=settings,
-            saved=saved,
-            seconds=time.perf_counter() - started,
+    saved = references.opened(reference, chosen=chosen) if is_saved(reference) else {}
+    sets = _paired(reference, generated, prompts, bench=bench, spool=spool, report=report)
+    started = time.perf_counter()
+    needed = chosen.beside(saved) if saved else chosen
+    needed = needed if sets.prompts is not None else needed.without_prompts()
+    if not needed.keys:
+        why = "the images have no prompts. Give --prompts"
+        if saved and sets.prompts is not None:
+            why = "a saved reference holds moments alone. Give the reference's images"
+        raise BadInput(f"{', '.join(chosen.metrics)}: {why}, or other metrics")
+    features, backbones, left = encode(sets, chosen=needed, bench=bench, saved=saved, report=report)
+    features = replace(features, moments={key: each.moments for key, each in saved.items()})
+    return GeneratorComparison(
+        sets=left,
+        chosen=chosen,
+        features=features,
+        figures=figures(features, chosen=chosen, with_intervals=intervals),
+        settings=backbones,
+        saved=saved,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _grid_features(
+    reference: Any,
+    generated: Mapping[str, Any],
+    prompts: Any,
+    *,
+    backbones: Sequence[str] | str,
+    bench: Bench,
+    spool: Path,
+    report: Report,
+) -> grids.GridFeatures:
+    """Features in files, or of images, which are encoded."""
+    features = None
+    if all(isinstance(each, str | Path) for each in (reference, *generated.values())):
+        features = grids.from_files(
+            reference=Path(reference),
+            generated={key: Path(where) for key, where in generated.items()},
+            condition=Path(prompts) if isinstance(prompts, str | Path) else None,
+            backbones=backbones,
         )
+    if features is None:
+        sets = _paired(reference, generated, prompts, bench=bench, spool=spool, report=report)
+        features = grids.encode(sets, chosen=grids.choose(backbones), bench=bench, report=report)
+    for role, keys in grids.paper_backbones().items():
+        here = sum(key in (features.reference if role == "image" else features.condition) for key in keys)
+        report(f"Of the {len(keys)} {role} backbones of the cFreD paper {here} are here")
+    return features
 
 
-def paired(
+def _paired(
     reference: Images | SavedReference,
     generated: Mapping[str, Images],
     prompts: Any,
@@ -176,7 +250,7 @@ def paired(
 
 def is_saved(reference: Any) -> bool:
     """Tells whether statistics stand for the reference's images."""
-    by_name = isinstance(reference, str | Path) and Path(reference).suffix == store.SUFFIX
+    by_name = isinstance(reference, str | Path) and Path(reference).suffix == references.SUFFIX
     return by_name or isinstance(reference, SavedReference)
 
 

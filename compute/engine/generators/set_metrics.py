@@ -13,11 +13,12 @@ from functools import cache, cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from compute.arrays import Floats, Ints, LazyRows
 from compute.engine.generators import backbones
 from compute.engine.generators.backbones import JOIN, Backbones
-from compute.engine.generators.table import GeneratorFigure
+from compute.engine.generators.table import FIGURE, framed
 from compute.metrics import METRICS
 from compute.metrics.distribution import cfred, frechet, intervals, pairwise, reference_free
 from compute.metrics.distribution.frechet import Gaussian
@@ -300,9 +301,9 @@ SET_METRICS: tuple[tuple[type[SetMetric], tuple[str, ...]], ...] = (
 # ---- figures
 
 
-def figures(features: SetFeatures, *, chosen: Backbones, with_intervals: bool = True) -> list[GeneratorFigure]:
-    """All chosen metrics that the features allow, generator by generator, in the order of METRICS: values with
-    intervals and limits, or the reason why there is none."""
+def figures(features: SetFeatures, *, chosen: Backbones, with_intervals: bool = True) -> pd.DataFrame:
+    """All chosen metrics that the features allow, generator by generator, in the order of METRICS, with the columns of
+    FIGURE: values with intervals and limits, or the reason why there is none."""
 
     @cache
     def shared(n: int, drawn: bool) -> Blocks:
@@ -318,76 +319,73 @@ def figures(features: SetFeatures, *, chosen: Backbones, with_intervals: bool = 
         for backbone in subsets:
             metric = kind(features=features, backbone=backbone, keys=asked)
             for name in features.generated:
-                n = features.count(name)
-                rows = _values(metric, GeneratorFigure(generator=name, metric="", backbone=backbone, value=None, n=n))
-                if with_intervals and all(row.value is not None for row in rows):
-                    rows = [_with_limit(row, metric) for row in _ranged(rows, metric, shared(n, metric.draws))]
+                known = {"generator": name, "backbone": backbone, "n": features.count(name)}
+                rows = [FIGURE | known | {"metric": key} for key in asked]
+                _add_values(rows, metric)
+                if with_intervals and not any(row["reason"] for row in rows):
+                    _add_intervals(rows, metric, shared(known["n"], metric.draws))
+                    _add_limit(rows, metric)
                 made += rows
     generators, metrics = features.generated, backbones.METRICS
-    return sorted(made, key=lambda row: (generators.index(row.generator), metrics.index(row.metric)))
+    return framed(sorted(made, key=lambda row: (generators.index(row["generator"]), metrics.index(row["metric"]))))
 
 
-def _values(metric: SetMetric, empty: GeneratorFigure) -> list[GeneratorFigure]:
-    """The figures of a generator, or why there are none."""
+Rows = list[dict[str, Any]]  # of one generator, a row a key of the metric
+
+
+def _add_values(rows: Rows, metric: SetMetric) -> None:
+    """Adds the values, or why there are none."""
     try:
-        records = metric.of(empty.generator)
+        records = metric.of(rows[0]["generator"])
     except (BadInput, Undefined) as error:
-        return [replace(empty, metric=key, reason=str(error)) for key in metric.keys]
+        for row in rows:
+            row["reason"] = str(error)
+        return
     few = f"Computed on {MOST:,} of the images, drawn at random: its cost grows with their square"
-    return [
-        replace(
-            empty,
-            metric=key,
-            value=float(record.value),
-            **{name: getattr(record, name, None) for name in ("low", "high", "stderr")},
-            parts={name: float(getattr(record, name)) for name in metric.parts},
-            warnings=(*record.warnings, few) if metric.draws and empty.n > MOST else tuple(record.warnings),
-        )
-        if np.isfinite(record.value)
-        else replace(empty, metric=key, reason="the value is not finite")
-        for key, record in zip(metric.keys, records, strict=True)
-    ]
+    for row, record in zip(rows, records, strict=True):
+        if not np.isfinite(record.value):
+            row["reason"] = "the value is not finite"
+            continue
+        row.update({name: getattr(record, name, None) for name in ("value", "low", "high", "stderr")})
+        row["parts"] = {name: float(getattr(record, name)) for name in metric.parts}
+        row["warnings"] = (*record.warnings, *[few] * (metric.draws and row["n"] > MOST))
 
 
-def _ranged(rows: list[GeneratorFigure], metric: SetMetric, shares: Blocks) -> list[GeneratorFigure]:
-    """The figures of a generator with intervals, and the values that these come from. Means over images have theirs."""
+def _add_intervals(rows: Rows, metric: SetMetric, shares: Blocks) -> None:
+    """Adds intervals, and the values that they come from. Means over images have theirs."""
     if isinstance(metric, MeanScoreMetric) and shares.count < intervals.FEWEST_BLOCKS:
-        return rows
+        return
     try:
-        every = metric.without(rows[0].generator, shares)
+        every = metric.without(rows[0]["generator"], shares)
     except (BadInput, Undefined) as error:
-        return [_noting(row, f"No interval: {error}") for row in rows]
+        return _note(rows, f"No interval: {error}")
     # No test of differences against saved moments: other runs of these prompts omit them of the reference too.
     tested = not (isinstance(metric, FidMetric) and metric.features.prompts and metric.features.moments)
-    made = []
     for row, values in zip(rows, every, strict=True):
-        found: dict[str, Any] = {}
-        if tested:
-            found = {"left_out": tuple(values.tolist()), "block_sizes": tuple(shares.sizes.tolist())}
-        about = _METRICS[row.metric]
+        about = _METRICS[row["metric"]]
         try:
-            if row.low is None:
-                found |= vars(intervals.interval(row.value, values, shares, lower=about.lower, upper=about.upper))
-            made.append(replace(row, **found))
+            if row["low"] is None:
+                row.update(vars(intervals.interval(row["value"], values, shares, lower=about.lower, upper=about.upper)))
+            if tested:
+                row.update(left_out=tuple(values.tolist()), block_sizes=tuple(shares.sizes.tolist()))
         except Undefined as error:
-            made.append(_noting(row, f"No interval: {error}"))
-    return made
+            _note([row], f"No interval: {error}")
 
 
-def _with_limit(row: GeneratorFigure, metric: SetMetric) -> GeneratorFigure:
-    """The figure with its value at infinite N."""
+def _add_limit(rows: Rows, metric: SetMetric) -> None:
+    """Adds the value at infinite N."""
     try:
-        found = metric.at_infinity(row.generator)
+        found = metric.at_infinity(rows[0]["generator"])
     except (BadInput, Undefined) as error:
-        return _noting(row, f"No value at infinite N: {error}")
-    if found is None:
-        return row
-    row = replace(row, limit=found.value, limit_low=found.low, limit_high=found.high)
-    return _noting(row, *found.warnings)
+        return _note(rows, f"No value at infinite N: {error}")
+    if found is not None:
+        rows[0].update(limit=found.value, limit_low=found.low, limit_high=found.high)
+        _note(rows, *found.warnings)
 
 
-def _noting(row: GeneratorFigure, *lines: str) -> GeneratorFigure:
-    return replace(row, warnings=tuple(dict.fromkeys((*row.warnings, *lines))))
+def _note(rows: Rows, *lines: str) -> None:
+    for row in rows:
+        row["warnings"] = tuple(dict.fromkeys((*row["warnings"], *lines)))
 
 
 def drawn_rows(rows: Features) -> Features:

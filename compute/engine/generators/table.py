@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -22,9 +22,8 @@ from compute.metrics import METRICS
 from compute.pages.shown import Cell, Mark, ShownTable, ShowsItself
 from compute.tasks.generators.human import HumanTable
 from compute.tasks.generators.sources import some
-from compute.types import BadInput, Undefined
+from compute.types import WHOLE, BadInput, Undefined
 
-FORMATS = ("text", "csv", "json")
 LEADING, WIDTH = 3, 120  # columns before the generators'; characters of a line
 INTERVALS = "In brackets: 95% interval over prompts or images."
 LISTED = 5  # pairs of metrics that are named
@@ -32,61 +31,60 @@ _METRICS = {metric.key: metric for metric in METRICS}
 NOT_SHOWN = ("left_out", "block_sizes")  # what only a test of differences needs
 
 
-@dataclass(frozen=True, kw_only=True)
-class GeneratorFigure:
-    """One metric of one generator over one backbone; `value` None where undefined, with the `reason`.
-
-    `low` to `high` is a 95% interval over images or prompts; `limit` the value extrapolated to infinitely many images,
-    with its own interval. `parts` are what the metric reports besides its value. `left_out` are its values without
-    each block of prompts or images, `block_sizes` the number in each: generators of one comparison share the blocks.
-    """
-
-    generator: str
-    metric: str
-    backbone: str
-    value: float | None
-    n: int
-    low: float | None = None
-    high: float | None = None
-    stderr: float | None = None
-    limit: float | None = None
-    limit_low: float | None = None
-    limit_high: float | None = None
-    left_out: tuple[float, ...] = ()
-    block_sizes: tuple[int, ...] = ()
-    parts: Mapping[str, float] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-    reason: str = ""
-
-    @property
-    def title(self) -> str:
-        """The metric with its features, where a vertical bar would end a table's cell."""
-        return f"{_METRICS[self.metric].title} ({self.features})"
-
-    @property
-    def features(self) -> str:
-        """The backbone, or both."""
-        return self.backbone.replace(JOIN, " x ")
+# A figure is one metric of one generator over one backbone, a row of a table with these columns. `value` is missing
+# where undefined, with the `reason`. `low` to `high` is a 95% interval over images or prompts; `limit` the value
+# extrapolated to infinitely many images, with its own interval. `parts` are what the metric reports besides its value.
+# `left_out` are its values without each block of prompts or images, `block_sizes` the number in each: generators of one
+# comparison share the blocks.
+NUMBERS = ("low", "high", "stderr", "limit", "limit_low", "limit_high")
+FIGURE: dict[str, Any] = {
+    **{"generator": "", "metric": "", "backbone": "", "value": None, "n": 0},
+    **dict.fromkeys(NUMBERS),
+    **{"left_out": (), "block_sizes": (), "parts": {}, "warnings": (), "reason": ""},
+}
 
 
-COLUMNS = tuple(each.name for each in fields(GeneratorFigure) if each.name not in ("parts", "warnings", *NOT_SHOWN))
+def framed(figures: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Figures as one table, NaN for missing numbers."""
+    return pd.DataFrame(figures, columns=list(FIGURE)).astype(dict.fromkeys(("value", *NUMBERS), float))
+
+
+def stored_figures(generator: str, scores: Iterable[Any], settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The figures of a stored run, from its scores (with subset, metric, value and n) and settings, without limits."""
+    figures = []
+    for score in scores:
+        if score.subset != WHOLE:
+            found = settings.get("found", {}).get(score.subset, {}).get(score.metric, {})
+            about = {"generator": generator, "metric": score.metric, "backbone": score.subset}
+            known = {key: value for key, value in found.items() if key in FIGURE and not key.startswith("limit")}
+            figures.append(FIGURE | known | about | {"value": score.value, "n": score.n})
+    for metric, reasons in settings.get("undefined", {}).items():
+        for backbone, reason in reasons.items():
+            about = {"generator": generator, "metric": metric, "backbone": backbone}
+            figures.append(FIGURE | about | {"reason": reason})
+    return figures
 
 
 @dataclass(frozen=True, kw_only=True)
-class RatedGenerators:
+class People:
     """People's ratings of the compared generators, higher is better: `ranks` as a table lists them, 1 best, None where
     it lists none; `intervals` are 95% intervals of ratings that were fitted from votes, in Elo points; `warnings` name
-    who is skipped."""
+    who is skipped. `agreements` go with `metrics`, pairs of metric and backbone; `undefined` says why others have none.
+    """
 
     metric: str
     names: tuple[str, ...]
     ratings: tuple[float, ...]
-    ranks: tuple[float, ...] | None
-    intervals: tuple[tuple[float, float], ...]
-    warnings: tuple[str, ...]
+    ranks: tuple[float, ...] | None = None
+    intervals: tuple[tuple[float, float], ...] = ()
+    warnings: tuple[str, ...] = ()
+    metrics: tuple[tuple[str, str], ...] = ()
+    agreements: tuple[Agreement, ...] = ()
+    differences: tuple[MetricDifference, ...] = ()
+    undefined: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, table: HumanTable, *, generated: Sequence[str]) -> RatedGenerators:
+    def of(cls, table: HumanTable, *, generated: Sequence[str]) -> People:
         """The ratings of those of `generated` that the table rates.
 
         Votes are fitted by Bradley and Terry over all generators that they name. Raises BadInput where fewer than two
@@ -94,12 +92,9 @@ class RatedGenerators:
         """
         warnings, values, intervals = list(table.notes), dict(table.values), {}
         if table.wins is not None:
-            fitted = bradley_terry.fit(table.wins, names=table.names)
-            values = dict(zip(table.names, fitted.elo.tolist(), strict=True))
-            spans = zip(
-                (fitted.low * bradley_terry.ELO).tolist(), (fitted.high * bradley_terry.ELO).tolist(), strict=True
-            )
-            intervals = dict(zip(table.names, spans, strict=True))
+            fitted = dict(zip(table.names, bradley_terry.fit(table.wins, names=table.names).tolist(), strict=True))
+            values = {name: value for name, (value, *_) in fitted.items()}
+            intervals = {name: (low, high) for name, (_, low, high) in fitted.items()}
         names = [name for name in generated if name in values]
         for missing, where in (
             ([name for name in generated if name not in values], f"are not in {table.title}"),
@@ -131,22 +126,11 @@ class RatedGenerators:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class People(RatedGenerators):
-    """The ratings with each metric next to them: `agreements` go with `metrics`, pairs of metric and backbone;
-    `undefined` says why others have none."""
-
-    metrics: tuple[tuple[str, str], ...]
-    agreements: tuple[Agreement, ...]
-    differences: tuple[MetricDifference, ...]
-    undefined: tuple[str, ...]
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class GeneratorTable(ShowsItself):
     """Every figure, what to know about them all, and people's ratings next to them where they were given."""
 
-    figures: tuple[GeneratorFigure, ...]
+    figures: pd.DataFrame  # with the columns of FIGURE
     warnings: tuple[str, ...] = ()
     people: People | None = None
 
@@ -155,20 +139,19 @@ class GeneratorTable(ShowsItself):
 
         `scores[metric][generator]` (n,) are those of single images, row by row of the same prompts: such metrics are
         ranked by the mean rank of a generator's images among all of their prompt, as the paper lists them. Raises as
-        `RatedGenerators.of`.
+        `People.of`.
         """
-        rated = RatedGenerators.of(human, generated=list(dict.fromkeys(row.generator for row in self.figures)))
-        value = {(row.metric, row.backbone, row.generator): row.value for row in self.figures}
+        rated = People.of(human, generated=self.generators)
         metrics, agreements, every, undefined = [], [], [], []
-        for key, title in dict.fromkeys(((row.metric, row.backbone), row.title) for row in self.figures):
-            own = [value.get((*key, name)) for name in rated.names]
+        for key, rows in self.figures.groupby(["metric", "backbone"], sort=False):
+            own = rows.set_index("generator")["value"].reindex(rated.names).tolist()
             images = scores.get(key[0])
             ranks = None
             if images is not None:
                 ranks = arrays.ranks(arrays.ranks(-np.array([images[name] for name in rated.names])).mean(axis=1))
             try:
-                if None in own:
-                    raise Undefined(f"{rated.names[own.index(None)]} has no value")
+                if np.isnan(own).any():
+                    raise Undefined(f"{rated.names[int(np.isnan(own).argmax())]} has no value")
                 agreement = agree(
                     scores=own,
                     human=rated.ratings,
@@ -177,14 +160,14 @@ class GeneratorTable(ShowsItself):
                     ranks=ranks,
                 )
             except Undefined as error:
-                undefined.append(f"{title}: {error}")
+                undefined.append(f"{_title(*key)}: {error}")
                 continue
             metrics.append(key)
             agreements.append(agreement)
             every.append(own)
         higher = [_METRICS[metric].higher_is_better for metric, _ in metrics]
-        people = People(
-            **vars(rated),
+        people = replace(
+            rated,
             metrics=tuple(metrics),
             agreements=tuple(agreements),
             differences=differences(scores=every, higher=higher, human=rated.ratings),
@@ -192,19 +175,24 @@ class GeneratorTable(ShowsItself):
         )
         return replace(self, people=people)
 
+    @property
+    def generators(self) -> list[str]:
+        """Their names, each once."""
+        return self.figures["generator"].unique().tolist()
+
     def frame(self) -> pd.DataFrame:
         """A row a figure: generator, metric, backbone, value, n, low, high and the rest of the record."""
-        return pd.DataFrame([asdict(row) for row in self.figures])
+        return self.figures.copy()
 
     def value(self, metric: str, generator: str) -> float:
         """The metric's first figure of a generator. Raises BadInput for one that is not there, with the reason."""
-        row = next((row for row in self.figures if (row.metric, row.generator) == (metric, generator)), None)
-        if row is None:
-            known = ", ".join(dict.fromkeys(f"{row.metric} of {row.generator}" for row in self.figures))
+        rows = self.figures.query("metric == @metric and generator == @generator")
+        if rows.empty:
+            known = ", ".join(dict.fromkeys(self.figures["metric"] + " of " + self.figures["generator"]))
             raise BadInput(f"No {metric} of {generator}. There are: {known}")
-        if row.value is None:
-            raise BadInput(f"No {metric} of {generator}: {row.reason}")
-        return row.value
+        if reason := rows["reason"].iloc[0]:
+            raise BadInput(f"No {metric} of {generator}: {reason}")
+        return float(rows["value"].iloc[0])
 
     def __str__(self) -> str:
         return "\n".join([*self.lines(), *self.people_lines()])
@@ -212,21 +200,22 @@ class GeneratorTable(ShowsItself):
     __repr__ = __str__
 
     @property
-    def _by_metric(self) -> dict[tuple[str, str], dict[str, GeneratorFigure]]:
-        """By metric and backbone, then by generator; without those that no generator has a value of."""
-        found: dict[tuple[str, str], dict[str, GeneratorFigure]] = {}
-        for row in self.figures:
-            found.setdefault((row.metric, row.backbone), {})[row.generator] = row
-        return {key: cells for key, cells in found.items() if any(cell.value is not None for cell in cells.values())}
+    def _by_metric(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """Rows by metric and backbone, then by generator; without those that no generator has a value of."""
+        return {
+            key: {row.generator: row for row in rows.itertuples()}
+            for key, rows in self.figures.groupby(["metric", "backbone"], sort=False)
+            if rows["value"].notna().any()
+        }
 
     def shown_table(self) -> ShownTable:
         """A row a generator, a column a metric and backbone, each on an axis of its own."""
         shown = self._by_metric
         return ShownTable(
-            heads=("generator", *(f"{_head(metric)} ({backbone.replace(JOIN, ' x ')})" for metric, backbone in shown)),
+            heads=("generator", *(f"{_head(metric)} ({_features(backbone)})" for metric, backbone in shown)),
             rows=[
-                (name, *(Cell(text=_cell(cells.get(name)), marks=_marks(cells.get(name))) for cells in shown.values()))
-                for name in dict.fromkeys(row.generator for row in self.figures)
+                (name, *(Cell(text=_cell(cells[name]), marks=_marks(cells[name])) for cells in shown.values()))
+                for name in self.generators
             ],
             below=self._notes(),
             plain=self.people_lines(),
@@ -245,55 +234,47 @@ class GeneratorTable(ShowsItself):
             known = ", ".join(f"{metric} on {backbone}" for metric, backbone in shown)
             raise BadInput(f"No values of {metric or 'a metric'} on {backbone or 'any features'}. There are: {known}")
         about = _METRICS[key[0]]
-        rows = [row for row in shown[key].values() if row.value is not None]
-        rows.sort(key=lambda row: row.value, reverse=about.higher_is_better)
-        marks = np.array([_marks(row)[0] for row in rows]) * about.scale
+        rows = self.figures[(self.figures["metric"] == key[0]) & (self.figures["backbone"] == key[1])]
+        rows = rows.dropna(subset="value").sort_values("value", ascending=not about.higher_is_better, kind="stable")
         return strip(
-            names=[row.generator for row in rows],
-            value=marks[:, 1],
-            low=marks[:, 0],
-            high=marks[:, 2],
+            names=rows["generator"].tolist(),
+            **{name: (rows[name] * about.scale).to_numpy() for name in ("value", "low", "high")},
             groups=("all",) * len(rows),
-            notes=[_cell(row) for row in rows],
-            x=f"{rows[0].title}, {'higher' if about.higher_is_better else 'lower'} is better",
+            notes=[_cell(row) for row in rows.itertuples()],
+            x=f"{_title(*key)}, {'higher' if about.higher_is_better else 'lower'} is better",
         )
 
     def lines(self) -> list[str]:
         """A Markdown table, a row a metric and backbone with a value, a column a generator; then why others have none,
         and warnings."""
-        generators = list(dict.fromkeys(row.generator for row in self.figures))
-        rows = [["metric", "features", "n", *generators]]
-        for (metric, _), cells in self._by_metric.items():
-            shown = next(iter(cells.values())).features
-            least, *_, most = sorted(cell.n for cell in (*cells.values(), *cells.values()))
+        rows = [["metric", "features", "n", *self.generators]]
+        for (metric, backbone), cells in self._by_metric.items():
+            least, most = (choose(cell.n for cell in cells.values()) for choose in (min, max))
             n = f"{least:,}" if least == most else f"{least:,}-{most:,}"
-            rows.append([_head(metric), shown, n, *(_cell(cells.get(name)) for name in generators)])
-            if any(cell.limit is not None for cell in cells.values()):
-                limits = (_cell(cells.get(name), prefix="limit") for name in generators)
-                rows.append([_head(metric, " at infinite N"), shown, "∞", *limits])
+            rows.append([_head(metric), _features(backbone), n, *map(_cell, cells.values())])
+            if not all(math.isnan(cell.limit) for cell in cells.values()):
+                limits = (_cell(cell, ("limit", "limit_low", "limit_high")) for cell in cells.values())
+                rows.append([_head(metric, " at infinite N"), _features(backbone), "∞", *limits])
         notes = self._notes()
         return (_markdown(rows) if len(rows) > 1 else []) + [""] * notes[:1].count(INTERVALS) + notes
 
     def _notes(self) -> list[str]:
         """What is in brackets, why others have no value, and warnings."""
-        generators = {row.generator for row in self.figures}
-        lines = [INTERVALS] if any(row.low is not None for row in self.figures) else []
-        reasons: dict[str, dict[str, list[str]]] = {}
-        noted: dict[str, list[str]] = {}
-        for row in self.figures:
-            if row.value is None:
-                reasons.setdefault(row.reason, {}).setdefault(_METRICS[row.metric].title, []).append(row.generator)
-            for warning in row.warnings:
-                noted.setdefault(warning, []).append(row.title)
-        for reason, metrics in reasons.items():
+        lines = [INTERVALS] if self.figures["low"].notna().any() else []
+        for reason, part in self.figures[self.figures["reason"] != ""].groupby("reason", sort=False):
             named = []
-            for title, names in metrics.items():
-                names = list(dict.fromkeys(names))
+            for metric, own in part.groupby("metric", sort=False):
+                names = own["generator"].unique()
                 more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-                named.append(title if set(names) == generators else f"{title} of {', '.join(names[:3])}{more}")
+                whose = f" of {', '.join(names[:3])}{more}" if len(names) < len(self.generators) else ""
+                named.append(_METRICS[metric].title + whose)
             lines.append(f"No {', '.join(named)}: {reason}")
         lines += [f"Warning: {line}" for line in self.warnings]
-        return lines + [f"Warning: {', '.join(dict.fromkeys(titles))}: {line}" for line, titles in noted.items()]
+        noted = self.figures.explode("warnings").dropna(subset="warnings")
+        for line, part in noted.groupby("warnings", sort=False):
+            titles = dict.fromkeys(map(_title, part["metric"], part["backbone"]))
+            lines.append(f"Warning: {', '.join(titles)}: {line}")
+        return lines
 
     def people_lines(self) -> list[str]:
         """The agreement as a Markdown table, then which metrics differ significantly, and warnings; nothing without
@@ -312,8 +293,15 @@ class GeneratorTable(ShowsItself):
             estimates = (row.pearson, row.rho_squared, row.spearman, row.kendall)
             estimates += (row.accuracy_by_ranks, row.accuracy_by_scores)
             shown = [each.text(2) for each in estimates]
-            about = [_METRICS[metric].title, backbone.replace(JOIN, " x ")]
-            rows.append([*about, *shown, f"{row.p:.2g}", "right" if row.right_way else "wrong"])
+            rows.append(
+                [
+                    _METRICS[metric].title,
+                    _features(backbone),
+                    *shown,
+                    f"{row.p:.2g}",
+                    "right" if row.right_way else "wrong",
+                ]
+            )
             reasons |= dict.fromkeys(each.reason for each in estimates if each.reason)
         text = ["", f"People ({title}): {', '.join(rated)}"]
         if len(rows) > 1:
@@ -324,17 +312,23 @@ class GeneratorTable(ShowsItself):
         text += [f"No agreement of {line}" for line in people.undefined]
         return text + [f"Warning: {line}" for line in people.warnings]
 
+    @property
+    def notes(self) -> list[str]:
+        """What its CSV cannot hold: warnings, and people's ratings."""
+        return [*(f"Warning: {line}" for line in self.warnings), *self.people_lines()]
+
     def csv(self) -> str:
         """One row per score; empty cells where a number is missing."""
-        frame = self.frame().assign(warnings=["; ".join(row.warnings) for row in self.figures])
-        return frame[[*COLUMNS, "warnings"]].to_csv(index=False, lineterminator="\n")
+        frame = self.figures.drop(columns=["parts", *NOT_SHOWN])
+        warnings = frame.pop("warnings").map("; ".join)
+        return frame.assign(warnings=warnings).to_csv(index=False, lineterminator="\n")
 
     def json(self) -> str:
         """`{"figures": [...], "warnings": [...], "people": {...}}`, numbers unrounded, null where missing."""
-        rows = [{name: value for name, value in asdict(row).items() if name not in NOT_SHOWN} for row in self.figures]
+        rows = finite(self.figures.drop(columns=list(NOT_SHOWN)).to_dict("records"))
         content: dict[str, Any] = {"figures": rows, "warnings": list(self.warnings)}
         if self.people is not None:
-            content["people"] = _finite(asdict(self.people))
+            content["people"] = finite(asdict(self.people))
         return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
 
 
@@ -356,33 +350,37 @@ def _head(metric: str, which: str = "") -> str:
     return f"{about.title}{which}{' (%)' if about.unit == '%' else ''} {'↑' if about.higher_is_better else '↓'}"
 
 
-def _marks(row: GeneratorFigure | None) -> list[Mark]:
-    if row is None or row.value is None:
-        return []
-    return [(math.nan if row.low is None else row.low, row.value, math.nan if row.high is None else row.high)]
+def _title(metric: str, backbone: str) -> str:
+    return f"{_METRICS[metric].title} ({_features(backbone)})"
 
 
-def _cell(row: GeneratorFigure | None, *, prefix: str = "") -> str:
+def _features(backbone: str) -> str:
+    """The backbone, or both: a vertical bar would end a table's cell."""
+    return backbone.replace(JOIN, " x ")
+
+
+def _marks(row: Any) -> list[Mark]:
+    return [] if math.isnan(row.value) else [(row.low, row.value, row.high)]
+
+
+def _cell(row: Any, names: Sequence[str] = ("value", "low", "high")) -> str:
     """The value, or the limit, and its interval with as many digits."""
-    names = (f"{prefix}_low", f"{prefix}_high") if prefix else ("low", "high")
-    value, *ends = (None if row is None else getattr(row, name) for name in (prefix or "value", *names))
-    if value is None:
+    value, low, high = (getattr(row, name) for name in names)
+    if math.isnan(value):
         return "-"
     about = _METRICS[row.metric]
-    numbers = [each for each in (value, *ends) if each is not None]
-    largest = max(abs(each * about.scale) for each in numbers)
+    largest = max(abs(each * about.scale) for each in (value, low, high) if not math.isnan(each))
     digits = about.digits if largest >= 0.1 or not largest else about.digits + 2  # features of unit length
-    interval = dict(zip(("low", "high"), numbers[1:], strict=False))
-    return Estimate(value=value, **interval).text(digits, scale=about.scale)
+    return Estimate(value=value, low=low, high=high).text(digits, scale=about.scale)
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """The same with null for NaN, which JSON lacks."""
     match value:
         case dict():
-            return {name: _finite(part) for name, part in value.items()}
+            return {name: finite(part) for name, part in value.items()}
         case list() | tuple():
-            return [_finite(part) for part in value]
+            return [finite(part) for part in value]
         case float():
             return value if math.isfinite(value) else None
     return value

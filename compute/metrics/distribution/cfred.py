@@ -220,49 +220,37 @@ def cfred(
 
 
 def cfred_grid(
-    *, real: Mapping[str, Any], generated: Mapping[str, Mapping[str, Any]], condition: Mapping[str, Any]
-) -> Iterator[tuple[tuple[str, str, str], Cfred]]:
-    """Every generator under every pair of backbones, as ((generator, image, text), cFreD) when it is computed: image
-    backbones in order, texts within.
+    *, real: Any, generated: Mapping[str, Any], condition: Mapping[str, Conditioning]
+) -> Iterator[tuple[tuple[str, str], Cfred]]:
+    """Every generator under every text backbone, as ((generator, text), cFreD) when it is computed.
 
-    real: image backbone to features (n, d); generated: generator to the same; condition: text backbone to features
-    (n, p). Row i of each belongs to prompt i. What depends on one backbone alone is computed once. Mappings that read
-    on access are read one backbone at a time; next to it 8 n p bytes a text backbone are held. Equal to `cfred` of
-    each. `check_grid` says beforehand what does not fit.
+    real: features (n, d) of one image backbone; generated: generator to the same; condition: by text backbone. What
+    depends on one backbone alone is computed once. Equal to `cfred` of each. `check_grid` says beforehand what does not
+    fit.
     """
-    texts = {key: Conditioning.of(condition[key], argument=f"condition {key}") for key in condition}
-    for image, features in real.items():
-        reference = _marginal(features, f"real {image}")
-        sides = {name: _marginal(of[image], f"{name} {image}") for name, of in generated.items()}
-        realism = {name: frechet(real=reference[1], generated=marginal).value for name, (_, marginal) in sides.items()}
-        for text, conditioning in texts.items():
-            conditional = conditioning.split(*reference)
-            for name, side in sides.items():
-                other = conditioning.split(*side)
-                yield (name, image, text), conditioning.compare(conditional, other, realism=realism[name])
+    reference = _marginal(real, "real")
+    sides = {name: _marginal(images, name) for name, images in generated.items()}
+    realism = {name: frechet(real=reference[1], generated=marginal).value for name, (_, marginal) in sides.items()}
+    for text, conditioning in condition.items():
+        conditional = conditioning.split(*reference)
+        for name, side in sides.items():
+            yield (name, text), conditioning.compare(conditional, conditioning.split(*side), realism=realism[name])
 
 
 def check_grid(
     *, real: Mapping[str, Any], generated: Mapping[str, Mapping[str, Any]], condition: Mapping[str, Any]
 ) -> None:
     """Raises BadInput where rows or columns do not fit, or a row is not finite."""
-    first_key = next(iter(real))
-    first = feature_array(real[first_key], argument=f"real {first_key}")
-
-    def width(values: Any, argument: str) -> int:
-        array = feature_array(values, argument=argument)
-        check_paired(first, array, names=(f"real {first_key}", argument))
-        feature_rows(array, argument=argument)
-        return array.shape[1]
-
-    for key in real:
-        columns = width(real[key], f"real {key}")
-        for generator, sets in generated.items():
-            other = width(sets[key], f"{generator} {key}")
-            if other != columns:
-                raise BadInput(f"{generator} {key} has {other} columns where real {key} has {columns}")
-    for key in condition:
-        width(condition[key], f"condition {key}")
+    first, widths = None, {}
+    for name, of in (("real", real), *generated.items(), ("condition", condition)):
+        for key in condition if of is condition else real:
+            argument = f"{name} {key}"
+            array = feature_array(of[key], argument=argument)
+            first = first or (array, argument)
+            check_paired(first[0], array, names=(first[1], argument))
+            feature_rows(array, argument=argument)
+            if of is not condition and array.shape[1] != widths.setdefault(key, array.shape[1]):
+                raise BadInput(f"{argument} has {array.shape[1]} columns where real {key} has {widths[key]}")
 
 
 def streams(n: int, *features: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -66,35 +66,26 @@ class PromptedSets:
         """The reference, then the generators."""
         return self.generated if self.reference is None else (self.reference, *self.generated)
 
-    def without(self, bad: dict[bytes, str]) -> PromptedSets:
+    def without(self, bad: Collection[bytes]) -> PromptedSets:
         """The same without the pairs (or images) that hold one of these contents, counted in the warnings."""
-        if not bad:
-            return self
-        hit = {part.name: np.isin(part.images.keys, np.array(list(bad), dtype="S32")) for part in self.sets}
-        lines = [
-            f"{name}: {some([part.images.name(row) for row in np.flatnonzero(rows)], noun='image')} skipped, as they "
-            "cannot be decoded"
-            for (name, rows), part in zip(hit.items(), self.sets, strict=True)
-            if rows.any()
-        ]
-        if self.prompts is None:
-            keep = {name: np.flatnonzero(~rows) for name, rows in hit.items()}
-        else:
-            left = np.flatnonzero(~np.logical_or.reduce(list(hit.values())))
-            keep = dict.fromkeys(hit, left)
-        parts = [_taken(part, keep[part.name]) for part in self.sets]
-        if any(not len(part) for part in parts):
+        hit = [np.isin(part.images.keys, np.array(list(bad), dtype="S32")) for part in self.sets]
+        warnings = list(self.warnings)
+        for part, rows in zip(self.sets, hit, strict=True):
+            if rows.any():
+                named = some([part.images.name(row) for row in np.flatnonzero(rows)], noun="image")
+                warnings.append(f"{part.name}: {named} skipped, as they cannot be decoded")
+        if self.prompts is not None:
+            hit = [np.logical_or.reduce(hit)] * len(hit)
+        left = [np.flatnonzero(~rows) for rows in hit]
+        if not all(map(len, left)):
             raise BadInput("No image is left after those that cannot be decoded")
-        fewer = replace(
-            self,
-            reference=None if self.reference is None else parts[0],
-            generated=tuple(parts if self.reference is None else parts[1:]),
-            warnings=(*self.warnings, *lines),
-        )
+        parts = tuple(map(_taken, self.sets, left))
+        reference, generated = (None, parts) if self.reference is None else (parts[0], parts[1:])
+        fewer = replace(self, reference=reference, generated=generated, warnings=tuple(warnings))
         if self.prompts is None:
             return fewer
-        ids, texts = (tuple(values[row] for row in left) for values in (self.ids, self.texts))
-        return replace(fewer, ids=ids, prompts=self.prompts.take(left), texts=texts)
+        ids, texts = (tuple(values[row] for row in left[0]) for values in (self.ids, self.texts))
+        return replace(fewer, ids=ids, prompts=self.prompts.take(left[0]), texts=texts)
 
 
 def read_prompts(path: Path) -> Prompts:

@@ -7,6 +7,7 @@ from functools import partial
 
 import gradio as gr
 import numpy as np
+import pandas as pd
 from markupsafe import Markup
 
 from compute.analysis.generators import backbone_effects
@@ -27,15 +28,13 @@ from leaderboard.web.parameters import Choice
 WIDE = 8  # text backbones above which cells are small and the titles above them stand upright
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class BackboneSet:
     """The agreement of cFreD on one set of generators, `cells` (images, texts), with its draws where the generators
     are enough for them; `order` says in words what it is an agreement with."""
 
     benchmark: str
-    images: tuple[str, ...]
-    texts: tuple[str, ...]
-    cells: Floats
+    cells: pd.DataFrame
     draws: Floats | None  # (draws, images, texts)
     order: str
     generators: int
@@ -82,32 +81,28 @@ def load(db: Database, *, suite: str) -> BackboneSet | None:
     human = ratings[ratings["metric"] == metric].set_index("model")["value"]
     wide = cells.pivot(index="model", columns="subset", values="value")
     wide = wide.loc[wide.index.intersection(human.index)].dropna(axis="columns")
-    keys = [key.partition(JOIN) for key in dict.fromkeys(cells["subset"])]
-    images, texts = (tuple(dict.fromkeys(key[side] for key in keys)) for side in (0, 2))
-    have = np.array([[subset(image, text) in wide for text in texts] for image in images])
-    rows, columns = backbone_effects.complete(np.where(have, 0.0, np.nan))
-    left_out = (*np.array(images)[~rows].tolist(), *np.array(texts)[~columns].tolist())
-    images, texts = tuple(np.array(images)[rows].tolist()), tuple(np.array(texts)[columns].tolist())
-    if not images or not texts:
+    pairs = pd.DataFrame([key.partition(JOIN) for key in cells["subset"].unique()])
+    every = pd.DataFrame(np.nan, index=pairs[0].unique(), columns=pairs[2].unique())
+    have = every.apply(lambda of: np.where([subset(image, of.name) in wide for image in of.index], 0.0, np.nan))
+    rows, columns = backbone_effects.complete(have)
+    kept = have.loc[rows, columns]
+    if not kept.size:
         return None
     known = metric == "strength"
     try:
         values, draws = backbone_effects.people_agreement(
-            distances=wide[[subset(image, text) for image in images for text in texts]].to_numpy(float),
+            distances=wide[[subset(image, text) for image in kept.index for text in kept]].to_numpy(float),
             human=human.loc[wide.index].to_numpy(float) * (-1 if known or metric == "human_rank" else 1),
         )
     except Undefined:
         return None
-    shape = (len(images), len(texts))
     return BackboneSet(
         benchmark=cells["benchmark"].iloc[0],
-        images=images,
-        texts=texts,
-        cells=values.reshape(shape),
-        draws=None if draws is None else draws.reshape(-1, *shape),
+        cells=pd.DataFrame(values.reshape(kept.shape), kept.index, kept.columns),
+        draws=None if draws is None else draws.reshape(-1, *kept.shape),
         order=f"{'the known order' if known else 'people’s ratings'} of {len(wide)} generators",
         generators=len(wide),
-        left_out=left_out,
+        left_out=(*have.index[~rows], *have.columns[~columns]),
     )
 
 
@@ -115,30 +110,29 @@ def section(db: Database, grid: BackboneSet | None) -> Markup:
     """The answer and the heatmap."""
     if grid is None:
         return render("pages/generators/backbones.html", grid=None)
-    effects = backbone_effects.effects(grid.cells, images=grid.images, texts=grid.texts, draws=grid.draws)
+    effects = backbone_effects.effects(grid.cells, draws=grid.draws)
     known = model_queries.models(db)["title"]
-    order = [
-        sorted(range(len(keys)), key=lambda at, side=side, keys=keys: -side.means[keys[at]].value)
-        for keys, side in ((grid.images, effects.image), (grid.texts, effects.text))
-    ]
+    images, texts = (
+        sorted(side.means, key=lambda key, side=side: -side.means[key].value) for side in (effects.image, effects.text)
+    )
     return render(
         "pages/generators/backbones.html",
         grid=grid,
         effects=effects,
         verdict=verdict(effects),
-        titles={key: known.get(key, key) for key in (*grid.images, *grid.texts)},
-        images=[grid.images[at] for at in order[0]],
-        texts=[grid.texts[at] for at in order[1]],
-        cells=grid.cells[np.ix_(*order)].tolist(),
-        wide=len(grid.texts) > WIDE,
+        titles={key: known.get(key, key) for key in (*images, *texts)},
+        images=images,
+        texts=texts,
+        cells=grid.cells.loc[images, texts].to_numpy().tolist(),
+        wide=len(texts) > WIDE,
         fewest=FEWEST,
     )
 
 
 def verdict(effects: BackboneEffects) -> str:
     """Which side's backbones differ significantly: `image`, `text`, `both`, `none`, or `unknown` without intervals."""
-    gaps = {"image": effects.image.gap, "text": effects.text.gap}
-    if all(gap is None or not gap.difference.known for gap in gaps.values()):
+    sides = {"image": effects.image, "text": effects.text}
+    if not any(side.gap and side.gap.known for side in sides.values()):
         return "unknown"
-    apart = [side for side, gap in gaps.items() if gap is not None and gap.apart]
+    apart = [name for name, side in sides.items() if side.apart]
     return "both" if len(apart) == 2 else apart[0] if apart else "none"

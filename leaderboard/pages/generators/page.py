@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -12,15 +12,15 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from compute.analysis.figures.ranked import strip
+from compute.types import unknown
 from leaderboard.data import suite_queries
-from leaderboard.html.formatting import number
+from leaderboard.html.formatting import blank, number, span
 from leaderboard.html.labels import SUSPECT, choice_title
 from leaderboard.html.templates import macro, render
 from leaderboard.page import Site, View, bind, heading, message_box
-from leaderboard.pages.generators import backbones, computed_page, figures
-from leaderboard.pages.generators import computed as computed_sets
-from leaderboard.pages.generators.computed_page import SHOWN_FIRST
-from leaderboard.pages.generators.metrics import METRIC_MODELS, SETS, MetricComparison, comparison_of
+from leaderboard.pages.generators import backbones, figures
+from leaderboard.pages.generators.sets import METRIC_MODELS, SETS, GeneratorSet, MetricColumn, paper_set, sets_of
 from leaderboard.web.parameters import Choice, Text
 
 SENTENCE = (
@@ -29,8 +29,10 @@ SENTENCE = (
 )
 MOST_BUTTONS = 6  # sets above which they are chosen from a list
 FIGURE = 300  # pixels below which one figure is below the other
-HIDDEN = gr.update(visible=False)
+HIDDEN = gr.update(value=None, visible=False)
 METRIC = "Metric to compare with people"
+SHOWN_FIRST = ("As shown first", "")  # the choice of features that is none
+UNTESTED = "an interval needs 30 prompts and a value for two generators"
 
 
 def draw(site: Site) -> None:
@@ -40,17 +42,15 @@ def draw(site: Site) -> None:
         sentence=SENTENCE,
         cite=site.db.query("benchmark", key="cfred").iloc[0]["bibtex"],
     )
-    titles = suite_queries.metrics(site.db)["title"]
-    listed = [(titles[key], key) for key in METRIC_MODELS]
-    computed = partial(computed_sets.sets_of, site)
+    listed = _named(site, METRIC_MODELS)
 
     def sets() -> list[tuple[str, str]]:
-        own = [(choice_title(each.title, each.benchmark), key) for key, each in computed().items()]
+        own = [(choice_title(each.title, each.benchmark), key) for key, each in sets_of(site).items()]
         return [*((title, key) for key, title in SETS.items()), *own]
 
     def metrics() -> list[tuple[str, str]]:
-        keys = dict.fromkeys((*METRIC_MODELS, *(key for each in computed().values() for key in each.columns)))
-        return [(suite_queries.metrics(site.db)["title"][key], key) for key in keys]
+        keys = dict.fromkeys((*METRIC_MODELS, *(key for each in sets_of(site).values() for key in each.columns)))
+        return _named(site, keys)
 
     parameters = (
         Choice(key="set", default="coco", choices=tuple(key for _, key in sets()), noun="set"),
@@ -68,30 +68,23 @@ def draw(site: Site) -> None:
         metric = gr.Dropdown(listed, value="cfred", label=METRIC, scale=1, min_width=260)
         backbone = gr.Dropdown([SHOWN_FIRST], value="", label="Features of", visible=False, scale=1, min_width=200)
     rest = gr.HTML("", apply_default_css=False)
-    comparisons = partial(comparison_of, site)
-
-    def whole(*, set: str, metric: str, backbone: str) -> tuple:
-        if set in computed():
-            return computed_page.page(site, computed()[set], metric=metric, backbone=backbone)
-        return (
-            *page(site, comparisons, chosen=set, metric=metric),
-            gr.update(choices=listed, value=metric, label=METRIC),
-            gr.update(choices=[SHOWN_FIRST], value="", visible=False),
-        )
 
     def blank(**_: Any) -> tuple:
         links = [
             (title, [(name, f"generators?set={key}&metric={metric}") for name, metric in listed])
             for key, title in SETS.items()
         ]
-        return macro("index")(links), HIDDEN, HIDDEN, "", gr.skip(), HIDDEN
+        hidden = gr.update(visible=False)
+        return macro("index")(links), hidden, hidden, "", gr.skip(), hidden
 
     bind(
         site,
         parameters=parameters,
         controls=[which, metric, backbone],
         outputs=[head, slope, scatter, rest, metric, backbone],
-        draw=whole,
+        draw=lambda set, metric, backbone: page(
+            site, paper_set(site, set) if set in SETS else sets_of(site)[set], metric=metric, backbone=backbone
+        ),
         message=message,
         blank=blank,
         lists={"set": sets, "metric": metrics},
@@ -99,64 +92,143 @@ def draw(site: Site) -> None:
     backbones.draw(site)
 
 
-def answer(comparisons: Callable[[str], MetricComparison]) -> Markup:
+def page(site: Site, chosen: GeneratorSet, *, metric: str, backbone: str = "") -> tuple:
+    """The reading of one metric on a set, both figures, the tables, and the controls with what this set has to choose
+    from."""
+    of_paper, moved = chosen.key in SETS, ""
+    if of_paper:
+        column = chosen.column(metric)
+    else:
+        titles = suite_queries.metrics(site.db)["title"]
+        column, moved = shown(chosen, metric=metric, backbone=backbone, titles=titles)
+    readings = chosen.readings(backbone=backbone) if backbone else chosen.usual
+    facts = {
+        "chosen": chosen,
+        "column": column,
+        "columns": chosen.every_column(backbone=backbone),
+        "readings": readings,
+        "reading": next((each for each in readings if each.column.metric == column.metric), None),
+        "people": chosen.people,
+    }
+    if of_paper:
+        papers = partial(paper_set, site)
+        head = answer(papers) + render("pages/generators/reading.html", **facts, on_parti=chosen.key == "parti")
+        ranks = {"human": chosen.people.ranks, "rank": column.ranks}
+        first = figures.slope(pd.DataFrame({"title": _short(chosen), **ranks}), metric=column.marked)
+        notes = site.db.query("task_notes", task=chosen.task)
+        tables = render("pages/generators/page.html", **facts, sets=[papers(key) for key in SETS], notes=notes)
+    else:
+        head = render("pages/generators/computed_head.html", **facts, moved=moved, untested=UNTESTED)
+        first = interval_figure(chosen, column)
+        order = [*column.order, *np.flatnonzero(column.ranks < 0)]
+        tables = render("pages/generators/computed.html", **facts, order=order)
+    return (
+        head,
+        gr.update(value=first, visible=True),
+        _beside_people(chosen, column),
+        tables,
+        gr.update(
+            choices=_named(site, chosen.columns),
+            value=column.metric,
+            label=METRIC if of_paper else "Metric",
+        ),
+        gr.update(
+            choices=[SHOWN_FIRST, *((subset.replace("|", " and "), subset) for subset in chosen.subsets)],
+            value=backbone if backbone in chosen.subsets else "",
+            visible=not of_paper,
+        ),
+    )
+
+
+def answer(paper: Callable[[str], GeneratorSet]) -> Markup:
     """Which metric can be trusted where, in a sentence and a line for each set."""
-    trust = [comparisons(key).trust for key in SETS]
-    agree = Counter(metric.title for each in trust for metric in each.agree)
+    sets = [paper(key) for key in SETS]
+    agree = Counter(reading.column.marked for each in sets for reading in each.agreeing)
     return render(
         "pages/generators/answer.html",
-        trust=trust,
-        everywhere=[title for title, count in agree.items() if count == len(trust)],
+        sets=sets,
+        everywhere=[title for title, count in agree.items() if count == len(sets)],
         several=[title for title, count in agree.items() if count > 1],
     )
 
 
-def page(site: Site, comparisons: Callable[[str], MetricComparison], *, chosen: str, metric: str) -> tuple:
-    """The four outputs: the answer and the reading of one metric on the `chosen` set, both figures, and the tables."""
-    comparison = comparisons(chosen)
-    shown, people = comparison.metric(metric), comparison.people
-    models = [row.model for row in comparison.table.rows]
-    titles = [comparison.table.models.loc[model, "title"] for model in models]
-    short = [title.replace("Stable Diffusion", "SD") for title in titles]
-    slope = figures.slope(
-        pd.DataFrame({"title": short, "human": comparison.human_ranks, "rank": shown.ranks}), metric=shown.title
+def shown(computed: GeneratorSet, *, metric: str, backbone: str, titles: pd.Series) -> tuple[MetricColumn, str]:
+    """The scores that the address means, and a sentence where they are others than it names."""
+    moved = ""
+    if metric not in computed.columns:
+        first = next(iter(computed.columns))
+        moved = f"{titles.get(metric, metric)} is not computed for this set: {titles[first]} is shown instead."
+        metric = first
+    column = computed.column(metric, backbone=backbone)
+    if backbone and backbone not in computed.subsets:
+        moved += f" {unknown('features of', backbone, computed.subsets)}"
+    elif backbone and column.subset != backbone:
+        moved += f" {column.title} does not rest on {backbone.replace('|', ' and ')}: here it is on {column.features}."
+    return column, moved.strip()
+
+
+def interval_figure(computed: GeneratorSet, column: MetricColumn) -> object:
+    """Every generator with its interval, best on top."""
+    rows, tested = column.order, column.differences is not None
+    first, rest = "First, or not significantly worse", "Significantly worse than the first"
+    if not tested:
+        first, rest = "First", "Others; no difference is tested"
+    low, high = column.interval
+    figure = strip(
+        names=[computed.titles[row] for row in rows],
+        value=column.values[rows] * column.scale,
+        low=low[rows] * column.scale,
+        high=high[rows] * column.scale,
+        groups=[first if int(row) in column.first else rest for row in rows],
+        notes=[_words(column, row) for row in rows],
+        x=f"{column.title} ({'higher' if column.higher else 'lower'} is better)",
+        grey=rest,
     )
-    scatter = figures.scatter(
-        pd.DataFrame(
-            {
-                "title": short,
-                "score": shown.scores * shown.column.scale,
-                "human": comparison.human * people.scale,
-                "suspect": (shown.marks & SUSPECT) > 0,
-                "words": [
-                    f"{shown.title} {number(score, digits=shown.column.digits, scale=shown.column.scale)}<br>"
-                    f"{people.title} {number(rating, digits=people.digits, scale=people.scale)}"
-                    for score, rating in zip(shown.scores, comparison.human, strict=True)
-                ],
-            }
-        ),
-        metric=shown.title,
-        human=people.title,
-        higher=shown.column.higher,
+    return figure.update_layout(height=max(figures.LEAST, figure.layout.height))
+
+
+def _words(column: MetricColumn, row: int) -> str:
+    facts = {"digits": column.digits, "scale": column.scale}
+    words = f"{column.marked} {number(column.values[row], **facts)}"
+    low, high = (end[row] for end in column.interval)
+    if not blank(low):
+        words += f" ({span(low, high, **facts)})"
+    if column.differences is not None:
+        low, high = column.differences.rank_low[row], column.differences.rank_high[row]
+        words += f"<br>rank {column.ranks[row]}, 95% interval {low} to {high}"
+    return words
+
+
+def _beside_people(chosen: GeneratorSet, column: MetricColumn) -> Any:
+    """The figure of the scores against people's ratings, where two generators have both."""
+    people = chosen.people
+    rows = np.flatnonzero(np.isfinite(column.values) & np.isfinite(people.values)) if people else ()
+    if len(rows) < 2:
+        return HIDDEN
+    words = [_words(column, row) for row in rows]
+    if chosen.key in SETS:
+        words = [f"{each}<br>{_words(people, row)}" for each, row in zip(words, rows, strict=True)]
+    points = pd.DataFrame(
+        {
+            "title": _short(chosen)[rows],
+            "score": column.values[rows] * column.scale,
+            "human": people.values[rows] * people.scale,
+            "suspect": (np.broadcast_to(column.marks, column.values.shape)[rows] & SUSPECT) > 0,
+            "words": words,
+        }
     )
-    head = render("pages/generators/reading.html", comparison=comparison, metric=shown, on_parti=chosen == "parti")
-    tables = render(
-        "pages/generators/page.html",
-        comparison=comparison,
-        metric=shown,
-        comparisons=[(SETS[key], comparisons(key)) for key in SETS],
-        metrics=list(METRIC_MODELS),
-        generators=[
-            (index, models[index], titles[index]) for index in np.argsort(comparison.human_ranks, kind="stable")
-        ],
-        notes=site.db.query("task_notes", task=comparison.people.task),
-    )
-    return (
-        answer(comparisons) + head,
-        gr.update(value=slope, visible=True),
-        gr.update(value=scatter, visible=True),
-        tables,
-    )
+    plot = figures.scatter(points, metric=column.marked, human=people.title, higher=column.higher)
+    return gr.update(value=plot, visible=True)
+
+
+def _named(site: Site, metrics: Iterable[str]) -> list[tuple[str, str]]:
+    """Metrics to choose from."""
+    titles = suite_queries.metrics(site.db)["title"]
+    return [(titles[key], key) for key in metrics]
+
+
+def _short(chosen: GeneratorSet) -> np.ndarray:
+    return np.array([title.replace("Stable Diffusion", "SD") for title in chosen.titles], object)
 
 
 GENERATORS = View(key="generators", title="Generators", sentence=SENTENCE, group="Insights", draw=draw, figures=True)

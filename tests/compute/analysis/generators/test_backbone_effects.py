@@ -1,6 +1,7 @@
 """Which side's backbones carry an agreement: shares, gaps with intervals, and what cannot be said."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
@@ -8,17 +9,16 @@ from compute.analysis.generators.agreement import pair_agreement
 from compute.analysis.generators.backbone_effects import DRAWS, complete, effects, people_agreement
 from compute.types import Undefined
 
-IMAGES, TEXTS = ("a", "b", "c"), ("x", "y")
+CELLS = pd.DataFrame([[0.9, 0.9], [0.5, 0.5], [0.1, 0.1]], ["a", "b", "c"], ["x", "y"])
 
 
 def test_shares_add_up_and_an_effect_of_one_side_is_that_sides():
-    cells = np.array([[0.9, 0.9], [0.5, 0.5], [0.1, 0.1]])
-    found = effects(cells, images=IMAGES, texts=TEXTS)
+    found = effects(CELLS)
     assert (found.image.share, found.text.share, found.rest) == pytest.approx((1, 0, 0))
-    assert found.image.gap.best == "a" and found.image.gap.worst == "c"
-    assert found.image.gap.difference.value == pytest.approx(0.8) and not found.image.gap.apart  # no draws, no proof
+    assert (found.image.best, found.image.worst) == ("a", "c")
+    assert found.image.gap.value == pytest.approx(0.8) and not found.image.apart  # no draws, no proof
     mixed = np.random.default_rng(0).random((3, 2))
-    found = effects(mixed, images=IMAGES, texts=TEXTS)
+    found = effects(pd.DataFrame(mixed))
     assert found.image.share + found.text.share + found.rest == pytest.approx(1)
     # Two-way analysis of variance, written down.
     rows = mixed.mean(axis=1, keepdims=True) - mixed.mean()
@@ -26,17 +26,16 @@ def test_shares_add_up_and_an_effect_of_one_side_is_that_sides():
 
 
 def test_cells_that_are_all_alike_have_no_shares():
-    found = effects(np.full((3, 2), 0.7), images=IMAGES, texts=TEXTS, draws=np.full((50, 3, 2), 0.7))
+    found = effects(CELLS * 0 + 0.7, draws=np.full((50, 3, 2), 0.7))
     assert found.image.share is found.text.share is found.rest is None
-    assert not found.mean.known and not found.image.gap.apart
+    assert not found.mean.known and not found.image.apart
 
 
 def test_gaps_are_proven_by_draws_and_hold_for_all_pairs_at_once():
     rng = np.random.default_rng(0)
-    cells = np.array([[0.9, 0.9], [0.5, 0.5], [0.1, 0.1]])
-    sure = effects(cells, images=IMAGES, texts=TEXTS, draws=cells + 0.02 * rng.normal(size=(DRAWS, 3, 2)))
-    assert sure.image.gap.apart and not sure.text.gap.apart
-    low, high = sure.image.gap.difference.low, sure.image.gap.difference.high
+    sure = effects(CELLS, draws=CELLS.to_numpy() + 0.02 * rng.normal(size=(DRAWS, 3, 2)))
+    assert sure.image.apart and not sure.text.apart
+    low, high = sure.image.gap.low, sure.image.gap.high
     single = 1.96 * 0.02  # of a difference of two means over two cells, each of error 0.02 / sqrt(2)
     assert low < 0.8 - 1.1 * single and high > 0.8 + 1.1 * single
     # Of 20 backbones that are all alike, the largest difference is proven in at most about 5% of samples.
@@ -44,7 +43,7 @@ def test_gaps_are_proven_by_draws_and_hold_for_all_pairs_at_once():
     for _ in range(100):
         alike = 0.02 * rng.normal(size=(20, 2))
         drawn = alike + 0.02 * rng.normal(size=(400, 20, 2))
-        proven += effects(alike, images=[str(at) for at in range(20)], texts=TEXTS, draws=drawn).image.gap.apart
+        proven += effects(pd.DataFrame(alike), draws=drawn).image.apart
     assert proven <= 10
 
 

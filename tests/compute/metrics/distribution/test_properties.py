@@ -1,4 +1,4 @@
-"""Properties that every metric of sets must have; swapped prompts are in test_frechet_command.py."""
+"""Properties that every metric of sets must have; swapped prompts are in test_generators.py."""
 
 from __future__ import annotations
 

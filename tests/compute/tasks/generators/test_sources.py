@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from compute.tasks.generators import pairing, sources
-from compute.tasks.generators.pairing import prompts_of
+from compute.tasks.generators.pairing import PromptedSets, prompts_of
 from compute.tasks.generators.sources import ImageSet
 from compute.tasks.source import Source
 from compute.types import BadInput, NotHere
@@ -42,11 +43,15 @@ def opened(where: Path | str, *names: str, first: int = 0, source: Source = SOUR
     return sources.opened(str(where).rpartition("/")[2], where, source=source)
 
 
+def paired(reference: ImageSet, *generated: ImageSet, prompts: Any = None) -> PromptedSets:
+    return pairing.pair(reference=reference, generated=generated, prompts=prompts_of(prompts))
+
+
 def test_a_folder_pairs_with_a_table_of_prompts_whatever_the_ending(tmp_path):
     reference = opened(tmp_path / "reference", "a/1.png", "a/2.png", "a/\u00e9.png")
     mine = opened(tmp_path / "mine", "a/e\u0301.jpg", "a/1.webp", "a/2.png", first=10)
     path = table(tmp_path / "p.csv", 'Image,Prompt|a/1.png,"one, two"|a/2.jpg,second|a/e\u0301,third')
-    sets = pairing.pair(reference=reference, generated=[mine], prompts=prompts_of(path))
+    sets = paired(reference, mine, prompts=path)
     assert sets.ids == ("a/1", "a/2", "a/\u00e9") and sets.texts == ("one, two", "second", "third")
     assert [part.ids for part in sets.sets] == [sets.ids, sets.ids] and sets.warnings == ()
     assert sets.generated[0].images.name(0) == "mine/a/1.webp"
@@ -56,23 +61,22 @@ def test_a_folder_pairs_with_a_table_of_prompts_whatever_the_ending(tmp_path):
 def test_missing_and_extra_images_are_named_and_counted(tmp_path):
     reference = opened(tmp_path / "reference", *(f"{n}.png" for n in range(9)))
     mine = opened(tmp_path / "mine", "0.png", "1.png", "7.png", "8.png", "20.png", first=40)
-    listed = prompts_of({f"{n}.png": f"prompt {n}" for n in range(8)})
-    sets = pairing.pair(reference=reference, generated=[mine], prompts=listed)
+    sets = paired(reference, mine, prompts={f"{n}.png": f"prompt {n}" for n in range(8)})
     assert sets.ids == ("0", "1", "7")
     assert [line.partition(":")[0] for line in sets.warnings[:3]] == ["reference", "mine", "mine"]
     assert "5 prompts (2, 3, 4 and 2 more)" in sets.warnings[1] and sets.warnings[3].startswith("3 of 8 prompts")
     with pytest.raises(BadInput, match="share no prompt"):
-        pairing.pair(reference=reference, generated=[mine], prompts=prompts_of({"z": "z"}))
+        paired(reference, mine, prompts={"z": "z"})
 
 
 def test_lines_of_text_go_with_images_in_natural_order_and_must_be_as_many(tmp_path):
     mine = opened(tmp_path / "mine", "10.png", "2.png", "1.png")
     real = opened(tmp_path / "real", "x.png", "y.png", "z.png", first=9)
     path = table(tmp_path / "prompts.txt", "one|two|ten")
-    sets = pairing.pair(reference=real, generated=[mine], prompts=prompts_of(path))
+    sets = paired(real, mine, prompts=path)
     assert [sets.generated[0].images.name(row) for row in range(3)] == ["mine/1.png", "mine/2.png", "mine/10.png"]
     with pytest.raises(BadInput, match="prompts.txt"):
-        pairing.pair(reference=real, generated=[mine], prompts=prompts_of(table(path, "one|two")))
+        paired(real, mine, prompts=table(path, "one|two"))
 
 
 def test_what_is_odd_in_a_folder_or_a_list_of_prompts_is_said(tmp_path):
@@ -124,7 +128,7 @@ def test_tables_of_the_hub_pair_by_prompt_where_row_numbers_mean_nothing(tmp_pat
     source = Source(root=tmp_path, offline=True)
     real = sources.opened("reference", "hf://datasets/org/one#default/train", source=source)
     mine = sources.opened("mine", "hf://datasets/org/two@main", source=source)
-    sets = pairing.pair(reference=real, generated=[mine], prompts=None)
+    sets = paired(real, mine)
     assert (sets.reference.images.keys == sets.generated[0].images.keys).all() and len(sets.ids) == 3
     assert sets.warnings == ("mine: 3 of 3 images are exact copies of reference images",)
     with pytest.raises(NotHere, match="org/three"):
@@ -144,8 +148,8 @@ def test_images_from_python_are_taken_once_and_refused_by_position(tmp_path):
 def test_without_prompts_nothing_is_paired_and_unlike_counts_are_said(tmp_path):
     real = opened(tmp_path / "reference", "1.png", "2.png", "3.png")
     few, many = opened(tmp_path / "few", "q.png", first=30), opened(tmp_path / "many", "r.png", "s.png", first=40)
-    sets = pairing.pair(reference=real, generated=[few, many], prompts=None)
+    sets = paired(real, few, many)
     assert sets.prompts is None and [len(part) for part in sets.sets] == [3, 1, 2]
     assert "few has 1 images and many 2: Fréchet distances fall as N grows" in sets.warnings[0]
     with pytest.raises(BadInput, match="few"):
-        pairing.pair(reference=real, generated=[few, few], prompts=None)
+        paired(real, few, few)

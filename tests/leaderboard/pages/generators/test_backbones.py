@@ -37,10 +37,9 @@ def test_sets_with_an_order_and_several_pairs_are_offered(db):
 
 def test_the_section_shows_every_pair_and_reads_it(db):
     grid = backbones.load(db, suite="grid-rated")
-    assert grid is not None and (set(grid.images), set(grid.texts)) == (set(IMAGES), set(TEXTS))
+    assert grid is not None and (set(grid.cells.index), set(grid.cells)) == (set(IMAGES), set(TEXTS))
     assert grid.draws is not None
-    blind = grid.images.index("mine")
-    assert np.delete(grid.cells, blind, axis=0).min() > 0.8 > grid.cells[blind].max()
+    assert grid.cells.drop("mine").min(axis=None) > 0.8 > grid.cells.loc["mine"].max()
     markup = backbones.section(db, grid)
     assert "people’s ratings of 7 generators" in text(markup) and "BERT-base (text)" in markup
     assert markup.index("MAE-B/16") < markup.index(">mine<")  # best first
@@ -52,9 +51,7 @@ def pairs(cells: np.ndarray, error: float) -> BackboneSet:
     rng = np.random.default_rng(0)
     return BackboneSet(
         benchmark="mini",
-        images=tuple(f"image{at}" for at in range(cells.shape[0])),
-        texts=tuple(f"text{at}" for at in range(cells.shape[1])),
-        cells=cells,
+        cells=pd.DataFrame(cells).add_prefix("text").add_prefix("image", axis="index"),
         draws=cells + error * rng.normal(size=(500, *cells.shape)),
         order="an order",
         generators=9,

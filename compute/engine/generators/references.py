@@ -1,0 +1,213 @@
+"""A reference's statistics in files, which stand for its images later on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from compute import versions
+from compute.catalog.own import suite as own_suite
+from compute.engine.generators.backbones import JOIN, Backbones, subset
+from compute.engine.generators.frechet import GeneratorComparison
+from compute.io.files import replacing
+from compute.metrics.distribution.moments import CrossMoments, Moments
+from compute.tasks.generators.pairing import REFERENCE
+from compute.types import BadInput, NotHere, shortened
+
+FORMAT = "likeness-reference-2"  # of saved statistics
+SUFFIX = ".npz"  # of a file, and of an address that stands for several
+LONGEST = 80  # characters of a name
+PACKAGES = ("numpy", "pillow", "torch", "torchvision", "transformers", "timm")  # what makes features
+# What does not belong to the preprocessing: the same model gives the same features up to rounding.
+ELSEWHERE = ("device", "packages")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureOrigin:
+    """What made features: the key of the backbone, and its preprocessing (revision, size, resampling, dtype ...)."""
+
+    backbone: str
+    preprocessing: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SavedReference:
+    """Named statistics of a reference set: `moments` of its images, or CrossMoments with `condition`, the text side.
+
+    `source` tells in words which images they are, `contents` is a digest of the images themselves; `packages` maps
+    packages to versions.
+    """
+
+    name: str
+    moments: Moments | CrossMoments
+    images: FeatureOrigin
+    condition: FeatureOrigin | None = None
+    source: str = ""
+    contents: str = ""
+    packages: Mapping[str, str] = field(default_factory=lambda: versions.installed(PACKAGES))
+
+    @property
+    def n(self) -> int:
+        """Images of the reference."""
+        return self.moments.n
+
+    @property
+    def subset(self) -> str:
+        """What a score against it rests on."""
+        return subset(self.images.backbone, self.condition.backbone if self.condition else "")
+
+    def write(self, folder: Path) -> Path:
+        """Writes `<folder>/<name>.npz`, whole or not at all: the moments, and the facts as JSON. Raises CannotWrite."""
+        moments, arrays = self.moments, {}
+        if isinstance(moments, CrossMoments):
+            arrays = {"condition_mean": moments.condition.mean, "condition_scatter": moments.condition.scatter}
+            arrays["cross"], moments = moments.cross, moments.images
+        facts = {
+            "format": FORMAT,
+            "n": self.n,
+            "images": asdict(self.images),
+            "condition": None if self.condition is None else asdict(self.condition),
+            "packages": dict(self.packages),
+            **{key: getattr(self, key) for key in ("name", "source", "contents")},
+        }
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{self.name}{SUFFIX}"
+        text = np.frombuffer(json.dumps(facts, sort_keys=True).encode(), np.uint8)
+        with replacing(path) as draft, open(draft, "wb") as handle:
+            np.savez(handle, allow_pickle=False, facts=text, mean=moments.mean, scatter=moments.scatter, **arrays)
+        return path
+
+    @classmethod
+    def read(cls, path: Path) -> SavedReference:
+        """Reads a file of saved statistics, never unpickling. Raises BadInput for one that is none, or is damaged."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                facts = json.loads(file["facts"].tobytes())
+                if facts["format"] != FORMAT:
+                    raise ValueError(f"its format is not {FORMAT}: save it again")
+                n, condition = facts["n"], facts["condition"]
+                mean, scatter = file["mean"], file["scatter"]
+                moments: Moments | CrossMoments = Moments(n=n, mean=mean, scatter=scatter)
+                if condition:
+                    cross = file["cross"]
+                    joint = np.block([[scatter, cross], [cross.T, file["condition_scatter"]]])
+                    both = Moments(n=n, mean=np.concatenate([mean, file["condition_mean"]]), scatter=joint)
+                    moments = CrossMoments(joint=both, width=len(mean))
+                if not all(np.isfinite(file[name]).all() for name in file.files if name != "facts"):
+                    raise ValueError("it holds NaN or infinity")
+            return cls(
+                moments=moments,
+                images=FeatureOrigin(**facts["images"]),
+                condition=FeatureOrigin(**condition) if condition else None,
+                **{name: facts[name] for name in ("name", "source", "contents", "packages")},
+            )
+        except (OSError, EOFError, zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
+            raise BadInput(f"{path.name} is not a saved reference: {shortened(str(error))}") from error
+
+    def check(self, backbone: str, settings: Mapping[str, Any]) -> None:
+        """Raises BadInput, naming the first difference, where its features of this backbone have other settings."""
+        for side, origin in (("images", self.images), ("prompts", self.condition)):
+            if origin is None or origin.backbone != backbone:
+                continue
+            mine, theirs = (
+                json.loads(json.dumps(dict(each))) for each in (origin.preprocessing, without_place(settings))
+            )
+            for key in sorted({*mine, *theirs}):
+                if mine.get(key) != theirs.get(key):
+                    raise BadInput(
+                        f"The reference {self.name!r} has {side} with {key} = {shortened(repr(mine.get(key)))}, these "
+                        f"have {shortened(repr(theirs.get(key)))}. Distances between different preprocessing mean "
+                        "nothing: save the reference again"
+                    )
+
+
+def save_references(path: Path, comparison: GeneratorComparison, *, source: str) -> list[Path]:
+    """Writes `<path without ending>-<backbone>.npz` for every image backbone, and with each text backbone for cFreD.
+
+    `source` says which images the reference's are. Raises BadInput, CannotWrite.
+    """
+    chosen, features = comparison.chosen, comparison.features
+    written = []
+    for key in (*chosen.image, *chosen.by_metric.get("cfred", ())):
+        image, _, text = key.partition(JOIN)
+        if image not in features.images or (text and text not in features.texts):
+            continue
+        rows = features.images[image][REFERENCE]
+        origins = [
+            FeatureOrigin(backbone=name, preprocessing=without_place(comparison.settings[name]))
+            for name in key.split(JOIN)
+        ]
+        reference = SavedReference(
+            name=_file_name(path, key),
+            moments=(
+                CrossMoments.of(images=rows, condition=features.texts[text])
+                if text
+                else Moments.of(rows, argument="reference")
+            ),
+            images=origins[0],
+            condition=origins[1] if text else None,
+            source=source,
+            contents=comparison.contents,
+        )
+        written.append(reference.write(path.parent))
+    return written
+
+
+def opened(where: str | Path | SavedReference, *, chosen: Backbones) -> dict[str, SavedReference]:
+    """Saved statistics by subset: those of one file, or FILE as `--save-reference` took it, which stands for the files
+    of all chosen backbones.
+
+    Raises NotHere for no such file, BadInput for one that is not a reference, is of none of the chosen backbones, or of
+    other images than the others.
+    """
+    if isinstance(where, SavedReference):
+        files = [where]
+    elif Path(where).is_file():
+        files = [SavedReference.read(Path(where))]
+    else:
+        paths = [Path(where).with_name(f"{_file_name(Path(where), key)}{SUFFIX}") for key in chosen.subsets()]
+        files = [SavedReference.read(path) for path in paths if path.is_file()]
+        if not files:
+            raise NotHere(
+                f"There is no saved reference {where}, nor {paths[0].name} or another backbone's. Save one: python -m "
+                f"compute frechet ... --save-reference {where}"
+            )
+    first = files[0]
+    if len({reference.contents for reference in files}) > 1:
+        raise BadInput(f"The references {first.name} and others next to it are of different images: save them together")
+    # One with prompts holds the moments of its images as well.
+    crossed = [reference for reference in files if isinstance(reference.moments, CrossMoments)]
+    alone = [replace(reference, moments=reference.moments.images, condition=None) for reference in crossed]
+    usable = (*chosen.image, *chosen.by_metric.get("cfred", ()))
+    used = {reference.subset: reference for reference in (*alone, *files) if reference.subset in usable}
+    if not used:
+        raise BadInput(
+            f"The reference {first.name!r} has images encoded by {first.images.backbone}, and no distance under it is "
+            f"chosen: --backbones {first.images.backbone}, or save a reference with {', '.join(chosen.image)}"
+        )
+    return used
+
+
+def _file_name(path: Path, key: str) -> str:
+    """The name of the file of one subset; a digest ends one that is cut."""
+    parts = [path.stem, *key.split(JOIN)]
+    name = "-".join(map(own_suite.slug, parts))
+    if len(name) <= LONGEST:
+        return name
+    return f"{name[: LONGEST - 9]}-{hashlib.blake2b(repr(parts).encode(), digest_size=4).hexdigest()}"
+
+
+def without_place(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of features without what differs from machine to machine."""
+    return {
+        name: without_place(value) if isinstance(value, Mapping) else value
+        for name, value in settings.items()
+        if name not in ELSEWHERE
+    }
