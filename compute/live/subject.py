@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compute.analysis.domain import Calibrations, DomainCheck, Observed, image_facts, text_facts, words
+from compute.analysis.domain import COLOURS, Calibrations, DomainCheck, Seen
 from compute.content.items import Column, content_key
 from compute.content.messages import Question, Reply
 from compute.features import encoding
 from compute.features.subject import ABILITY
 from compute.live.inputs import Input
+from compute.models import abilities
+from compute.models.metrics.pixels import colour_histogram
 from compute.types import BadInput, Model
 
 Cache = MutableMapping[tuple[str, ...], Any]
@@ -38,9 +40,9 @@ class LiveSubject:
 
     def encode(self, inputs: Sequence[Input]) -> None:
         """Embeds all inputs in one batch a modality, where the model has a tower for it; cached ones are skipped."""
-        for modality, abilities in ABILITY.items():
+        for modality, needed in ABILITY.items():
             batch = [each for each in inputs if each.modality == modality]
-            if batch and all(map(self.can, abilities)):
+            if batch and all(map(self.can, needed)):
                 self.embed(column_of(batch))
 
     def embed(self, column: Column) -> NDArray[np.float32]:
@@ -93,20 +95,13 @@ class LiveSubject:
         own = calibrations.of(self.row.key, pairing)
         if not own.references:
             return DomainCheck()
-        observed = []
-        for each in inputs:
-            is_text, vector = each.modality == "text", None
-            if self.can(f"embed_{each.modality}"):
-                vector = self.embed(column_of([each]))[0]
-            observed.append(
-                Observed(
-                    modality=each.modality,
-                    facts=text_facts(each.content) if is_text else image_facts(np.asarray(each.content)),
-                    vector=vector,
-                    words=words(each.content) if is_text else frozenset(),
-                )
-            )
-        return own.judged(self.row.key, pairing, observed)
+        return own.judged(self.row.key, pairing, list(map(self._seen, inputs)))
+
+    def _seen(self, one: Input) -> Seen:
+        """An input by the model's vector of it; an image of which it learned none, by its colours."""
+        if one.modality in abilities.learned_vectors(self.row):
+            return Seen(self.row.key, one.modality, self.embed(column_of([one]))[0])
+        return Seen(COLOURS, one.modality, colour_histogram(one.content) if one.modality == "image" else None)
 
     def _content(self, column: Column, row: int) -> Any:
         decoded = self.inputs.get(bytes(column.keys[row]))
