@@ -188,13 +188,13 @@ class Calibrations:
 
     def _depth(self, reference: Reference, seen: Seen) -> float:
         """How far outside an input is; 1 where nothing tells."""
-        if seen.vector is None:
+        if seen.vector is None or reference.scenes < SCENES:
             return 1.0
         names = (seen.by, reference.domain, seen.modality)
         domain = next((one for one in self.domains if (one.model, one.name, one.modality) == names), None)
-        if domain is not None:
-            return domain.distance(seen.vector)
-        return 1.0 if reference.scenes < SCENES or seen.by == COLOURS else math.inf
+        if domain is None:
+            return 1.0 if seen.by == COLOURS else math.inf
+        return domain.distance(seen.vector)
 
 
 def described(reference: Reference) -> str:

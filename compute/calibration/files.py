@@ -95,8 +95,10 @@ def every(
     found: dict[tuple[str, str, str], Stored] = {}
     problems = []
     for key, file in [each for root in roots for each in files(root).items()]:
+        if key in found:
+            continue
         try:
-            stored = read(file) if key not in found else found[key]
+            stored = read(file)
             model = stored.content.model
             if model not in models:
                 raise BadInput(f"{_name(file)} is of model {model!r}, which is in no catalogue")
