@@ -4,8 +4,8 @@ A score's place in a distribution means something only where the input could hav
 each distribution has a domain for each modality: the model's vectors of its scenes. An input is inside if its nearest
 scene is nearer than that of 97.5% of the scenes is among the others, so a new scene of the same kind is outside with a
 probability of about 2.5% (conformal prediction, Vovk et al. 2005, chapter 4). Fewer than SCENES scenes have no such
-limit: nothing is outside of them, and they give no percentile. A model that has learned no vectors of images has the
-domain of COLOURS.
+limit: nothing is outside of them, and they give no percentile. An image must also be inside by its colours, which tell
+photographs from drawings where a model's own vectors do not.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from compute.types import BadInput, Undefined
 SCENES = round(1 / TAIL)
 MOST = 400  # scenes that a domain stores
 WIDTH = 128  # numbers of a scene: longer vectors are projected at random, which keeps their distances
-COLOURS = "colour-histogram"  # the model whose vectors stand for those of models that learned none of images
+COLOURS = "colour-histogram"  # the model whose domains hold for the images of all models
 TITLES = {"drawn": "drawn scenes", "photographs": "photographs", "sentences": "English sentences"}
 OUTSIDE = "outside what this model was calibrated on"
 
 
 class Seen(NamedTuple):
-    """One input as a model sees it: by its own vectors, or by those of COLOURS."""
+    """One input by a model's own vector, or by that of COLOURS."""
 
     by: str  # the model that the vector is of
     modality: str
-    vector: Floats | None  # (d,), None where neither has one
+    vector: Floats  # (d,)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -188,7 +188,7 @@ class Calibrations:
 
     def _depth(self, reference: Reference, seen: Seen) -> float:
         """How far outside an input is; 1 where nothing tells."""
-        if seen.vector is None or reference.scenes < SCENES:
+        if reference.scenes < SCENES:
             return 1.0
         names = (seen.by, reference.domain, seen.modality)
         domain = next((one for one in self.domains if (one.model, one.name, one.modality) == names), None)

@@ -95,13 +95,16 @@ class LiveSubject:
         own = calibrations.of(self.row.key, pairing)
         if not own.references:
             return DomainCheck()
-        return own.judged(self.row.key, pairing, list(map(self._seen, inputs)))
+        return own.judged(self.row.key, pairing, [seen for each in inputs for seen in self._seen(each)])
 
-    def _seen(self, one: Input) -> Seen:
-        """An input by the model's vector of it; an image of which it learned none, by its colours."""
+    def _seen(self, one: Input) -> list[Seen]:
+        """An input by the model's vector, where it learned any, and an image by its colours."""
+        seen = []
         if one.modality in abilities.learned_vectors(self.row):
-            return Seen(self.row.key, one.modality, self.embed(column_of([one]))[0])
-        return Seen(COLOURS, one.modality, colour_histogram(one.content) if one.modality == "image" else None)
+            seen.append(Seen(self.row.key, one.modality, self.embed(column_of([one]))[0]))
+        if one.modality == "image":
+            seen.append(Seen(COLOURS, "image", colour_histogram(one.content)))
+        return seen
 
     def _content(self, column: Column, row: int) -> Any:
         decoded = self.inputs.get(bytes(column.keys[row]))

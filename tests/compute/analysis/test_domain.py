@@ -105,7 +105,7 @@ def held(name: str, around: int, model: str = "m") -> Domain:
 DRAWN, SAID, FEW = reference("drawn", 200), reference("sentences", 64), reference("photographs", SCENES - 1)
 DOMAINS = (held("drawn", 0), held("sentences", 3), held("drawn", 5, COLOURS))
 ONE, OTHER, AWAY = (Seen("m", "image", np.eye(24)[around] * 9 + 0.1) for around in (0, 3, 5))
-BY_COLOUR, UNSEEN = Seen(COLOURS, "image", AWAY.vector), Seen(COLOURS, "text", None)
+BY_COLOUR, OTHER_COLOUR = (Seen(COLOURS, "image", each.vector) for each in (AWAY, ONE))
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,10 @@ BY_COLOUR, UNSEEN = Seen(COLOURS, "image", AWAY.vector), Seen(COLOURS, "text", N
         ((DRAWN, FEW), [ONE, AWAY], FEW),  # inputs of two kinds
         ((DRAWN,), [AWAY], None),
         ((DRAWN, SAID), [ONE, OTHER], None),
-        ((DRAWN,), [BY_COLOUR, UNSEEN], DRAWN),
-        ((DRAWN,), [Seen(COLOURS, "image", ONE.vector)], None),
+        ((DRAWN,), [BY_COLOUR], DRAWN),
+        ((DRAWN,), [ONE, BY_COLOUR], DRAWN),
+        ((DRAWN,), [ONE, OTHER_COLOUR], None),
+        ((DRAWN,), [], DRAWN),  # texts of which the model has no vectors
         ((SAID,), [BY_COLOUR], SAID),  # without a domain of colours
         ((reference("tasks", 90),), [ONE], None),  # a domain that was lost
         ((), [ONE], None),
