@@ -1,1 +1,1 @@
-"""Models' own distributions of scores: pairs.py samples pairs, making.py scores them, files.py stores the result."""
+"""Models' own distributions of scores: three sets give pairs, making.py scores them, files.py stores the result."""

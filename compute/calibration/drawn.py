@@ -12,7 +12,8 @@ from random import Random
 import numpy as np
 from PIL import Image
 
-from compute.calibration.pairs import PairSample, deranged
+from compute.arrays import Bools, Ints
+from compute.calibration.samples import Material, PairSample
 from compute.content import items
 from compute.content.items import Column
 from compute.tasks.drawing import compose
@@ -25,6 +26,7 @@ from compute.tasks.pairbench.pixels import png
 VERSION = 1  # raise it when any item changes
 SETTINGS = {"version": VERSION}  # what decides the items besides seed and number
 SOURCE = "drawn scenes"
+ROUNDS = 20  # of repairing a derangement that paired related items
 SIDES = (192, 256, 384)  # pixels an image is shown at; drawn at 64
 # What is done to single images, by what is asked of them; a strength is 0, nothing, to 5.
 CHANGES = {
@@ -36,8 +38,8 @@ CHANGES = {
 }
 
 
-def samples(*, scenes: int, seed: int) -> tuple[dict[str, list[PairSample]], dict[str, Column]]:
-    """By pairing, one pair or single image of each scene; and by modality, one whole item of each."""
+def material(*, scenes: int, seed: int) -> Material:
+    """One pair or single image of each scene."""
     lots = [Random(f"calibration {SOURCE} {seed} {number}") for number in range(scenes)]
     drawn = [scene(rng) for rng in lots]
     order = np.random.default_rng([seed, scenes])
@@ -50,17 +52,16 @@ def samples(*, scenes: int, seed: int) -> tuple[dict[str, list[PairSample]], dic
     same = true | true.T | (first.keys[:, None] == second.keys) | _true_of(captions[1], shown)
     pair = partial(_pairs, lots=order)
     out = {
-        "image-image": [pair(images, near, np.eye(scenes, dtype=bool))],
-        "image-text": [pair(images, first, true)],
-        "text-text": [pair(first, second, same)],
+        "image-image": pair(images, near, np.eye(scenes, dtype=bool)),
+        "image-text": pair(images, first, true),
+        "text-text": pair(first, second, same),
     }
     for question, kinds in CHANGES.items():
         changed = [
             distorted(one, rng.choice(kinds), rng.randint(0, 5), rng) for one, rng in zip(drawn, lots, strict=True)
         ]
-        alone = (_column(changed, lots),)
-        out[question] = [PairSample(task=SOURCE, matching=(), unrelated=alone, scenes=np.arange(scenes))]
-    return out, {"image": images, "text": first}
+        out[question] = PairSample(matching=(), unrelated=(_column(changed, lots),), scenes=np.arange(scenes))
+    return Material(samples=out, wholes={"image": images, "text": first})
 
 
 def scene(rng: Random) -> Scene:
@@ -92,7 +93,6 @@ def _pairs(first: Column, second: Column, together: np.ndarray, *, lots: np.rand
     partner = deranged(together[np.ix_(rows, rows)] | np.eye(len(rows), dtype=bool), lots)
     paired = np.flatnonzero(partner >= 0)
     return PairSample(
-        task=SOURCE,
         matching=(first.take(rows), second.take(rows)),
         unrelated=(first.take(rows[paired]), second.take(rows[partner[paired]])),
         scenes=rows,
@@ -106,3 +106,22 @@ def _column(shown: Sequence[Shown], lots: Sequence[Random]) -> Column:
         for one, side in zip(shown, sides, strict=True)
     ]
     return items.images([png(image) for image in images], of=SOURCE)
+
+
+def deranged(together: Bools, lots: np.random.Generator) -> Ints:
+    """(k,): for each row another column drawn at random, each column once, so that no two belong together (k, k).
+
+    A row for which none is left has -1.
+    """
+    size = len(together)
+    order, rows = lots.permutation(size), np.arange(size)
+    for _ in range(ROUNDS):
+        wrong = np.flatnonzero(together[rows, order])
+        if not len(wrong):
+            break
+        for row in wrong.tolist():
+            fits = np.flatnonzero(~together[row, order] & ~together[rows, order[row]])
+            if together[row, order[row]] and len(fits):
+                other = int(lots.choice(fits))
+                order[[row, other]] = order[[other, row]]
+    return np.where(together[rows, order], -1, order)

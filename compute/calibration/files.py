@@ -1,17 +1,16 @@
 """Models' own distributions of scores on disk: `<root>/calibrations/<model, / as __>/<domain>/<pairing>.json`.
 
-`domain-<modality>.json` next to them says whether an input is of that domain. What both are for is in
-analysis/calibrated.py and analysis/domain.py; making.py makes them. Quantiles have six significant digits, so that a
-file is small and the same scores give the same one. `settings` is what it takes to make it again: the model's identity,
-the items with their revisions, the seed and the size of the draw.
+`domain-<modality>.json` next to them says whether an input is of that domain. Quantiles have six significant digits, so
+the same scores give the same file. `settings` is what it takes to make it again: the model's identity, the set and its
+version, the seed and the number of scenes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -28,8 +27,7 @@ PAIRINGS = (*PAIRS, *ALONE)
 REGION = "domain-"  # begins the name of a domain's own file
 
 
-@dataclass(frozen=True, kw_only=True)
-class StoredCalibration:
+class Stored(NamedTuple):
     """A model's distribution of scores, or the domain that it speaks for, as it is on disk."""
 
     content: Reference | Domain
@@ -48,16 +46,16 @@ def _path(root: Path, content: Reference | Domain) -> Path:
     return path(root, model=content.model, domain=content.name, pairing=REGION + content.modality)
 
 
-def write(root: Path, content: Reference | Domain, *, settings: Mapping[str, Any]) -> StoredCalibration:
+def write(root: Path, content: Reference | Domain, *, settings: Mapping[str, Any]) -> Stored:
     """Writes one file, whole or not at all, replacing an earlier one."""
     target = _path(root, content)
     target.parent.mkdir(parents=True, exist_ok=True)
     record = asdict(content) if isinstance(content, Reference) else content.record()
     write_text(target, run_folders.canonical({**record, "settings": settings}) + "\n")
-    return StoredCalibration(content=content, settings=settings, path=target)
+    return Stored(content, settings, target)
 
 
-def read(file: Path) -> StoredCalibration:
+def read(file: Path) -> Stored:
     """One file. Raises BadInput naming it and what is wrong with it."""
     try:
         record = read_record(file, root=file.parents[3])
@@ -68,7 +66,7 @@ def read(file: Path) -> StoredCalibration:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, BadInput) as error:
         reason = first_line(error)
         raise BadInput(f"{_name(file)} is damaged ({reason}): remove it, and calibrate again") from error
-    return StoredCalibration(content=content, settings=settings, path=file)
+    return Stored(content, settings, file)
 
 
 def _name(file: Path) -> str:
@@ -88,35 +86,35 @@ def every(
     *roots: Path,
     models: Collection[str],
     differs: Callable[[str, Mapping[str, Any]], str] = lambda model, settings: "",
-) -> tuple[list[StoredCalibration], list[StoredCalibration], list[str]]:
+) -> tuple[list[Stored], list[Stored], list[str]]:
     """The distributions and the domains of the known models below the roots, and why others were skipped: damaged, of
     no model, or for the reason that `differs` gives of a model and the file's settings.
 
     Of several of one model, domain and pairing the first root's is taken; where that is skipped, the next one's.
     """
-    by_key: dict[tuple[str, str, str], StoredCalibration] = {}
+    found: dict[tuple[str, str, str], Stored] = {}
     problems = []
-    for root in roots:
-        for key, file in files(root).items():
-            if key in by_key:
-                continue
-            try:
-                stored = read(file)
-                model = stored.content.model
-                if model not in models:
-                    raise BadInput(f"{_name(file)} is of model {model!r}, which is in no catalogue")
-                if reason := differs(model, stored.settings):
-                    raise BadInput(
-                        f"{_name(file)} is of another {model} than the catalogue's: {reason}. Calibrate it again"
-                    )
-                by_key[key] = stored
-            except BadInput as error:
-                problems.append(str(error))
-    distributions = [one for one in by_key.values() if isinstance(one.content, Reference)]
-    return distributions, [one for one in by_key.values() if isinstance(one.content, Domain)], problems
+    for key, file in [each for root in roots for each in files(root).items()]:
+        if key in found:
+            continue
+        try:
+            stored = read(file)
+            model = stored.content.model
+            if model not in models:
+                raise BadInput(f"{_name(file)} is of model {model!r}, which is in no catalogue")
+            if reason := differs(model, stored.settings):
+                raise BadInput(
+                    f"{_name(file)} is of another {model} than the catalogue's: {reason}. Calibrate it again"
+                )
+            if isinstance(stored.content, Reference) or len(stored.content.vectors):
+                found[key] = stored
+        except BadInput as error:
+            problems.append(str(error))
+    references = [one for one in found.values() if isinstance(one.content, Reference)]
+    return references, [one for one in found.values() if isinstance(one.content, Domain)], problems
 
 
-def frame(stored: Iterable[StoredCalibration]) -> pd.DataFrame:
+def frame(stored: Iterable[Stored]) -> pd.DataFrame:
     """One row a distribution, as the database's table has it."""
     return pd.DataFrame(
         [
@@ -131,7 +129,7 @@ def frame(stored: Iterable[StoredCalibration]) -> pd.DataFrame:
     ).astype(object)
 
 
-def domain_frame(stored: Iterable[StoredCalibration]) -> pd.DataFrame:
+def domain_frame(stored: Iterable[Stored]) -> pd.DataFrame:
     """One row a domain, as the database's table has it."""
     return pd.DataFrame(
         [

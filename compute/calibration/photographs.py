@@ -9,9 +9,8 @@ from __future__ import annotations
 import numpy as np
 from PIL import Image
 
-from compute.calibration.pairs import PairSample
+from compute.calibration.samples import Material, PairSample
 from compute.content import items
-from compute.content.items import Column
 from compute.tasks.drawing.render import photo_path
 from compute.tasks.pairbench.pixels import png
 from compute.tasks.perturb import PERTURBATIONS, perturb
@@ -41,8 +40,8 @@ SIDES = (256, 384, 512)  # pixels of the longer side, at most
 KEPT, STRENGTHS = (0.6, 0.95), (0.1, 0.5)  # share of each side that a part shows; how strongly it is changed
 
 
-def samples(*, seed: int) -> tuple[dict[str, list[PairSample]], dict[str, Column]]:
-    """By pairing, the pairs of each photograph; and by modality, each whole and its caption.
+def material(*, scenes: int, seed: int) -> Material:
+    """The pairs of each photograph, however many `scenes` are asked for; they are too few for a domain.
 
     Raises NotHere where scikit-image's files are missing.
     """
@@ -58,24 +57,21 @@ def samples(*, seed: int) -> tuple[dict[str, list[PairSample]], dict[str, Column
     scene = np.repeat(np.arange(len(wholes)), CHANGED)
     other = _others(scene, len(wholes), seed)
     rows = np.arange(len(parts))
-    return {
-        "image-image": [
-            PairSample(
-                task=SOURCE,
+    return Material(
+        samples={
+            "image-image": PairSample(
                 matching=(whole.take(scene), part.take(rows)),
                 unrelated=(whole.take(other), part.take(rows)),
                 scenes=scene,
-            )
-        ],
-        "image-text": [
-            PairSample(
-                task=SOURCE,
+            ),
+            "image-text": PairSample(
                 matching=(part.take(rows), said.take(scene)),
                 unrelated=(part.take(rows), said.take(other)),
                 scenes=scene,
-            )
-        ],
-    }, {"image": whole, "text": said}
+            ),
+        },
+        wholes={},
+    )
 
 
 def _changed(whole: Image.Image, lots: np.random.Generator) -> Image.Image:

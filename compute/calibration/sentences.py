@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from compute import paths
-from compute.calibration.pairs import PairSample
+from compute.calibration.samples import Material, PairSample
 from compute.content import items
-from compute.content.items import Column
 from compute.io.tables import read_csv
 
 VERSION = 1  # raise it when any sentence changes
@@ -15,16 +14,13 @@ SETTINGS = {"version": VERSION}  # what decides the items besides the seed
 SOURCE = "English sentences in two wordings"
 
 
-def samples(*, seed: int) -> tuple[dict[str, list[PairSample]], dict[str, Column]]:
-    """The pairs of texts, each sentence with its other wording, or with that of another sentence; and the sentences."""
+def material(*, scenes: int, seed: int) -> Material:
+    """Each sentence with its other wording, or with that of another sentence, however many `scenes` are asked for."""
     rows = read_csv(paths.SENTENCES, columns=("first", "second"))
     first, second = (items.texts(rows[side].tolist(), of=SOURCE) for side in ("first", "second"))
     every = np.arange(len(rows))
     step = int(np.random.default_rng([seed, VERSION]).integers(1, len(rows)))
-    pair = PairSample(
-        task=SOURCE,
-        matching=(first, second),
-        unrelated=(first, second.take((every + step) % len(rows))),
-        scenes=every,
+    pairs = PairSample(
+        matching=(first, second), unrelated=(first, second.take((every + step) % len(rows))), scenes=every
     )
-    return {"text-text": [pair]}, {"text": first}
+    return Material(samples={"text-text": pairs}, wholes={"text": first})

@@ -9,12 +9,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from compute.analysis.domain import Calibrations, DomainCheck, Observed, image_facts, text_facts, words
+from compute.analysis.domain import COLOURS, Calibrations, DomainCheck, Seen
 from compute.content.items import Column, joined
 from compute.features.subject import Subject
 from compute.live import examples
 from compute.live.inputs import Input, column_of
 from compute.live.questions import Answer, LiveQuestion, cannot
+from compute.models import abilities
+from compute.models.metrics.pixels import colour_histogram
 from compute.procedures import choice, judging, odd_one_out
 from compute.procedures.shared.similarity import embeds, symmetric
 from compute.tasks.data import Choices, OddOneOut, RatedPairs
@@ -63,20 +65,17 @@ def domain(subject: Subject, inputs: Sequence[Input], *, pairing: str, calibrati
     own = calibrations.of(subject.row.key, pairing)
     if not own.references:
         return DomainCheck()
-    observed = []
-    for each in inputs:
-        is_text, vector = each.modality == "text", None
-        if subject.can(f"embed_{each.modality}"):
-            vector = subject.embed(column_of([each]))[0]
-        observed.append(
-            Observed(
-                modality=each.modality,
-                facts=text_facts(each.content) if is_text else image_facts(np.asarray(each.content)),
-                vector=vector,
-                words=words(each.content) if is_text else frozenset(),
-            )
-        )
-    return own.judged(subject.row.key, pairing, observed)
+    return own.judged(subject.row.key, pairing, [seen for each in inputs for seen in _seen(subject, each)])
+
+
+def _seen(subject: Subject, one: Input) -> list[Seen]:
+    """An input by the model's vector, where it learned any, and an image by its colours."""
+    seen = []
+    if one.modality in abilities.learned_vectors(subject.row):
+        seen.append(Seen(subject.row.key, one.modality, subject.embed(column_of([one]))[0]))
+    if one.modality == "image":
+        seen.append(Seen(COLOURS, "image", colour_histogram(one.content)))
+    return seen
 
 
 def _above_unrelated(subject: Subject, first: Input, second: Input) -> tuple[int, int]:

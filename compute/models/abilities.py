@@ -54,6 +54,13 @@ def embeds_jointly(row: Model) -> bool:
     return family is not None and family.joint and "pair" in row.options.get("prompts", ("pair",))
 
 
+def learned_vectors(row: Model) -> list[str]:
+    """The modalities that the model has vectors of; of images only those that it has learned, not of their pixels."""
+    family = ADAPTERS.get(row.adapter)
+    learned = family is None or bool(family.weights or family.needs)
+    return [kind for kind in ("image", "text") if f"embed_{kind}" in row.abilities and (learned or kind == "text")]
+
+
 def not_computable(row: Model) -> str:
     """Why nothing here loads the model, as a clause; empty where an adapter does."""
     if row.adapter:

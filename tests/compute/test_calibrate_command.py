@@ -4,37 +4,36 @@ from __future__ import annotations
 
 import pytest
 
-from compute.calibration import making, pairs
 from compute.database import store
-from compute.types import BadInput, LikenessError, UnknownKey
+from compute.types import BadInput, UnknownKey
 from tests.compute.commands import assert_refused, command
+
+GIVEN = (("eye", "image"), ("eye", "text"), ("gauge", "image"))
 
 
 @pytest.fixture
-def calibrate(world, monkeypatch):
-    monkeypatch.setattr(pairs, "FEWEST", 10)
-    monkeypatch.setattr(making, "FEWEST", 10)
-    return command("calibrate --tasks unisim/near,unisim/fine")
+def calibrate(world):
+    return command("calibrate --domains sentences,photographs")
 
 
 def test_it_says_what_it_made_and_rebuilds(calibrate, world):
     result = calibrate("--models small/eye,small/gauge")
     assert result.exit_code == 0, result.output
-    lines = result.output.splitlines()
-    assert [line.partition(":")[0] for line in lines[:4]] == [
-        f"small/{model}, {pairing} (tasks)" for model in ("eye", "gauge") for pairing in ("image-image", "quality")
+    of = [
+        ("eye", "text-text", "sentences", 64),
+        *(("eye", f"image-{side}", "photographs", 140) for side in ("image", "text")),
+    ]
+    of.append(("gauge", "image-image", "photographs", 140))
+    assert [line.partition(":")[0] for line in result.output.splitlines()[:4]] == [
+        f"small/{model}, {pairing} ({domain})" for model, pairing, domain, _ in of
     ]
     with store.connect(world.folder / "likeness.duckdb") as connection:
         found = connection.execute(
-            "SELECT model, pairing, n_unrelated, len(unrelated), synthetic FROM calibrations ORDER BY ALL"
+            "SELECT model, pairing, domain, n_unrelated, len(unrelated), synthetic FROM calibrations"
         ).fetchall()
-    assert found == [
-        (f"small/{model}", pairing, count, 201, False)
-        for model in ("eye", "gauge")
-        for pairing, count in (("image-image", 12), ("quality", 24))
-    ]
+    assert sorted(found) == sorted((f"small/{model}", *rest, 201, False) for model, *rest in of)
     again = calibrate("--models small/eye")
-    assert again.exit_code == 0 and again.output.count("(stored already)") == 2 and "built" not in again.output
+    assert again.exit_code == 0 and again.output.count("(stored already)") == 3 and "built" not in again.output
     assert "stored already" not in calibrate("--models small/eye --again").output
 
 
@@ -51,9 +50,7 @@ def test_a_model_that_fails_or_can_do_nothing_is_the_exit_code(calibrate, world)
     ("words", "error", "said"),
     [
         ("--models small/eie", UnknownKey, "Did you mean 'small/eye'"),
-        ("--models small/eye --pairs 5", BadInput, "too few"),
-        ("--models small/eye --domains drawings", BadInput, "no domain 'drawings' to make"),
-        ("--models small/eye --tasks pairbench/coco-rotation", LikenessError, ""),
+        ("--models small/eye --domains drawings", BadInput, "no domain 'drawings'"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_runs(calibrate, world, words, error, said):

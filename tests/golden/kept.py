@@ -30,7 +30,7 @@ from typer.testing import CliRunner
 
 from compute import paths, versions
 from compute.__main__ import app
-from compute.calibration import making
+from compute.calibration import drawn
 from tests.golden import freeze
 from tests.golden.site import site as opened
 
@@ -197,7 +197,7 @@ def write(folder: Path) -> None:
     votes = [f"{','.join(each)},{at % 3 % 2 + 1}" for at, each in enumerate(triplets)]
     write_rows(folder / "votes.csv", "reference,alternative_1,alternative_2,choice", votes)
     write_rows(folder / "prompts.csv", "image,prompt", [f"{name},a disc of size {name[:2]}" for name in names])
-    [sample] = making.made("drawn", most=40, seed=7).samples["image-text"]
+    sample = drawn.material(scenes=40, seed=7).samples["image-text"]
     pictures, captions = ([column.read(at) for at in range(len(column))] for column in sample.matching)
     small = sorted(range(len(pictures)), key=lambda at: len(pictures[at]))[:2]
     for name, at in zip(SCENES, small, strict=True):

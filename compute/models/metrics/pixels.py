@@ -26,6 +26,7 @@ PEAK = 255.0
 LUMA = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601, not rounded to whole levels
 WINDOW, SIGMA, K1, K2 = 11, 1.5, 0.01, 0.03  # Wang et al. 2004, section III.C
 SCALES = np.array([0.0448, 0.2856, 0.3001, 0.2363, 0.1333])  # Wang et al. 2003, section 3.2; the finest first
+BINS = 8  # of a colour histogram, a channel
 CHUNK = 300_000  # pixels of the first images in one stack, which then fits the processor's cache
 
 Levels = NDArray[np.uint8]
@@ -198,7 +199,7 @@ class PixelEncoder:
         return np.stack(prepared)
 
 
-def colour_histogram(image: Image.Image, *, bins: int) -> Floats32:
+def colour_histogram(image: Image.Image, *, bins: int = BINS) -> Floats32:
     """Square roots of the shares of pixels in `bins`^3 boxes of RGB: a unit vector of bins^3 values.
 
     The cosine of two is the Bhattacharyya coefficient of their colour distributions.
@@ -273,8 +274,8 @@ def load_colour_histogram(row: Model, hardware: Hardware, folder: Path | None) -
     """8 bins a channel."""
     chosen(row, {})
     return PixelEncoder(
-        vector=partial(colour_histogram, bins=8),
-        settings={"metric": "colour histogram", "space": "RGB", "bins": 8, "scale": "square root"},
+        vector=colour_histogram,
+        settings={"metric": "colour histogram", "space": "RGB", "bins": BINS, "scale": "square root"},
     )
 
 

@@ -172,10 +172,17 @@ def _row(question: LiveQuestion, answer: Answer, own: Calibrations) -> dict[str,
         "problem": "",
         "strip": axis,
         "verdict": verdict(question, answer),
-        "score": (axis.values[option], axis.unit) if axis and option is not None else ("", ""),
+        "score": (axis.values[option], axis.unit) if axis and option is not None else bare(answer),
         "facts": _facts(question, answer),
         "domains": _domains(answer, own),
     }
+
+
+def bare(answer: Answer) -> tuple[str, str]:
+    """The score of a pair or one image that has no axis, and what it is; empty for several, and for judges."""
+    if answer.unit in ("rating", "votes") or len(answer.scores) != 1:
+        return "", ""
+    return f"{answer.scores[0]:.3g}".replace("-", "−"), measure(answer)
 
 
 def verdict(question: LiveQuestion, answer: Answer) -> str:

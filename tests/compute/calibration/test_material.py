@@ -1,72 +1,67 @@
-"""What models are calibrated with where nothing is downloaded: drawn scenes, photographs, sentences."""
+"""What models are calibrated with, of which nothing is downloaded: drawn scenes, photographs, sentences."""
 
 from __future__ import annotations
 
-import io
+from random import Random
 
 import numpy as np
 import pytest
-from PIL import Image
 
-from compute.analysis.domain import SCENES, image_facts
+from compute.analysis.domain import SCENES
 from compute.calibration import drawn, photographs, sentences
-from compute.calibration.pairs import scenes_of
+from compute.calibration.drawn import deranged
 from compute.live import examples
-
-
-def facts(file: bytes) -> np.ndarray:
-    with Image.open(io.BytesIO(file)) as image:
-        return image_facts(np.asarray(image.convert("RGB")))
 
 
 @pytest.fixture(scope="module")
 def scenes():
-    return drawn.samples(scenes=60, seed=0)
+    return drawn.material(scenes=60, seed=0)
 
 
 def test_drawn_pairs_are_a_scene_each_and_without_photographs(scenes):
-    samples, wholes = scenes
-    assert set(samples) == {"image-image", "image-text", "text-text", *drawn.CHANGES}
-    for pairing, (sample,) in samples.items():
+    assert set(scenes.samples) == {"image-image", "image-text", "text-text", *drawn.CHANGES}
+    for pairing, sample in scenes.samples.items():
         assert len(np.unique(sample.scenes)) == len(sample.scenes) <= 60
         assert len(sample.unrelated[0]) >= 50, pairing
-    assert [len(wholes[name]) for name in ("image", "text")] == [60, 60]
-    assert all(facts(wholes["image"].read(row))[2] > 0.3 for row in range(60)), "flat areas, as drawings have"
-    assert all(drawn.scene(drawn.Random(str(seed))).background.photograph == "" for seed in range(200))
+    assert [len(scenes.wholes[name]) for name in ("image", "text")] == [60, 60]
+    assert all(drawn.scene(Random(str(seed))).background.photograph == "" for seed in range(200))
 
 
 def test_an_unrelated_caption_is_false_of_its_scene(scenes):
     """No caption of the drawn pairs is the image's own."""
-    (sample,) = scenes[0]["image-text"]
+    sample = scenes.samples["image-text"]
     own = dict(zip(sample.matching[0].keys.tolist(), sample.matching[1].keys.tolist(), strict=True))
     crossed = zip(sample.unrelated[0].keys.tolist(), sample.unrelated[1].keys.tolist(), strict=True)
     assert all(own[image] != text for image, text in crossed)
 
 
 def test_photographs_are_fourteen_scenes_however_many_parts():
-    samples, wholes = photographs.samples(seed=0)
-    (pairs,), (captions,) = samples["image-image"], samples["image-text"]
-    assert len(wholes["image"]) == len(photographs.CAPTIONS) == 14 < SCENES
-    assert len(pairs.scenes) == 140 and len(np.unique(pairs.scenes)) == 14
-    whole = {key: row for row, key in enumerate(wholes["image"].keys.tolist())}
-    crossed = np.array([whole[key] for key in pairs.unrelated[0].keys.tolist()])
+    found = photographs.material(scenes=500, seed=0)
+    pairs, captions = (found.samples[pairing] for pairing in ("image-image", "image-text"))
+    assert len(pairs.scenes) == 140 and len(np.unique(pairs.scenes)) == 14 < SCENES and not found.wholes
+    of = dict(zip(pairs.matching[0].keys.tolist(), pairs.scenes.tolist(), strict=True))
+    crossed = np.array([of[key] for key in pairs.unrelated[0].keys.tolist()])
     assert (crossed != pairs.scenes).all() and (np.bincount(crossed) >= 5).all()
     assert (captions.matching[0].keys == pairs.matching[1].keys).all()
-    assert all(facts(wholes["image"].read(row))[2] < 0.25 for row in range(14)), "no flat areas"
 
 
 def test_each_sentence_is_a_scene_of_two_wordings():
-    samples, wholes = sentences.samples(seed=0)
-    (sample,) = samples["text-text"]
+    found = sentences.material(scenes=500, seed=0)
+    sample = found.samples["text-text"]
     texts = {column.read(row) for column in sample.matching for row in range(len(column))}
-    assert len(sample.scenes) == len(wholes["text"]) == 64 >= SCENES and len(texts) == 128
+    assert len(sample.scenes) == len(found.wholes["text"]) == 64 >= SCENES and len(texts) == 128
     assert (sample.matching[1].keys != sample.unrelated[1].keys).all()
     shown = {example.title for example in examples.EXAMPLES if example.modality == "text"}
     assert not texts & shown, "none is a ready comparison's"
 
 
-def test_pairs_that_share_an_item_are_of_one_scene():
-    first, second = np.array([b"a", b"a", b"b", b"c", b"d"]), np.array([b"x", b"y", b"y", b"z", b"d2"])
-    assert np.unique(scenes_of(first, second)).size == 3
-    found = scenes_of(first, second)
-    assert found[0] == found[1] == found[2] != found[3] != found[4]
+def test_a_derangement_avoids_what_belongs_together():
+    for seed in range(20):
+        lots = np.random.default_rng(seed)
+        together = np.eye(12, dtype=bool) | (lots.random((12, 12)) < 0.4)
+        order = deranged(together, lots)
+        there = np.flatnonzero(order >= 0)
+        assert not together[there, order[there]].any() and len(set(order[there].tolist())) == len(there) >= 11
+    assert deranged(np.ones((3, 3), dtype=bool), np.random.default_rng(0)).tolist() == [-1] * 3
+    assert deranged(np.eye(2, dtype=bool), np.random.default_rng(0)).tolist() == [1, 0]
+    assert deranged(np.zeros((0, 0), dtype=bool), np.random.default_rng(0)).tolist() == []

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 from random import Random
 
-import numpy as np
 import pytest
 from PIL import Image
 
@@ -18,7 +18,6 @@ from compute.live.inputs import Input, text
 from compute.tasks.drawing.distortions import Shown
 from tests.compute.live.subjects import ROWS, subject
 
-OUTSIDE = "outside what this model was calibrated on"
 PHOTOGRAPHS = ("cat", "cat-face", "coffee", "coffee-blurred", "astronaut", "rocket")
 
 
@@ -48,24 +47,18 @@ def fresh(count: int) -> list[Input]:
     ]
 
 
-@pytest.mark.parametrize("key", PHOTOGRAPHS)
-@pytest.mark.parametrize("name", ["tiny", "ssim", "efficientnet-lite0"])
-def test_no_photograph_is_a_drawn_scene(name, key):
-    photograph = examples.load(key)
-    found = judged(name, photograph, photograph)
-    assert not found.has_percentile
-    assert found.reference is None or found.reference.domain == "photographs"
+@pytest.mark.parametrize("name", ["tiny", "ssim", "colour-histogram", "efficientnet-lite0"])
+def test_ordinary_photographs_are_inside_and_no_drawn_scenes(name):
+    """Two of them side by side are read, without a percentile."""
+    for first, second in product(map(examples.load, PHOTOGRAPHS), repeat=2):
+        found = judged(name, first, second)
+        assert found.few and found.reference.domain == "photographs", (first.name, second.name)
 
 
 @pytest.mark.parametrize("name", ["tiny", "ssim"])
-def test_fresh_drawn_scenes_are_outside_as_rarely_as_stated(name):
-    """Of 150: within three standard deviations of the stated probability."""
-    region = next(
-        one for one in calibrations().domains if (one.model, one.name, one.modality) == (name, "drawn", "image")
-    )
-    stated, count = region.false_outside, 150
-    lost = sum(not judged(name, scene, scene).has_percentile for scene in fresh(count))
-    assert region.scenes == 500 and lost / count <= stated + 3 * np.sqrt(stated * (1 - stated) / count)
+def test_fresh_drawn_scenes_are_rarely_outside(name):
+    """Of 150 at most 5%; there 2.5% are expected."""
+    assert sum(not judged(name, scene, scene).has_percentile for scene in fresh(150)) <= 7
 
 
 def test_sentences_have_a_place_on_wordllamas_scale():
@@ -76,11 +69,9 @@ def test_sentences_have_a_place_on_wordllamas_scale():
 
 def test_a_photographs_caption_is_none_of_a_drawn_scene():
     found = judged("tiny", examples.load("astronaut"), examples.load("text-astronaut"))
-    assert found == DomainCheck(why=f"{OUTSIDE}: drawn scenes")
-    words = examples.load("text-astronaut"), examples.load("text-cat")
-    assert judged("tiny", *words).reference is None
+    assert found.few and found.reference.domain == "photographs"
     everyday = examples.load("text-asleep"), examples.load("text-nap")
-    assert judged("tiny", *everyday).reference is None
+    assert judged("tiny", *everyday).reference.domain == "sentences"
     inside = judged("tiny", examples.load("heart-left"), examples.load("text-heart-right"))
     assert inside.has_percentile and inside.reference.domain == "drawn"
 

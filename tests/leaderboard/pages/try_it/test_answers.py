@@ -93,6 +93,11 @@ FEW = DomainCheck(
 )
 
 
+def test_a_score_without_a_place_is_shown_with_the_reason():
+    text = words(drawn(PAIR, Answer(row=row("n"), scores=(-0.3,), unit="cosine")))
+    assert "cannot tell −0.3 cosine" in text and "No percentile: it is not calibrated (N)." in text
+
+
 def test_judges_show_both_orders():
     steady = Answer(row=row("n"), scores=(1.0, 0.0), pick=0, picks=(0, 0), unit="votes", replies=("(A)", "(B)"))
     torn = Answer(row=row("o"), scores=(0.5, 0.5), picks=(0, 1), unit="votes", replies=("(A)", "(A)"))

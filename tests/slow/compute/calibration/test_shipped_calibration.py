@@ -7,19 +7,15 @@ from compute import paths
 from compute.calibration import files, making
 from compute.catalog import known
 from compute.engine.settings import RunSettings
-from compute.engine.workspace import assemble
-from compute.models import hardware
-from compute.tasks.source import Source
+from compute.engine.workspace import workbench
 
 
 def test_what_is_shipped_is_what_the_command_makes(tmp_path):
     """Of a metric without weights."""
     shipped = files.read(files.path(paths.COMPUTED, model="psnr", domain="photographs", pairing="image-image"))
-    catalog = known()
-    settings = RunSettings(results=tmp_path, skip_bad=True)
-    bench = assemble(settings, features=tmp_path / "features", source=Source(offline=True), hardware=hardware())
-    drawn = making.made("photographs", most=shipped.settings["pairs"], seed=shipped.settings["seed"])
-    [made] = making.make([catalog.model("psnr")], drawn, bench=bench)
+    bench = workbench(RunSettings(results=tmp_path), data=None)
+    rows, seed = [known().model("psnr")], shipped.settings["seed"]
+    [made] = making.make(rows, ["photographs"], pairs=shipped.settings["pairs"], seed=seed, bench=bench)
     again = made.stored.content
     np.testing.assert_allclose(again.matching, shipped.content.matching, rtol=1e-4)
     np.testing.assert_allclose(again.unrelated, shipped.content.unrelated, rtol=1e-4)
