@@ -37,6 +37,14 @@ class HashedImages:
     plain: int  # of those looked at, that have no structure: they are compared by content key only
     bad: tuple[tuple[str, str], ...]  # names, and what is wrong
 
+    @property
+    def sentence(self) -> str:
+        """How many images there are, how many were decoded, and how many cannot be compared or read."""
+        drawn = f", {self.drawn:,} of them decoded" if self.drawn < self.total else ", all decoded"
+        plain = f"; of a plain colour, compared by content alone: {self.plain:,}" if self.plain else ""
+        bad = f"; that cannot be read: {len(self.bad):,}" if self.bad else ""
+        return f"{self.total:,} distinct{drawn}{plain}{bad}"
+
 
 def hashed(data: Mapping[str, Data], *, most: int = 0) -> HashedImages:
     """The hashes of the distinct images of all subsets, of `most` of them at random where there are more; 0: of all.

@@ -207,4 +207,4 @@ def test_nothing_is_read_out_of_its_folder_unless_the_user_says_so(folder):
         with pytest.raises(BadInput, match="--images"):
             key()
         assert key(away) == "own-suite"
-        assert data_check.check(RunSettings(data=path, images=away)).runs
+        assert data_check.check(RunSettings(data=path, images=away))[1]
