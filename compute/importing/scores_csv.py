@@ -105,8 +105,8 @@ class _ScoresReader:
             value = filled.get(column, fact)
             if (value.lower() if value.lower() in TRUTHS else value) != fact:
                 raise BadInput(
-                    f"{noun} {key!r} is there already, and its {column} is {fact!r}, not {value[:60]!r}; leave {column} "
-                    f"empty, or choose another key for another {noun}"
+                    f"{noun} {key!r} is there already, and its {column} is {fact!r}, not {value[:60]!r}; leave "
+                    f"{column} empty, or choose another key for another {noun}"
                 )
         return listed
 
