@@ -32,7 +32,7 @@ class _OwnClasses:
         content = rows.content("item")
         codes = rows.texts("label")
         rows.check_names()
-        listed = codes.listed()
+        listed = codes.distinct
         order = sorted(np.flatnonzero(codes.counts).tolist(), key=listed.__getitem__)
         rank = np.full(len(listed) + 1, -1, dtype=np.int64)
         rank[order] = np.arange(len(order))
@@ -121,7 +121,7 @@ def probe(rows: OwnRows) -> OwnFacts:
 
     def are(wanted: Callable[[str], bool]) -> np.ndarray:
         """(n,) bool: the rows whose split, in lower case, is wanted."""
-        return splits.rows([wanted(value.strip().lower()) for value in splits.listed()])
+        return splits.rows([wanted(value.strip().lower()) for value in splits.distinct])
 
     rows.fault(
         SPLIT,

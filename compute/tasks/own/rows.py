@@ -31,7 +31,7 @@ from compute.tasks.source import stored_keys
 from compute.types import WHOLE, shortened, suggestion
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    import pandas as pd
 
 MODALITIES = ("image", "text")  # in the order in which a task lists them
 OUTSIDE = "leads out of the manifest's folder: move the images there, or name the folder they are in with --images"
@@ -128,39 +128,25 @@ def spelled(folder: str, name: str) -> str:
 class Codes:
     """A column of texts as its distinct values: row i has `distinct[codes[i]]`."""
 
-    distinct: pa.LargeStringArray
+    distinct: list[str]
     codes: np.ndarray  # (n,) int; -1 where the row has none
 
     def at(self, row: int) -> str:
         """A row's text, empty where it has none."""
         code = int(self.codes[row])
-        return "" if code < 0 else self.distinct[code].as_py()
+        return "" if code < 0 else self.distinct[code]
 
     def rows(self, distinct: Sequence[bool] | np.ndarray) -> np.ndarray:
         """(n,) bool: the rows whose distinct value has True here."""
         return np.append(np.asarray(distinct, dtype=bool), False)[self.codes]
 
-    def listed(self) -> list[str]:
-        """The distinct values."""
-        return self.distinct.to_pylist()
-
     @classmethod
-    def of(cls, values: pa.ChunkedArray | pa.Array) -> Codes:
+    def of(cls, values: pd.Series) -> Codes:
         """Of texts; blank ones count as none."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
+        import pandas as pd
 
-        encoded = pc.dictionary_encode(values)
-        if isinstance(encoded, pa.ChunkedArray):
-            encoded = encoded.combine_chunks()
-        if isinstance(encoded, pa.ChunkedArray):  # of none
-            encoded = pa.array([], pa.dictionary(pa.int32(), pa.large_string()))
-        codes, distinct = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64), encoded.dictionary
-        length = pc.utf8_length(pc.utf8_trim_whitespace(distinct))
-        blank = pc.equal(length, 0).to_numpy(zero_copy_only=False)
-        if blank.any():
-            codes = np.where(np.append(blank, False)[codes], -1, codes)
-        return cls(distinct=distinct, codes=codes)
+        codes, distinct = pd.factorize(values.where(values.str.strip() != ""))
+        return cls(distinct=distinct.tolist(), codes=codes)
 
     @cached_property
     def counts(self) -> np.ndarray:
@@ -185,7 +171,7 @@ class OwnContent:
             return self.stored.keys
         if self.located is not None:
             return self.located.keys(cache)
-        return np.array([content_key(text) for text in self.codes.listed()], dtype="S32")
+        return np.array([content_key(text) for text in self.codes.distinct], dtype="S32")
 
     def positions(self) -> np.ndarray:
         """(n,) which of the distinct contents each row has, -1 for none; of images inside the file its own."""
@@ -285,7 +271,7 @@ class OwnRows:
         import pandas as pd
 
         codes = self.texts(name)
-        cells = pd.Series(codes.listed(), dtype=object)
+        cells = pd.Series(codes.distinct, dtype=object)
         distinct = read_numbers(cells, comma=has_decimal_comma([cells], separator=self.table.comma)).values
         distinct = np.append(np.where(right(distinct), distinct, np.nan), np.nan)
         values = distinct[codes.codes]
@@ -302,6 +288,7 @@ class OwnRows:
         A column is of images whose values mostly are paths: of a file that is there, by an image's ending, or by their
         form. Empty rows are faults where `required`.
         """
+        import pyarrow as pa
         import pyarrow.compute as pc
 
         column, title = self.columns[name], self.table.title
@@ -313,9 +300,11 @@ class OwnRows:
             self.images[name] = OwnContent(modality="image", name=column, title=title, stored=stored)
             return self.images[name]
         codes = self.texts(name, required=required)
-        listed, ends = codes.listed(), "|".join(map(re.escape, endings()))
+        listed, ends = codes.distinct, "|".join(map(re.escape, endings()))
         pattern = f"(?i)({ends})$" if only == "text" else rf"(?i)({ends})([?#]\S*)?$|^\S*[/\\]\S*$"
-        named = np.asarray(pc.match_substring_regex(codes.distinct, pattern), dtype=bool) | (column in self.table.paths)
+        named = np.asarray(pc.match_substring_regex(pa.array(listed, pa.large_string()), pattern), dtype=bool) | (
+            column in self.table.paths
+        )
         there: list[bool] = []
         for text, is_path in zip(listed, named.tolist(), strict=True):
             looked = is_path or len(there) < FIRST or True in there[:FIRST]
@@ -350,11 +339,8 @@ class OwnRows:
 
     def joined_texts(self, names: Sequence[str]) -> OwnContent:
         """Columns of texts as one, with a space between; a row may have none."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        parts = [self._as_texts(name).fill_null("") for name in names]
-        values = pc.utf8_trim_whitespace(pc.binary_join_element_wise(*parts, pa.scalar(" ", pa.large_string())))
+        first, *others = [self._as_texts(name).fillna("") for name in names]
+        values = (first.str.cat(others, sep=" ") if others else first).str.strip()
         column = " and ".join(self.columns[name] for name in names)
         return OwnContent(modality="text", name=column, title=self.table.title, codes=Codes.of(values))
 
@@ -363,7 +349,7 @@ class OwnRows:
         if not self._named_by:
             return tuple(map(str, range(1, len(self) + 1)))
         codes = self.texts(self._named_by)
-        listed = codes.listed()
+        listed = codes.distinct
         return tuple(listed[at] for at in codes.codes.tolist())
 
     def check_names(self) -> None:
@@ -385,35 +371,20 @@ class OwnRows:
     def _named_by(self) -> str:
         return next((name for name in ("id", "name") if self.has(name)), "")
 
-    def _as_texts(self, name: str) -> pa.ChunkedArray:
+    def _as_texts(self, name: str) -> pd.Series:
         """A column's values as texts; lists and objects are a fault, and nothing."""
-        import pyarrow as pa
+        import pandas as pd
 
-        column = self.columns[name]
-        values = self.table.values.column(column)
-        classes = self.table.class_names.get(column)
-        if classes and pa.types.is_integer(values.type):
-            values = pa.chunked_array([_classes(values, classes)])
-        if pa.types.is_nested(values.type):
-            self.whole(f"{column} holds lists or objects, and a text or number a row is needed")
-            values = pa.chunked_array([pa.nulls(len(values), pa.large_string())])
-        return values if pa.types.is_large_string(values.type) else values.cast(pa.large_string())
+        if (texts := self.table.texts(self.columns[name])) is None:
+            self.whole(f"{self.columns[name]} holds lists or objects, and a text or number a row is needed")
+            texts = pd.Series([None] * len(self), dtype="str")
+        return texts
 
     def _check_empty(self, name: str, empty: np.ndarray, *, required: bool) -> None:
         if required and len(empty) and empty.all():
             self.whole(f"{self.columns[name]} is empty in every row")
         elif required:
             self.fault(name, empty, lambda at: "is empty")
-
-
-def _classes(values: pa.ChunkedArray, names: tuple[str, ...]) -> pa.Array:
-    """Numbers of classes as their names; a number without a name as no value."""
-    import pyarrow as pa
-
-    codes = np.asarray(values.fill_null(-1)).astype(np.int64)
-    known = (codes >= 0) & (codes < len(names))
-    array = pa.array([*names, None], pa.large_string())
-    return array.take(pa.array(np.where(known, codes, len(names))))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,6 +23,7 @@ from compute.tasks.own.faults import Faults
 from compute.types import BadInput
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
 MOST_BYTES = 4 << 30  # of a manifest's texts
@@ -53,6 +54,19 @@ class OwnTable:
         """The names of the columns."""
         return (*self.values.column_names, *self.stored)
 
+    def texts(self, column: str) -> pd.Series | None:
+        """A column as texts, numbers of classes as their names; None for one of lists or objects."""
+        import pyarrow as pa
+
+        values = self.values.column(column)
+        if pa.types.is_dictionary(values.type):  # pandas' categories
+            values = values.cast(values.type.value_type)
+        if pa.types.is_nested(values.type):
+            return None
+        if (names := self.class_names.get(column)) and pa.types.is_integer(values.type):
+            return values.to_pandas().map(dict(enumerate(names))).astype("str")
+        return values.cast(pa.large_string()).to_pandas().astype("str")
+
 
 def read(path: Path, *, faults: Faults, folder: Path | None = None) -> OwnTable:
     """A manifest by the end of its name, one of ENDINGS. Rows of another width are faults.
@@ -75,7 +89,7 @@ def read(path: Path, *, faults: Faults, folder: Path | None = None) -> OwnTable:
             faults.at(path.name, row, f"it has {len(cells)} values for {file.frame.shape[1]} columns")
         table = OwnTable(
             title=path.name,
-            values=_plain(pa.Table.from_pandas(file.frame, preserve_index=False)),
+            values=pa.Table.from_pandas(file.frame, preserve_index=False),
             folder=path.parent,
             digest=digest_of(path),
             comma=file.comma,
@@ -124,7 +138,7 @@ def of_parquet(table: parquet.Table, *, folder: Path | None, digest: str) -> Own
         values = pa.table({"row": np.arange(len(table))})
     return OwnTable(
         title=table.title,
-        values=_plain(values),
+        values=values,
         folder=folder,
         stored={name: partial(table.images, name) for name in in_bytes},
         class_names={name: names for name in others if (names := table.class_names(name))},
@@ -139,16 +153,3 @@ def _is_bytes(kind: pa.DataType) -> bool:
     if pa.types.is_struct(kind):
         return "bytes" in [field.name for field in kind]
     return pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
-
-
-def _plain(values: pa.Table) -> pa.Table:
-    """Texts as one type of text; categories, which pandas writes, as their values."""
-    import pyarrow as pa
-
-    for at, column in enumerate(values.schema):
-        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-        if pa.types.is_string(kind) or pa.types.is_string_view(kind):
-            kind = pa.large_string()
-        if kind != column.type:
-            values = values.set_column(at, column.name, values.column(at).cast(kind))
-    return values
