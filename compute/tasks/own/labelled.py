@@ -88,10 +88,7 @@ def _prompts(rows: OwnRows, classes: _OwnClasses) -> list[str]:
     rows.fault(
         "prompt",
         (codes.codes != codes.codes[earlier]) & (codes.codes >= 0) & (classes.labels >= 0),
-        lambda at: (
-            f"is {codes.at(at)!r}, in row {rows.number(int(earlier[at])):,} of the same class "
-            f"{codes.at(int(earlier[at]))!r}"
-        ),
+        lambda at: f"is {codes.at(at)!r}, in row {earlier[at] + 1:,} of the same class {codes.at(int(earlier[at]))!r}",
     )
     return [codes.at(int(first[at])) for at in range(len(classes.names))]
 

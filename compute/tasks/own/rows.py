@@ -240,10 +240,6 @@ class OwnRows:
         column = self.columns[name]
         self.faults.rows(self.table.title, wrong, lambda at: f"{column} {what(at)}")
 
-    def number(self, position: int) -> int:
-        """A row's number in the file, from 1."""
-        return self.faults.row_of(self.table.title, position)
-
     def whole(self, what: str) -> None:
         """A fault of the file as a whole."""
         self.faults.whole(self.table.title, what)
@@ -363,7 +359,7 @@ class OwnRows:
                 pd.Series(texts.codes).duplicated().to_numpy() & (texts.codes >= 0),
                 lambda at: (
                     f"is {shortened(texts.at(at))!r}, as in row "
-                    f"{self.number(int(np.argmax(texts.codes == texts.codes[at]))):,}: each item has its own name"
+                    f"{np.argmax(texts.codes == texts.codes[at]) + 1:,}: each item has its own name"
                 ),
             )
 

@@ -19,7 +19,6 @@ from compute.content import items
 from compute.content.items import Column
 from compute.io.tables import ENDINGS, PARQUET, check_names, check_unpacked, is_table, read_table
 from compute.tasks import parquet
-from compute.tasks.own.faults import Faults
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -68,12 +67,12 @@ class OwnTable:
         return values.cast(pa.large_string()).to_pandas().astype("str")
 
 
-def read(path: Path, *, faults: Faults, folder: Path | None = None) -> OwnTable:
-    """A manifest by the end of its name, one of ENDINGS. Rows of another width are faults.
+def read(path: Path, *, folder: Path | None = None) -> OwnTable:
+    """A manifest by the end of its name, one of ENDINGS.
 
     Paths of images begin at `folder`, by default the manifest's.
 
-    Raises BadInput for a file that cannot be read as what its name says, or that has no row.
+    Raises BadInput for a file that cannot be read as what its name says.
     """
     import pyarrow as pa
 
@@ -84,9 +83,7 @@ def read(path: Path, *, faults: Faults, folder: Path | None = None) -> OwnTable:
     if path.suffix.lower() == PARQUET:
         table = of_parquet(parquet.Table((path,), path.name), folder=path.parent, digest=digest_of(path))
     else:
-        file = read_table(path, uneven=True, most_bytes=MOST_BYTES)
-        for row, cells in file.uneven:
-            faults.at(path.name, row, f"it has {len(cells)} values for {file.frame.shape[1]} columns")
+        file = read_table(path, most_bytes=MOST_BYTES)
         table = OwnTable(
             title=path.name,
             values=pa.Table.from_pandas(file.frame, preserve_index=False),
@@ -95,8 +92,6 @@ def read(path: Path, *, faults: Faults, folder: Path | None = None) -> OwnTable:
             comma=file.comma,
             notes=file.notes,
         )
-    if not len(table) and not faults.count:
-        raise BadInput(f"{path.name} has no rows")
     return replace(table, folder=folder) if folder else table
 
 
