@@ -32,13 +32,12 @@ class _OwnClasses:
         content = rows.content("item")
         codes = rows.texts("label")
         rows.check_names()
-        listed = codes.distinct
-        order = sorted(np.flatnonzero(codes.counts).tolist(), key=listed.__getitem__)
-        rank = np.full(len(listed) + 1, -1, dtype=np.int64)
-        rank[order] = np.arange(len(order))
-        if len(order) == 1:
-            rows.whole(f"{rows.columns['label']} is {listed[order[0]]!r} in every row, and two classes are needed")
-        return cls(rows=rows, content=content, labels=rank[codes.codes], names=tuple(listed[at] for at in order))
+        names = sorted(codes.distinct)
+        rank = {name: at for at, name in enumerate(names)}
+        labels = np.array([*map(rank.__getitem__, codes.distinct), -1])[codes.codes]
+        if len(names) == 1:
+            rows.whole(f"{rows.columns['label']} is {names[0]!r} in every row, and two classes are needed")
+        return cls(rows=rows, content=content, labels=labels, names=tuple(names))
 
     @property
     def counts(self) -> str:

@@ -12,7 +12,6 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 from unicodedata import normalize
@@ -147,11 +146,6 @@ class Codes:
 
         codes, distinct = pd.factorize(values.where(values.str.strip() != ""))
         return cls(distinct=distinct.tolist(), codes=codes)
-
-    @cached_property
-    def counts(self) -> np.ndarray:
-        """How often each distinct value is there."""
-        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.distinct))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -306,7 +300,7 @@ class OwnRows:
             looked = is_path or len(there) < FIRST or True in there[:FIRST]
             there.append(looked and any(os.path.isfile(spelled(str(root), text)) for root in self.folders))
         named |= np.array(there, dtype=bool)
-        images = np.dot(named, codes.counts) * 2 > codes.counts.sum()
+        images = 2 * codes.rows(named).sum() > (codes.codes >= 0).sum()
         if images and only == "text":
             self.whole(f"{column} holds paths of images, and texts are needed")
         if not images and only != "image":

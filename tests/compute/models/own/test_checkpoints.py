@@ -100,7 +100,7 @@ def test_a_clip_without_a_tokenizer_has_the_image_tower_alone(tmp_path):
     AutoImageProcessor.from_pretrained(whole).save_pretrained(folder)
     made = own.from_folder(folder)
     assert made.row.abilities == ("embed_image",) and made.row.modalities == ("image",)
-    assert "images alone" in made.read_as
+    assert "images alone" in made.remark
     expected = embedded(own.from_folder(whole).row, "image", images())
     np.testing.assert_allclose(embedded(made.row, "image", images()), expected, rtol=1e-5, atol=1e-6)
 
