@@ -40,11 +40,12 @@ def check(settings: RunSettings, *, most: int = 5000) -> tuple[list[str], bool]:
         read: dict[int, OwnData] = {}
         for index, listed in enumerate(stated.tasks):
             if listed.file:
+                shown = listed.title or Path(listed.file).name
                 try:
-                    read[index] = listed.read(source=source)
-                    parts.append((listed.shown, read[index]))
+                    read[index] = stated.read(index, source=source)
+                    parts.append((shown, read[index]))
                 except LikenessError as error:
-                    parts.append((listed.shown, str(error)))
+                    parts.append((shown, str(error)))
         if all(isinstance(part, own.OwnData) and not part.faults for _, part in parts):
             try:
                 suite = suite_file.suite(stated, read, catalog=shipped())
