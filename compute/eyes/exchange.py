@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from pydantic import ValidationError
@@ -127,8 +127,7 @@ def votes(study: Study, judgments: Sequence[Judgment], *, folder: str = "") -> s
     return out.getvalue()
 
 
-@dataclass(frozen=True, kw_only=True)
-class GivenJudgment:
+class GivenJudgment(NamedTuple):
     """One answer that was given elsewhere."""
 
     question: Question
@@ -341,7 +340,7 @@ def _imported(
         without += not said
         if said:
             by, at = row.get(rater, "")[:LONGEST_NAME], row.get(time, "")[:40]
-            judgments.append(GivenJudgment(question=question, choice=choice, rater=by, time=at))
+            judgments.append(GivenJudgment(question, choice, rater=by, time=at))
     more = f"; and {len(faults) - NAMED:,} more" if len(faults) > NAMED else ""
     skipped = f"{len(faults):,} skipped: {'; '.join(faults[:NAMED])}{more}" if faults else ""
     if not (judgments if is_judged else asked):

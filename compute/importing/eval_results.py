@@ -106,7 +106,7 @@ def read_eval_results(path: Path, *, model: str, catalog: Catalog, source: str =
         try:
             entries = _entries(file)
         except ValueError as error:
-            problems.append(SkippedFile(path=file.name, reason=str(error), remedy=REMEDY))
+            problems.append(SkippedFile(file.name, str(error), REMEDY))
             continue
         for position, item in enumerate(entries, start=1):
             where = f"{file.name}, entry {position}"
@@ -118,16 +118,16 @@ def read_eval_results(path: Path, *, model: str, catalog: Catalog, source: str =
                     continue
                 reason = f"the catalogue has no task {short(entry.task)} of {short(entry.dataset)}"
                 remedy = "Add a row to assets/catalog/tasks.csv to read it"
-                skipped.append(SkippedFile(path=where, reason=reason, remedy=remedy))
+                skipped.append(SkippedFile(where, reason, remedy))
             except (BadInput, ValueError) as error:
-                problems.append(SkippedFile(path=where, reason=str(error), remedy=REMEDY))
+                problems.append(SkippedFile(where, str(error), REMEDY))
     runs: dict[str, Run] = {}
     scores = []
     for (task, subset, metric), same in figures.items():
         if len({score.value for _, score, _ in same}) > 1:
             reason = f"{metric} of {task}, {subset} has {len(same)} values that differ, of different protocols perhaps"
             named = ", ".join(dict.fromkeys(file for *_, file in same))
-            problems.append(SkippedFile(path=named, reason=reason, remedy="Give one of the files alone"))
+            problems.append(SkippedFile(named, reason, "Give one of the files alone"))
         else:
             runs.setdefault(task, same[0][0])
             scores.append(same[0][1])

@@ -13,7 +13,7 @@ import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
 import numpy as np
@@ -38,8 +38,7 @@ FIRST = 100  # values without the form of a path: where none of them is a file, 
 MOST_NAMES = 2000  # files of a folder that a suggestion is looked for among
 
 
-@dataclass(frozen=True, kw_only=True)
-class LocatedFiles:
+class LocatedFiles(NamedTuple):
     """Files by their path as the manifest has it: (n,) distinct. A file with a problem has no path."""
 
     paths: list[str]  # absolute; empty with a problem, and for a text that is not a path
@@ -88,7 +87,7 @@ def located(names: Sequence[str], *, folders: Sequence[Path]) -> LocatedFiles:
             problems[at] = problem
         paths.append("" if problem else path)
         state.append(("", 0, 0) if problem or status is None else (path, status.st_size, status.st_mtime_ns))
-    return LocatedFiles(paths=paths, problems=problems, state=state)
+    return LocatedFiles(paths, problems, state)
 
 
 def _status(path: str) -> tuple[os.stat_result | None, str]:
@@ -123,8 +122,7 @@ def spelled(folder: str, name: str) -> str:
     return at
 
 
-@dataclass(frozen=True, kw_only=True)
-class Codes:
+class Codes(NamedTuple):
     """A column of texts as its distinct values: row i has `distinct[codes[i]]`."""
 
     distinct: list[str]
@@ -145,7 +143,7 @@ class Codes:
         import pandas as pd
 
         codes, distinct = pd.factorize(values.where(values.str.strip() != ""))
-        return cls(distinct=distinct.tolist(), codes=codes)
+        return cls(distinct.tolist(), codes)
 
 
 @dataclass(frozen=True, kw_only=True)

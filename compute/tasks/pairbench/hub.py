@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,8 +37,7 @@ SIZES = {"coco": 761_297_687}  # bytes to fetch of a configuration, as the card 
 LOOKED_AT = 20  # rows whose sizes decide which column is the identical pair's
 
 
-@dataclass(frozen=True, kw_only=True)
-class Part:
+class Part(NamedTuple):
     """Where a task's items are: the configuration, the names that its split has had, and what differs in its pairs."""
 
     config: str
@@ -53,10 +53,10 @@ def part_of(task: Task) -> Part:
     split = SPLITS[OF_TASK[task.key]]
     kind, _, half, *_ = f"{name}--".split("-")
     if kind != "wu":
-        return Part(config=kind, splits=(split.change,), split=split)
+        return Part(kind, (split.change,), split)
     own = f"subset_{half}_pos" + (f"_{split.change}" if split.change else "")
     config = "wu_img_text" if split.second == "text" else "wu_img_img"
-    return Part(config=config, splits=(own, f"wu_{own}"), split=split)
+    return Part(config, (own, f"wu_{own}"), split)
 
 
 def repo_of(part: Part, *, source: Source, revision: str) -> tuple[str, Path | None]:
