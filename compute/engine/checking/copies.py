@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,7 @@ from compute.types import LikenessError
 SEED = 0  # by which images are drawn, where there are more than are decoded
 
 
-@dataclass(frozen=True, kw_only=True)
-class HashedImages:
+class HashedImages(NamedTuple):
     """The images that can be compared, and those that cannot."""
 
     keys: np.ndarray  # (n,) S32

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,8 +30,7 @@ from compute.tasks.data import (
 LISTED = 3  # examples of one kind of finding
 
 
-@dataclass(frozen=True, kw_only=True)
-class DataFinding:
+class DataFinding(NamedTuple):
     """One kind of oddity: what it is, how often, and the first examples of items by name."""
 
     what: str  # "items that are the same as an earlier item"

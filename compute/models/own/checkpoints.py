@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from compute.models.encoders import mllm_embedding, sentence_transformer
 from compute.models.files import hub_files, lora, weights
@@ -75,8 +75,7 @@ class NamedModel:
     remark: str = ""  # how the name was read, as a sentence; empty for a key
 
 
-@dataclass(frozen=True, kw_only=True)
-class CheckpointFiles:
+class CheckpointFiles(NamedTuple):
     """What the small files of a checkpoint say."""
 
     folder: Path
@@ -256,7 +255,7 @@ def _over_base(
 
 
 def _listed(folder: Path, name: str) -> CheckpointFiles:
-    return CheckpointFiles(folder=folder, name=name, names=tuple(weights.listing(folder)))
+    return CheckpointFiles(folder, name, tuple(weights.listing(folder)))
 
 
 def _family(files: CheckpointFiles) -> tuple[str, str]:

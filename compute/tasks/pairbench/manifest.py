@@ -82,7 +82,7 @@ class Pair:
         if self.change:
             # A resize is not random: its key does not depend on the pair's seed, so that all splits share its image.
             own = 0 if self.change == RESIZE else self.seed
-            second = second.then(Change(kind=self.change, strength=self.strength, seed=own))
+            second = second.then(Change(self.change, self.strength, own))
         return first, second
 
 

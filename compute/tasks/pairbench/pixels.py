@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cachetools import LRUCache
 
@@ -25,8 +25,7 @@ SHARE = 0.95  # of each side, in the identical pair; the paper says 95% of the s
 RECENT = 256 << 20  # bytes of images that stay in memory
 
 
-@dataclass(frozen=True, kw_only=True)
-class Change:
+class Change(NamedTuple):
     """One change of an image: RESIZE to a share of each side, or a transformation of `perturb`."""
 
     kind: str
@@ -57,7 +56,7 @@ class MadeImage:
         before a pixel is made."""
         if not self.changes:
             return self.source
-        changes = [[change.kind, change.strength, change.seed] for change in self.changes]
+        changes = list(map(list, self.changes))
         return content_key(json.dumps([self.source.decode(), PERTURB_VERSION, changes]))
 
     def then(self, change: Change) -> MadeImage:
