@@ -22,6 +22,7 @@ from compute.models.own.own_model import ModelSource
 from compute.types import BadInput, LikenessError, Model, NotHere
 from tests.compute.models import checkpoints, model_hub
 from tests.compute.models.checkpoints import COMMIT, CPU, LONG, TEXTS, images, in_hub_cache
+from tests.compute.tasks.files import put
 from tests.leaderboard.hub import point_at
 
 
@@ -223,13 +224,7 @@ def test_name_family_and_options_are_the_users(tmp_path):
 
 def config(content: Any) -> Callable[[Path], Path]:
     """A folder that says so, with nothing else in it."""
-
-    def made(folder: Path) -> Path:
-        folder.mkdir()
-        (folder / "config.json").write_text(json.dumps(content))
-        return folder
-
-    return made
+    return partial(put, files={"config.json": content})
 
 
 def damaged(folder: Path, *, header: int = 0) -> Path:
