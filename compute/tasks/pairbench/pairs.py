@@ -27,7 +27,7 @@ def load(path: Path, *, split: str, source: Source | None = None) -> dict[str, R
     state = (path, path.stat().st_mtime_ns if path.is_file() else 0)
     if state not in source.opened:
         manifest = manifests.read(path)
-        source.opened[state] = manifest, ImageMaker(stored.opened(manifest))
+        source.opened[state] = manifest, ImageMaker(stored.opened(manifest), folder=source.cache)
     manifest, maker = source.opened[state]
     return rated(manifest.of(split), maker=maker, title=path.stem)
 
