@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
-import sqlite3
 import tempfile
 import threading
 from collections.abc import Callable
@@ -78,7 +78,14 @@ class ImageMaker:
 
     def __init__(self, read: Callable[[MadeImage], bytes | None], *, folder: Path | None = None) -> None:
         self._existing = read
-        self._store = _nameless(folder) if folder else None
+        self._extents: dict[bytes, tuple[int, tuple[int, int]]] = {}  # where an image begins in the file, and its size
+        self._file, self._room = None, 0
+        with suppress(OSError):  # where nothing can be written, images are made again
+            if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True)
+                self._room = min(ON_DISK, shutil.disk_usage(folder).free // 2)
+                # Unbuffered: a full disk is met where it is written to, and not at some later read.
+                self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
         self._recent = LRUCache(RECENT, getsizeof=lambda image: 4 * image.width * image.height)  # as Pillow holds RGB
         self._lock, self._reading = threading.Lock(), threading.Lock()
 
@@ -105,18 +112,21 @@ class ImageMaker:
         with self._lock:
             with suppress(ValueError):  # one that is larger than all that stays
                 self._recent[made.key] = image
-            if made.changes and self._store is not None:
-                with suppress(sqlite3.Error):  # the disk is full
-                    row = (made.key, *image.size, image.tobytes())
-                    self._store.execute("INSERT OR IGNORE INTO made VALUES (?, ?, ?, ?)", row)
+            if made.changes and self._file is not None:
+                with suppress(OSError):  # the disk is full
+                    data, start = image.tobytes(), self._file.seek(0, os.SEEK_END)
+                    if start + len(data) <= self._room and self._file.write(data) == len(data):
+                        self._extents[made.key] = start, image.size
         return image
 
     def _stored(self, key: bytes) -> Image.Image | None:
         from PIL import Image
 
-        query = "SELECT width, height, pixels FROM made WHERE key = ?"
-        row = self._store.execute(query, [key]).fetchone() if self._store else None
-        return Image.frombytes("RGB", row[:2], row[2]) if row else None
+        if key not in self._extents:
+            return None
+        start, (width, height) = self._extents[key]
+        self._file.seek(start)
+        return Image.frombytes("RGB", (width, height), self._file.read(3 * width * height))
 
     def _read(self, made: MadeImage) -> bytes | None:
         """The file of an image that need not be made."""
@@ -125,20 +135,6 @@ class ImageMaker:
                 return self._existing(made)
             except OSError as error:
                 raise unreadable(made.name, error) from error
-
-
-def _nameless(folder: Path) -> sqlite3.Connection | None:
-    """A database of made images in a file without a name, of ON_DISK bytes at most; None where none can be written."""
-    with suppress(OSError, sqlite3.Error):
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder) as file:
-            store = sqlite3.connect(file.name, check_same_thread=False, isolation_level=None)
-            for setting in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE"):
-                store.execute(f"PRAGMA {setting}")
-            store.execute(f"PRAGMA max_page_count = {min(ON_DISK, shutil.disk_usage(folder).free // 2) >> 12}")
-            store.execute("CREATE TABLE made (key BLOB PRIMARY KEY, width INT, height INT, pixels BLOB)")
-            return store
-    return None
 
 
 def png(image: Image.Image) -> bytes:
