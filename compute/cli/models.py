@@ -12,7 +12,7 @@ from compute.types import BadInput, printable
 
 if TYPE_CHECKING:
     from compute.catalog import Catalog
-    from compute.engine.named_models import NamedModel
+    from compute.models.own.checkpoints import NamedModel
 
 Models = Annotated[
     Sequence[str],

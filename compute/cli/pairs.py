@@ -96,7 +96,7 @@ def make(
         report=lambda line: typer.echo(line, err=True),
         progress=Progress(),
     )
-    yield f"{out}: {len(manifest.pairs):,} pairs of {manifest.items:,} images, seed {manifest.about['seed']}"
+    yield f"{out}: {len(manifest.pairs):,} pairs of {manifest.items:,} images, seed {manifest.seed}"
     if synthetic is None:
         yield "Whether the images are synthetic is not recorded: set --synthetic or --not-synthetic"
     _say_counts(manifest.counts())
@@ -108,18 +108,17 @@ def show(
 ) -> Iterator[str]:
     """Shows what a manifest holds: pairs by split and type, what they were made from, and what is odd about them."""
     manifest = manifests.read(file)
-    about = manifest.about
-    yield f"{file.name}: version {about['version']}, {len(manifest.pairs):,} pairs of {manifest.items:,} images"
-    yield f"Made from {about['sources'].get('path') or about['sources'].get('repo')}, seed {about['seed']}"
+    yield f"{file.name}: version {manifest.version}, {len(manifest.pairs):,} pairs of {manifest.items:,} images"
+    yield f"Made from {manifest.sources.get('path') or manifest.sources.get('repo')}, seed {manifest.seed}"
     yield f"Synthetic images: {_SYNTHETIC[manifest.synthetic]}"
     _say_counts(manifest.counts())
     templates = Counter(pair.template for pair in manifest.pairs)
     yield "Prompt templates: " + ", ".join(f"{template_name(key)}: {templates[key]:,}" for key in sorted(templates))
-    yield from about["notes"]
+    yield from manifest.notes
     for line in _oddities(manifest):
         yield f"Odd: {line}"
     stored.opened(manifest)
-    yield f"All {len(stored.shown(manifest.pairs)):,} images are in {about['stored']}"
+    yield f"All {len(stored.shown(manifest.pairs)):,} images are in {manifest.stored}"
     possible = SPLITS if set(manifest.splits) & {split.key for split in SPATIAL_SPLITS} else SHORT
     missing = [key for key in possible if key not in manifest.splits]
     yield f"Splits it does not have: {', '.join(missing)}" if missing else "It has every split of such images"
@@ -144,15 +143,15 @@ def _say_counts(counts: dict[str, Counter[str]]) -> None:
 
 
 def _oddities(manifest: Manifest) -> list[str]:
-    about, lines = manifest.about, []
-    if about["left_out"]:
-        lines.append(f"skipped, number of images: {len(about['left_out'])} ({_some(about['left_out'])})")
-    if about["near_copies"]:
-        pairs = [" and ".join(pair) for pair in about["near_copies"]]
+    lines = []
+    if manifest.left_out:
+        lines.append(f"skipped, number of images: {len(manifest.left_out)} ({_some(manifest.left_out)})")
+    if manifest.near_copies:
+        pairs = [" and ".join(pair) for pair in manifest.near_copies]
         lines.append(f"near copies among the images, number of pairs: {len(pairs)} ({_some(pairs)})")
     for split, counts in manifest.counts().items():
         fewer = counts["transformed"] - counts["transformed-2"]
-        if fewer and SPLITS[split].spatial and about["second_counterpart"]:
+        if fewer and SPLITS[split].spatial and manifest.second_counterpart:
             lines.append(f"{split}: items with one counterpart only: {fewer}")
     if manifest.items < 30:
         lines.append(f"{manifest.items} images are few: intervals will be wide")

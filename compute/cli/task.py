@@ -32,9 +32,9 @@ def check(
     settings = RunSettings(
         data=data, data_name=name, shape=shape, columns=columns, images=images, results=results, offline=offline
     )
-    checked = data_check.check(settings, most=decode)
-    yield from data_check.lines(checked)
-    if not checked.runs:
+    lines, runs = data_check.check(settings, most=decode)
+    yield from lines
+    if not runs:
         raise typer.Exit(1)
 
 

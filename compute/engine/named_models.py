@@ -16,22 +16,13 @@ from compute.models import required_files
 from compute.models.files import weights
 from compute.models.judges import endpoint
 from compute.models.own import checkpoints
+from compute.models.own.checkpoints import NamedModel
 from compute.models.own.own_model import FROM_ENDPOINT, FROM_FOLDER, ModelSource
 from compute.types import BadInput, Model, NotHere, UnknownKey, slug
 
 ENDPOINT = "endpoint:"  # before the name that a model has at the endpoint
 PATHS = ("./", "../", "/", "~")  # what a path begins with, where a key has its name
 SHORTEST = 7  # characters of a commit that name it
-
-
-@dataclass(frozen=True, kw_only=True)
-class NamedModel:
-    """A row to run. Without `source` it is of the catalogue, or recorded already: nothing is to be recorded."""
-
-    row: Model
-    digest: str = ""
-    source: ModelSource | None = None
-    remark: str = ""  # how the name was read, as a sentence; empty for a key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,8 +172,7 @@ def _checkpoint(text: str, catalog: Catalog, overrides: Overrides, *, offline: b
         others = f"a folder, ./{text}, a model of the hub, {checkpoints.HUB}org/name, or a judge, {ENDPOINT}NAME"
         error.args = (f"{error}. Or name {others}",)
         raise error
-    remark = f"{made.source.name} is read as {made.row.adapter} ({made.read_as})"
-    return NamedModel(row=made.row, digest=made.digest, source=made.source, remark=remark)
+    return made
 
 
 def _at_revision(catalog: Catalog, repository: str, revision: str) -> Model | None:

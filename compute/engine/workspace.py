@@ -290,7 +290,7 @@ def suite_of_file(path: Path, settings: RunSettings, *, warn: Warn = lambda word
             f"{path.name} names its own data: name none next to it, or a folder of data sets as <org>/<name>/"
         )
     source, stated = _reader(settings), suite_file.parse(path, images=settings.images)
-    read = {index: task.read(source=source) for index, task in enumerate(stated.tasks) if task.file}
+    read = {index: stated.read(index, source=source) for index, task in enumerate(stated.tasks) if task.file}
     for note in dict.fromkeys(note for part in read.values() for note in part.notes):
         warn(note)
     return suite_file.suite(stated, read, catalog=shipped())

@@ -10,9 +10,9 @@ underestimated where models disagree. All of it follows from the seed, by digest
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,7 @@ BLOCK, EARLY = 9, 4  # new questions before one is repeated, and from how many o
 UNIFORM, DISAGREEMENT, REPEAT, GIVEN = "uniform", "disagreement", "repeat", "given"
 
 
-@dataclass(frozen=True, kw_only=True)
-class AskedQuestion:
+class AskedQuestion(NamedTuple):
     """One question of a rater's order. `uniform` and `walked`: how many of each shuffled pool are used up with it."""
 
     question: int
@@ -34,8 +33,7 @@ class AskedQuestion:
     walked: int
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Drawn:
+class Drawn(NamedTuple):
     """What of the pool a rater was asked: `uniform` bool [questions], and the probability of each to be asked."""
 
     uniform: Bools
@@ -72,7 +70,7 @@ def order(study: Study, *, seed: int) -> Iterator[AskedQuestion]:
         return None
 
     def placed(question: int, draw: str, left: int) -> AskedQuestion:
-        return AskedQuestion(question=question, draw=draw, left=left, uniform=used[UNIFORM], walked=used[DISAGREEMENT])
+        return AskedQuestion(question, draw, left, uniform=used[UNIFORM], walked=used[DISAGREEMENT])
 
     turn = 0
     while True:
@@ -107,11 +105,11 @@ def drawn(study: Study, asked: Iterable[AskedQuestion], *, seed: int, answered: 
                 break
     if last is None:
         uniform = np.isin(np.arange(count), list(answered))
-        return Drawn(uniform=uniform, probability=np.full(count, max(len(answered), 1) / max(count, 1)))
+        return Drawn(uniform, np.full(count, max(len(answered), 1) / max(count, 1)))
     uniform = np.zeros(count, bool)
     uniform[list(shuffled(count, seed, UNIFORM)[: last.uniform])] = True
     left = (1 - last.uniform / count) * (1 - last.walked / count * np.asarray(study.chance or [0.0] * count))
-    return Drawn(uniform=uniform, probability=1 - left)
+    return Drawn(uniform, 1 - left)
 
 
 @lru_cache(128)

@@ -14,13 +14,10 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
-
-from pydantic import ValidationError
 
 from compute.eyes import asking
 from compute.eyes.study import (
@@ -83,17 +80,6 @@ def append(path: Path, judgments: Sequence[Judgment]) -> None:
         raise CannotWrite(f"Cannot write {path}: {error.strerror}. Free some disk space, then answer again") from error
 
 
-def judgments_of(data: bytes) -> tuple[list[Judgment], int]:
-    """The rows of a log, and how many were skipped as they are not whole."""
-    rows, skipped = [], 0
-    for line in filter(None, data.split(b"\n")):
-        try:
-            rows.append(Judgment.model_validate_json(line))
-        except ValidationError:
-            skipped += 1
-    return rows, skipped
-
-
 def images_of(study: Study) -> set[int]:
     """The numbers of the contents that are images."""
     first = 1 if study.kind == "text" else 0
@@ -127,8 +113,7 @@ def votes(study: Study, judgments: Sequence[Judgment], *, folder: str = "") -> s
     return out.getvalue()
 
 
-@dataclass(frozen=True, kw_only=True)
-class GivenJudgment:
+class GivenJudgment(NamedTuple):
     """One answer that was given elsewhere."""
 
     question: Question
@@ -137,8 +122,7 @@ class GivenJudgment:
     time: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class JudgmentFile:
+class JudgmentFile(NamedTuple):
     """Questions and answers of one file, in the order of their times. `skipped`: what cannot be used, in words."""
 
     kind: Kind
@@ -341,7 +325,7 @@ def _imported(
         without += not said
         if said:
             by, at = row.get(rater, "")[:LONGEST_NAME], row.get(time, "")[:40]
-            judgments.append(GivenJudgment(question=question, choice=choice, rater=by, time=at))
+            judgments.append(GivenJudgment(question, choice, rater=by, time=at))
     more = f"; and {len(faults) - NAMED:,} more" if len(faults) > NAMED else ""
     skipped = f"{len(faults):,} skipped: {'; '.join(faults[:NAMED])}{more}" if faults else ""
     if not (judgments if is_judged else asked):

@@ -211,7 +211,12 @@ class StudyFolder:
         """The log, without rows that a killed process left unfinished."""
         if self.study is None or not (self.path / LOG).exists():
             return []
-        rows, skipped = exchange.judgments_of((self.path / LOG).read_bytes())
+        rows, skipped = [], 0
+        for line in filter(None, (self.path / LOG).read_bytes().split(b"\n")):
+            try:
+                rows.append(Judgment.model_validate_json(line))
+            except ValidationError:
+                skipped += 1
         if skipped:
             log.warning("%s: %d unfinished rows were skipped", self.path / LOG, skipped)
         return [each for each in rows if each.question < len(self.study.questions)]

@@ -18,6 +18,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -85,8 +86,7 @@ class Share(Estimate):
         return f"{self.value:.{digits}%} (95% interval {self.low:.{digits}%} to {self.high:.{digits}%})"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelAgreement:
+class ModelAgreement(NamedTuple):
     """One model's row: agreement over the uniformly drawn questions, and its class."""
 
     key: str
@@ -95,8 +95,7 @@ class ModelAgreement:
     letter: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class PairOfModels:
+class PairOfModels(NamedTuple):
     """Two models where they pick differently: how often the rater sided with the first, weighted, and what it shows."""
 
     first: str  # titles; the first agrees more often
@@ -107,8 +106,7 @@ class PairOfModels:
     more: int | None  # further questions until a look that would find it with 80% power; None: over FARTHEST
 
 
-@dataclass(frozen=True, kw_only=True)
-class Mistake:
+class Mistake(NamedTuple):
     """A question in which some of the best models pick what the rater did not choose."""
 
     question: int
@@ -198,7 +196,7 @@ def report(study: Study, judgments: Sequence[Judgment]) -> EyesReport:
         cannot_tell=sum(each.choice is None for each in new),
         raters=raters,
         models=tuple(
-            ModelAgreement(key=keys[at], title=titles[at], agreement=shares[at], letter=letter)
+            ModelAgreement(keys[at], titles[at], agreement=shares[at], letter=letter)
             for at, letter in zip(order, letters, strict=True)
         ),
         pairs=tuple(pairs),
@@ -343,7 +341,7 @@ def _mistakes(new: Sequence[Judgment], picks: np.ndarray, *, titles: Sequence[st
     """The questions that most of these models get wrong, by the last rater who chose."""
     chosen: Mapping[int, int] = {each.question: each.choice for each in new if each.choice is not None}
     found = [
-        Mistake(question=question, chosen=choice, models=tuple(np.array(titles)[wrong].tolist()))
+        Mistake(question, choice, models=tuple(np.array(titles)[wrong].tolist()))
         for question, choice in chosen.items()
         if (wrong := picks[:, question] == 1 - choice).any()
     ]

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from compute.io.files import parse_json, validated
 from compute.types import BadInput
 
 Kind = Literal["image", "text", "quality"]
@@ -102,13 +103,11 @@ def parsed(content: Any, *, name: str) -> StudyFile:
         if isinstance(content, str | bytes):
             content = content.encode("utf-8", "replace") if isinstance(content, str) else content
             if sum(map(content.count, (b"[", b"{", b","))) > MOST_VALUES:
-                raise BadInput(f"{name} is not a study of this app: it holds more than {MOST_VALUES:,} values")
-            return StudyFile.model_validate_json(content)
-        return StudyFile.model_validate(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"][:4])) or "its content"
-        raise BadInput(f"{name} is not a study of this app: {where}: {first['msg'][:120]}") from error
+                raise ValueError(f"it holds more than {MOST_VALUES:,} values")
+            content = parse_json(content.decode(), name="it")
+        return validated(content, StudyFile)
+    except ValueError as error:
+        raise BadInput(f"{name} is not a study of this app: {str(error)[:200]}") from error
 
 
 def standing(judgments: Iterable[Judgment]) -> list[Judgment]:

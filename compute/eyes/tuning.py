@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -41,8 +42,7 @@ EPOCHS = 20
 FEW = replace(plan.PAPER, learning_rate=1e-4, warm_up=10, evaluate_every=50)
 
 
-@dataclass(frozen=True, kw_only=True)
-class TunedModel:
+class TunedModel(NamedTuple):
     """A tuned model on disk, and how it and its base agree with the held-out answers."""
 
     folder: Path

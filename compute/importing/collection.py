@@ -12,9 +12,10 @@ import secrets
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 from pydantic import BaseModel
@@ -45,8 +46,7 @@ class Collection(BaseModel):
     date: str = ""  # ISO, of the import
 
 
-@dataclass(frozen=True, kw_only=True)
-class Loaded:
+class Loaded(NamedTuple):
     """A collection as it is read: one frame a table."""
 
     name: str

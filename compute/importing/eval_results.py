@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasPath, BaseModel, ConfigDict, Field
 
 from compute.catalog import Catalog, hub_tasks
 from compute.catalog.hub_tasks import EVAL_RESULTS
@@ -40,34 +40,18 @@ for _kind in ("int", "float"):
 _ExactLoader.add_constructor("tag:yaml.org,2002:timestamp", lambda loader, node: loader.construct_scalar(node))
 
 
-class EntryPart(BaseModel):
-    """A part of an entry, which may hold more than is named here."""
+class ResultEntry(BaseModel):
+    """What is read of one entry of the hub's form."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
-
-class DatasetPart(EntryPart):
-    id: str
-    task_id: str
-    revision: str | None = None
-
-
-class SourcePart(EntryPart):
-    url: str | None = None
-
-
-class ResultEntry(EntryPart):
-    """One entry of the hub's form."""
-
-    dataset: DatasetPart
+    dataset: Annotated[str, Field(validation_alias=AliasPath("dataset", "id"))]
+    task: Annotated[str, Field(validation_alias=AliasPath("dataset", "task_id"))]
+    revision: Annotated[str | None, Field(validation_alias=AliasPath("dataset", "revision"))] = None
     value: Annotated[Decimal, Field(strict=True)]
-    source: SourcePart | None = None
+    url: Annotated[str | None, Field(validation_alias=AliasPath("source", "url"))] = None
     date: str | None = None
     notes: str | None = None
-
-    @property
-    def source_url(self) -> str:
-        return (self.source and self.source.url) or ""
 
 
 def fetch_eval_results(repo: str, *, revision: str = "main", offline: bool = False) -> tuple[Path, str]:
@@ -113,121 +97,102 @@ def read_eval_results(path: Path, *, model: str, catalog: Catalog, source: str =
     known = {row.key for row in catalog.models}
     if not hub_tasks.HUB_ID.fullmatch(model) and model not in known:
         raise BadInput(f"{short(model)} is not a model: give it as ORG/NAME, or by a key of likeness list models")
-    reader = _EntryReader(catalog=catalog, model=model.lower(), source=source or f"{EVAL_RESULTS} of {model}")
+    source = source or f"{EVAL_RESULTS} of {model}"
+    targets, metrics = hub_tasks.table(catalog), {metric.key: metric for metric in catalog.metrics}
+    # By task, subset and metric: the scores of all files, with the file's name.
+    figures: dict[tuple[str, str, str], list[tuple[Run, Score, str]]] = defaultdict(list)
+    problems, skipped = [], []
     for file in files:
-        reader.read_file(file)
-    runs, scores = reader.agreed()
+        try:
+            entries = _entries(file)
+        except ValueError as error:
+            problems.append(SkippedFile(file.name, str(error), REMEDY))
+            continue
+        for position, item in enumerate(entries, start=1):
+            where = f"{file.name}, entry {position}"
+            try:
+                entry = validated(item, ResultEntry)
+                if target := targets.get((entry.dataset, entry.task)):
+                    run, score = _figure(entry, target, metrics[target.metric], model=model.lower(), source=source)
+                    figures[run.task, score.subset, score.metric].append((run, score, file.name))
+                    continue
+                reason = f"the catalogue has no task {short(entry.task)} of {short(entry.dataset)}"
+                remedy = "Add a row to assets/catalog/tasks.csv to read it"
+                skipped.append(SkippedFile(where, reason, remedy))
+            except (BadInput, ValueError) as error:
+                problems.append(SkippedFile(where, str(error), REMEDY))
+    runs: dict[str, Run] = {}
+    scores = []
+    for (task, subset, metric), same in figures.items():
+        if len({score.value for _, score, _ in same}) > 1:
+            reason = f"{metric} of {task}, {subset} has {len(same)} values that differ, of different protocols perhaps"
+            named = ", ".join(dict.fromkeys(file for *_, file in same))
+            problems.append(SkippedFile(named, reason, "Give one of the files alone"))
+        else:
+            runs.setdefault(task, same[0][0])
+            scores.append(same[0][1])
     organisation, _, name = model.rpartition("/")
     declared = Model(key=model.lower(), title=name, organisation=organisation, weights=model if organisation else "")
     return Imported(
-        runs=runs,
-        scores=scores,
+        runs=tuple(runs.values()),
+        scores=tuple(scores),
         models=() if declared.key in known or not runs else (declared,),
-        problems=tuple(reader.problems),
-        skipped=tuple(reader.skipped),
+        problems=tuple(problems),
+        skipped=tuple(skipped),
     )
 
 
-class _EntryReader:
-    """Collects while it reads; one instance reads one model's files."""
+def _entries(path: Path) -> list[Any]:
+    """A file's entries. Raises ValueError with what is wrong with it."""
+    try:
+        if not path.is_file():  # a pipe would be waited for
+            raise ValueError("it is not a regular file")
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_ExactLoader)  # noqa: S506 (a safe loader)
+    except (OSError, ValueError, ArithmeticError, RecursionError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())[:80]
+        raise ValueError(f"cannot be read ({type(error).__name__}: {reason})") from error
+    if not isinstance(content, list) or not content:
+        raise ValueError("holds no list of entries")
+    return content
 
-    def __init__(self, *, catalog: Catalog, model: str, source: str) -> None:
-        self.model, self.source = model, source
-        self.targets = hub_tasks.table(catalog)
-        self.metrics = {metric.key: metric for metric in catalog.metrics}
-        # By task, subset and metric: the scores of all files, with the file's name.
-        self.figures: dict[tuple[str, str, str], list[tuple[Run, Score, str]]] = defaultdict(list)
-        self.problems: list[SkippedFile] = []
-        self.skipped: list[SkippedFile] = []
 
-    def problem(self, path: str, reason: str, remedy: str = REMEDY) -> None:
-        self.problems.append(SkippedFile(path=path, reason=reason, remedy=remedy))
-
-    def read_file(self, path: Path) -> None:
-        """Reads one file; what is wrong with it, or with an entry, is noted."""
-        try:
-            if not path.is_file():  # a pipe would be waited for
-                raise ValueError("it is not a regular file")
-            content = yaml.load(path.read_text(encoding="utf-8"), Loader=_ExactLoader)  # noqa: S506 (a safe loader)
-        except (OSError, ValueError, ArithmeticError, RecursionError, yaml.YAMLError) as error:
-            self.problem(path.name, f"cannot be read ({type(error).__name__}: {' '.join(str(error).split())[:80]})")
-            return
-        if not isinstance(content, list) or not content:
-            self.problem(path.name, "holds no list of entries")
-            return
-        for position, item in enumerate(content, start=1):
-            where = f"{path.name}, entry {position}"
-            try:
-                self.read_entry(validated(item, ResultEntry), where=where, file=path.name)
-            except (BadInput, ValueError) as error:
-                self.problem(where, str(error))
-
-    def read_entry(self, entry: ResultEntry, *, where: str, file: str) -> None:
-        """Notes an entry's figure. Raises BadInput with the reason alone."""
-        dataset = entry.dataset
-        target = self.targets.get((dataset.id, dataset.task_id))
-        if target is None:
-            self.skipped.append(
-                SkippedFile(
-                    path=where,
-                    reason=f"the catalogue has no task {short(dataset.task_id)} of {short(dataset.id)}",
-                    remedy="Add a row to assets/catalog/tasks.csv to read it",
-                )
-            )
-            return
-        facts = dict(_facts(entry.notes or ""))
-        if facts.get("metric", target.metric) != target.metric:
-            raise BadInput(f"is {short(facts['metric'])} by its notes, but {dataset.task_id} is {target.metric}")
-        metric, task = self.metrics[target.metric], target.task
-        value = _stored(entry, metric, unit=facts.get("unit", ""))
-        if reason := outside(value, metric):
-            raise BadInput(f"value {reason}")
-        mark = fingerprint(model=self.model, task=task.key, source=self.source)
-        run = Run(
-            id=f"eval-results/{self.model}/{task.key}/{mark[:12]}",
-            model=self.model,
-            task=task.key,
-            procedure=task.procedure,
-            origin="imported",
-            source=self.source,
-            settings={
-                "dataset": dataset.id,
-                "dataset_revision": dataset.revision or "",
-                "source_url": entry.source_url,
-                "notes": entry.notes or "",
-            },
-            fingerprint=mark,
-            started=entry.date or "",
-            dtype=facts.get("dtype", "")[:40],
-            device=facts.get("device", "")[:40],
-        )
-        score = Score(
-            run=run.id,
-            subset=target.subset,
-            metric=metric.key,
-            value=value,
-            printed=str(entry.value)[:40],
-            **_precision(facts, metric),
-        )
-        self.figures[task.key, target.subset, metric.key].append((run, score, file))
-
-    def agreed(self) -> tuple[tuple[Run, ...], tuple[Score, ...]]:
-        """A run a task, with the scores of its scores; scores that contradict one another are problems."""
-        runs: dict[str, Run] = {}
-        scores = []
-        for (task, subset, metric), figures in self.figures.items():
-            run, score, _ = figures[0]
-            if len({score.value for _, score, _ in figures}) > 1:
-                self.problem(
-                    ", ".join(dict.fromkeys(file for *_, file in figures)),
-                    f"{metric} of {task}, {subset} has {len(figures)} values that differ, of different protocols "
-                    "perhaps",
-                    "Give one of the files alone",
-                )
-            else:
-                runs.setdefault(task, run)
-                scores.append(score)
-        return tuple(runs.values()), tuple(scores)
+def _figure(
+    entry: ResultEntry, target: hub_tasks.HubTask, metric: Metric, *, model: str, source: str
+) -> tuple[Run, Score]:
+    """An entry's score and its run. Raises BadInput with the reason alone."""
+    task, facts = target.task, dict(_facts(entry.notes or ""))
+    if facts.get("metric", metric.key) != metric.key:
+        raise BadInput(f"is {short(facts['metric'])} by its notes, but {entry.task} is {metric.key}")
+    value = _stored(entry, metric, unit=facts.get("unit", ""))
+    if reason := outside(value, metric):
+        raise BadInput(f"value {reason}")
+    mark = fingerprint(model=model, task=task.key, source=source)
+    run = Run(
+        id=f"eval-results/{model}/{task.key}/{mark[:12]}",
+        model=model,
+        task=task.key,
+        procedure=task.procedure,
+        origin="imported",
+        source=source,
+        settings={
+            "dataset": entry.dataset,
+            "dataset_revision": entry.revision or "",
+            "source_url": entry.url or "",
+            "notes": entry.notes or "",
+        },
+        fingerprint=mark,
+        started=entry.date or "",
+        dtype=facts.get("dtype", "")[:40],
+        device=facts.get("device", "")[:40],
+    )
+    return run, Score(
+        run=run.id,
+        subset=target.subset,
+        metric=metric.key,
+        value=value,
+        printed=str(entry.value)[:40],
+        **_precision(facts, metric),
+    )
 
 
 def _facts(notes: str) -> Iterator[tuple[str, str]]:
@@ -242,7 +207,7 @@ def _stored(entry: ResultEntry, metric: Metric, *, unit: str) -> float:
     printed = hub_tasks.unit(metric)
     if unit == hub_tasks.FRACTION:
         return float(entry.value)
-    by_mteb = entry.source_url.rstrip("/") == MTEB and printed == hub_tasks.PERCENT
+    by_mteb = (entry.url or "").rstrip("/") == MTEB and printed == hub_tasks.PERCENT
     # A share above 1 or below -1 can only be a percentage; nothing is nothing in every unit.
     beyond = metric.upper == 1 and printed == hub_tasks.PERCENT and (abs(entry.value) > 1 or entry.value == 0)
     if unit == printed or by_mteb or beyond or (not unit and metric.scale == 1):

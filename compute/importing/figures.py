@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -13,8 +13,7 @@ from compute.importing.model_meta import ModelMeta
 from compute.types import Metric, Model, Run, Score, Task
 
 
-@dataclass(frozen=True, kw_only=True)
-class SkippedFile:
+class SkippedFile(NamedTuple):
     """A file or folder that was skipped, why, and what to do about it."""
 
     path: str  # relative to the folder that was read

@@ -255,7 +255,7 @@ class _RepositoryReader:
 
     def problem(self, path: Path, reason: str, remedy: str) -> None:
         """Notes a file or folder that is skipped."""
-        self.problems.append(SkippedFile(path=self.name(path), reason=reason, remedy=remedy))
+        self.problems.append(SkippedFile(self.name(path), reason, remedy))
 
     def name(self, path: Path) -> str:
         """The path below the folder that is read."""
@@ -306,7 +306,7 @@ class _RepositoryReader:
                 else:
                     reason = f"the catalogue has no task {title!r} of MIEB or ViDoRe"
                     remedy = "Add a row to assets/catalog/tasks.csv to read it"
-                    self.skipped.append(SkippedFile(path=self.name(path), reason=reason, remedy=remedy))
+                    self.skipped.append(SkippedFile(self.name(path), reason, remedy))
             except BadInput as error:
                 self.problem(path, str(error), REPAIR_META if name == META else REPAIR)
         return _Revision(rows=rows, meta=meta)

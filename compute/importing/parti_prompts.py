@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from compute.content import decoding
 from compute.io import forms
@@ -36,8 +35,7 @@ FORMS = (
 BLOCK = 200  # rows of images in memory
 
 
-@dataclass(frozen=True, kw_only=True)
-class PartiTable:
+class PartiTable(NamedTuple):
     """What was written: rows, prompts, votes, and what to know."""
 
     rows: int

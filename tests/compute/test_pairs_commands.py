@@ -37,7 +37,7 @@ def test_a_folder_becomes_a_manifest_that_can_be_shown(tmp_path):
     assert "Splits it does not have: cj, ps, et" in shown.stdout.splitlines()  # none that needs a table of relations
     named = re.search(r"^Prompt templates: (.*)$", shown.stdout, re.MULTILINE)[1]
     assert {name.partition(":")[0] for name in named.split(", ")} <= {"V1", "V2", "V3", "V4", "V5"}
-    assert manifest.read(out).about["seed"] == 3
+    assert manifest.read(out).seed == 3
 
 
 def test_a_sample_of_a_parquet_file_with_its_images_stored_beside(tmp_path):

@@ -135,10 +135,15 @@ def keyed(row: Model, *, digest: str, results: Path, source: ModelSource) -> Mod
     """The row as `record` names it: a key that another digest or a catalogue has gets the beginning of the digest."""
     from compute.catalog import known
 
-    generators = {model.key for suite in suite_records.recorded(results)[0] for model in suite.models}
-    taken = {model.key for model in known().models} | generators
-    key = row.key
-    if key in taken or _recorded_digest(key, results=results) not in ("", digest):
+    generators = (model for suite in suite_records.recorded(results)[0] for model in suite.models)
+    key, path = row.key, results / FOLDER / f"{_stem(row.key)}.json"
+    taken = key in {model.key for model in (*known().models, *generators)}
+    if not taken and path.exists():
+        try:
+            taken = _read(path, root=results).options[NOTE]["digest"] != digest
+        except (OSError, ValueError):
+            taken = True
+    if taken:
         key = f"{key[:80]}-{_short(digest)}"
     return _marked(replace(row, key=key, title=MARK.sub("", row.title)), digest=digest, source=source)
 
@@ -198,18 +203,6 @@ def _marked(row: Model, *, digest: str, source: ModelSource) -> Model:
     if source.arguments:
         note["arguments"] = list(source.arguments)
     return replace(row, title=f"{row.title} {mark}", options={**row.options, NOTE: note})
-
-
-def _recorded_digest(key: str, *, results: Path) -> str:
-    """The digest of the model that is recorded under a key; empty for none, ? where its record cannot be read."""
-    path = results / FOLDER / f"{_stem(key)}.json"
-    try:
-        row = _read(path, root=results)
-    except FileNotFoundError:
-        return ""
-    except (OSError, ValueError):
-        return "?"
-    return row.options[NOTE]["digest"]
 
 
 def _read(path: Path, *, root: Path) -> Model:

@@ -26,7 +26,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, PrivateAttr, StringConstraints, ValidationError
+from pydantic import AfterValidator, Field, PrivateAttr, StringConstraints, ValidationError, model_validator
 
 from compute.catalog.catalog import Catalog
 from compute.catalog.own import suite as own_suite
@@ -61,49 +61,14 @@ class ListedTask(StrictRecord):
     shape: Line = ""
     columns: dict[str, str] = {}
     images: list[FilePath] = []
-    _where: str = PrivateAttr()  # for messages: `suite.toml, task 2 (birds.csv)`
-    _roots: tuple[Path, ...] = PrivateAttr()  # the folder of the suite's file and those that the user names
 
-    def place(self, where: str, roots: tuple[Path, ...]) -> None:
-        """Says where the table stands. Raises BadInput for one that makes no task, or that leads out of the folders."""
-        self._where, self._roots = where, roots
+    @model_validator(mode="after")
+    def _of_one_kind(self) -> ListedTask:
         if bool(self.file) == bool(self.task):
-            raise BadInput(f"{where} needs either your own file or a task of the catalogue, by its key")
+            raise ValueError("needs either your own file or a task of the catalogue, by its key")
         if self.task and (more := sorted(self.model_fields_set - {"task"})):
-            raise BadInput(f"{where}: {more[0]} cannot be set: a task of the catalogue keeps its own")
-        if isinstance(path := self._path, Path):
-            self._check_inside(path, what="file")
-        for name in self.images:
-            self._check_inside(roots[0] / name, what=f"images {_short(name)}")
-
-    @property
-    def shown(self) -> str:
-        """What it is called in a check."""
-        return self.title or Path(self.file).name
-
-    @property
-    def _path(self) -> Path | str:
-        """Absolute, or `hub:org/name@revision`; empty: a task of the catalogue."""
-        return self._roots[0] / self.file if self.file and not self.file.startswith(HUB) else self.file
-
-    def read(self, *, source: Source) -> OwnData:
-        """The task's data. Raises BadInput, which names the task, and NotHere."""
-        folder, *further = self._roots
-        images = (*further, *(folder / name for name in self.images))
-        try:
-            if isinstance(path := self._path, Path):
-                for each in table_files(path):
-                    self._check_inside(each, what=f"file {each.name}")
-            return read(path, shape=self.shape, columns=self.columns, images=images, source=source)
-        except BadInput as error:
-            raise BadInput(f"{self._where}: {error}") from error
-
-    def _check_inside(self, path: Path, *, what: str) -> None:
-        if not any(is_inside(path, root) for root in self._roots):
-            raise BadInput(
-                f"{self._where}: {what} leads out of the folder of {self._where.partition(',')[0]}: move it there, or "
-                "name the folder it is in with --images"
-            )
+            raise ValueError(f"{more[0]} cannot be set: a task of the catalogue keeps its own")
+        return self
 
 
 class SuiteFile(StrictRecord):
@@ -116,6 +81,34 @@ class SuiteFile(StrictRecord):
     weights: dict[str, Weight] = {}  # of a category in the mean; of others 1
     tasks: Annotated[list[ListedTask], Field(min_length=1)]
     _name: str = PrivateAttr()
+    _roots: tuple[Path, ...] = PrivateAttr()  # the folder of the file and those that the user names
+
+    def where(self, index: int) -> str:
+        """A task in messages: `suite.toml, task 2 (birds.csv)`."""
+        task = self.tasks[index]
+        return f"{self._name}, task {index + 1} ({shortened(task.title or task.file or task.task, 60)})"
+
+    def read(self, index: int, *, source: Source) -> OwnData:
+        """The data of a user's task. Raises BadInput, which names the task, and NotHere."""
+        task, (folder, *further) = self.tasks[index], self._roots
+        images = [folder / name for name in task.images]
+        data = task.file if task.file.startswith(HUB) else folder / task.file
+        try:
+            self._check_inside(images)
+            if isinstance(data, Path):
+                self._check_inside([data])
+                self._check_inside(table_files(data))
+            return read(data, shape=task.shape, columns=task.columns, images=(*further, *images), source=source)
+        except BadInput as error:
+            raise BadInput(f"{self.where(index)}: {error}") from error
+
+    def _check_inside(self, paths: Sequence[Path]) -> None:
+        for path in paths:
+            if not any(is_inside(path, root) for root in self._roots):
+                raise BadInput(
+                    f"{path.name} leads out of the folder of {self._name}: move it there, or name the folder it is in "
+                    "with --images"
+                )
 
 
 def parse(path: Path, *, images: Sequence[Path] = ()) -> SuiteFile:
@@ -137,9 +130,7 @@ def parse(path: Path, *, images: Sequence[Path] = ()) -> SuiteFile:
     except ValidationError as error:
         raise BadInput(_first(error, file=title)) from error
     stated.title, stated._name = stated.title or path.stem, title
-    roots = (path.absolute().parent, *(each.absolute() for each in images))
-    for number, task in enumerate(stated.tasks, 1):
-        task.place(f"{title}, task {number} ({shortened(task.title or task.file or task.task, 60)})", roots)
+    stated._roots = (path.absolute().parent, *(each.absolute() for each in images))
     return stated
 
 
@@ -171,14 +162,14 @@ def suite(file: SuiteFile, data: Mapping[int, OwnData], *, catalog: Catalog) -> 
     for index, part in data.items():
         name = file.tasks[index].title or part.name
         if name in names.values():
-            raise BadInput(f"{file.tasks[index]._where} has the title of another task: give it a different title")
+            raise BadInput(f"{file.where(index)} has the title of another task: give it a different title")
         names[index] = name
     shared = []
-    for listed in file.tasks:
+    for index, listed in enumerate(file.tasks):
         if listed.task:
             task = catalog.task(listed.task)
             if not task.ranked or all(catalog.suite(key).aggregate == "human" for key in task.suites):
-                raise BadInput(f"{listed._where} is not a task that enters a mean of the catalogue's: name another")
+                raise BadInput(f"{file.where(index)} is not a task that enters a mean of the catalogue's: name another")
             shared.append(task)
     if len({task.key for task in shared}) < len(shared):
         raise BadInput(f"{title} lists a task of the catalogue twice")

@@ -201,8 +201,21 @@ def _read(path: Path, *, root: Path) -> OwnSuite:
     kinds = {file.shape for file in files}
     if read.suite.aggregate == HUMAN and GENERATORS not in kinds:
         raise ValueError("its aggregate is human, which is for generators only")
-    benchmark = benchmark_of(read.synthetic).key
-    tasks = tuple(_task(task, suite=key, benchmark=benchmark, file=files[task.data]) for task in read.tasks)
+    benchmark, start = benchmark_of(read.synthetic).key, tasks_start(key)
+    for task in read.tasks:
+        if not task.key.startswith(start) or not KEY.fullmatch(task.key.removeprefix(start)):
+            raise ValueError(f"the task {short(task.key)} does not begin with {start}")
+    data = tuple(files[task.data] for task in read.tasks)
+    tasks = tuple(
+        Task(
+            **task.model_dump(exclude={"data"}),
+            benchmark=benchmark,
+            dataset=file.name,
+            revision=file.digest,
+            suites=(key,),
+        )
+        for task, file in zip(read.tasks, data, strict=True)
+    )
     if len({task.key for task in tasks}) < len(tasks):
         raise ValueError("two of its tasks have one key")
     return OwnSuite(
@@ -210,7 +223,7 @@ def _read(path: Path, *, root: Path) -> OwnSuite:
         name=read.name,
         shared=tuple(read.shared),
         tasks=headline_first(tasks) if GRID in kinds else tasks,
-        data=tuple(files[task.data] for task in read.tasks),
+        data=data,
         models=tuple(own_generator(row.key.partition("/")[2], title=row.title) for row in read.models),
         synthetic=read.synthetic,
     )
@@ -231,17 +244,4 @@ def _file(content: FileRecord, *, folder: Path) -> OwnFile:
         images=tuple(inside),
         elsewhere=tuple(each for each in images if each not in inside),
         title=content.file,
-    )
-
-
-def _task(content: BaseModel, *, suite: str, benchmark: str, file: OwnFile) -> Task:
-    start = tasks_start(suite)
-    if not content.key.startswith(start) or not KEY.fullmatch(content.key.removeprefix(start)):
-        raise ValueError(f"the task {short(content.key)} does not begin with {start}")
-    return Task(
-        **content.model_dump(exclude={"data"}),
-        benchmark=benchmark,
-        dataset=file.name,
-        revision=file.digest,
-        suites=(suite,),
     )

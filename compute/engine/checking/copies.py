@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,7 @@ from compute.types import LikenessError
 SEED = 0  # by which images are drawn, where there are more than are decoded
 
 
-@dataclass(frozen=True, kw_only=True)
-class HashedImages:
+class HashedImages(NamedTuple):
     """The images that can be compared, and those that cannot."""
 
     keys: np.ndarray  # (n,) S32
@@ -36,6 +35,14 @@ class HashedImages:
     total: int  # distinct images that there are
     plain: int  # of those looked at, that have no structure: they are compared by content key only
     bad: tuple[tuple[str, str], ...]  # names, and what is wrong
+
+    @property
+    def sentence(self) -> str:
+        """How many images there are, how many were decoded, and how many cannot be compared or read."""
+        drawn = f", {self.drawn:,} of them decoded" if self.drawn < self.total else ", all decoded"
+        plain = f"; of a plain colour, compared by content alone: {self.plain:,}" if self.plain else ""
+        bad = f"; that cannot be read: {len(self.bad):,}" if self.bad else ""
+        return f"{self.total:,} distinct{drawn}{plain}{bad}"
 
 
 def hashed(data: Mapping[str, Data], *, most: int = 0) -> HashedImages:

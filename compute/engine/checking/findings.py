@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,17 +27,20 @@ from compute.tasks.data import (
     ZeroShot,
 )
 
-LISTED = 20  # examples of one kind of finding
+LISTED = 3  # examples of one kind of finding
 
 
-@dataclass(frozen=True, kw_only=True)
-class DataFinding:
+class DataFinding(NamedTuple):
     """One kind of oddity: what it is, how often, and the first examples of items by name."""
 
     what: str  # "items that are the same as an earlier item"
     count: int
     examples: tuple[str, ...]
     fault: bool = False  # whether a right answer is wrong or none, not only superfluous
+
+    def __str__(self) -> str:
+        more = ", ..." * (self.count > LISTED)
+        return f"{'Fault' if self.fault else 'Note'}: {self.what}: {self.count:,} ({', '.join(self.examples)}{more})"
 
 
 def findings(data: Data) -> list[DataFinding]:
@@ -52,8 +55,17 @@ def findings(data: Data) -> list[DataFinding]:
             found = [*_labelled(test, "items"), same]
         case Choices():
             found = _choices(data)
-        case OddOneOut():
-            found = _odd(data)
+        case OddOneOut(members=members):
+            rows = _rows(members)
+            odd = [row[at] for row, at in zip(rows, data.odd.tolist(), strict=True)]
+            found = [
+                *_again([tuple(sorted(row)) for row in rows], data.names, "items", odd, "with another odd image"),
+                _where(
+                    [row.count(key) > 1 for row, key in zip(rows, odd, strict=True)],
+                    data.names,
+                    "items whose odd image is another of their images too",
+                ),
+            ]
         case Sentences():
             found = _sentences(data)
         case Matches():
@@ -66,81 +78,61 @@ def findings(data: Data) -> list[DataFinding]:
 
 
 def _labelled(part: Labelled, what: str) -> list[DataFinding]:
-    keys, labels = _keys(part.items), [part.classes[label] for label in part.labels.tolist()]
-    return [
-        _repeats(keys, part.names, f"{what} that repeat an earlier one"),
-        _conflicts(keys, part.names, labels, f"{what} that repeat an earlier one under another label"),
-    ]
+    labels = [part.classes[label] for label in part.labels.tolist()]
+    return _again(_keys(part.items), part.names, what, labels, "under another label")
 
 
 def _leak(train: Labelled, test: Labelled) -> DataFinding:
     """Test items that the probe is trained on."""
-    first: dict[bytes, int] = {}
-    for row, key in enumerate(_keys(train.items)):
-        first.setdefault(key, row)
-    shared = [(row, first[key]) for row, key in enumerate(_keys(test.items)) if key in first]
+    names = dict(zip(reversed(_keys(train.items)), reversed(train.names), strict=True))  # the first of each content
+    shared = [f"{name} = {names[key]}" for name, key in zip(test.names, _keys(test.items), strict=True) if key in names]
     return DataFinding(
         what="test items that are training items too",
         count=len(shared),
-        examples=tuple(f"{test.names[row]} = {train.names[other]}" for row, other in shared[:LISTED]),
+        examples=tuple(shared[:LISTED]),
         fault=True,
     )
 
 
-def _choices(data: Choices) -> Iterator[DataFinding]:
-    reference, alternatives = _keys(data.reference), _rows(data.alternatives)
-    identity = [(key, *sorted(row)) for key, row in zip(reference, alternatives, strict=True)]
-    answers = [row[answer] for row, answer in zip(alternatives, data.answer.tolist(), strict=True)]
-    yield _repeats(identity, data.names, "items that repeat an earlier one")
-    yield _conflicts(identity, data.names, answers, "items that repeat an earlier one with another answer")
-    yield _where([_twice(row) for row in alternatives], data.names, "items with the same alternative twice")
-    yield _where(
-        [key in row and key != answer for key, row, answer in zip(reference, alternatives, answers, strict=True)],
-        data.names,
-        "items whose reference is an alternative that is not the answer",
-    )
+def _choices(data: Choices) -> list[DataFinding]:
+    rows = list(zip(_keys(data.reference), _rows(data.alternatives), data.answer.tolist(), strict=True))
+    identity, answers = [(key, *sorted(row)) for key, row, _ in rows], [row[at] for _, row, at in rows]
+    return [
+        *_again(identity, data.names, "items", answers, "with another answer"),
+        _where([_twice(row) for _, row, _ in rows], data.names, "items with the same alternative twice"),
+        _where(
+            [key in row and key != row[at] for key, row, at in rows],
+            data.names,
+            "items whose reference is an alternative that is not the answer",
+        ),
+    ]
 
 
-def _odd(data: OddOneOut) -> Iterator[DataFinding]:
-    members = _rows(data.members)
-    identity = [tuple(sorted(row)) for row in members]
-    odd = [row[at] for row, at in zip(members, data.odd.tolist(), strict=True)]
-    yield _repeats(identity, data.names, "items that repeat an earlier one")
-    yield _conflicts(identity, data.names, odd, "items that repeat an earlier one with another odd image")
-    yield _where(
-        [row.count(key) > 1 for row, key in zip(members, odd, strict=True)],
-        data.names,
-        "items whose odd image is another of their images too",
-    )
+def _sentences(data: Sentences) -> list[DataFinding]:
+    rows = _rows((data.first, data.second))
+    identity, ratings = [tuple(sorted(pair)) for pair in rows], [f"{value:g}" for value in data.human.tolist()]
+    highest = float(np.nanmax(data.human, initial=-np.inf))
+    return [
+        *_again(identity, data.names, "pairs", ratings, "with another rating"),
+        _where(
+            [_twice(pair) and rating < highest for pair, rating in zip(rows, data.human, strict=True)],
+            data.names,
+            "pairs of the same content twice that are not rated highest",
+        ),
+    ]
 
 
-def _sentences(data: Sentences) -> Iterator[DataFinding]:
-    first, second = _keys(data.first), _keys(data.second)
-    identity = [tuple(sorted(pair)) for pair in zip(first, second, strict=True)]
-    yield _repeats(identity, data.names, "pairs that repeat an earlier one")
-    ratings = [f"{value:g}" for value in data.human.tolist()]
-    yield _conflicts(identity, data.names, ratings, "pairs that repeat an earlier one with another rating")
-    highest = float(np.nanmax(data.human)) if len(data.human) else 0.0
-    yield _where(
-        [one == other and rating < highest for one, other, rating in zip(first, second, data.human, strict=True)],
-        data.names,
-        "pairs of the same content twice that are not rated highest",
-    )
-
-
-def _matches(data: Matches) -> Iterator[DataFinding]:
-    images, captions = _rows(data.images), _rows(data.captions)
-    both = list(zip(images, captions, strict=True))
+def _matches(data: Matches) -> list[DataFinding]:
+    both = list(zip(_rows(data.images), _rows(data.captions), strict=True))
     identity = [(*sorted(row), b"", *sorted(texts)) for row, texts in both]
-    yield _repeats(identity, data.names, "items that repeat an earlier one")
-    if 1 in (len(data.images), len(data.captions)):
-        right = [(row[0], texts[0]) for row, texts in both]
-        yield _conflicts(identity, data.names, right, "items that repeat an earlier one with another match")
-    yield _where(
+    right = [(row[0], texts[0]) for row, texts in both]
+    repeats, others = _again(identity, data.names, "items", right, "with another match")
+    twice = _where(
         [_twice(row) or _twice(texts) for row, texts in both],
         data.names,
         "items with the same image or the same caption twice",
     )
+    return [repeats, *([others] if 1 in (len(data.images), len(data.captions)) else []), twice]
 
 
 def _retrieval(data: Retrieval) -> Iterator[DataFinding]:
@@ -190,30 +182,30 @@ def _rows(columns: Sequence[Column]) -> list[tuple[bytes, ...]]:
     return list(zip(*map(_keys, columns), strict=True))
 
 
+def _again(
+    identity: Sequence[object], names: Sequence[str], what: str, answers: Sequence[object], other: str
+) -> list[DataFinding]:
+    """Rows whose identity an earlier row has; and those of them whose answer is another."""
+    what = f"{what} that repeat an earlier one"
+    return [
+        _repeats(identity, names, what),
+        _repeats(identity, names, f"{what} {other}", fault=True, answers=answers),
+    ]
+
+
 def _repeats(
     identity: Sequence[object], names: Sequence[str], what: str, *, fault: bool = False, answers: Sequence[object] = ()
 ) -> DataFinding:
     """Rows whose identity an earlier row has; with `answers` only those whose answer is another."""
     first: dict[object, int] = {}
     pairs = [(row, first.setdefault(own, row)) for row, own in enumerate(identity)]
-    pairs = [(row, earlier) for row, earlier in pairs if row != earlier]
-    if answers:
-        pairs = [(row, earlier) for row, earlier in pairs if answers[row] != answers[earlier]]
-
-    def said(row: int, earlier: int) -> str:
-        in_words = bool(answers) and isinstance(answers[row], str)
-        return f": {answers[row]!r} and {answers[earlier]!r}" if in_words else ""
-
-    return DataFinding(
-        what=what,
-        count=len(pairs),
-        examples=tuple(f"{names[row]} = {names[earlier]}{said(row, earlier)}" for row, earlier in pairs[:LISTED]),
-        fault=fault,
-    )
-
-
-def _conflicts(identity: Sequence[object], names: Sequence[str], answers: Sequence[object], what: str) -> DataFinding:
-    return _repeats(identity, names, what, fault=True, answers=answers)
+    examples = []
+    for row, earlier in pairs:
+        if row == earlier or (answers and answers[row] == answers[earlier]):
+            continue
+        said = f": {answers[row]!r} and {answers[earlier]!r}" if answers and isinstance(answers[row], str) else ""
+        examples.append(f"{names[row]} = {names[earlier]}{said}")
+    return DataFinding(what=what, count=len(examples), examples=tuple(examples[:LISTED]), fault=fault)
 
 
 def _where(wrong: Sequence[bool], names: Sequence[str], what: str, *, fault: bool = True) -> DataFinding:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from compute.models.encoders import mllm_embedding, sentence_transformer
 from compute.models.files import hub_files, lora, weights
@@ -62,20 +62,20 @@ class Undetermined(BadInput):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checkpoint:
-    """A row of a checkpoint, ready to be recorded. `read_as` says in words by what its family was told.
+class NamedModel:
+    """A row to run. Without `source` it is of the catalogue, or recorded already: nothing is to be recorded.
 
-    The row's `trained_on` is as the card names data sets, which a catalogue may have under other keys, or not at all.
+    A checkpoint's `trained_on` is as its card names data sets, which a catalogue may have under other keys, or not at
+    all.
     """
 
     row: Model
-    digest: str  # of what decides its numbers: family, files, options
-    source: ModelSource
-    read_as: str
+    digest: str = ""  # of what decides its numbers: family, files, options
+    source: ModelSource | None = None
+    remark: str = ""  # how the name was read, as a sentence; empty for a key
 
 
-@dataclass(frozen=True, kw_only=True)
-class CheckpointFiles:
+class CheckpointFiles(NamedTuple):
     """What the small files of a checkpoint say."""
 
     folder: Path
@@ -101,7 +101,7 @@ class CheckpointFiles:
 
 def from_folder(
     folder: Path, *, name: str = "", family: str = "", options: Mapping[str, Any] | None = None, offline: bool = False
-) -> Checkpoint:
+) -> NamedModel:
     """The checkpoint in a folder. `name` instead of the folder's; `family` instead of what its files tell.
 
     `offline` matters to a LoRA, whose base model may have to be looked up. Raises NotHere, BadInput, CannotDo.
@@ -116,7 +116,7 @@ def from_folder(
 
 def from_hub(
     text: str, *, name: str = "", family: str = "", options: Mapping[str, Any] | None = None, offline: bool = False
-) -> Checkpoint:
+) -> NamedModel:
     """The hub's checkpoint `org/name` or `org/name@revision`, its revision resolved to a commit.
 
     Only configurations are fetched here, weights when the model is loaded. Raises NotHere, BadInput, CannotDo.
@@ -152,7 +152,7 @@ def _checkpoint(
     family: str,
     options: Mapping[str, Any] | None,
     offline: bool,
-) -> Checkpoint:
+) -> NamedModel:
     chosen = dict(options or {})
     if refused := next((name for name in (*CODE, NOTE) if name in chosen), None):
         raise BadInput(f"Option {refused!r} is not taken: code of a checkpoint is never run")
@@ -176,7 +176,8 @@ def _checkpoint(
     identity = [row.adapter, row.revision, shown.options, [] if source.kind == FROM_HUB else shown.weights]
     text = json.dumps(identity, sort_keys=True, ensure_ascii=False, default=str)
     digest = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-    return Checkpoint(row=row, digest=digest, source=source, read_as=read_as)
+    remark = f"{source.name} is read as {row.adapter} ({read_as})"
+    return NamedModel(row=row, digest=digest, source=source, remark=remark)
 
 
 def _row(start: Model, files: CheckpointFiles, family: str, options: Mapping[str, Any]) -> Model:
@@ -254,7 +255,7 @@ def _over_base(
 
 
 def _listed(folder: Path, name: str) -> CheckpointFiles:
-    return CheckpointFiles(folder=folder, name=name, names=tuple(weights.listing(folder)))
+    return CheckpointFiles(folder, name, tuple(weights.listing(folder)))
 
 
 def _family(files: CheckpointFiles) -> tuple[str, str]:
@@ -314,24 +315,18 @@ def _sizes(family: str, files: CheckpointFiles) -> tuple[int | None, int | None]
     vision, text = config.get("vision_config") or {}, config.get("text_config") or {}
     side = _side(shown.get("crop_size") if shown.get("do_center_crop") else shown.get("size"))
     side = side or _side(vision.get("image_size") or config.get("image_size"))
-    match family:
-        case "clip" | "align":
-            return config.get("projection_dim"), side
-        case "siglip":
-            return vision.get("hidden_size"), side
-        case "blip":
-            return config.get("image_text_hidden_size"), side
-        case "vision":
-            return (config.get("hidden_sizes") or [config.get("hidden_size")])[-1], side
-        case "bert":
-            return config.get("hidden_size") or config.get("dim"), None
-        case "t5":
-            return config.get("d_model"), None
-        case "late_interaction":
-            return config.get("embedding_dim"), side
-        case "e5_v" | "vlm2vec" | "gme":
-            return text.get("hidden_size") or config.get("hidden_size"), None
-    return None, None
+    if family == "vision":
+        return (config.get("hidden_sizes") or [config.get("hidden_size")])[-1], side
+    stated = {
+        **dict.fromkeys(("clip", "align"), config.get("projection_dim")),
+        "siglip": vision.get("hidden_size"),
+        "blip": config.get("image_text_hidden_size"),
+        "late_interaction": config.get("embedding_dim"),
+        "bert": config.get("hidden_size") or config.get("dim"),
+        "t5": config.get("d_model"),
+        **dict.fromkeys(BY_BASE, text.get("hidden_size") or config.get("hidden_size")),
+    }
+    return stated.get(family), side if family in (*TWO_TOWERS, "late_interaction") else None
 
 
 def _completed(folder: Path) -> Mapping[str, Any]:

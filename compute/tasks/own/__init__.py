@@ -50,10 +50,9 @@ def opened(task: Task, *, source: Source) -> OwnData:
         data = file.data
         try:
             if data is None:
-                named = file.hub or file.path
-                if named is None:
-                    raise NotHere(_remedy(task, file))
-                data = read(named, shape=file.shape, columns=file.columns, images=file.images, source=source)
+                data = read(
+                    file.hub or file.path, shape=file.shape, columns=file.columns, images=file.images, source=source
+                )
             if data.digest != task.revision:
                 raise NotHere(_remedy(task, file))
         except BadInput as error:  # gone, or other data

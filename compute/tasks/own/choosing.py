@@ -45,7 +45,7 @@ def nights(rows: OwnRows) -> OwnFacts:
     of_test = np.ones(len(rows), bool)
     if rows.has(SPLIT):
         splits = rows.texts(SPLIT)
-        is_test = splits.rows([value.strip().lower() == TEST for value in splits.listed()])
+        is_test = splits.rows([value.strip().lower() == TEST for value in splits.distinct])
         of_test = is_test if is_test.any() else of_test
     asked = of_test & (votes >= NIGHTS_VOTES) & (shares[0] != shares[1])
     if not asked.any() and not rows.faults.count:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,8 +13,7 @@ LISTED = 20  # rows of one kind of fault
 SHOWN = 5  # faults in the sentence of an error
 
 
-@dataclass(frozen=True, kw_only=True)
-class RowFault:
+class RowFault(NamedTuple):
     """One fault. Rows count from 1, the first after the header; 0 is the file as a whole."""
 
     file: str
@@ -30,34 +30,16 @@ class Faults:
 
     listed: list[RowFault] = field(default_factory=list)
     count: int = 0
-    left_out: dict[str, list[int]] = field(default_factory=dict)  # file -> rows that are not in the table
-
-    def row_of(self, file: str, position: int) -> int:
-        """The number in the file, from 1, of the row at a position in the table."""
-        row = position + 1
-        for missing in sorted(self.left_out.get(file, ())):
-            if missing > row:
-                break
-            row += 1
-        return row
 
     def whole(self, file: str, what: str) -> None:
         """A fault of the file as a whole."""
-        self.listed.append(RowFault(file=file, row=0, what=what))
-        self.count += 1
-
-    def at(self, file: str, row: int, what: str) -> None:
-        """A fault of one row, counted from 1, that the table does not get."""
-        self.left_out.setdefault(file, []).append(row)
-        self.listed.append(RowFault(file=file, row=row, what=what))
+        self.listed.append(RowFault(file, 0, what))
         self.count += 1
 
     def rows(self, file: str, wrong: np.ndarray, what: Callable[[int], str]) -> None:
         """The rows where `wrong` (n,) bool is true; `what(i)` says what is wrong with row i, from 0."""
         positions = np.flatnonzero(wrong)
-        self.listed += [
-            RowFault(file=file, row=self.row_of(file, at), what=what(at)) for at in positions[:LISTED].tolist()
-        ]
+        self.listed += [RowFault(file, at + 1, what(at)) for at in positions[:LISTED].tolist()]
         self.count += len(positions)
 
     def by_row(self) -> list[RowFault]:

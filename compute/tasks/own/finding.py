@@ -115,7 +115,7 @@ def _positions(qrels: OwnRows, column: str, side: OwnRows) -> np.ndarray:
     import pandas as pd
 
     codes, names = qrels.texts(column), side.texts("id")
-    first = pd.Index(names.distinct.to_pandas()).get_indexer(pd.Index(codes.distinct.to_pandas()))
+    first = pd.Index(names.distinct).get_indexer(codes.distinct)
     row_of = np.append(renumbered(names.codes, len(names.distinct)), -1)
     at = np.append(row_of[first], -1)[codes.codes]
     qrels.fault(

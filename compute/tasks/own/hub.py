@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,14 +26,13 @@ NAME = re.compile(r"hub:([\w.-]+/[\w.-]+)(?:/([\w.-]+))?(?::([\w.-]+))?(?:@([\w.
 DEFAULT = "default"
 
 
-@dataclass(frozen=True, kw_only=True)
-class HubDataSet:
+class HubDataSet(NamedTuple):
     """A data set of the hub: its tables, or the folder of one without Parquet, whose files are read like any."""
 
     title: str  # `org/name`
     name: str  # `hub:org/name@commit`, with configuration and split where they were named
     shape: TaskShape | None  # where its layout tells
-    tables: Mapping[str, OwnTable] = field(default_factory=dict)
+    tables: Mapping[str, OwnTable] = {}
     folder: Path | None = None
 
 
@@ -59,7 +59,7 @@ def read(text: str, *, shape: TaskShape | None, given: Mapping[str, str], source
     name = f"{PREFIX}{repo}{config and f'/{config}'}{split and f':{split}'}{commit and f'@{commit}'}"
     data = HubDataSet(title=repo, name=name, shape=shape)
     if not any(place.rglob("*.parquet")):
-        return replace(data, folder=place)
+        return data._replace(folder=place)
     # A commit says all; of a user folder in place of the hub's its files do.
     state = name if commit else source.state(repo, revision=revision)
 
@@ -93,7 +93,7 @@ def read(text: str, *, shape: TaskShape | None, given: Mapping[str, str], source
         for role, each in ((QUERIES, queries), (CORPUS, CORPUS), (QRELS, QRELS if QRELS in configs else DEFAULT)):
             splits = parquet.splits(place, config=each)  # a corpus has one for all, whatever was named
             tables[role] = table(each, splits[0] if len(splits) == 1 else chosen(each))
-        return replace(data, shape=RETRIEVAL, tables=tables)
+        return data._replace(shape=RETRIEVAL, tables=tables)
     config = config or (DEFAULT if DEFAULT in configs else configs[0] if len(configs) == 1 else "")
     if config not in configs:
         raise BadInput(f"{repo} has the configurations {', '.join(configs)}: name one, {PREFIX}{repo}/{configs[0]}")
@@ -102,8 +102,8 @@ def read(text: str, *, shape: TaskShape | None, given: Mapping[str, str], source
         columns = table(config, TEST).columns
         both = SPLIT not in columns and shape_of(columns, given, title=repo) is CLASSIFICATION
     if both:
-        return replace(data, shape=PROBE, tables={"": table(config, TRAIN, TEST)})
-    return replace(data, tables={"": table(config, chosen(config))})
+        return data._replace(shape=PROBE, tables={"": table(config, TRAIN, TEST)})
+    return data._replace(tables={"": table(config, chosen(config))})
 
 
 def _fetched(repo: str, *, config: str, revision: str, source: Source) -> Path:

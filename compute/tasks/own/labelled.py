@@ -32,13 +32,12 @@ class _OwnClasses:
         content = rows.content("item")
         codes = rows.texts("label")
         rows.check_names()
-        listed = codes.listed()
-        order = sorted(np.flatnonzero(codes.counts).tolist(), key=listed.__getitem__)
-        rank = np.full(len(listed) + 1, -1, dtype=np.int64)
-        rank[order] = np.arange(len(order))
-        if len(order) == 1:
-            rows.whole(f"{rows.columns['label']} is {listed[order[0]]!r} in every row, and two classes are needed")
-        return cls(rows=rows, content=content, labels=rank[codes.codes], names=tuple(listed[at] for at in order))
+        names = sorted(codes.distinct)
+        rank = {name: at for at, name in enumerate(names)}
+        labels = np.array([*map(rank.__getitem__, codes.distinct), -1])[codes.codes]
+        if len(names) == 1:
+            rows.whole(f"{rows.columns['label']} is {names[0]!r} in every row, and two classes are needed")
+        return cls(rows=rows, content=content, labels=labels, names=tuple(names))
 
     @property
     def counts(self) -> str:
@@ -88,10 +87,7 @@ def _prompts(rows: OwnRows, classes: _OwnClasses) -> list[str]:
     rows.fault(
         "prompt",
         (codes.codes != codes.codes[earlier]) & (codes.codes >= 0) & (classes.labels >= 0),
-        lambda at: (
-            f"is {codes.at(at)!r}, in row {rows.number(int(earlier[at])):,} of the same class "
-            f"{codes.at(int(earlier[at]))!r}"
-        ),
+        lambda at: f"is {codes.at(at)!r}, in row {earlier[at] + 1:,} of the same class {codes.at(int(earlier[at]))!r}",
     )
     return [codes.at(int(first[at])) for at in range(len(classes.names))]
 
@@ -121,7 +117,7 @@ def probe(rows: OwnRows) -> OwnFacts:
 
     def are(wanted: Callable[[str], bool]) -> np.ndarray:
         """(n,) bool: the rows whose split, in lower case, is wanted."""
-        return splits.rows([wanted(value.strip().lower()) for value in splits.listed()])
+        return splits.rows([wanted(value.strip().lower()) for value in splits.distinct])
 
     rows.fault(
         SPLIT,

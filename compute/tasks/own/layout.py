@@ -8,7 +8,6 @@ from pathlib import Path
 from compute.io.images import image_files, unused_note
 from compute.io.tables import ENDINGS, is_table
 from compute.tasks.own import table as tables
-from compute.tasks.own.faults import Faults
 from compute.tasks.own.finding import CORPUS, QRELS, QUERIES
 from compute.tasks.own.labelled import UNUSED
 from compute.tasks.own.shapes import RETRIEVAL, TaskShape
@@ -19,15 +18,15 @@ BEIR = "corpus.jsonl, queries.jsonl and qrels/test.tsv"
 MANIFESTS = ("manifest", "metadata", "items")  # names, less their end, that a folder's manifest can have
 
 
-def read(path: Path, shape: TaskShape | None, faults: Faults) -> tuple[TaskShape | None, dict[str, OwnTable]]:
+def read(path: Path, shape: TaskShape | None) -> tuple[TaskShape | None, dict[str, OwnTable]]:
     """The tables at a path, and their shape where the layout tells it. Raises BadInput."""
     files = retrieval_files(path)
     if files and shape in (None, RETRIEVAL):
-        return RETRIEVAL, {name: tables.read(file, faults=faults, folder=path) for name, file in files.items()}
+        return RETRIEVAL, {name: tables.read(file, folder=path) for name, file in files.items()}
     if shape is RETRIEVAL:
         raise BadInput(f"{path.name} is not a folder with {BEIR}, which retrieval needs")
     manifest = _manifest(path)
-    return shape, {"": tables.read(manifest, faults=faults) if manifest else class_folder(path)}
+    return shape, {"": tables.read(manifest) if manifest else class_folder(path)}
 
 
 def table_files(path: Path) -> list[Path]:

@@ -54,8 +54,6 @@ class OwnData:
     def facts(self) -> OwnFacts:
         """What the task's row says of the items. Raises BadInput with the problems where there are any."""
         self.check()
-        if self.known is None:
-            raise BadInput(f"{self.title} has no items")
         return self.known
 
     def check(self) -> None:
@@ -120,7 +118,7 @@ def read(
         found = hub.read(str(data), shape=chosen, given=given, source=source)
         title, hub_name, chosen, tables = found.title, found.name, found.shape, found.tables
         if found.folder is not None:
-            chosen, tables = layout.read(found.folder, chosen, faults)
+            chosen, tables = layout.read(found.folder, chosen)
             snapshots = found.folder.parent
             if snapshots.name == "snapshots" and snapshots.parent.name.startswith("datasets--"):
                 images = (
@@ -130,18 +128,20 @@ def read(
     else:
         path = Path(data).absolute()
         title = path.name or str(path)
-        chosen, tables = layout.read(path, chosen, faults)
+        chosen, tables = layout.read(path, chosen)
     if chosen is None:
         chosen = shapes.shape_of(tables[""].columns, given, title=title)
     ignored: tuple[str, ...] = ()
     rows = {}
     for name, table in tables.items():
+        if not len(table):
+            raise BadInput(f"{table.title} has no rows")
         told = shapes.of_table(given, name, tuple(tables))
         names, free = chosen.forms[name].resolved(table.columns, told, title=table.title)
         ignored += free
         folders = [folder for folder in (*images, table.folder) if folder is not None]
         rows[name] = OwnRows(table=table, columns=names, faults=faults, folders=folders, cache=source.cache)
-    facts = chosen.facts(rows.get("", rows)) if all(map(len, rows.values())) else None
+    facts = chosen.facts(rows.get("", rows))
     return OwnData(
         shape=chosen,
         title=title,

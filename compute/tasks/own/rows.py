@@ -12,9 +12,8 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
 import numpy as np
@@ -31,7 +30,7 @@ from compute.tasks.source import stored_keys
 from compute.types import WHOLE, shortened, suggestion
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    import pandas as pd
 
 MODALITIES = ("image", "text")  # in the order in which a task lists them
 OUTSIDE = "leads out of the manifest's folder: move the images there, or name the folder they are in with --images"
@@ -39,8 +38,7 @@ FIRST = 100  # values without the form of a path: where none of them is a file, 
 MOST_NAMES = 2000  # files of a folder that a suggestion is looked for among
 
 
-@dataclass(frozen=True, kw_only=True)
-class LocatedFiles:
+class LocatedFiles(NamedTuple):
     """Files by their path as the manifest has it: (n,) distinct. A file with a problem has no path."""
 
     paths: list[str]  # absolute; empty with a problem, and for a text that is not a path
@@ -89,7 +87,7 @@ def located(names: Sequence[str], *, folders: Sequence[Path]) -> LocatedFiles:
             problems[at] = problem
         paths.append("" if problem else path)
         state.append(("", 0, 0) if problem or status is None else (path, status.st_size, status.st_mtime_ns))
-    return LocatedFiles(paths=paths, problems=problems, state=state)
+    return LocatedFiles(paths, problems, state)
 
 
 def _status(path: str) -> tuple[os.stat_result | None, str]:
@@ -124,48 +122,28 @@ def spelled(folder: str, name: str) -> str:
     return at
 
 
-@dataclass(frozen=True, kw_only=True)
-class Codes:
+class Codes(NamedTuple):
     """A column of texts as its distinct values: row i has `distinct[codes[i]]`."""
 
-    distinct: pa.LargeStringArray
+    distinct: list[str]
     codes: np.ndarray  # (n,) int; -1 where the row has none
 
     def at(self, row: int) -> str:
         """A row's text, empty where it has none."""
         code = int(self.codes[row])
-        return "" if code < 0 else self.distinct[code].as_py()
+        return "" if code < 0 else self.distinct[code]
 
     def rows(self, distinct: Sequence[bool] | np.ndarray) -> np.ndarray:
         """(n,) bool: the rows whose distinct value has True here."""
         return np.append(np.asarray(distinct, dtype=bool), False)[self.codes]
 
-    def listed(self) -> list[str]:
-        """The distinct values."""
-        return self.distinct.to_pylist()
-
     @classmethod
-    def of(cls, values: pa.ChunkedArray | pa.Array) -> Codes:
+    def of(cls, values: pd.Series) -> Codes:
         """Of texts; blank ones count as none."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
+        import pandas as pd
 
-        encoded = pc.dictionary_encode(values)
-        if isinstance(encoded, pa.ChunkedArray):
-            encoded = encoded.combine_chunks()
-        if isinstance(encoded, pa.ChunkedArray):  # of none
-            encoded = pa.array([], pa.dictionary(pa.int32(), pa.large_string()))
-        codes, distinct = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64), encoded.dictionary
-        length = pc.utf8_length(pc.utf8_trim_whitespace(distinct))
-        blank = pc.equal(length, 0).to_numpy(zero_copy_only=False)
-        if blank.any():
-            codes = np.where(np.append(blank, False)[codes], -1, codes)
-        return cls(distinct=distinct, codes=codes)
-
-    @cached_property
-    def counts(self) -> np.ndarray:
-        """How often each distinct value is there."""
-        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.distinct))
+        codes, distinct = pd.factorize(values.where(values.str.strip() != ""))
+        return cls(distinct.tolist(), codes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,7 +163,7 @@ class OwnContent:
             return self.stored.keys
         if self.located is not None:
             return self.located.keys(cache)
-        return np.array([content_key(text) for text in self.codes.listed()], dtype="S32")
+        return np.array([content_key(text) for text in self.codes.distinct], dtype="S32")
 
     def positions(self) -> np.ndarray:
         """(n,) which of the distinct contents each row has, -1 for none; of images inside the file its own."""
@@ -254,10 +232,6 @@ class OwnRows:
         column = self.columns[name]
         self.faults.rows(self.table.title, wrong, lambda at: f"{column} {what(at)}")
 
-    def number(self, position: int) -> int:
-        """A row's number in the file, from 1."""
-        return self.faults.row_of(self.table.title, position)
-
     def whole(self, what: str) -> None:
         """A fault of the file as a whole."""
         self.faults.whole(self.table.title, what)
@@ -285,7 +259,7 @@ class OwnRows:
         import pandas as pd
 
         codes = self.texts(name)
-        cells = pd.Series(codes.listed(), dtype=object)
+        cells = pd.Series(codes.distinct, dtype=object)
         distinct = read_numbers(cells, comma=has_decimal_comma([cells], separator=self.table.comma)).values
         distinct = np.append(np.where(right(distinct), distinct, np.nan), np.nan)
         values = distinct[codes.codes]
@@ -302,6 +276,7 @@ class OwnRows:
         A column is of images whose values mostly are paths: of a file that is there, by an image's ending, or by their
         form. Empty rows are faults where `required`.
         """
+        import pyarrow as pa
         import pyarrow.compute as pc
 
         column, title = self.columns[name], self.table.title
@@ -313,15 +288,17 @@ class OwnRows:
             self.images[name] = OwnContent(modality="image", name=column, title=title, stored=stored)
             return self.images[name]
         codes = self.texts(name, required=required)
-        listed, ends = codes.listed(), "|".join(map(re.escape, endings()))
+        listed, ends = codes.distinct, "|".join(map(re.escape, endings()))
         pattern = f"(?i)({ends})$" if only == "text" else rf"(?i)({ends})([?#]\S*)?$|^\S*[/\\]\S*$"
-        named = np.asarray(pc.match_substring_regex(codes.distinct, pattern), dtype=bool) | (column in self.table.paths)
+        named = np.asarray(pc.match_substring_regex(pa.array(listed, pa.large_string()), pattern), dtype=bool) | (
+            column in self.table.paths
+        )
         there: list[bool] = []
         for text, is_path in zip(listed, named.tolist(), strict=True):
             looked = is_path or len(there) < FIRST or True in there[:FIRST]
             there.append(looked and any(os.path.isfile(spelled(str(root), text)) for root in self.folders))
         named |= np.array(there, dtype=bool)
-        images = np.dot(named, codes.counts) * 2 > codes.counts.sum()
+        images = 2 * codes.rows(named).sum() > (codes.codes >= 0).sum()
         if images and only == "text":
             self.whole(f"{column} holds paths of images, and texts are needed")
         if not images and only != "image":
@@ -350,11 +327,8 @@ class OwnRows:
 
     def joined_texts(self, names: Sequence[str]) -> OwnContent:
         """Columns of texts as one, with a space between; a row may have none."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        parts = [self._as_texts(name).fill_null("") for name in names]
-        values = pc.utf8_trim_whitespace(pc.binary_join_element_wise(*parts, pa.scalar(" ", pa.large_string())))
+        first, *others = [self._as_texts(name).fillna("") for name in names]
+        values = (first.str.cat(others, sep=" ") if others else first).str.strip()
         column = " and ".join(self.columns[name] for name in names)
         return OwnContent(modality="text", name=column, title=self.table.title, codes=Codes.of(values))
 
@@ -363,7 +337,7 @@ class OwnRows:
         if not self._named_by:
             return tuple(map(str, range(1, len(self) + 1)))
         codes = self.texts(self._named_by)
-        listed = codes.listed()
+        listed = codes.distinct
         return tuple(listed[at] for at in codes.codes.tolist())
 
     def check_names(self) -> None:
@@ -377,7 +351,7 @@ class OwnRows:
                 pd.Series(texts.codes).duplicated().to_numpy() & (texts.codes >= 0),
                 lambda at: (
                     f"is {shortened(texts.at(at))!r}, as in row "
-                    f"{self.number(int(np.argmax(texts.codes == texts.codes[at]))):,}: each item has its own name"
+                    f"{np.argmax(texts.codes == texts.codes[at]) + 1:,}: each item has its own name"
                 ),
             )
 
@@ -385,35 +359,20 @@ class OwnRows:
     def _named_by(self) -> str:
         return next((name for name in ("id", "name") if self.has(name)), "")
 
-    def _as_texts(self, name: str) -> pa.ChunkedArray:
+    def _as_texts(self, name: str) -> pd.Series:
         """A column's values as texts; lists and objects are a fault, and nothing."""
-        import pyarrow as pa
+        import pandas as pd
 
-        column = self.columns[name]
-        values = self.table.values.column(column)
-        classes = self.table.class_names.get(column)
-        if classes and pa.types.is_integer(values.type):
-            values = pa.chunked_array([_classes(values, classes)])
-        if pa.types.is_nested(values.type):
-            self.whole(f"{column} holds lists or objects, and a text or number a row is needed")
-            values = pa.chunked_array([pa.nulls(len(values), pa.large_string())])
-        return values if pa.types.is_large_string(values.type) else values.cast(pa.large_string())
+        if (texts := self.table.texts(self.columns[name])) is None:
+            self.whole(f"{self.columns[name]} holds lists or objects, and a text or number a row is needed")
+            texts = pd.Series([None] * len(self), dtype="str")
+        return texts
 
     def _check_empty(self, name: str, empty: np.ndarray, *, required: bool) -> None:
         if required and len(empty) and empty.all():
             self.whole(f"{self.columns[name]} is empty in every row")
         elif required:
             self.fault(name, empty, lambda at: "is empty")
-
-
-def _classes(values: pa.ChunkedArray, names: tuple[str, ...]) -> pa.Array:
-    """Numbers of classes as their names; a number without a name as no value."""
-    import pyarrow as pa
-
-    codes = np.asarray(values.fill_null(-1)).astype(np.int64)
-    known = (codes >= 0) & (codes < len(names))
-    array = pa.array([*names, None], pa.large_string())
-    return array.take(pa.array(np.where(known, codes, len(names))))
 
 
 @dataclass(frozen=True, kw_only=True)

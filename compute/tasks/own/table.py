@@ -19,10 +19,10 @@ from compute.content import items
 from compute.content.items import Column
 from compute.io.tables import ENDINGS, PARQUET, check_names, check_unpacked, is_table, read_table
 from compute.tasks import parquet
-from compute.tasks.own.faults import Faults
 from compute.types import BadInput
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
 MOST_BYTES = 4 << 30  # of a manifest's texts
@@ -53,13 +53,26 @@ class OwnTable:
         """The names of the columns."""
         return (*self.values.column_names, *self.stored)
 
+    def texts(self, column: str) -> pd.Series | None:
+        """A column as texts, numbers of classes as their names; None for one of lists or objects."""
+        import pyarrow as pa
 
-def read(path: Path, *, faults: Faults, folder: Path | None = None) -> OwnTable:
-    """A manifest by the end of its name, one of ENDINGS. Rows of another width are faults.
+        values = self.values.column(column)
+        if pa.types.is_dictionary(values.type):  # pandas' categories
+            values = values.cast(values.type.value_type)
+        if pa.types.is_nested(values.type):
+            return None
+        if (names := self.class_names.get(column)) and pa.types.is_integer(values.type):
+            return values.to_pandas().map(dict(enumerate(names))).astype("str")
+        return values.cast(pa.large_string()).to_pandas().astype("str")
+
+
+def read(path: Path, *, folder: Path | None = None) -> OwnTable:
+    """A manifest by the end of its name, one of ENDINGS.
 
     Paths of images begin at `folder`, by default the manifest's.
 
-    Raises BadInput for a file that cannot be read as what its name says, or that has no row.
+    Raises BadInput for a file that cannot be read as what its name says.
     """
     import pyarrow as pa
 
@@ -70,19 +83,15 @@ def read(path: Path, *, faults: Faults, folder: Path | None = None) -> OwnTable:
     if path.suffix.lower() == PARQUET:
         table = of_parquet(parquet.Table((path,), path.name), folder=path.parent, digest=digest_of(path))
     else:
-        file = read_table(path, uneven=True, most_bytes=MOST_BYTES)
-        for row, cells in file.uneven:
-            faults.at(path.name, row, f"it has {len(cells)} values for {file.frame.shape[1]} columns")
+        file = read_table(path, most_bytes=MOST_BYTES)
         table = OwnTable(
             title=path.name,
-            values=_plain(pa.Table.from_pandas(file.frame, preserve_index=False)),
+            values=pa.Table.from_pandas(file.frame, preserve_index=False),
             folder=path.parent,
             digest=digest_of(path),
             comma=file.comma,
             notes=file.notes,
         )
-    if not len(table) and not faults.count:
-        raise BadInput(f"{path.name} has no rows")
     return replace(table, folder=folder) if folder else table
 
 
@@ -124,7 +133,7 @@ def of_parquet(table: parquet.Table, *, folder: Path | None, digest: str) -> Own
         values = pa.table({"row": np.arange(len(table))})
     return OwnTable(
         title=table.title,
-        values=_plain(values),
+        values=values,
         folder=folder,
         stored={name: partial(table.images, name) for name in in_bytes},
         class_names={name: names for name in others if (names := table.class_names(name))},
@@ -139,16 +148,3 @@ def _is_bytes(kind: pa.DataType) -> bool:
     if pa.types.is_struct(kind):
         return "bytes" in [field.name for field in kind]
     return pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
-
-
-def _plain(values: pa.Table) -> pa.Table:
-    """Texts as one type of text; categories, which pandas writes, as their values."""
-    import pyarrow as pa
-
-    for at, column in enumerate(values.schema):
-        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-        if pa.types.is_string(kind) or pa.types.is_string_view(kind):
-            kind = pa.large_string()
-        if kind != column.type:
-            values = values.set_column(at, column.name, values.column(at).cast(kind))
-    return values

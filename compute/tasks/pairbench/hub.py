@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from compute.tasks.data import RatedPairs
 from compute.tasks.pairbench import making, pairs
 from compute.tasks.pairbench.manifest import Pair
 from compute.tasks.pairbench.pixels import SHARE, ImageMaker, MadeImage
-from compute.tasks.pairbench.splits import SPLITS, Split
+from compute.tasks.pairbench.splits import OF_TASK, SPLITS, Split
 from compute.tasks.source import CARD, Source
 from compute.types import BadInput, NotHere, Task
 
@@ -36,8 +37,7 @@ SIZES = {"coco": 761_297_687}  # bytes to fetch of a configuration, as the card 
 LOOKED_AT = 20  # rows whose sizes decide which column is the identical pair's
 
 
-@dataclass(frozen=True, kw_only=True)
-class Part:
+class Part(NamedTuple):
     """Where a task's items are: the configuration, the names that its split has had, and what differs in its pairs."""
 
     config: str
@@ -47,19 +47,16 @@ class Part:
 
 def part_of(task: Task) -> Part:
     """A task's part of the data set. Raises NotHere for a task that is none."""
-    name = task.key.partition("/")[2]
-    kind, _, rest = name.partition("-")
-    if kind in ("coco", "in100") and rest in SPLITS:
-        split = SPLITS[rest]
-        return Part(config=kind, splits=(split.change,), split=split)
-    pairing, _, rest = rest.partition("-")
-    subset, _, key = rest.partition("-")
-    if kind == "wu" and subset in ("a", "b"):
-        split = SPLITS["sp-text" if pairing == "it" else key]
-        own = f"subset_{subset}_pos" + (f"_{split.change}" if split.change else "")
-        config = "wu_img_text" if pairing == "it" else "wu_img_img"
-        return Part(config=config, splits=(own, f"wu_{own}"), split=split)
-    raise NotHere(f"Task {task.key!r} is not a part of PairBench's data sets: {', '.join(REPOS)}")
+    benchmark, _, name = task.key.partition("/")
+    if benchmark != "pairbench" or task.key not in OF_TASK:
+        raise NotHere(f"Task {task.key!r} is not a part of PairBench's data sets: {', '.join(REPOS)}")
+    split = SPLITS[OF_TASK[task.key]]
+    kind, _, half, *_ = f"{name}--".split("-")
+    if kind != "wu":
+        return Part(kind, (split.change,), split)
+    own = f"subset_{half}_pos" + (f"_{split.change}" if split.change else "")
+    config = "wu_img_text" if split.second == "text" else "wu_img_img"
+    return Part(config, (own, f"wu_{own}"), split)
 
 
 def repo_of(part: Part, *, source: Source, revision: str) -> tuple[str, Path | None]:

@@ -71,7 +71,7 @@ def scanned(
             image = decoding.decode(data)
             if min(image.size) < SMALLEST:
                 raise BadInput(f"{image.width} x {image.height} pixels; pairs need at least {SMALLEST} a side")
-            known = vars(shows[name]) if shows and name in shows else {}
+            known = shows[name]._asdict() if shows and name in shows else {}
             items.append(SourceItem(name=name, key=content_key(data), hashes=near_copies.hashes(image), **known))
         except (BadInput, OSError) as error:
             problem = BadItem(name, str(error))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -82,23 +82,41 @@ class Pair:
         if self.change:
             # A resize is not random: its key does not depend on the pair's seed, so that all splits share its image.
             own = 0 if self.change == RESIZE else self.seed
-            second = second.then(Change(kind=self.change, strength=self.strength, seed=own))
+            second = second.then(Change(self.change, self.strength, own))
         return first, second
 
 
-@dataclass(frozen=True, kw_only=True)
-class Manifest:
-    """Pairs and what they were made from. `about` holds seed, sources, options and package versions."""
+class Manifest(BaseModel):
+    """Pairs, and what the file's metadata says they were made from, which may be more."""
 
-    pairs: tuple[Pair, ...]
-    about: Mapping[str, Any] = field(repr=False)
+    model_config = ConfigDict(extra="allow")
+
+    pairs: Annotated[tuple[Pair, ...], Field(min_length=1)]
     path: Path
-    digest: str = ""  # of the file; empty for what is not written
+    digest: str  # of the file
+    version: Annotated[int, Field(ge=VERSION, le=VERSION)]
+    sources: dict[str, str]
+    seed: int = 0
+    left_out: list[str] = []
+    notes: list[str] = []
+    near_copies: list[list[str]] = []
+    second_counterpart: bool = False
+    synthetic: bool | None = None  # whether a program drew the images; None: nobody said, as in manifests made earlier
+    stored: Annotated[str, Field(pattern="^[^/\\\\]*$")] = ""  # a file next to the manifest
 
-    @property
-    def synthetic(self) -> bool | None:
-        """Whether a program drew the source images; None where nobody said, as in manifests made earlier."""
-        return self.about.get("synthetic")
+    @model_validator(mode="after")
+    def as_drawn(self) -> Manifest:
+        """Raises ValueError for pairs that cannot have been drawn."""
+        for pair in self.pairs:
+            if len(pair.first_strengths + pair.second_strengths) != len(pair.first_seeds + pair.second_seeds):
+                raise ValueError(f"{pair.name} has strengths that are not one a seed")
+            is_text = SPLITS[pair.split].second == "text"
+            if bool(pair.text) != is_text or bool(pair.second) == is_text:
+                raise ValueError(f"{pair.name} has no second side, or one that is not of its split {pair.split}")
+        (name, often), *_ = Counter((pair.split, pair.name) for pair in self.pairs).most_common(1)
+        if often > 1:
+            raise ValueError(f"split {name[0]} has the pair {name[1]!r} twice")
+        return self
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -151,41 +169,7 @@ def read(path: Path) -> Manifest:
     if heading is None:
         raise BadInput(f"{path.name} is a Parquet file but not a manifest of pairs. {AGAIN}")
     try:
-        written = validated(
-            parse_json(heading.decode(), name="the heading") | {"pairs": table.to_pylist()}, ManifestFile
-        )
+        rows = {"pairs": table.to_pylist(), "path": path, "digest": content_key(path.read_bytes()).decode()}
+        return validated(parse_json(heading.decode(), name="the heading") | rows, Manifest)
     except (ValueError, TypeError) as error:  # also of JSON that is no object
         raise BadInput(f"{path.name}: its heading or a row is damaged ({first_line(error)}). {AGAIN}") from error
-    about = written.model_dump(exclude={"pairs"})
-    return Manifest(pairs=written.pairs, about=about, path=path, digest=content_key(path.read_bytes()).decode())
-
-
-class ManifestFile(BaseModel):
-    """What a file holds: its pairs, and what its metadata says of them, which may be more."""
-
-    model_config = ConfigDict(extra="allow")
-
-    version: Annotated[int, Field(ge=VERSION, le=VERSION)]
-    sources: dict[str, str]
-    seed: int = 0
-    left_out: list[str] = []
-    notes: list[str] = []
-    near_copies: list[list[str]] = []
-    second_counterpart: bool = False
-    synthetic: bool | None = None
-    stored: Annotated[str, Field(pattern="^[^/\\\\]*$")] = ""  # a file next to the manifest
-    pairs: Annotated[tuple[Pair, ...], Field(min_length=1)]
-
-    @model_validator(mode="after")
-    def as_drawn(self) -> ManifestFile:
-        """Raises ValueError for pairs that cannot have been drawn."""
-        for pair in self.pairs:
-            if len(pair.first_strengths + pair.second_strengths) != len(pair.first_seeds + pair.second_seeds):
-                raise ValueError(f"{pair.name} has strengths that are not one a seed")
-            is_text = SPLITS[pair.split].second == "text"
-            if bool(pair.text) != is_text or bool(pair.second) == is_text:
-                raise ValueError(f"{pair.name} has no second side, or one that is not of its split {pair.split}")
-        (name, often), *_ = Counter((pair.split, pair.name) for pair in self.pairs).most_common(1)
-        if often > 1:
-            raise ValueError(f"split {name[0]} has the pair {name[1]!r} twice")
-        return self

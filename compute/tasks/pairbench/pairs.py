@@ -50,7 +50,7 @@ def rated(pairs: Sequence[Pair], *, maker: ImageMaker, title: str) -> dict[str, 
             variants[side] = tuple(
                 column(
                     [
-                        both[at].then(Change(kind=split.change, strength=strengths[row][k], seed=seeds[row][k]))
+                        both[at].then(Change(split.change, strengths[row][k], seeds[row][k]))
                         for row, both in enumerate(sides)
                     ],
                     pairs,

@@ -4,80 +4,33 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
 import tempfile
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
+from cachetools import LRUCache
 
 from compute.content import decoding
 from compute.content.items import content_key, unreadable
 from compute.tasks.perturb import VERSION as PERTURB_VERSION
 from compute.tasks.perturb import perturb
 
-ON_DISK = 8 << 30  # bytes at most, and at most half of what is free there
-
-
-class TemporaryFile:
-    """Bytes by key in a nameless file in `folder`, which ends with the process however that ends. Thread-safe.
-
-    A disk that fills up loses what was stored, and no more.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._room = folder, 0
-        self._file: BinaryIO | None = None
-        self._end = 0
-        self._extents: dict[bytes, tuple[int, int]] = {}  # start and length in the file
-        self._lock = threading.Lock()
-
-    def get(self, key: bytes) -> bytes | None:
-        """The bytes, None where they are not stored."""
-        with self._lock:
-            if key not in self._extents:
-                return None
-            start, length = self._extents[key]
-            self._file.seek(start)
-            return self._file.read(length)
-
-    def add(self, key: bytes, data: bytes) -> None:
-        """Stores bytes under a new key, where there is room for them."""
-        with self._lock:
-            try:
-                if self._file is None:
-                    self._folder.mkdir(parents=True, exist_ok=True)
-                    self._room = min(ON_DISK, shutil.disk_usage(self._folder).free // 2)
-                    # Unbuffered: a full disk is met where it is written to, and not at some later read.
-                    self._file = tempfile.TemporaryFile(dir=self._folder, buffering=0)  # noqa: SIM115
-                if self._end + len(data) > self._room:
-                    return
-                self._file.seek(self._end)
-                if self._file.write(data) < len(data):
-                    raise OSError("the disk is full")
-                self._extents[key] = self._end, len(data)
-                self._end += len(data)
-            except OSError:
-                self._extents.clear()
-                self._end = 0
-                if self._file is not None:
-                    self._file.truncate(0)
-
-
 if TYPE_CHECKING:
     from PIL import Image
 
 RESIZE = "resize"
+ON_DISK = 8 << 30  # bytes at most, and at most half of what is free there
 SHARE = 0.95  # of each side, in the identical pair; the paper says 95% of the size and not how it is resized
 RECENT = 64 << 20  # bytes of images that stay in memory
 
 
-@dataclass(frozen=True, kw_only=True)
-class Change:
+class Change(NamedTuple):
     """One change of an image: RESIZE to a share of each side, or a transformation of `perturb`."""
 
     kind: str
@@ -108,17 +61,16 @@ class MadeImage:
         before a pixel is made."""
         if not self.changes:
             return self.source
-        changes = [[change.kind, change.strength, change.seed] for change in self.changes]
+        changes = list(map(list, self.changes))
         return content_key(json.dumps([self.source.decode(), PERTURB_VERSION, changes]))
 
     def then(self, change: Change) -> MadeImage:
         """The image with one more change."""
-        return MadeImage(name=self.name, source=self.source, changes=(*self.changes, change))
+        return replace(self, changes=(*self.changes, change))
 
 
 class ImageMaker:
-    """Makes images, each once for all models, splits and threads that read it, as far as there is room; a thread that
-    wants what another is making waits for it.
+    """Makes images, each once for all models, splits and threads that read it, as far as there is room.
 
     `read(image)` gives the file of one that need not be made, else None; no two threads call it at once. With
     `folder`, what was made stays in a nameless file there, which ends with the process.
@@ -126,9 +78,15 @@ class ImageMaker:
 
     def __init__(self, read: Callable[[MadeImage], bytes | None], *, folder: Path | None = None) -> None:
         self._existing = read
-        self._recent: dict[bytes, Image.Image] = {}  # the pairs of an item share them
-        self._making: dict[bytes, Future[Image.Image]] = {}
-        self._file = TemporaryFile(folder) if folder else None
+        self._extents: dict[bytes, tuple[int, tuple[int, int]]] = {}  # where an image begins in the file, and its size
+        self._file, self._room = None, 0
+        with suppress(OSError):  # where nothing can be written, images are made again
+            if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True)
+                self._room = min(ON_DISK, shutil.disk_usage(folder).free // 2)
+                # Unbuffered: a full disk is met where it is written to, and not at some later read.
+                self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
+        self._recent = LRUCache(RECENT, getsizeof=lambda image: 4 * image.width * image.height)  # as Pillow holds RGB
         self._lock, self._reading = threading.Lock(), threading.Lock()
 
     def file(self, made: MadeImage) -> bytes:
@@ -138,57 +96,37 @@ class ImageMaker:
 
     def image(self, made: MadeImage) -> Image.Image:
         """The image, RGB, not to be changed: others read it too. Raises BadInput."""
-        key = made.key
         with self._lock:
-            image = self._stored(key)
-            if image is not None:
-                return image
-            making = self._making.get(key)
-            if making is None:
-                ours = self._making[key] = Future()
-        if making is not None:
-            return making.result()
-        try:
-            image = self._made(made)
-            with self._lock:
-                self._remember(key, image)
-                if self._file is not None and made.changes:
-                    self._file.add(key, np.array(image.size, dtype=np.int64).tobytes() + image.tobytes())
-            ours.set_result(image)
+            image = self._recent.get(made.key) or self._stored(made.key)
+        if image is not None:
             return image
-        except BaseException as error:
-            ours.set_exception(error)
-            raise
-        finally:
-            with self._lock:
-                del self._making[key]
-
-    def _stored(self, key: bytes) -> Image.Image | None:
-        data = None if key in self._recent or self._file is None else self._file.get(key)
-        if data is None:
-            return self._recent.get(key)
-        from PIL import Image
-
-        width, height = np.frombuffer(data[:16], dtype=np.int64).tolist()
-        image = Image.frombytes("RGB", (width, height), memoryview(data)[16:])
-        self._remember(key, image)
-        return image
-
-    def _remember(self, key: bytes, image: Image.Image) -> None:
-        self._recent[key] = image
-        while sum(4 * each.width * each.height for each in self._recent.values()) > RECENT:  # as Pillow holds RGB
-            del self._recent[next(iter(self._recent))]
-
-    def _made(self, made: MadeImage) -> Image.Image:
-        data = self._read(made)
-        if data is not None:
+        if (data := self._read(made)) is not None:
             opened = decoding.opened(data)
             with decoding.lock(opened):
-                return decoding.rgb(opened)
-        *before, last = made.changes
-        image = self.image(MadeImage(name=made.name, source=made.source, changes=tuple(before)))
-        with decoding.lock(image):
-            return last.apply(image)
+                image = decoding.rgb(opened)
+        else:
+            *before, last = made.changes
+            base = self.image(replace(made, changes=tuple(before)))
+            with decoding.lock(base):
+                image = last.apply(base)
+        with self._lock:
+            with suppress(ValueError):  # one that is larger than all that stays
+                self._recent[made.key] = image
+            if made.changes and self._file is not None:
+                with suppress(OSError):  # the disk is full
+                    data, start = image.tobytes(), self._file.seek(0, os.SEEK_END)
+                    if start + len(data) <= self._room and self._file.write(data) == len(data):
+                        self._extents[made.key] = start, image.size
+        return image
+
+    def _stored(self, key: bytes) -> Image.Image | None:
+        from PIL import Image
+
+        if key not in self._extents:
+            return None
+        start, (width, height) = self._extents[key]
+        self._file.seek(start)
+        return Image.frombytes("RGB", (width, height), self._file.read(3 * width * height))
 
     def _read(self, made: MadeImage) -> bytes | None:
         """The file of an image that need not be made."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from compute.io.images import SUCH_AS, image_files
@@ -33,20 +33,13 @@ class SourceImages:
 
 def from_folder(folder: Path) -> SourceImages:
     """The image files below a folder, by their path within it. Raises BadInput where there is none."""
-    found = image_files(_directory(folder))
+    if not folder.is_dir():
+        raise BadInput(f"There is no folder {folder}: give one that holds images")
+    found = image_files(folder)
     notes = found.notes(folder)
     if not found.names:
         raise BadInput(f"{folder} holds no image: it needs files ending in {SUCH_AS}. {' '.join(notes)}".strip())
-    return replace(_files(folder, found.names), notes=notes)
 
-
-def _directory(folder: Path) -> Path:
-    if not folder.is_dir():
-        raise BadInput(f"There is no folder {folder}: give one that holds images")
-    return folder
-
-
-def _files(folder: Path, names: Iterable[str]) -> SourceImages:
     def read(name: str) -> bytes:
         with (folder / name).open("rb") as file:
             data = file.read(MAX_FILE + 1)
@@ -55,7 +48,7 @@ def _files(folder: Path, names: Iterable[str]) -> SourceImages:
         return data
 
     about = {"kind": "folder", "path": folder.resolve().name}
-    return SourceImages(title=str(folder), names=tuple(names), read=read, about=about)
+    return SourceImages(title=str(folder), names=tuple(found.names), read=read, about=about, notes=notes)
 
 
 def from_parquet(path: Path, *, column: str = "") -> SourceImages:

@@ -24,7 +24,7 @@ def opened(manifest: Manifest) -> Callable[[MadeImage], bytes | None]:
 
     Raises NotHere if the file is gone or lacks an image, BadInput if it is damaged.
     """
-    name = manifest.about["stored"]
+    name = manifest.stored
     if not name:
         raise NotHere(f"{manifest.path.name} has no images: earlier versions made them from their sources. {AGAIN}")
     path = manifest.path.with_name(name)

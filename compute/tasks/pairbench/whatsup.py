@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from compute.io.forms import Form, FormField, fitting
 from compute.io.tables import read_table
@@ -48,8 +47,7 @@ FORM = Form(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shows:
+class Shows(NamedTuple):
     """What an image shows."""
 
     objects: tuple[str, ...]  # the first is in the relation to the second
@@ -129,4 +127,4 @@ def _shows(facts: tuple[tuple[str, ...], str, list[str]], relations: Sequence[st
             match = CAPTION.fullmatch(caption.rstrip("."))
             others[match["relation"].lower() if match else f"option {number + 2}"] = caption
         others.pop(relation, None)
-    return Shows(objects=objects, relation=relation, captions=((relation, captions[0]), *others.items()))
+    return Shows(objects, relation, captions=((relation, captions[0]), *others.items()))

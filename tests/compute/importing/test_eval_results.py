@@ -10,6 +10,7 @@ import pytest
 from compute.catalog.catalog import Catalog, Dataset
 from compute.importing import Imported, read_eval_results
 from compute.types import BadInput, Task
+from tests.compute.tasks.files import put
 
 MTEB_SOURCE = "https://github.com/embeddings-benchmark/mteb/"
 
@@ -42,10 +43,7 @@ def entry(
 
 
 def read(folder: Path, catalog: Catalog, *texts: str) -> Imported:
-    files = folder / "model" / ".eval_results"
-    files.mkdir(parents=True, exist_ok=True)
-    for position, text in enumerate(texts):
-        (files / f"{position}.yaml").write_text(text, encoding="utf-8")
+    put(folder / "model", {f".eval_results/{position}.yaml": text for position, text in enumerate(texts)})
     return read_eval_results(folder / "model", model="Org/New", catalog=catalog)
 
 
@@ -152,11 +150,8 @@ def test_hostile_files_are_named_and_harm_no_other(tmp_path, catalog, name, monk
 
 
 def test_files_of_the_hubs_cache_are_links_that_are_read(tmp_path, catalog):
-    blob = tmp_path / "models--Org--New" / "blobs" / "abc"
-    folder = tmp_path / "models--Org--New" / "snapshots" / ("c" * 40) / ".eval_results"
+    folder = put(tmp_path / "models--Org--New", {"blobs/abc": entry()}) / "snapshots" / ("c" * 40) / ".eval_results"
     folder.mkdir(parents=True)
-    blob.parent.mkdir()
-    blob.write_text(entry())
     os.symlink(Path("../../../blobs/abc"), folder / "x.yaml")
     imported = read_eval_results(folder.parent, model="Org/New", source="Org/New @ c", catalog=catalog)
     assert imported.problems == () and imported.runs[0].source == "Org/New @ c"
@@ -175,8 +170,6 @@ def test_files_of_the_hubs_cache_are_links_that_are_read(tmp_path, catalog):
     ],
 )
 def test_what_cannot_be_read_at_all_is_refused(tmp_path, catalog, where, model, words):
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "x.yaml").write_text(entry())
+    put(tmp_path, {"full/x.yaml": entry(), "empty/.hidden": ""})
     with pytest.raises(BadInput, match=words):
         read_eval_results(tmp_path / where, model=model, catalog=catalog)

@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 
 from compute.__main__ import app
 from compute.tasks.generators import human
+from tests.compute.tasks.files import put
 
 PROMPTS = ("a dog", "a cat on a mat", "a teapot")
 
@@ -39,9 +40,8 @@ def published(root: Path, name: str, *, prompts: tuple[str, ...] = PROMPTS, firs
         }
         for at, text in enumerate(prompts)
     ]
-    folder = root / "diffusers-parti-prompts" / name / "data"
-    folder.mkdir(parents=True)
-    pq.write_table(pa.Table.from_pylist(rows), folder / "train-00000-of-00001-abc.parquet")
+    table = pa.Table.from_pylist(rows)
+    put(root / "diffusers-parti-prompts" / name, {"data/train-00000-of-00001-abc.parquet": table})
 
 
 def run(root: Path, *arguments: object) -> Result:

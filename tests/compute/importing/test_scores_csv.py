@@ -22,24 +22,18 @@ def read(tmp_path: Path, text: str, catalog: Catalog) -> Imported:
 def test_a_table_of_scores_is_read(tmp_path, catalog):
     imported = read(
         tmp_path,
-        f"{HEAD},subset,n,stderr,source,printed\n"
-        "mieb,org/known,mieb/cifar10,accuracy,0.851,,100,0.03,Our report,85.1\n\n"
-        "mieb,Known (L),mieb/CIFAR10,accuracy,0.9,easy,,,Our report,\n",
+        f"{HEAD},subset,n,stderr,source,printed,low,high\n"
+        "mieb,org/known,mieb/cifar10,accuracy,0.851,,100,0.03,Our report,85.1,0.8,0.85\n\n"
+        "mieb,Known (L),mieb/CIFAR10,accuracy,0.9,easy,,,Our report,,,\n",
         catalog,
     )
-    (run,) = imported.runs
-    assert (run.model, run.task, run.origin, run.source, run.procedure) == (
-        "org/known",
-        "mieb/cifar10",
-        "imported",
-        "Our report",
-        "probe",
-    )
-    assert [(score.subset, score.value, score.n, score.stderr, score.printed) for score in imported.scores] == [
-        ("default", 0.851, 100, 0.03, "85.1"),
-        ("easy", 0.9, None, None, ""),
-    ]
-    assert imported.models == imported.tasks == imported.metrics == ()
+    [run] = imported.runs
+    assert (run.model, run.task, run.origin, run.source) == ("org/known", "mieb/cifar10", "imported", "Our report")
+    assert run.procedure == "probe" and imported.models == imported.tasks == imported.metrics == ()
+    assert [
+        (score.subset, score.value, score.n, score.stderr, score.printed, score.low, score.high)
+        for score in imported.scores
+    ] == [("default", 0.851, 100, 0.03, "85.1", 0.8, 0.85), ("easy", 0.9, None, None, "", None, None)]
 
 
 def test_the_semicolons_and_commas_of_a_spreadsheet_are_read(tmp_path, catalog):
@@ -47,37 +41,20 @@ def test_the_semicolons_and_commas_of_a_spreadsheet_are_read(tmp_path, catalog):
     assert [score.value for score in read(tmp_path, text, catalog).scores] == [0.851]
 
 
-def test_a_score_can_have_an_interval_of_its_own(tmp_path, catalog):
-    imported = read(tmp_path, f"{HEAD},low,high\nmieb,org/known,mieb/cifar10,accuracy,0.851,0.8,0.85\n", catalog)
-    assert [(score.low, score.high) for score in imported.scores] == [(0.8, 0.85)]
-
-
-def test_a_table_can_declare_what_is_new(tmp_path, catalog):
+def test_a_table_can_declare_what_is_new_and_again_what_is_known(tmp_path, catalog):
     imported = read(
         tmp_path,
         f"{HEAD},subset,model_title,model_kind,task_title,task_category,higher_is_better\n"
         "unisim,Lab/New-1,unisim/new,distance,12.5,a,New One,metric,New task,Quality,false\n"
-        "unisim,lab/new-1,unisim/new,distance,11.5,b,,,,,\n",
+        "unisim,lab/new-1,unisim/new,distance,11.5,b,,,,,\n"
+        "mieb,org/known,mieb/cifar10,accuracy,0.5,,Known,encoder,CIFAR10,any,True\n",
         catalog,
     )
-    assert [(model.key, model.title, model.kind, model.organisation) for model in imported.models] == [
-        ("lab/new-1", "New One", "metric", "lab")
-    ]
-    assert [(task.key, task.category, task.metrics, task.ranked) for task in imported.tasks] == [
-        ("unisim/new", "Quality", ("distance",), False)
-    ]
-    assert [(metric.key, metric.higher_is_better) for metric in imported.metrics] == [("distance", False)]
-    assert len(imported.scores) == 2
-
-
-def test_a_known_model_or_task_can_be_declared_again_as_it_is(tmp_path, catalog):
-    imported = read(
-        tmp_path,
-        f"{HEAD},model_title,model_kind,task_title,task_category,higher_is_better\n"
-        "mieb,org/known,mieb/cifar10,accuracy,0.5,Known,encoder,CIFAR10,any,True\n",
-        catalog,
-    )
-    assert len(imported.scores) == 1 and not (imported.models or imported.tasks or imported.metrics)
+    [model], [task], [metric] = imported.models, imported.tasks, imported.metrics
+    assert (model.key, model.title, model.kind, model.organisation) == ("lab/new-1", "New One", "metric", "lab")
+    assert (task.key, task.category, task.metrics, task.ranked) == ("unisim/new", "Quality", ("distance",), False)
+    assert (metric.key, metric.higher_is_better) == ("distance", False)
+    assert len(imported.scores) == 3
 
 
 ROW = "mieb,org/known,mieb/cifar10,accuracy,0.5\n"
@@ -123,7 +100,7 @@ REFUSED = {
     "two declarations": (
         f"{HEAD},subset,model_title,model_kind\nmieb,new,mieb/cifar10,accuracy,0.5,a,New,encoder\n"
         "mieb,new,mieb/cifar10,accuracy,0.5,b,Newer,encoder\n",
-        "declared in two ways",
+        "its model_title is 'New', not 'Newer'",
     ),
     "a key with spaces": (
         f"{HEAD},model_title,model_kind\nmieb,new one,mieb/cifar10,accuracy,0.5,New,encoder\n",

@@ -10,6 +10,7 @@ from typer.testing import CliRunner, Result
 
 from compute.__main__ import app
 from compute.tasks.drawing.render import photo_path
+from tests.compute.tasks.files import table
 
 
 @pytest.fixture
@@ -20,12 +21,11 @@ def folder(tmp_path, monkeypatch):
             image = stored.convert("RGB")
         image.resize((64, 48)).save(tmp_path / f"{Path(name).stem}.png")
         image.resize((48, 36)).save(tmp_path / f"{Path(name).stem}-small.png")
-    (tmp_path / "choices.csv").write_text(
-        "reference,alternative_1,alternative_2,answer\n"
-        "astronaut.png,astronaut-small.png,coffee.png,1\n"
-        "rocket.png,coffee.png,rocket-small.png,2\n"
-        "rocket.png,rocket-small.png,coffee.png,2\n"
-        "chelsea.png,rocket.png,chelsea-small.png,2\n"
+    table(
+        tmp_path / "choices.csv",
+        "reference,alternative_1,alternative_2,answer|astronaut.png,astronaut-small.png,coffee.png,1|"
+        "rocket.png,coffee.png,rocket-small.png,2|rocket.png,rocket-small.png,coffee.png,2|"
+        "chelsea.png,rocket.png,chelsea-small.png,2",
     )
     monkeypatch.chdir(tmp_path)
     return tmp_path

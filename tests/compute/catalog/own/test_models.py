@@ -16,14 +16,16 @@ from compute import paths
 from compute.catalog import shipped
 from compute.catalog.own import models as own_models
 from compute.catalog.own import suite as own_suite
-from compute.catalog.own import suite_records
+from compute.catalog.own import suite_making, suite_records
 from compute.database import build, store
 from compute.engine import run_folders
 from compute.models.files import weights
 from compute.models.own.own_model import NOTE, ModelSource
+from compute.tasks.own import read
 from compute.types import BadInput, Model, Run, Score
 from tests.compute.catalog.own.damaging import assert_left_out
 from tests.compute.small_bench import CATALOG
+from tests.compute.tasks.files import put
 
 DIGEST, OTHER = "files-0123456789abcdef0123456789abcdef", "files-fedcba9876543210fedcba9876543210"
 SESSION = ModelSource(kind="session", name="Towers")
@@ -153,13 +155,19 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path):
     assert models == [] and "link" in problems[0]
 
 
-def test_a_build_shows_the_runs_of_models_that_the_package_does_not_list(tmp_path, monkeypatch):
-    """Of a recorded one under its mark, of one of the user's table by its row, of any other by what its runs say."""
+def test_a_build_shows_the_runs_of_models_and_suites_that_the_package_does_not_list(tmp_path, monkeypatch):
+    """Of a recorded model under its mark, of one of the user's table by its row, of any other by what its runs say; of
+    suites those with a run, apart from the others."""
     results, database = tmp_path / "results", tmp_path / "likeness.duckdb"
     folder = tmp_path / "checkpoints" / "Mine"
     source = ModelSource(kind="folder", name="Mine")
     row = own_models.record(of_folder(folder), digest=DIGEST, results=results, source=source)
     (results / "models" / "cut.json").write_text("{")
+    for name in ("Shown", "Not run"):
+        labels = put(tmp_path, {f"{name}.csv": f"text,label\na {name},cat\na dog,dog\n"}) / f"{name}.csv"
+        suite_records.record(suite_making.of_data({"labels": read(labels)}, name=name), results=results)
+    (results / "suites" / "own-cut.json").write_text('{"version": 1, "sha')
+    stored(results, model=row.key, task="own/shown/labels", metric="accuracy", subset="default")
     task = next(task for task in shipped().tasks if "mini" in task.suites)
     stored(results, model=row.key, task=task.key, metric=task.metrics[0], subset=task.subsets[0])
     monkeypatch.setattr(paths, "USER_MODELS", tmp_path / "models.csv")
@@ -179,7 +187,9 @@ def test_a_build_shows_the_runs_of_models_that_the_package_does_not_list(tmp_pat
     assert any("cut.json is skipped" in problem for problem in report.problems)
     assert any("'Org/ Hostile', which is in no catalogue" in problem for problem in report.problems)
     assert any("org__hostile" in problem and "described.title" in problem for problem in report.problems)
-    assert len(report.problems) == 3 and set(report.unlisted) == {"own/never-recorded", "org/gone"}
+    assert any("own-cut.json is skipped" in problem for problem in report.problems)
+    assert "own-not-run of your data has no complete run" in " ".join(report.unshown)
+    assert len(report.problems) == 4 and set(report.unlisted) == {"own/never-recorded", "org/gone"}
     with store.connect(database) as connection:
         rows = connection.execute(
             "SELECT title, weights, released, options->>'$.own.name' FROM models WHERE key = 'own/my-model'"
@@ -188,15 +198,20 @@ def test_a_build_shows_the_runs_of_models_that_the_package_does_not_list(tmp_pat
             "SELECT key, title, kind, family, license, parameters_m, adapter FROM models JOIN runs ON model = key "
             "WHERE origin = 'computed' AND key IN ('my/model', 'own/never-recorded', 'org/gone') ORDER BY key"
         ).fetchall()
-        runs = connection.execute("SELECT origin, task FROM runs WHERE model = 'own/my-model'").fetchall()
-    assert rows == [("my-model (own)", "Mine", "", "Mine")] and runs == [("computed", task.key)]
+        runs = connection.execute("SELECT origin, task FROM runs WHERE model = 'own/my-model' ORDER BY task").fetchall()
+        suites = connection.execute("SELECT key FROM suites WHERE benchmark = 'own'").fetchall()
+        pairs = connection.execute("SELECT task FROM suite_tasks WHERE suite = 'pairbench'").fetchall()
+    assert rows == [("my-model (own)", "Mine", "", "Mine")]
+    assert runs == [("computed", task.key), ("computed", "own/shown/labels")] and suites == [("own-shown",)]
+    assert len(pairs) == 25 and all(each.startswith("pairbench/") for (each,) in pairs)
     assert others == [
         ("my/model", "Mine", "encoder", "clip", "mit", 7.0, ""),
         ("org/gone", "Gone (own)", "mllm", "qwen", "", 2.5, ""),
         ("own/never-recorded", "own/never-recorded", "encoder", "", "", None, ""),
     ]
     assert str(tmp_path).encode() not in database.read_bytes()
-    assert {results / "models" / "my-model.json", paths.USER_MODELS} <= set(build.sources(results=results))
+    recorded = {results / "models" / "my-model.json", results / "suites" / "own-shown.json"}
+    assert {*recorded, paths.USER_MODELS} <= set(build.sources(results=results))
     paths.USER_MODELS.unlink()
     assert build.is_stale(database, results=results)
 

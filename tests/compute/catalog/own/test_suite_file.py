@@ -15,6 +15,7 @@ from compute.engine.settings import RunSettings
 from compute.engine.workspace import own_suites, suite_of_file
 from compute.interface import data_check
 from compute.types import BadInput, LikenessError
+from tests.compute.tasks.files import put
 
 WHOLE = """
 title = "Animals & words"
@@ -40,14 +41,14 @@ category = "Words"
 """
 
 
+LABELS = "text,label\na cat,cat\na dog,dog\n"
+
+
 @pytest.fixture
 def folder(tmp_path):
     """Two manifests of texts, one of them in a folder of its own too."""
-    (tmp_path / "labels.csv").write_text("text,label\na cat,cat\na dog,dog\n")
-    (tmp_path / "questions.csv").write_text("word,alternative_1,alternative_2,answer\na,b,a,2\n")
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "labels.csv").write_text("text,label\na cat,cat\na dog,dog\na fox,dog\n")
-    return tmp_path
+    questions = "word,alternative_1,alternative_2,answer\na,b,a,2\n"
+    return put(tmp_path, {"labels.csv": LABELS, "questions.csv": questions, "sub/labels.csv": f"{LABELS}a fox,dog\n"})
 
 
 def written(folder: Path, text: str) -> Path:
@@ -173,20 +174,10 @@ def test_files_that_cannot_be_read(folder):
             parse(path)
 
 
-def outside(tmp_path: Path) -> Path:
-    """A folder beside the suite's, as a stranger's suite may name."""
-    away = tmp_path / "away"
-    away.mkdir()
-    (away / "labels.csv").write_text("text,label\na cat,cat\na dog,dog\n")
-    return away
-
-
 def test_nothing_is_read_out_of_its_folder_unless_the_user_says_so(folder):
     """Links are judged by where they lead: a suite may come from anyone."""
-    inner = folder / "mine"
-    (inner / "inner").mkdir(parents=True)
-    (folder / "labels.csv").rename(inner / "labels.csv")
-    away = outside(folder)
+    inner, away = (put(folder / name, {"labels.csv": LABELS}) for name in ("mine", "away"))
+    (inner / "inner").mkdir()
     for name, target in (("linked", away), ("linked.csv", away / "labels.csv")):
         (inner / name).symlink_to(target)
     (inner / "inner" / "manifest.csv").symlink_to(away / "labels.csv")
@@ -207,4 +198,4 @@ def test_nothing_is_read_out_of_its_folder_unless_the_user_says_so(folder):
         with pytest.raises(BadInput, match="--images"):
             key()
         assert key(away) == "own-suite"
-        assert data_check.check(RunSettings(data=path, images=away)).runs
+        assert data_check.check(RunSettings(data=path, images=away))[1]

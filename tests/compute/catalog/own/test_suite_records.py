@@ -13,15 +13,9 @@ from skimage.data import astronaut, chelsea, coffee, rocket
 from compute.catalog import shipped
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_making, suite_records
-from compute.database import build, store
-from compute.engine import plan, run
-from compute.engine.settings import RunSettings
-from compute.engine.workspace import assemble
-from compute.models.adapter import Hardware
 from compute.tasks.own import read
 from compute.tasks.pairbench import making, sources
 from compute.tasks.pairbench.splits import named
-from compute.tasks.source import Source
 from compute.types import BadInput
 from tests.compute.catalog.own.damaging import assert_left_out
 
@@ -80,20 +74,17 @@ def test_a_suite_holds_tasks_of_several_shapes_and_files(tmp_path):
 
 def test_two_suites_share_no_key_of_a_task(tmp_path):
     """One of pairs and one of data whose name begins like its key: the second gets the beginning of its digest."""
-    for name, text in (("a", "a cat"), ("b", "a cow")):
-        (tmp_path / f"{name}.csv").write_text(f"text,label\n{text},x\na dog,y\n")
-    parts = [read(tmp_path / f"{name}.csv") for name in ("a", "b")]
-    first = suite_making.of_data({"cj": parts[0]}, name="pairs-x")
-    first = replace(
-        first, suite=replace(first.suite, key="pairs-x"), tasks=(replace(first.tasks[0], suites=("pairs-x",)),)
-    )
-    suite_records.record(first, results=tmp_path)
-    second = suite_records.record(suite_making.of_data({"cj": parts[1]}, name="pairs-x"), results=tmp_path)
+
+    def named(text: str, **suite: str) -> own_suite.OwnSuite:
+        (tmp_path / "data.csv").write_text(f"text,label\n{text},x\na dog,y\n")
+        own = suite_making.of_data({"cj": read(tmp_path / "data.csv")}, name="pairs-x")
+        return suite_records.record(replace(own, suite=replace(own.suite, **suite)), results=tmp_path)
+
+    first, second = named("a cat", key="pairs-x"), named("a cow")
     assert second.tasks[0].key == f"own/pairs-x-{second.digest[:8]}/cj" and first.tasks[0].key == "own/pairs-x/cj"
     suites, problems = suite_records.recorded(tmp_path)
     assert len(suites) == 2 and not problems
-    clash = replace(second, tasks=first.tasks)
-    catalog, problems = own_suite.extended(shipped(), [first, clash])
+    catalog, problems = own_suite.extended(shipped(), [first, replace(second, tasks=first.tasks)])
     assert [task.key for task in catalog.tasks].count("own/pairs-x/cj") == 1
     assert problems and "another suite" in problems[0]
 
@@ -140,38 +131,3 @@ HOSTILE = (
 def test_a_damaged_or_hostile_record_is_named_and_left_out(manifest, tmp_path):
     good = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=tmp_path)
     assert_left_out(tmp_path / "suites" / f"{good.suite.key}.json", HOSTILE, suite_records.recorded)
-
-
-def test_a_build_shows_own_suites_with_a_run_apart_and_names_others(manifest, tmp_path, monkeypatch):
-    results, database = tmp_path / "results", tmp_path / "likeness.duckdb"
-    suite = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=results)
-    (results / "suites" / "pairs-cut.json").write_text('{"version": 1, "sha')
-    monkeypatch.setattr(build, "all_claims", list)  # they take seconds, and have nothing of one's own
-    report = build.build(database, results=results)
-    assert any("pairs-cut.json is skipped" in problem for problem in report.problems)
-    assert "pairs-holiday-photos of your data has no complete run" in " ".join(report.unshown)
-    assert not any("no complete run" in problem for problem in report.problems)  # a run of something else warns of it
-    assert shown(database) == []
-
-    bench = assemble(
-        RunSettings(results=results),
-        features=results / "features",
-        hardware=Hardware(device="cpu", dtype="float32"),
-        source=Source.keeping(results, root=None, offline=False, own={suite.digest: suite.data[0]}),
-    )
-    catalog, _ = own_suite.extended(shipped(), [suite])
-    planned = plan.make(catalog, suite=suite.suite.key, models=["psnr"], bench=bench)
-    assert {outcome.state for outcome in run.execute(planned, bench=bench)} == {"made"}
-    report = build.build(database, results=results)
-    assert report.unshown == ()
-    with store.connect(database) as connection:
-        tasks = connection.execute("SELECT task FROM suite_tasks WHERE suite = 'pairbench'").fetchall()
-    assert shown(database) == [("pairs-holiday-photos", "own")]
-    assert len(tasks) == 25 and all(task.startswith("pairbench/") for (task,) in tasks)
-    assert results / "suites" / "pairs-holiday-photos.json" in build.sources(results=results)
-
-
-def shown(database: Path) -> list[tuple[str, str]]:
-    """The own suites of a database: key, benchmark."""
-    with store.connect(database) as connection:
-        return connection.execute("SELECT key, benchmark FROM suites WHERE benchmark = 'own'").fetchall()

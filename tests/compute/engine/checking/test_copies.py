@@ -10,7 +10,6 @@ from PIL import Image
 
 from compute.content.items import images
 from compute.engine.checking.copies import hashed, within
-from compute.interface.data_check import images_read
 from compute.tasks.data import Clusters, Labelled, Probe
 from compute.tasks.drawing.render import photo_path
 
@@ -72,5 +71,5 @@ def test_plain_images_are_no_near_duplicates_of_one_another():
     data = {"default": Clusters(test=part)}
     result = hashed(data)
     assert (result.total, result.plain, len(result.keys), result.bad) == (4, 2, 2, ())
-    assert "of a plain colour, compared by content alone: 2" in images_read(result)
+    assert "of a plain colour, compared by content alone: 2" in result.sentence
     assert [each.examples for each in within(data, result)] == [("row 5 ~ row 4",)]

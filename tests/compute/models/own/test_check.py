@@ -87,6 +87,7 @@ def test_training_mode_is_named_and_nothing_of_the_model_changes():
     assert all(part.training for part in model.modules())
     assert all(torch.equal(value, model.state_dict()[name]) for name, value in before.items())
     versioned(model.eval(), preprocess=pixels)
+    assert all(weight.requires_grad and weight.grad is None for weight in model.parameters())
 
 
 def test_nothing_is_moved():

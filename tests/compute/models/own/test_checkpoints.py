@@ -22,6 +22,7 @@ from compute.models.own.own_model import ModelSource
 from compute.types import BadInput, LikenessError, Model, NotHere
 from tests.compute.models import checkpoints, model_hub
 from tests.compute.models.checkpoints import COMMIT, CPU, LONG, TEXTS, images, in_hub_cache
+from tests.compute.tasks.files import put
 from tests.leaderboard.hub import point_at
 
 
@@ -100,7 +101,7 @@ def test_a_clip_without_a_tokenizer_has_the_image_tower_alone(tmp_path):
     AutoImageProcessor.from_pretrained(whole).save_pretrained(folder)
     made = own.from_folder(folder)
     assert made.row.abilities == ("embed_image",) and made.row.modalities == ("image",)
-    assert "images alone" in made.read_as
+    assert "images alone" in made.remark
     expected = embedded(own.from_folder(whole).row, "image", images())
     np.testing.assert_allclose(embedded(made.row, "image", images()), expected, rtol=1e-5, atol=1e-6)
 
@@ -223,13 +224,7 @@ def test_name_family_and_options_are_the_users(tmp_path):
 
 def config(content: Any) -> Callable[[Path], Path]:
     """A folder that says so, with nothing else in it."""
-
-    def made(folder: Path) -> Path:
-        folder.mkdir()
-        (folder / "config.json").write_text(json.dumps(content))
-        return folder
-
-    return made
+    return partial(put, files={"config.json": content})
 
 
 def damaged(folder: Path, *, header: int = 0) -> Path:

@@ -93,9 +93,9 @@ def test_captions_change_the_relation_word_alone(written, tmp_path):
 
 
 def test_the_fourth_pair_can_be_left_out_and_is_explained(written, tmp_path):
-    assert "is unknown" in written.about["notes"][0]
+    assert "is unknown" in written.notes[0]
     fewer = made(tmp_path / "controlled_images_dataset.json", tmp_path / "three.parquet", second_counterpart=False)
-    assert fewer.about["notes"] == []
+    assert fewer.notes == []
     for split in fewer.splits:
         assert fewer.counts()[split] == {"identical": 11, "transformed": 11, "irrelevant": 11}
     # The others are the same pairs.
@@ -110,7 +110,7 @@ def test_an_image_without_a_counterpart_is_named_and_can_be_left_out(tmp_path):
     lines: list[str] = []
     left = made(table, tmp_path / "pairs.parquet", splits=(SPLITS["sp"],), skip_bad=True, report=lines.append)
     assert left.counts()["sp"].total() == 4 * 4 and "0004.png" in lines[0]
-    assert left.about["left_out"] == ["controlled_images/0004.png"]
+    assert left.left_out == ["controlled_images/0004.png"]
 
 
 def test_a_csv_a_parquet_and_json_lines_say_the_same(tmp_path):
