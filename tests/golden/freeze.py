@@ -123,7 +123,7 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 # What a visit, a start or a machine decides, in the documents' JSON.
 PASSING = (
-    (r"/static/[0-9a-f]{6,}/", "/static/…/"),
+    (r"\bstatic/[0-9a-f]{6,}/", "static/…/"),
     (r"\b127\.0\.0\.1:\d+", "host"),
     (r"\?v=[\w.-]+", ""),
     (r"/assets/[\w-]+\.(js|css)", r"/assets/….\1"),
