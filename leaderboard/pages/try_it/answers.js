@@ -50,7 +50,10 @@ class Arrival {
     const query = new URLSearchParams([['mode', mode], ['kinds', kinds], ['question', question], ...models.map((model) => ['model', model])]);
     try {
       const found = await findTray().server.get(`live/published?${query}`);
-      parts.forEach((part, index) => { part.outerHTML = found[models[index]]; });
+      parts.forEach((part, index) => {
+        const parsed = new DOMParser().parseFromString(found[models[index]], 'text/html'); // a template's own, every value in it escaped
+        part.replaceWith(...parsed.body.childNodes);
+      });
     } catch (error) {
       parts.forEach((part) => { part.textContent = `Published scores are missing here: ${error.message}`; });
     }

@@ -126,7 +126,7 @@ def test_only_large_models_borrow_a_gpu(spaces, monkeypatch, key, borrows):
     pair = [examples.load(name) for name in ("cat", "cat-face")]
     monkeypatch.setattr(live, "_borrowed", lambda *given: ("borrowed", _seconds(*given)))
     monkeypatch.setattr(live.pool, "run", lambda *given: ("here", 0))
-    assert live.run(row, None, pair, {}) == (("borrowed", 16) if borrows else ("here", 0))
+    assert live.run(row, pair, {}, None) == (("borrowed", 16) if borrows else ("here", 0))
 
 
 def test_without_the_package_it_is_the_function_itself(nowhere):
