@@ -136,7 +136,8 @@ def _model(
             )
         for modality in abilities.learned_vectors(row) if row.key != COLOURS else ("image",):
             column = material[name].wholes.get(modality, ())
-            if made and len(column) >= SCENES:
+            place = files.path(results, model=row.key, domain=name, pairing=files.REGION + modality)
+            if len(column) >= SCENES and (made or not place.exists()):  # a stopped run may have left it out
                 subject.prepare([column])
                 content = of_vectors(subject.embed(column), model=row.key, name=name, modality=modality)
                 files.write(results, content, settings={**settings, **beside})

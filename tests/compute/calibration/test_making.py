@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -73,8 +74,11 @@ def test_what_is_there_stays_until_settings_change(world):
     other = replace(EYE, revision="c" * 40)
     for row, changed in ((EYE, {"seed": 1}), (EYE, {"pairs": 41}), (other, {})):
         assert {one.state for one in made(world, row, **changed)} == {"made"}
-    files.path(world.folder / "results", model="small/eye", domain="drawn", pairing="quality").write_text("{")
+    place = partial(files.path, world.folder / "results", model="small/eye", domain="drawn")
+    place(pairing="quality").write_text("{")
     assert [one.pairing for one in made(world, other) if one.state == "made"] == ["quality"]
+    place(pairing="domain-image").unlink()  # as a run that was stopped between the two leaves it
+    assert {one.state for one in made(world, other)} == {"stored"} and place(pairing="domain-image").exists()
 
 
 def test_a_model_that_fails_costs_only_itself(world):
