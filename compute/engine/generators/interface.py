@@ -18,6 +18,7 @@ from compute.engine.generators.frechet import GeneratorComparison, encode
 from compute.engine.generators.grid import GridTable
 from compute.engine.generators.references import SavedReference
 from compute.engine.generators.set_metrics import SetFeatures, figures
+from compute.engine.generators.store import check_names
 from compute.engine.generators.store import store as stored
 from compute.engine.generators.table import GeneratorTable, People
 from compute.engine.settings import BatchSize, DataFolder, Device, Dtype, Offline, RunSettings
@@ -105,6 +106,8 @@ def frechet(
         raise BadInput("No generator is named: give generated={name: images}")
     if REFERENCE in generated:
         raise BadInput(f"A generator is named {REFERENCE!r}, as the reference is: name it otherwise")
+    if store:
+        check_names(list(generated))
     rated = None if human is None else ratings.read(Path(human))
     arrays = [
         isinstance(images, LazyRows | Moments | CrossMoments) or (isinstance(images, np.ndarray) and images.ndim == 2)

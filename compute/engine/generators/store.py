@@ -43,7 +43,7 @@ def store(
     """Records the suite and writes a run for each generator with a figure; the suite's key and how many runs.
 
     `name` is what the suite is called, `file` what it was made from; `human` holds people's ratings by generator.
-    Raises CannotWrite, and BadInput for names that make one key.
+    Raises CannotWrite.
     """
     human, sets = human or {}, comparison.sets
     suite = suite_records.record(
@@ -153,6 +153,16 @@ def key_of(name: str) -> str:
     return f"{own_suite.BENCHMARK.key}/{own_suite.slug(name)}"
 
 
+def check_names(generators: Sequence[str]) -> None:
+    """Raises BadInput for names that make one key."""
+    keys = [key_of(each) for each in generators]
+    both = [each for each, key in zip(generators, keys, strict=True) if keys.count(key) > 1]
+    if both:
+        raise BadInput(
+            f"The names {' and '.join(both[:2])} make one key, {key_of(both[0])}: choose more distinct names"
+        )
+
+
 def suite_of(
     shape: str,
     name: str,
@@ -166,16 +176,7 @@ def suite_of(
     results: Path,
     aggregate: str = "task-mean",
 ) -> OwnSuite:
-    """A suite over generators, with what an earlier comparison of the same data has; `tasks` by the end of their keys.
-
-    Raises BadInput for names that make one key.
-    """
-    keys = [key_of(each) for each in generators]
-    both = [each for each, key in zip(generators, keys, strict=True) if keys.count(key) > 1]
-    if both:
-        raise BadInput(
-            f"The names {' and '.join(both[:2])} make one key, {key_of(both[0])}: choose more distinct names"
-        )
+    """A suite of generators, with what an earlier comparison of the same data has; `tasks` by the end of their keys."""
     key, benchmark = own_suite.key_of(name, mark=shape), own_suite.BENCHMARK.key
     shared = {"benchmark": benchmark, "dataset": file.name, "revision": digest, "suites": (key,)}
     rows = [own_suite.own_generator(own_suite.slug(each), title=each[: own_suite.MAX_NAME]) for each in generators]

@@ -377,6 +377,7 @@ def test_features_give_numbers_or_reasons_never_nan(generated, words):
         ({"generated": {"a": "folder"}}, "mixed"),
         ({"generated": {"reference": MADE}}, "named 'reference'"),
         ({"generated": {}}, "No generator"),
+        ({"generated": {"my model": "a", "my-model": "b"}, "store": True}, "one key"),
     ],
 )
 def test_features_that_cannot_be_compared_are_refused(given, words):
