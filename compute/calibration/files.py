@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from compute.analysis.calibrated import PAIRS, Reference
+from compute.analysis.calibrated import Reference
 from compute.analysis.domain import Domain, restored
 from compute.engine import run_folders
 from compute.io.files import read_record, write_text
@@ -23,7 +23,6 @@ from compute.types import BadInput, first_line
 
 FOLDER = "calibrations"
 ALONE = tuple(question for question in QUESTIONS if question != "reference")  # about single images
-PAIRINGS = (*PAIRS, *ALONE)
 REGION = "domain-"  # begins the name of a domain's own file
 
 

@@ -15,7 +15,7 @@ from compute.analysis import calibrated
 from compute.analysis.calibrated import PAIRS, Reference
 from compute.analysis.domain import COLOURS, SCENES
 from compute.calibration import files
-from compute.calibration.files import PAIRINGS
+from compute.calibration.files import ALONE
 from compute.catalog import known
 from compute.database import build
 from compute.models import abilities
@@ -148,7 +148,7 @@ def test_what_is_shipped_can_be_read_and_is_small():
         paths.COMPUTED, models=ROWS, differs=lambda model, settings: build.other_model(ROWS[model], settings)
     )
     assert problems == []
-    assert {one.content.pairing for one in stored if one.content.model == "tiny"} == set(PAIRINGS)
+    assert {one.content.pairing for one in stored if one.content.model == "tiny"} == {*PAIRS, *ALONE}
     assert sum(one.path.stat().st_size for one in (*stored, *domains)) < 1_150_000
     known = {(one.content.model, one.content.name, one.content.modality) for one in domains}
     for content in (one.content for one in stored if one.content.scenes >= SCENES):
