@@ -12,6 +12,7 @@ from compute.cli.workspace import Build, Results, rebuild
 from compute.engine.generators import interface
 from compute.engine.settings import RunSettings
 from compute.options import taking
+from compute.tasks.image_lists import ADDRESSES
 from compute.types import BadInput
 
 FORMATS = ("text", "csv", "json")
@@ -23,7 +24,7 @@ def frechet(
     *,
     generated: Annotated[
         list[str],
-        typer.Option(metavar="NAME=DIR", help=f"A generator's images: NAME and {interface.SOURCES}. Repeatable."),
+        typer.Option(metavar="NAME=DIR", help=f"A generator's images: NAME and {ADDRESSES}. Repeatable."),
     ],
     format: Annotated[str, "How the table is printed: text, csv or json."] = "text",
     store: Annotated[bool, "Store the scores as runs, which the board shows."] = True,

@@ -17,7 +17,8 @@ from compute.io.tables import padded
 from compute.metrics.judge_diagnostics import template_name
 from compute.options import taking
 from compute.progress import Progress
-from compute.tasks.pairbench import making, sources, stored
+from compute.tasks import image_lists
+from compute.tasks.pairbench import making, stored
 from compute.tasks.pairbench import manifest as manifests
 from compute.tasks.pairbench import whatsup as tables
 from compute.tasks.pairbench.manifest import Manifest
@@ -32,12 +33,8 @@ _SYNTHETIC = {True: "yes, a program drew them", False: "no", None: "not known"}
 def make(
     *,
     out: Annotated[Path, "The manifest to write, a Parquet file."],
-    images: Annotated[Path | None, "A folder of images, or a Parquet file with a column of images."] = None,
-    hub: Annotated[str, "A data set of the Hub with a column of images, in place of --images."] = "",
-    revision: Annotated[str, "Of the Hub's data set: a commit."] = "",
-    config: Annotated[str, "Of the Hub's data set."] = "default",
-    split: Annotated[str, "Of the Hub's data set."] = "train",
-    column: Annotated[str, "Of the Parquet file or the data set; default: image."] = "",
+    images: Annotated[str, f"The images: {image_lists.ADDRESSES}[#CONFIGURATION/SPLIT]."] = "",
+    column: Annotated[str, "That of the images in a table; default: image."] = "",
     whatsup: Annotated[
         Path | None, "A table of images, captions, relations and objects, in the layout of What's Up or as CSV."
     ] = None,
@@ -60,10 +57,8 @@ def make(
 
     The manifest holds every random choice, and a file next to it the images: move both together.
     """
-    if sum(map(bool, (images, hub))) > 1 or not (images or hub or whatsup):
-        raise BadInput(
-            "Name the images: either --images, a folder or a Parquet file, or --hub, or a table by --whatsup"
-        )
+    if not (images or whatsup):
+        raise BadInput("Name the images by --images, or a table of what they show by --whatsup")
     chosen = named(splits) or (SPATIAL_SPLITS if whatsup else IMAGE_SPLITS)
     if out.suffix != ".parquet":
         raise BadInput(f"{out.name}: a manifest of pairs ends in .parquet")
@@ -72,22 +67,11 @@ def make(
         stay_offline()
     shows = None
     if whatsup:
-        source, shows = tables.read(whatsup, images=images)
-    elif hub:
-        source = sources.from_hub(
-            hub,
-            source=Source(root=data, offline=offline),
-            revision=revision,
-            config=config,
-            split=split,
-            column=column,
-        )
-    elif images and images.is_file():
-        source = sources.from_parquet(images, column=column)
+        listed, shows = tables.read(whatsup, images=Path(images) if images else None)
     else:
-        source = sources.from_folder(images)
+        listed = image_lists.opened(images, source=Source(root=data, offline=offline), column=column)
     manifest = making.make(
-        source,
+        listed,
         out=out.absolute(),
         splits=chosen,
         shows=shows,

@@ -64,13 +64,13 @@ def test_what_cannot_be_done_is_refused_in_one_line(tmp_path):
     assert "ends in .parquet" in refused(f"make --images {one} --out {tmp_path}/pairs.csv")
     for words, said in (
         (f"--images {empty}", "holds no image"),
-        (f"--images {tmp_path}/none", "no folder"),
+        (f"--images {tmp_path}/none", "There is no"),
         ("", "Name the images"),
         (f"--images {one}", "the only image"),
         (f"--images {two} --splits gp", "There is no split 'gp'; there are: cj, r, gb, ps, et, sp,"),
         (f"--images {two} --splits sp", "Split sp needs a table"),
-        (f"--images {other}", "has no column named image"),
-        ("--hub someone/images --offline", "is not on this machine"),
+        (f"--images {other}", "image"),
+        ("--images hf://datasets/someone/images --offline", "is not on this machine"),
     ):
         assert said in refused(f"make {words} --out {tmp_path}/pairs.parquet")
 

@@ -14,7 +14,8 @@ from compute.catalog.own import suite_making, suite_records
 from compute.catalog.own.suite import extended
 from compute.database import store
 from compute.sharing import model_card
-from compute.tasks.pairbench import making, sources
+from compute.tasks import image_lists
+from compute.tasks.pairbench import making
 from compute.tasks.pairbench.splits import named
 from compute.types import BadInput, LikenessError, NotHere, UnknownKey
 from tests.compute.commands import assert_refused, command, likeness
@@ -165,7 +166,7 @@ def test_what_makes_no_sense_is_refused(publish, line, error, said):
 
 def test_own_data_stays_private_unless_it_is_to_be_published(publish, runs, tmp_path):
     manifest = tmp_path / "mine.parquet"
-    making.make(sources.from_folder(folder_of(tmp_path / "images", 3)), out=manifest, splits=named(("cj",)))
+    making.make(image_lists.opened(folder_of(tmp_path / "images", 3)), out=manifest, splits=named(("cj",)))
     own = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=runs)
     suite, [task] = own.suite, own.tasks
     results.store(runs, task.key, catalog=extended(results.shipped(), [own])[0])

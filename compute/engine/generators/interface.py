@@ -30,13 +30,12 @@ from compute.tasks.generators import human as ratings
 from compute.tasks.generators import pairing, sources
 from compute.tasks.generators.pairing import REFERENCE, PromptedSets, uneven_generators
 from compute.tasks.generators.sources import ImageSet
+from compute.tasks.image_lists import ADDRESSES
 from compute.tasks.source import Source
 from compute.types import BadInput, counted
 from compute.versions import naming_packages
 
 OWN = "features"  # the backbone of features that are given
-
-SOURCES = "a folder of images, a .tar of WebDataset, Parquet, or hf://datasets/ORG/NAME[@REVISION]"
 
 Images = str | Path | np.ndarray | Iterable[Any]
 Report = Callable[[str], None]
@@ -47,7 +46,7 @@ def frechet(
     *,
     reference: Annotated[
         Images | SavedReference | Moments | CrossMoments,
-        f"The real images: {SOURCES}. Or saved statistics, FILE.npz, which serve FID and other distances.",
+        f"The real images: {ADDRESSES}. Or saved statistics, FILE.npz, which serve FID and other distances.",
     ],
     generated: Mapping[str, Images],
     prompts: Annotated[

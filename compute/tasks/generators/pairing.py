@@ -14,7 +14,8 @@ from compute.content.items import Column
 from compute.io import forms
 from compute.io.forms import Form, FormField
 from compute.io.tables import read_lines
-from compute.tasks.generators.sources import PROMPT, ImageSet, repeated, some, stem
+from compute.tasks.generators.sources import ImageSet, repeated, some
+from compute.tasks.image_lists import PROMPT, stem
 from compute.types import BadInput, shortened
 
 REFERENCE = "reference"  # the reference's name among the sets

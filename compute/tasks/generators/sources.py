@@ -1,47 +1,27 @@
-"""Sets of images, read once for their contents and for what is odd about them: from folders, WebDataset shards, Parquet
-tables, data sets of the hub, or Python."""
+"""Sets of images, read once for their contents and for what is odd about them."""
 
 from __future__ import annotations
 
 import io
-import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
-from unicodedata import normalize
 
 import numpy as np
 
 from compute.content import decoding
 from compute.content.items import Column, content_key
-from compute.io.forms import Form, FormField, fitting
-from compute.io.images import SUCH_AS, ImageFiles, endings, image_files, is_image_name
-from compute.io.tables import check_unpacked
-from compute.tasks import parquet
-from compute.tasks.generators import tars
+from compute.tasks import image_lists
+from compute.tasks.image_lists import Images, content, natural, stem
 from compute.tasks.source import Source
 from compute.types import BadInput, BadItem
 
 NAMED = 3  # items that a sentence names; the rest is counted
 TRANSPARENT = ("RGBA", "LA", "PA", "RGBa", "La")
 GREY = ("1", "L", *decoding.DEEP_GREY)
-PROMPT = FormField("prompt", ("caption", "text"))
-IMAGES = Form(
-    "images",
-    (
-        FormField("image", ("images", "img", "picture")),
-        PROMPT._replace(optional=True),
-        FormField("id", ("key", "file_name", "image_id"), optional=True),
-    ),
-)
-HUB = "hf://datasets/"
-MOST_TEXT = 1 << 30  # bytes of the prompts and ids of one Parquet file
-ADDRESS = re.compile(
-    r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(@(?P<revision>[\w./-]+))?(#(?P<config>[\w.-]+)/(?P<split>[\w.-]+))?"
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,89 +43,12 @@ class ImageSet:
 
 
 def opened(name: str, where: str | Path, *, source: Source, skip_bad: bool = False) -> ImageSet:
-    """The set at an address: a folder of images, of WebDataset shards or of Parquet; one such file; or
-    `hf://datasets/<org>/<name>[@<revision>][#<configuration>/<split>]`.
-
-    Raises BadInput, NotHere with the command that fetches a data set, and BadItem for an image that cannot be read.
-    """
-    text = str(where)
-    if text.startswith("hf:"):
-        return _from_hub(name, text, source=source, skip_bad=skip_bad)
-    path = Path(where)
-    if not path.exists():
-        raise BadInput(f"There is no {path}: give a folder of images, a .tar of WebDataset, Parquet, or {HUB}ORG/NAME")
-    found = image_files(path) if path.is_dir() else ImageFiles(names=(), unused=(path.name,))
-    if files := sorted(found.names, key=natural):
-        return scanned(
-            name,
-            ids=[stem(file) for file in files],
-            read=lambda at: _content(path / files[at]),
-            label=lambda at: f"{path.name}/{files[at]}",
-            skip_bad=skip_bad,
-            notes=found.notes(path),
-        )
-    shards, tables = (
-        [file for file in (path, *sorted(path.rglob(f"*{end}"))) if file.suffix == end and file.is_file()]
-        for end in (".tar", ".parquet")
-    )
-    if shards:
-        return from_tars(name, shards, skip_bad=skip_bad)
-    if tables:
-        return from_table(name, parquet.Table(tuple(tables), path.name), skip_bad=skip_bad)
-    raise BadInput(
-        f"{path} holds no image ({SUCH_AS}), no .tar of WebDataset and no Parquet. {' '.join(found.notes(path))}"
-    )
-
-
-def from_tars(name: str, shards: Sequence[Path], *, skip_bad: bool = False) -> ImageSet:
-    """The samples of WebDataset shards, with the prompts that they store. Raises BadInput, BadItem."""
-    samples, unused = tars.samples(list(shards), suffixes=endings())
-    notes = [
-        f"{name}: {some(unused, noun='image')} not used: in WebDataset a name ends at its first dot, and what follows "
-        "is the member's kind. Write a dash for the other dots"
-    ] * bool(unused)
-    if not samples:
-        raise BadInput(" ".join([f"{name}: the shards hold no image ({SUCH_AS}).", *notes]))
-    members = [sample.image for sample in samples]
-    texts = [sample.prompt for sample in samples]
-    if any(texts) and None in texts:
-        at = texts.index(None)
-        raise BadInput(
-            f"{name}: {samples[at].name} has no prompt next to it (.txt, .caption or .json), others have one"
-        )
-    return scanned(
-        name,
-        ids=[sample.key for sample in samples],
-        read=lambda at: members[at].read(),
-        label=lambda at: f"{members[at].container.name}, {samples[at].name}",
-        prompts=texts if any(texts) else None,
-        skip_bad=skip_bad,
-        notes=notes,
-    )
-
-
-def from_table(name: str, table: parquet.Table, *, skip_bad: bool = False) -> ImageSet:
-    """A table with a column of images, and of ids or prompts where it has them. Raises BadInput, BadItem."""
-    columns = fitting([IMAGES], table.columns, title=table.title).columns(table.columns)
-    image, prompt, key = (columns.get(field.name, "") for field in IMAGES.fields)
-    for file in table.files:
-        check_unpacked(file, filter(None, (prompt, key)), most_bytes=MOST_TEXT)
-    rows = table.rows(image)
-
-    def read(at: int) -> bytes:
-        data = rows[at]
-        if not isinstance(data, bytes):
-            raise BadInput(f"{table.title}: row {at} of {image!r} holds no image")
-        return data
-
-    return scanned(
-        name,
-        ids=[stem(str(value)) for value in table.values(key)[0]] if key else [str(at) for at in range(len(table))],
-        read=read,
-        label=lambda at: f"{table.title}, {image} {at}",
-        prompts=_texts(table, prompt) if prompt else None,
-        skip_bad=skip_bad,
-    )
+    """The set at an address of `compute.tasks.image_lists`; the files of a folder in the order of the numbers in their
+    names. Raises as `image_lists.opened`, and BadItem for an image that cannot be read."""
+    images = image_lists.opened(where, source=source)
+    if images.about["kind"] == "folder":
+        images = images.take(sorted(range(len(images.names)), key=lambda at: natural(images.names[at])))
+    return scanned(name, images, skip_bad=skip_bad)
 
 
 def from_images(name: str, images: Iterable[Any], *, spool: Path, skip_bad: bool = False) -> ImageSet:
@@ -167,41 +70,14 @@ def from_images(name: str, images: Iterable[Any], *, spool: Path, skip_bad: bool
         raise BadInput(f"{name} holds no image")
     return scanned(
         name,
-        ids=[str(at) for at in range(len(files))],
-        read=lambda at: _content(files[at]),
-        label=lambda at: f"{name}, image {at}",
+        Images(
+            title=name,
+            names=tuple(map(str, range(len(files)))),
+            read=lambda at: content(files[at]),
+            label=lambda at: f"{name}, image {at}",
+        ),
         skip_bad=skip_bad,
     )
-
-
-def _from_hub(name: str, address: str, *, source: Source, skip_bad: bool) -> ImageSet:
-    parts = ADDRESS.fullmatch(address)
-    if not parts:
-        raise BadInput(f"{address!r} is not an address of a data set: {HUB}ORG/NAME[@REVISION][#CONFIGURATION/SPLIT]")
-    repo, revision = parts["repo"], parts["revision"] or ""
-    folder = source.folder(repo, revision=revision)
-    table = parquet.table(folder, repo=repo, config=parts["config"] or "default", split=parts["split"] or "train")
-    return from_table(name, table, skip_bad=skip_bad)
-
-
-def natural(name: str) -> list[tuple[int, int, str]]:
-    """A key that sorts numbers within names by their value."""
-    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", name) if part]
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror or error}") from error
-
-
-def _texts(table: parquet.Table, column: str) -> list[str]:
-    (values,) = table.values(column)
-    for at, value in enumerate(values):
-        if not isinstance(value, str) or not value.strip():
-            raise BadInput(f"{table.title}: row {at} of {column!r} holds no prompt")
-    return [value.strip() for value in values]
 
 
 def _encoded(image: Any, label: str) -> bytes:
@@ -228,26 +104,20 @@ def _encoded(image: Any, label: str) -> bytes:
     return stream.getvalue()
 
 
-def scanned(
-    name: str,
-    *,
-    ids: Sequence[str],
-    read: Callable[[int], bytes],
-    label: Callable[[int], str],
-    prompts: Sequence[str] | None = None,
-    skip_bad: bool = False,
-    notes: Sequence[str] = (),
-) -> ImageSet:
+def scanned(name: str, images: Images, *, skip_bad: bool = False) -> ImageSet:
     """A set whose images are read once, one at a time, for their content keys and headers.
 
-    `label` names an image in messages; `notes` go before the set's own warnings. Raises BadItem for an image that
-    cannot be read, which `skip_bad` skips, and BadInput for ids that repeat or a set without images.
+    Raises BadItem for an image that cannot be read, which `skip_bad` skips, and BadInput for ids that repeat or a set
+    without images.
     """
+    read, label = images.read, images.label
+    ids = list(map(stem, images.ids() if images.ids else images.names))
     if twice := repeated(ids):
         raise BadInput(
             f"{name}: {some(twice, noun='name')} used by several images (the ending of a file is not a part of its "
             "name). Rename or remove the extra files"
         )
+    prompts = images.prompts() if images.prompts else None
     keys, good, bad = [], [], []
     sizes: Counter[tuple[int, int]] = Counter()
     odd: dict[str, list[str]] = {}  # kind -> names
@@ -274,7 +144,7 @@ def scanned(
         read=lambda row: read(int(rows[row])),
         name=lambda row: label(int(rows[row])),
     )
-    lines = list(notes)
+    lines = list(images.notes)
     if len(sizes) > 1:
         (low, high) = min(sizes), max(sizes)
         lines.append(
@@ -324,9 +194,3 @@ def some(names: Iterable[str], *, noun: str) -> str:
     listed = ", ".join(names[:NAMED])
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return f"{len(names):,} {noun}{'s' if len(names) != 1 else ''} ({listed}{more})"
-
-
-def stem(name: str) -> str:
-    """A path without the ending of an image file: `a/0001.png` -> `a/0001`, `v1.5` stays; of Unicode's forms one."""
-    name = normalize("NFC", name.replace("\\", "/").removeprefix("./"))
-    return name[: -len(PurePosixPath(name).suffix)] if is_image_name(name) else name

@@ -7,13 +7,14 @@ from dataclasses import replace
 from functools import cache
 from random import Random
 
+from compute.tasks import image_lists
 from compute.tasks.data import RatedPairs
 from compute.tasks.drawing import compose
 from compute.tasks.drawing.captions import related
 from compute.tasks.drawing.lexicon import OPPOSITE
 from compute.tasks.drawing.scenes import Scene, relation
 from compute.tasks.mini.album import files, lots, scene
-from compute.tasks.pairbench import making, pairs, sources
+from compute.tasks.pairbench import making, pairs
 from compute.tasks.pairbench.making import SourceItem
 from compute.tasks.pairbench.pixels import ImageMaker
 from compute.tasks.pairbench.splits import SPLITS
@@ -28,14 +29,14 @@ def rated(split: str) -> dict[str, RatedPairs]:
     kind = "spatial" if SPLITS[split].spatial else "scenes"
     images, items = _items(kind)
     drawn = list(making.draw(items, splits=[SPLITS[split]]))
-    return pairs.rated(drawn, maker=ImageMaker(images.unchanged), title="mini-pairs")
+    return pairs.rated(drawn, maker=ImageMaker(making.unchanged(images)), title="mini-pairs")
 
 
 @cache
-def _items(kind: str) -> tuple[sources.SourceImages, list[SourceItem]]:
+def _items(kind: str) -> tuple[image_lists.Images, list[SourceItem]]:
     """Scenes of any kind, or of two shapes each with what it shows."""
     shown = _scenes() if kind == "scenes" else _related()
-    images = sources.in_memory(
+    images = image_lists.in_memory(
         dict(zip((name for name, _, _ in shown), files([drawn for _, drawn, _ in shown]), strict=True)),
         title=f"mini-pairs, {kind}",
     )

@@ -22,9 +22,9 @@ from compute.content.items import Column, content_key, unreadable
 from compute.io.images import SUCH_AS, endings, is_image_name
 from compute.io.numbers import has_decimal_comma, read_numbers
 from compute.tasks.data import Data
+from compute.tasks.image_lists import MAX_FILE
 from compute.tasks.own.faults import LISTED, Faults
 from compute.tasks.own.table import OwnTable
-from compute.tasks.pairbench.sources import MAX_FILE
 from compute.tasks.parquet import NO_KEY
 from compute.tasks.source import stored_keys
 from compute.types import WHOLE, shortened, suggestion

@@ -21,10 +21,10 @@ from annotated_types import Ge
 from compute.content import decoding, near_copies
 from compute.content.items import content_key
 from compute.progress import Progress
+from compute.tasks.image_lists import Images
 from compute.tasks.pairbench import stored
 from compute.tasks.pairbench.manifest import TEMPLATES, Manifest, Pair, write
-from compute.tasks.pairbench.pixels import RESIZE, SHARE, ImageMaker
-from compute.tasks.pairbench.sources import SourceImages
+from compute.tasks.pairbench.pixels import RESIZE, SHARE, ImageMaker, MadeImage
 from compute.tasks.pairbench.splits import Split
 from compute.tasks.pairbench.whatsup import Shows
 from compute.tasks.perturb import VERSION as PERTURB_VERSION
@@ -57,7 +57,7 @@ class SourceItem:
 
 
 def scanned(
-    images: SourceImages,
+    images: Images,
     *,
     shows: Mapping[str, Shows] | None = None,
     skipped: Callable[[BadItem], None] | None = None,
@@ -65,9 +65,9 @@ def scanned(
 ) -> list[SourceItem]:
     """Reads and decodes every image once. Raises BadItem for the first that cannot be, or `skipped` takes each."""
     items = []
-    for name in images.names:
+    for at, name in enumerate(images.names):
         try:
-            data = images.read(name)
+            data = images.read(at)
             image = decoding.decode(data)
             if min(image.size) < SMALLEST:
                 raise BadInput(f"{image.width} x {image.height} pixels; pairs need at least {SMALLEST} a side")
@@ -82,6 +82,12 @@ def scanned(
     if not items:
         raise BadInput(f"{images.title}: no image can be read")
     return items
+
+
+def unchanged(images: Images) -> Callable[[MadeImage], bytes | None]:
+    """Returns what reads the file of an image that is shown as it is; None for one that is changed."""
+    rows = {name: at for at, name in enumerate(images.names)}
+    return lambda made: None if made.changes else images.read(rows[made.name])
 
 
 def draw(
@@ -213,7 +219,7 @@ def _caption(item: SourceItem, kind: str, draws: np.random.Generator) -> str:
 
 
 def make(
-    images: SourceImages,
+    images: Images,
     *,
     out: Path,
     splits: Sequence[Split],
@@ -238,8 +244,7 @@ def make(
     """
     progress = progress or Progress()
     if count and count < len(images.names):
-        chosen = np.sort(_random(seed, "sample")[1].permutation(len(images.names))[:count])
-        images = replace(images, names=tuple(images.names[at] for at in chosen))
+        images = images.take(np.sort(_random(seed, "sample")[1].permutation(len(images.names))[:count]).tolist())
     for note in images.notes:
         report(note)
     left_out: list[str] = []
@@ -285,7 +290,7 @@ def make(
         "versions": {"drawing": VERSION, "perturb": PERTURB_VERSION, "near_copies": near_copies.VERSION},
         "stored": f"{out.stem}-images.parquet",
     }
-    maker = ImageMaker(images.unchanged)
+    maker = ImageMaker(unchanged(images))
     with progress.bar("Writing images", total=len(stored.shown(drawn)), unit="image") as done:
         stored.write(out.with_name(about["stored"]), drawn, maker=maker, done=done)
     return write(out, drawn, about=about)

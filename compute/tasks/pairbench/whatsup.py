@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from compute.io.forms import Form, FormField, fitting
 from compute.io.tables import read_table
-from compute.tasks.pairbench import sources
-from compute.tasks.pairbench.sources import SourceImages
+from compute.tasks import image_lists
+from compute.tasks.image_lists import Images
 from compute.types import BadInput
 
 RELATIONS = (
@@ -55,7 +56,7 @@ class Shows(NamedTuple):
     captions: tuple[tuple[str, str], ...]  # relation -> caption; its own first
 
 
-def read(path: Path, *, images: Path | None = None) -> tuple[SourceImages, dict[str, Shows]]:
+def read(path: Path, *, images: Path | None = None) -> tuple[Images, dict[str, Shows]]:
     """The images of a table, and what each shows by its name; `images` is their folder, by default the table's own.
 
     Raises BadInput naming the row and what it needs.
@@ -67,11 +68,11 @@ def read(path: Path, *, images: Path | None = None) -> tuple[SourceImages, dict[
     rows = [{name: _plain(row.get(own)) for name, own in columns.items()} for row in table.rows()]
     embedded = not isinstance(rows[0]["image"], str)
     root = images or path.parent
-    known = sources.from_parquet(path, column=columns["image"]) if embedded else sources.from_folder(root)
+    known = image_lists.opened(path if embedded else root, column=columns["image"] * embedded)
     shown: dict[str, Shows] = {}
     parsed = [_parsed(row, f"{path.name}, row {number + 1}") for number, row in enumerate(rows)]
     relations = tuple(dict.fromkeys(relation for _, relation, _ in parsed))
-    names = set(known.names)
+    names = {name: at for at, name in enumerate(known.names)}
     for number, (row, facts) in enumerate(zip(rows, parsed, strict=True)):
         where, name = f"{path.name}, row {number + 1}", str(number)
         if not embedded:
@@ -85,7 +86,7 @@ def read(path: Path, *, images: Path | None = None) -> tuple[SourceImages, dict[
         if name in shown:
             raise BadInput(f"{where}: {name} appears twice in the table. Remove one of the rows")
         shown[name] = _shows(facts, relations)
-    return SourceImages(title=known.title, names=tuple(shown), read=known.read, about=known.about), shown
+    return replace(known.take([names[name] for name in shown]), notes=()), shown
 
 
 def _plain(cell: Any) -> Any:

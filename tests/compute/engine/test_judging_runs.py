@@ -17,7 +17,8 @@ from compute.engine.run import Outcome
 from compute.engine.settings import RunSettings
 from compute.engine.workspace import assemble
 from compute.models.adapter import Hardware
-from compute.tasks.pairbench import making, sources
+from compute.tasks import image_lists
+from compute.tasks.pairbench import making
 from compute.tasks.pairbench.splits import named
 from compute.tasks.source import Source
 from tests.compute.models.chat_server import running
@@ -33,7 +34,7 @@ def manifest(tmp_path_factory):
     for draw in (astronaut, chelsea, coffee, rocket):
         Image.fromarray(draw()).resize((48, 40)).save(folder / f"{draw.__name__}.png")
     path = folder / "photographs.parquet"
-    making.make(sources.from_folder(folder), out=path, splits=named(("cj",)))
+    making.make(image_lists.opened(folder), out=path, splits=named(("cj",)))
     return path
 
 

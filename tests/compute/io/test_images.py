@@ -9,9 +9,8 @@ import pytest
 from PIL import Image
 
 from compute.io.images import ImageFiles, image_files
-from compute.tasks import own
+from compute.tasks import image_lists, own
 from compute.tasks.generators import sources
-from compute.tasks.pairbench.sources import from_folder
 from compute.tasks.source import Source
 from compute.types import BadInput
 
@@ -53,14 +52,14 @@ def test_every_reader_of_a_folder_says_what_it_does_not_use(folder):
     data = own.read(folder)
     assert data.facts.counts == "10 images of 2 classes"
     generated = sources.opened("mine", folder, source=Source())
-    pairs = from_folder(folder)
+    pairs = image_lists.opened(folder)
     assert len(generated) == len(pairs.names) == 10
     for notes in (data.notes, generated.warnings, pairs.notes):
         assert "4 files are not used" in notes[0] and "green ball/IMG_0.HEIC" in notes[0] and "1 more" in notes[0]
 
 
 def test_a_folder_of_nothing_else_says_what_it_holds(folder):
-    for read in (own.read, from_folder, lambda path: sources.opened("mine", path, source=Source())):
+    for read in (own.read, lambda path: image_lists.opened(path)):
         with pytest.raises(BadInput, match="IMG_0.HEIC"):
             read(folder / "green ball")
 

@@ -13,8 +13,9 @@ from skimage.data import astronaut, chelsea, coffee, rocket
 from compute.catalog import shipped
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_making, suite_records
+from compute.tasks import image_lists
 from compute.tasks.own import read
-from compute.tasks.pairbench import making, sources
+from compute.tasks.pairbench import making
 from compute.tasks.pairbench.splits import named
 from compute.types import BadInput
 from tests.compute.catalog.own.damaging import assert_left_out
@@ -35,7 +36,13 @@ def manifest(photographs, tmp_path):
 
 def made(photographs: Path, path: Path, *, seed: int = 0, synthetic: bool | None = None) -> Path:
     path.parent.mkdir(exist_ok=True, parents=True)
-    making.make(sources.from_folder(photographs), out=path, splits=named(("cj", "r")), seed=seed, synthetic=synthetic)
+    making.make(
+        image_lists.opened(photographs),
+        out=path,
+        splits=named(("cj", "r")),
+        seed=seed,
+        synthetic=synthetic,
+    )
     return path
 
 

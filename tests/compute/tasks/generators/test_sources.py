@@ -89,23 +89,24 @@ def test_what_is_odd_in_a_folder_or_a_list_of_prompts_is_said(tmp_path):
 
 
 def test_webdataset_shards_pair_by_their_prompts_and_are_never_unpacked(tmp_path):
+    (tmp_path / "real").mkdir()
     files = {"a.png": png(picture(1)), "a.txt": b"a dog\n", "b.seg.png": png(picture(9)), "b.jpg": png(picture(2))}
-    first = tar(tmp_path / "0.tar", files | {"b.json": b'{"prompt": "a cat"}'})
-    second = tar(tmp_path / "1.tar", {"x/c.png": png(picture(3)), "x/c.txt": b"a cow"})
-    real = sources.from_tars("reference", [first, second])
+    tar(tmp_path / "real" / "0.tar", files | {"b.json": b'{"prompt": "a cat"}'})
+    tar(tmp_path / "real" / "1.tar", {"x/c.png": png(picture(3)), "x/c.txt": b"a cow"})
+    real = opened(tmp_path / "real")
     assert real.ids == ("a", "b", "x/c") and real.prompts == ("a dog", "a cat", "a cow")
     assert real.images.read(1) == png(picture(2))
     other = tar(
         tmp_path / "2.tar", {"8.png": png(picture(4)), "8.txt": b"a cow", "9.png": png(picture(5)), "9.txt": b"a dog"}
     )
-    sets = pairing.pair(reference=real, generated=[sources.from_tars("mine", [other])], prompts=None)
-    assert "1 image (b.seg.png) not used" in real.warnings[0] and "first dot" in real.warnings[0]
+    sets = pairing.pair(reference=real, generated=[opened(other)], prompts=None)
+    assert "b.seg.png" in real.warnings[0] and "first dot" in real.warnings[0]
     with pytest.raises(BadInput, match=r"no image .*cfg7\.3\.png"):
         opened(tar(tmp_path / "3.tar", {f"cfg7.{at}.png": png(picture(at)) for at in (3, 4)}))
     (tmp_path / "3.tar").unlink()
     assert sets.texts == ("a dog", "a cow") and sets.generated[0].images.read(0) == png(picture(5))
-    assert "mine: 1 prompt (b) without an image" in sets.warnings
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.tar", "1.tar", "2.tar"]
+    assert "2.tar: 1 prompt (b) without an image" in sets.warnings
+    assert sorted(path.name for path in tmp_path.rglob("*.*")) == ["0.tar", "1.tar", "2.tar"]
 
 
 def test_hostile_shards_are_refused(tmp_path):

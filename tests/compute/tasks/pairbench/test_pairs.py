@@ -15,8 +15,8 @@ import pytest
 from PIL import Image
 
 from compute.io.files import replacing
-from compute.tasks import data
-from compute.tasks.pairbench import making, manifest, pairs, pixels, sources
+from compute.tasks import data, image_lists
+from compute.tasks.pairbench import making, manifest, pairs, pixels
 from compute.tasks.pairbench.splits import IMAGE_SPLITS, SPLITS
 from compute.tasks.source import Source
 from compute.types import BadInput, NotHere
@@ -24,7 +24,7 @@ from tests.compute.tasks.pairbench.images import folder_of, picture
 
 
 def made(folder: Path, out: Path, *, seed: int = 0, splits=IMAGE_SPLITS) -> manifest.Manifest:
-    return making.make(sources.from_folder(folder), out=out, splits=splits, seed=seed)
+    return making.make(image_lists.opened(folder), out=out, splits=splits, seed=seed)
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_an_irrelevant_partner_is_neither_the_item_nor_a_near_copy_of_it(tmp_pat
 def test_an_unreadable_image_is_named_and_can_be_left_out(tmp_path):
     folder = folder_of(tmp_path / "images", 3)
     (folder / "broken.png").write_bytes(b"\x89PNG broken")
-    images = sources.from_folder(folder)
+    images = image_lists.opened(folder)
     with pytest.raises(making.BadItem, match="broken.png"):
         making.scanned(images)
     skipped: list[str] = []
@@ -138,7 +138,7 @@ def test_an_unreadable_image_is_named_and_can_be_left_out(tmp_path):
     (folder / "broken.png").unlink()
     picture(5).resize((30, 15)).save(folder / "small.png")  # for a metric
     with pytest.raises(making.BadItem, match="small.png"):
-        making.scanned(sources.from_folder(folder))
+        making.scanned(image_lists.opened(folder))
 
 
 def test_a_manifest_and_its_images_may_be_moved_together_and_need_no_source(written, tmp_path):

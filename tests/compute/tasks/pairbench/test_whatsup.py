@@ -10,7 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from compute.tasks.pairbench import making, manifest, sources, whatsup
+from compute.tasks import image_lists
+from compute.tasks.pairbench import making, manifest, whatsup
 from compute.tasks.pairbench.splits import IMAGE_SPLITS, SPATIAL_SPLITS, SPLITS
 from compute.types import BadItem
 from tests.compute.tasks.files import put
@@ -38,7 +39,7 @@ def made(table: Path, out: Path, **options) -> manifest.Manifest:
 
 def test_counts_are_those_of_table_8(tmp_path):
     """500 images: 3,000 comparisons a split; 418 and 408 of What's Up: 3,344 and 3,264."""
-    images = sources.from_folder(folder_of(tmp_path / "coco", 500, side=16))
+    images = image_lists.opened(folder_of(tmp_path / "coco", 500, side=16))
     drawn = making.draw(making.scanned(images), splits=IMAGE_SPLITS)
     assert Counter(pair.split for pair in drawn) == dict.fromkeys(("cj", "r", "gb", "ps", "et"), 3_000 // 2)
     for name, groups, total in (("a", [4] * 100 + [3] * 6, 3_344), ("b", [4] * 102, 3_264)):

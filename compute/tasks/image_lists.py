@@ -1,0 +1,197 @@
+"""Lists of images by their address: a folder, WebDataset shards, Parquet, a data set of the hub; or files in memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from unicodedata import normalize
+
+from compute.io.forms import Form, FormField, fitting
+from compute.io.images import SUCH_AS, ImageFiles, endings, image_files, is_image_name
+from compute.io.tables import check_unpacked
+from compute.tasks import parquet, tars
+from compute.tasks.source import Source
+from compute.types import BadInput
+
+ADDRESSES = "a folder of images, a .tar of WebDataset, Parquet, or hf://datasets/ORG/NAME[@REVISION]"
+ADDRESS = re.compile(
+    r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(@(?P<revision>[\w./-]+))?(#(?P<config>[\w.-]+)/(?P<split>[\w.-]+))?"
+)
+MAX_FILE = 1 << 30  # bytes of an image's file: above any image within the limit of pixels
+MOST_TEXT = 1 << 30  # bytes of the prompts and ids of one Parquet file
+PROMPT = FormField("prompt", ("caption", "text"))
+IMAGES = Form(
+    "images",
+    (
+        FormField("image", ("images", "img", "img1", "picture")),
+        PROMPT._replace(optional=True),
+        FormField("id", ("key", "file_name", "image_id"), optional=True),
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Images:
+    """Images (n,), none of them read. `names`, each once, are paths within a folder, or keys of shards, or numbers of
+    rows; `ids` and `prompts` read those that a source stores, None where it stores none."""
+
+    title: str  # for messages
+    names: tuple[str, ...]
+    read: Callable[[int], bytes]  # raises BadInput
+    label: Callable[[int], str]  # of an image in messages
+    ids: Callable[[], Sequence[str]] | None = None
+    prompts: Callable[[], Sequence[str]] | None = None
+    about: Mapping[str, str] = field(default_factory=dict)  # where they are from
+    notes: tuple[str, ...] = ()  # on what is not used
+
+    def take(self, rows: Sequence[int]) -> Images:
+        """Some of the images, in that order, without what else the source stores."""
+        return replace(
+            self,
+            names=tuple(self.names[row] for row in rows),
+            read=lambda at: self.read(rows[at]),
+            label=lambda at: self.label(rows[at]),
+            ids=None,
+            prompts=None,
+        )
+
+
+def opened(where: str | Path, *, source: Source | None = None, column: str = "") -> Images:
+    """The images at an address: a folder of images, of WebDataset shards or of Parquet; one such file; or
+    `hf://datasets/<org>/<name>[@<revision>][#<configuration>/<split>]`. `column` names that of a table's images.
+
+    Raises BadInput, and NotHere with the command that fetches a data set.
+    """
+    if str(where).startswith("hf:"):
+        return _from_hub(str(where), source=source or Source(), column=column)
+    path = Path(where)
+    if not path.exists():
+        raise BadInput(f"There is no {path}: give {ADDRESSES}")
+    found = image_files(path) if path.is_dir() else ImageFiles(names=(), unused=(path.name,))
+    about = {"kind": "folder", "path": path.resolve().name}
+    if found.names:
+        return Images(
+            title=path.name,
+            names=found.names,
+            read=lambda at: content(path / found.names[at]),
+            label=lambda at: f"{path.name}/{found.names[at]}",
+            about=about,
+            notes=found.notes(path),
+        )
+    shards, tables = (
+        [file for file in (path, *sorted(path.rglob(f"*{end}"))) if file.suffix == end and file.is_file()]
+        for end in (".tar", ".parquet")
+    )
+    if shards:
+        return _from_tars(path.name, shards, about=about | {"kind": "tar"})
+    if tables:
+        return of_table(parquet.Table(tuple(tables), path.name), column, about=about | {"kind": "parquet"})
+    raise BadInput(
+        f"{path} holds no image ({SUCH_AS}), no .tar of WebDataset and no Parquet. {' '.join(found.notes(path))}"
+    )
+
+
+def in_memory(files: Mapping[str, bytes], *, title: str) -> Images:
+    """Files in memory."""
+    names = tuple(files)
+    return Images(title=title, names=names, read=lambda at: files[names[at]], label=names.__getitem__)
+
+
+def of_table(table: parquet.Table, column: str = "", *, about: Mapping[str, str]) -> Images:
+    """A table with a column of images, and of ids or prompts where it has them. Raises BadInput."""
+    form = IMAGES._replace(fields=(FormField(column), *IMAGES.fields[1:])) if column else IMAGES
+    columns = fitting([form], table.columns, title=table.title).columns(table.columns)
+    image, prompt, key = (columns.get(each.name, "") for each in form.fields)
+    rows = table.rows(image)
+
+    def read(at: int) -> bytes:
+        data = rows[at]
+        if not isinstance(data, bytes):
+            raise BadInput(f"{table.title}: row {at} of {image!r} holds no image")
+        return data
+
+    def values(column: str) -> list[str]:
+        for file in table.files:
+            check_unpacked(file, [column], most_bytes=MOST_TEXT)
+        return table.values(column)[0]
+
+    def prompts() -> list[str]:
+        for at, value in enumerate(texts := values(prompt)):
+            if not isinstance(value, str) or not value.strip():
+                raise BadInput(f"{table.title}: row {at} of {prompt!r} holds no prompt")
+        return [text.strip() for text in texts]
+
+    return Images(
+        title=f"{table.title}, {image}",
+        names=tuple(map(str, range(len(table)))),
+        read=read,
+        label=lambda at: f"{table.title}, {image} {at}",
+        ids=(lambda: list(map(str, values(key)))) if key else None,
+        prompts=prompts if prompt else None,
+        about={**about, "column": image},
+    )
+
+
+def _from_hub(address: str, *, source: Source, column: str) -> Images:
+    parts = ADDRESS.fullmatch(address)
+    if not parts:
+        raise BadInput(
+            f"{address!r} is not an address of a data set: hf://datasets/ORG/NAME[@REVISION][#CONFIGURATION/SPLIT]"
+        )
+    repo, revision = parts["repo"], parts["revision"] or ""
+    chosen = {"config": parts["config"] or "default", "split": parts["split"] or "train"}
+    table = parquet.table(source.folder(repo, revision=revision), repo=repo, **chosen)
+    return of_table(table, column, about={"kind": "hub", "repo": repo, "revision": revision, **chosen})
+
+
+def _from_tars(title: str, shards: Sequence[Path], *, about: Mapping[str, str]) -> Images:
+    """The samples of WebDataset shards, with the prompts that they store. Raises BadInput."""
+    samples, unused = tars.samples(list(shards), suffixes=endings())
+    notes = ()
+    if unused:
+        notes = (
+            f"{title}: {len(unused):,} images not used ({unused[0]}): in WebDataset a name ends at its first dot, and "
+            "what follows is the member's kind. Write a dash for the other dots",
+        )
+    if not samples:
+        raise BadInput(" ".join([f"{title}: the shards hold no image ({SUCH_AS}).", *notes]))
+    members, texts = [sample.image for sample in samples], [sample.prompt for sample in samples]
+    if any(texts) and None in texts:
+        at = texts.index(None)
+        raise BadInput(
+            f"{title}: {samples[at].name} has no prompt next to it (.txt, .caption or .json), others have one"
+        )
+    return Images(
+        title=title,
+        names=tuple(sample.key for sample in samples),
+        read=lambda at: members[at].read(),
+        label=lambda at: f"{members[at].container.name}, {samples[at].name}",
+        prompts=(lambda: texts) if any(texts) else None,
+        about=about,
+        notes=notes,
+    )
+
+
+def stem(name: str) -> str:
+    """A path without the ending of an image file: `a/0001.png` -> `a/0001`, `v1.5` stays; of Unicode's forms one."""
+    name = normalize("NFC", name.replace("\\", "/").removeprefix("./"))
+    return name[: -len(PurePosixPath(name).suffix)] if is_image_name(name) else name
+
+
+def natural(name: str) -> list[tuple[int, int, str]]:
+    """A key that sorts numbers within names by their value."""
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", name) if part]
+
+
+def content(path: Path) -> bytes:
+    """A file's bytes. Raises BadInput for one that cannot be read, or is larger than any image."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_FILE + 1)
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror or error}") from error
+    if len(data) > MAX_FILE:
+        raise BadInput(f"{path.name} has more than {MAX_FILE >> 20} MB, which no image has")
+    return data
