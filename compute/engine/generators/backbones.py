@@ -22,14 +22,13 @@ PAPER = "paper"
 # The Fréchet distance has its own name under these features only.
 NAMED_DISTANCES = {INCEPTION: "fid", DINOV2_L: "fd_dinov2"}
 PREFERENCE = {
-    "imagereward": "thudm/imagereward",
     "hpsv2": "xswu/hpsv2",
     "pickscore": "yuvalkirstain/pickscore_v1",
     "aesthetic": "aesthetic",
 }
 DISTANCES = ("fid", "fd_dinov2", "fd")
 # Metrics that compare an image with its prompt, or with the reference's image of that prompt.
-NEED_PROMPTS = ("cfred", "clipscore", "imagereward", "hpsv2", "pickscore")
+NEED_PROMPTS = ("cfred", "clipscore", "hpsv2", "pickscore")
 NEIGHBOURS = ("precision", "recall", "density", "coverage")
 METRICS = ("cfred", *DISTANCES, "cmmd", "kid", "clipscore", *NEIGHBOURS, "vendi", "inception_score", *PREFERENCE)
 JOIN = "|"  # between the image and the text backbone of cFreD, in the name of a subset

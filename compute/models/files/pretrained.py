@@ -95,7 +95,7 @@ def reading(row: Model, folder: Path, *, kind: str, remedy: str = "") -> Iterato
         raise NotHere(f"{row.key}: {folder} cannot be loaded: {one_line(error)}") from error
     except (UnpicklingError, SafetensorError) as error:
         raise BadInput(f"{row.key}: {folder} holds more than tensors, or is not whole; it is not loaded") from error
-    except (RuntimeError, ValueError, TypeError, KeyError, ImportError) as error:
+    except (RuntimeError, ValueError, TypeError, KeyError, ImportError, AssertionError) as error:
         raise BadInput(f"{row.key}: {folder} does not fit {kind}: {one_line(error)}{remedy}") from error
 
 
