@@ -10,7 +10,6 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from compute.io.files import discard, draft_of, locked
-from compute.models.files.weights import digest
 from compute.types import BadInput, NotHere
 
 
@@ -47,14 +46,11 @@ class Published:
                 raise NotHere(missing)
             target.parent.mkdir(parents=True, exist_ok=True)
             try:
-                torch.hub.download_url_to_file(self.url, str(target), progress=sys.stderr.isatty())
+                torch.hub.download_url_to_file(self.url, str(target), self.sha256, progress=sys.stderr.isatty())
             except OSError as error:
                 raise NotHere(f"{missing} ({error})") from error
-        if self.sha256 and not digest(target, algorithm="sha256").startswith(self.sha256):
-            raise BadInput(
-                f"{target} is not the file published at {self.url}: its SHA-256 does not begin with {self.sha256}. "
-                "Delete it and run again"
-            )
+            except RuntimeError as error:
+                raise BadInput(f"What is at {self.url} is not {target.name}: {error}. Run again") from error
         return target
 
     def _unpacked(self) -> Path:

@@ -30,15 +30,35 @@ def list_files(row: Model, *, required: RequiredFiles) -> list[RepoSibling]:
     return sorted((file for file in info.siblings if file.rfilename in wanted), key=lambda file: file.size)
 
 
+def fetch_required(row: Model, *, required: RequiredFiles, missing: list[str], revision: str) -> Path:
+    """The snapshot in the hub's cache with the row's files, by branch where there is one, so that the cache records the
+    commit it stood for. Raises NotHere: offline with what is `missing` and the command that fetches it."""
+    from huggingface_hub import constants
+
+    if constants.is_offline_mode():
+        revision = revision or row.revision or "main"
+        raise NotHere(
+            f"{row.key}: {row.weights} at {revision} lacks {', '.join(missing) or 'its files'} in the hub's cache "
+            f"{constants.HF_HUB_CACHE} (HF_HOME moves it). "
+            f"Fetch it: hf download {row.weights} --revision {revision}"
+        )
+    return _snapshot(row, [file.rfilename for file in list_files(row, required=required)])
+
+
 def fetch_configuration(row: Model, *, offline: bool = False) -> Path:
     """The snapshot in the hub's cache with the configurations and the card of the row's repository, and no weights: its
     name is the commit. Raises NotHere, as a sentence."""
-    from huggingface_hub import constants, snapshot_download
+    from huggingface_hub import constants
 
     if offline or constants.is_offline_mode():
         revision = f" --revision {row.revision}" if row.revision else ""
         raise NotHere(f"{row.weights} is not on this machine, and it is offline: hf download {row.weights}{revision}")
-    patterns = [*SMALL, *(f"*/{name}" for name in SMALL), "README.md"]
+    return _snapshot(row, [*SMALL, *(f"*/{name}" for name in SMALL), "README.md"])
+
+
+def _snapshot(row: Model, patterns: list[str]) -> Path:
+    from huggingface_hub import snapshot_download
+
     with _readable_errors(row):
         return Path(snapshot_download(row.weights, revision=row.revision or None, allow_patterns=patterns))
 
@@ -98,6 +118,8 @@ def _readable(row: Model, error: Exception) -> NotHere:
     if isinstance(error, errors.LocalEntryNotFoundError) and isinstance(error.__cause__, Exception):
         error = error.__cause__  # the hub's client: there is none here either
     revision = row.revision[:7] if COMMIT.fullmatch(row.revision) else row.revision or "main"
+    if isinstance(error, errors.HFValidationError):
+        return NotHere(f"{row.weights!r} is neither a folder nor a hub id")
     if isinstance(error, errors.GatedRepoError):
         return NotHere(f"{row.weights} is gated: this app's host must be granted access to it, and set HF_TOKEN")
     if isinstance(error, errors.RevisionNotFoundError):
