@@ -99,27 +99,6 @@ class RequiredFiles:
         return sorted(files)
 
 
-def local_folder(row: Model, *, required: RequiredFiles) -> Path:
-    """The folder with the row's files, fetched into the hub's cache if need be; nothing is written elsewhere.
-
-    A branch means the commit that the cache knows it by, so that one machine's runs agree until it is fetched again.
-    Raises NotHere naming what is missing and how to fetch it.
-    """
-    folder = own = own_folder(row)
-    if own is not None:
-        missing = required.missing(listing(own))
-        if missing:
-            raise NotHere(f"{row.key}: {own} has no {', no '.join(missing)}")
-    else:
-        folder = cached_folder(row)
-        if missing := required.missing(listing(folder) if folder else []):
-            from compute.models.files import hub_files
-
-            folder = hub_files.fetch_required(row, required=required, missing=missing, revision=_commit(row))
-    check_sizes(folder, required.names(listing(folder)), of=row.key)
-    return folder
-
-
 def check_sizes(folder: Path, names: Sequence[str], *, of: str) -> None:
     """Raises BadInput where a configuration states a network of more layers or wider ones than is built, or is beyond
     what is read."""
@@ -157,7 +136,7 @@ def revision(row: Model, *, required: RequiredFiles | None = None) -> str:
     if own is not None:
         names = (required or RequiredFiles()).names(listing(own))
         return DIGEST + _of_text("".join(f"{name} {digest(own / name)}\n" for name in names))
-    return _commit(row) or row.revision
+    return commit_of(row) or row.revision
 
 
 def own_folder(row: Model) -> Path | None:
@@ -228,7 +207,7 @@ def cache_home(row: Model) -> Path:
     return Path(constants.HF_HUB_CACHE).expanduser() / f"models--{row.weights.replace('/', '--')}"
 
 
-def _commit(row: Model) -> str:
+def commit_of(row: Model) -> str:
     """The commit that the row's revision stands for, as far as it is pinned or cached; else empty."""
     if COMMIT.fullmatch(row.revision):
         return row.revision
@@ -238,32 +217,9 @@ def _commit(row: Model) -> str:
 
 def cached_folder(row: Model) -> Path | None:
     """The folder of the hub's cache with the files of the row's revision, complete or not; None where there is none."""
-    commit = _commit(row)
+    commit = commit_of(row)
     folder = cache_home(row) / "snapshots" / commit
     return folder if commit and folder.is_dir() else None
-
-
-def checkpoint_of(row: Model, named: Mapping[str, str] | None, *, option: str, required: RequiredFiles) -> Path:
-    """The local folder of a second checkpoint, `{"weights": ..., "revision": ...}` in the row's `option`.
-
-    The revision of a folder or a package is the digest of its files, as `weights.revision` has it.
-    Raises NotHere where it is not on this machine and cannot be fetched, BadInput where the row does not name it, and
-    ChangedFiles where its files have another digest.
-    """
-    if not named or set(named) - {"weights", "revision"} or not named.get("weights"):
-        raise BadInput(
-            f'{row.key}: option {option!r} names a checkpoint as {{"weights": "...", "revision": "..."}}; got {named!r}'
-        )
-    named_row = replace(row, weights=named["weights"], revision=named.get("revision", ""), options={})
-    folder = local_folder(named_row, required=required)
-    if named_row.revision.startswith(DIGEST):
-        digest = revision(named_row, required=required)
-        if digest != named_row.revision:
-            raise ChangedFiles(
-                f"{row.key}: the files of {named_row.weights} are {digest}, and its option {option!r} names "
-                f"{named_row.revision}. Install that version, or change the option"
-            )
-    return folder
 
 
 def digest(path: Path) -> str:
