@@ -132,7 +132,6 @@ def padded(prepared: Sequence[Mapping[str, torch.Tensor]], *, pad: int, hardware
 def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, Any]) -> Prompted:
     """The final state of each prompt's last token, of length 1 if `normalise`. Raises NotHere, CannotDo or BadInput."""
     import torch
-    from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, AutoProcessor
 
     options = chosen(row, {**DEFAULTS, **family})
     allowed = bool(options["remote_code"])
@@ -142,13 +141,13 @@ def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, 
         base = checkpoint_of(row, options["base"], option="base", required=required)
         revision = options["base"].get("revision", "")
     trusted = _trusted(row, base, allowed=allowed, revision=revision)
-    library = AutoModelForCausalLM if trusted else AutoModelForImageTextToText
-    model = library.from_pretrained(base, trust_remote_code=trusted, **hardware.read_as)
+    kind = "AutoModelForCausalLM" if trusted else "AutoModelForImageTextToText"
+    model = pretrained.loaded(row, kind, folder=base, trusted=trusted, **hardware.read_as)
     if base != folder:
         model = lora.merged(model, folder)
     processed = folder if (folder / "preprocessor_config.json").is_file() else base
     crops = {} if options["crops"] is None else {"num_crops": options["crops"]}
-    processor = AutoProcessor.from_pretrained(processed, trust_remote_code=trusted, **crops)
+    processor = pretrained.loaded(row, "AutoProcessor", folder=processed, trusted=trusted, **crops)
     _complete(processor, model.config)
     token = options["image_token"] or getattr(processor, "image_token", "")
     extra = {"images_kwargs": dict(options["images"])} if options["images"] else {}
@@ -232,12 +231,10 @@ def load_late(row: Model, hardware: Hardware, folder: Path) -> Prompted:
     Texts are embedded as queries and images as documents, by the checkpoint's own prompts; MaxSim compares them. Each
     vector has length 1. Raises NotHere, and BadInput for a checkpoint of another kind.
     """
-    from transformers import AutoProcessor
-
     options, kind = chosen(row, pretrained.OPTIONS), architecture(folder)
     if kind not in LATE:
         raise BadInput(f"{row.key} is of architecture {kind!r}, not of {', '.join(LATE)}")
-    processor = AutoProcessor.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    processor = pretrained.loaded(row, "AutoProcessor", folder=folder)
     model, _ = pretrained.model(row, "AutoModelForPreTraining", folder=folder, hardware=hardware, options=options)
 
     def inputs(modality: str, item: Item) -> dict[str, torch.Tensor]:

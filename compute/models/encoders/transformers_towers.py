@@ -78,6 +78,7 @@ def load(row: Model, hardware: Hardware, folder: Path, *, family: TowerFamily, m
     pooling = named or family.pooling or usual_pooling(config)
     if pooling == "pooler" and missing:
         raise BadInput(f"{row.key}: the checkpoint has no pooler; it would be random. Set option pooling")
+    images = pretrained.loaded(row, "AutoImageProcessor", folder=ready) if family.see else None
     limits = options.get("max_tokens"), pretrained.positions(getattr(config, "text_config", config))
     towers = towers_of(
         model,
@@ -87,8 +88,8 @@ def load(row: Model, hardware: Hardware, folder: Path, *, family: TowerFamily, m
         pooling=pooling,
         described=POOLINGS[pooling] if "pooling" in options else family.pooled,
         normalise=bool(options.get("normalise")),
-        pixels=pretrained.image_input(row, folder=ready) if family.see else None,
-        tokenizer=pretrained.tokenizer(row, folder=ready) if texts else None,
+        pixels=images and pretrained.image_ready(images),
+        tokenizer=pretrained.loaded(row, "AutoTokenizer", folder=ready) if texts else None,
         limit=min(filter(None, limits), default=None),
         prefix=options.get("text_prefix", ""),
         remedy="set option max_tokens",

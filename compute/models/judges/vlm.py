@@ -20,11 +20,11 @@ from compute.content import decoding
 from compute.content.messages import LENGTH, STOP, Picture, Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.files import pretrained, weights
-from compute.models.files.weights import architecture, one_line
+from compute.models.files.weights import architecture
 from compute.models.judges.answer_limit import USUAL, limited, options_of, rule
 from compute.models.judges.answer_log import AnswerLog
 from compute.models.judges.images import grouped
-from compute.types import BadInput, CannotDo, LikenessError, Model
+from compute.types import CannotDo, LikenessError, Model
 
 if TYPE_CHECKING:
     import torch
@@ -230,12 +230,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
 
 
 def _processor(row: Model, folder: Path, *, trusted: bool) -> Any:
-    from transformers import AutoProcessor
-
-    try:
-        processor = AutoProcessor.from_pretrained(folder, local_files_only=True, trust_remote_code=trusted)
-    except (OSError, ValueError, ImportError) as error:
-        raise BadInput(f"{row.key}: no processor can be made from {folder}: {one_line(error)}") from error
+    processor = pretrained.loaded(row, "AutoProcessor", folder=folder, trusted=trusted)
     tokenizer = getattr(processor, "tokenizer", None)
     if tokenizer is None or not processor.chat_template:
         raise CannotDo(
