@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -70,10 +69,9 @@ def towers_of(
 
     described = open_clip.get_model_preprocess_cfg(model)
     transform = image_transform_v2(PreprocessCfg(**described), is_train=False)
-    read = tokens_of(tokenizer)
 
     def tokens(text: str) -> list[int]:
-        return read(prefix + text)
+        return tokenizer([(prefix + text)[:LONGEST]])[0].tolist()
 
     tokens("")
     text = text_tower(model, tokens=tokens, limit=tokenizer.context_length)
@@ -100,8 +98,3 @@ def towers_of(
             },
         },
     )
-
-
-def tokens_of(tokenizer: Any) -> Callable[[str], list[int]]:
-    """A function from a text to its tokens, padded to the tokenizer's context length."""
-    return lambda text: tokenizer([text[:LONGEST]])[0].tolist()

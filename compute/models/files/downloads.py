@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import sys
+import tempfile
 import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from compute.io.files import discard, draft_of, locked
 from compute.types import BadInput, NotHere
 
 
@@ -58,19 +60,14 @@ class Published:
         if folder.is_dir():
             return folder
         archive = replace(self, archive=False).fetch()
-        draft = folder.with_name(f".{draft_of(folder).name}")
-        with locked(archive.parent):
-            if folder.is_dir():  # another process has unpacked it meanwhile
-                return folder
+        with tempfile.TemporaryDirectory(dir=archive.parent) as draft:
             try:
-                draft.mkdir(exist_ok=True)
-                with zipfile.ZipFile(archive) as packed:
-                    packed.extractall(draft)
-                os.replace(draft, folder)
-            except zipfile.BadZipFile as error:
+                shutil.unpack_archive(archive, draft, "zip")
+            except (zipfile.BadZipFile, shutil.ReadError) as error:
                 raise BadInput(f"{archive} is not a complete archive. Delete it and run again") from error
-            finally:
-                discard(draft)
+            Path(draft).chmod(0o755)
+            with contextlib.suppress(OSError):  # another process has unpacked it meanwhile
+                os.rename(draft, folder)
         return folder
 
 

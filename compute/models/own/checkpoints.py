@@ -195,7 +195,7 @@ def _row(start: Model, files: CheckpointFiles, family: str, options: Mapping[str
     row = replace(
         start,
         kind="mllm" if family == "vlm" or family in BY_BASE else "encoder",
-        family=_kind(files.json("config.json")),
+        family=str(files.json("config.json").get("model_type") or ""),
         adapter=family,
         abilities=abilities,
         late_interaction=family == "late_interaction" or None,
@@ -271,26 +271,21 @@ def _family(files: CheckpointFiles) -> tuple[str, str]:
     config = files.json("config.json")
     if "open_clip_config.json" in files.names and (files.has(weights.OPEN_CLIP) or not config):
         return "open_clip", "open_clip_config.json"
-    kind, architecture = _kind(config), config.get("architecture")
+    kind, architecture = str(config.get("model_type") or ""), config.get("architecture")
     if architecture and not kind:
         return "timm", f"config.json: architecture {architecture!r} of timm"
     if kind in MODEL_TYPES:
         return MODEL_TYPES[kind], f"config.json: model_type {kind!r}"
-    raise _unclear(files, config)
+    raise _unclear(files, config, kind)
 
 
-def _kind(config: Mapping[str, Any]) -> str:
-    return str(config.get("model_type") or "")
-
-
-def _unclear(files: CheckpointFiles, config: Mapping[str, Any]) -> BadInput:
+def _unclear(files: CheckpointFiles, config: Mapping[str, Any], kind: str) -> BadInput:
     """What was read, the nearest families, and how to say which."""
     if not config:
         missing = f"{files.name} has none of {', '.join(CONFIGURATIONS)}"
         if files.has(weights.OPEN_CLIP):
             return Undetermined(f"{missing}. Name it: --family open_clip --model-option architecture=ViT-B-32")
         return BadInput(f"{missing}. Name the folder that the model was saved to")
-    kind = _kind(config)
     seen = f"config.json of {files.name} says model_type {kind!r}"
     if "vision_config" in config:
         return Undetermined(
