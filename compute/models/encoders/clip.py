@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,56 +29,32 @@ WORDS = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p
 NAMES = {"layer_norm": "norm", "mlp.fc": "linear"}  # of a layer's parts, there and in torch
 
 
-class ClipCheckpoint(NamedTuple):
-    """What a checkpoint's files state, and the row's options: `prefix` precedes each text, cut to `longest` tokens."""
-
-    folder: Path
-    text: dict[str, Any]
-    vision: dict[str, Any]
-    tokenizer: dict[str, Any]
-    processor: dict[str, Any]
-    prefix: str
-    longest: int
-
-
-def read(folder: Path, options: Mapping[str, Any]) -> ClipCheckpoint:
-    """The folder's checkpoint."""
-    config, tokenizer, processor = (
-        json.loads((folder / name).read_text(encoding="utf-8"))
-        for name in ("config.json", "tokenizer_config.json", "preprocessor_config.json")
-    )
-    text, vision = config["text_config"], config["vision_config"]
-    limits = options["max_tokens"], text["max_position_embeddings"], tokenizer["model_max_length"]
-    longest = min(limit for limit in limits if limit)
-    return ClipCheckpoint(folder, text, vision, tokenizer, processor, options["text_prefix"], longest)
-
-
-def load(row: Model, hardware: Hardware, checkpoint: ClipCheckpoint, *, normalise: bool) -> Towers:
-    """Both towers; `normalise` gives vectors length 1."""
+def load(row: Model, hardware: Hardware, options: Mapping[str, Any]) -> Towers:
+    """Both towers."""
     from safetensors.torch import load_file
 
     weights = {
         name: value.to(hardware.device, hardware.torch_dtype)
-        for name, value in load_file(checkpoint.folder / "model.safetensors").items()
+        for name, value in load_file(FOLDER / "model.safetensors").items()
     }
-    see, say = _towers(checkpoint, weights)
-    pixels, tokens = preparation(checkpoint)
+    see, say = _towers(weights)
+    pixels, tokens, longest = preparation(options)
     reads, described = text_tower(
         tokens,
         run=say,
-        tokenizer=checkpoint.tokenizer["tokenizer_class"],
-        longest=checkpoint.longest,
-        prefix=checkpoint.prefix,
+        tokenizer=_stated("tokenizer_config.json")["tokenizer_class"],
+        longest=longest,
+        prefix=options["text_prefix"],
         padding=BUCKETED,
     )
-    processing = {
-        "processor": checkpoint.processor["image_processor_type"],
-        **{name: checkpoint.processor[name] for name in SHOWN if name in checkpoint.processor},
-    }
+    processor, normalise = _stated("preprocessor_config.json"), options["normalise"]
     return Towers(
         name=row.key,
         settings={
-            "image": processing,
+            "image": {
+                "processor": processor["image_processor_type"],
+                **{name: processor[name] for name in SHOWN if name in processor},
+            },
             "pooling": "the model's own, projected",
             "normalised": normalise,
             "text": described,
@@ -91,15 +66,22 @@ def load(row: Model, hardware: Hardware, checkpoint: ClipCheckpoint, *, normalis
     )
 
 
+def _stated(name: str) -> dict[str, Any]:
+    return json.loads((FOLDER / name).read_text(encoding="utf-8"))
+
+
 # ---- inputs
 
 
 def preparation(
-    checkpoint: ClipCheckpoint,
-) -> tuple[Callable[[Image.Image], dict[str, torch.Tensor]], Callable[[str], list[int]]]:
+    options: Mapping[str, Any],
+) -> tuple[Callable[[Image.Image], dict[str, torch.Tensor]], Callable[[str], list[int]], int]:
     """What makes an RGB image's tensors, (3, side, side) in float32, and a text's token ids: as the library makes them,
-    in half the time."""
-    return _pixels(checkpoint.processor), _tokens(checkpoint)
+    in half the time; and the most tokens of a text."""
+    text, tokenizer = _stated("config.json")["text_config"], _stated("tokenizer_config.json")
+    limits = options["max_tokens"], text["max_position_embeddings"], tokenizer["model_max_length"]
+    longest = min(filter(None, limits))
+    return _pixels(_stated("preprocessor_config.json")), _tokens(options["text_prefix"], longest), longest
 
 
 def _pixels(processor: Mapping[str, Any]) -> Callable[[Image.Image], dict[str, torch.Tensor]]:
@@ -128,15 +110,13 @@ def _pixels(processor: Mapping[str, Any]) -> Callable[[Image.Image], dict[str, t
     return ready
 
 
-def _tokens(checkpoint: ClipCheckpoint) -> Callable[[str], list[int]]:
-    """The byte-level BPE tokens of a text between the start and the end token."""
+def _tokens(prefix: str, longest: int) -> Callable[[str], list[int]]:
+    """The byte-level BPE tokens of a prefix and a text between the start and the end token."""
     from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers, processors
     from tokenizers.models import BPE
 
-    folder = checkpoint.folder
-    made = Tokenizer(
-        BPE.from_file(str(folder / "vocab.json"), str(folder / "merges.txt"), end_of_word_suffix="</w>", unk_token=END)
-    )
+    files = str(FOLDER / "vocab.json"), str(FOLDER / "merges.txt")
+    made = Tokenizer(BPE.from_file(*files, end_of_word_suffix="</w>", unk_token=END))
     made.normalizer = normalizers.Sequence(
         [normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Lowercase()]
     )
@@ -150,15 +130,15 @@ def _tokens(checkpoint: ClipCheckpoint) -> Callable[[str], list[int]]:
     made.post_processor = processors.RobertaProcessing(
         (END, made.token_to_id(END)), (START, made.token_to_id(START)), trim_offsets=False, add_prefix_space=False
     )
-    made.enable_truncation(checkpoint.longest)
-    return lambda text: made.encode(checkpoint.prefix + text).ids
+    made.enable_truncation(longest)
+    return lambda text: made.encode(prefix + text).ids
 
 
 # ---- towers
 
 
 def _towers(
-    checkpoint: ClipCheckpoint, weights: Mapping[str, torch.Tensor]
+    weights: Mapping[str, torch.Tensor],
 ) -> tuple[Callable[[Mapping[str, torch.Tensor]], torch.Tensor], Callable[[torch.Tensor, torch.Tensor], torch.Tensor]]:
     """What gives (n, d) of images (n, 3, side, side), the projected state of their class token; and of tokens
     (n, length), that of their first end token, since nothing looks at the padding behind it."""
@@ -166,11 +146,11 @@ def _towers(
     from torch.nn import functional
 
     vision, text = under(weights, "vision_model."), under(weights, "text_model.")
-    seeing, reading = _layers(vision, checkpoint.vision), _layers(text, checkpoint.text)
-    ends = checkpoint.text["eos_token_id"]
+    config = _stated("config.json")
+    seeing, reading = _layers(vision, config["vision_config"]), _layers(text, config["text_config"])
 
     def normed(states: torch.Tensor, own: Mapping[str, torch.Tensor], name: str) -> torch.Tensor:
-        eps = checkpoint.vision["layer_norm_eps"]
+        eps = config["vision_config"]["layer_norm_eps"]
         return functional.layer_norm(states, states.shape[-1:], own[f"{name}.weight"], own[f"{name}.bias"], eps)
 
     def see(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
@@ -187,7 +167,7 @@ def _towers(
         states = text["embeddings.token_embedding.weight"][ids] + text["embeddings.position_embedding.weight"][:length]
         later = torch.ones(length, length, dtype=torch.bool, device=ids.device).triu(1)
         states = normed(reading(states, mask=later, is_causal=True), text, "final_layer_norm")
-        at = (ids == ends).int().argmax(dim=-1)
+        at = (ids == config["text_config"]["eos_token_id"]).int().argmax(dim=-1)
         return states[torch.arange(len(ids), device=ids.device), at] @ weights["text_projection.weight"].T
 
     return see, read

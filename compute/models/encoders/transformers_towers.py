@@ -64,9 +64,9 @@ def load(row: Model, hardware: Hardware, folder: Path, *, family: TowerFamily, m
         raise BadInput(f"{row.key}: no pooling {named!r}. There are: {', '.join(family.poolings)}")
     texts = family.read is not None and (not row.abilities or "embed_text" in row.abilities)
     by_library = options["random"] or options["lora"] or hardware.attention or not texts
-    bundled = None if by_library or folder != clip.FOLDER else clip.read(folder, options)
+    bundled = folder == clip.FOLDER and not by_library
     if bundled and not module:
-        return clip.load(row, hardware, bundled, normalise=options["normalise"])
+        return clip.load(row, hardware, options)
     ready = folder
     if "processor" in options:
         needs = RequiredFiles(weights=(), needs=(PROCESSOR, TOKENIZER))
@@ -95,7 +95,7 @@ def load(row: Model, hardware: Hardware, folder: Path, *, family: TowerFamily, m
         remedy="set option max_tokens",
     )
     if bundled:
-        towers.image.ready, towers.text.ready = clip.preparation(bundled)
+        towers.image.ready, towers.text.ready, _ = clip.preparation(options)
     return towers
 
 

@@ -11,7 +11,6 @@ import copy
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -210,9 +209,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
         "adapter": "vlm",
         **settings,
         "weights": row.weights,
-        "revision": folder.name
-        if weights.COMMIT.fullmatch(folder.name)
-        else weights.revision(replace(row, weights=str(folder.resolve()))),
+        "revision": weights.revision(row),
         "dtype": hardware.dtype,
         "device": hardware.device.split(":")[0],
         **({"attn_implementation": hardware.attention} if hardware.attention else {}),
