@@ -8,9 +8,9 @@ alone, so a further model of the kind is a row with other options.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,33 +78,28 @@ GME = {
 }
 
 
-@dataclass(kw_only=True)
-class Prompted:
+def prompted(
+    *,
+    settings: dict[str, Any],
+    model: Callable[..., Any],
+    processor: Any,
+    hardware: Hardware,
+    inputs: Callable[[str, Item], Mapping[str, torch.Tensor]],
+    vectors: Callable[[Any, torch.Tensor], np.ndarray | list[np.ndarray]],
+) -> SimpleNamespace:
     """An encoder by prompts: `inputs` makes a processor's tensors of an item, a batch of one; `vectors` gives those of
     the items from the network's output for a whole batch and its mask."""
+    import torch
 
-    settings: dict[str, Any]
-    model: torch.nn.Module
-    processor: Any
-    hardware: Hardware
-    inputs: Callable[[str, Item], Mapping[str, torch.Tensor]]
-    vectors: Callable[[Any, torch.Tensor], np.ndarray | list[np.ndarray]]
+    processor.tokenizer("ready")  # sets its padding and truncation now, so that threads need not
 
-    def __post_init__(self) -> None:
-        self.processor.tokenizer("ready")  # sets its padding and truncation now, so that threads need not
-
-    def prepare(self, modality: str, item: Item) -> Mapping[str, torch.Tensor]:
-        """The tensors of one item. Raises CannotDo for a modality without a prompt, BadInput for an item that the
-        processor refuses."""
-        return self.inputs(modality, item)
-
-    def embed(self, modality: str, prepared: Sequence[Mapping[str, torch.Tensor]]) -> np.ndarray | list[np.ndarray]:
+    def embed(modality: str, prepared: Sequence[Mapping[str, torch.Tensor]]) -> np.ndarray | list[np.ndarray]:
         """(n, d) float32, or of late interaction (tokens, d) an item."""
-        import torch
-
-        batch = padded(prepared, pad=self.processor.tokenizer.pad_token_id or 0, hardware=self.hardware)
+        batch = padded(prepared, pad=processor.tokenizer.pad_token_id or 0, hardware=hardware)
         with torch.inference_mode():
-            return self.vectors(self.model(**batch), batch["attention_mask"])
+            return vectors(model(**batch), batch["attention_mask"])
+
+    return SimpleNamespace(settings=settings, processor=processor, prepare=inputs, embed=embed)
 
 
 def padded(prepared: Sequence[Mapping[str, torch.Tensor]], *, pad: int, hardware: Hardware) -> dict[str, torch.Tensor]:
@@ -129,7 +124,7 @@ def padded(prepared: Sequence[Mapping[str, torch.Tensor]], *, pad: int, hardware
     return together
 
 
-def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, Any]) -> Prompted:
+def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, Any]) -> SimpleNamespace:
     """The final state of each prompt's last token, of length 1 if `normalise`. Raises NotHere, CannotDo or BadInput."""
     import torch
 
@@ -178,7 +173,7 @@ def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, 
         return (torch.nn.functional.normalize(found, dim=-1) if options["normalise"] else found).cpu().numpy()
 
     network = getattr(model, "model", model).to(hardware.device).eval()
-    return Prompted(
+    return prompted(
         settings={
             "model": row.key,
             "pooling": "last token",
@@ -225,7 +220,7 @@ def _complete(processor: Any, config: Any) -> None:
         processor.num_additional_image_tokens = 1
 
 
-def load_late(row: Model, hardware: Hardware, folder: Path) -> Prompted:
+def load_late(row: Model, hardware: Hardware, folder: Path) -> SimpleNamespace:
     """Late-interaction models, a vector per token: ColPali and ColQwen2 (Faysse et al. 2024).
 
     Texts are embedded as queries and images as documents, by the checkpoint's own prompts; MaxSim compares them. Each
@@ -252,7 +247,7 @@ def load_late(row: Model, hardware: Hardware, folder: Path) -> Prompted:
         return [item[:count] for item, count in zip(found, mask.sum(dim=1).tolist(), strict=True)]
 
     prompts = {name: getattr(processor, name) for name in ("query_prefix", "visual_prompt_prefix")}
-    return Prompted(
+    return prompted(
         settings={"image": pretrained.image_ready(processor.image_processor)[1], "texts": "as queries", **prompts},
         model=model,
         processor=processor,
