@@ -101,7 +101,7 @@ class Adapter:
     weights: tuple[str, ...] = ()
     needs: tuple[tuple[str, ...], ...] = ()
     also: tuple[str, ...] = ()  # read where they exist
-    compares: str = "image-image"  # what its `compare` takes, if it has one; or "image-text", "image": one alone
+    compares: str = "image-image"  # what its `compare` takes, if it has one; or "image": one alone
     bounds: tuple[float, float] | None = None  # of what its `compare` gives; None: it has none on one side or both
     variable: str = ""  # the environment variable with the address of its endpoint, without which it cannot run
     published: Callable[[Model], Iterable[Published]] = lambda row: ()  # files a row needs from URLs, in order

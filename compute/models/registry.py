@@ -126,12 +126,6 @@ ADAPTERS: dict[str, Adapter] = {
     "pickscore": Transformers(
         load=partial(transformers_towers.load, family=transformers_towers.PICKSCORE), needs=(CONFIG,), version=2
     ),
-    "imagereward": Adapter(
-        load=preference.load_imagereward,
-        packages=TRANSFORMERS,
-        weights=("ImageReward.pt",),
-        compares="image-text",
-    ),
     "aesthetic": Transformers(
         load=preference.load_aesthetic,
         needs=(CONFIG, PROCESSOR),

@@ -22,16 +22,17 @@ PAPER = "paper"
 # The Fréchet distance has its own name under these features only.
 NAMED_DISTANCES = {INCEPTION: "fid", DINOV2_L: "fd_dinov2"}
 PREFERENCE = {
-    "imagereward": "thudm/imagereward",
     "hpsv2": "xswu/hpsv2",
     "pickscore": "yuvalkirstain/pickscore_v1",
     "aesthetic": "aesthetic",
 }
 DISTANCES = ("fid", "fd_dinov2", "fd")
 # Metrics that compare an image with its prompt, or with the reference's image of that prompt.
-NEED_PROMPTS = ("cfred", "clipscore", "imagereward", "hpsv2", "pickscore")
+NEED_PROMPTS = ("cfred", "clipscore", "hpsv2", "pickscore")
 NEIGHBOURS = ("precision", "recall", "density", "coverage")
-METRICS = ("cfred", *DISTANCES, "cmmd", "kid", "clipscore", *NEIGHBOURS, "vendi", "inception_score", *PREFERENCE)
+OTHERS = ("cfred", *DISTANCES, "cmmd", "kid", "clipscore", *NEIGHBOURS, "vendi", "inception_score")
+METRICS = (*OTHERS, *PREFERENCE)
+USUAL = (*OTHERS, "imagereward", *PREFERENCE)  # with one that was computed once, so that stored comparisons are found
 JOIN = "|"  # between the image and the text backbone of cFreD, in the name of a subset
 DISTANCE = "distance"  # a prompt's value: the squared distance of its image's features from the reference's
 
@@ -51,7 +52,7 @@ class Backbones:
     cmmd: str = ""
     classes: str = ""  # the Inception Score
     preference: tuple[str, ...] = ()  # metrics of PREFERENCE
-    metrics: tuple[str, ...] = METRICS
+    metrics: tuple[str, ...] = USUAL
 
     @property
     def by_metric(self) -> dict[str, list[str]]:

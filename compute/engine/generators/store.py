@@ -19,7 +19,7 @@ from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.catalog.own.suite import OwnSuite
 from compute.engine import run_folders, thumbnails
-from compute.engine.generators.backbones import DISTANCE, METRICS
+from compute.engine.generators.backbones import DISTANCE, USUAL
 from compute.engine.generators.frechet import GeneratorComparison
 from compute.engine.generators.table import finite
 from compute.engine.run import code
@@ -244,7 +244,7 @@ def _suite(
     digest.update(json.dumps(ranked).encode())
     n = len(sets.ids) if paired else len(sets.reference) if sets.reference else next(iter(comparison.saved.values())).n
     first = comparison.figures.drop_duplicates("metric").set_index("metric")["backbone"]  # that stands for each metric
-    metrics = [metric for metric in METRICS if metric in first]
+    metrics = [metric for metric in USUAL if metric in first]
     rated = next(iter(human.values()))[0] if human else ""
     headline = "Features: " + ", ".join(f"{metric} {first[metric]}" for metric in metrics) + "."
     task = {

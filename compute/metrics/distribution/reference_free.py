@@ -1,8 +1,7 @@
 """Metrics of one set without a reference: how varied its images are (Inception Score, Vendi), and means over them.
 
-CLIPScore and the scores of models of human preference are means over images. ImageReward and the aesthetic predictor
-score an image themselves (`compute/models/metrics/preference.py`); HPSv2 and PickScore are encoders whose cosine, times
-100, is the score.
+CLIPScore and the scores of models of human preference are means over images. The aesthetic predictor scores an image
+itself (`compute/models/metrics/preference.py`); HPSv2 and PickScore are encoders whose cosine, times 100, is the score.
 """
 
 from __future__ import annotations
@@ -114,7 +113,7 @@ def vendi(*, features: Any, order: float = 1.0) -> Vendi:
 
 
 def mean_score(*, scores: Any, prompts: Any = None) -> MeanScore:
-    """The mean of `scores` (n,), one an image, of any model: ImageReward, Aesthetic and their kin.
+    """The mean of `scores` (n,), one an image, of any model, such as the aesthetic predictor.
 
     `prompts` (n,) names each image's prompt: images of one prompt are not independent observations, so the interval is
     over prompts (Liang and Zeger 1986).

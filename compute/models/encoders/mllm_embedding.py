@@ -8,9 +8,9 @@ alone, so a further model of the kind is a row with other options.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,8 @@ import numpy as np
 from compute.models.adapter import Hardware, chosen
 from compute.models.encoders.towers import in_rgb
 from compute.models.files import lora, pretrained
-from compute.models.files.weights import COMMIT, CONFIG, WEIGHTS, RequiredFiles, architecture, checkpoint_of
+from compute.models.files.hub_files import checkpoint_of
+from compute.models.files.weights import COMMIT, CONFIG, WEIGHTS, RequiredFiles, architecture
 from compute.types import BadInput, CannotDo, Model
 
 if TYPE_CHECKING:
@@ -77,33 +78,28 @@ GME = {
 }
 
 
-@dataclass(kw_only=True)
-class Prompted:
+def prompted(
+    *,
+    settings: dict[str, Any],
+    model: Callable[..., Any],
+    processor: Any,
+    hardware: Hardware,
+    inputs: Callable[[str, Item], Mapping[str, torch.Tensor]],
+    vectors: Callable[[Any, torch.Tensor], np.ndarray | list[np.ndarray]],
+) -> SimpleNamespace:
     """An encoder by prompts: `inputs` makes a processor's tensors of an item, a batch of one; `vectors` gives those of
     the items from the network's output for a whole batch and its mask."""
+    import torch
 
-    settings: dict[str, Any]
-    model: torch.nn.Module
-    processor: Any
-    hardware: Hardware
-    inputs: Callable[[str, Item], Mapping[str, torch.Tensor]]
-    vectors: Callable[[Any, torch.Tensor], np.ndarray | list[np.ndarray]]
+    processor.tokenizer("ready")  # sets its padding and truncation now, so that threads need not
 
-    def __post_init__(self) -> None:
-        self.processor.tokenizer("ready")  # sets its padding and truncation now, so that threads need not
-
-    def prepare(self, modality: str, item: Item) -> Mapping[str, torch.Tensor]:
-        """The tensors of one item. Raises CannotDo for a modality without a prompt, BadInput for an item that the
-        processor refuses."""
-        return self.inputs(modality, item)
-
-    def embed(self, modality: str, prepared: Sequence[Mapping[str, torch.Tensor]]) -> np.ndarray | list[np.ndarray]:
+    def embed(modality: str, prepared: Sequence[Mapping[str, torch.Tensor]]) -> np.ndarray | list[np.ndarray]:
         """(n, d) float32, or of late interaction (tokens, d) an item."""
-        import torch
-
-        batch = padded(prepared, pad=self.processor.tokenizer.pad_token_id or 0, hardware=self.hardware)
+        batch = padded(prepared, pad=processor.tokenizer.pad_token_id or 0, hardware=hardware)
         with torch.inference_mode():
-            return self.vectors(self.model(**batch), batch["attention_mask"])
+            return vectors(model(**batch), batch["attention_mask"])
+
+    return SimpleNamespace(settings=settings, processor=processor, prepare=inputs, embed=embed)
 
 
 def padded(prepared: Sequence[Mapping[str, torch.Tensor]], *, pad: int, hardware: Hardware) -> dict[str, torch.Tensor]:
@@ -128,10 +124,9 @@ def padded(prepared: Sequence[Mapping[str, torch.Tensor]], *, pad: int, hardware
     return together
 
 
-def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, Any]) -> Prompted:
+def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, Any]) -> SimpleNamespace:
     """The final state of each prompt's last token, of length 1 if `normalise`. Raises NotHere, CannotDo or BadInput."""
     import torch
-    from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, AutoProcessor
 
     options = chosen(row, {**DEFAULTS, **family})
     allowed = bool(options["remote_code"])
@@ -141,13 +136,13 @@ def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, 
         base = checkpoint_of(row, options["base"], option="base", required=required)
         revision = options["base"].get("revision", "")
     trusted = _trusted(row, base, allowed=allowed, revision=revision)
-    library = AutoModelForCausalLM if trusted else AutoModelForImageTextToText
-    model = library.from_pretrained(base, trust_remote_code=trusted, **hardware.read_as)
+    kind = "AutoModelForCausalLM" if trusted else "AutoModelForImageTextToText"
+    model = pretrained.loaded(row, kind, folder=base, trusted=trusted, **hardware.read_as)
     if base != folder:
         model = lora.merged(model, folder)
     processed = folder if (folder / "preprocessor_config.json").is_file() else base
     crops = {} if options["crops"] is None else {"num_crops": options["crops"]}
-    processor = AutoProcessor.from_pretrained(processed, trust_remote_code=trusted, **crops)
+    processor = pretrained.loaded(row, "AutoProcessor", folder=processed, trusted=trusted, **crops)
     _complete(processor, model.config)
     token = options["image_token"] or getattr(processor, "image_token", "")
     extra = {"images_kwargs": dict(options["images"])} if options["images"] else {}
@@ -178,7 +173,7 @@ def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, 
         return (torch.nn.functional.normalize(found, dim=-1) if options["normalise"] else found).cpu().numpy()
 
     network = getattr(model, "model", model).to(hardware.device).eval()
-    return Prompted(
+    return prompted(
         settings={
             "model": row.key,
             "pooling": "last token",
@@ -225,18 +220,16 @@ def _complete(processor: Any, config: Any) -> None:
         processor.num_additional_image_tokens = 1
 
 
-def load_late(row: Model, hardware: Hardware, folder: Path) -> Prompted:
+def load_late(row: Model, hardware: Hardware, folder: Path) -> SimpleNamespace:
     """Late-interaction models, a vector per token: ColPali and ColQwen2 (Faysse et al. 2024).
 
     Texts are embedded as queries and images as documents, by the checkpoint's own prompts; MaxSim compares them. Each
     vector has length 1. Raises NotHere, and BadInput for a checkpoint of another kind.
     """
-    from transformers import AutoProcessor
-
     options, kind = chosen(row, pretrained.OPTIONS), architecture(folder)
     if kind not in LATE:
         raise BadInput(f"{row.key} is of architecture {kind!r}, not of {', '.join(LATE)}")
-    processor = AutoProcessor.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    processor = pretrained.loaded(row, "AutoProcessor", folder=folder)
     model, _ = pretrained.model(row, "AutoModelForPreTraining", folder=folder, hardware=hardware, options=options)
 
     def inputs(modality: str, item: Item) -> dict[str, torch.Tensor]:
@@ -254,7 +247,7 @@ def load_late(row: Model, hardware: Hardware, folder: Path) -> Prompted:
         return [item[:count] for item, count in zip(found, mask.sum(dim=1).tolist(), strict=True)]
 
     prompts = {name: getattr(processor, name) for name in ("query_prefix", "visual_prompt_prefix")}
-    return Prompted(
+    return prompted(
         settings={"image": pretrained.image_ready(processor.image_processor)[1], "texts": "as queries", **prompts},
         model=model,
         processor=processor,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from compute.models.adapter import Hardware, chosen
 from compute.models.encoders.open_clip_text import text_tower
 from compute.models.encoders.towers import ImageTower, Towers
-from compute.models.files.weights import OPEN_CLIP, existing, one_line, seeded
+from compute.models.files import pretrained
+from compute.models.files.weights import OPEN_CLIP, existing, seeded
 from compute.types import BadInput, Model
 
 LONGEST = 4000  # characters of a text: the library passes over a word once for each of its letters
@@ -19,33 +19,30 @@ SHOWN = ("size", "mean", "std", "interpolation", "resize_mode", "fill_color")
 def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
     """The towers' projected outputs, not normalised, as MIEB and UniSim-Bench compare them.
 
-    The folder's own configuration decides where it has one. Else options: `architecture`, a name of the library, with
-    `tag`, the pretraining whose preprocessing it lists. And `text_prefix`.
+    The folder's own configuration decides where it has one and no option `file` names weights. Else options:
+    `architecture`, a name of the library, with `tag`, the pretraining whose preprocessing it lists. And `text_prefix`.
     """
     import open_clip
 
-    options = chosen(row, {"architecture": "", "tag": "", "text_prefix": ""})
-    own = (folder / "open_clip_config.json").is_file()
+    options = chosen(row, {"architecture": "", "tag": "", "text_prefix": "", "file": ""})
+    own = not options["file"] and (folder / "open_clip_config.json").is_file()
     name = f"local-dir:{folder}" if own else options["architecture"]
     if not name:
         raise BadInput(f"{row.key}: {folder} has no open_clip_config.json; its row needs option architecture")
     if not own and open_clip.get_model_config(name) is None:
         raise BadInput(f"{row.key}: OpenCLIP does not know the architecture {name!r}")
-    file = next((folder / each for each in OPEN_CLIP if (folder / each).is_file()), folder / OPEN_CLIP[0])
+    names = [options["file"]] if options["file"] else [each for each in OPEN_CLIP if (folder / each).is_file()]
     tagged = open_clip.get_pretrained_cfg(name, options["tag"]) if options["tag"] and not own else {}
     shown = {key: tagged[key] for key in ("mean", "std", "interpolation", "resize_mode") if tagged.get(key)}
-    with seeded(0):
-        try:
-            model = open_clip.create_model(
-                name,
-                force_preprocess_cfg=shown,
-                require_pretrained=True,
-                weights_only=True,
-                pretrained_text=False,
-                **({} if own else {"pretrained": str(existing(file))}),
-            )
-        except (RuntimeError, ValueError, KeyError, AssertionError) as error:
-            raise BadInput(f"{row.key}: {folder} does not fit OpenCLIP: {one_line(error)}") from error
+    with seeded(0), pretrained.reading(row, folder, kind="OpenCLIP"):
+        model = open_clip.create_model(
+            name,
+            force_preprocess_cfg=shown,
+            require_pretrained=True,
+            weights_only=True,
+            pretrained_text=False,
+            **({} if own else {"pretrained": str(existing(folder / (*names, OPEN_CLIP[0])[0]))}),
+        )
     hardware.placed(model)
     return towers_of(
         model,
@@ -72,10 +69,9 @@ def towers_of(
 
     described = open_clip.get_model_preprocess_cfg(model)
     transform = image_transform_v2(PreprocessCfg(**described), is_train=False)
-    read = tokens_of(tokenizer)
 
     def tokens(text: str) -> list[int]:
-        return read(prefix + text)
+        return tokenizer([(prefix + text)[:LONGEST]])[0].tolist()
 
     tokens("")
     text = text_tower(model, tokens=tokens, limit=tokenizer.context_length)
@@ -102,8 +98,3 @@ def towers_of(
             },
         },
     )
-
-
-def tokens_of(tokenizer: Any) -> Callable[[str], list[int]]:
-    """A function from a text to its tokens, padded to the tokenizer's context length."""
-    return lambda text: tokenizer([text[:LONGEST]])[0].tolist()

@@ -7,7 +7,6 @@ tokens as a rule, most of them padding; a caption has 10 to 20.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from compute.models.encoders.towers import TextTower, buckets
@@ -21,60 +20,48 @@ def text_tower(model: Any, *, tokens: Callable[[str], Sequence[int]], limit: int
 
     Towers that see the padding or pool past the end (SigLIP, CoCa, CLIPA, those of transformers) keep the full length.
     """
-    causal = _causal(model)
-    if causal is None:
+    tower, end = _causal(model)
+    if tower is None:
         return TextTower(ready=tokens, run=lambda ids, mask: model.encode_text(ids), pad=0)
-    return TextTower(
-        ready=lambda text: causal.read(tokens(text)),
-        run=lambda ids, mask: causal.encode(ids),
-        pad=0,
-        buckets=buckets(limit),
-    )
 
-
-@dataclass(frozen=True, kw_only=True)
-class CausalText:
-    """The parts of a tower that looks back only; `end` is the token it pools at, None for the greatest id."""
-
-    tower: Any
-    end: int | None
-
-    def read(self, tokens: Sequence[int]) -> list[int]:
+    def ready(text: str) -> list[int]:
         """The tokens up to the one that is pooled."""
-        at = max(range(len(tokens)), key=tokens.__getitem__) if self.end is None else list(tokens).index(self.end)
-        return list(tokens[: at + 1])
+        made = list(tokens(text))
+        return made[: made.index(max(made) if end is None else end) + 1]
 
-    def encode(self, ids: torch.Tensor) -> torch.Tensor:
+    def run(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """(n, d) of ids (n, length): the library's own steps with its positions and its mask cut to the length."""
         import torch
 
-        tower, length = self.tower, ids.shape[1]
-        dtype = tower.transformer.get_cast_dtype()
+        length, dtype = ids.shape[1], tower.transformer.get_cast_dtype()
         states = tower.token_embedding(ids).to(dtype) + tower.positional_embedding[:length].to(dtype)
         states = tower.transformer(states, attn_mask=tower.attn_mask[:length, :length])
-        at = ids.argmax(dim=1) if self.end is None else (ids == self.end).int().argmax(dim=1)
+        at = ids.argmax(dim=1) if end is None else (ids == end).int().argmax(dim=1)
         pooled = tower.ln_final(states[torch.arange(len(ids), device=ids.device), at])
         projection = tower.text_projection
         if projection is None:
             return pooled
         return projection(pooled) if isinstance(projection, torch.nn.Linear) else pooled @ projection
 
+    return TextTower(ready=ready, run=run, pad=0, buckets=buckets(limit))
 
-def _causal(model: Any) -> CausalText | None:
-    """The model's text tower where a text may be cut after its end token; None where it may not."""
+
+def _causal(model: Any) -> tuple[Any, int | None]:
+    """What holds the parts of the model's text tower, and the token that it pools at, None for the greatest id; two
+    None where a text may not be cut after its end token."""
     from open_clip import CLIP, CustomTextCLIP
     from open_clip.transformer import TextTransformer
 
     if "encode_text" in vars(model) or type(model).encode_text not in (CLIP.encode_text, CustomTextCLIP.encode_text):
-        return None  # its own way, which may see more than the tower
+        return None, None  # its own way, which may see more than the tower
     if isinstance(model, CLIP):  # it holds the tower's parts itself
         tower, pooling, end = model, model.text_pool_type, model.text_eos_id
     else:
         tower = getattr(model, "text", None)
         if not isinstance(tower, TextTransformer) or tower.cls_emb is not None:
-            return None
+            return None, None
         pooling, end = tower.pool_type, tower.eos_id
     mask = tower.attn_mask
     if mask is None or not bool(mask.isneginf().triu(1).sum() == len(mask) * (len(mask) - 1) // 2):
-        return None
-    return {"argmax": CausalText(tower=tower, end=None), "eos": CausalText(tower=tower, end=end)}.get(pooling)
+        return None, None
+    return {"argmax": (tower, None), "eos": (tower, end)}.get(pooling, (None, None))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from compute.models.adapter import Hardware, chosen
 from compute.models.files import pretrained
 from compute.models.files.weights import architecture
 from compute.types import BadInput, CannotDo, Model
-
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
 
 MODULES = "modules.json"
 OPTIONS = {**pretrained.OPTIONS, "max_tokens": None, "text_prefix": None}
@@ -47,40 +44,7 @@ def width(folder: Path, settings_in: Callable[[str], dict[str, Any]], *, hidden_
     return size if isinstance(size, int) else None
 
 
-@dataclass(kw_only=True)
-class SentenceEncoder:
-    """An encoder of texts by the library's own `encode`."""
-
-    settings: dict[str, Any]
-    model: SentenceTransformer
-    prefix: str | None  # None: the checkpoint's default prompt
-
-    def prepare(self, modality: str, item: str) -> str:
-        """The text itself. Raises CannotDo for other items."""
-        if modality != "text":
-            raise CannotDo(f"{self.settings['model']} embeds texts only, not a {modality}")
-        return item
-
-    def embed(self, modality: str, prepared: Sequence[str]) -> np.ndarray:
-        """(n, d) float32."""
-        import torch
-
-        with torch.inference_mode():
-            return (
-                self.model.encode(
-                    list(prepared),
-                    prompt=self.prefix,
-                    batch_size=len(prepared),
-                    convert_to_tensor=True,
-                    show_progress_bar=False,
-                )
-                .float()
-                .cpu()
-                .numpy()
-            )
-
-
-def load(row: Model, hardware: Hardware, folder: Path) -> SentenceEncoder:
+def load(row: Model, hardware: Hardware, folder: Path) -> SimpleNamespace:
     """Texts as `SentenceTransformer(folder).encode` has them, with the default prompt where the checkpoint names one.
 
     Options: `max_tokens`, `text_prefix` instead of the default prompt. Raises BadInput for a checkpoint that the
@@ -106,9 +70,28 @@ def load(row: Model, hardware: Hardware, folder: Path) -> SentenceEncoder:
         )
     if options["max_tokens"]:
         model.max_seq_length = min(options["max_tokens"], model.max_seq_length or options["max_tokens"])
-    return SentenceEncoder(
-        model=model.to(hardware.torch_dtype).eval(),
-        prefix=options["text_prefix"],
+    model = model.to(hardware.torch_dtype).eval()
+
+    def prepare(modality: str, item: str) -> str:
+        """The text itself. Raises CannotDo for other items."""
+        if modality != "text":
+            raise CannotDo(f"{row.key} embeds texts only, not a {modality}")
+        return item
+
+    def embed(modality: str, prepared: Sequence[str]) -> np.ndarray:
+        """(n, d) float32."""
+        vectors = model.encode(
+            list(prepared),
+            prompt=options["text_prefix"],  # None: the checkpoint's default prompt
+            batch_size=len(prepared),
+            convert_to_tensor=True,
+            show_progress_bar=False,
+        )
+        return vectors.float().cpu().numpy()
+
+    return SimpleNamespace(
+        prepare=prepare,
+        embed=embed,
         settings={
             "model": row.key,
             "max_tokens": model.max_seq_length,

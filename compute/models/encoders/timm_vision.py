@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from compute.models.adapter import Hardware, chosen
 from compute.models.encoders.towers import ImageTower, Towers
-from compute.models.files.weights import WEIGHTS, existing, fill, one_line, seeded, tensors
+from compute.models.files import pretrained
+from compute.models.files.weights import WEIGHTS, existing, fill, seeded, tensors
 from compute.types import BadInput, Model
 
 if TYPE_CHECKING:
@@ -40,13 +41,8 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
     side = chosen(row, {"image_size": None})["image_size"]
     shown = {"input_size": (3, side, side)} if side else {}
     name = f"local-dir:{folder}"
-    try:
-        with seeded(0):
-            model = timm.create_model(
-                pretrained=True, **timm.models.resolve_model_input_args(name, shown, num_classes=0)
-            )
-    except (RuntimeError, TypeError, ValueError, AssertionError) as error:
-        raise BadInput(f"{row.key}: {folder} does not fit timm: {one_line(error)}") from error
+    with seeded(0), pretrained.reading(row, folder, kind="timm"):
+        model = timm.create_model(pretrained=True, **timm.models.resolve_model_input_args(name, shown, num_classes=0))
     pooling = getattr(model, "global_pool", "") or "the model's own"
     return towers(row, hardware, model, shown=shown, pooling=str(pooling))
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from compute.models.adapter import Hardware, chosen
 from compute.models.encoders import clip
-from compute.models.encoders.towers import BUCKETED, FULL, MASKED, ImageTower, TextTower, Towers, text_tower
+from compute.models.encoders.towers import BUCKETED, FULL, MASKED, ImageTower, Towers, text_tower
 from compute.models.files import pretrained
-from compute.models.files.weights import PROCESSOR, TOKENIZER, RequiredFiles, architecture, checkpoint_of
+from compute.models.files.hub_files import checkpoint_of
+from compute.models.files.weights import PROCESSOR, TOKENIZER, RequiredFiles, architecture
 from compute.types import BadInput, Model
 
 if TYPE_CHECKING:
@@ -63,9 +64,9 @@ def load(row: Model, hardware: Hardware, folder: Path, *, family: TowerFamily, m
         raise BadInput(f"{row.key}: no pooling {named!r}. There are: {', '.join(family.poolings)}")
     texts = family.read is not None and (not row.abilities or "embed_text" in row.abilities)
     by_library = options["random"] or options["lora"] or hardware.attention or not texts
-    bundled = None if by_library or folder != clip.FOLDER else clip.read(folder, options)
+    bundled = folder == clip.FOLDER and not by_library
     if bundled and not module:
-        return clip.load(row, hardware, bundled, normalise=options["normalise"])
+        return clip.load(row, hardware, options)
     ready = folder
     if "processor" in options:
         needs = RequiredFiles(weights=(), needs=(PROCESSOR, TOKENIZER))
@@ -77,38 +78,76 @@ def load(row: Model, hardware: Hardware, folder: Path, *, family: TowerFamily, m
     pooling = named or family.pooling or usual_pooling(config)
     if pooling == "pooler" and missing:
         raise BadInput(f"{row.key}: the checkpoint has no pooler; it would be random. Set option pooling")
-    normalise = bool(options.get("normalise"))
-    towers = Towers(
+    images = pretrained.loaded(row, "AutoImageProcessor", folder=ready) if family.see else None
+    limits = options.get("max_tokens"), pretrained.positions(getattr(config, "text_config", config))
+    towers = towers_of(
+        model,
+        family,
         name=row.key,
         hardware=hardware,
-        normalise=normalise,
-        module=model,
-        settings={
-            "pooling": POOLINGS[pooling] if "pooling" in options else family.pooled,
-            "normalised": normalise,
-        },
+        pooling=pooling,
+        described=POOLINGS[pooling] if "pooling" in options else family.pooled,
+        normalise=bool(options.get("normalise")),
+        pixels=images and pretrained.image_ready(images),
+        tokenizer=pretrained.loaded(row, "AutoTokenizer", folder=ready) if texts else None,
+        limit=min(filter(None, limits), default=None),
+        prefix=options.get("text_prefix", ""),
+        remedy="set option max_tokens",
     )
-    if family.see is not None:
-        pixels, towers.settings["image"] = pretrained.image_input(row, folder=ready)
-        towers.image = ImageTower(ready=pixels, run=lambda inputs: pooled(family.see(model, **inputs), pooling))
-    if texts:
-
-        def read(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-            seen = mask if family.padding == MASKED else None
-            return pooled(family.read(model, input_ids=ids, attention_mask=seen), pooling, seen)
-
-        limits = options["max_tokens"], pretrained.positions(getattr(config, "text_config", config))
-        towers.text, towers.settings["text"] = tower_by(
-            pretrained.tokenizer(row, folder=ready),
-            run=read,
-            limit=min(filter(None, limits), default=None),
-            prefix=options["text_prefix"],
-            of=row.key,
-            remedy="set option max_tokens",
-            padding=family.padding,
-        )
     if bundled:
-        towers.image.ready, towers.text.ready = clip.preparation(bundled)
+        towers.image.ready, towers.text.ready, _ = clip.preparation(options)
+    return towers
+
+
+def towers_of(
+    model: Any,
+    family: TowerFamily,
+    *,
+    name: str,
+    hardware: Hardware,
+    pooling: str,
+    described: str,
+    normalise: bool = False,
+    pixels: tuple[Callable[[Any], Any], Any] | None,
+    tokenizer: Any,
+    limit: int | None,
+    prefix: str = "",
+    remedy: str,
+) -> Towers:
+    """The towers of a loaded model: `pixels` makes an image ready, and says how; `tokenizer` is one of the library.
+
+    A text is cut to the tokenizer's own length where it names one, never more than `limit`. Raises BadInput with the
+    remedy where neither says a length.
+    """
+    settings = {"pooling": described, "normalised": normalise}
+    towers = Towers(name=name, hardware=hardware, normalise=normalise, module=model, settings=settings)
+    if pixels is not None:
+        ready, towers.settings["image"] = pixels
+        towers.image = ImageTower(ready=ready, run=lambda inputs: pooled(family.see(model, **inputs), pooling))
+    if tokenizer is None:
+        return towers
+    longest = min(int(tokenizer.model_max_length), limit or 10**9)
+    if longest >= 10**9:
+        raise BadInput(f"{name}: neither tokenizer nor model says how long a text may be; {remedy}")
+
+    def tokens(text: str) -> list[int]:
+        return tokenizer(prefix + text, truncation=True, max_length=longest)["input_ids"]
+
+    def read(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        seen = mask if family.padding == MASKED else None
+        return pooled(family.read(model, input_ids=ids, attention_mask=seen), pooling, seen)
+
+    tokens("")  # settles the tokenizer's truncation, which would not be safe to change among threads
+    towers.text, towers.settings["text"] = text_tower(
+        tokens,
+        run=read,
+        tokenizer=type(tokenizer).__name__,
+        longest=longest,
+        prefix=prefix,
+        padding=family.padding,
+        pad=tokenizer.pad_token_id or 0,
+        left=tokenizer.padding_side == "left",
+    )
     return towers
 
 
@@ -117,7 +156,7 @@ def pooled(output: Any, pooling: str, mask: torch.Tensor | None = None) -> torch
     import torch
 
     if pooling == "pooler":
-        return output.pooler_output.flatten(1)
+        return output if hasattr(output, "detach") else output.pooler_output.flatten(1)
     states = output.last_hidden_state
     if pooling == "cls":
         return states[:, 0] if mask is None else states[torch.arange(len(mask)), mask.argmax(dim=1)]
@@ -132,41 +171,6 @@ def usual_pooling(config: Any) -> str:
     if not hasattr(config, "num_attention_heads"):
         return "pooler"
     return "mean" if config.model_type in WITHOUT_CLS else "cls"
-
-
-def tower_by(
-    tokenizer: Any,
-    *,
-    run: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
-    limit: int | None,
-    of: str,
-    remedy: str,
-    prefix: str = "",
-    padding: str = MASKED,
-) -> tuple[TextTower, dict[str, Any]]:
-    """The text tower around `run` with a tokenizer of the library, and its settings.
-
-    A text is cut to the tokenizer's own length where it names one, never more than `limit`. Raises BadInput with the
-    remedy where neither says a length.
-    """
-    longest = min(int(tokenizer.model_max_length), limit or 10**9)
-    if longest >= 10**9:
-        raise BadInput(f"{of}: neither tokenizer nor model says how long a text may be; {remedy}")
-
-    def ready(text: str) -> list[int]:
-        return tokenizer(prefix + text, truncation=True, max_length=longest)["input_ids"]
-
-    ready("")  # settles the tokenizer's truncation, which would not be safe to change among threads
-    return text_tower(
-        ready,
-        run=run,
-        tokenizer=type(tokenizer).__name__,
-        longest=longest,
-        prefix=prefix,
-        padding=padding,
-        pad=tokenizer.pad_token_id or 0,
-        left=tokenizer.padding_side == "left",
-    )
 
 
 def _of_states(model: torch.nn.Module, **inputs: torch.Tensor) -> Any:

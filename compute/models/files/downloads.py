@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import sys
+import tempfile
 import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from compute.io.files import discard, draft_of, locked
-from compute.models.files.weights import digest
 from compute.types import BadInput, NotHere
 
 
@@ -47,14 +48,11 @@ class Published:
                 raise NotHere(missing)
             target.parent.mkdir(parents=True, exist_ok=True)
             try:
-                torch.hub.download_url_to_file(self.url, str(target), progress=sys.stderr.isatty())
+                torch.hub.download_url_to_file(self.url, str(target), self.sha256, progress=sys.stderr.isatty())
             except OSError as error:
                 raise NotHere(f"{missing} ({error})") from error
-        if self.sha256 and not digest(target, algorithm="sha256").startswith(self.sha256):
-            raise BadInput(
-                f"{target} is not the file published at {self.url}: its SHA-256 does not begin with {self.sha256}. "
-                "Delete it and run again"
-            )
+            except RuntimeError as error:
+                raise BadInput(f"What is at {self.url} is not {target.name}: {error}. Run again") from error
         return target
 
     def _unpacked(self) -> Path:
@@ -62,19 +60,14 @@ class Published:
         if folder.is_dir():
             return folder
         archive = replace(self, archive=False).fetch()
-        draft = folder.with_name(f".{draft_of(folder).name}")
-        with locked(archive.parent):
-            if folder.is_dir():  # another process has unpacked it meanwhile
-                return folder
+        with tempfile.TemporaryDirectory(dir=archive.parent) as draft:
             try:
-                draft.mkdir(exist_ok=True)
-                with zipfile.ZipFile(archive) as packed:
-                    packed.extractall(draft)
-                os.replace(draft, folder)
-            except zipfile.BadZipFile as error:
+                shutil.unpack_archive(archive, draft, "zip")
+            except (zipfile.BadZipFile, shutil.ReadError) as error:
                 raise BadInput(f"{archive} is not a complete archive. Delete it and run again") from error
-            finally:
-                discard(draft)
+            Path(draft).chmod(0o755)
+            with contextlib.suppress(OSError):  # another process has unpacked it meanwhile
+                os.rename(draft, folder)
         return folder
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from compute.models.adapter import Hardware
 from compute.models.files import lora
-from compute.models.files.weights import checkpoint_of, one_line, seeded
+from compute.models.files.hub_files import checkpoint_of
+from compute.models.files.weights import one_line, seeded
 from compute.types import BadInput, Model, NotHere
 
 if TYPE_CHECKING:
@@ -95,21 +96,19 @@ def reading(row: Model, folder: Path, *, kind: str, remedy: str = "") -> Iterato
         raise NotHere(f"{row.key}: {folder} cannot be loaded: {one_line(error)}") from error
     except (UnpicklingError, SafetensorError) as error:
         raise BadInput(f"{row.key}: {folder} holds more than tensors, or is not whole; it is not loaded") from error
-    except (RuntimeError, ValueError, TypeError, KeyError, ImportError) as error:
+    except (RuntimeError, ValueError, TypeError, KeyError, ImportError, AssertionError) as error:
         raise BadInput(f"{row.key}: {folder} does not fit {kind}: {one_line(error)}{remedy}") from error
 
 
-def image_input(row: Model, *, folder: Path) -> tuple[Callable[[Image.Image], dict[str, Any]], dict[str, Any]]:
-    """The checkpoint's own preprocessing of one RGB image into tensors without a batch, and what it does."""
-    from transformers import AutoImageProcessor
+def loaded(row: Model, kind: str, *, folder: Path, trusted: bool = False, **more: Any) -> Any:
+    """What the library's class `kind` reads from the folder; of its code only what is `trusted`. Raises NotHere,
+    BadInput."""
+    import transformers
 
-    try:
-        processor = AutoImageProcessor.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except OSError as error:
-        raise NotHere(f"{row.key}: no image preprocessing in {folder}: {one_line(error)}") from error
-    except ValueError as error:
-        raise BadInput(f"{row.key}: the image preprocessing in {folder} cannot be read: {one_line(error)}") from error
-    return image_ready(processor)
+    with reading(row, folder, kind=kind):
+        return getattr(transformers, kind).from_pretrained(
+            folder, local_files_only=True, trust_remote_code=trusted, **more
+        )
 
 
 def image_ready(processor: Any) -> tuple[Callable[[Image.Image], dict[str, Any]], dict[str, Any]]:
@@ -123,16 +122,6 @@ def image_ready(processor: Any) -> tuple[Callable[[Image.Image], dict[str, Any]]
         "processor": type(processor).__name__,
         **{name: described[name] for name in SHOWN if described.get(name) is not None},
     }
-
-
-def tokenizer(row: Model, *, folder: Path) -> Any:
-    """The checkpoint's own tokenizer. Raises NotHere."""
-    from transformers import AutoTokenizer
-
-    try:
-        return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except (OSError, ValueError, TypeError, ImportError) as error:
-        raise NotHere(f"{row.key}: no tokenizer in {folder}: {one_line(error)}") from error
 
 
 def positions(config: Any) -> int | None:

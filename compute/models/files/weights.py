@@ -6,17 +6,16 @@ They are in an own folder, in an installed package, or in the hub's cache at the
 from __future__ import annotations
 
 import contextlib
+import fnmatch
 import hashlib
 import importlib.util
 import json
-import math
 import os
 import pickle
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatch
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,13 +51,13 @@ OF_MODULES = (  # settings and weights of its other modules, such as 1_Pooling a
     "[1-9]_*/model.safetensors",
     "[1-9]_*/pytorch_model.bin",
 )
-# What a configuration states, and how much of it a checkpoint's weights can bear: a library builds the network that it
-# states before it looks at a weight.
+# The most that a configuration may state: a library builds the network before it looks at weights.
 CONFIGURATIONS = ("config.json", "open_clip_config.json")
-LAYERS = re.compile(r"(num_|n_)?(hidden_|encoder_|decoder_|text_|vision_)*(layers?|depths?)")
-WIDTHS = re.compile(r"hidden_sizes?|width|d_model|n_embd|dim|embed_dims?")
-MAX_CONFIGURATION, MAX_HEADER, MAX_LAYERS = 4 << 20, 16 << 20, 10_000
-PACKED = 8  # numbers that a byte may stand for, quantised
+MOST = (
+    (re.compile(r"(num_|n_)?(hidden_|encoder_|decoder_|text_|vision_)*(layers?|depths?)"), 10_000),
+    (re.compile(r"hidden_sizes?|width|d_model|n_embd|dim|embed_dims?"), 1 << 16),
+)
+MAX_CONFIGURATION = 4 << 20
 OPTIONAL = ("*",)  # whatever is in the folder, where a row names one
 
 
@@ -92,88 +91,31 @@ class RequiredFiles:
 
     def names(self, names: Iterable[str]) -> list[str]:
         """The files to fetch and to identify a checkpoint by, sorted: one format of weights, and all small files."""
-        names = sorted(names)
+        names = list(names)
+        top = [name for name in names if "/" not in name]
         files = {name for group in self.groups for name in _first(names, group)}
-        files.update(name for name in names if "/" not in name and any(fnmatch(name, small) for small in SMALL))
-        files.update(name for name in names if any(fnmatch(name, pattern) for pattern in self.also))
-        if self.code:
-            files.update(name for name in names if name.endswith(".py"))
+        files.update(name for small in SMALL for name in fnmatch.filter(top, small))
+        files.update(name for also in (*self.also, *["*.py"] * self.code) for name in fnmatch.filter(names, also))
         return sorted(files)
 
 
-def local_folder(row: Model, *, required: RequiredFiles) -> Path:
-    """The folder with the row's files, fetched into the hub's cache if need be; nothing is written elsewhere.
-
-    A branch means the commit that the cache knows it by, so that one machine's runs agree until it is fetched again.
-    Raises NotHere naming what is missing and how to fetch it.
-    """
-    folder = own = own_folder(row)
-    if own is not None:
-        missing = required.missing(listing(own))
-        if missing:
-            raise NotHere(f"{row.key}: {own} has no {', no '.join(missing)}")
-    else:
-        folder = cached_folder(row)
-        if folder is None or required.missing(listing(folder)):
-            folder = _fetched(row, required=required, cached=folder)
-    check_sizes(folder, required.names(listing(folder)), of=row.key)
-    return folder
-
-
 def check_sizes(folder: Path, names: Sequence[str], *, of: str) -> None:
-    """Raises BadInput where a configuration states a network that the weights next to it cannot fill: more layers than
-    there are tensors, layers of more numbers than are stored; and where a file is beyond what is read."""
-    stored = [name for name in names if name.endswith((".safetensors", ".bin", ".pt"))]
-    counts, most, room = [_tensors(folder / name, of=of) for name in stored], MAX_LAYERS, math.inf
-    # An adapter's weights fill no network alone.
-    if stored and None not in counts and not any(name.startswith("adapter_model") for name in stored):
-        most = min(sum(counts), most)
-        room = PACKED * sum((folder / name).stat().st_size for name in stored)
+    """Raises BadInput where a configuration states a network of more layers or wider ones than is built, or is beyond
+    what is read."""
     for name in names:
         if name.rpartition("/")[2] not in CONFIGURATIONS:
             continue
+
+        def check(stated: list[tuple[str, Any]], name: str = name) -> None:
+            for key, value in stated:
+                numbers = [part for part in (value if isinstance(value, list) else [value]) if type(part) is int]
+                if any(max(numbers, default=0) > most for known, most in MOST if known.fullmatch(key)):
+                    raise BadInput(f"{of}: {name} states {key} {max(numbers)}, more than any network has: not built")
+
         if (folder / name).stat().st_size > MAX_CONFIGURATION:
             raise BadInput(f"{of}: {name} has more than the {MAX_CONFIGURATION >> 20} MB that are read")
-        try:
-            stated = list(_numbers(json.loads((folder / name).read_bytes())))
-        except (ValueError, RecursionError):  # the family's reader says what is wrong with it
-            continue
-        for key, value in stated:
-            if (LAYERS.fullmatch(key) and value > most) or (WIDTHS.fullmatch(key) and value > 0 and value**2 > room):
-                raise BadInput(f"{of}: {name} states {key} {value}, more than its weights can fill: not built")
-
-
-def _tensors(path: Path, *, of: str) -> int | None:
-    """How many tensors a safetensors file has by its header, or at most another one; None for a file that is not whole,
-    which its reader refuses. Raises BadInput for a header beyond what is read."""
-    if path.suffix != ".safetensors":
-        return path.stat().st_size // 100  # an entry of torch.save's archive takes more bytes than these
-    with open(path, "rb") as handle:
-        size = int.from_bytes(handle.read(8), "little")
-        if size >= path.stat().st_size:
-            return None
-        if size > MAX_HEADER:
-            raise BadInput(f"{of}: the header of {path.name} has more than the {MAX_HEADER >> 20} MB that are read")
-        try:
-            return len(json.loads(handle.read(size)))
-        except (ValueError, TypeError, RecursionError):
-            return None
-
-
-def _numbers(value: Any, key: str = "") -> Iterator[tuple[str, int]]:
-    """The whole numbers of a configuration with their names; those of a list are taken together."""
-    if isinstance(value, dict):
-        for name, part in value.items():
-            yield from _numbers(part, name)
-    elif isinstance(value, list):
-        whole = [part for part in value if type(part) is int]
-        if whole:
-            yield key, max(whole) if WIDTHS.fullmatch(key) else sum(whole)
-        for part in value:
-            if isinstance(part, dict):
-                yield from _numbers(part)
-    elif type(value) is int:
-        yield key, value
+        with contextlib.suppress(ValueError, RecursionError):  # the family's reader says what is wrong with it
+            json.loads((folder / name).read_bytes(), object_pairs_hook=check)
 
 
 def is_downloaded(row: Model, *, required: RequiredFiles) -> bool:
@@ -192,11 +134,9 @@ def revision(row: Model, *, required: RequiredFiles | None = None) -> str:
     """
     own = own_folder(row)
     if own is not None:
-        files = hashlib.blake2b(digest_size=16)
-        for name in (required or RequiredFiles()).names(listing(own)):
-            files.update(f"{name} {digest(own / name)}\n".encode())
-        return f"{DIGEST}{files.hexdigest()}"
-    return _commit(row) or row.revision
+        names = (required or RequiredFiles()).names(listing(own))
+        return DIGEST + _of_text("".join(f"{name} {digest(own / name)}\n" for name in names))
+    return commit_of(row) or row.revision
 
 
 def own_folder(row: Model) -> Path | None:
@@ -246,14 +186,9 @@ def _package_folder(row: Model) -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
-def _first(names: Iterable[str], group: Sequence[str]) -> list[str]:
+def _first(names: Sequence[str], group: Sequence[str]) -> list[str]:
     """All names of the first pattern of a group that any name matches."""
-    names = list(names)
-    for pattern in group:
-        matches = [name for name in names if fnmatch(name, pattern)]
-        if matches:
-            return matches
-    return []
+    return next(filter(None, (fnmatch.filter(names, pattern) for pattern in group)), [])
 
 
 def listing(folder: Path) -> list[str]:
@@ -272,7 +207,7 @@ def cache_home(row: Model) -> Path:
     return Path(constants.HF_HUB_CACHE).expanduser() / f"models--{row.weights.replace('/', '--')}"
 
 
-def _commit(row: Model) -> str:
+def commit_of(row: Model) -> str:
     """The commit that the row's revision stands for, as far as it is pinned or cached; else empty."""
     if COMMIT.fullmatch(row.revision):
         return row.revision
@@ -282,105 +217,46 @@ def _commit(row: Model) -> str:
 
 def cached_folder(row: Model) -> Path | None:
     """The folder of the hub's cache with the files of the row's revision, complete or not; None where there is none."""
-    commit = _commit(row)
+    commit = commit_of(row)
     folder = cache_home(row) / "snapshots" / commit
     return folder if commit and folder.is_dir() else None
 
 
-def _fetched(row: Model, *, required: RequiredFiles, cached: Path | None) -> Path:
-    from huggingface_hub import HfApi, constants, snapshot_download
-    from huggingface_hub.errors import HFValidationError
-
-    revision = _commit(row) or row.revision or "main"
-    missing = required.missing(listing(cached) if cached else [])
-    problem = (
-        f"{row.key}: {row.weights} at {revision} lacks {', '.join(missing) or 'its files'} in the hub's cache "
-        f"{constants.HF_HUB_CACHE} (HF_HOME moves it). "
-        f"Fetch it: hf download {row.weights} --revision {revision}"
-    )
-    if constants.is_offline_mode():
-        raise NotHere(problem)
-    try:
-        info = HfApi().repo_info(row.weights, revision=row.revision or None)
-        names = [entry.rfilename for entry in info.siblings or []]
-        missing = required.missing(names)
-        if missing:
-            raise NotHere(f"{row.key}: {row.weights} at {info.sha} has no {', no '.join(missing)}")
-        # By branch where there is one, so that the cache records the commit it stood for.
-        return Path(snapshot_download(row.weights, revision=row.revision or None, allow_patterns=required.names(names)))
-    except HFValidationError as error:
-        raise BadInput(f"{row.key}: {row.weights!r} is neither a folder nor a hub id") from error
-    except NotHere:
-        raise
-    except Exception as error:  # of the hub's client and its network library
-        raise NotHere(f"{problem} ({type(error).__name__}: {' '.join(str(error).split())[:200]})") from error
-
-
-def checkpoint_of(row: Model, named: Mapping[str, str] | None, *, option: str, required: RequiredFiles) -> Path:
-    """The local folder of a second checkpoint, `{"weights": ..., "revision": ...}` in the row's `option`.
-
-    The revision of a folder or a package is the digest of its files, as `weights.revision` has it.
-    Raises NotHere where it is not on this machine and cannot be fetched, BadInput where the row does not name it, and
-    ChangedFiles where its files have another digest.
-    """
-    if not named or set(named) - {"weights", "revision"} or not named.get("weights"):
-        raise BadInput(
-            f'{row.key}: option {option!r} names a checkpoint as {{"weights": "...", "revision": "..."}}; got {named!r}'
-        )
-    named_row = replace(row, weights=named["weights"], revision=named.get("revision", ""), options={})
-    folder = local_folder(named_row, required=required)
-    if named_row.revision.startswith(DIGEST):
-        digest = revision(named_row, required=required)
-        if digest != named_row.revision:
-            raise ChangedFiles(
-                f"{row.key}: the files of {named_row.weights} are {digest}, and its option {option!r} names "
-                f"{named_row.revision}. Install that version, or change the option"
-            )
-    return folder
-
-
-def digest(path: Path, *, algorithm: str = "blake2b") -> str:
-    """Hexadecimal digest of a file's content, or of the names and contents of all files below a folder."""
+def digest(path: Path) -> str:
+    """BLAKE2b of 16 bytes of a file's content, or of the names and contents of all files below a folder."""
     if path.is_dir():
         names = sorted(file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
-        listed = "".join(f"{name} {digest(path / name, algorithm=algorithm)}\n" for name in names)
-        return _of_bytes(listed.encode(), algorithm)
+        return _of_text("".join(f"{name} {digest(path / name)}\n" for name in names))
     stat = path.stat()
-    return _remembered(path.resolve(), stat.st_size, stat.st_mtime_ns, algorithm)
+    return _remembered(path.resolve(), stat.st_size, stat.st_mtime_ns)
 
 
 @lru_cache(maxsize=4096)
-def _remembered(path: Path, size: int, changed: int, algorithm: str) -> str:
+def _remembered(path: Path, size: int, changed: int) -> str:
     if size < SMALL_FILE:
-        return read_digest(path, algorithm=algorithm)
+        return read_digest(path)
     from huggingface_hub import constants
 
     home = os.environ.get("LIKENESS_CACHE") or Path(constants.HF_HOME) / "likeness"
-    note = Path(home).expanduser() / "digests" / _of_bytes(f"{path} {size} {changed} {algorithm}".encode(), "blake2b")
+    note = Path(home).expanduser() / "digests" / _of_text(f"{path} {size} {changed} blake2b")
     with contextlib.suppress(OSError, UnicodeDecodeError):
         if (stored := note.read_text(encoding="utf-8").strip()).isalnum():
             return stored
-    made = read_digest(path, algorithm=algorithm)
+    made = read_digest(path)
     with contextlib.suppress(OSError, CannotWrite):  # a machine that keeps nothing reads again
         note.parent.mkdir(parents=True, exist_ok=True)
         write_text(note, made)
     return made
 
 
-def read_digest(path: Path, *, algorithm: str) -> str:
-    """Hexadecimal digest of a file, by reading it; of BLAKE2b 16 bytes."""
+def read_digest(path: Path) -> str:
+    """The digest of a file, by reading it."""
     with path.open("rb") as stream:
-        return hashlib.file_digest(stream, lambda: _hash(algorithm)).hexdigest()
+        return hashlib.file_digest(stream, partial(hashlib.blake2b, digest_size=16)).hexdigest()
 
 
-def _hash(algorithm: str) -> hashlib._Hash:
-    return hashlib.blake2b(digest_size=16) if algorithm == "blake2b" else hashlib.new(algorithm)
-
-
-def _of_bytes(data: bytes, algorithm: str) -> str:
-    made = _hash(algorithm)
-    made.update(data)
-    return made.hexdigest()
+def _of_text(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def existing(file: Path) -> Path:

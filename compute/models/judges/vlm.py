@@ -11,7 +11,6 @@ import copy
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +19,11 @@ from compute.content import decoding
 from compute.content.messages import LENGTH, STOP, Picture, Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.files import pretrained, weights
-from compute.models.files.weights import architecture, one_line
+from compute.models.files.weights import architecture
 from compute.models.judges.answer_limit import USUAL, limited, options_of, rule
 from compute.models.judges.answer_log import AnswerLog
 from compute.models.judges.images import grouped
-from compute.types import BadInput, CannotDo, LikenessError, Model
+from compute.types import CannotDo, LikenessError, Model
 
 if TYPE_CHECKING:
     import torch
@@ -210,9 +209,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
         "adapter": "vlm",
         **settings,
         "weights": row.weights,
-        "revision": folder.name
-        if weights.COMMIT.fullmatch(folder.name)
-        else weights.revision(replace(row, weights=str(folder.resolve()))),
+        "revision": weights.revision(row),
         "dtype": hardware.dtype,
         "device": hardware.device.split(":")[0],
         **({"attn_implementation": hardware.attention} if hardware.attention else {}),
@@ -230,12 +227,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
 
 
 def _processor(row: Model, folder: Path, *, trusted: bool) -> Any:
-    from transformers import AutoProcessor
-
-    try:
-        processor = AutoProcessor.from_pretrained(folder, local_files_only=True, trust_remote_code=trusted)
-    except (OSError, ValueError, ImportError) as error:
-        raise BadInput(f"{row.key}: no processor can be made from {folder}: {one_line(error)}") from error
+    processor = pretrained.loaded(row, "AutoProcessor", folder=folder, trusted=trusted)
     tokenizer = getattr(processor, "tokenizer", None)
     if tokenizer is None or not processor.chat_template:
         raise CannotDo(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -183,22 +184,6 @@ def _weighted(images: Any) -> Any:
     return images
 
 
-@dataclass(kw_only=True)
-class PixelEncoder:
-    """An encoder whose vector is computed from the pixels alone."""
-
-    settings: dict[str, Any]
-    vector: Callable[[Image.Image], Floats32]
-
-    def prepare(self, modality: str, item: Image.Image) -> Floats32:
-        """The image's vector: all the work is done here."""
-        return self.vector(item)
-
-    def embed(self, modality: str, prepared: Sequence[Floats32]) -> Floats32:
-        """(n, d) float32."""
-        return np.stack(prepared)
-
-
 def colour_histogram(image: Image.Image, *, bins: int = BINS) -> Floats32:
     """Square roots of the shares of pixels in `bins`^3 boxes of RGB: a unit vector of bins^3 values.
 
@@ -270,19 +255,30 @@ load_ms_ssim = partial(
 )
 
 
-def load_colour_histogram(row: Model, hardware: Hardware, folder: Path | None) -> PixelEncoder:
-    """8 bins a channel."""
+def _load_vectors(
+    row: Model,
+    hardware: Hardware,
+    folder: Path | None,
+    *,
+    vector: Callable[[Image.Image], Floats32],
+    settings: dict[str, Any],
+) -> SimpleNamespace:
+    """An encoder whose vectors are computed from the pixels alone, when an image is prepared."""
     chosen(row, {})
-    return PixelEncoder(
-        vector=colour_histogram,
-        settings={"metric": "colour histogram", "space": "RGB", "bins": BINS, "scale": "square root"},
+    return SimpleNamespace(
+        settings=dict(settings),
+        prepare=lambda modality, item: vector(item),
+        embed=lambda modality, prepared: np.stack(prepared),
     )
 
 
-def load_perceptual_hash(row: Model, hardware: Hardware, folder: Path | None) -> PixelEncoder:
-    """64 bits: a square of 8 by 8 coefficients."""
-    chosen(row, {})
-    return PixelEncoder(
-        vector=partial(perceptual_hash, size=8),
-        settings={"metric": "perceptual hash", "bits": 64, "reduced to": 32},
-    )
+load_colour_histogram = partial(
+    _load_vectors,
+    vector=colour_histogram,
+    settings={"metric": "colour histogram", "space": "RGB", "bins": BINS, "scale": "square root"},
+)
+load_perceptual_hash = partial(
+    _load_vectors,
+    vector=partial(perceptual_hash, size=8),
+    settings={"metric": "perceptual hash", "bits": 64, "reduced to": 32},
+)

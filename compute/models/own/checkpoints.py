@@ -52,6 +52,12 @@ MODEL_TYPES = {
     **dict.fromkeys(("mpnet", "roberta", "xlm-roberta"), "bert"),
     **dict.fromkeys(mllm_embedding.LATE, "late_interaction"),
 }
+# Where a configuration states how many numbers a vector has, if not as `hidden_size`.
+STATED = {
+    **dict.fromkeys(("clip", "align"), "projection_dim"),
+    **{"blip": "image_text_hidden_size", "late_interaction": "embedding_dim"},
+}
+SEEING = (*TWO_TOWERS, "vision", "late_interaction")  # of one size of images
 CARD = "README.md"
 MAX_DATASETS = 100  # of a card
 RESIZING = {"image_size", "pooling", "architecture"}  # options that change sizes
@@ -189,7 +195,7 @@ def _row(start: Model, files: CheckpointFiles, family: str, options: Mapping[str
     row = replace(
         start,
         kind="mllm" if family == "vlm" or family in BY_BASE else "encoder",
-        family=_kind(files.json("config.json")),
+        family=str(files.json("config.json").get("model_type") or ""),
         adapter=family,
         abilities=abilities,
         late_interaction=family == "late_interaction" or None,
@@ -265,26 +271,21 @@ def _family(files: CheckpointFiles) -> tuple[str, str]:
     config = files.json("config.json")
     if "open_clip_config.json" in files.names and (files.has(weights.OPEN_CLIP) or not config):
         return "open_clip", "open_clip_config.json"
-    kind, architecture = _kind(config), config.get("architecture")
+    kind, architecture = str(config.get("model_type") or ""), config.get("architecture")
     if architecture and not kind:
         return "timm", f"config.json: architecture {architecture!r} of timm"
     if kind in MODEL_TYPES:
         return MODEL_TYPES[kind], f"config.json: model_type {kind!r}"
-    raise _unclear(files, config)
+    raise _unclear(files, config, kind)
 
 
-def _kind(config: Mapping[str, Any]) -> str:
-    return str(config.get("model_type") or "")
-
-
-def _unclear(files: CheckpointFiles, config: Mapping[str, Any]) -> BadInput:
+def _unclear(files: CheckpointFiles, config: Mapping[str, Any], kind: str) -> BadInput:
     """What was read, the nearest families, and how to say which."""
     if not config:
         missing = f"{files.name} has none of {', '.join(CONFIGURATIONS)}"
         if files.has(weights.OPEN_CLIP):
             return Undetermined(f"{missing}. Name it: --family open_clip --model-option architecture=ViT-B-32")
         return BadInput(f"{missing}. Name the folder that the model was saved to")
-    kind = _kind(config)
     seen = f"config.json of {files.name} says model_type {kind!r}"
     if "vision_config" in config:
         return Undetermined(
@@ -303,40 +304,30 @@ def _sizes(family: str, files: CheckpointFiles) -> tuple[int | None, int | None]
     if family == "open_clip":
         inner = files.json("open_clip_config.json").get("model_cfg", {})
         return inner.get("embed_dim"), _side(inner.get("vision_cfg", {}).get("image_size"))
-    config, shown = files.json("config.json"), files.json("preprocessor_config.json")
+    own, shown = files.json("config.json"), files.json("preprocessor_config.json")
     if family == "timm":
-        size = (config.get("pretrained_cfg") or config).get("input_size")
-        return config.get("num_features"), _side(size[1:] if size else None)
-    if family == "sentence_transformer":
-        inner = _completed(files.folder / (weights.OLD_TRANSFORMER if not config else ""))
-        size = inner.get("hidden_size") or inner.get("d_model")
-        return sentence_transformer.width(files.folder, files.json, hidden_size=size), None
-    config = _completed(files.folder)
-    vision, text = config.get("vision_config") or {}, config.get("text_config") or {}
-    side = _side(shown.get("crop_size") if shown.get("do_center_crop") else shown.get("size"))
-    side = side or _side(vision.get("image_size") or config.get("image_size"))
-    if family == "vision":
-        return (config.get("hidden_sizes") or [config.get("hidden_size")])[-1], side
-    stated = {
-        **dict.fromkeys(("clip", "align"), config.get("projection_dim")),
-        "siglip": vision.get("hidden_size"),
-        "blip": config.get("image_text_hidden_size"),
-        "late_interaction": config.get("embedding_dim"),
-        "bert": config.get("hidden_size") or config.get("dim"),
-        "t5": config.get("d_model"),
-        **dict.fromkeys(BY_BASE, text.get("hidden_size") or config.get("hidden_size")),
-    }
-    return stated.get(family), side if family in (*TWO_TOWERS, "late_interaction") else None
-
-
-def _completed(folder: Path) -> Mapping[str, Any]:
-    """The folder's config.json with the library's defaults for what it skips; empty where it cannot be read."""
+        size = (own.get("pretrained_cfg") or own).get("input_size")
+        return own.get("num_features"), _side(size[1:] if size else None)
     from transformers import AutoConfig
 
-    try:
-        return AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False).to_dict()
+    try:  # with the library's defaults for what it skips
+        config = AutoConfig.from_pretrained(
+            files.folder / ("" if own else weights.OLD_TRANSFORMER), local_files_only=True, trust_remote_code=False
+        )
     except Exception:  # the library has errors of its own for each kind of wrong value
-        return {}
+        return None, None
+    vision, stated = getattr(config, "vision_config", config), STATED.get(family, "hidden_size")
+    if family == "vision":
+        size = getattr(config, "hidden_sizes", [getattr(config, stated, None)])[-1]
+    else:
+        of = config if family in STATED else vision if family == "siglip" else config.get_text_config()
+        size = getattr(of, stated, None)
+    if family == "sentence_transformer":
+        size = sentence_transformer.width(files.folder, files.json, hidden_size=size)
+    if family not in SEEING:
+        return size if family != "vlm" else None, None
+    side = _side(shown.get("crop_size") if shown.get("do_center_crop") else shown.get("size"))
+    return size, side or _side(getattr(vision, "image_size", None))
 
 
 def _parameters_m(files: CheckpointFiles, names: Sequence[str]) -> float | None:
@@ -366,7 +357,7 @@ def _side(value: Any) -> int | None:
     """Pixels of the shorter side, of a number, (height, width), or a processor's size."""
     if isinstance(value, dict):
         value = [value[name] for name in ("shortest_edge", "height", "width") if value.get(name)]
-    return min(value, default=None) if isinstance(value, list) else value
+    return min(value, default=None) if isinstance(value, list | tuple) else value
 
 
 def card_datasets(folder: Path) -> tuple[str, ...]:

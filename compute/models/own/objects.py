@@ -172,17 +172,16 @@ class OwnJudge:
 def encoder_of(given: Given, *, image: Callable[..., Any] | None, text: Callable[..., Any] | None) -> OwnEncoder:
     """The encoder of two functions: `image` gets a list of PIL images, or with `preprocess` the batch that its outputs
     are stacked to; `text` a list of texts, or with `tokenizer` the batch of their tokens."""
-    preprocess, tokenizer, settings, sides = given.preprocess, given.tokenizer, {}, {}
+    read = None if given.tokenizer is None else tokens_of(given.tokenizer)
+    settings, sides = {}, {}
     for modality, function, ready, items, made in (
-        ("image", image, preprocess, "PIL images", "the caller's transform, stacked"),
-        ("text", text, None if tokenizer is None else tokens_of(tokenizer), "texts", "the caller's tokens, stacked"),
+        ("image", image, given.preprocess, "PIL images", "the caller's transform, stacked"),
+        ("text", text, read, "texts", "the caller's tokens, stacked"),
     ):
         if function is not None:
             settings[modality] = items if ready is None else made
-            sides[modality] = (
-                Side(run=partial(_of_list, function))
-                if ready is None
-                else Side(run=partial(_of_batch, function, given.hardware), ready=ready)
+            sides[modality] = Side(
+                partial(_run, function, None if ready is None else given.hardware), *filter(None, [ready])
             )
     return OwnEncoder(name=given.of, sides=sides, settings=settings)
 
@@ -275,12 +274,9 @@ def inputs_of(function: Callable[..., Any]) -> int | None:
     return sum(parameter.kind in POSITIONAL and parameter.default is parameter.empty for parameter in parameters)
 
 
-def _of_list(function: Callable[..., Any], items: Sequence[Any]) -> Any:
-    return function(list(items))
-
-
-def _of_batch(function: Callable[..., Any], hardware: Hardware, items: Sequence[Any]) -> Any:
-    batch = stacked(items, hardware=hardware)
+def _run(function: Callable[..., Any], hardware: Hardware | None, items: Sequence[Any]) -> Any:
+    """What the function gives for a list of items, or for the batch on the hardware that they are stacked to."""
+    batch = list(items) if hardware is None else stacked(items, hardware=hardware)
     return function(**batch) if isinstance(batch, Mapping) else function(batch)
 
 

@@ -7,17 +7,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from compute.models.encoders import transformers_towers as library
-from compute.models.encoders.towers import MASKED, ImageTower, Towers
 from compute.models.files import pretrained, weights
 from compute.models.files.weights import one_line
 from compute.models.own.objects import Given, OwnEncoder, of_towers
 from compute.types import BadInput
-
-if TYPE_CHECKING:
-    import torch
 
 METHODS = {"image": "get_image_features", "text": "get_text_features"}
 # Their last states are pooled as the catalogue's models of these families are, by their mean.
@@ -44,17 +40,13 @@ def read(given: Given) -> OwnEncoder:
     preprocessing is known, and where the model's kind does not say which vector it gives.
     """
     model, of = given.model, given.of
-    kind = getattr(model.config, "model_type", "")
-    towers = Towers(name=of, settings={"normalised": False}, hardware=given.hardware)
-    settings, parts, pooling = towers.settings, {}, ""
+    kind, pooling = getattr(model.config, "model_type", ""), "pooler"
     has = [modality for modality, name in METHODS.items() if callable(getattr(model, name, None))]
-    # A class of user may read its texts otherwise.
-    known = "text" in has and type(model).get_text_features.__module__.startswith("transformers.models.")
-    family = next((each for each in (library.CLIP, library.SIGLIP) if known and kind in each.kinds), None)
-    padding = family.padding if family else MASKED
     if has:
-        settings["pooling"] = "the model's own"
-        has = [modality for modality in has if _is_prepared(given, modality)] or has
+        # A class of user may read its texts otherwise.
+        known = "text" in has and type(model).get_text_features.__module__.startswith("transformers.models.")
+        families = (each for each in (library.CLIP, library.SIGLIP) if known and kind in each.kinds)
+        family = next(families, library.TwoTowers())
     else:
         modality, pooling = _pooling(model)
         if not pooling:
@@ -62,49 +54,37 @@ def read(given: Given) -> OwnEncoder:
                 f"{of}: which vector a model of the kind {kind!r} gives is not settled. Pass an object "
                 "with encode_image(images) or encode_text(texts) that pools its states, or a SentenceTransformer"
             )
-        settings["pooling"] = library.POOLINGS[pooling]
-        has = [modality]
-
-    def vectors(output: Any) -> torch.Tensor:
-        pooled = output if hasattr(output, "detach") else getattr(output, "pooler_output", None)
-        if pooled is None:
-            raise BadInput(f"{of} gives a {type(output).__name__} without a pooled vector per item")
-        return pooled
-
-    def see(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        return library.pooled(model(**inputs), pooling) if pooling else vectors(model.get_image_features(**inputs))
-
-    def say(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        if pooling:
-            return library.pooled(model(input_ids=ids, attention_mask=mask), pooling, mask)
-        masked = {"attention_mask": mask} if padding == MASKED else {}
-        return vectors(model.get_text_features(input_ids=ids, **masked))
-
-    if "image" in has and given.preprocess is not None:
-        settings["image"] = "the caller's transform"
-
-        def transformed(image: Any) -> Any:
-            made = given.preprocess(image)
-            return made if isinstance(made, Mapping) else {"pixel_values": made}
-
-        towers.image = ImageTower(ready=transformed, run=see)
-    elif "image" in has:
-        parts["preprocess"] = _part(given, "image")
-        ready, settings["image"] = pretrained.image_ready(parts["preprocess"])
-        towers.image = ImageTower(ready=ready, run=see)
-    if "text" in has:
-        parts["tokenizer"] = tokenizer = given.tokenizer or _part(given, "text")
-        if not hasattr(tokenizer, "model_max_length"):
-            raise BadInput(f"{of} needs a tokenizer of transformers, not {type(tokenizer).__name__}")
-        towers.text, settings["text"] = library.tower_by(
-            tokenizer,
-            run=say,
-            limit=pretrained.positions(getattr(model.config, "text_config", model.config)),
-            of=of,
-            remedy="set tokenizer.model_max_length",
-            padding=padding,
-        )
+        has, family = [modality], library.VISION if modality == "image" else library.BERT
+    has = [modality for modality in has if _is_prepared(given, modality)] or has
+    parts = {"preprocess" if modality == "image" else "tokenizer": _part(given, modality) for modality in has}
+    pixels, tokenizer = None, parts.get("tokenizer")
+    if given.preprocess is not None and "preprocess" in parts:
+        pixels = _transformed(given.preprocess), "the caller's transform"
+    elif "preprocess" in parts:
+        pixels = pretrained.image_ready(parts["preprocess"])
+    if tokenizer is not None and not hasattr(tokenizer, "model_max_length"):
+        raise BadInput(f"{of} needs a tokenizer of transformers, not {type(tokenizer).__name__}")
+    towers = library.towers_of(
+        model,
+        family,
+        name=of,
+        hardware=given.hardware,
+        pooling=pooling,
+        described=library.POOLINGS[pooling],
+        pixels=pixels,
+        tokenizer=tokenizer,
+        limit=pretrained.positions(getattr(model.config, "text_config", model.config)),
+        remedy="set tokenizer.model_max_length",
+    )
     return of_towers(towers, **parts)
+
+
+def _transformed(preprocess: Any) -> Any:
+    def ready(image: Any) -> Any:
+        made = preprocess(image)
+        return made if isinstance(made, Mapping) else {"pixel_values": made}
+
+    return ready
 
 
 def _pooling(model: Any) -> tuple[str, str]:
@@ -118,32 +98,33 @@ def _pooling(model: Any) -> tuple[str, str]:
     return modality, "mean" if modality == "text" and kind in MEAN else ""
 
 
-def _of_processor(given: Given, modality: str) -> Any:
-    """What prepares a modality in `processor=`, or that itself; None where neither does."""
+def _passed(given: Given, modality: str) -> Any:
+    """What the caller passed to prepare a modality, alone or in `processor=`; None for nothing."""
     attribute, method, *_ = PARTS[modality]
-    return getattr(given.processor, attribute, given.processor if hasattr(given.processor, method) else None)
+    passed = given.preprocess if modality == "image" else given.tokenizer
+    own = given.processor if hasattr(given.processor, method) else None
+    return getattr(given.processor, attribute, own) if passed is None else passed
 
 
 def _is_prepared(given: Given, modality: str) -> bool:
     """Whether the modality's preprocessing is passed, or lies with the checkpoint."""
-    if getattr(given, "preprocess" if modality == "image" else "tokenizer") is not None:
-        return True
-    if given.processor is not None:
-        return _of_processor(given, modality) is not None
     name = getattr(given.model.config, "_name_or_path", "") or ""
-    if not Path(name).is_dir():
-        return bool(name)
+    if _passed(given, modality) is not None:
+        return True
+    if given.processor is not None or not Path(name).is_dir():
+        return given.processor is None and bool(name)
     return not weights.RequiredFiles(weights=PARTS[modality][3]).missing(weights.listing(Path(name)))
 
 
 def _part(given: Given, modality: str) -> Any:
-    """What prepares a modality: of `processor=`; else read from the model's own folder, or from the hub's files on this
+    """What prepares a modality: what is passed; else read from the model's own folder, or from the hub's files on this
     machine. Raises BadInput."""
     import transformers
 
-    if (part := _of_processor(given, modality)) is not None:
-        return part
-    config, (attribute, _, loader, _) = given.model.config, PARTS[modality]
+    if (passed := _passed(given, modality)) is not None:
+        return passed
+    attribute, _, loader, _ = PARTS[modality]
+    config = given.model.config
     name = getattr(config, "_name_or_path", "") or ""
     remedy = "Pass processor=transformers.AutoProcessor.from_pretrained(checkpoint)"
     if given.processor is not None or not name:

@@ -89,7 +89,6 @@ def executed(world: JointWorld, *options: str, skip_bad: bool = False) -> run.Ou
         ("royokong/e5-v", "joint"),
         ("alibaba-nlp/gme-qwen2-vl-2b-instruct", "joint"),
         ("openai/clip-vit-base-patch32", "sum"),
-        ("thudm/imagereward", "sum"),
     ],
 )
 def test_the_default_is_the_familys(key, way):

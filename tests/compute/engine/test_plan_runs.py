@@ -192,15 +192,3 @@ def test_a_model_runs_what_the_plan_lets_through_and_nothing_else(key, tmp_path)
             if bool(reason) != bool(ran):
                 wrong.append((task.procedure, sorted(task.modalities), f"plan: {reason}", f"run: {ran}"))
     assert wrong == []
-
-
-def test_a_model_with_vectors_of_images_alone_is_not_shown_what_it_only_compares(tmp_path):
-    """ImageReward on texts with images: pairs are compared, and no image is embedded for them; elsewhere it is."""
-    row = shipped().model("thudm/imagereward")
-    loaded = subject(row, tmp_path)
-    loaded.prepare([], compared=[A, X])
-    assert {done.title for done in loaded.done} == {f"{row.key}, image check", f"{row.key}, text check"}
-    loaded.compare(X, A)
-    assert not any(done.title == f"{row.key}, image" for done in loaded.done)
-    loaded.prepare([B], compared=[A])
-    assert [(done.title, done.encoded) for done in loaded.done[-1:]] == [(f"{row.key}, image", N)]

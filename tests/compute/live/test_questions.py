@@ -61,8 +61,6 @@ def test_a_mode_says_what_it_takes(mode, kinds, said):
         ("ssim", "quality", (I, I), False),
         ("ssim", "odd", (I, I, I), True),
         ("colour-histogram", "quality", (I,), False),
-        ("thudm/imagereward", "choice", (I, I, I), True),
-        ("thudm/imagereward", "pair", (T, T), False),
         ("aesthetic", "quality", (I,), True),
         ("aesthetic", "pair", (I, I), False),
         ("gpt-4o-2024-11-20", "choice", (I, T, T), True),

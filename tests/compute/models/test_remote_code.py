@@ -8,7 +8,7 @@ import transformers
 
 from compute.models.files import pretrained
 from compute.paths import ROOT
-from compute.types import BadInput, NotHere
+from compute.types import BadInput
 from tests.compute.models import checkpoints
 from tests.compute.models.own.small_objects import wrapped
 
@@ -32,8 +32,8 @@ def folder(tmp_path, monkeypatch):
 def test_a_tokenizer_with_code_is_refused_without_a_question(folder):
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "model_type": "unheard"}))  # no class of the library
-    with pytest.raises(NotHere, match="custom code"):
-        pretrained.tokenizer(checkpoints.row(folder, "clip"), folder=folder)
+    with pytest.raises(BadInput, match="custom code"):
+        pretrained.loaded(checkpoints.row(folder, "clip"), "AutoTokenizer", folder=folder)
 
 
 def test_a_model_in_memory_whose_checkpoint_has_code_is_refused_without_a_question(folder):

@@ -1,18 +1,9 @@
 """ConSE: an image is the mean of the texts of ImageNet's classes that it looks like."""
 
-from dataclasses import replace
-
 import numpy as np
-import pytest
 import torch
 
-from compute.catalog import shipped
-from compute.models import load
 from compute.models.encoders import conse
-from compute.types import BadInput
-from tests.compute.models.checkpoints import CPU
-
-ROW = shipped().model("conse")
 
 
 def test_an_image_is_the_weighted_mean_of_ten_classes_texts():
@@ -26,9 +17,3 @@ def test_an_image_is_the_weighted_mean_of_ten_classes_texts():
         expected.append((shares[best, None] * classes[best]).sum(axis=0) / shares[best].sum())
     found = conse.combined(torch.from_numpy(logits), torch.from_numpy(classes)).numpy()
     np.testing.assert_allclose(found, expected, rtol=1e-5)
-
-
-def test_other_texts_than_the_rows_are_refused():
-    texts = {"weights": "package:wordllama", "revision": "files-0"}
-    with pytest.raises(BadInput, match="files-0"):
-        load(replace(ROW, options={"texts": texts}), hardware=CPU)

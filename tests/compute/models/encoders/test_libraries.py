@@ -136,8 +136,8 @@ def by_bare_open_clip(folder: Path) -> Vectors:
 
 
 def hpsv2(folder: Path) -> Path:
-    model = open_clip.create_model(f"local-dir:{checkpoints.open_clip(folder)}")
-    torch.save({"epoch": 1, "state_dict": model.state_dict()}, folder / "HPS_v2_compressed.pt")
+    state = torch.load(bare_open_clip(folder) / "open_clip_pytorch_model.bin", weights_only=True)
+    torch.save({"epoch": 1, "state_dict": state}, folder / "HPS_v2_compressed.pt")
     return folder
 
 
@@ -151,8 +151,9 @@ def by_hpsv2(folder: Path) -> Vectors:
         left, top = (SIDE - width) // 2, (SIDE - height) // 2
         canvas[:, top : top + height, left : left + width] = small
         shown.append(functional.normalize(canvas, CLIP_MEAN, CLIP_STD))
-    model = open_clip.create_model(f"local-dir:{folder}").eval()
-    return {**by_open_clip(folder), "image": model.encode_image(torch.stack(shown))}
+    told = folder.with_name("told")
+    model = open_clip.create_model(f"local-dir:{told}").eval()
+    return {**by_open_clip(told), "image": model.encode_image(torch.stack(shown))}
 
 
 def pickscore(folder: Path) -> Path:
@@ -252,7 +253,7 @@ CASES: dict[str, Case] = {
         "open_clip", checkpoints.open_clip, partial(by_open_clip, prefix="a dog "), 20, options(text_prefix="a dog ")
     ),
     "open_clip, bare": Case("open_clip", bare_open_clip, by_bare_open_clip, 20, options(architecture="tiny-known")),
-    "hpsv2": Case("hpsv2", hpsv2, by_hpsv2, 20),
+    "hpsv2": Case("hpsv2", hpsv2, by_hpsv2, 20, options(architecture="tiny-known")),
     **{kind: Case("bert", text(kind), texts_by(mean, 24), 24) for kind in ("bert", "roberta", "modernbert")},
     "bert, first token": Case("bert", text("bert"), texts_by(lambda states: states[0], 24), 24, options(pooling="cls")),
     "t5": Case("t5", text("t5"), texts_by(mean, 512, "T5EncoderModel"), 512),
@@ -356,7 +357,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Path], str, dict[str, Any], str]] = {
     "weights of another use": (partial(checkpoints.blip, kind="BlipForConditionalGeneration"), "blip", {}, "lacks"),
     "code at a branch": (vision("dinov2"), "vision", {"trust_remote_code": True}, "whole commit"),
     "no architecture": (partial(checkpoints.open_clip, config=False), "open_clip", {}, "option architecture"),
-    "weights of another width": (another_width, "hpsv2", {}, "does not fit"),
+    "weights of another width": (another_width, "hpsv2", {"architecture": "tiny-known"}, "does not fit"),
     "weights of other names": (under_other_names, "moco_v3", {}, "does not fit"),
     "no processor": (checkpoints.clip, "pickscore", {}, "'processor'"),
 }
@@ -370,12 +371,15 @@ def test_what_cannot_be_loaded_is_said(what, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("write", "adapter", "file"),
-    [(partial(checkpoints.clip, binary=True), "clip", "pytorch_model.bin"), (hpsv2, "hpsv2", "HPS_v2_compressed.pt")],
+    ("write", "adapter", "file", "given"),
+    [
+        (partial(checkpoints.clip, binary=True), "clip", "pytorch_model.bin", {}),
+        (hpsv2, "hpsv2", "HPS_v2_compressed.pt", {"architecture": "tiny-known"}),
+    ],
     ids=["clip", "hpsv2"],
 )
-def test_code_in_a_pickle_is_not_run(write, adapter, file, tmp_path):
+def test_code_in_a_pickle_is_not_run(write, adapter, file, given, tmp_path):
     folder = write(tmp_path / "tiny")
     torch.save({"state_dict": Path("/")}, folder / file)
     with pytest.raises((BadInput, NotHere), match=r"tensors|tiny-clip"):
-        load(row(folder, adapter), hardware=CPU)
+        load(row(folder, adapter, **given), hardware=CPU)

@@ -153,16 +153,6 @@ def test_a_damaged_end_is_passed_over(tmp_path, rest):
     assert again.asked == ["three"]
 
 
-def test_what_came_before_a_failure_is_kept(tmp_path):
-    def fails(questions: Sequence[Question]) -> Iterable[tuple[int, Reply]]:
-        yield 0, Reply(item="item", text="kept")
-        raise BadInput("the endpoint is gone")
-
-    with pytest.raises(BadInput, match="gone"):
-        answered(tmp_path, "one", "two", judge=fails)
-    assert answered(tmp_path, "one", "two", judge=Judge()) == ["kept", "re two"]
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_full_disk_is_said(tmp_path):
     kept = log(tmp_path)

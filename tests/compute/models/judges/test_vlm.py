@@ -19,7 +19,6 @@ from compute import models
 from compute.content import items
 from compute.content.messages import Question, Reply
 from compute.models.judges import vlm
-from compute.models.judges.answer_log import Forgetful
 from compute.procedures.shared import conditions, prompts
 from compute.tasks.data import Choices
 from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model
@@ -126,13 +125,6 @@ def test_an_answer_that_is_cut_off_is_told_from_one_that_ends(checkpoint):
     loaded._generation.eos_token_id = tokens[3]
     [ended] = loaded._answers([one], inputs)
     assert (ended.finish, ended.output_tokens) == ("stop", tokens.index(tokens[3]) + 1)
-
-
-def test_a_visitors_images_are_stored_nowhere(checkpoint, answers):
-    loaded = judge(checkpoint)
-    loaded.answers = Forgetful(row(checkpoint))
-    assert len(loaded.reply(questions(2))) == 2
-    assert not answers.exists()
 
 
 def test_answers_are_kept_and_not_asked_again(checkpoint, answers, monkeypatch):
