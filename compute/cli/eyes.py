@@ -99,13 +99,20 @@ def eyes(
             folder.save(saved)
         if rater:
             folder.change(rater=rater)
-        if folder.study is None:
-            study = local.make(folder, warn=warn)
-            yield f"{folder.path}: {len(study.questions)} questions, {len(study.models)} models"
-            for note in study.notes[:NOTES]:
+        is_new = folder.study is None
+        rows = local.models(folder, warn=warn) if is_new or not folder.study.chance else []
+        if is_new:
+            local.draw(folder)
+        if (add or report) and not folder.study.chance:  # else the app asks them while questions are answered
+            local.ask(folder, rows)
+        if is_new:
+            asked = f", {len(folder.study.models)} models" if folder.study.chance else ""
+            yield f"{folder.path}: {len(folder.study.questions)} questions{asked}"
+            notes = folder.study.notes
+            for note in notes[:NOTES]:
                 warn(note)
-            if len(study.notes) > NOTES:
-                warn(f"{len(study.notes) - NOTES} notes more are in {folder.path / STUDY}")
+            if len(notes) > NOTES:
+                warn(f"{len(notes) - NOTES} notes more are in {folder.path / STUDY}")
         if add and not incoming:
             known = exchange.ImageNames(folder.images())
             incoming = [exchange.read(path, known, left=left) for path in add]

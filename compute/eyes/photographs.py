@@ -1,6 +1,7 @@
 """Questions about the shipped photographs: copies of one that are changed in different ways, or which fits a text.
 
-Credits and licences are those of compute/live/examples.py.
+Credits and licences are those of compute/live/examples.py. Their studies are shipped, with what the models that need no
+download pick; `python -m compute.eyes.photographs` makes them again.
 """
 
 from __future__ import annotations
@@ -13,11 +14,16 @@ from itertools import combinations
 import numpy as np
 from PIL import Image
 
+from compute import paths
+from compute.catalog import shipped
 from compute.content.items import content_key
+from compute.eyes import making
 from compute.eyes.making import Materials
-from compute.eyes.study import Kind
-from compute.io.files import words_beside
+from compute.eyes.study import ASKS, Kind, Study
+from compute.io.files import words_beside, write_text
 from compute.live.inputs import Input
+from compute.live.pool import Pool
+from compute.live.roster import Roster
 from compute.tasks.drawing.distortions import distort
 from compute.tasks.drawing.render import photo_path
 from compute.tasks.perturb import PERTURBATIONS, perturb
@@ -29,6 +35,18 @@ MOST = 240  # questions
 SEED = 20261127
 SIDE = 512  # pixels, the longer side, that a person sees
 STORED = 200  # files in memory, of about 40 kB
+
+
+def study(kind: Kind) -> Study:
+    """The shipped study of one kind of question."""
+    return Study.model_validate_json((paths.ASSETS / "eyes" / f"{kind}.json").read_bytes())
+
+
+def make(kind: Kind) -> Study:
+    """The same, made by the models that are ready on this machine without the user's own."""
+    pool, given = Pool(), materials(kind)
+    models = Roster(shipped().models, pool=pool, network=lambda: False).usual(*making.MODES[kind])
+    return making.finished(making.answered(making.finished(making.drawn(given)), given.images, models, pool.run))
 
 
 def materials(kind: Kind) -> Materials:
@@ -89,3 +107,8 @@ def _whole(photograph: str) -> Image.Image:
     whole.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
     whole.info.clear()
     return whole
+
+
+if __name__ == "__main__":
+    for each in ASKS:
+        write_text(paths.ASSETS / "eyes" / f"{each}.json", make(each).model_dump_json())

@@ -18,18 +18,15 @@ import numpy as np
 from scipy.special import ndtr
 
 from compute.arrays import Bools, Floats, Ints
-from compute.catalog import shipped
 from compute.eyes import asking, photographs
-from compute.eyes.making import StudyMaking
 from compute.eyes.report import LOOKS as MODELS_COMPARED
 from compute.eyes.report import EyesReport, report
 from compute.eyes.study import Judgment, Study
-from compute.live import pool as live_pool
 from tests.compute.eyes.studies import judgment
 
 QUESTIONS, SIZES = 400, (40, 80, 160)
 LOOKS = (*range(24, 121, 2),)  # at a report, until one is wrong
-REAL = ("colour-histogram", "perceptual-hash", "psnr", "ssim", "ms-ssim", "tiny")  # models without a download
+REAL = ("colour-histogram", "perceptual-hash", "efficientnet-lite0", "ssim", "ms-ssim", "tiny")
 FOLLOWED = "ms-ssim"
 MODELS = (0.9, 0.85, 0.8, 0.75, 0.75, 0.7, 0.6)  # right answers over the pool, exactly
 TWINS, APART = ("m3", "m4"), ("m0", "m3")  # equal models, and two that differ
@@ -111,15 +108,13 @@ def made(draw: np.random.Generator, *, models: Sequence[float] = MODELS) -> Pool
 
 def real() -> Pool:
     """Questions about the shipped photographs with the picks of REAL models; nobody knows a truth."""
-    of_key = {row.key: row for row in shipped().models}
-    making = StudyMaking(
-        materials=photographs.materials("image"), models=[of_key[key] for key in REAL], run=live_pool.Pool().run
-    )
-    for _ in making.steps():
-        pass
-    assert set(making.study.models) == set(REAL), making.study.notes
-    count = len(making.study.questions)
-    return Pool(study=making.study, truth=np.zeros(count, int), difficulty=np.zeros(count))
+    study = photographs.study("image")
+    picks = {key: study.picks[key] for key in REAL}
+    chance = asking.chances(np.array(list(picks.values()))).tolist()
+    models = {key: study.models[key] for key in REAL}
+    study = study.model_copy(update={"models": models, "picks": picks, "chance": chance})
+    count = len(study.questions)
+    return Pool(study=study, truth=np.zeros(count, int), difficulty=np.zeros(count))
 
 
 def judged(pool: Pool, rater: Rater, draw: np.random.Generator, *, count: int, name: str = "me") -> list[Judgment]:

@@ -14,7 +14,7 @@ from PIL import Image
 
 import compute
 from compute.content.items import content_key
-from compute.eyes.making import QUESTIONS, SIDE, Materials, StudyMaking
+from compute.eyes.making import QUESTIONS, SIDE, Materials, answered, drawn, finished
 from compute.eyes.study import LONGEST_TEXT, MOST_NOTES, NO_PICK, Study
 from compute.live import inputs
 from compute.live.inputs import Input
@@ -72,10 +72,13 @@ def made(given: Materials, *models: tuple[Model, Any], seed: int = 0) -> Study:
     of = {row.key: model for row, model in models}
 
     pool = Pool(load=lambda row: of[row.key], size=lambda row: 1)
-    making = StudyMaking(materials=given, models=[row for row, _ in models], run=pool.run, seed=seed)
-    shares = [step.share for step in making.steps()]
-    assert shares == sorted(shares) and shares[0] >= 0 and shares[-1] < 1
-    return making.study
+    before, after = [], []
+    study = finished(drawn(given, seed=seed), before.append)
+    study = finished(answered(study, given.images, [row for row, _ in models], pool.run), after.append)
+    for steps in (before, after):
+        shares = [step.share for step in steps]
+        assert shares == sorted(shares) and shares[0] >= 0 and shares[-1] < 1
+    return study
 
 
 def of_eye(images: Mapping[str, Any], kind: str = "image", *, seed: int = 0, **more: Any) -> Study:

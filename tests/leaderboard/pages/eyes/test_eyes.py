@@ -41,7 +41,7 @@ STUDY = Study(
 def judged(*, count: int, rater: str = "me", seed: int = 1, choice: int | None = 0) -> list[dict[str, Any]]:
     """A rater's first answers."""
     facts = {"time": "2026-01-01T00:00:00Z", "rater": rater, "seed": seed, "choice": choice}
-    order = enumerate(studies.opened(STUDY, source="", seed=seed)["order"][:count])
+    order = enumerate(studies.ordered(STUDY, seed=seed, early=0)[:count])
     return [facts | dict(zip(("order", "question", "draw", "left"), (at, *each), strict=True)) for at, each in order]
 
 
@@ -49,11 +49,23 @@ def body(judgments: list[dict[str, Any]]) -> dict[str, Any]:
     return {"study": STUDY.model_dump(), "judgments": judgments}
 
 
+def site_of(live: Live, *, study: StudyFolder | None = None, study_key: str = "") -> SimpleNamespace:
+    guard = partial(guarded, snapshot=nullcontext)
+    return SimpleNamespace(live=live, study=study, study_key=study_key, guard=guard)
+
+
+def report(app: TestClient, judgments: list[dict[str, Any]]) -> dict[str, Any]:
+    """The answer, for which the server got the study before."""
+    opened = app.post("/eyes/order?seed=1", json=body([])).json()
+    return app.post("/eyes/report", params={"study": opened["id"]}, json=judgments).json()
+
+
 @pytest.fixture
 def client():
     def made(folder: StudyFolder | None = None, key: str = "") -> TestClient:
-        site = SimpleNamespace(study=folder, study_key=key, guard=partial(guarded, snapshot=nullcontext))
-        return TestClient(Starlette(routes=routes.routes(site)), raise_server_exceptions=False)
+        site = site_of(Live(), study=folder, study_key=key)
+        headers = {"x-likeness-session": SESSION}
+        return TestClient(Starlette(routes=routes.routes(site)), raise_server_exceptions=False, headers=headers)
 
     return made
 
@@ -62,15 +74,15 @@ def client():
 def live(monkeypatch):
     live = Live()
     metrics = [live.roster.row(key) for key in ("colour-histogram", "ssim")]
-    monkeypatch.setattr(studies.Studies, "_models", lambda self, kind: metrics)
+    monkeypatch.setattr(live.roster, "usual", lambda mode, kinds: metrics)
     return live
 
 
 def made(making: studies.Studies, payload: dict[str, Any]) -> dict[str, Any]:
-    """What the last turn answers."""
+    """What all turns answer."""
     facts = making.turn(payload, None)
     while facts["state"] == "running":
-        facts = making.turn(payload | {"file": ""}, None)
+        facts |= making.turn(payload | {"file": ""}, None)
     return facts
 
 
@@ -80,21 +92,26 @@ def payload(**changes: Any) -> dict[str, Any]:
 
 def test_a_visitor_s_images_become_a_study_in_turns_and_are_dropped(live, monkeypatch):
     monkeypatch.setattr(studies, "TURN", 0.0)
-    making = studies.Studies(live)
+    making = studies.Studies(site_of(live))
     file = live.uploads.add_file(SESSION, packed(IMAGES | {"broken.png": b"nothing"}))
     first = making.turn(payload(file=file), None)
     assert first["state"] == "running" and 0 <= first["share"] < 1
-    facts = made(making, payload())
-    study = Study.model_validate(facts["study"])
-    assert set(study.models) == {"colour-histogram", "ssim"} and study.questions
-    assert any(note.startswith("broken.png") for note in study.notes)
-    assert [type(part) for part in facts["order"][0]] == [int, str, int]
+    while "study" not in (asked := making.turn(payload(), None)):
+        pass
+    drawn = Study.model_validate(asked["study"])
+    assert drawn.questions and not drawn.models and any(note.startswith("broken.png") for note in drawn.notes)
+    assert {draw for _, draw, _ in asked["order"]} == {"early", "repeat"}
+    facts = made(making, payload(early=3))
+    assert "study" not in facts and facts["order"][:3] == asked["order"][:3] != facts["order"][:4]
+    study = drawn.model_copy(update=facts["picked"])
+    assert set(study.models) == {"colour-histogram", "ssim"} and len(study.chance) == len(study.questions)
+    assert Study.model_validate_json(live.uploads.file(SESSION, facts["id"])) == study
     with pytest.raises(BadInput, match="Add them again"):
         making.turn(payload(), None)
 
 
 def test_the_photographs_study_is_made_once_for_everyone(live):
-    making, asked = studies.Studies(live), payload(source="photographs", kind="text")
+    making, asked = studies.Studies(site_of(live)), payload(source="photographs", kind="text")
     first, other = made(making, asked), making.turn(asked | {"session": "b" * 32, "seed": 6}, None)
     assert other["key"] == first["key"] and other["order"] != first["order"]
 
@@ -102,13 +119,13 @@ def test_the_photographs_study_is_made_once_for_everyone(live):
 @pytest.mark.parametrize("wrong", [{"kind": "video"}, {"seed": -1}, {"seed": "1"}, {"file": "none"}, {"session": "x"}])
 def test_a_request_that_no_page_sends_is_refused(live, wrong):
     with pytest.raises(BadInput):
-        studies.Studies(live).turn(payload(**wrong), None)
+        studies.Studies(site_of(live)).turn(payload(**wrong), None)
 
 
 def test_a_sender_has_one_study_made_at_a_time_and_one_that_is_not_fed_waits(live, monkeypatch):
     monkeypatch.setattr(studies, "TURN", 0.0)
     monkeypatch.setattr(studies, "sender", lambda request: request)
-    making = studies.Studies(live)
+    making = studies.Studies(site_of(live))
 
     def turn(number: int, address: str, *, is_first: bool = False) -> str:
         session = f"{number:032x}"
@@ -164,16 +181,16 @@ def test_a_zip_out_of_bounds_is_refused(files):
 
 
 def test_a_report_ranks_models_and_hands_out_the_votes(client):
-    answer = client().post("/eyes/report", json=body(judged(count=23))).json()
+    answer = report(client(), judged(count=23))
     assert "SSIM agrees" in answer["html"] and "likeness run" in answer["html"] and "--tune" not in answer["html"]
     assert "<b>hostile" not in answer["html"] and "<i>note" not in answer["html"]
-    other = client().post("/eyes/report", json=body(judged(count=23, choice=1))).json()
+    other = report(client(), judged(count=23, choice=1))
     assert "--models '<b>hostile</b>'" in unescape(other["html"])  # quoted, as a shell would run it
     head, *rows = answer["manifest"].splitlines()
     assert head.startswith("name,prompt,alternative_1") and all(row.endswith(",1,0") for row in rows)
 
 
-@pytest.mark.parametrize("path", ["report", "order?seed=1", "judgment"])
+@pytest.mark.parametrize("path", ["order?seed=1", "judgment"])
 @pytest.mark.parametrize(
     "sent",
     [
@@ -196,7 +213,7 @@ def test_what_is_not_enough_or_not_of_this_page_gets_a_sentence(client, tmp_path
 def test_a_saved_study_goes_on_with_its_rater_or_begins_for_another(client):
     sent = body(judged(count=5, rater="ann", seed=7))
     same, other = (client().post(f"/eyes/order?seed=9{more}", json=sent).json() for more in ("", "&rater=bob"))
-    assert (same["rater"], same["seed"], same["source"], len(same["judgments"])) == ("ann", 7, "upload", 5)
+    assert (same["rater"], same["seed"], same["source"], "study" in same) == ("ann", 7, "upload", False)
     assert (other["rater"], other["seed"], other["key"]) == ("bob", 9, same["key"])
 
 
