@@ -66,6 +66,7 @@ def eyes(
     from compute.eyes.folder import SETTINGS, STUDY, EyesSettings, StudyFolder
     from compute.eyes.study import ASKS, StudyFile
     from compute.io.images import image_files
+    from compute.io.tables import read_table
 
     incoming, saved = [], None
     if (images / SETTINGS).is_file():
@@ -79,7 +80,9 @@ def eyes(
         known = exchange.ImageNames(image_files(images).names)
         incoming = [exchange.read(path, known, left=left) for path in add]
         saved = next((each.study for each in incoming if isinstance(each, StudyFile)), None)
-        asked = exchange.questions(questions, known) if questions else saved or next(iter(incoming), None)
+        asked = exchange.questions(read_table(questions), known) if questions else saved or next(iter(incoming), None)
+        if questions and asked.skipped:
+            raise BadInput(f"{questions.name}: {asked.skipped}")
         found = asked.kind if asked else "text" if prompts else kind or "image"
         if found not in ASKS:
             raise BadInput(unknown("kind of question", found, ASKS, listed=True))

@@ -103,13 +103,18 @@ def drawn(given: Materials, *, seed: int = 0) -> Steps:
                 shapes[name] = look
         keys[image.key] = name
         names.append(name)
-    for prompt in given.prompts:
+    prompts = []
+    if given.kind == "text":
+        prompts = [
+            *dict.fromkeys(given.prompts if given.questions is None else next(zip(*given.questions, strict=True)))
+        ]
+    for prompt in prompts:
         if not 0 < len(prompt) <= LONGEST_TEXT:
             raise BadInput(f"A prompt has 1 to {LONGEST_TEXT:,} characters; one has {len(prompt):,}. Change it")
         inputs.text(prompt, name="A prompt")
-    count, names = len(names), [*names, *(given.prompts if given.kind == "text" else ())]
+    names += prompts
     if given.questions is None:
-        questions = _pool(given, count, looks, np.random.default_rng(seed))
+        questions = _pool(given.kind, looks, len(prompts), np.random.default_rng(seed))
     else:
         questions = _known(given.questions, {name: number for number, name in enumerate(names)}, notes)
     used = sorted({at for question in questions for at in question if at >= 0})
@@ -216,13 +221,13 @@ def _known(given: Sequence[tuple[str, str, str]], at: Mapping[str, int], notes: 
 
 
 def _pool(
-    given: Materials, count: int, looks: Sequence[tuple[np.ndarray, np.ndarray]], rng: np.random.Generator
+    kind: Kind, looks: Sequence[tuple[np.ndarray, np.ndarray]], prompts: int, rng: np.random.Generator
 ) -> list[Question]:
-    """Questions about `count` images, whose hashes and colours are `looks`, by number; prompts follow the images."""
-    fewest = FEWEST if given.kind == "image" else 2
+    """Questions about images with these hashes and colours, by number; `prompts` follow the images."""
+    count, fewest = len(looks), FEWEST if kind == "image" else 2
     if count < fewest:
         raise BadInput(f"{count} different images are too few: a study needs {fewest} or more. Add some")
-    if given.kind == "text" and not given.prompts:
+    if kind == "text" and not prompts:
         raise BadInput("There is no prompt: add a table with a column prompt, or write prompts, one a line")
     structure = np.stack([np.unpackbits(hashes[:1].view(np.uint8)) for hashes, _ in looks])
     near = [_nearest(structure), _nearest(np.stack([colours[0] for _, colours in looks]))]
@@ -230,15 +235,15 @@ def _pool(
     for _ in range(TRIES * QUESTIONS):
         if len(found) == QUESTIONS:
             break
-        start = int(rng.integers(count, count + len(given.prompts)) if given.kind == "text" else rng.integers(count))
+        start = int(rng.integers(*(count, count + prompts) if kind == "text" else (count,)))
         first, second = (
             # A text has no neighbours that are known without a model.
             int(rng.choice(near[int(rng.integers(2))][start]))
-            if given.kind != "text" and rng.random() < share
+            if kind != "text" and rng.random() < share
             else int(rng.integers(count))
             for share in (1.0, 0.5)
         )
-        if given.kind == "quality":
+        if kind == "quality":
             first, start = start, -1
         if len({start, first, second}) == 3:
             found[start, *sorted((first, second))] = None

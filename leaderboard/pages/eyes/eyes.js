@@ -110,10 +110,19 @@ class Eyes {
 
   // ---- making
 
-  /** Asks the server for a study: of the photographs, or of the visitor's images. */
-  make(wish) {
+  /** Gets a study from the server: of the photographs, or of the visitor's images. */
+  async make(wish) {
     this.say('');
-    if (wish.source === 'upload') this.files = wish.images;
+    if (wish.source === 'photographs') {
+      try {
+        const facts = await getJson(this.server.url(own('study', { kind: wish.kind, seed: random() })), { headers: this.headers });
+        this.resume(new Visit({ ...facts, judgments: [], rater: wish.rater }));
+      } catch (error) {
+        this.say(error.message);
+      }
+      return;
+    }
+    this.files = wish.images;
     this.screen('making', el('section', { class: 'ey-making', 'aria-label': 'The questions are made' }, press('Cancel', () => {
       this.server.forget();
       this.start();
@@ -200,7 +209,7 @@ class Eyes {
       return;
     }
     if (facts.study) {
-      wish.visit = new Visit({ ...facts, judgments: [], rater: facts.rater || wish.rater });
+      wish.visit = new Visit({ ...facts, judgments: [], rater: wish.rater });
       this.resume(wish.visit);
       this.say([this.lost, ...(facts.study.notes ?? []).slice(0, 3).map((note) => `${note}.`)].filter(Boolean).join(' '));
     }

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -13,7 +15,7 @@ from starlette.routing import Route
 from compute.eyes import exchange, photographs
 from compute.eyes.folder import StudyFolder
 from compute.eyes.report import report
-from compute.eyes.study import LONGEST_NAME, TUNES_FROM, Judgment, Study, StudyFile, parsed
+from compute.eyes.study import ASKS, LONGEST_NAME, TUNES_FROM, Judgment, Study, StudyFile, parsed
 from compute.rounding import rounded
 from compute.types import BadInput, LikenessError
 from leaderboard.html.templates import render
@@ -39,19 +41,21 @@ def routes(site: Site) -> list[Route]:
     def known(request: Request) -> StudyFolder | None:
         return own(site, request.query_params.get("key", ""))
 
+    def facts(request: Request, study: Study, **of: Any) -> dict[str, Any]:
+        held = hold(site, study, session=request.headers.get(SESSION, ""), request=request)
+        return opened(study, **of) | {"id": held}
+
     def stored(request: Request) -> Response:
+        """The shipped study of a kind, else the folder's."""
+        query = request.query_params
+        if (kind := query.get("kind", "")) in ASKS:
+            seed = _seed(query)
+            return JSONResponse(facts(request, photographs.study(kind), source=PHOTOGRAPHS, seed=seed))
         if (folder := known(request)) is None:
             return refusal(NO_FOLDER, 404)
         by, judgments = folder.settings, folder.judgments()
-        facts = opened(folder.study, source=FOLDER, rater=by.rater, seed=by.seed, judgments=judgments)
-        return JSONResponse(
-            facts
-            | {"study": folder.study.model_dump(exclude_defaults=True), "id": kept(request, folder.study)}
-            | {"judgments": [each.model_dump() for each in judgments]}
-        )
-
-    def kept(request: Request, study: Study) -> str:
-        return hold(site, study, session=request.headers.get(SESSION, ""), request=request)
+        found = facts(request, folder.study, source=FOLDER, rater=by.rater, seed=by.seed, judgments=judgments)
+        return JSONResponse(found | {"judgments": [each.model_dump() for each in judgments]})
 
     def image(request: Request) -> Response:
         name = request.query_params.get("name", "")
@@ -78,16 +82,14 @@ def routes(site: Site) -> list[Route]:
         given, query = parsed(body, name="The file"), request.query_params
         rater = query.get("rater", "")[:LONGEST_NAME] or (given.judgments[-1].rater if given.judgments else "me")
         seeds = [each.seed for each in given.judgments if each.rater == rater and each.draw != "given"]
-        seed = query.get("seed", "")[:16]
-        if not seeds and not seed.isdecimal():
-            raise BadInput("The request is not one of this page. Reload it and try again")
         shown = {given.study.contents[at] for at in exchange.images_of(given.study)}
-        source = PHOTOGRAPHS if shown <= set(photographs.materials(given.study.kind).images) else UPLOAD
-        study, seed = given.study, seeds[-1] if seeds else int(seed)
+        source = PHOTOGRAPHS if shown <= photographs.names() else UPLOAD
+        study, seed = given.study, seeds[-1] if seeds else _seed(query)
         if (folder := known(request)) and folder.study.key == study.key:
             study, source = folder.study, FOLDER
-        facts = opened(study, source=source, seed=seed, rater=rater, judgments=given.judgments)
-        return JSONResponse(facts | {"id": kept(request, study)})
+        found = facts(request, study, source=source, seed=seed, rater=rater, judgments=given.judgments)
+        del found["study"]  # the browser has it
+        return JSONResponse(found)
 
     def answer(request: Request, body: bytes) -> Response:
         query, session = request.query_params, request.headers.get(SESSION, "")
@@ -138,6 +140,12 @@ def answered(given: StudyFile, *, source: str = "", tuned: Sequence[str] = ()) -
         tuned=[each.key for each in found.models if each.key in tuned],
     )
     return {"html": str(html), "manifest": exchange.votes(given.study, given.judgments)}
+
+
+def _seed(query: QueryParams) -> int:
+    if not (seed := query.get("seed", "")[:16]).isdecimal():
+        raise BadInput("The request is not one of this page. Reload it and try again")
+    return int(seed)
 
 
 def _posted(site: Site, work: Callable[[Request, bytes], Response]) -> Callable:

@@ -15,18 +15,16 @@ from pathlib import PurePosixPath
 from typing import Any
 from weakref import WeakSet
 
-from compute.eyes import asking, exchange, local, making, photographs
+from compute.eyes import asking, exchange, local, making
 from compute.eyes.folder import StudyFolder
 from compute.eyes.making import MODES, MOST, MakingStep, Materials
 from compute.eyes.study import ASKS, LONGEST_TEXT, MOST_QUESTIONS, Judgment, Kind, Study, parsed
-from compute.io import forms
-from compute.io.forms import BLANK, Form, FormField
+from compute.io.images import is_image_name
 from compute.io.tables import read_table
 from compute.live import inputs
 from compute.live.archive import TABLES, Archive
 from compute.live.batch import LARGEST_TABLE
 from compute.live.decoder import POOL
-from compute.training.examples import QUALITY_PROMPT
 from compute.types import BadInput, Model
 from leaderboard.live.live import MOST_MODELS, sender
 from leaderboard.page import Site
@@ -36,14 +34,6 @@ MOST_MADE, IDLE = 8, 15.0  # visitors' own studies at a time; seconds without a 
 MOST_PROMPTS = 200
 KEY = ("eyes", "study")  # among the session's results
 PHOTOGRAPHS, FOLDER, UPLOAD = "photographs", "folder", "upload"
-ALTERNATIVES = ("alternative_1", "alternative_2")
-FORMS = (
-    Form(
-        "questions",
-        (FormField("reference", ("prompt",), optional=True), *(FormField(name, kind=BLANK) for name in ALTERNATIVES)),
-    ),
-    Form("prompts", (FormField("prompt", kind=BLANK),)),
-)
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +77,7 @@ class Studies:
 
     def turn(self, payload: dict[str, Any], request: Any) -> dict[str, Any]:
         """The next turn of a study: {session, source, kind, seed, early, key, file, study}. `file` comes only at the
-        start of a visitor's own, with the `study` if the browser has it; `early` is as of `asking.order`.
+        start of a visitor's own, with the `study` if the browser has it; `early` is that of `asking.order`.
 
         How far it is, with the study once its questions are there, and in the end what models pick. Raises BadInput.
         """
@@ -95,12 +85,6 @@ class Studies:
         if kind not in ASKS or not all(isinstance(each, int) and 0 <= each < 2**53 for each in (seed, early)):
             raise BadInput("The request is not one of this page. Reload it and try again")
         session = str(payload.get("session", ""))
-        if source == PHOTOGRAPHS:
-            study = photographs.study(kind)
-            held = hold(self._site, study, session=session, request=request)
-            return {"state": "done", "study": study.model_dump(), "id": held} | opened(
-                study, source=PHOTOGRAPHS, seed=seed
-            )
         if source == FOLDER:
             timed = self._of_folder(str(payload.get("key", "")))
         else:
@@ -108,13 +92,10 @@ class Studies:
             if isinstance(timed, str):  # the page asks again, with the file where it was not read yet
                 return {"state": "running", "share": 0.0, "what": timed, "waits": True, "file": payload.get("file", "")}
         timed.turn()
-        if timed.study is None:
-            return {"state": "running", **timed.step._asdict()}
         facts = {"state": "running", **timed.step._asdict()}
-        if not timed.is_sent:
+        if timed.study and not timed.is_sent:
             timed.is_sent = True
             facts |= opened(timed.study, source=UPLOAD, seed=seed)
-            facts["study"] = timed.study.model_dump(exclude_defaults=True)
         if timed.is_done:
             if source == FOLDER:
                 self._site.study.save(timed.study)
@@ -184,10 +165,17 @@ def hold(site: Site, study: Study, *, session: str, request: Any) -> str:
 def opened(
     study: Study, *, source: str, seed: int, rater: str = "", judgments: Sequence[Judgment] = ()
 ) -> dict[str, Any]:
-    """A study as a browser that has it takes it over, with a rater's order of the seed."""
+    """A study as the browser takes it over, with a rater's order of the seed."""
     early = asking.early(study, [each for each in judgments if (each.rater, each.seed) == (rater, seed)])
-    order = ordered(study, seed=seed, early=early)
-    return {"source": source, "key": study.key, "asks": ASKS[study.kind], "rater": rater, "seed": seed, "order": order}
+    return {
+        "source": source,
+        "study": study.model_dump(exclude_defaults=True),
+        "key": study.key,
+        "asks": ASKS[study.kind],
+        "rater": rater,
+        "seed": seed,
+        "order": ordered(study, seed=seed, early=early),
+    }
 
 
 def ordered(study: Study, *, seed: int, early: int) -> list[tuple[int, str, int]]:
@@ -215,30 +203,11 @@ def uploaded(data: bytes, *, kind: Kind) -> Materials:
         most_bytes=LARGEST_TABLE,
         most_rows=MOST_QUESTIONS,
     )
-    key, frame, _ = forms.read(file, FORMS)
-    if key == "prompts":
-        prompts = list(dict.fromkeys(filter(None, frame["prompt"])))
-        return Materials(kind="text", images=images, prompts=prompts[:MOST_PROMPTS])
-    shown = frame.get("reference", [""] * len(frame))
-    cells = zip(shown, *(frame[name] for name in ALTERNATIVES), strict=True)
-    questions = [tuple(_named(archive, path, cell) for cell in row) for row in cells]
-    asked = {question[0] for question in questions}
-    if asked <= {"", QUALITY_PROMPT}:
-        questions = [("", one, two) for _, one, two in questions]
-        return Materials(kind="quality", images=images, questions=questions)
-    is_text = not asked & set(images)
-    return Materials(
-        kind="text" if is_text else "image",
-        images=images,
-        prompts=sorted(asked) if is_text else (),
-        questions=questions,
-    )
-
-
-def _named(archive: Archive, table: str, cell: object) -> str:
-    """The image's path that a cell of the table names, else its text."""
-    text = str(cell or "").strip()
-    return archive.find(text, beside=table) or text
+    if sum(is_image_name(str(cell)) for cell in file.rows()[0].values()) < 2:  # of alternatives there are two
+        return Materials(kind="text", images=images, prompts=exchange.prompts(file)[:MOST_PROMPTS])
+    found = exchange.questions(file, exchange.ImageNames(names))
+    notes = [found.skipped] if found.skipped else []
+    return Materials(kind=found.kind, images=images, questions=found.questions, notes=notes)
 
 
 def _image(archive: Archive, path: str) -> inputs.Input:

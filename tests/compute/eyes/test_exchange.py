@@ -12,6 +12,7 @@ from compute.eyes import exchange
 from compute.eyes.exchange import ImageNames, JudgmentFile
 from compute.eyes.folder import EyesSettings, StudyFolder
 from compute.eyes.study import Study, StudyFile, standing
+from compute.io.tables import read_table
 from compute.types import BadInput
 from tests.compute.eyes.test_folder import answer, drawn
 
@@ -191,10 +192,14 @@ def test_tables(tmp_path):
         ("one/d.png", 0, "Bo"),
         ("a.png", None, ""),
     ]
-    asked = exchange.questions(write(tmp_path / "q.csv", "reference,first,second\na.png,b c.png,one/d.png\n"), NAMES)
+    asked = exchange.questions(
+        read_table(write(tmp_path / "q.csv", "reference,first,second\na.png,b c.png,one/d.png\n")), NAMES
+    )
     assert (asked.kind, asked.questions) == ("image", [QUESTION])
     with pytest.raises(BadInput, match="row 1"):
-        exchange.questions(write(tmp_path / "q.csv", "reference,first,second\na.png,z.png,one/d.png\n"), NAMES)
+        exchange.questions(
+            read_table(write(tmp_path / "q.csv", "reference,first,second\na.png,z.png,one/d.png\n")), NAMES
+        )
     assert exchange.prompts(write(tmp_path / "p.txt", "a cat\n\na dog\na cat\n")) == ["a cat", "a dog"]
     assert exchange.prompts(write(tmp_path / "p.csv", "prompt,x\na cat,1\n")) == ["a cat"]
 
