@@ -63,7 +63,8 @@ class TimedMaking:
         if self.study is None:
             self.study = yield from making.drawn(materials)
             yield MakingStep(0.0, "Asking the models")
-        self.study = yield from making.answered(self.study, materials.images, models, run)
+        if not self.study.chance:
+            self.study = yield from making.answered(self.study, materials.images, models, run)
         return self.study
 
 
@@ -101,6 +102,7 @@ class Studies:
                 self._site.study.save(timed.study)
             else:
                 self._live.uploads.forget(session)  # the images
+                self._live.uploads.results(session)[KEY] = timed
             facts |= {
                 "state": "done",
                 "picked": timed.study.model_dump(include={"models", "picks", "chance", "notes"}),

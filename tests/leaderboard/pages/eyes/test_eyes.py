@@ -103,6 +103,8 @@ def test_a_visitor_s_images_become_a_study_before_models_pick_and_are_dropped(si
     study = drawn.model_copy(update=facts["picked"])
     assert list(study.models) == METRICS and len(study.chance) == len(study.questions)
     assert Study.model_validate_json(uploads.file(SESSION, facts["id"])) == study
+    assert turn(early=5)["order"][:5] == asked["order"][:5]  # questions were answered meanwhile
+    uploads.forget(SESSION)
     with pytest.raises(BadInput, match="Add them again"):
         turn()
     # A browser that was reloaded has the study and sends the images again.
