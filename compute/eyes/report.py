@@ -174,11 +174,9 @@ def report(study: Study, judgments: Sequence[Judgment]) -> EyesReport:
     raters = tuple(dict.fromkeys(each.rater for each in counted))
     titles = list(study.models.values())
     picks = np.array([study.picks[key] for key in study.models], dtype=int).reshape(len(titles), len(study.questions))
-    rows: dict[tuple[str, int], list[Judgment]] = defaultdict(list)
-    for each in judgments:
-        rows[each.rater, each.seed].append(each)
     asked = {
-        rater: list(asking.order(study, seed=rater[1], early=asking.early(study, own))) for rater, own in rows.items()
+        rater: list(asking.order(study, seed=rater[1], early=asking.early(study, own)))
+        for rater, own in _by_rater(judgments).items()
     }
     worth, uniform, _ = _worth(study, new, picks, asked)
     shares = [Share.of(row[uniform]) for row in worth]
@@ -214,6 +212,14 @@ def report(study: Study, judgments: Sequence[Judgment]) -> EyesReport:
     )
 
 
+def _by_rater(judgments: Sequence[Judgment]) -> dict[tuple[str, int], list[Judgment]]:
+    """By rater and seed."""
+    found: dict[tuple[str, int], list[Judgment]] = defaultdict(list)
+    for each in judgments:
+        found[each.rater, each.seed].append(each)
+    return found
+
+
 def _worth(
     study: Study,
     new: Sequence[Judgment],
@@ -227,12 +233,9 @@ def _worth(
     orders by rater and seed.
     """
     count = len(study.questions)
-    of_rater: dict[tuple[str, int], list[Judgment]] = defaultdict(list)
-    for each in new:
-        of_rater[each.rater, each.seed].append(each)
     spared = np.ones(count)
     chosen: dict[bool, list[list[int]]] = {is_uniform: [[] for _ in range(count)] for is_uniform in (True, False)}
-    for rater, own in of_rater.items():
+    for rater, own in _by_rater(new).items():
         order = () if any(each.draw == asking.GIVEN for each in own) else asked[rater]
         drawn = asking.drawn(study, order, seed=rater[1], answered={each.question for each in own})
         spared *= 1 - drawn.probability
