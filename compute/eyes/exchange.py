@@ -408,11 +408,12 @@ def placed(study: Study, given: JudgmentFile, *, rater: str) -> list[Judgment]:
 
     A rater's answer has the number of its question as its order: of two to one question the last counts.
     """
-    place: dict[Question, tuple[int, bool]] = {}
-    for number, (reference, first, second) in enumerate(study.questions):
-        shown = study.contents[reference] if reference >= 0 else ""
-        one, other = study.contents[first], study.contents[second]
-        place |= {(shown, one, other): (number, False), (shown, other, one): (number, True)}
+    names = [*study.contents, ""]  # -1: no reference
+    place = {
+        tuple(names[at] for at in (reference, *sides)): (number, sides != pair)
+        for number, (reference, *pair) in enumerate(study.questions)
+        for sides in (pair[::-1], pair)
+    }
     return [
         Judgment(
             time=each.time,
