@@ -53,7 +53,7 @@ setup(
     packages=packages,
     package_dir=folders,
     package_data={"": ["**/*"]},
-    exclude_package_data={"": ["*.duckdb*", "**/__pycache__/*", "tiny/recipe/*"]},
+    exclude_package_data={"": ["*.duckdb*", "**/__pycache__/*", "tiny/recipe/*", "eyes/recipe/*"]},
     cmdclass={"build_py": BuildAsOne},
     install_requires=app,
     extras_require={

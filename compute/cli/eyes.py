@@ -66,6 +66,7 @@ def eyes(
     from compute.eyes.folder import SETTINGS, STUDY, EyesSettings, StudyFolder
     from compute.eyes.study import ASKS, StudyFile
     from compute.io.images import image_files
+    from compute.io.tables import read_table
 
     incoming, saved = [], None
     if (images / SETTINGS).is_file():
@@ -79,7 +80,9 @@ def eyes(
         known = exchange.ImageNames(image_files(images).names)
         incoming = [exchange.read(path, known, left=left) for path in add]
         saved = next((each.study for each in incoming if isinstance(each, StudyFile)), None)
-        asked = exchange.questions(questions, known) if questions else saved or next(iter(incoming), None)
+        asked = exchange.questions(read_table(questions), known) if questions else saved or next(iter(incoming), None)
+        if questions and asked.skipped:
+            raise BadInput(f"{questions.name}: {asked.skipped}")
         found = asked.kind if asked else "text" if prompts else kind or "image"
         if found not in ASKS:
             raise BadInput(unknown("kind of question", found, ASKS, listed=True))
@@ -99,13 +102,20 @@ def eyes(
             folder.save(saved)
         if rater:
             folder.change(rater=rater)
-        if folder.study is None:
-            study = local.make(folder, warn=warn)
-            yield f"{folder.path}: {len(study.questions)} questions, {len(study.models)} models"
-            for note in study.notes[:NOTES]:
+        is_new = folder.study is None
+        rows = local.models(folder, warn=warn) if is_new or not folder.study.chance else []
+        if is_new:
+            local.draw(folder)
+        if (add or report) and not folder.study.chance:  # else the app asks them while questions are answered
+            local.ask(folder, rows)
+        if is_new:
+            asked = f", {len(folder.study.models)} models" if folder.study.chance else ""
+            yield f"{folder.path}: {len(folder.study.questions)} questions{asked}"
+            notes = folder.study.notes
+            for note in notes[:NOTES]:
                 warn(note)
-            if len(study.notes) > NOTES:
-                warn(f"{len(study.notes) - NOTES} notes more are in {folder.path / STUDY}")
+            if len(notes) > NOTES:
+                warn(f"{len(notes) - NOTES} notes more are in {folder.path / STUDY}")
         if add and not incoming:
             known = exchange.ImageNames(folder.images())
             incoming = [exchange.read(path, known, left=left) for path in add]

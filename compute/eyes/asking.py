@@ -2,9 +2,10 @@
 
 Two draws without replacement take turns. One is uniform: it alone gives the headline agreement. The other walks through
 a shuffled pool and takes a question with the probability `Study.chance`: where models disagree, answers tell them
-apart. A question that the other draw has asked already is counted for both and not asked again. After nine questions
-one of the uniform draw comes back with its sides swapped: how consistent a rater is over the pool would be
-underestimated where models disagree. All of it follows from the seed, by digests: the same on every machine.
+apart. A question that the other draw has asked already is counted for both and not asked again. Until the models have
+picked, all questions come from the uniform draw, and are recorded as EARLY. After nine questions one of the uniform
+draw comes back with its sides swapped: how consistent a rater is over the pool would be underestimated where models
+disagree. All of it follows from the seed and the number of early questions, by digests: the same on every machine.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 
 from compute.arrays import Bools, Floats
-from compute.eyes.study import Study
+from compute.eyes.study import Judgment, Study
 
-BLOCK, EARLY = 9, 4  # new questions before one is repeated, and from how many of the first of them it is taken
-UNIFORM, DISAGREEMENT, REPEAT, GIVEN = "uniform", "disagreement", "repeat", "given"
+BLOCK, FIRST = 9, 4  # new questions before one is repeated, and from how many of the first of them it is taken
+UNIFORM, DISAGREEMENT, REPEAT, GIVEN, EARLY = "uniform", "disagreement", "repeat", "given", "early"
 
 
 class AskedQuestion(NamedTuple):
@@ -50,8 +51,15 @@ def chances(picks: Floats) -> Floats:
     return pairs / max(int(pairs.max(initial=0)), 1)
 
 
-def order(study: Study, *, seed: int) -> Iterator[AskedQuestion]:
-    """A rater's questions, until the pool is used up."""
+def early(study: Study, judgments: Iterable[Judgment] = ()) -> int:
+    """How many of a rater's questions were drawn before the models had picked; all, where they have not yet."""
+    if not study.chance:
+        return len(study.questions)
+    return len({each.order for each in judgments if each.draw == EARLY})
+
+
+def order(study: Study, *, seed: int, early: int = 0) -> Iterator[AskedQuestion]:
+    """A rater's questions, until the pool is used up; the first `early` new ones are all from the uniform draw."""
     count = len(study.questions)
     uniform, walk = (shuffled(count, seed, draw) for draw in (UNIFORM, DISAGREEMENT))
     chance = study.chance or [0.0] * count
@@ -61,11 +69,11 @@ def order(study: Study, *, seed: int) -> Iterator[AskedQuestion]:
     block: list[tuple[int, str]] = []
 
     def following(draw: str) -> int | None:
-        pool = uniform if draw == UNIFORM else walk
-        while used[draw] < len(pool):
-            question = pool[used[draw]]
-            used[draw] += 1
-            if question not in asked and (draw == UNIFORM or accepted[question]):
+        of = DISAGREEMENT if draw == DISAGREEMENT else UNIFORM
+        while used[of] < count:
+            question = (walk if of == DISAGREEMENT else uniform)[used[of]]
+            used[of] += 1
+            if question not in asked and (of == UNIFORM or accepted[question]):
                 return question
         return None
 
@@ -74,8 +82,8 @@ def order(study: Study, *, seed: int) -> Iterator[AskedQuestion]:
 
     turn = 0
     while True:
-        draws = (UNIFORM, DISAGREEMENT) if turn % 2 == 0 else (DISAGREEMENT, UNIFORM)
-        turn += 1
+        draws = (UNIFORM, DISAGREEMENT)[:: -1 if turn % 2 else 1] if len(asked) >= early else (EARLY,)
+        turn += len(asked) >= early
         for draw in draws:
             if (question := following(draw)) is not None:
                 break
@@ -85,8 +93,8 @@ def order(study: Study, *, seed: int) -> Iterator[AskedQuestion]:
         yield placed(question, draw, asked[question])
         block.append((question, draw))
         if len(block) == BLOCK:
-            early = [question for question, draw in block[:EARLY] if draw == UNIFORM]
-            again = early[int(share(seed, "repeat", len(asked)) * len(early))]
+            first = [question for question, draw in block[:FIRST] if draw != DISAGREEMENT]
+            again = first[int(share(seed, "repeat", len(asked)) * len(first))]
             yield placed(again, REPEAT, 1 - asked[again])
             block = []
 

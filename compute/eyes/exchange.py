@@ -34,7 +34,7 @@ from compute.io import forms
 from compute.io.files import parse_json
 from compute.io.forms import BLANK, Form, FormField
 from compute.io.images import is_image_name
-from compute.io.tables import is_table, read_lines, read_table
+from compute.io.tables import TableFile, is_table, read_lines, read_table
 from compute.io.votes import NUMBERS, PLACES, SIDES, TIES, side, word
 from compute.training.examples import QUALITY_PROMPT
 from compute.types import BadInput, CannotWrite, argument, shortened, words_of
@@ -148,7 +148,7 @@ class ImageNames:
         path = _path(text)
         base = _plain(path)
         found = self._by_base[base] if base in self._by_base else self._by_base.get(UPLOADED.sub("", base, 1), [])
-        longest = [name for name in found if f"/{path}".endswith(f"/{name}")]
+        longest = [name for name in found if f"/{path}".endswith(f"/{name}") or name.endswith(f"/{path}")]
         if len(longest or found) == 1:
             return (longest or found)[0]
         if found:
@@ -174,7 +174,7 @@ def read(path: Path, names: ImageNames, *, left: str = "") -> JudgmentFile | Stu
     `choice`, and perhaps rater and time. `left`: the field of the image on the left. Raises BadInput where nothing in
     it can be used, or it may be meant in two ways."""
     if path.suffix.lower() != ".json":
-        return _imported(path.name, _rows(path), names, left=left, is_table=True)
+        return _imported(path.name, _rows(read_table(path)), names, left=left, is_table=True)
     try:
         if path.stat().st_size > LARGEST:
             raise BadInput(f"{path.name} has more than {LARGEST >> 20} MB. Export fewer tasks at once")
@@ -187,22 +187,21 @@ def read(path: Path, names: ImageNames, *, left: str = "") -> JudgmentFile | Stu
     return parsed(content, name=path.name)
 
 
-def questions(path: Path, names: ImageNames) -> JudgmentFile:
-    """The questions of a table: reference or prompt, and two alternatives. Raises BadInput naming rows."""
-    found = _imported(path.name, _rows(path), names, is_table=True, is_judged=False)
-    if found.skipped:
-        raise BadInput(f"{path.name}: {found.skipped}")
-    return found
+def questions(table: TableFile, names: ImageNames) -> JudgmentFile:
+    """The questions of a table: reference or prompt, and two alternatives. Raises BadInput where none can be used."""
+    return _imported(table.title, _rows(table), names, is_table=True, is_judged=False)
 
 
-def prompts(path: Path) -> list[str]:
+def prompts(source: Path | TableFile) -> list[str]:
     """Texts, one a line, or a table's column `prompt`. Raises BadInput."""
-    texts = forms.read(path, [PROMPTS])[1]["prompt"] if is_table(path) else read_lines(path)
+    is_lines = isinstance(source, Path) and not is_table(source)
+    texts = read_lines(source) if is_lines else forms.read(source, [PROMPTS])[1]["prompt"]
+    title = source.name if isinstance(source, Path) else source.title
     kept = list(dict.fromkeys(text.strip() for text in texts if text.strip()))
     if long := next((text for text in kept if len(text) > LONGEST_TEXT), ""):
-        raise BadInput(f"{path.name}: {shortened(long)!r} has more than {LONGEST_TEXT:,} characters. Shorten it")
+        raise BadInput(f"{title}: {shortened(long)!r} has more than {LONGEST_TEXT:,} characters. Shorten it")
     if not kept:
-        raise BadInput(f"{path.name} has no prompts. Write one a line, or in a column prompt")
+        raise BadInput(f"{title} has no prompts. Write one a line, or in a column prompt")
     return kept
 
 
@@ -211,8 +210,8 @@ def prompts(path: Path) -> list[str]:
 Rows = Sequence[tuple[str, dict[str, Any] | str]]
 
 
-def _rows(path: Path) -> Rows:
-    return [(f"row {at}", row) for at, row in enumerate(read_table(path).rows(), 1)]
+def _rows(table: TableFile) -> Rows:
+    return [(f"row {at}", row) for at, row in enumerate(table.rows(), 1)]
 
 
 def _of_label_studio(tasks: Sequence[Any]) -> Iterator[tuple[str, dict[str, Any] | str]]:
@@ -409,11 +408,12 @@ def placed(study: Study, given: JudgmentFile, *, rater: str) -> list[Judgment]:
 
     A rater's answer has the number of its question as its order: of two to one question the last counts.
     """
-    place: dict[Question, tuple[int, bool]] = {}
-    for number, (reference, first, second) in enumerate(study.questions):
-        shown = study.contents[reference] if reference >= 0 else ""
-        one, other = study.contents[first], study.contents[second]
-        place |= {(shown, one, other): (number, False), (shown, other, one): (number, True)}
+    names = [*study.contents, ""]  # -1: no reference
+    place = {
+        tuple(names[at] for at in (reference, *sides)): (number, sides != pair)
+        for number, (reference, *pair) in enumerate(study.questions)
+        for sides in (pair[::-1], pair)
+    }
     return [
         Judgment(
             time=each.time,

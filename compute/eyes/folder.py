@@ -107,7 +107,7 @@ class StudyFolder:
 
     def materials(self) -> Materials:
         """What the study is made of: the images of the source, or those that given questions name."""
-        source, given, prompts = Path(self.settings.source), self.settings.questions, self.settings.prompts
+        source, given = Path(self.settings.source), self.settings.questions
         if not source.is_dir():
             raise NotHere(f"There is no folder {source}, which the study is made from. Put it back")
         found = image_files(source)
@@ -118,14 +118,13 @@ class StudyFolder:
         if given is not None:
             wanted = {name for question in given for name in question}
             names = [name for name in names if name in wanted]
-            prompts = list(dict.fromkeys(question[0] for question in given)) if self.settings.kind == "text" else []
         elif len(names) > MOST_IMAGES:
             notes.append(f"{MOST_IMAGES:,} of {len(names):,} images were drawn at random")
             names = sorted(random.Random(self.settings.seed).sample(names, MOST_IMAGES))
         return Materials(
             kind=self.settings.kind,
             images={name: partial(_input, source / name, name) for name in names},
-            prompts=prompts,
+            prompts=self.settings.prompts,
             questions=given,
             notes=notes,
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from compute.engine import named_models, workspace
+from compute.eyes import making
 from compute.eyes.folder import StudyFolder
-from compute.eyes.making import MODES, StudyMaking
 from compute.eyes.study import Study
 from compute.live import questions
 from compute.live.pool import Pool
@@ -18,7 +18,7 @@ from compute.types import BadInput, Model
 def models(folder: StudyFolder, *, warn: Callable[[str], None]) -> list[Model]:
     """The models of the settings, else those that are ready and usual. Raises BadInput where one cannot answer such
     questions, UnknownKey."""
-    mode, kinds = MODES[folder.settings.kind]
+    mode, kinds = making.MODES[folder.settings.kind]
     catalog = workspace.catalog_with_own(None, warn=warn)
     if not folder.settings.models:
         return Roster(catalog.models, pool=Pool(), network=lambda: False).usual(mode, kinds)
@@ -29,16 +29,26 @@ def models(folder: StudyFolder, *, warn: Callable[[str], None]) -> list[Model]:
     return rows
 
 
-def make(folder: StudyFolder, *, warn: Callable[[str], None]) -> Study:
-    """Draws the questions, asks the models, and stores the study. Raises BadInput where there are too few images."""
-    making = StudyMaking(
-        materials=folder.materials(), models=models(folder, warn=warn), run=Pool().run, seed=folder.settings.seed
-    )
-    with Progress().bar("Making the study", total=100, unit="part") as advance:
+def draw(folder: StudyFolder) -> None:
+    """Draws the questions and stores them. Raises BadInput where there are too few images."""
+    folder.save(_finished("Reading the images", making.drawn(folder.materials(), seed=folder.settings.seed)))
+
+
+def ask(folder: StudyFolder, rows: list[Model]) -> None:
+    """Asks the models and stores what they pick."""
+    images = folder.materials().images
+    folder.save(_finished("Asking the models", making.answered(folder.study, images, rows, Pool().run)))
+
+
+def _finished(title: str, steps: making.Steps) -> Study:
+    with Progress().bar(title, total=100, unit="part") as advance:
         done = 0
-        for step in making.steps():
+
+        def tell(step: making.MakingStep) -> None:
+            nonlocal done
             advance(int(100 * step.share) - done)
             done = int(100 * step.share)
+
+        study = making.finished(steps, tell)
         advance(100 - done)
-    folder.save(making.study)
-    return making.study
+    return study

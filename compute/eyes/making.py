@@ -1,30 +1,28 @@
-"""A study from images: which questions can be asked, and what each model picks in them.
+"""A study from images: which questions can be asked, then what each model picks in them.
 
-Models see images reduced to SIDE pixels. Work comes in small steps, so that a host can answer others in between.
+The pool follows from the images' colours and structure and a seed, so that the first question is there before a model
+is asked. Models see images reduced to SIDE pixels. Work comes in small steps, so that a host can answer others between.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from cachetools import LRUCache
 from PIL import Image
 
-from compute.arrays import Floats, unit
+from compute.arrays import Floats, Ints
 from compute.content import near_copies
-from compute.content.items import Column
+from compute.content.items import Column, content_key
 from compute.eyes import asking
 from compute.eyes.study import LONGEST_TEXT, MOST_NOTES, MOST_QUESTIONS, NO_PICK, Kind, Study
 from compute.features.memory import Name
-from compute.features.subject import Subject
 from compute.live import inputs
 from compute.live.inputs import Input
-from compute.models import abilities
 from compute.procedures import choice
 from compute.tasks.data import Choices
 from compute.types import BadInput, LikenessError, Model, shortened
@@ -42,6 +40,7 @@ MODES: dict[Kind, tuple[str, tuple[str, ...]]] = {  # of compute.live.questions,
     "quality": ("quality", ("image", "image")),
 }
 Run = Callable[..., tuple[Any, dict[Name, Any]]]  # as `compute.live.pool.Pool.run`
+Question = tuple[int, int, int]
 
 log = logging.getLogger(__name__)
 
@@ -64,228 +63,201 @@ class MakingStep(NamedTuple):
     what: str
 
 
-@dataclass(kw_only=True, eq=False)
-class StudyMaking:
-    """Makes one study. `steps` does a little work at each; then `study` is there. Not for several threads at once."""
+Steps = Generator[MakingStep, None, Study]
 
-    materials: Materials
-    models: Sequence[Model]
-    run: Run
-    seed: int = 0
-    study: Study | None = None
-    _keys: dict[str, bytes] = field(default_factory=dict)  # content keys by name
-    _cache: dict[Name, Any] = field(default_factory=dict)  # vectors and scores of single inputs
-    _hashes: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)  # of structure, and colours
-    _decoded: LRUCache = field(default_factory=lambda: LRUCache(DECODED))
-    _notes: list[str] = field(default_factory=list)
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of its vectors and decoded images, about."""
-        vectors = sum(value.nbytes for value in self._cache.values() if hasattr(value, "nbytes"))
-        return vectors + sum(each.nbytes for each in list(self._decoded.values()))
+def finished(steps: Steps, tell: Callable[[MakingStep], object] = lambda step: None) -> Study:
+    """The study at the end of the steps, each of which `tell` gets."""
+    while True:
+        try:
+            tell(next(steps))
+        except StopIteration as end:
+            return end.value
 
-    def steps(self) -> Iterator[MakingStep]:
-        """Reads the images, draws the questions, and asks the models. Raises BadInput where there are too few images.
 
-        A model that fails is skipped, and a note says why.
-        """
-        given = self.materials
-        self._notes += given.notes
-        models = list(self.models)
-        for at in range(0, len(given.images), STEP):
-            yield MakingStep(0.5 * at / len(given.images), f"Reading image {at + 1} of {len(given.images)}")
-            self._read(list(given.images)[at : at + STEP], models)
-        names = [*self._keys, *given.prompts] if given.kind == "text" else list(self._keys)
-        for prompt in given.prompts:
-            if not 0 < len(prompt) <= LONGEST_TEXT:
-                raise BadInput(f"A prompt has 1 to {LONGEST_TEXT:,} characters; one has {len(prompt):,}. Change it")
-            yield MakingStep(0.5, "Reading the prompts")
-            self._embed([inputs.text(prompt, name="A prompt")], models)
-        questions = self._questions(names)
-        used = sorted({at for question in questions for at in question if at >= 0})
-        place = {-1: -1} | {at: number for number, at in enumerate(used)}
-        contents = [names[at] for at in used]
-        asked = [tuple(place[at] for at in question) for question in questions]
-        picks: dict[str, list[int]] = {}
-        for number, model in enumerate(models):
-            own: list[int] = []
-            for at in range(0, len(asked), CHUNK):
-                share = 0.5 + 0.5 * (number + at / len(asked)) / len(models)
-                yield MakingStep(share, f"Asking {model.title}")
-                try:
-                    own += self._picked(model, contents, asked[at : at + CHUNK])
-                except Exception as error:  # whatever the model's library raises
-                    log.warning("%s could not be asked", model.key, exc_info=not isinstance(error, LikenessError))
-                    why = str(error) if isinstance(error, LikenessError) else "it failed; the log says why"
-                    self._notes.append(shortened(f"{model.title} was skipped: {why}", 300))
-                    break
-            else:
-                picks[model.key] = own
-        chance = asking.chances(np.array(list(picks.values())).reshape(len(picks), len(asked)))
-        if more := len(self._notes) - MOST_NOTES + 1 if len(self._notes) > MOST_NOTES else 0:
-            self._notes[-more:] = [f"and {more} more like these"]
-        self.study = Study(
-            kind=given.kind,
-            contents=contents,
-            questions=asked,
-            chance=chance.tolist(),
-            models={model.key: model.title for model in models if model.key in picks},
-            picks=picks,
-            notes=self._notes,
+def drawn(given: Materials, *, seed: int = 0) -> Steps:
+    """Reads the images, skips copies of earlier ones, and draws the questions, which no model was asked yet.
+
+    Raises BadInput where there are too few images.
+    """
+    notes, names, keys = [*given.notes], [], {}
+    shapes: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # hashes and colours of those whose copies are told
+    looks: list[tuple[np.ndarray, np.ndarray]] = []
+    for at, (name, read) in enumerate(given.images.items()):
+        if at % STEP == 0:
+            yield MakingStep(at / len(given.images), f"Reading image {at + 1} of {len(given.images)}")
+        try:
+            image = read()
+        except BadInput as error:
+            notes.append(shortened(f"{name} was skipped: {error}", 300))
+            continue
+        if given.questions is None:
+            small = reduced(image.content)
+            look = near_copies.hashes(small), near_copies.colours(small)
+            is_told = given.kind != "quality" and near_copies.has_structure(small)
+            if same := keys.get(image.key) or (_copied(look, shapes) if is_told else ""):
+                notes.append(shortened(f"{name} was skipped: it shows the same as {same}", 300))
+                continue
+            looks.append(look)
+            if is_told:
+                shapes[name] = look
+        keys[image.key] = name
+        names.append(name)
+    prompts = []
+    if given.kind == "text":
+        prompts = [
+            *dict.fromkeys(given.prompts if given.questions is None else next(zip(*given.questions, strict=True)))
+        ]
+    for prompt in prompts:
+        if not 0 < len(prompt) <= LONGEST_TEXT:
+            raise BadInput(f"A prompt has 1 to {LONGEST_TEXT:,} characters; one has {len(prompt):,}. Change it")
+        inputs.text(prompt, name="A prompt")
+    names += prompts
+    if given.questions is None:
+        questions = _pool(given.kind, looks, len(prompts), np.random.default_rng(seed))
+    else:
+        questions = _known(given.questions, {name: number for number, name in enumerate(names)}, notes)
+    used = sorted({at for question in questions for at in question if at >= 0})
+    place = {-1: -1} | {at: number for number, at in enumerate(used)}
+    return Study(
+        kind=given.kind,
+        contents=[names[at] for at in used],
+        questions=[tuple(place[at] for at in question) for question in questions],
+        notes=_fewer(notes),
+    )
+
+
+def answered(study: Study, images: Mapping[str, Callable[[], Input]], models: Sequence[Model], run: Run) -> Steps:
+    """Asks the models: the study with their picks, and the chance of each question.
+
+    A model that fails is skipped, and a note says why.
+    """
+
+    @lru_cache(DECODED)
+    def small(name: str) -> Input:
+        read = images[name]()
+        return replace(read, key=content_key(name), name=name, content=reduced(read.content))
+
+    def column(names: Sequence[str]) -> Column:
+        if names[0] not in images:
+            return inputs.column_of([inputs.text(name, name="A prompt") for name in names])
+        return Column(
+            modality="image",
+            keys=np.array([content_key(name) for name in names], dtype="S32"),  # unique in the study
+            name=lambda row: names[row],
+            read=lambda row: small(names[row]).file(),
+            image=lambda row: small(names[row]).content,
         )
-        self._cache.clear()
-        self._decoded.clear()
 
-    # ---- images
-
-    def _read(self, names: Sequence[str], models: Sequence[Model]) -> None:
-        """Decodes images, skips copies of earlier ones, and embeds the others."""
-        new = []
-        for name in names:
-            try:
-                image = self._input(name)
-            except BadInput as error:
-                self._notes.append(shortened(f"{name} was skipped: {error}", 300))
-                continue
-            if same := self._copy_of(name, image):
-                self._notes.append(shortened(f"{name} was skipped: it shows the same as {same}", 300))
-                continue
-            self._keys[name] = image.key
-            new.append(image)
-        self._embed(new, models)
-
-    def _copy_of(self, name: str, image: Input) -> str:
-        """The earlier image that this one is a copy of, empty where it is none or is asked for."""
-        if self.materials.questions is not None:
-            return ""
-        if image.key in self._keys.values():
-            return next(other for other, key in self._keys.items() if key == image.key)
-        if self.materials.kind == "quality" or not near_copies.has_structure(image.content):
-            return ""
-        own, tones = near_copies.hashes(image.content), near_copies.colours(image.content)
-        if self._hashes:
-            hashes, colours = zip(*self._hashes.values(), strict=True)
-            same = near_copies.near(own, hashes) & near_copies.same_colours(tones, np.stack(colours))
-            if same.any():
-                return list(self._hashes)[int(np.argmax(same))]
-        self._hashes[name] = (own, tones)
-        return ""
-
-    def _input(self, name: str) -> Input:
-        """An image, at most SIDE pixels large, or a text."""
-        if name not in self.materials.images:
-            return inputs.text(name, name="A prompt")
-        if name not in self._decoded:
-            read = self.materials.images[name]()
-            small = read.content
-            if max(small.size) > SIDE:
-                small = small.copy()
-                small.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
-            self._decoded[name] = Input(modality="image", key=read.key, name=name, content=small)
-        return self._decoded[name]
-
-    def _embed(self, new: Sequence[Input], models: Sequence[Model]) -> None:
-        for model in models:
-            if new and f"embed_{new[0].modality}" in model.abilities:
-                with suppress(Exception):  # it fails again when it is asked, and the note is written there
-                    self._run(model, new, Subject.prepare, [inputs.column_of(new)])
-
-    def _run(self, model: Model, needed: Sequence[Input], ask: Callable[..., Any], *asked: Any) -> Any:
-        known = {name: value for name, value in self._cache.items() if name[1] == model.key}
-        result, new = self.run(model, needed, known, ask, *asked)
-        self._cache.update({name: value for name, value in new.items() if name[0] in ("image", "text")})
-        return result
-
-    # ---- questions
-
-    def _questions(self, names: Sequence[str]) -> list[tuple[int, int, int]]:
-        """Numbers of names. Raises BadInput where there are too few."""
-        given, at = self.materials, {name: number for number, name in enumerate(names)}
-        if given.questions is not None:
-            known = [each for each in given.questions if all(name in at for name in each if name)]
-            if missing := len(given.questions) - len(known):
-                self._notes.append(f"{missing} questions were skipped: an image of theirs is missing")
-            if not known:
-                raise BadInput("No question of the table has all its images. Add the images that it names")
-            if (more := len(known) - MOST_QUESTIONS) > 0:
-                self._notes.append(f"{more} questions were skipped: a study has {MOST_QUESTIONS}")
-            return [
-                (at[reference] if reference else -1, at[one], at[two]) for reference, one, two in known[:MOST_QUESTIONS]
-            ]
-        count, rng = len(self._keys), np.random.default_rng(self.seed)
-        fewest = FEWEST if given.kind == "image" else 2
-        if count < fewest:
-            raise BadInput(f"{count} different images are too few: a study needs {fewest} or more. Add some")
-        if given.kind == "text" and not given.prompts:
-            raise BadInput("There is no prompt: add a table with a column prompt, or write prompts, one a line")
-        starts = range(count, len(names)) if given.kind == "text" else range(count)
-        near = self._neighbours(names, count)
-        found: dict[tuple[int, int, int], None] = {}
-        for _ in range(TRIES * QUESTIONS):
-            if len(found) == QUESTIONS:
-                break
-            start = int(rng.choice(starts))
-            first = self._other(start, near, count, rng, is_near=True)
-            second = self._other(start, near, count, rng, is_near=bool(rng.random() < 0.5))
-            if given.kind == "quality":
-                first, start = start, -1
-            if len({start, first, second}) == 3:
-                found[start, *sorted((first, second))] = None
-        return sorted(found)  # one image after the other: few are decoded twice
-
-    def _neighbours(self, names: Sequence[str], count: int) -> list[Floats]:
-        """The images by distance [names, NEIGHBOURS], of each model that has vectors of all."""
-        out = []
-        for model in self.models:
-            named = [self._vector(model, name) for name in names]
-            if not all(name in self._cache for name in named):
-                continue
-            if len(names) > count and not abilities.scores(model, "image-text"):
-                continue
-            vectors = unit(np.stack([self._cache[name] for name in named]))
-            similar = vectors @ vectors[:count].T
-            similar[np.arange(count), np.arange(count)] = -np.inf
-            out.append(np.argsort(-similar, axis=1)[:, :NEIGHBOURS])
-        return out
-
-    @staticmethod
-    def _other(start: int, near: Sequence[np.ndarray], count: int, rng: np.random.Generator, *, is_near: bool) -> int:
-        """Another image: a neighbour by a model drawn at random, or any."""
-        if near and is_near:
-            return int(rng.choice(near[int(rng.integers(len(near)))][start]))
-        return int(rng.integers(count))
-
-    # ---- picks
-
-    def _picked(self, model: Model, contents: Sequence[str], questions: Sequence[tuple[int, ...]]) -> list[int]:
-        """What a model picks: 0, 1, or NO_PICK."""
-        columns = [[contents[at] for at in column] for column in zip(*questions, strict=True) if column[0] >= 0]
-        needed = [name for name in dict.fromkeys(sum(columns, [])) if self._vector(model, name) not in self._cache]
-        parts = [self._column(names) for names in columns]
+    def picked(model: Model, questions: Sequence[Question], known: dict[Name, Any]) -> list[int]:
+        names = [[study.contents[at] for at in part] for part in zip(*questions, strict=True) if part[0] >= 0]
+        columns = [column(part) for part in names]
         data = Choices(
             names=tuple(map(str, range(len(questions)))),
-            reference=None if self.materials.kind == "quality" else parts[0],
-            alternatives=tuple(parts[-2:]),
+            reference=None if study.kind == "quality" else columns[0],
+            alternatives=tuple(columns[-2:]),
             answer=np.zeros(len(questions), dtype=np.int64),
-            question="quality" if self.materials.kind == "quality" else "reference",
+            question="quality" if study.kind == "quality" else "reference",
         )
-        evidence = self._run(model, [*map(self._input, needed)], choice.run, data, choice.PROCEDURE.usual)
+        needed = [
+            small(name)
+            for name in dict.fromkeys(sum(names, []))
+            if name in images and ("image", model.key, content_key(name).decode()) not in known
+        ]
+        evidence, new = run(model, needed, known, choice.run, data, choice.PROCEDURE.usual)
+        known.update({name: value for name, value in new.items() if name[0] in ("image", "text")})
         # The first alternative counts as right.
         return [NO_PICK if mark is None else int(not mark) for mark in evidence.items["correct"]]
 
-    def _vector(self, model: Model, name: str) -> Name:
-        """What the vector of an image or a text is stored under."""
-        is_image = name in self._keys
-        key = self._keys[name] if is_image else inputs.text(name, name=name).key
-        return "image" if is_image else "text", model.key, key.decode()
+    notes, picks, asked = [], {}, study.questions
+    for number, model in enumerate(models):
+        own, known = [], {}  # known: vectors of single images and texts
+        try:
+            for at in range(0, len(asked), CHUNK):
+                yield MakingStep((number + at / len(asked)) / len(models), f"Asking {model.title}")
+                own += picked(model, asked[at : at + CHUNK], known)
+            picks[model.key] = own
+        except Exception as error:  # whatever the model's library raises
+            log.warning("%s could not be asked", model.key, exc_info=not isinstance(error, LikenessError))
+            why = str(error) if isinstance(error, LikenessError) else "it failed; the log says why"
+            notes.append(shortened(f"{model.title} was skipped: {why}", 300))
+    return study.model_copy(
+        update={
+            "chance": asking.chances(np.array(list(picks.values())).reshape(len(picks), len(asked))).tolist(),
+            "models": {model.key: model.title for model in models if model.key in picks},
+            "picks": picks,
+            "notes": _fewer([*notes, *study.notes]),
+        }
+    )
 
-    def _column(self, names: Sequence[str]) -> Column:
-        is_text = names[0] not in self._keys
-        return Column(
-            modality="text" if is_text else "image",
-            keys=np.array([self._input(name).key if is_text else self._keys[name] for name in names], dtype="S32"),
-            name=lambda row: names[row],
-            read=lambda row: names[row] if is_text else self._input(names[row]).file(),
-            image=None if is_text else lambda row: self._input(names[row]).content,
+
+def reduced(image: Image.Image) -> Image.Image:
+    """An image as models see it."""
+    if max(image.size) > SIDE:
+        image = image.copy()
+        image.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
+    return image
+
+
+def _copied(look: tuple[np.ndarray, np.ndarray], shapes: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> str:
+    """The earlier image that one with these hashes and colours is a copy of; empty where it is none."""
+    if not shapes:
+        return ""
+    hashes, colours = zip(*shapes.values(), strict=True)
+    same = near_copies.near(look[0], hashes) & near_copies.same_colours(look[1], np.stack(colours))
+    return list(shapes)[int(np.argmax(same))] if same.any() else ""
+
+
+def _known(given: Sequence[tuple[str, str, str]], at: Mapping[str, int], notes: list[str]) -> list[Question]:
+    """Given questions whose images are all there, by numbers of names."""
+    known = [each for each in given if all(name in at for name in each if name)]
+    if missing := len(given) - len(known):
+        notes.append(f"{missing} questions were skipped: an image of theirs is missing")
+    if not known:
+        raise BadInput("No question of the table has all its images. Add the images that it names")
+    if (more := len(known) - MOST_QUESTIONS) > 0:
+        notes.append(f"{more} questions were skipped: a study has {MOST_QUESTIONS}")
+    return [(at[reference] if reference else -1, at[one], at[two]) for reference, one, two in known[:MOST_QUESTIONS]]
+
+
+def _pool(
+    kind: Kind, looks: Sequence[tuple[np.ndarray, np.ndarray]], prompts: int, rng: np.random.Generator
+) -> list[Question]:
+    """Questions about images with these hashes and colours, by number; `prompts` follow the images."""
+    count, fewest = len(looks), FEWEST if kind == "image" else 2
+    if count < fewest:
+        raise BadInput(f"{count} different images are too few: a study needs {fewest} or more. Add some")
+    if kind == "text" and not prompts:
+        raise BadInput("There is no prompt: add a table with a column prompt, or write prompts, one a line")
+    structure = np.stack([np.unpackbits(hashes[:1].view(np.uint8)) for hashes, _ in looks])
+    near = [_nearest(structure), _nearest(np.stack([colours[0] for _, colours in looks]))]
+    found: dict[Question, None] = {}
+    for _ in range(TRIES * QUESTIONS):
+        if len(found) == QUESTIONS:
+            break
+        start = int(rng.integers(*(count, count + prompts) if kind == "text" else (count,)))
+        first, second = (
+            # A text has no neighbours that are known without a model.
+            int(rng.choice(near[int(rng.integers(2))][start]))
+            if kind != "text" and rng.random() < share
+            else int(rng.integers(count))
+            for share in (1.0, 0.5)
         )
+        if kind == "quality":
+            first, start = start, -1
+        if len({start, first, second}) == 3:
+            found[start, *sorted((first, second))] = None
+    return sorted(found)  # one image after the other: few are decoded twice
+
+
+def _nearest(rows: np.ndarray) -> Ints:
+    """The other images by distance [images, NEIGHBOURS]."""
+    values: Floats = rows.astype(float)
+    distance = (values**2).sum(axis=1) - 2 * values @ values.T
+    np.fill_diagonal(distance, np.inf)
+    return np.argsort(distance, axis=1)[:, : min(NEIGHBOURS, len(rows) - 1)]
+
+
+def _fewer(notes: Sequence[str]) -> list[str]:
+    more = len(notes) - MOST_NOTES + 1
+    return [*notes] if more < 2 else [*notes[:-more], f"and {more} more like these"]

@@ -174,7 +174,10 @@ def report(study: Study, judgments: Sequence[Judgment]) -> EyesReport:
     raters = tuple(dict.fromkeys(each.rater for each in counted))
     titles = list(study.models.values())
     picks = np.array([study.picks[key] for key in study.models], dtype=int).reshape(len(titles), len(study.questions))
-    asked = {seed: list(asking.order(study, seed=seed)) for seed in {each.seed for each in new}}
+    asked = {
+        rater: list(asking.order(study, seed=rater[1], early=asking.early(study, own)))
+        for rater, own in _by_rater(judgments).items()
+    }
     worth, uniform, _ = _worth(study, new, picks, asked)
     shares = [Share.of(row[uniform]) for row in worth]
     order = sorted(range(len(titles)), key=lambda at: (-np.nan_to_num(shares[at].value, nan=-1.0), titles[at]))
@@ -209,24 +212,32 @@ def report(study: Study, judgments: Sequence[Judgment]) -> EyesReport:
     )
 
 
+def _by_rater(judgments: Sequence[Judgment]) -> dict[tuple[str, int], list[Judgment]]:
+    """By rater and seed."""
+    found: dict[tuple[str, int], list[Judgment]] = defaultdict(list)
+    for each in judgments:
+        found[each.rater, each.seed].append(each)
+    return found
+
+
 def _worth(
-    study: Study, new: Sequence[Judgment], picks: np.ndarray, asked: Mapping[int, Sequence[asking.AskedQuestion]]
+    study: Study,
+    new: Sequence[Judgment],
+    picks: np.ndarray,
+    asked: Mapping[tuple[str, int], Sequence[asking.AskedQuestion]],
 ) -> tuple[Floats, Bools, Floats]:
     """How far each model agrees on each question [models, questions], NaN where nobody chose; which questions were
     drawn uniformly; and one over the probability that a question was asked, 0 where nobody chose.
 
     Of several raters the mean counts, of a uniform question over those who were asked it uniformly. `asked`: the
-    orders by seed.
+    orders by rater and seed.
     """
     count = len(study.questions)
-    of_rater: dict[tuple[str, int], list[Judgment]] = defaultdict(list)
-    for each in new:
-        of_rater[each.rater, each.seed].append(each)
     spared = np.ones(count)
     chosen: dict[bool, list[list[int]]] = {is_uniform: [[] for _ in range(count)] for is_uniform in (True, False)}
-    for (_, seed), own in of_rater.items():
-        order = () if any(each.draw == asking.GIVEN for each in own) else asked[seed]
-        drawn = asking.drawn(study, order, seed=seed, answered={each.question for each in own})
+    for rater, own in _by_rater(new).items():
+        order = () if any(each.draw == asking.GIVEN for each in own) else asked[rater]
+        drawn = asking.drawn(study, order, seed=rater[1], answered={each.question for each in own})
         spared *= 1 - drawn.probability
         for each in own:
             if each.choice is not None:

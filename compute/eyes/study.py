@@ -32,7 +32,7 @@ class Study(BaseModel):
 
     `contents` are names of images, and texts; a question is (reference, first, second), numbers of contents, where a
     question of quality has no reference, -1. `chance` is the probability, relative to the highest, that a question is
-    drawn for the half where models disagree.
+    drawn for the half where models disagree; it is empty until the models have picked.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -73,7 +73,7 @@ class Judgment(BaseModel):
     seed: Annotated[int, Field(ge=0, lt=2**53)] = 0  # exact in any JSON
     order: Annotated[int, Field(ge=0, lt=MOST_JUDGMENTS)]  # its number in the rater's order, from 0
     question: Annotated[int, Field(ge=0, lt=MOST_QUESTIONS)]
-    draw: Literal["uniform", "disagreement", "repeat", "given"]  # given: judged elsewhere
+    draw: Literal["uniform", "disagreement", "repeat", "given", "early"]  # given: judged elsewhere; early: uniform
     left: Annotated[int, Field(ge=0, le=1)]  # which alternative was on the left
     choice: Annotated[int, Field(ge=0, le=1)] | None  # which alternative; None: cannot tell
     undone: bool = False

@@ -18,6 +18,7 @@ from tests.browser.conftest import serving, violations
 from tests.compute.live.zips import packed
 
 START = "[data-screen=start]"
+LEFT = "Connection errored out|signal is aborted"  # a page is left while models are asked
 
 
 def picture(seed: int) -> bytes:
@@ -72,9 +73,21 @@ def test_twenty_answers_by_keyboard_give_the_answer_and_a_reload_goes_on(visit):
     assert not page.evaluate("/ConSE|CLIP/.test(document.querySelector('.likeness-eyes').textContent)")
     judge(page, first=0, until=3)
     page.keyboard.press("Backspace")
-    judge(page, first=2, until=12)
+    judge(page, first=2, until=6)
     page.reload()
-    judge(page, first=12, until=23)
+    judge(page, first=6, until=9)
+    page.evaluate(
+        """(last) => {
+      const { visit, asking } = document.querySelector('.likeness-eyes').likenessEyes;
+      for (let at = 9; at < last; at += 1) {
+        const { side } = visit.asked(at);
+        visit.answer([side, 1 - side, null][at % 3], 1);
+      }
+      return asking.show();
+    }""",
+        22,
+    )
+    judge(page, first=22, until=23)
     page.get_by_role("button", name="Show the answer").click()
     page.locator("[data-screen=answer] .pg-table").wait_for()
     page.wait_for_function("[...document.querySelectorAll('.ey-wrong img')].every((image) => image.naturalWidth)")
@@ -117,7 +130,7 @@ def test_what_nobody_can_have_seen_is_not_answered(visit):
 
 
 def test_a_phone_shows_all_images_at_once_and_taps_answer(visit):
-    page = visit("eyes", ready=START, width=390, has_touch=True)
+    page = visit("eyes", ready=START, width=390, has_touch=True, expected=LEFT)
     page.set_viewport_size({"width": 390, "height": 844})
     own(page, files(IMAGES))
     page.wait_for_function("document.querySelectorAll('.ey-ask img').length > 1")
@@ -149,7 +162,7 @@ def stored(page: Any) -> dict[str, Any]:
 def test_own_images_with_a_manifest_are_asked_about_and_come_back_after_a_reload(visit, form):
     contents = IMAGES | {"questions.csv": MANIFEST.encode()}
     zipped = {"name": "all.zip", "mimeType": "application/zip", "buffer": packed(contents)}
-    page = own(visit("eyes", ready=START), files(contents) if form == "loose" else [zipped])
+    page = own(visit("eyes", ready=START, expected=LEFT), files(contents) if form == "loose" else [zipped])
     study = Study.model_validate(stored(page)["study"])
     names = [tuple(study.contents[at] for at in question) for question in study.questions]
     assert names == [tuple(row.split(",")) for row in MANIFEST.splitlines()[1:]]
@@ -207,10 +220,12 @@ def test_a_folder_s_answers_are_on_disk_and_wait_where_the_server_is_gone(visit,
     for name, data in IMAGES.items():
         (source / name).write_bytes(data)
     study = Study(kind="image", contents=list(IMAGES), questions=[(at, (at + 1) % 6, (at + 2) % 6) for at in range(6)])
-    StudyFolder.created(tmp_path / "eyes", EyesSettings(source=str(source), rater="ann", seed=3)).save(study)
+    settings = EyesSettings(source=str(source), rater="ann", seed=3, models=["colour-histogram"])
+    StudyFolder.created(tmp_path / "eyes", settings).save(study)
     log = tmp_path / "eyes" / "judgments.jsonl"
     with serving(app_database, "--eyes", str(tmp_path / "eyes")) as site:
         page = visit("eyes", site=site, ready=".ey-ask[data-place='0']", expected="Failed to load|ERR_|500|503")
+        page.wait_for_function("!document.querySelector('.likeness-eyes').likenessEyes.visit.waits")
         judge(page, first=0, until=2)
         page.wait_for_function("!document.querySelector('.likeness-eyes').likenessEyes.visit.unsent.length")
         assert (
@@ -246,3 +261,5 @@ def test_a_folder_s_answers_are_on_disk_and_wait_where_the_server_is_gone(visit,
     mine = [(at, "ann", 3) for at in range(5)]
     assert [(each.order, each.rater, each.seed) for each in rows] == [*mine, (0, "bob", 3)]
     assert (tmp_path / "eyes" / "manifest.csv").exists()
+    picked = Study.model_validate_json((tmp_path / "eyes" / "study.json").read_bytes())
+    assert set(picked.models) == {"colour-histogram"} and len(picked.chance) == 6

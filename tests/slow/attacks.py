@@ -279,14 +279,20 @@ def send_studies(port: int, *, addresses: int = 10, each: int = 4) -> list[Answe
         facts | {"order": at, "question": at % count, "choice": at % 7 % 2, "seed": at // 300, "rater": "me"}
         for at in range(9000)
     ]
-    whole = json.dumps({"study": study | {"picks": dict.fromkeys(models, picks)}, "judgments": judgments}).encode()
+    study |= {"picks": dict.fromkeys(models, picks), "chance": [0.5] * count}
+    whole = json.dumps({"study": study, "judgments": judgments}).encode()
+    alone = json.dumps(judgments).encode()
 
     def client(number: int) -> list[Answer]:
         visitor = Visitor(port, f"127.0.3.{number + 1}")
-        paths = itertools.islice(itertools.cycle(["/eyes/report", "/eyes/order?seed=1"]), each)
-        answers = [visitor.request("POST", path, body=whole) for path in paths]
+        send = partial(visitor.request, "POST", headers={"x-likeness-session": visitor.session})
+        answers = []
+        for _ in range(each // 2):
+            answers.append(opened := send("/eyes/order?seed=1", body=whole))
+            name = json.loads(opened.body)["id"] if opened.status == 200 else ""
+            answers += [send(f"/eyes/report?study={name}", body=alone)] if name else []
         assert {answer.status for answer in answers} <= {200, 503}, "neither answered nor asked to wait"
-        refused = visitor.request("POST", "/eyes/order?seed=1", body=b"[" + b"1," * 1_950_000 + b"1]")
+        refused = send("/eyes/order?seed=1", body=b"[" + b"1," * 1_950_000 + b"1]")
         assert refused.status in (400, 503), refused.status
         return [answer for answer in answers if answer.status != 503]
 

@@ -1,8 +1,7 @@
 """How far the answer of "Your eyes" can be trusted: simulated raters, whose truth is known, judge pools of questions.
 
 `python -m tests.slow.eyes` prints the tables of docs/eyes.md. A question of a made-up pool has a latent difficulty that
-models and raters share, so that their errors correlate: those of two models by about 0.4. Picks of real models come
-from the shipped photographs, for raters who follow one of them.
+models and raters share, so that their errors correlate: those of two models by about 0.4.
 """
 
 from __future__ import annotations
@@ -18,19 +17,14 @@ import numpy as np
 from scipy.special import ndtr
 
 from compute.arrays import Bools, Floats, Ints
-from compute.catalog import shipped
-from compute.eyes import asking, photographs
-from compute.eyes.making import StudyMaking
+from compute.eyes import asking
 from compute.eyes.report import LOOKS as MODELS_COMPARED
 from compute.eyes.report import EyesReport, report
 from compute.eyes.study import Judgment, Study
-from compute.live import pool as live_pool
 from tests.compute.eyes.studies import judgment
 
 QUESTIONS, SIZES = 400, (40, 80, 160)
 LOOKS = (*range(24, 121, 2),)  # at a report, until one is wrong
-REAL = ("colour-histogram", "perceptual-hash", "psnr", "ssim", "ms-ssim", "tiny")  # models without a download
-FOLLOWED = "ms-ssim"
 MODELS = (0.9, 0.85, 0.8, 0.75, 0.75, 0.7, 0.6)  # right answers over the pool, exactly
 TWINS, APART = ("m3", "m4"), ("m0", "m3")  # equal models, and two that differ
 SHARED = 0.7  # of the variance of models' latent errors; of raters' it is half
@@ -109,19 +103,6 @@ def made(draw: np.random.Generator, *, models: Sequence[float] = MODELS) -> Pool
     return Pool(study=study, truth=truth, difficulty=difficulty)
 
 
-def real() -> Pool:
-    """Questions about the shipped photographs with the picks of REAL models; nobody knows a truth."""
-    of_key = {row.key: row for row in shipped().models}
-    making = StudyMaking(
-        materials=photographs.materials("image"), models=[of_key[key] for key in REAL], run=live_pool.Pool().run
-    )
-    for _ in making.steps():
-        pass
-    assert set(making.study.models) == set(REAL), making.study.notes
-    count = len(making.study.questions)
-    return Pool(study=making.study, truth=np.zeros(count, int), difficulty=np.zeros(count))
-
-
 def judged(pool: Pool, rater: Rater, draw: np.random.Generator, *, count: int, name: str = "me") -> list[Judgment]:
     """The rater's first `count` judgments, repeats included."""
     seed, out = int(draw.integers(2**32)), []
@@ -184,11 +165,11 @@ def mistaken(seed: int, models: Sequence[float]) -> dict[int, bool]:
     }
 
 
-def needed(seed: int, rater: Rater, first: str, others: Sequence[str], *, pool: Pool | None, uniform: bool) -> float:
+def needed(seed: int, rater: Rater, first: str, others: Sequence[str], *, uniform: bool) -> float:
     """After how many judgments the first model is significantly better than the others, and first where these are all;
     inf: not in the whole pool. `uniform`: without the draw where models disagree."""
     draw = np.random.default_rng(seed)
-    pool = pool or made(draw)
+    pool = made(draw)
     if uniform:
         pool = replace(pool, study=pool.study.model_copy(update={"chance": [0.0] * len(pool.study.questions)}))
     judgments, titles = judged(pool, rater, draw, count=2 * QUESTIONS), pool.study.models
@@ -259,24 +240,14 @@ def rows(each: Callable[[Callable], list]) -> Iterator[str]:
         yield line(name, *(f"{np.mean([run[size] for run in found]):.1%}" for size in (*SIZES, 0)))
     yield ""
     yield from table("until this is significant", "half where models disagree", "all uniform")
-    photos = real()
-    for name, pool, rater, first, others in (
-        (
-            "a followed model beats 6 others",
-            None,
-            Rater(accuracy=1, follows="m0"),
-            "m0",
-            [f"m{at}" for at in range(1, 7)],
-        ),
-        ("the same, followed in 95%", None, Rater(accuracy=0.95, follows="m0"), "m0", [f"m{at}" for at in range(1, 7)]),
-        ("MS-SSIM beats 5 others on photographs", photos, Rater(accuracy=1, follows=FOLLOWED), FOLLOWED, REAL),
-        ("the same, followed in 95%", photos, Rater(accuracy=0.95, follows=FOLLOWED), FOLLOWED, REAL),
-        ("a model right in 90% beats one in 75%, rater right in 85%", None, Rater(accuracy=0.85), APART[0], APART[1:]),
+    everyone = [f"m{at}" for at in range(1, 7)]
+    for name, rater, first, others in (
+        ("a followed model beats 6 others", Rater(accuracy=1, follows="m0"), "m0", everyone),
+        ("the same, followed in 95%", Rater(accuracy=0.95, follows="m0"), "m0", everyone),
+        ("a model right in 90% beats one in 75%, rater right in 85%", Rater(accuracy=0.85), APART[0], APART[1:]),
     ):
-        beaten = [key for key in others if key != first]
         runs = [
-            each(partial(needed, rater=rater, first=first, others=beaten, pool=pool, uniform=uniform))
-            for uniform in (False, True)
+            each(partial(needed, rater=rater, first=first, others=others, uniform=uniform)) for uniform in (False, True)
         ]
         yield line(name, *(f"{np.median(found):.0f}" for found in runs))
     yield ""

@@ -1,10 +1,10 @@
 /** One question a screen: its images side by side, keys and buttons to answer it, and how far the rater is. */
 
 import { button, el } from '../../js/dom.js';
+import { AHEAD } from './visit.js';
 
 const FIRST_REPORT = 20; // judgments
 const UNSEEN = 300; // ms after a question's first frame in which nobody can have looked at it
-const AHEAD = 2; // questions whose images are ready before they are asked
 const GOALS = [FIRST_REPORT, 50, 100, 200];
 const KEYS = { ArrowLeft: 'left', ArrowRight: 'right', ArrowDown: 'neither', Backspace: 'undo' };
 const writes = (node) => Boolean(node.closest?.('input, textarea, select, dialog'));

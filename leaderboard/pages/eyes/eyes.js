@@ -25,10 +25,13 @@ export function mount(root, options) {
 
 class Eyes {
   constructor(root, { trigger, root: base }) {
-    Object.assign(this, { root, trigger, server: new Server(base), files: new Map(), urls: new Map(), visit: null, wish: null, turn: 0, sending: false });
+    Object.assign(this, { root, trigger, server: new Server(base), files: new Map(), urls: new Map(), visit: null, wish: null, turn: 0, began: 0, reached: 1, sending: false });
     this.notice = el('p', { class: 'pg-message', role: 'status', hidden: true });
     this.body = el('div');
-    root.replaceChildren(this.notice, this.body);
+    this.words = el('span');
+    this.bar = el('progress', { max: 1, 'aria-label': 'Reading the images and asking the models' });
+    this.wait = el('p', { class: 'ey-wait pg-quiet', hidden: true }, this.bar, ' ', this.words);
+    root.replaceChildren(this.notice, this.body, this.wait);
     addEventListener('pagehide', () => this.server.leave());
   }
 
@@ -48,6 +51,7 @@ class Eyes {
   // ---- start
 
   start(words = '') {
+    this.cancel();
     this.say(words);
     this.screen('start', new Start({ begin: (wish) => this.make(wish), opened: (file, rater) => this.open(file, rater) }).node);
   }
@@ -63,6 +67,7 @@ class Eyes {
     const wanted = new Set([...visit.images].map((at) => visit.study.contents[at]));
     if (visit.source !== 'upload' || [...wanted].every((name) => this.files.has(name))) {
       this.ask();
+      if (visit.waits && this.wish?.visit !== visit) this.work({ source: visit.source, kind: visit.study.kind, seed: visit.seed, images: new Map([...wanted].map((name) => [name, this.files.get(name)])), visit });
       return;
     }
     const found = (images) => {
@@ -86,7 +91,10 @@ class Eyes {
   /** A saved study: to go on with, as a further rater, or as further judgments of the study at hand. */
   async open(file, rater = '') {
     try {
-      const facts = await getJson(this.server.url(own('order', { rater, seed: random() })), { method: 'POST', body: await file.text() });
+      const text = await file.text();
+      const facts = await this.post('order', text, { rater, seed: random() });
+      const { study, judgments } = JSON.parse(text); // the server has checked it
+      Object.assign(facts, { study, judgments: (judgments ?? []).map((each) => ({ rater: 'me', seed: 0, undone: false, ...each })) });
       if (this.root.dataset.screen !== 'answer') this.resume(new Visit(facts));
       else if (facts.key !== this.visit.key) this.say('That file has other questions than this study: only judgments of the same questions can be added.');
       else {
@@ -102,33 +110,59 @@ class Eyes {
 
   // ---- making
 
-  /** Asks the server for a study: of the photographs, or of the visitor's images, which are reduced and sent first. */
+  /** Gets a study from the server: of the photographs, or of the visitor's images. */
   async make(wish) {
     this.say('');
+    if (wish.source === 'photographs') {
+      try {
+        const facts = await getJson(this.server.url(own('study', { kind: wish.kind, seed: random() })), { headers: this.headers });
+        this.resume(new Visit({ ...facts, judgments: [], rater: wish.rater }));
+      } catch (error) {
+        this.say(error.message);
+      }
+      return;
+    }
+    this.files = wish.images;
+    this.screen('making', el('section', { class: 'ey-making', 'aria-label': 'The questions are made' }, press('Cancel', () => {
+      this.server.forget();
+      this.start();
+    })));
+    this.work({ seed: random(), ...wish });
+  }
+
+  /** Begins the server's work on a study; images are reduced and sent first. */
+  async work(wish) {
+    this.cancel();
     this.lost = '';
-    this.wish = { seed: random(), ...wish };
-    this.turn += 1;
-    const turn = this.turn;
-    const words = el('p', { role: 'status' }, 'Waiting for the models …');
-    const bar = el('progress', { max: 1, 'aria-label': 'The questions are made' });
-    this.progress = { words, bar };
-    this.screen('making', el('section', { class: 'ey-making', 'aria-label': 'The questions are made' }, words, bar,
-      press('Cancel', () => {
-        this.turn += 1;
-        this.server.forget();
-        this.start();
-      })));
+    this.wish = wish;
+    const { turn } = this;
+    this.wait.hidden = false;
+    this.tell('Waiting', 0);
     let file = '';
     if (wish.source === 'upload') {
-      this.files = wish.images;
       try {
         file = await this.send(wish, () => this.turn === turn);
       } catch (error) {
-        if (this.turn === turn) this.start(`${this.lost} ${error.message}`);
+        if (this.turn === turn) this.failed(error.message);
       }
       if (!file || this.turn !== turn) return;
     }
     this.next(file);
+  }
+
+  /** Ends it for this page. */
+  cancel() {
+    this.turn += 1;
+    this.wish = null;
+    this.wait.hidden = true;
+  }
+
+  failed(message) {
+    if (this.root.dataset.screen === 'making') this.start(`${this.lost} ${message}`);
+    else {
+      this.cancel();
+      this.say(message);
+    }
   }
 
   async send({ images, table }, goesOn) {
@@ -136,7 +170,7 @@ class Eyes {
     const lost = [];
     for (const [name, blob] of images) {
       if (!goesOn()) return '';
-      this.tell(`Reading image ${copies.length + 1} of ${images.size} …`, 0);
+      this.tell(`Reducing image ${copies.length + 1} of ${images.size}`, copies.length / images.size);
       try {
         copies.push({ name, blob: await reduced(blob) });
       } catch {
@@ -145,36 +179,48 @@ class Eyes {
     }
     if (lost.length) this.lost = `Not readable as images: ${lost.slice(0, 3).join(', ')}${lost.length > 3 ? ` and ${lost.length - 3} more` : ''}.`;
     this.say(this.lost);
-    this.tell('Sending the copies …', 0);
+    this.tell('Sending the copies', 0);
     const zip = await zipped([...copies, ...(table ? [table] : [])]);
     return (await this.server.send(zip, undefined, 'live/file')).key;
   }
 
+  /** Shows how far the work is, and about how long it takes at this pace. */
   tell(words, share) {
-    this.progress.words.textContent = words;
-    this.progress.bar.value = share;
+    if (share < this.reached) this.began = performance.now();
+    this.reached = share;
+    const left = share && ((performance.now() - this.began) / 1000) * (1 / share - 1);
+    this.words.textContent = `${words} …${left > 1 ? ` about ${Math.ceil(left)} s left` : ''}`;
+    this.bar.value = share;
   }
 
   next(file = '') {
     this.turn += 1;
-    const { source, kind, seed } = this.wish;
-    this.trigger('make', { session: this.server.session, source, kind, seed, file, turn: this.turn });
+    const { source, kind, seed, visit } = this.wish;
+    const study = file && visit && { kind: visit.study.kind, contents: visit.study.contents, questions: visit.study.questions };
+    this.trigger('make', { session: this.server.session, source, kind, seed, file, turn: this.turn, early: visit?.early ?? 0, ...(key && { key }), ...(study && { study }) });
   }
 
-  /** Takes over what Python answers. */
+  /** Takes over what Python answers: the questions as soon as they are there, then what models pick. */
   made(facts) {
-    if (facts.turn !== this.turn || this.root.dataset.screen !== 'making') return;
-    if (facts.state === 'running') {
-      this.tell(`${facts.what} …`, facts.share);
-      if (facts.waits) setTimeout(() => facts.turn === this.turn && this.next(facts.file), AGAIN);
-      else this.next();
+    if (facts.turn !== this.turn || !this.wish) return;
+    const { wish } = this;
+    if (facts.state === 'failed') {
+      this.failed(facts.message);
       return;
     }
-    if (this.wish.source === 'upload') this.server.forget();
-    if (facts.state === 'failed') this.start(`${this.lost} ${facts.message}`);
+    if (facts.study) {
+      wish.visit = new Visit({ ...facts, judgments: [], rater: wish.rater });
+      this.resume(wish.visit);
+      this.say([this.lost, ...(facts.study.notes ?? []).slice(0, 3).map((note) => `${note}.`)].filter(Boolean).join(' '));
+    }
+    if (facts.state === 'running') {
+      this.tell(facts.what, facts.share);
+      if (facts.waits) setTimeout(() => facts.turn === this.turn && this.next(facts.file), AGAIN);
+      else this.next();
+    } else if (facts.picked && !wish.visit.complete(facts)) this.next(); // answers went on meanwhile
     else {
-      this.resume(new Visit({ ...facts, rater: facts.rater || this.wish.rater }));
-      if (this.wish.source === 'upload') this.say([this.lost, ...facts.study.notes.slice(0, 3).map((note) => `${note}.`)].filter(Boolean).join(' '));
+      this.cancel();
+      if (this.root.dataset.screen === 'answer') this.answer();
     }
   }
 
@@ -182,7 +228,7 @@ class Eyes {
 
   async openFolder() {
     try {
-      const facts = await this.server.get(own('study'));
+      const facts = await getJson(this.server.url(own('study')), { headers: this.headers });
       const left = Visit.stored();
       const unsent = left?.key === facts.key ? left.unsent : [];
       this.resume(new Visit({ ...facts, judgments: [...facts.judgments, ...unsent], unsent }));
@@ -248,10 +294,14 @@ class Eyes {
   // ---- the answer
 
   async answer(words = '') {
-    const { study, judgments, source } = this.visit;
+    const { study, judgments, source, waits } = this.visit;
+    if (waits && this.wish) {
+      this.screen('answer', el('section', { class: 'ey-answer', 'aria-label': 'Answer' }, el('p', { role: 'status' }, 'The answer comes once the models have seen all questions.'),
+        el('p', { class: 'ey-row' }, press('Go on asking', () => this.ask(), { class: 'ey-button ey-primary' }))));
+      return;
+    }
     try {
-      const body = JSON.stringify({ study, judgments });
-      const { html, manifest } = await getJson(this.server.url(own('report', { source })), { method: 'POST', body });
+      const { html, manifest } = await this.report();
       const parsed = new DOMParser().parseFromString(html, 'text/html'); // a template's own, every value in it escaped
       parsed.querySelectorAll('[data-image]').forEach((place) => {
         if (source !== 'upload' || this.files.has(study.contents[place.dataset.image])) place.append(el('img', { alt: place.dataset.alt, src: this.address(Number(place.dataset.image)) }));
@@ -269,6 +319,28 @@ class Eyes {
     } catch (error) {
       this.say(error.message);
     }
+  }
+
+  get headers() {
+    this.server.hasUploads = true; // the study, which the server has until the page is left
+    return { 'x-likeness-session': this.server.session };
+  }
+
+  post(path, body, query = {}) {
+    return getJson(this.server.url(own(path, query)), { method: 'POST', body, headers: this.headers });
+  }
+
+  /** The report on the answers; the study is sent only where the server has it no longer. */
+  async report() {
+    const { visit } = this;
+    const ask = () => this.post('report', JSON.stringify(visit.judgments), { source: visit.source, study: visit.id });
+    try {
+      if (visit.id) return await ask();
+    } catch (error) {
+      if (error.status !== 404) throw error;
+    }
+    visit.id = (await this.post('order', JSON.stringify({ study: visit.study }), { seed: visit.seed })).id;
+    return ask();
   }
 
   /** Has a model tuned to the folder's answers, and shows the last lines that the process writes. */

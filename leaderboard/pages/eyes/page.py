@@ -19,12 +19,12 @@ SENTENCE = "Compare images for five minutes, and see which model agrees with you
 
 
 def draw(site: Site) -> None:
-    """The page is one script's. Its event `make` is a turn each: {session, source, kind, seed, file, turn}."""
+    """The page is one script's. Its event `make` is a turn of `Studies`, with its number `turn`."""
     heading(title=TITLE, sentence=SENTENCE, copy=False, inline=True)
     folder = str(site.study is not None).lower()
     if site.study_key:
         folder += " && new URLSearchParams(location.search).has('key')"
-    studies = Studies(site.live)
+    studies = Studies(site)
     eyes = scripted(
         site.assets,
         script="pages/eyes/eyes.js",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from hmac import compare_digest
+from typing import Any
 
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -14,16 +15,17 @@ from starlette.routing import Route
 from compute.eyes import exchange, photographs
 from compute.eyes.folder import StudyFolder
 from compute.eyes.report import report
-from compute.eyes.study import LONGEST_NAME, TUNES_FROM, Judgment, StudyFile, parsed
+from compute.eyes.study import ASKS, LONGEST_NAME, TUNES_FROM, Judgment, Study, StudyFile, parsed
 from compute.rounding import rounded
 from compute.types import BadInput, LikenessError
 from leaderboard.html.templates import render
 from leaderboard.page import Site
-from leaderboard.pages.eyes.studies import FOLDER, PHOTOGRAPHS, UPLOAD, opened
+from leaderboard.pages.eyes.studies import FOLDER, PHOTOGRAPHS, UPLOAD, hold, opened, own
 from leaderboard.pages.eyes.tuning import TuningProcess, tunable
 from leaderboard.web.responses import CHECK, refusal
 
 NO_FOLDER = "This app was not started on a study of this machine"
+SESSION = "x-likeness-session"
 HOUR = {"cache-control": "private, max-age=3600"}
 TYPES = {
     b"\x89PNG": "image/png",
@@ -36,23 +38,31 @@ def routes(site: Site) -> list[Route]:
     """All of them."""
     tuning = TuningProcess(site.study) if site.study else None
 
-    def own(request: Request) -> StudyFolder | None:
-        """The host's study, for those who may see it."""
-        key = request.query_params.get("key", "")
-        return site.study if compare_digest(key.encode(), site.study_key.encode()) or not site.study_key else None
+    def known(request: Request) -> StudyFolder | None:
+        return own(site, request.query_params.get("key", ""))
+
+    def facts(request: Request, study: Study, **of: Any) -> dict[str, Any]:
+        held = hold(site, study, session=request.headers.get(SESSION, ""), request=request)
+        return opened(study, **of) | {"id": held}
 
     def stored(request: Request) -> Response:
-        if (folder := own(request)) is None:
+        """The shipped study of a kind, else the folder's."""
+        query = request.query_params
+        if (kind := query.get("kind", "")) in ASKS:
+            seed = _seed(query)
+            return JSONResponse(facts(request, photographs.study(kind), source=PHOTOGRAPHS, seed=seed))
+        if (folder := known(request)) is None:
             return refusal(NO_FOLDER, 404)
         by, judgments = folder.settings, folder.judgments()
-        return JSONResponse(opened(folder.study, source=FOLDER, rater=by.rater, seed=by.seed, judgments=judgments))
+        found = facts(request, folder.study, source=FOLDER, rater=by.rater, seed=by.seed, judgments=judgments)
+        return JSONResponse(found | {"judgments": [each.model_dump() for each in judgments]})
 
     def image(request: Request) -> Response:
         name = request.query_params.get("name", "")
         try:
             if request.path_params["source"] == PHOTOGRAPHS:
                 return Response(photographs.image(name), media_type="image/webp", headers=HOUR)
-            if (folder := own(request)) is None or name not in folder.study.contents:
+            if (folder := known(request)) is None or name not in folder.study.contents:
                 return refusal("The study has no such image", 404, cache=CHECK)
             content = folder.image(name)
             return Response(content, media_type=TYPES.get(content[:4], "image/jpeg"), headers=HOUR)
@@ -60,7 +70,7 @@ def routes(site: Site) -> list[Route]:
             return refusal(str(error), 404, cache=CHECK)
 
     def judge(request: Request, body: bytes) -> Response:
-        if (folder := own(request)) is None:
+        if (folder := known(request)) is None:
             return refusal(NO_FOLDER, 404)
         try:
             folder.add(Judgment.model_validate_json(body))
@@ -72,23 +82,27 @@ def routes(site: Site) -> list[Route]:
         given, query = parsed(body, name="The file"), request.query_params
         rater = query.get("rater", "")[:LONGEST_NAME] or (given.judgments[-1].rater if given.judgments else "me")
         seeds = [each.seed for each in given.judgments if each.rater == rater and each.draw != "given"]
-        seed = query.get("seed", "")[:16]
-        if not seeds and not seed.isdecimal():
-            raise BadInput("The request is not one of this page. Reload it and try again")
         shown = {given.study.contents[at] for at in exchange.images_of(given.study)}
-        source = PHOTOGRAPHS if shown <= set(photographs.materials(given.study.kind).images) else UPLOAD
-        if (folder := own(request)) and folder.study.key == given.study.key:
-            source = FOLDER
-        own_seed = seeds[-1] if seeds else int(seed)
-        return JSONResponse(opened(given.study, source=source, seed=own_seed, rater=rater, judgments=given.judgments))
+        source = PHOTOGRAPHS if shown <= photographs.names() else UPLOAD
+        study, seed = given.study, seeds[-1] if seeds else _seed(query)
+        if (folder := known(request)) and folder.study.key == study.key:
+            study, source = folder.study, FOLDER
+        found = facts(request, study, source=source, seed=seed, rater=rater, judgments=given.judgments)
+        del found["study"]  # the browser has it
+        return JSONResponse(found)
 
     def answer(request: Request, body: bytes) -> Response:
-        source = request.query_params.get("source", "")
-        given = parsed(body, name="The file")
-        return JSONResponse(answered(given, source=source, tuned=tunable(given.study) if own(request) else ()))
+        query, session = request.query_params, request.headers.get(SESSION, "")
+        try:
+            study = site.live.uploads.file(session, query.get("study", ""))
+        except BadInput as error:
+            return refusal(str(error), 404)  # the browser sends it once more
+        given = parsed(b'{"study": %b, "judgments": %b}' % (study, body), name="The answers")
+        tuned = tunable(given.study) if known(request) else ()
+        return JSONResponse(answered(given, source=query.get("source", ""), tuned=tuned))
 
     def tune(request: Request, body: bytes) -> Response:
-        if tuning is None or own(request) is None:
+        if tuning is None or known(request) is None:
             return refusal(NO_FOLDER, 404)
         if key := request.query_params.get("model", ""):
             tuning.start(key)
@@ -126,6 +140,12 @@ def answered(given: StudyFile, *, source: str = "", tuned: Sequence[str] = ()) -
         tuned=[each.key for each in found.models if each.key in tuned],
     )
     return {"html": str(html), "manifest": exchange.votes(given.study, given.judgments)}
+
+
+def _seed(query: QueryParams) -> int:
+    if not (seed := query.get("seed", "")[:16]).isdecimal():
+        raise BadInput("The request is not one of this page. Reload it and try again")
+    return int(seed)
 
 
 def _posted(site: Site, work: Callable[[Request, bytes], Response]) -> Callable:

@@ -1,112 +1,144 @@
 """Studies being made for visitors, a couple of seconds a turn, so that the queue lets others in between.
 
-Those of the shipped photographs are made once for everyone. A visitor's own is dropped as soon as the browser has it:
-from then on the browser sends it with each request about it.
+The browser gets a study as soon as its questions are drawn, and what models pick once they are done. From then on the
+visit's session has it, so that answers alone come back; a browser whose session ended sends it once more.
 """
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import partial
+from hmac import compare_digest
 from pathlib import PurePosixPath
 from typing import Any
 from weakref import WeakSet
 
-from compute.eyes import asking, photographs
-from compute.eyes.making import MODES, MOST, MakingStep, Materials, StudyMaking
-from compute.eyes.study import ASKS, LONGEST_TEXT, MOST_QUESTIONS, Judgment, Kind, Study
-from compute.io import forms
-from compute.io.forms import BLANK, Form, FormField
+from compute.eyes import asking, exchange, local, making
+from compute.eyes.folder import StudyFolder
+from compute.eyes.making import MODES, MOST, MakingStep, Materials
+from compute.eyes.study import ASKS, LONGEST_TEXT, MOST_QUESTIONS, Judgment, Kind, Study, parsed
+from compute.io.images import is_image_name
 from compute.io.tables import read_table
 from compute.live import inputs
 from compute.live.archive import TABLES, Archive
 from compute.live.batch import LARGEST_TABLE
 from compute.live.decoder import POOL
-from compute.training.examples import QUALITY_PROMPT
 from compute.types import BadInput, Model
-from leaderboard.live.live import MOST_MODELS, Live, sender
+from leaderboard.live.live import MOST_MODELS, sender
+from leaderboard.page import Site
 
 TURN = 2.0  # seconds of work before it is the others' turn
 MOST_MADE, IDLE = 8, 15.0  # visitors' own studies at a time; seconds without a turn until one gives its place away
 MOST_PROMPTS = 200
 KEY = ("eyes", "study")  # among the session's results
 PHOTOGRAPHS, FOLDER, UPLOAD = "photographs", "folder", "upload"
-ALTERNATIVES = ("alternative_1", "alternative_2")
-FORMS = (
-    Form(
-        "questions",
-        (FormField("reference", ("prompt",), optional=True), *(FormField(name, kind=BLANK) for name in ALTERNATIVES)),
-    ),
-    Form("prompts", (FormField("prompt", kind=BLANK),)),
-)
+
+log = logging.getLogger(__name__)
 
 
 class TimedMaking:
-    """One study that is being made, in turns, for a sender; empty: for everyone."""
+    """One study that is being made, in turns, for a sender; empty: for everyone who has the host's key. A given
+    `study`, which the browser has, is only asked about."""
 
-    def __init__(self, making: StudyMaking, *, sender: str = "") -> None:
-        self.making, self.sender = making, sender
+    def __init__(
+        self, materials: Materials, models: Sequence[Model], run: making.Run, *, study: Study | None, sender: str = ""
+    ) -> None:
+        self.study, self.sender = study, sender
+        self.is_sent, self.is_done = study is not None, False
         self.used, self.step = time.monotonic(), MakingStep(0.0, "Reading the images")
-        self._steps = making.steps()
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes in memory, about."""
-        return self.making.nbytes
+        self._steps = self._work(materials, models, run)
 
     def turn(self) -> None:
-        """Works for TURN seconds, or until the study is there."""
-        began = time.monotonic()
+        """Works for TURN seconds, or until the questions or the picks are there."""
+        began, had = time.monotonic(), self.study
         for step in self._steps:
             self.step, self.used = step, time.monotonic()
-            if self.used - began >= TURN:
+            if self.study is not had or self.used - began >= TURN:
                 return
+        self.is_done = True
+
+    def _work(self, materials: Materials, models: Sequence[Model], run: making.Run) -> making.Steps:
+        if self.study is None:
+            self.study = yield from making.drawn(materials)
+            yield MakingStep(0.0, "Asking the models")
+        if not self.study.chance:
+            self.study = yield from making.answered(self.study, materials.images, models, run)
+        return self.study
 
 
 class Studies:
-    """All studies of the app that are being made, and those that it keeps. For the queue's one thread."""
+    """All studies of the app that are being made. For the queue's one thread."""
 
-    def __init__(self, live: Live) -> None:
-        self._live = live
-        self._shipped: dict[Kind, TimedMaking] = {}
+    def __init__(self, site: Site) -> None:
+        self._site, self._live = site, site.live
+        self._folder: TimedMaking | None = None
         self._own: WeakSet[TimedMaking] = WeakSet()
 
     def turn(self, payload: dict[str, Any], request: Any) -> dict[str, Any]:
-        """The next turn of a study: {session, source, kind, seed, file}, with `file` only at the start of a visitor's
-        own. How far it is, or the study with a rater's order of the seed. Raises BadInput."""
-        source, kind, seed = payload.get("source"), payload.get("kind"), payload.get("seed")
-        if kind not in ASKS or not isinstance(seed, int) or not 0 <= seed < 2**53:
-            raise BadInput("The request is not one of this page. Reload it and try again")
-        if source == UPLOAD:
-            return self._turn_own(payload, request, kind=kind, seed=seed)
-        if kind not in self._shipped:
-            self._shipped[kind] = self._begun(photographs.materials(kind))
-        try:
-            self._shipped[kind].turn()
-        except Exception:
-            del self._shipped[kind]
-            raise
-        return self._facts(self._shipped[kind], source=PHOTOGRAPHS, seed=seed)
+        """The next turn of a study: {session, source, kind, seed, early, key, file, study}. `file` comes only at the
+        start of a visitor's own, with the `study` if the browser has it; `early` is that of `asking.order`.
 
-    def _turn_own(self, payload: dict[str, Any], request: Any, *, kind: Kind, seed: int) -> dict[str, Any]:
-        session, file = str(payload.get("session", "")), payload.get("file")
-        results = self._live.uploads.results(session)
+        How far it is, with the study once its questions are there, and in the end what models pick. Raises BadInput.
+        """
+        source, kind, seed, early = (payload.get(name, 0) for name in ("source", "kind", "seed", "early"))
+        if kind not in ASKS or not all(isinstance(each, int) and 0 <= each < 2**53 for each in (seed, early)):
+            raise BadInput("The request is not one of this page. Reload it and try again")
+        session = str(payload.get("session", ""))
+        if source == FOLDER:
+            timed = self._of_folder(str(payload.get("key", "")))
+        else:
+            timed = self._of_visitor(payload, session, request, kind=kind)
+            if isinstance(timed, str):  # the page asks again, with the file where it was not read yet
+                return {"state": "running", "share": 0.0, "what": timed, "waits": True, "file": payload.get("file", "")}
+        timed.turn()
+        facts = {"state": "running", **timed.step._asdict()}
+        if timed.study and not timed.is_sent:
+            timed.is_sent = True
+            facts |= opened(timed.study, source=UPLOAD, seed=seed)
+        if timed.is_done:
+            if source == FOLDER:
+                self._site.study.save(timed.study)
+            else:
+                self._live.uploads.forget(session)  # the images
+                self._live.uploads.results(session)[KEY] = timed
+            facts |= {
+                "state": "done",
+                "picked": timed.study.model_dump(include={"models", "picks", "chance", "notes"}),
+                "order": ordered(timed.study, seed=seed, early=early),
+                "id": hold(self._site, timed.study, session=session, request=request),
+            }
+        return facts
+
+    def _of_folder(self, key: str) -> TimedMaking:
+        folder = own(self._site, key)
+        if folder is None:
+            raise BadInput("The study is not there for you. Reload the page")
+        if self._folder is None:
+            models = local.models(folder, warn=log.warning)
+            self._folder = TimedMaking(folder.materials(), models, self._live.run, study=folder.study)
+        return self._folder
+
+    def _of_visitor(self, payload: dict[str, Any], session: str, request: Any, *, kind: Kind) -> TimedMaking | str:
+        """The study of a session, or what it waits for."""
+        results, file = self._live.uploads.results(session), payload.get("file")
         timed = results.get(KEY)
         if what := self._waits(timed, sender(request)):
-            # The page asks again, with the file where it was not read yet.
-            return {"state": "running", "share": 0.0, "what": what, "waits": True, "file": file or ""}
+            return what
         if file:
             self._live.admit(request)
-            materials = uploaded(self._live.uploads.file(session, str(file)), kind=kind)
-            timed = results[KEY] = self._begun(materials, sender=sender(request))
+            materials, study = uploaded(self._live.uploads.file(session, str(file)), kind=kind), None
+            if given := payload.get("study"):
+                study = parsed({"study": given}, name="The study").study
+                if missing := {study.contents[at] for at in exchange.images_of(study)} - set(materials.images):
+                    raise BadInput(f"{min(missing)[:80]} is missing. Add the same images again")
+            models = self._live.roster.usual(*MODES[materials.kind])[:MOST_MODELS]
+            timed = results[KEY] = TimedMaking(materials, models, self._live.run, study=study, sender=sender(request))
             self._own.add(timed)
         if timed is None:
             raise BadInput("The images are no longer available. Add them again")
-        timed.turn()
-        if timed.making.study:
-            del results[KEY]
-        return self._facts(timed, source=UPLOAD, seed=seed)
+        return timed
 
     def _waits(self, timed: TimedMaking | None, sender: str) -> str:
         """Why a session's study, None for its first, is not made now; empty where it is.
@@ -114,43 +146,43 @@ class Studies:
         A sender has one place, and a study that got no turn for IDLE seconds has none until there is room again.
         """
         since = time.monotonic() - IDLE
-        made = [each for each in self._own if each is not timed and each.used > since and not each.making.study]
+        made = [each for each in self._own if each is not timed and each.used > since and not each.is_done]
         if any(each.sender == sender for each in made):
             return "Waiting: another study from your address is being made"
         if (timed is None or timed.used <= since) and len(made) >= MOST_MADE:
             return f"Waiting: {len(made)} studies of other visitors are being made"
         return ""
 
-    def _begun(self, materials: Materials, *, sender: str = "") -> TimedMaking:
-        making = StudyMaking(materials=materials, models=self._models(materials.kind), run=self._live.run)
-        return TimedMaking(making, sender=sender)
 
-    def _models(self, kind: Kind) -> list[Model]:
-        """Those that are asked first, are ready here and cost nobody anything."""
-        return self._live.roster.usual(*MODES[kind])[:MOST_MODELS]
+def own(site: Site, key: str) -> StudyFolder | None:
+    """The host's study, for those who may see it."""
+    return site.study if compare_digest(key.encode(), site.study_key.encode()) or not site.study_key else None
 
-    @staticmethod
-    def _facts(timed: TimedMaking, *, source: str, seed: int) -> dict[str, Any]:
-        if timed.making.study is None:
-            return {"state": "running", **timed.step._asdict()}
-        return opened(timed.making.study, source=source, seed=seed)
+
+def hold(site: Site, study: Study, *, session: str, request: Any) -> str:
+    """Stores a study in the visit's session, under the name returned. Raises BadInput for an invalid session."""
+    return site.live.uploads.add_file(session, study.model_dump_json().encode(), owner=sender(request))
 
 
 def opened(
-    study: Study, *, source: str, seed: int, rater: str = "", judgments: Iterable[Judgment] = ()
+    study: Study, *, source: str, seed: int, rater: str = "", judgments: Sequence[Judgment] = ()
 ) -> dict[str, Any]:
-    """A study as the browser takes it over: with a rater's order of the seed, as [question, draw, left]."""
+    """A study as the browser takes it over, with a rater's order of the seed."""
+    early = asking.early(study, [each for each in judgments if (each.rater, each.seed) == (rater, seed)])
     return {
-        "state": "done",
         "source": source,
-        "study": study.model_dump(),
+        "study": study.model_dump(exclude_defaults=True),
         "key": study.key,
         "asks": ASKS[study.kind],
         "rater": rater,
         "seed": seed,
-        "order": [[each.question, each.draw, each.left] for each in asking.order(study, seed=seed)],
-        "judgments": [each.model_dump() for each in judgments],
+        "order": ordered(study, seed=seed, early=early),
     }
+
+
+def ordered(study: Study, *, seed: int, early: int) -> list[tuple[int, str, int]]:
+    """A rater's questions, as (question, draw, left)."""
+    return [(each.question, each.draw, each.left) for each in asking.order(study, seed=seed, early=early)]
 
 
 def uploaded(data: bytes, *, kind: Kind) -> Materials:
@@ -173,30 +205,11 @@ def uploaded(data: bytes, *, kind: Kind) -> Materials:
         most_bytes=LARGEST_TABLE,
         most_rows=MOST_QUESTIONS,
     )
-    key, frame, _ = forms.read(file, FORMS)
-    if key == "prompts":
-        prompts = list(dict.fromkeys(filter(None, frame["prompt"])))
-        return Materials(kind="text", images=images, prompts=prompts[:MOST_PROMPTS])
-    shown = frame.get("reference", [""] * len(frame))
-    cells = zip(shown, *(frame[name] for name in ALTERNATIVES), strict=True)
-    questions = [tuple(_named(archive, path, cell) for cell in row) for row in cells]
-    asked = {question[0] for question in questions}
-    if asked <= {"", QUALITY_PROMPT}:
-        questions = [("", one, two) for _, one, two in questions]
-        return Materials(kind="quality", images=images, questions=questions)
-    is_text = not asked & set(images)
-    return Materials(
-        kind="text" if is_text else "image",
-        images=images,
-        prompts=sorted(asked) if is_text else (),
-        questions=questions,
-    )
-
-
-def _named(archive: Archive, table: str, cell: object) -> str:
-    """The image's path that a cell of the table names, else its text."""
-    text = str(cell or "").strip()
-    return archive.find(text, beside=table) or text
+    if sum(is_image_name(str(cell)) for cell in file.rows()[0].values()) < 2:  # of alternatives there are two
+        return Materials(kind="text", images=images, prompts=exchange.prompts(file)[:MOST_PROMPTS])
+    found = exchange.questions(file, exchange.ImageNames(names))
+    notes = [found.skipped] if found.skipped else []
+    return Materials(kind=found.kind, images=images, questions=found.questions, notes=notes)
 
 
 def _image(archive: Archive, path: str) -> inputs.Input:

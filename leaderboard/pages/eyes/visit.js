@@ -1,6 +1,7 @@
 /** A visit: one study, the rater's order of its questions, and the answers; in the tab's storage with each answer. */
 
 const PLACE = 'likeness-eyes';
+export const AHEAD = 2; // questions whose images are ready before they are asked
 
 export const random = () => crypto.getRandomValues(new Uint32Array(1))[0];
 
@@ -14,15 +15,35 @@ export function standing(judgments) {
 
 export class Visit {
   /** `facts` as the server opens a study; `unsent` are answers that it has not got yet. */
-  constructor({ source, study, key, asks, rater, seed, order, judgments, unsent = [] }) {
-    Object.assign(this, { source, study, key, asks, rater: rater || 'me', seed, order, judgments, unsent });
+  constructor({ source, study, id, key, asks, rater, seed, order, judgments, unsent = [] }) {
+    Object.assign(this, { source, study, id, key, asks, rater: rater || 'me', seed, order, judgments, unsent });
+  }
+
+  /** Whether the models have not picked yet. */
+  get waits() {
+    return !this.study.chance?.length;
+  }
+
+  /** How many new questions stay as they are once the models have picked: those answered, shown and made ready. */
+  get early() {
+    return this.order.slice(0, this.place + 1 + AHEAD).filter(([, draw]) => draw !== 'repeat').length;
+  }
+
+  /** Takes over what the models pick and the order from here on; false where it begins before the rater's place. */
+  complete({ picked, order, id }) {
+    const seen = (questions) => JSON.stringify(questions.slice(0, this.place + 1));
+    if (seen(order) !== seen(this.order)) return false;
+    Object.assign(this.study, picked);
+    Object.assign(this, { order, id });
+    this.store();
+    return true;
   }
 
   /** The visit that this tab was left in; null without one. */
   static stored() {
     try {
       const facts = JSON.parse(sessionStorage.getItem(PLACE));
-      return facts && new Visit(facts);
+      return facts && new Visit({ ...facts, id: '' }); // the server forgot the study with the page
     } catch {
       return null;
     }

@@ -36,10 +36,10 @@ def judgment(of: asking.AskedQuestion, choice: int | None, *, at: int, seed: int
 
 
 def judgments(
-    of: Study, choices: Sequence[int | None], *, count: int, seed: int = 0, rater: str = "me"
+    of: Study, choices: Sequence[int | None], *, count: int, seed: int = 0, rater: str = "me", early: int = 0
 ) -> list[Judgment]:
     """The first `count` judgments of a rater's order; `choices`: what the rater chooses in each question."""
     return [
         judgment(each, choices[each.question], at=at, seed=seed, rater=rater)
-        for at, each in zip(range(count), asking.order(of, seed=seed), strict=False)
+        for at, each in zip(range(count), asking.order(of, seed=seed, early=early), strict=False)
     ]

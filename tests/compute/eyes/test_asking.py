@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from compute.eyes import asking
-from compute.eyes.asking import DISAGREEMENT, REPEAT, UNIFORM
+from compute.eyes.asking import DISAGREEMENT, EARLY, REPEAT, UNIFORM
 from compute.eyes.study import Study
-from tests.compute.eyes.studies import study
+from tests.compute.eyes.studies import judgments, study
 
 
 def pool(count: int, *, of_chance: float | None = None) -> Study:
@@ -18,49 +18,50 @@ def pool(count: int, *, of_chance: float | None = None) -> Study:
     return study({"a": [0] * count}, chance)
 
 
+@pytest.mark.parametrize("early", [0, 5, 300])
 @pytest.mark.parametrize("of_chance", [None, 0.0, 1.0])
 @pytest.mark.parametrize("count", [1, 7, 200])
-def test_every_question_is_asked_once_and_a_tenth_again_with_its_sides_swapped(count, of_chance):
+def test_every_question_is_asked_once_and_a_tenth_again_with_its_sides_swapped(count, of_chance, early):
     of = pool(count, of_chance=of_chance)
-    order = list(asking.order(of, seed=5))
-    assert order == list(asking.order(of, seed=5))
+    order = list(asking.order(of, seed=5, early=early))
+    assert order == list(asking.order(of, seed=5, early=early))
     new = [each for each in order if each.draw != REPEAT]
-    assert sorted(each.question for each in new) == list(range(count))
-    assert len(order) - len(new) == count // 9
-    if of_chance == 0:
-        assert {each.draw for each in new} == {UNIFORM}
+    assert sorted(each.question for each in new) == list(range(count)) and len(order) - len(new) == count // 9
+    assert [each.draw == EARLY for each in new] == [at < early for at in range(count)]
+    assert of_chance != 0 or DISAGREEMENT not in {each.draw for each in new}
     for at, again in enumerate(order):
         if again.draw == REPEAT:
             (first,) = (each for each in order[:at] if each.question == again.question)
-            assert first.draw == UNIFORM and first.left == 1 - again.left
-            assert 5 <= at - order.index(first) <= 9
+            assert first.draw != DISAGREEMENT and first.left == 1 - again.left and 5 <= at - order.index(first) <= 9
+    assert asking.early(of, judgments(of, [0] * count, count=len(order), early=early)) == min(early, count)
+    assert asking.early(of.model_copy(update={"chance": []})) == count  # no model has picked yet
 
 
 def test_the_two_draws_take_turns_and_seeds_differ():
     orders = [list(islice(asking.order(pool(400), seed=seed), 40)) for seed in range(50)]
     for order in orders:
         draws = [each.draw for each in order if each.draw != REPEAT]
-        for pair in zip(draws[::2], draws[1::2], strict=True):
-            assert set(pair) == {UNIFORM, DISAGREEMENT}
+        assert all({*pair} == {UNIFORM, DISAGREEMENT} for pair in zip(draws[::2], draws[1::2], strict=True))
     assert len({tuple(each.question for each in order) for order in orders}) == 50
     assert np.mean([each.left for order in orders for each in order]) == pytest.approx(0.5, abs=0.03)
 
 
-@pytest.mark.parametrize("asked", [20, 60])
-def test_the_probability_of_a_question_is_the_share_of_raters_who_are_asked_it(asked):
+@pytest.mark.parametrize(("asked", "early"), [(20, 0), (60, 0), (40, 15)])
+def test_the_probability_of_a_question_is_the_share_of_raters_who_are_asked_it(asked, early):
     """Of 2,000 seeds; and the uniform questions are a uniform draw."""
     of, seeds = pool(80), 2000
     was_asked, uniform, probability = np.zeros((3, seeds, 80))
     for seed in range(seeds):
-        answered = {each.question for each in islice(asking.order(of, seed=seed), asked)}
-        drawn = asking.drawn(of, asking.order(of, seed=seed), seed=seed, answered=answered)
+        order = list(islice(asking.order(of, seed=seed, early=early), asked))
+        answered = {each.question for each in order}
+        drawn = asking.drawn(of, order, seed=seed, answered=answered)
         was_asked[seed, list(answered)] = 1
         uniform[seed], probability[seed] = drawn.uniform, drawn.probability
         assert set(np.flatnonzero(drawn.uniform)) <= answered
-    assert was_asked.mean(axis=0) == pytest.approx(probability.mean(axis=0), abs=0.05)
-    slope = np.polyfit(of.chance, was_asked.mean(axis=0) - probability.mean(axis=0), 1)[0]
-    assert slope == pytest.approx(0, abs=0.015)
-    assert np.polyfit(of.chance, uniform.mean(axis=0), 1)[0] == pytest.approx(0, abs=0.015)
+    share, expected = was_asked.mean(axis=0), probability.mean(axis=0)
+    assert share == pytest.approx(expected, abs=0.05)
+    for values in (share - expected, uniform.mean(axis=0)):
+        assert np.polyfit(of.chance, values, 1)[0] == pytest.approx(0, abs=0.015)
 
 
 def test_the_chance_of_a_question_is_the_share_of_pairs_of_models_that_differ():

@@ -7,7 +7,7 @@ import os
 from itertools import islice
 from pathlib import Path
 
-from compute.eyes import asking
+from compute.eyes import asking, local
 from compute.eyes.folder import StudyFolder
 from compute.eyes.study import StudyFile
 from compute.types import BadInput
@@ -19,6 +19,8 @@ from tests.compute.tasks.pairbench.images import folder_of
 def answered(path: Path, *, by: str, count: int) -> None:
     """As a rater who picks what a model picks."""
     folder = StudyFolder.opened(path)
+    if not folder.study.chance:
+        local.ask(folder, local.models(folder, warn=print))
     order = enumerate(islice(asking.order(folder.study, seed=folder.settings.seed), count))
     folder.add(
         *(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,9 @@ from PIL import Image
 
 import compute
 from compute.content.items import content_key
-from compute.eyes.making import QUESTIONS, SIDE, Materials, StudyMaking
-from compute.eyes.study import LONGEST_TEXT, MOST_NOTES, NO_PICK, Study
+from compute.eyes import photographs
+from compute.eyes.making import QUESTIONS, SIDE, Materials, answered, drawn, finished
+from compute.eyes.study import ASKS, LONGEST_TEXT, MOST_NOTES, NO_PICK, Study
 from compute.live import inputs
 from compute.live.inputs import Input
 from compute.live.pool import Pool
@@ -27,6 +27,7 @@ EYE = Model(
     key="eye", title="Eye", adapter="eye", abilities=("embed_image", "embed_text"), modalities=("image", "text")
 )
 GAUGE = Model(key="gauge", title="Gauge", kind="metric", adapter="gauge", abilities=("compare",), modalities=("image",))
+Images = dict[str, Callable[[], Input]]
 
 
 class Eye:
@@ -64,132 +65,140 @@ def as_input(image: Image.Image, name: str) -> Callable[[], Input]:
     return lambda: Input(modality="image", key=content_key(name.encode() + image.tobytes()), name=name, content=image)
 
 
-def images(count: int) -> dict[str, Callable[[], Input]]:
+def images(count: int) -> Images:
     return {f"{at}.png": as_input(noise(at), f"{at}.png") for at in range(count)}
 
 
-def made(given: Materials, *models: tuple[Model, Any], seed: int = 0) -> Study:
-    of = {row.key: model for row, model in models}
+def made(kind: str, images: Images, *models: tuple[Model, Any], seed: int = 0, **more: Any) -> Study:
+    """Of an Eye, without other models."""
+    models, given = models or ((EYE, Eye()),), Materials(kind=kind, images=images, **more)
+    pool = Pool(load=lambda row: {row.key: model for row, model in models}[row.key], size=lambda row: 1)
+    before, after = [], []
+    bare = finished(drawn(given, seed=seed), before.append)
+    study = finished(answered(bare, given.images, [row for row, _ in models], pool.run), after.append)
+    assert (bare.key, bare.chance, bare.picks) == (study.key, [], {}) and len(study.chance) == len(study.questions)
+    for steps in (before, after):
+        shares = [step.share for step in steps]
+        assert shares == sorted(shares) and shares[0] >= 0 and shares[-1] < 1
+    return study
 
-    pool = Pool(load=lambda row: of[row.key], size=lambda row: 1)
-    making = StudyMaking(materials=given, models=[row for row, _ in models], run=pool.run, seed=seed)
-    shares = [step.share for step in making.steps()]
-    assert shares == sorted(shares) and shares[0] >= 0 and shares[-1] < 1
-    return making.study
 
-
-def of_eye(images: Mapping[str, Any], kind: str = "image", *, seed: int = 0, **more: Any) -> Study:
-    return made(Materials(kind=kind, images=images, **more), (EYE, Eye()), seed=seed)
+def named(study: Study) -> list[tuple[str, ...]]:
+    return [tuple(study.contents[at] if at >= 0 else "" for at in question) for question in study.questions]
 
 
 def test_questions_are_drawn_by_the_seed_and_each_image_is_embedded_once():
-    eye = Eye()
-    study = made(Materials(kind="image", images=images(12)), (EYE, eye), (GAUGE, Gauge()), seed=1)
-    assert eye.embedded == 12
-    assert len(study.questions) == len(set(study.questions)) == QUESTIONS
+    eye, twelve = Eye(), images(12)
+    study = made("image", twelve, (EYE, eye), (GAUGE, Gauge()), seed=1)
+    assert eye.embedded == 12 and len(study.questions) == len(set(study.questions)) == QUESTIONS
     assert all(len({*question}) == 3 and question[1] < question[2] for question in study.questions)
     assert set(study.picks["eye"]) == {0, 1} and set(study.picks["gauge"]) == {NO_PICK}
     assert study.models == {"eye": "Eye", "gauge": "Gauge"} and set(study.chance) == {0}
-    assert made(Materials(kind="image", images=images(12)), (EYE, Eye()), (GAUGE, Gauge()), seed=1) == study
-    assert of_eye(images(12), seed=2).questions != study.questions
+    assert made("image", twelve, (EYE, Eye()), (GAUGE, Gauge()), seed=1) == study
+    assert made("image", twelve, seed=2).questions != study.questions
 
 
-def test_questions_on_texts_and_on_quality():
-    study = of_eye(images(4), "text", prompts=["red", "a red thing"])
-    assert {study.contents[question[0]] for question in study.questions} == {"red", "a red thing"}
-    assert len(study.questions) == 2 * 6  # each text, and each two images
-    study = of_eye(images(4), "quality")
-    assert {question[0] for question in study.questions} == {-1} and len(study.questions) == 6
+def test_alternatives_are_near_by_colours_or_structure():
+    """At random, three in four questions on two tints have an alternative of the reference's tint."""
+    tints = [(tint, Image.new("RGB", (48, 36), tint)) for tint in ("red", "blue")]
+    given = {
+        f"{tint}{at}": as_input(Image.blend(noise(at), plain, 0.8), f"{tint}{at}")
+        for tint, plain in tints
+        for at in range(30)
+    }
+    assert np.mean([start[0] in one[0] + other[0] for start, one, other in named(made("image", given))]) > 0.82
+
+
+@pytest.mark.parametrize(
+    ("kind", "prompts", "starts", "count"),
+    [("text", ["red", "a red thing"], {"red", "a red thing"}, 2 * 6), ("quality", [], {""}, 6)],
+)
+def test_questions_on_texts_and_on_quality(kind, prompts, starts, count):
+    asked = named(made(kind, images(4), prompts=prompts))
+    assert {start for start, *_ in asked} == starts and len(asked) == count
 
 
 def test_copies_are_skipped_and_named():
     """An equal file, a smaller copy, and a copy of that copy name the image that stays; large images are reduced."""
-    first = noise(0, width=900)
-    given = images(5) | {
-        "0.png": as_input(first, "0.png"),
-        "equal.png": as_input(first, "0.png"),
-        "smaller.png": as_input(first.resize((300, 20)), "smaller.png"),
-        "smallest.png": as_input(first.resize((200, 20)), "smallest.png"),
-    }
-    study = of_eye(given)
-    assert set(study.contents) == {f"{at}.png" for at in range(5)}
-    assert len(study.notes) == 3 and all(note.endswith(" 0.png") for note in study.notes)
-    assert [note.split()[0] for note in study.notes] == ["equal.png", "smaller.png", "smallest.png"]
-    kept = of_eye(given, "quality")
-    assert {"smaller.png", "smallest.png"} < set(kept.contents) and "equal.png" not in kept.contents
+    first, plain = noise(0, width=900), Image.new("RGB", (40, 40), "gray")
+    given = images(5) | {"plain.png": as_input(plain, "plain")}
+    given |= {name: as_input(first, "0.png") for name in ("0.png", "equal.png")}
+    given |= {f"{side}.png": as_input(first.resize((side, 20)), f"{side}") for side in (300, 200)}
+    study = made("image", given)
+    assert set(study.contents) == {*images(5), "plain.png"}
+    assert [(note.split()[0], note.split()[-1]) for note in study.notes] == [
+        (name, "0.png") for name in ("equal.png", "300.png", "200.png")
+    ]
+    assert {"300.png", "200.png"} < set(kept := made("quality", given).contents) and "equal.png" not in kept
 
 
 def test_what_cannot_be_read_is_skipped():
-    broken = {"broken.png": partial(inputs.image, b"\x89PNG\r\n\x1a\nnothing", name="broken.png")}
-    study = of_eye(broken | images(3), notes=["from before"])
-    assert study.notes[0] == "from before" and study.notes[1].startswith("broken.png")
-    assert len(study.contents) == 3
-    many = {f"broken {at}.png": partial(inputs.image, b"nothing", name="a file") for at in range(MOST_NOTES + 20)}
-    notes = of_eye(many | images(3)).notes
+    broken = {f"broken {at}.png": partial(inputs.image, b"nothing", name="a file") for at in range(MOST_NOTES + 20)}
+    first = made("image", {"broken 1.png": broken["broken 1.png"]} | images(3), notes=["from before"])
+    assert first.notes[0] == "from before" and first.notes[1].startswith("broken 1") and len(first.contents) == 3
+    notes = made("image", broken | images(3)).notes
     assert len(notes) == MOST_NOTES and "21" in notes[-1]
 
 
 @pytest.mark.parametrize(
-    ("given", "what"),
+    ("kind", "count", "more", "what"),
     [
-        (Materials(kind="image", images=images(2)), "too few"),
-        (Materials(kind="quality", images=images(1)), "too few"),
-        (Materials(kind="text", images=images(3)), "prompt"),
-        (Materials(kind="text", images=images(3), prompts=["a" * (LONGEST_TEXT + 1)]), "prompt"),
-        (Materials(kind="text", images=images(3), prompts=["a", ""]), "prompt"),
-        (Materials(kind="quality", images=images(2), questions=[("", "0.png", "gone.png")]), "images"),
+        ("image", 2, {}, "too few"),
+        ("quality", 1, {}, "too few"),
+        ("text", 3, {}, "prompt"),
+        ("text", 3, {"prompts": ["a" * (LONGEST_TEXT + 1)]}, "prompt"),
+        ("text", 3, {"prompts": ["a", ""]}, "prompt"),
+        ("quality", 2, {"questions": [("", "0.png", "gone.png")]}, "images"),
     ],
-    ids=["two images", "one image", "no prompt", "a long prompt", "an empty prompt", "no question"],
 )
-def test_too_little_is_refused(given, what):
+def test_too_little_is_refused(kind, count, more, what):
     with pytest.raises(BadInput, match=what):
-        made(given, (EYE, Eye()))
+        made(kind, images(count), **more)
 
 
 def test_given_questions_keep_their_order_their_copies_and_count_what_is_missing():
     same = noise(1)
     given = images(3) | {"1 again.png": as_input(same, "1.png"), "1 small.png": as_input(same.resize((24, 18)), "s")}
     questions = [("0.png", "2.png", "1.png"), ("0.png", "1.png", "gone.png"), ("1 again.png", "1 small.png", "0.png")]
-    study = of_eye(given, questions=questions)
-    named = [tuple(study.contents[at] for at in question) for question in study.questions]
-    assert named == [questions[0], questions[2]] and study.picks["eye"][1] == 0
-    (note,) = study.notes
-    assert note.startswith("1 ")
+    study = made("image", given, questions=questions)
+    assert named(study) == [questions[0], questions[2]] and study.picks["eye"][1] == 0
+    assert [note[:2] for note in study.notes] == ["1 "]
 
 
 def test_a_model_that_fails_is_skipped_and_its_own_reason_is_given():
     """The other models are asked all the same, as is one that fails for a reason that it does not give."""
     given = images(4) | {"wide.png": as_input(noise(9, width=77), "wide.png")}
     second, third = (replace(EYE, key=key, title=key) for key in ("second", "third"))
-    study = made(Materials(kind="image", images=given), (EYE, Eye(refuses=77)), (second, Eye()), (third, object()))
+    study = made("image", given, (EYE, Eye(refuses=77)), (second, Eye()), (third, object()))
     assert list(study.models) == ["second"] and set(study.chance) == {0}
-    refused, failed = study.notes
-    assert refused.startswith("Eye ") and "a width that it refuses" in refused
-    assert failed.startswith("third ") and "log" in failed
+    for note, words in zip(study.notes, (("Eye ", "a width that it refuses"), ("third ", "log")), strict=True):
+        assert note.startswith(words[0]) and words[1] in note
 
 
-def test_models_pick_as_they_do_in_a_run_on_the_same_files(tmp_path):
+@pytest.mark.parametrize(("kind", "keys"), [("image", ["tiny", "ssim"]), ("text", ["tiny"])])
+def test_models_pick_as_they_do_in_a_run_on_the_same_files(tmp_path, kind, keys):
     """Reference: compute.evaluate, where the first alternative is right."""
-    names = pictures(tmp_path, 8)
-    given = {name: partial(_read, tmp_path / name) for name in names}
-    keys = ("tiny", "ssim")
-    models = [(ROWS[key], loaded(key)) for key in keys]
-    for kind in ("image", "text"):
-        study = made(Materials(kind=kind, images=given, prompts=["a red circle", "something blue"]), *models, seed=3)
-        asked = [[study.contents[at] for at in question] for question in study.questions[:60]]
-        if kind == "text":
-            assert list(study.models) == ["tiny"] and len(study.notes) == 1
-        data = write(
-            tmp_path / f"{kind}.csv",
-            ("reference", "alternative_1", "alternative_2", "answer"),
-            [[*question, 1] for question in asked],
-        )
-        for key in study.models:
-            run = compute.evaluate(key, data=data, results=tmp_path / "results", progress=False)
-            (task,) = run.runs
-            right = run.items(task)["correct"].tolist()
-            assert [NO_PICK if mark is None else int(not mark) for mark in right] == study.picks[key][:60], (kind, key)
+    given = {
+        name: lambda name=name: inputs.image((tmp_path / name).read_bytes(), name=name)
+        for name in pictures(tmp_path, 8)
+    }
+    models = [(ROWS[key], loaded(key)) for key in ("tiny", "ssim")]
+    study = made(kind, given, *models, prompts=["a red circle", "something blue"], seed=3)
+    assert list(study.models) == keys and len(study.notes) == 2 - len(keys)
+    rows = [[*question, 1] for question in named(study)[:60]]
+    data = write(tmp_path / "data.csv", ("reference", "alternative_1", "alternative_2", "answer"), rows)
+    for key in keys:
+        run = compute.evaluate(key, data=data, results=tmp_path / "results", progress=False)
+        right = run.items(*run.runs)["correct"].tolist()
+        assert [NO_PICK if mark is None else int(not mark) for mark in right] == study.picks[key][:60]
 
 
-def _read(path: Path) -> Input:
-    return inputs.image(path.read_bytes(), name=path.name)
+@pytest.mark.parametrize("kind", ASKS)
+def test_shipped_picks_are_what_models_pick(kind):
+    """Of the first questions; the recipe of all is beside the files."""
+    shipped = photographs.study(kind)
+    first = shipped.model_copy(update={"questions": shipped.questions[:9], "chance": []})
+    read = {name: partial(photographs.read, name) for name in first.contents if name.endswith(".webp")}
+    again = finished(answered(first, read, [ROWS["tiny"]], Pool().run))
+    assert again.picks["tiny"] == shipped.picks["tiny"][:9] and len(shipped.chance) == len(shipped.questions)
+    assert "conse" in shipped.models and not shipped.notes

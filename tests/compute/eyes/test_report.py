@@ -139,12 +139,15 @@ def test_two_raters_with_questions_of_their_own(three):
     assert answer.consistency.n == 12
 
 
-def test_the_headline_is_of_answers_to_uniform_questions_only():
+@pytest.mark.parametrize("early", [0, 20])
+def test_the_headline_is_of_answers_to_uniform_questions_only(early):
     """A model agrees only where models disagree, and those questions alone are drawn by the other draw."""
     hard = [at % 2 for at in range(COUNT)]
     of = study({"a": [t if h else 1 - t for t, h in zip(TRUTH, hard, strict=True)]}, [float(h) for h in hard])
-    values = [report(of, judgments(of, TRUTH, count=60, seed=seed)).models[0].agreement.value for seed in range(60)]
-    assert np.mean(values) == pytest.approx(0.5, abs=0.03)
+    answers = [report(of, judgments(of, TRUTH, count=60, seed=seed, early=early)) for seed in range(60)]
+    shares = [each.models[0].agreement for each in answers]
+    assert np.mean([each.value for each in shares]) == pytest.approx(0.5, abs=0.03)
+    assert {early + 17 <= each.n < 54 for each in shares} == {True}
 
 
 def test_judgments_made_elsewhere_are_read(three):
