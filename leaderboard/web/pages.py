@@ -153,15 +153,17 @@ class Pages:
         # Gradio takes `page` for the name of a page, and fails on an unknown one; and deep_link for a file's.
         query = urlencode({"page": about}).encode() if key == "config" and about in self.keys else b""
         root, headers = public_root(request.scope, self.access)
-        name = (key, query, key != "config" and about, self.version(), root)
+        name = (key, query, key != "config" and request.url.query, self.version(), root)
+        made = None
         if name not in self._stored:
             async with self._rendering:  # of many who ask at once, one renders
                 if name not in self._stored:
                     made = await self._made(request, key, query, root)
                     if isinstance(made, Response):
                         return made
-                    self._stored[name] = made
-        plain, packed, etag, own_policy = self._stored[name]
+                    if made[-1]:
+                        self._stored[name] = made
+        plain, packed, etag, own_policy, _ = made or self._stored[name]
         media, packs = JSON if key == "config" else "text/html; charset=utf-8", takes_brotli(request)
         content = packed if packs else plain
         answer = respond(request, content, media=media, cache="", etag=etag, compressed=packs)
@@ -185,12 +187,14 @@ class Pages:
                 return Response(body, status, media_type=start.get("content-type"))
             self._rendered[key, query] = body
         origin = "/".join(root.split("/")[:3]) or ORIGIN
+        lasts = True
         page = self._rendered[key, query].replace(ORIGIN.encode(), origin.encode())
         if key != "config":
-            page = (await self.complete(request, key, page.decode())).encode()
+            markup, lasts = await self.complete(request, key, page.decode())
+            page = markup.encode()
         etag = f'"{hashlib.blake2b(page, digest_size=8).hexdigest()}"'
         own_policy = policy(frame_hosts=self.access.frame_hosts, scripts=script_hashes(page))
-        return page, await run_in_threadpool(compress, page), etag, own_policy
+        return page, await run_in_threadpool(compress, page), etag, own_policy, lasts
 
 
 async def _whole(app: ASGIApp, scope: Scope) -> tuple[int, Headers, bytes]:
