@@ -25,6 +25,9 @@ from leaderboard.web.parameters import Parameter, parse, renewed
 SITE = "Likeness"
 BAR = ("Board", "Choose", "Compare", "Try", "Your eyes", "Insights", "Docs")  # entries of the bar; each lists its pages
 UNREADABLE = "?"
+ESCAPED = (("\\", "&#92;"), ("`", "&#96;"), ("${", "&#36;{"), ("{{", "&#123;&#123;"))  # signs of Gradio's templates
+FILLED = "() => { window.likenessFirst?.filled(); }"  # what is to be filled when the page is opened, is
+MOST_LISTED = 60  # entries of a list before its table is there
 UNANSWERED = "The server could not answer"
 Listed = Callable[[], list[tuple[str, str]]]  # titles and keys to choose from
 
@@ -62,9 +65,8 @@ class View:
     """A page of the app: `draw` builds it from the site it belongs to. `key` is its path, empty for the first.
 
     `sentence` says what it shows. Of a page about one thing, `name_of` is that thing's name by the key that the query
-    has under `about`, by default the page's own key; empty where there is no such thing. `plain` is what a reader
-    without scripts sees of it. `group` is the entry of the bar that it is
-    under, of BAR, or empty; `listed` whether the bar has a link to it.
+    has under `about`, by default the page's own key; empty where there is no such thing. `group` is the entry of the
+    bar that it is under, of BAR, or empty; `listed` whether the bar has a link to it.
     """
 
     key: str
@@ -73,7 +75,6 @@ class View:
     sentence: str = ""
     about: str = ""
     name_of: Callable[[Site, str], str] = lambda site, key: ""
-    plain: Callable[[Site, str], str] = lambda site, key: ""
     group: str = ""
     listed: bool = True
     figures: bool = False  # draws figures as soon as it opens
@@ -109,6 +110,7 @@ window.navigation?.addEventListener('currententrychange', () => {
   if ([own, sent].includes(document.title)) retitle(); // else what is shown has named it
 });
 retitle();
+window.likenessFirst?.mounted();
 """
 # For a gr.HTML with a heading that names what the page is about: the tab is named after it.
 NAMED = """
@@ -123,9 +125,9 @@ name();
 
 def static_html(markup: str, *, js: str | None = None) -> gr.HTML:
     """Markup that never changes. Data in it must be escaped already; template signs are defused here."""
-    safe = (
-        str(markup).replace("\\", "&#92;").replace("`", "&#96;").replace("${", "&#36;{").replace("{{", "&#123;&#123;")
-    )
+    safe = str(markup)
+    for sign, escaped in ESCAPED:
+        safe = safe.replace(sign, escaped)
     return gr.HTML(value="", html_template=safe, js_on_load=js, apply_default_css=False)
 
 
@@ -170,6 +172,7 @@ def fill(
 
     how = {"show_progress": "hidden", "api_visibility": "private"}
     opened = site.blocks.load(load, outputs=outputs, queue=False, **how)
+    opened.then(None, js=FILLED, **how)
     if waiting:
         values = json.dumps(_by_output(failed(UNANSWERED)))
         opened.failure(None, outputs=waiting, js=f"() => ({values})", **how)
@@ -205,12 +208,26 @@ def catalogue(
     def answer(site: Site) -> str:
         return render(f"pages/{key}/answer.html", **summary(site.db))
 
+    @shared
+    def first(site: Site) -> str:
+        data = rows(site.suite_cache)
+        at = [data["fields"].index(name) for name in ("title", "key")]
+        one = key.removesuffix("s")
+        return instead(f"{one}?{one}=", [tuple(row[index] for index in at) for row in data["rows"][:MOST_LISTED]])
+
     def draw(site: Site) -> None:
         heading(title=title, sentence=sentence)
         lead = gr.HTML(answer(site), apply_default_css=False)
         fill(site, section=f"The summary of {title}", outputs=[lead], make=lambda: [answer(site)], rendered=[lead])
         mount = f"module.mount(target, 'data/{key}');"
-        scripted(site.assets, script=f"pages/{key}/{key}.js", run=mount, css_class="likeness-board pg-listing")
+        scripted(
+            site.assets,
+            script=f"pages/{key}/{key}.js",
+            run=mount,
+            css_class="likeness-board pg-listing",
+            data=f"data/{key}",
+            rows=lambda query: first(site),
+        )
         rest(site)
 
     return View(
@@ -374,9 +391,9 @@ def bind(
             trigger_mode="always_last",
         )
 
-    site.blocks.load(
-        load, outputs=[*controls, message, *outputs], queue=False, show_progress="hidden", api_visibility="private"
-    )
+    how = {"show_progress": "hidden", "api_visibility": "private"}
+    opened = site.blocks.load(load, outputs=[*controls, message, *outputs], queue=False, **how)
+    opened.then(None, js=FILLED, **how)
     for name, control in zip(names, controls, strict=True):
         event = control.release if isinstance(control, gr.Slider) else control.input
         listen(event, part=next((part for part in parts if name in part.keys), whole))

@@ -109,7 +109,7 @@ def build(
     served = [*routes(site), *face.routes(), documents]
     pages = Middleware(
         Pages,
-        keys={view.key: view.about or view.key for view in VIEWS},
+        keys=frozenset(view.key for view in VIEWS),
         complete=face.complete,
         version=lambda: db.version,
         access=access,

@@ -5,7 +5,9 @@ A page has one title, one sentence and one picture; a page about one model or ta
 
 from __future__ import annotations
 
+import asyncio
 import io
+import logging
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
+from cachetools import LRUCache
 from markupsafe import Markup
 from PIL import Image, ImageDraw, ImageFont
 from starlette.concurrency import run_in_threadpool
@@ -21,15 +24,19 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from compute.types import shortened
+from leaderboard.face.first_screen import first_screen
 from leaderboard.html.templates import render
 from leaderboard.page import SITE, Site, View
 from leaderboard.web.access import Access, public_root
 from leaderboard.web.responses import refusal, respond
 
 FOLDER = Path(__file__).parent
+log = logging.getLogger(__name__)
 ICON = FOLDER / "icon.svg"
 ICON_PNG = ICON.with_suffix(".png")  # for browsers that show no SVG, and for home screens
 DAY = "public, max-age=86400"
+MOST_DRAWINGS = 200  # of about 50 kB
+LONGEST_WAIT = 0.5  # seconds that a page is held back for its first screen
 LONGEST_TITLE = 110  # characters
 FIRST = "overview"  # the name of the first page's picture, whose key is empty
 BASE = "./"  # Gradio's own base address of every page: all are directly below the root
@@ -51,6 +58,7 @@ class Face:
     def __init__(self, site: Site, views: Sequence[View], *, bar: Callable[..., Markup], access: Access) -> None:
         self.site, self.bar, self.access = site, bar, access
         self.views = {view.key: view for view in views}
+        self._drawings: LRUCache = LRUCache(MOST_DRAWINGS)
 
     def routes(self) -> list[Route]:
         """Share pictures, the icon, the sitemap and robots.txt."""
@@ -61,20 +69,39 @@ class Face:
             Route("/robots.txt", self.robots),
         ]
 
-    async def complete(self, request: Request, key: str, page: str) -> str:
+    async def complete(self, request: Request, key: str, page: str) -> tuple[str, bool]:
         """Gradio's page of the view with this key, with the bar above its elements and a head that names the page."""
         root, _ = public_root(request.scope, self.access)
         view = self.views[key]
         named = request.query_params.get(view.about or key, "")
         head = await run_in_threadpool(self.head, key, named, root=root)
-        plain = await run_in_threadpool(view.plain, self.site, named)
         start, charset, rest = page.partition(CHARSET)
         body = BODY.search(rest)
         if body is None:
             raise ValueError("Gradio's page has no head or no body: look at its template frontend/index.html")
         more, opening = rest[: body.start()], body.group()
         titled = f"{GRADIO_OWN.sub('', start)}{charset}\n{head}{GRADIO_OWN.sub('', more)}"
-        return f"{titled}{opening}{self.bar(BASE, current=key)}{plain}{rest[body.end() :]}"
+        drawing = self._drawing(key, request)
+        await asyncio.wait({drawing}, timeout=LONGEST_WAIT)
+        first = drawing.result() if drawing.done() else ""
+        return f"{titled}{opening}{self.bar(BASE, current=key)}{first}{rest[body.end() :]}", drawing.done()
+
+    def _drawing(self, key: str, request: Request) -> asyncio.Task[str]:
+        """What draws the first screen of a page for this address, or has; where it cannot be, it is empty."""
+        name = (key, request.url.query, self.site.db.version)
+        if name not in self._drawings:
+
+            def draw() -> str:
+                try:
+                    with self.site.db.snapshot():
+                        query = dict(request.query_params)
+                        return first_screen(self.site.blocks, key, query, assets=self.site.assets)
+                except Exception:
+                    log.exception("The first screen of %s cannot be drawn", key or "the front page")
+                    return ""
+
+            self._drawings[name] = asyncio.create_task(run_in_threadpool(draw))
+        return self._drawings[name]
 
     def head(self, key: str, named: str, *, root: str) -> Markup:
         """The elements of the head of a page, about what is `named`. `root`: the app's whole address, or empty. Reads

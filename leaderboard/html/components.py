@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
 import gradio as gr
 
 
+class Early(NamedTuple):
+    """What mounts a component on the first screen: its script, the class of its element, and JavaScript over `target`
+    and `root`."""
+
+    script: str
+    css_class: str
+    run: str
+    data: str | Callable[[Mapping[str, str]], str]
+    rows: Callable[[Mapping[str, str]], str]
+
+
 def scripted(
-    assets: str, *, script: str, run: str, css_class: str, events: tuple[str, ...] = (), silent: bool = False
+    assets: str,
+    *,
+    script: str,
+    run: str,
+    css_class: str,
+    events: tuple[str, ...] = (),
+    silent: bool = False,
+    data: str | Callable[[Mapping[str, str]], str] = "",
+    rows: Callable[[Mapping[str, str]], str] = lambda query: "",
 ) -> gr.HTML:
     """An empty `<div class=css_class>` and the JavaScript `run` over it, where `module` is the imported ES module.
 
     `assets` is the address of the scripts' folders, `script` a path below it. In `run`, `target` is the div, `root` the
     app's address, and `fire(name, data)` fires one of the component's `events`. `silent`
-    hides the component while it is empty.
+    hides the component while it is empty. One without events is mounted on the page's first screen, before Gradio is
+    there: `data` is the address that its script fetches first, or makes it for a query, and `rows` the markup that the
+    script replaces once it has that.
     """
+    load = (
+        f"import(new URL('{assets}{script}', root)).then((module) => {{ {run} }}, () => {{ target.textContent = "
+        "'This part of the page did not load. Reload the page to try again.'; });"
+    )
     # Gradio finds the events by their quoted names in the script.
-    return gr.HTML(
+    component = gr.HTML(
         value="",
         html_template=f"<div class='{css_class}'></div>",
         apply_default_css=False,
@@ -24,10 +52,12 @@ def scripted(
 const root = document.baseURI;
 const target = element.querySelector('.{css_class.replace(" ", ".")}');
 const fire = (name, data) => {{ if ({list(events)}.includes(name)) trigger(name, data); }};
-import(new URL('{assets}{script}', root)).then((module) => {{ {run} }},
-  () => {{ target.textContent = 'This part of the page did not load. Reload the page to try again.'; }});
+{load if events else f"if (!window.likenessFirst?.take(target)) {load}"}
 """,
     )
+    if not events:
+        component.early = Early(script, css_class, load, data, rows)
+    return component
 
 
 def rendered(assets: str, *, script: str, elem_id: str | None = None) -> gr.HTML:

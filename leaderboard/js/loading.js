@@ -6,7 +6,7 @@ import { getJson } from './request.js';
 /** Fetches `source` and the sheet `styles` beside the grid's, then calls `show(data)`; `root` says so meanwhile, and why it failed. */
 export async function load(root, { source, what, styles }, show) {
   const say = (...parts) => root.replaceChildren(el('div', { class: 'lk-state', role: 'status' }, ...parts));
-  say(`Loading the ${what} …`);
+  if (!root.childElementCount) say(`Loading the ${what} …`); // else the page was sent with the first rows
   let data;
   try {
     [data] = await Promise.all([getJson(new URL(source, document.baseURI)), gridStyles(), stylesheet(styles)]);

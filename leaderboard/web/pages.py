@@ -92,23 +92,24 @@ def script_hashes(page: bytes) -> list[str]:
 
 
 class Pages:
-    """Answers Gradio's pages and its configuration, each rendered once, and completed once for a host and a
-    version of the database.
+    """Answers Gradio's pages and its configuration, each rendered once, and completed once for an address, a host and
+    a version of the database.
 
-    `keys` are the pages' keys, each with the parameter that names what the page is about. `complete` completes the
-    markup of the page with a key for a request. `link` is the header that loads the figure
-    library while the page is built, of the pages in `figures`. A visitor who types the app's own address is sent to the
-    page `opens_on`, an address below its root; links of the app's own to its front page lead there. At the root,
-    `?page=board&...` leads to that page, or another address in `by_query`: the Hub passes a Space the query alone.
-    `moved`: by path, the page that it leads to with its query, and the parameters of which it must have one, if any.
+    `keys` are the pages' keys. `complete` completes the markup of the page with a key for a request, and says whether
+    that is all, or what took too long is missing: then the next request completes it again. `link` is the header that
+    loads the figure library while the page is built, of the pages in `figures`. A visitor who types the app's own
+    address is sent to the page `opens_on`, an address below its root; links of the app's own to its front page lead
+    there. At the root, `?page=board&...` leads to that page, or another address in `by_query`: the Hub passes a Space
+    the query alone. `moved`: by path, the page that it leads to with its query, and the parameters of which it must
+    have one, if any.
     """
 
     def __init__(
         self,
         app: ASGIApp,
         *,
-        keys: Mapping[str, str],
-        complete: Callable[[Request, str, str], Awaitable[str]],
+        keys: Collection[str],
+        complete: Callable[[Request, str, str], Awaitable[tuple[str, bool]]],
         version: Callable[[], str] = str,
         access: Access = Access(),  # noqa: B008 (frozen)
         figures: Collection[str] = (),
@@ -149,19 +150,27 @@ class Pages:
         await answer(scope, receive, send)
 
     async def _answer(self, request: Request, key: str) -> Response:
-        about = request.query_params.get("page" if key == "config" else self.keys[key])
+        about = request.query_params.get("page")
         # Gradio takes `page` for the name of a page, and fails on an unknown one; and deep_link for a file's.
         query = urlencode({"page": about}).encode() if key == "config" and about in self.keys else b""
         root, headers = public_root(request.scope, self.access)
-        name = (key, query, key != "config" and about, self.version(), root)
-        if name not in self._stored:
-            async with self._rendering:  # of many who ask at once, one renders
-                if name not in self._stored:
-                    made = await self._made(request, key, query, root)
-                    if isinstance(made, Response):
-                        return made
-                    self._stored[name] = made
-        plain, packed, etag, own_policy = self._stored[name]
+        name = (key, query if key == "config" else request.url.query, self.version(), root)
+        made = self._stored.get(name)
+        if made is None:
+            page = await self._page(request, key, query)
+            if isinstance(page, Response):
+                return page
+            origin = "/".join(root.split("/")[:3]) or ORIGIN
+            page, is_whole = page.replace(ORIGIN.encode(), origin.encode()), True
+            if key != "config":
+                markup, is_whole = await self.complete(request, key, page.decode())
+                page = markup.encode()
+            etag = f'"{hashlib.blake2b(page, digest_size=8).hexdigest()}"'
+            own_policy = policy(frame_hosts=self.access.frame_hosts, scripts=script_hashes(page))
+            made = page, await run_in_threadpool(compress, page), etag, own_policy
+            if is_whole:
+                self._stored[name] = made
+        plain, packed, etag, own_policy = made
         media, packs = JSON if key == "config" else "text/html; charset=utf-8", takes_brotli(request)
         content = packed if packs else plain
         answer = respond(request, content, media=media, cache="", etag=etag, compressed=packs)
@@ -172,25 +181,18 @@ class Pages:
             answer.headers["link"] = self.link
         return answer
 
-    async def _made(
-        self, request: Request, key: str, query: bytes, root: str
-    ) -> Response | tuple[bytes, bytes, str, str]:
-        """A page, the same compressed, its etag and its policy; what Gradio answers where that is not a page."""
-        if (key, query) not in self._rendered:
-            # No other header: Gradio follows x-gradio-server and others, and everybody gets this page.
-            plain = {"method": "GET", "scheme": "http", "query_string": query, "headers": [(b"host", PLACE.encode())]}
-            scope = {**request.scope, **plain}
-            status, start, body = await _whole(self.app, scope)
-            if status != 200:
-                return Response(body, status, media_type=start.get("content-type"))
-            self._rendered[key, query] = body
-        origin = "/".join(root.split("/")[:3]) or ORIGIN
-        page = self._rendered[key, query].replace(ORIGIN.encode(), origin.encode())
-        if key != "config":
-            page = (await self.complete(request, key, page.decode())).encode()
-        etag = f'"{hashlib.blake2b(page, digest_size=8).hexdigest()}"'
-        own_policy = policy(frame_hosts=self.access.frame_hosts, scripts=script_hashes(page))
-        return page, await run_in_threadpool(compress, page), etag, own_policy
+    async def _page(self, request: Request, key: str, query: bytes) -> Response | bytes:
+        """A page as Gradio makes it, once; what it answers where that is not a page."""
+        async with self._rendering:  # of many who ask at once, one renders
+            if (key, query) not in self._rendered:
+                # No other header: Gradio follows x-gradio-server and others, and everybody gets this page.
+                plain = {"method": "GET", "scheme": "http", "headers": [(b"host", PLACE.encode())]}
+                scope = {**request.scope, **plain, "query_string": query}
+                status, start, body = await _whole(self.app, scope)
+                if status != 200:
+                    return Response(body, status, media_type=start.get("content-type"))
+                self._rendered[key, query] = body
+            return self._rendered[key, query]
 
 
 async def _whole(app: ASGIApp, scope: Scope) -> tuple[int, Headers, bytes]:

@@ -5,9 +5,10 @@ Gradio compresses its files again for every visitor, which fifty new visitors at
 
 from __future__ import annotations
 
-from functools import partial
+import re
+from functools import cache, partial
 from hashlib import blake2b
-from os.path import isfile
+from os.path import dirname, isfile, join, normpath
 from pathlib import Path
 from threading import Condition
 
@@ -30,6 +31,8 @@ COMPONENTS = {
     folder.relative_to(ROOT).as_posix(): folder
     for folder in sorted({path.parent for kind in ("*.js", "*.woff2") for path in ROOT.rglob(kind)})
 }
+# What a script imports from another of ours, and the style sheets that it adds to the page.
+IMPORTED = re.compile(r"""(?:\bfrom |\bimport |new URL\()'(\.[^']+\.(?:js|css))'""")
 QUALITY = 6  # of brotli: the largest file, plotly's, takes a third of a second once
 FIGURES, WHOLE = "PlotlyPlot-*.js", "whole"  # Gradio's module with plotly, and the query under which it is served
 # Served in its place: to run plotly and to draw keeps a browser busy for a second, so what came with the figure, the
@@ -55,6 +58,19 @@ def version() -> str:
 def address() -> str:
     """Where the folders of COMPONENTS lie, relative to the app's root."""
     return f"static/{version()}/"
+
+
+@cache
+def needed(script: str) -> list[str]:
+    """The scripts that a script imports, itself first, and their style sheets, as paths below `address`."""
+    found, waiting = [], [script]
+    while waiting:
+        path = waiting.pop(0)
+        if path not in found:
+            found.append(path)
+            text = (ROOT / path).read_text() if path.endswith(".js") else ""
+            waiting += [normpath(join(dirname(path), name)) for name in IMPORTED.findall(text)]
+    return found
 
 
 def routes() -> list[Route]:

@@ -40,10 +40,20 @@ PAGES = {
 PHONE, DESKTOP = 390, 1280
 TOOLS = {"board", "try", "eyes", "choose", "compare", "sql"}  # controls first: they are what the page is for
 SHOWN_BADLY = re.compile(r"Traceback|Exception|Something failed|\bundefined\b|\bNaN\b|\[object|\bcommon\.\w+")
+# Keeps where the parts of the first screen, and then those of Gradio's page in its place, begin.
 # Sums up the layout's shifts by session (less than 1 s apart, at most 5 s), as web.dev/articles/cls has it, and keeps
 # every name of a text that Gradio has in no language, as soon as it stands or is spoken anywhere.
 WATCH = r"""
-window.shift = 0; window.moved = []; window.keys = [];
+window.shift = 0; window.moved = []; window.keys = []; window.starts = [[], []];
+const remove = Element.prototype.remove;
+Element.prototype.remove = function () {
+  const tops = (all) => [...document.querySelectorAll(all)].filter((node) => node.offsetHeight)
+    .map((node) => Math.round(node.getBoundingClientRect().top + scrollY)).slice(0, 3);
+  const { id } = this;
+  if (id === 'first') window.starts[0] = tops('.first-column > *');
+  remove.call(this);
+  if (id === 'first') window.starts[1] = tops('gradio-app .contain > .column > *').slice(0, window.starts[0].length);
+};
 let first = -1e9, last = -1e9, total = 0;
 new PerformanceObserver((list) => list.getEntries().filter((one) => !one.hadRecentInput).forEach((one) => {
   if (one.startTime - last > 1000 || one.startTime - first > 5000) [first, total] = [one.startTime, 0];
@@ -120,7 +130,7 @@ def settled(page: Any, address: str) -> None:
 def test_a_page(visit, address):
     """On a phone whose language Gradio does not speak, then in a wide window, then in the other theme."""
     page = settle(visit(address, before=WATCH, width=PHONE, locale="sw"), PAGES[address])
-    shift = page.evaluate("[window.shift, ...window.moved]")
+    shift, (sent, stood) = page.evaluate("[[window.shift, ...window.moved], window.starts]")
     wrong = {f"phone, {name}": what for name, what in faults(page, address, width=PHONE).items()}
     page.set_viewport_size({"width": DESKTOP, "height": 900})
     settled(page, address)
@@ -130,6 +140,7 @@ def test_a_page(visit, address):
     wrong |= {f"dark, {name}": what for name, what in faults(page, address, width=DESKTOP, dark=True).items()}
     page.evaluate("localStorage.clear()")
     wrong |= {
+        "first screen": [] if sent == stood else [sent, stood],
         "layout shift": shift if shift[0] >= 0.02 else [],
         "untranslated": page.evaluate("window.keys"),
         "search fetched before it is used": any(path.endswith("/data/search") for path in page.watch.paths),

@@ -72,8 +72,9 @@ class Board {
     addEventListener('popstate', onPop);
     await Promise.all([gridStyles(), stylesheet(new URL('./board.css', import.meta.url)), shadeStyles()]);
     this.main.hidden = this.suites.node.hidden = true; // what is shown before its styles and contents moves what follows
-    this.failure.loading();
-    this.root.replaceChildren(...this.nodes);
+    this.sent = [...this.root.childNodes]; // the first rows, which the page came with
+    if (!this.sent.length) this.failure.loading();
+    this.root.append(...this.nodes);
     await this.open(suite, location.search);
     document.fonts?.ready.then(() => {
       forgetWidths();
@@ -127,6 +128,7 @@ class Board {
     const first = this.payload !== payload;
     Object.assign(this, { payload, state, ranking });
     this.failure.clear();
+    for (const node of this.sent.splice(0)) node.remove();
     this.main.hidden = this.suites.node.hidden = false;
     this.narrow = this.root.clientWidth < NARROW;
     this.font = `600 12px ${getComputedStyle(this.root).fontFamily}`;

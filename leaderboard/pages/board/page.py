@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
+from urllib.parse import quote
+
 from markupsafe import Markup
 
 from leaderboard.data import payload
 from leaderboard.data.leaders import leading
 from leaderboard.html.components import scripted
-from leaderboard.html.labels import ORIGIN_TITLES
+from leaderboard.html.formatting import number
+from leaderboard.html.labels import ORIGIN_TITLES, SHORT
 from leaderboard.html.templates import render
 from leaderboard.page import Site, View, citations, heading
 from leaderboard.pages.board.routes import routes
 
 HOME = "unisim-core"  # the suite that an address without one shows
-MOST_PLAIN = 50  # rows
+MOST_ROWS = 25  # before the table is there
 SENTENCE = (
     "Every model of a benchmark, ranked with the uncertainty of its rank. Open a score for its source; "
     "tick two to six rows to compare them."
@@ -28,22 +33,31 @@ def draw(site: Site) -> None:
         site.assets,
         script="pages/board/board.js",
         css_class="likeness-board",
+        rows=partial(rows, site),
+        data=lambda query: f"data/board/{quote(query.get('suite') or HOME, safe='')}",
         run=f"target.dataset.suite = '{HOME}'; module.mount(target, {{ root }});",
     )
 
 
-def plain(site: Site, suite: str) -> Markup:
-    """The best ranked models of a suite, or of the one that the board opens on, for readers without scripts."""
-    suites = {row.key: row for row in site.db.query("suites").itertuples()}
+def rows(site: Site, query: Mapping[str, str]) -> Markup:
+    """The best ranked models of the suite that an address names, or of the one that the board opens on."""
+    suites, suite = site.suite_cache.suites(), query.get("suite", "")
     table = site.suite_cache.table(suite if suite in suites else HOME)
-    rows = leading(table, site.suite_cache.ranked(table.suite["key"]))
+    ranked = site.suite_cache.ranked(table.suite["key"])
+    listed, means, columns = leading(table, ranked), payload.category_means(table, ranked), table.category_columns
+    digits = [(column.digits, column.scale) for column in columns]
+    shown = [
+        [number(mean, digits=own, scale=scale) for mean, (own, scale) in zip(line, digits, strict=True)]
+        for line in means[[row["row"] for row in listed[:MOST_ROWS]]].tolist()
+    ]
     return render(
-        "pages/board/plain.html",
+        "pages/board/rows.html",
         suite=payload.suite_facts(table),
+        suites=[(title, f"board?suite={key}") for key, (title, *_) in suites.items()],
+        categories=[SHORT.get(column.title, column.title) for column in columns],
         origin=ORIGIN_TITLES[table.origin] if len({row.origin for row in table.rows}) > 1 else "",
-        ranked=len(rows),
-        suites=[(row.title, f"board?suite={row.key}") for row in suites.values()],
-        rows=rows[:MOST_PLAIN],
+        ranked=len(listed),
+        rows=[row | {"means": line} for row, line in zip(listed, shown, strict=False)],
     )
 
 
@@ -56,5 +70,4 @@ BOARD = View(
     routes=routes,
     about="suite",
     name_of=lambda site, key: site.suite_cache.suites().get(key, ("",))[0],
-    plain=plain,
 )

@@ -5,18 +5,21 @@ A claim's own address is `claims?claim=<key>`, with `key` of the table `claims` 
 
 from __future__ import annotations
 
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from compute.types import BadInput
 from leaderboard.data.csv_files import safe_csv
+from leaderboard.data.memo import shared
 from leaderboard.html.components import scripted
 from leaderboard.html.templates import render
 from leaderboard.page import Site, View, citations, heading, static_html
 from leaderboard.pages.claims.listing import claims
 from leaderboard.web.responses import download
 
+MOST_ROWS = 15  # before the table is there
 SENTENCE = "Every number and statement of the four papers that their own tables can check, printed and recomputed."
 
 
@@ -24,8 +27,23 @@ def draw(site: Site) -> None:
     """Static words and the table component, which keeps its state in the address itself."""
     heading(title="Claims", sentence=SENTENCE, cite=citations(site))
     mount = "module.mount(target, 'data/claims');"
-    scripted(site.assets, script="pages/claims/claims.js", run=mount, css_class="likeness-board lk-claims")
+    scripted(
+        site.assets,
+        script="pages/claims/claims.js",
+        run=mount,
+        css_class="likeness-board lk-claims",
+        data="data/claims",
+        rows=lambda query: rows(site),
+    )
     static_html(render("pages/claims/verdicts.html"))
+
+
+@shared
+def rows(site: Site) -> Markup:
+    """The first claims, before their table is there."""
+    data = claims(site.db)
+    records = [dict(zip(data["fields"], row, strict=True)) for row in data["rows"][:MOST_ROWS]]
+    return render("pages/claims/rows.html", counts=data["counts"], rows=records)
 
 
 def routes(site: Site) -> list[Route]:

@@ -37,7 +37,7 @@ def draw(site: Site) -> None:
     """Static words and the component, which keeps the query in the address itself."""
     heading(title="SQL", sentence=SENTENCE, cite=citations(site))
     mount = "module.mount(target, {description: 'data/sql', answer: 'data/sql'});"
-    scripted(site.assets, script="pages/sql/sql.js", run=mount, css_class="likeness-board lk-sql")
+    scripted(site.assets, script="pages/sql/sql.js", run=mount, css_class="likeness-board lk-sql", data="data/sql")
 
 
 def routes(site: Site) -> list[Route]:

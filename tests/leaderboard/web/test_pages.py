@@ -276,12 +276,12 @@ def site(rendered):
         await asyncio.sleep(0.01)
         return HTMLResponse(f"<p>{request.url}</p>{PAGE}", 503 if "refused" in str(request.url) else 200)
 
-    async def complete(request: Request, key: str, markup: str) -> str:
-        return f"{markup}<i>{request.query_params.get(key, '')}</i>"
+    async def complete(request: Request, key: str, markup: str) -> tuple[str, bool]:
+        return f"{markup}<i>{request.query_params.get(key, '')}</i>", True
 
     pages = Middleware(
         Pages,
-        keys={key: key for key in ("", "board", "model", "refused")},
+        keys=("", "board", "model", "refused"),
         complete=complete,
         version=lambda: "1",
         figures=["board"],

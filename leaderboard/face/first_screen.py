@@ -1,0 +1,114 @@
+"""The first screen of a page as markup: what Gradio's scripts will show, there before any of them runs.
+
+The page's own components are walked in order: markup as it is, or as the events that fill it when the page is opened
+make it for this address; what a script of ours mounts, which starts at once; a control as its label and value; a figure
+as the room that it takes.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+from markupsafe import Markup
+
+from leaderboard.html.templates import FOLDER, macros
+from leaderboard.page import ESCAPED
+from leaderboard.web import static
+
+# Characters of markup that fill a screen; what follows is left to the page itself, as is a very long part after the
+# page's first ones.
+ENOUGH, LITTLE, MOST = 8_000, 3_000, 40_000
+CHOICES = ("radio", "checkboxgroup")  # controls that show all that can be chosen
+CONTROLS = ("dropdown", *CHOICES, "slider", "checkbox", "textbox", "number")
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What the events that fill a page see of its request."""
+
+    query_params: Mapping[str, str]
+
+
+def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, assets: str) -> Markup:
+    """The first screen of the page with this key at an address with this query. `assets`: the address of the scripts'
+    folders."""
+    opening = [fn for fn in blocks.fns.values() if fn.page == page and fn.fn and _fills(fn)]
+    found: dict[int, Any] = {}
+    for fn in opening:
+        values = fn.fn(*[Opening(query)] * len(inspect.signature(fn.fn).parameters))
+        found |= zip([one._id for one in fn.outputs], values if len(fn.outputs) > 1 else [values], strict=True)
+    screen = Screen(blocks, found, query, assets)
+    parts, length = [], 0
+    for part in screen.parts(blocks.config["page"][page]["layout"]["children"]):
+        if length > ENOUGH or (length > LITTLE and len(part) > MOST):
+            break
+        parts.append(part)
+        length += len(part)
+    return macros("face/first.html").first(
+        parts,
+        fills=len(opening),
+        early=screen.early,
+        version=gr.__version__.replace(".", "-"),
+        look=Markup((FOLDER / "html" / "look.css").read_text()),
+    )
+
+
+def _fills(fn: Any) -> bool:
+    return any(event == "load" for _, event in fn.targets)
+
+
+class Screen:
+    """One page's components, by the values `found` for this address; `early` counts those that scripts mount."""
+
+    def __init__(self, blocks: gr.Blocks, found: Mapping[int, Any], query: Mapping[str, str], assets: str) -> None:
+        self.blocks, self.found, self.query, self.assets, self.early = blocks, found, query, assets, 0
+        self.props = {one["id"]: one["props"] for one in blocks.config["components"]}
+        self.draw = macros("face/first.html")
+
+    def parts(self, nodes: Sequence[Mapping[str, Any]]) -> Iterator[Markup]:
+        """The markup of some components, those that are hidden left out."""
+        for node in nodes:
+            block, new = self.blocks.blocks[node["id"]], self.found.get(node["id"])
+            props = self.props[node["id"]] | (new if isinstance(new, dict) else {} if new is None else {"value": new})
+            width = props.get("min_width") or 160
+            kind, classes = block.get_block_name(), props.get("elem_classes") or ()
+            if props.get("visible", True) is not True or "pg-silent" in classes:
+                continue
+            if early := getattr(block, "early", None):
+                self.early += 1
+                data = early.data(self.query) if callable(early.data) else early.data
+                files = static.needed(early.script)
+                yield self.draw.mounted(early.rows(self.query), classes, early, self.assets, files, data)
+            elif kind == "html":
+                yield self.draw.markup(_markup(props), classes)
+            elif kind in CONTROLS:
+                titles = _titles(props, all=kind in CHOICES)
+                yield self.draw.control(props.get("label"), titles, kind in CHOICES, props.get("scale") or 1, width)
+            elif kind == "plot":
+                layout = getattr(props.get("value"), "layout", None)
+                yield self.draw.room(getattr(layout, "height", None) or 0, width)
+            elif kind == "accordion":
+                yield self.draw.folded(props.get("label"))
+            elif inside := Markup("").join(self.parts(node.get("children") or ())):
+                yield self.draw.group(kind, inside, classes)
+
+
+def _markup(props: Mapping[str, Any]) -> Markup:
+    template = props.get("html_template", "${value}")
+    if template == "${value}":
+        return Markup(props.get("value") or "")
+    for sign, escaped in ESCAPED:
+        template = template.replace(escaped, sign)
+    return Markup(template)
+
+
+def _titles(props: Mapping[str, Any], *, all: bool) -> list[str]:
+    """What a control shows: the titles of what is chosen, or `all` that can be."""
+    choices, value = props.get("choices") or (), props.get("value")
+    chosen = value if isinstance(value, list) else [value]
+    shown = [str(title) for title, key in choices if all or key in chosen]
+    return shown if choices else ["" if value is None else str(value)]

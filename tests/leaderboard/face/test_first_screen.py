@@ -1,0 +1,61 @@
+"""What a page shows before any script runs: its own first parts, for the address that was asked for."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote
+
+import httpx
+import pytest
+
+from leaderboard.pages import VIEWS
+from tests.leaderboard.web.launched import Served
+
+ASKS = 60  # a page that takes long is sent without its first screen, which is drawn meanwhile
+
+
+def first(app: Served, address: str) -> str:
+    """The markup of the first screen, once it is drawn."""
+    for _ in range(ASKS):
+        answer = httpx.get(app.url + address, timeout=60)
+        if found := re.search(r'<div id="first"(.*?)<noscript>', answer.text, re.DOTALL):
+            return found[1]
+    raise AssertionError(f"{address or 'the front page'} has no first screen")
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.key or "overview")
+def test_every_page_is_sent_with_its_heading_and_its_sentence(app, view):
+    markup = first(app, view.key)
+    assert "<h1>" in markup and str(view.sentence)[:40].split("&")[0] in markup
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("model?model=openai/clip-vit-large-patch14", "CLIP ViT-L/14"),
+        ("task?task=unisim/imagenet-ooo", "ImageNet-OOO"),
+        ("board?suite=pairbench", 'href="model?model='),
+        ("board?suite=nowhere", 'href="model?model='),
+        ("claims", "claims?claim="),
+        ("models", "model?model="),
+        ("tasks", "task?task="),
+        ("compare?models=google/siglip-so400m-patch14-384,quansun/eva02-clip-bige-14-plus", "bc-comparison"),
+        ("choose?need=documents", "Find documents"),
+    ],
+)
+def test_what_the_address_names_is_there(app, address, shown):
+    assert shown in first(app, address)
+
+
+def test_a_script_of_ours_starts_with_all_that_it_imports(app):
+    answer = httpx.get(app.url + "board", timeout=60).text
+    listed = re.findall(r'<link rel="(?:module)?preload" href="(static/[^"]+\.(?:js|css))"', answer)
+    assert len(listed) > 20 and all(httpx.get(app.url + path).status_code == 200 for path in listed)
+    assert re.search(r'<link rel="preload" href="data/board/[\w-]+" as="fetch"', answer)
+
+
+@pytest.mark.parametrize("text", ['"><script>alert(1)</script>', "</script><b>"])
+@pytest.mark.parametrize("address", ["model?model=", "board?suite=", "sql?q="])
+def test_what_a_query_holds_stays_text(app, address, text):
+    markup = first(app, address + quote(text))
+    assert "<script>alert" not in markup and "</script><b>" not in markup
