@@ -95,8 +95,7 @@ def run(
         typer.echo("None of these models can be run on any of these tasks: nothing was changed", err=True)
         raise typer.Exit(1)
     if settings.dry_run:
-        counted = estimate.estimate(planned, bench=bench)
-        yield from estimate_lines.lines(planned, *counted, results=storage.location(settings.results))
+        yield from estimate_lines.lines(planned, *estimate.estimate(planned, bench=bench), settings=settings)
         return
     plan.check_possible(planned, models=set(keys))
     for model in keyed_models:

@@ -139,9 +139,12 @@ def test_how_answers_are_read_makes_another_run_of_a_judge_alone(execute, server
 def test_a_dry_run_counts_the_questions_and_comparisons_of_both_orders(world, server, tmp_path):
     catalog, bench, key = world
     made = plan.make(catalog, suite=key, models=[JUDGE, "ssim", "tiny"], bench=bench)
-    counted = {each.model.key: each for each in estimate.estimate(made, bench=bench)[1]}
-    assert counted[JUDGE].questions == ASKED and counted[JUDGE].comparisons == 0
-    assert counted["ssim"].comparisons == 2 * PAIRS * (1 + 5) and counted["ssim"].exact
+    counted = {each.model.key: +each.work for each in estimate.estimate(made, bench=bench)[1]}
     # 4 originals, 12 counterparts, and of each original and of each counterpart 5 applications
-    assert counted["tiny"].encoded["image"] == 4 + 12 + 5 * (4 + 12)
+    images = 4 + 12 + 5 * (4 + 12)
+    assert counted == {
+        JUDGE: {"question": ASKED},
+        "ssim": {"comparison": 2 * PAIRS * (1 + 5)},
+        "tiny": {"image": images},
+    }
     assert server.requests() == 0
