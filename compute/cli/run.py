@@ -58,13 +58,12 @@ def run(
     crews = hardware = None
     if settings.engine == "ray" and not settings.dry_run:
         crews, hardware = context.with_resource(ray_cluster.opened(settings))
-    space = workspace.opened(
+    catalog, first, bench = workspace.opened(
         settings, suite=suites[0] if suites else "", hardware=hardware, warn=warn, notice=typer.echo
     )
-    space.catalog.suite(space.suite)  # before a model is recorded
     named = named_models(
         list(dict.fromkeys(models)),
-        space.catalog,
+        catalog,
         name=model_name,
         family=family,
         options=model_option,
@@ -72,17 +71,10 @@ def run(
     )
     keyed_models = [keyed(model, results=settings.results) for model in named]
     keys = [model.row.key for model in keyed_models]
-    catalog, bench = joined(space.catalog, keyed_models), space.bench
+    catalog = joined(catalog, keyed_models)
     plans = [
-        plan.make(
-            catalog,
-            suite=key,
-            models=keys,
-            tasks=tasks,
-            bench=bench,
-            shipped=paths.COMPUTED,
-        )
-        for key in (space.suite, *suites[1:])
+        plan.make(catalog, suite=key, models=keys, tasks=tasks, bench=bench, shipped=paths.COMPUTED)
+        for key in (first, *suites[1:])
     ]
     planned = plans[0] if len(plans) == 1 else plan.joined(plans)
     usual = bench.hardware

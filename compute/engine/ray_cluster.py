@@ -16,7 +16,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,15 +111,14 @@ class RayCluster:
     def crew(self, row: Model, jobs: Sequence[Job], execution: Execution) -> Iterator[RayCrew]:
         """The workers of one model, until the context ends; an object in memory is copied to each. Raises CannotDo for
         a model that no other process can have."""
-        recipe, hardware = execution.bench.recipe, execution.bench.hardware
-        if row.adapter == ADAPTER or recipe is None:
-            held, problem = {row.key: execution.bench.own.get(row.key)}, "no other one can load it"
+        bench, hardware, own = execution.bench, execution.bench.hardware, {}
+        if row.adapter == ADAPTER:
+            own, problem = {row.key: bench.own[row.key]}, ""
             if ":" in hardware.device:
                 problem = f"it is on {hardware.device}, where a worker sees its own GPU as cuda:0: move it there"
-            elif recipe is not None:
+            else:
                 try:
-                    self._ray.cloudpickle.dumps(held)
-                    recipe, problem = partial(recipe, own=held), ""
+                    self._ray.cloudpickle.dumps(own)
                 except Exception as error:  # whatever the parts of somebody else's object raise
                     problem = f"it does not pickle to another one ({one_line(error)})"
             if problem:
@@ -127,12 +126,14 @@ class RayCluster:
                     f"{row.key} is held by this process, and {problem}. Run it here, without --engine ray, or name it "
                     "by its folder or its key"
                 )
+        # No bars are drawn by a worker, and bad items are not tried twice.
+        settings = bench.settings.model_copy(update={"progress": False, "again": False})
         assignment = Assignment(
-            bench=recipe,
+            bench=replace(bench, settings=settings, own=own),
             row=row,
             jobs=tuple(jobs),
-            identity=execution.bench.subject(row).identity,
-            results=storage.location(execution.bench.settings.results),
+            identity=bench.subject(row).identity,
+            results=storage.location(settings.results),
         )
         cores = max(1, self._cpus // self._workers)
         # The bits of vectors made on a CPU may depend on the number of threads.
@@ -252,10 +253,9 @@ class RayCrew:
 
 @dataclass(frozen=True, kw_only=True)
 class Assignment:
-    """What is sent to a worker: plain values and functions of modules, which any process can make again, and an object
-    in memory that is the model."""
+    """What is sent to a worker."""
 
-    bench: Callable[[], Bench]
+    bench: Bench  # with an object in memory, where that is the model
     row: Model
     jobs: tuple[Job, ...]
     identity: dict[str, Any]  # of the model, as the process that plans knows it
@@ -263,10 +263,10 @@ class Assignment:
 
 
 class Worker:
-    """One actor: it makes the bench again, and loads the model when something is to be encoded."""
+    """One actor: it loads the model when something is to be encoded."""
 
     def __init__(self, assignment: Assignment) -> None:
-        self._assignment = assignment
+        self._assignment, self._bench = assignment, assignment.bench
 
     def start(self) -> None:
         """Returns once the worker has found room."""
@@ -294,10 +294,6 @@ class Worker:
             return None
         finally:
             storage.push(results)
-
-    @cached_property
-    def _bench(self) -> Bench:
-        return self._assignment.bench()
 
     @cached_property
     def _subject(self) -> Any:

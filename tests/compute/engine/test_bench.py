@@ -20,6 +20,7 @@ from compute.__main__ import app
 from compute.database import store
 from compute.engine import plan, workspace
 from compute.engine.settings import RunSettings
+from compute.features.store import FeatureStore
 from compute.models.adapter import Hardware
 from compute.tasks.source import Source
 from compute.types import Model
@@ -89,7 +90,8 @@ def test_a_run_is_known_by_what_decides_its_numbers(place, monkeypatch):
         row = replace(catalog.shipped().model("tiny/clip"), **changes)
         whole = replace(catalog.shipped(), models=(row,), tasks=(nights,))
         settings = RunSettings(results=place / "results")
-        made = workspace.assemble(settings, features=place / "features", source=source, hardware=hardware)
+        store = FeatureStore(place / "features")
+        made = workspace.Bench(settings=settings, store=store, source=source, hardware=hardware)
         planned = plan.make(whole, suite="unisim-core", models=["tiny/clip"], bench=made)
         subject = made.subject(row)
         return planned.jobs[0].fingerprint, subject.store.home(row.key, subject.identity).name
@@ -127,7 +129,8 @@ def test_only_what_no_row_identifies_is_fetched_to_plan(tmp_path, monkeypatch):
     monkeypatch.setattr(models, "fetch", lambda row: fetched.append(row.key))
     hardware = Hardware(device="cpu", dtype="float32")
     for offline in (False, True):
-        made = workspace.assemble(RunSettings(), features=tmp_path, source=Source(offline=offline), hardware=hardware)
+        source, store = Source(offline=offline), FeatureStore(tmp_path)
+        made = workspace.Bench(settings=RunSettings(), store=store, source=source, hardware=hardware)
         for key, adapter, weights, revision in (
             ("branch", "clip", "a/b", ""),
             ("pin", "clip", "a/b", "c" * 40),

@@ -14,7 +14,7 @@ from compute.database import store
 from compute.engine import run_folders
 from compute.models.adapter import Hardware
 from compute.types import CannotDo, NotHere
-from tests.compute.small_bench import TASKS, data, executed, square
+from tests.compute.small_bench import TASKS, changed, data, executed, square
 
 
 def with_bad(task: str, content: bytes, row: int = 5):
@@ -106,7 +106,7 @@ def test_a_model_that_cannot_after_all_is_left_out(world, execute):
         raise CannotDo("many vectors an item")
 
     procedures = {**bench.procedures, "odd_one_out": replace(bench.procedures["odd_one_out"], run=refuse)}
-    outcomes = execute(bench=replace(bench, procedures=procedures))
+    outcomes = execute(bench=changed(bench, procedures=procedures))
     assert [(one.job.name, one.reason) for one in outcomes if one.state == "skipped"] == [
         ("unisim/odd", "many vectors an item")
     ]
@@ -119,7 +119,7 @@ def test_items_are_loaded_once_for_all_models(world, execute):
         loaded.append(task.key)
         return bench.load(task, options)
 
-    execute("small/eye", "small/gauge", bench=replace(bench, load=load))
+    execute("small/eye", "small/gauge", bench=changed(bench, load=load))
     assert sorted(loaded) == sorted(task.key for task in TASKS)
 
 
@@ -135,7 +135,7 @@ def test_a_model_is_freed_before_the_next_is_loaded(world, execute):
         return found
 
     world.changed["unisim/odd"] = with_bad("unisim/near", b"its error must not hold the model either")
-    execute("small/eye", "small/vision", "small/gauge", bench=replace(bench, subject=subject))
+    execute("small/eye", "small/vision", "small/gauge", bench=changed(bench, subject=subject))
 
 
 def test_fewer_items_than_the_catalogue_counts_are_said(world, execute):
@@ -164,7 +164,7 @@ def test_a_run_records_the_precision_that_its_model_ran_in(world):
     """A comparer takes float32 where the device's usual precision is less, and the run says so."""
     usual = Hardware(device="cpu", dtype="bfloat16", chosen=False)
     outcomes = executed(
-        world, "small/gauge", "small/eye", only=("unisim/near",), bench=replace(world.bench(), hardware=usual)
+        world, "small/gauge", "small/eye", only=("unisim/near",), bench=changed(world.bench(), hardware=usual)
     )
     found = {one.job.model.key: one.stored.run.dtype for one in outcomes}
     assert (found["small/gauge"], found["small/eye"]) == ("float32", "bfloat16")

@@ -16,7 +16,7 @@ from compute.models.loading import size_of_weights
 from compute.paths import COMPUTED
 from compute.tasks.source import Need, Source
 from compute.types import Model, NotHere
-from tests.compute.small_bench import CATALOG, MODELS, TASKS, World, data
+from tests.compute.small_bench import CATALOG, MODELS, TASKS, World, changed, data
 
 NEED = Need(repo="made/up", revision="c" * 40, bytes=None, present=False, images=None, texts=None)
 JUDGE = Model(key="small/judge", title="", kind="mllm", adapter="judge", abilities=("choose",))
@@ -32,7 +32,7 @@ def estimated(
     **settings: object,
 ) -> tuple[ModelEstimate, str]:
     dry = world.bench(results=world.folder / "r", dry_run=True, **settings)
-    bench = replace(bench, settings=dry.settings) if bench else dry
+    bench = changed(bench, settings=dry.settings) if bench else dry
     catalog = replace(CATALOG, models=(*MODELS, JUDGE, REWARD))
     planned = plan.make(catalog, suite="small", models=[model], tasks=only, bench=bench)
     shown, [work] = estimate.estimate(planned, bench=bench)
@@ -84,7 +84,7 @@ def test_what_is_not_here_is_about_and_large_data_is_not_read_to_be_counted(worl
         assert task.key == "unisim/fine", "read"
         return {"default": data(task)}
 
-    work, said = estimated(world, bench=replace(world.bench(), need=told, load=load))
+    work, said = estimated(world, bench=changed(world.bench(), need=told, load=load))
     assert not work.exact and work.unknown == 2 and work.items == 24 + 30 + 7
     assert "about 30" in said and "3 data sets to fetch, about 5.0 MB and 2 of unknown size" in said
     assert "unisim/odd: no loader for it" in said

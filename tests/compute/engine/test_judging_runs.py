@@ -15,7 +15,8 @@ from compute.catalog.own import suite_making, suite_records
 from compute.engine import estimate, plan, run, run_folders
 from compute.engine.run import Outcome
 from compute.engine.settings import RunSettings
-from compute.engine.workspace import assemble
+from compute.engine.workspace import Bench
+from compute.features.store import FeatureStore
 from compute.models.adapter import Hardware
 from compute.tasks.pairbench import making, sources
 from compute.tasks.pairbench.splits import named
@@ -50,9 +51,9 @@ def world(manifest, tmp_path):
     results = tmp_path / "results"
     suite = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=results)
     catalog, _ = own_suite.extended(shipped(), [suite])
-    bench = assemble(
-        RunSettings(results=results),
-        features=results / "features",
+    bench = Bench(
+        settings=RunSettings(results=results),
+        store=FeatureStore(results / "features"),
         hardware=Hardware(device="cpu", dtype="float32"),
         source=Source.keeping(results, root=None, offline=False, own={suite.digest: suite.data[0]}),
     )

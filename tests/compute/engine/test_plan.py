@@ -10,7 +10,7 @@ from compute.engine import plan, run
 from compute.engine.plan import Plan
 from compute.procedures import retrieval
 from compute.types import BadInput, NotHere, UnknownKey
-from tests.compute.small_bench import CATALOG
+from tests.compute.small_bench import CATALOG, changed
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_a_baselines_shipped_runs_stand_beside_where_they_answer_the_same_questi
 
     assert beside() == ["unisim/near", "unisim/odd"] and beside(options=("wording=code",)) == ["unisim/odd"]
     assert beside(baselines=True) == beside("small/dim") == []
-    assert beside(bench=replace(world.bench(), identity=lambda task: {"draw": 2})) == []
+    assert beside(bench=changed(world.bench(), identity=lambda task: {"draw": 2})) == []
 
 
 def test_what_to_know_before_a_run_is_said(make):
@@ -118,8 +118,8 @@ def test_whatever_decides_the_numbers_is_in_the_fingerprint(make, world):
         ),
         make(options=("wording=code",)),
         make("small/dim"),
-        make(bench=replace(bench, identity=lambda task: {"draw": 2})),
-        make(bench=replace(bench, procedures=newer)),
+        make(bench=changed(bench, identity=lambda task: {"draw": 2})),
+        make(bench=changed(bench, procedures=newer)),
     )
     found = [planned.jobs[0].fingerprint for planned in others]
     assert len(set(found)) == len(found) and make().jobs[0].fingerprint == found[0]
@@ -141,5 +141,5 @@ def test_weights_whose_commit_is_not_known_make_a_job_with_a_problem(make, world
         def identity(self) -> dict:
             raise NotHere("fetch it")
 
-    job = make(bench=replace(world.bench(), subject=lambda row: Unknown())).jobs[0]
+    job = make(bench=changed(world.bench(), subject=lambda row: Unknown())).jobs[0]
     assert (job.problem, job.fingerprint, job.stored) == ("fetch it", "", None)
