@@ -72,11 +72,9 @@ def run(
     keyed_models = [keyed(model, results=settings.results) for model in named]
     keys = [model.row.key for model in keyed_models]
     catalog = joined(catalog, keyed_models)
-    plans = [
-        plan.make(catalog, suite=key, models=keys, tasks=tasks, bench=bench, shipped=paths.COMPUTED)
-        for key in (first, *suites[1:])
-    ]
-    planned = plans[0] if len(plans) == 1 else plan.joined(plans)
+    planned = plan.make(
+        catalog, suite=first, others=suites[1:], models=keys, tasks=tasks, bench=bench, shipped=paths.COMPUTED
+    )
     usual = bench.hardware
     precise = {row.key: hardware_for(row, usual).dtype for row in planned.models if row.adapter}
     dtypes = [usual.dtype, *(f"{key} in {dtype}" for key, dtype in precise.items() if dtype != usual.dtype)]

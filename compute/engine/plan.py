@@ -87,27 +87,32 @@ def make(
     models: Sequence[str],
     tasks: Sequence[str] = (),
     bench: Bench,
+    others: Sequence[str] = (),
     shipped: Path | None = None,
 ) -> Plan:
-    """Plans a suite's tasks (or those of them named) over models by key, by the settings of the bench.
+    """Plans a suite's tasks (or those of them named) over models by key, by the settings of the bench. With `others`,
+    further suites, to be estimated: a task of two is run once.
 
     Without `baselines` among these, the runs of the suite's baselines in the folder `shipped` are shown next to the
     scores, where they answer the same questions. Raises UnknownKey for a name that is in no catalogue, BadInput for a
     task of another suite or an option that none of the tasks has.
     """
-    settings = bench.settings
-    row_of_suite = catalog.suite(suite)
+    settings, keys = bench.settings, (suite, *others)
+    suites = [catalog.suite(key) for key in keys]
     chosen = tuple(catalog.task(key) for key in dict.fromkeys(tasks))
     for task in chosen:
-        if suite not in task.suites:
-            raise BadInput(f"Task {task.key!r} is not in the suite {suite!r} but in: {', '.join(task.suites)}")
-    chosen = chosen or tuple(task for task in catalog.tasks if suite in task.suites)
+        if not set(keys) & set(task.suites):
+            asked = " or ".join(map(repr, keys))
+            raise BadInput(f"Task {task.key!r} is not in the suite {asked} but in: {', '.join(task.suites)}")
+    chosen = chosen or tuple({task.key: task for key in keys for task in catalog.tasks if key in task.suites}.values())
     if not chosen:
         raise BadInput(f"The suite {suite!r} has no tasks: name another (likeness list suites)")
-    rows = [catalog.model(key) for key in dict.fromkeys(models)]
-    if not rows:
+    named = list(dict.fromkeys(models))
+    if not named:
         raise BadInput("No model is named. List them: likeness list models")
-    extra = tuple(catalog.model(key) for key in row_of_suite.baselines if key not in {row.key for row in rows})
+    rows = [catalog.model(key) for key in named]
+    baselines = dict.fromkeys(key for each in suites for key in each.baselines if key not in named)
+    extra = tuple(catalog.model(key) for key in baselines)
     overrides = _overrides(settings.options, [values for task in chosen for values in _allowed(task, bench)])
     jobs, skipped = [], []
     if settings.baselines:
@@ -139,7 +144,7 @@ def make(
                     job = replace(job, stored=stored)
                 jobs.append(job)
     return Plan(
-        suite=row_of_suite,
+        suite=replace(suites[0], key=" + ".join(keys)),
         tasks=chosen,
         models=tuple(rows),
         baselines=extra,
@@ -154,22 +159,6 @@ def check_possible(plan: Plan, *, models: Iterable[str]) -> None:
     jobs = [job for job in plan.jobs if job.model.key in models]
     if jobs and all(job.problem for job in jobs):
         raise NotHere("; ".join(dict.fromkeys(job.problem for job in jobs)))
-
-
-def joined(plans: Sequence[Plan]) -> Plan:
-    """Several suites as one plan, to be estimated: a task of two suites is run once."""
-    suites = [each.suite for each in plans]
-    jobs = {(job.model.key, job.task.key, job.variant): job for each in plans for job in each.jobs}
-    rows = {row.key: row for each in plans for row in each.models}
-    order = {key: at for at, key in enumerate(rows)}
-    return Plan(
-        suite=replace(suites[0], key=" + ".join(suite.key for suite in suites), baselines=()),
-        tasks=tuple({task.key: task for each in plans for task in each.tasks}.values()),
-        models=tuple(rows.values()),
-        baselines=(),
-        jobs=tuple(sorted(jobs.values(), key=lambda job: order[job.model.key])),
-        skipped=tuple({(run.model.key, run.task.key): run for each in plans for run in each.skipped}.values()),
-    )
 
 
 def _same_questions(root: Path, models: Iterable[Model], jobs: Iterable[Job]) -> Iterator[StoredRun]:
@@ -187,13 +176,8 @@ def _same_questions(root: Path, models: Iterable[Model], jobs: Iterable[Job]) ->
 def _question(settings: Mapping[str, Any]) -> str:
     """What of a run's settings is the same for every model: items, procedure and metrics."""
     procedure = settings.get("procedure", {})
-    return run_folders.canonical(
-        [
-            settings.get("data"),
-            settings.get("metrics"),
-            [procedure.get(name) for name in ("key", "version", "options")],
-        ]
-    )
+    asked = [procedure.get(name) for name in ("key", "version", "options")]
+    return run_folders.canonical([settings.get("data"), settings.get("metrics"), asked])
 
 
 def _allowed(task: Task, bench: Bench) -> tuple[Mapping[str, tuple[Any, ...]], Mapping[str, tuple[Any, ...]]]:

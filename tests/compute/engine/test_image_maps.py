@@ -74,7 +74,7 @@ def test_without_classes_the_part_in_the_question_is_the_label():
 
 def test_a_map_is_one_file_with_pictures_and_settings(world):
     made = image_maps.make(TASKS[0], EYE, bench=world.bench(results=world.folder), images=20, seed=7)
-    assert (made.images, made.of, made.labels) == (20, 36, 3)
+    assert (made.settings["images"], made.settings["of"], made.labels) == (20, 36, 3)
     frame = store.read_parquet(made.path)
     assert set(frame["task"]) == {"unisim/near"} and set(frame["model"]) == {"small/eye"}
     every = dict(labels_of(data(TASKS[0]))[0])
