@@ -15,7 +15,7 @@ import sys
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -128,13 +128,6 @@ class RayCluster:
                 )
         # No bars are drawn by a worker, and bad items are not tried twice.
         settings = bench.settings.model_copy(update={"progress": False, "again": False})
-        assignment = Assignment(
-            bench=replace(bench, settings=settings, own=own),
-            row=row,
-            jobs=tuple(jobs),
-            identity=bench.subject(row).identity,
-            results=storage.location(settings.results),
-        )
         cores = max(1, self._cpus // self._workers)
         # The bits of vectors made on a CPU may depend on the number of threads.
         threads = os.environ.get(THREADS[0], str(cores))
@@ -147,9 +140,10 @@ class RayCluster:
             max_restarts=-1,
             max_task_retries=RETRIES,
         )
-        # An object is stored once for all workers; what is small travels with each call.
-        shared = self._ray.put(assignment) if row.adapter == ADAPTER else assignment
-        crew = RayCrew(self._ray, [worker.remote(shared) for _ in range(self._workers)], execution)
+        # Stored once for all workers.
+        shared = self._ray.put(replace(bench, settings=settings, own=own))
+        work = (row, tuple(jobs), bench.subject(row).identity, storage.location(settings.results))
+        crew = RayCrew(self._ray, [worker.remote(shared, *work) for _ in range(self._workers)], execution)
         try:
             yield crew
         finally:
@@ -251,22 +245,15 @@ class RayCrew:
         return replace(outcome, job=job)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Assignment:
-    """What is sent to a worker."""
-
-    bench: Bench  # with an object in memory, where that is the model
-    row: Model
-    jobs: tuple[Job, ...]
-    identity: dict[str, Any]  # of the model, as the process that plans knows it
-    results: Path | str  # a folder that this machine sees too, or an address
-
-
 class Worker:
     """One actor: it loads the model when something is to be encoded."""
 
-    def __init__(self, assignment: Assignment) -> None:
-        self._assignment, self._bench = assignment, assignment.bench
+    def __init__(
+        self, bench: Bench, row: Model, jobs: Sequence[Job], identity: dict[str, Any], results: Path | str
+    ) -> None:
+        """`identity` of the model, as the process that plans knows it; `results`: a folder that this machine sees too,
+        or an address."""
+        self._bench, self._row, self._jobs, self._identity, self._results = bench, row, jobs, identity, results
 
     def start(self) -> None:
         """Returns once the worker has found room."""
@@ -285,7 +272,7 @@ class Worker:
         if not with_model:
             subject.leave_unloaded()
         notes: list[str] = []
-        results = storage.opened(self._assignment.results)
+        results = storage.opened(self._results)
         settings = self._bench.settings.model_copy(update={"results": results})
         execution = Execution(bench=replace(self._bench, settings=settings), report=notes.append, uses=Counter())
         try:
@@ -301,7 +288,7 @@ class Worker:
 
     def _new_subject(self) -> Any:
         """Raises LikenessError where this process would encode otherwise than the one that plans."""
-        subject, planned = self._bench.subject(self._assignment.row), self._assignment.identity
+        subject, planned = self._bench.subject(self._row), self._identity
         own = json.dumps(subject.identity, sort_keys=True, default=str)
         if own != json.dumps(planned, sort_keys=True, default=str):
             raise LikenessError(
@@ -317,7 +304,7 @@ class Worker:
             known[modality] = passes.distinct(
                 [
                     column
-                    for job in self._assignment.jobs
+                    for job in self._jobs
                     if not job.by_comparison
                     for column in run.prepared_columns(job, self._bench.load(job.task, job.task_options))
                     if column.modality == modality and len(column)

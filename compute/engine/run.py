@@ -6,13 +6,13 @@ import hashlib
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from compute.rounding import rounded
 from compute.tasks.data import Data
 from compute.types import TIES_SHOWN, BadItem, CannotDo, LikenessError, Model, NoService, NotHere, Run, Score
 from compute.versions import without_package
+
+if TYPE_CHECKING:
+    from compute.engine.ray_cluster import RayCluster
 
 SOURCES = ("models", "tasks", "procedures", "metrics", "features", "engine")  # packages whose code decides scores
 
@@ -91,20 +94,6 @@ class Execution:
             self.loaded.pop(key, None)
 
 
-class Crew(Encoders, Protocol):
-    """Other processes that hold one model, and work in place of this one."""
-
-    def attempts(self, jobs: Sequence[Job], encoding: Encoding) -> Iterator[Outcome]:
-        """What becomes of each run, in any order."""
-
-
-class Workers(Protocol):
-    """Where the work of a plan is done, other than in this process."""
-
-    def crew(self, row: Model, jobs: Sequence[Job], execution: Execution) -> AbstractContextManager[Crew]:
-        """The workers for the jobs of one model, until the context ends."""
-
-
 def items_key(job: Job) -> tuple[str, str]:
     """What two jobs that show the same items have in common."""
     return job.task.key, run_folders.canonical(job.task_options)
@@ -116,7 +105,7 @@ def execute(
     bench: Bench,
     report: Callable[[str], None] = lambda line: None,
     ended: Callable[[Outcome], None] = lambda outcome: None,
-    workers: Workers | None = None,
+    workers: RayCluster | None = None,
 ) -> list[Outcome]:
     """Makes every missing run of the plan; one outcome per job, in the plan's order.
 
@@ -155,7 +144,7 @@ def _run_model(
     jobs: list[Job],
     execution: Execution,
     end: Callable[[Outcome], None],
-    workers: Workers | None,
+    workers: RayCluster | None,
 ) -> None:
     """All of one model's missing runs; `end` gets each one's outcome. Raises NoService after it has got it."""
     ready: list[Job] = []
