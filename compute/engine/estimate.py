@@ -98,11 +98,6 @@ def item_counts(tasks: Iterable[Task], *, needs: Callable[[Task], Need]) -> Mapp
     }
 
 
-def makes_vectors(row: Model) -> bool:
-    """Whether the model makes vectors."""
-    return bool({"embed_image", "embed_text"} & set(row.abilities))
-
-
 def _data(job: Job, bench: Bench) -> TaskEstimate:
     task, loaded, problem = job.task, {}, ""
     need = Need(repo=task.dataset, revision=task.revision, bytes=None, present=False)
@@ -123,7 +118,7 @@ def _work(row: Model, jobs: Sequence[Job], data: Mapping[str, TaskEstimate], ben
     encoding: dict[str, TaskEstimate] = {}
     for job in jobs:
         one = data[job.task.key]
-        if makes_vectors(row) and not job.by_comparison:
+        if job.way == "embed":
             encoding[job.task.key] = one
             columns = one.columns(joint=job.options.get("fusion") == "joint")
             for kind, found in _by_kind(column for column in columns if column.modality in kinds).items():

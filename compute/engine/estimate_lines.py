@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from compute import storage
-from compute.engine.estimate import ModelEstimate, TaskEstimate, downloads, makes_vectors
+from compute.engine.estimate import ModelEstimate, TaskEstimate, downloads
 from compute.engine.plan import Plan
 from compute.engine.settings import RunSettings
 from compute.io.tables import padded
@@ -51,7 +51,7 @@ def lines(
     rough = len({one.need.repo for one in data if one.need.rough and not one.need.present and one.need.bytes})
     # Rows that stand for the same weights fetch them once.
     missing = {(one.model.weights or one.model.key, one.model.revision): one.weights for one in work if not one.present}
-    vectors = sum(one.items * (one.model.embed_dim or 0) * each for one in work if makes_vectors(one.model))
+    vectors = sum(one.items * (one.model.embed_dim or 0) * each for one in work if _embeds(one))
     rows = sum(job.task.n_items or 0 for job in plan.missing)
     amount = f"about {size(total)}" + (f" and {unknown} of unknown size" if unknown else "")
     asked = {kind: sum(one.work[kind] for one in work) for kind in ("comparison", "question")}
@@ -88,7 +88,7 @@ def _weights(one: ModelEstimate) -> str:
 def _items(one: ModelEstimate, each: int) -> str:
     """What passes through the model; `each`: bytes of a number of a vector."""
     row, about = one.model, "" if one.exact else "about "
-    if makes_vectors(row):
+    if _embeds(one):
         stores = "the size of a vector is known once the model is loaded"
         if row.embed_dim:
             stores = f"{one.items:,} x {row.embed_dim} x {each} bytes = {size(one.items * row.embed_dim * each)}"
@@ -100,6 +100,10 @@ def _items(one: ModelEstimate, each: int) -> str:
     if one.unknown:
         text += f"; the items of {one.unknown} tasks are not counted: nothing says how many before they are fetched"
     return text
+
+
+def _embeds(one: ModelEstimate) -> bool:
+    return bool({"embed_image", "embed_text"} & set(one.model.abilities))
 
 
 def _time(one: ModelEstimate, rate: float | None) -> str:

@@ -38,8 +38,7 @@ class Job:
     variant: str  # options that are not the default, `quality=clip-iqa`; empty: none
     settings: Mapping[str, Any]  # all that decides the scores and is known beforehand
     fingerprint: str  # of the settings; empty with a problem
-    by_comparison: bool  # the model answers by its own comparison, and needs no vector of the task's items
-    in_words: bool  # the model answers in words: it has neither vectors nor a comparison for the task
+    way: str  # how the model answers: by vectors (`embed`), by its own comparison (`compare`), in words (`choose`)
     stored: StoredRun | None = None  # the complete run, where there is one
     problem: str = ""  # why the settings are not known: the weights are not here
 
@@ -255,11 +254,12 @@ def _jobs(
     procedure, (of_procedure, of_task) = bench.procedures[task.procedure], _allowed(task, bench)
     usual = defaults(row, {**of_task, **of_procedure})
     pairing = abilities.pairing_of(task.modalities[0], task.modalities[-1])
-    by_comparison = "compare" in row.abilities and not abilities.embeds(
-        row, "image-text" if is_quality(task) else pairing
-    )
-    words = "choose" in row.abilities and not abilities.scores(row, pairing)
-    applies = {"reader": words, **dict.fromkeys(VARIANTS, is_quality(task))}
+    way = "embed"
+    if "choose" in row.abilities and not abilities.scores(row, pairing):
+        way = "choose"
+    elif "compare" in row.abilities and not abilities.embeds(row, "image-text" if is_quality(task) else pairing):
+        way = "compare"
+    applies = {"reader": way == "choose", **dict.fromkeys(VARIANTS, is_quality(task))}
     own = {name: value for name, value in overrides.items() if name in usual and applies.get(name, True)}
     prompted = abilities.scores(row, "image-text")
     choices = [own]
@@ -279,7 +279,7 @@ def _jobs(
                 "version": procedure.version,
                 "options": {name: value for name, value in of_job.items() if name != "reader"},
                 "packages": versions.minor(versions.installed(PACKAGES.get(procedure.key, ()))),
-                **({"reading": reading} if words else {}),
+                **({"reading": reading} if way == "choose" else {}),
             },
             "data": {
                 "dataset": task.dataset,
@@ -305,8 +305,7 @@ def _jobs(
                 task_options=of_items,
                 variant=variant,
                 settings=settings,
-                by_comparison=by_comparison,
-                in_words=words,
+                way=way,
                 problem=problem,
                 fingerprint="" if problem else run_folders.fingerprint({**settings, "keys": [row.key, task.key]}),
             )

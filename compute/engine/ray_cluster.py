@@ -305,7 +305,7 @@ class Worker:
                 [
                     column
                     for job in self._jobs
-                    if not job.by_comparison
+                    if job.way != "compare"
                     for column in run.prepared_columns(job, self._bench.load(job.task, job.task_options))
                     if column.modality == modality and len(column)
                 ]

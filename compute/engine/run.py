@@ -210,7 +210,8 @@ def _prepared(
     while left:
         columns = {id(job): prepared_columns(job, execution.items(job)) for job in left}
         embedded, compared = (
-            [column for job in left if job.by_comparison == own for column in columns[id(job)]] for own in (False, True)
+            [column for job in left if (job.way == "compare") == own for column in columns[id(job)]]
+            for own in (False, True)
         )
         try:
             subject.prepare(embedded, compared=compared, encoders=encoders)
@@ -314,7 +315,8 @@ def _evidence(
     With `skip_bad` bad items are dropped first, and those that only the procedure meets when it does.
     """
     columns = prepared_columns(job, whole)
-    subject.prepare([] if job.by_comparison else columns, compared=columns if job.by_comparison else [])
+    compared = job.way == "compare"
+    subject.prepare([] if compared else columns, compared=columns if compared else [])
     while True:
         bad = set(subject.bad) if skip_bad else set()
         data = {subset: tasks.without(part, bad) if bad else part for subset, part in whole.items()}
@@ -330,8 +332,7 @@ def prepared_columns(job: Job, whole: Mapping[str, Data]) -> list[Column]:
     """What is prepared of a task's items: of an image with its text, where the model embeds both as one, neither by
     itself. Random applications are for vectors alone: a judge in words is not shown them, and a model that compares
     reads each in its turn, as making an image may take longer than comparing it."""
-    encoded = not (job.in_words or job.by_comparison)
-    return tasks.every_column(whole, joint=job.options.get("fusion") == "joint", variants=encoded)
+    return tasks.every_column(whole, joint=job.options.get("fusion") == "joint", variants=job.way == "embed")
 
 
 def _skipped_items(job: Job, subject: Any, whole: Mapping[str, Data]) -> list[str]:
