@@ -12,7 +12,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -274,7 +274,7 @@ class Worker:
         notes: list[str] = []
         results = storage.opened(self._results)
         settings = self._bench.settings.model_copy(update={"results": results})
-        execution = Execution(bench=replace(self._bench, settings=settings), report=notes.append, uses=Counter())
+        execution = Execution(bench=replace(self._bench, settings=settings), report=notes.append)
         try:
             return run.attempt(job, subject, execution, encoding), notes
         except ModelNeeded:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import time
 import traceback
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -69,7 +68,6 @@ class Execution:
     report: Callable[[str], None]
     loaded: dict[tuple[str, str], Mapping[str, Data] | Exception] = field(default_factory=dict)
     seconds: dict[tuple[str, str], float] = field(default_factory=dict)
-    uses: Counter[tuple[str, str]]  # unfinished jobs that need a task's items
 
     def items(self, job: Job) -> Mapping[str, Data]:
         """A task's items by subset. Raises what loading them raised, at every call."""
@@ -85,13 +83,6 @@ class Execution:
         if isinstance(items, Exception):
             raise items
         return items
-
-    def done(self, job: Job) -> None:
-        """Drops the items that no unfinished job needs."""
-        key = items_key(job)
-        self.uses[key] -= 1
-        if self.uses[key] <= 0:
-            self.loaded.pop(key, None)
 
 
 def items_key(job: Job) -> tuple[str, str]:
@@ -113,7 +104,7 @@ def execute(
     `report` gets a line for each run that ends, and `ended` its outcome. `workers` do the work in place of this
     process.
     """
-    execution = Execution(bench=bench, report=report, uses=Counter(map(items_key, plan.missing)))
+    execution = Execution(bench=bench, report=report)
     outcomes: dict[int, Outcome] = {
         id(job): Outcome(job=job, state="stored", stored=job.stored) for job in plan.jobs if job.stored is not None
     }
@@ -121,7 +112,6 @@ def execute(
 
     def end(outcome: Outcome) -> None:
         outcomes[id(outcome.job)] = outcome
-        execution.done(outcome.job)
         report(_line(outcome, repeated=outcome.state == "failed" and outcome.reason in reasons))
         reasons.add(outcome.reason)
         ended(outcome)

@@ -343,15 +343,8 @@ def table(evidence: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         part = pd.DataFrame({"item": items["item"].astype(str), "subset": subset})
         if len(evidence) > 1:
             part["item"] = subset + "/" + part["item"]
-        for name in ("expected", "answer"):
-            part[name] = [None if _blank(value) else _text(value) for value in items[name]] if name in items else None
-        part["correct"] = pd.array(
-            [None if _blank(value) else bool(value) for value in items["correct"]]
-            if "correct" in items
-            else [None] * len(items),
-            dtype="boolean",
-        )
-        part["value"] = items["value"].astype(float) if "value" in items else float("nan")
+        for name, read in (("expected", _text), ("answer", _text), ("correct", bool), ("value", float)):
+            part[name] = [None if _blank(value) else read(value) for value in items[name]] if name in items else None
         part["detail"] = items["detail"].to_numpy() if "detail" in items else None
         for name in items.columns:
             if name not in part.columns:
@@ -365,7 +358,8 @@ def table(evidence: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     frame["detail"] = [
         _detail(value, opened=item in opened) for item, value in zip(frame["item"], frame["detail"], strict=True)
     ]
-    return frame.astype(dict.fromkeys(("item", "subset", "expected", "answer", "detail"), object))
+    kinds = dict.fromkeys(("item", "subset", "expected", "answer", "detail"), object)
+    return frame.astype({**kinds, "correct": "boolean", "value": float})
 
 
 def _detail(value: Any, *, opened: bool) -> str | None:
