@@ -171,15 +171,14 @@ def _checkpoint(text: str, catalog: Catalog, overrides: Overrides, *, offline: b
 
 def _at_revision(catalog: Catalog, repository: str, revision: str) -> Model | None:
     """The catalogue's own row of a repository at a revision, a commit or its beginning; empty: any revision."""
+    name = repository.lower()
     rows = [
         row
         for row in catalog.models
-        if row.weights.lower() == repository.lower() and row.adapter and own_models.source_of(row) is None
+        if row.weights.lower() == name and row.adapter and own_models.source_of(row) is None
+        if row.revision.startswith(revision) and not 0 < len(revision) < SHORTEST
     ]
-    if revision and len(revision) < SHORTEST:
-        return None
-    matching = [row for row in rows if row.revision.startswith(revision)]
-    return next((row for row in matching if row.key == repository.lower()), next(iter(matching), None))
+    return min(rows, key=lambda row: row.key != name, default=None)
 
 
 def _of_catalogue(row: Model) -> NamedModel:

@@ -214,7 +214,6 @@ def own_suites(
         made = suite_making.from_file(Path(data), suite=suite_making.PAIRBENCH)
     elif not suite or (same is not None and same.shape not in (own_suite.PAIRS, *own_suite.COMPARISONS)):
         made = _read(settings, same=same, warn=warn)
-
     elif Path(data).is_file():
         made = suite_making.from_file(Path(data), suite=suite, known=suites)
     if made is not None:
@@ -329,16 +328,14 @@ def as_before() -> Iterator[None]:
     """Takes back what a workspace, or `stay_offline`, sets for its process."""
     from huggingface_hub import constants
 
-    variables, offline = {name: os.environ.get(name) for name in VARIABLES}, constants.HF_HUB_OFFLINE
+    before, offline = dict(os.environ), constants.HF_HUB_OFFLINE
     try:
         yield
     finally:
         constants.HF_HUB_OFFLINE = offline
-        for name, value in variables.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        for name in VARIABLES:
+            os.environ.pop(name, None)
+            os.environ.update({name: before[name]} if name in before else {})
 
 
 def stay_offline() -> None:

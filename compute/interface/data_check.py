@@ -103,12 +103,11 @@ def _command(settings: RunSettings, *, skip_bad: bool) -> str:
 
     data = settings.data
     parts = ["likeness run", "--suite" if is_suite_file(data) else "--data", shlex.quote(str(data))]
-    options = {
-        "--name": [settings.data_name],
-        "--shape": [settings.shape],
-        "--columns": [",".join(f"{name}={own}" for name, own in settings.columns.items())],
-        "--images": [str(folder) for folder in settings.images],
-    }
-    for option, values in options.items():
-        parts += [f"{option} {shlex.quote(value)}" for value in values if value]
+    options = [
+        ("--name", settings.data_name),
+        ("--shape", settings.shape),
+        ("--columns", ",".join(f"{name}={own}" for name, own in settings.columns.items())),
+        *(("--images", str(folder)) for folder in settings.images),
+    ]
+    parts += [f"{option} {shlex.quote(value)}" for option, value in options if value]
     return " ".join([*parts, "--models tiny", *(["--skip-bad-items"] if skip_bad else [])])
