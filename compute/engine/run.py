@@ -6,12 +6,12 @@ import hashlib
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -33,9 +33,6 @@ from compute.rounding import rounded
 from compute.tasks.data import Data
 from compute.types import TIES_SHOWN, BadItem, CannotDo, LikenessError, Model, NoService, NotHere, Run, Score
 from compute.versions import without_package
-
-if TYPE_CHECKING:
-    from compute.engine.ray_cluster import RayCluster
 
 SOURCES = ("models", "tasks", "procedures", "metrics", "features", "engine")  # packages whose code decides scores
 
@@ -85,6 +82,13 @@ class Execution:
         return items
 
 
+class Workers(Protocol):
+    """Where the work of a plan is done, other than in this process."""
+
+    def crew(self, row: Model, jobs: Sequence[Job], execution: Execution) -> AbstractContextManager[Any]:
+        """Encoders that hold one model and make its runs (`attempts`), until the context ends."""
+
+
 def items_key(job: Job) -> tuple[str, str]:
     """What two jobs that show the same items have in common."""
     return job.task.key, run_folders.canonical(job.task_options)
@@ -96,7 +100,7 @@ def execute(
     bench: Bench,
     report: Callable[[str], None] = lambda line: None,
     ended: Callable[[Outcome], None] = lambda outcome: None,
-    workers: RayCluster | None = None,
+    workers: Workers | None = None,
 ) -> list[Outcome]:
     """Makes every missing run of the plan; one outcome per job, in the plan's order.
 
@@ -134,7 +138,7 @@ def _run_model(
     jobs: list[Job],
     execution: Execution,
     end: Callable[[Outcome], None],
-    workers: RayCluster | None,
+    workers: Workers | None,
 ) -> None:
     """All of one model's missing runs; `end` gets each one's outcome. Raises NoService after it has got it."""
     ready: list[Job] = []
