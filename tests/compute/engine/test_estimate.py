@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -130,13 +131,10 @@ def test_weights_are_sized_from_the_cache_or_from_parameters(tmp_path, monkeypat
 
 
 def test_what_a_package_fetches_for_itself_is_counted(tmp_path, monkeypatch):
-    """Sizes as torchvision has them: 233.087 MiB of AlexNet."""
-    from torchvision.models import AlexNet_Weights
-
+    """As large as torchvision says: 233.087 MiB of AlexNet."""
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
     row = shipped().model("lpips-alex")
-    megabytes = AlexNet_Weights.DEFAULT.meta["_file_size"]
-    assert size_of_weights(row) == (pytest.approx(megabytes * 2**20, abs=1), False)
+    assert size_of_weights(row) == (pytest.approx(233.087 * 2**20, abs=1), False)
     [file] = models.ADAPTERS[row.adapter].published(row)
     file.path.parent.mkdir(parents=True)
     file.path.write_bytes(bytes(77))
@@ -144,17 +142,26 @@ def test_what_a_package_fetches_for_itself_is_counted(tmp_path, monkeypatch):
     assert size_of_weights(shipped().model("dreamsim-ensemble"))[1] is False
 
 
-CIFAR = {"mieb/cifar100": (22.6e6 + 118e6), "mieb/cifar100zeroshot": 22.6e6, "mieb/cifar100clustering": 22.6e6}
+PROBE, SHOT, CLUSTERS = (shipped().task(f"mieb/cifar100{name}") for name in ("", "zeroshot", "clustering"))
+needs = partial(tasks.needs, source=Source(offline=True))
 
 
 def test_cifar_100_is_both_splits_for_a_probe_and_one_for_the_rest():
-    source = Source(offline=True)
-    needs = {key: tasks.needs(shipped().task(key), source=source) for key in CIFAR}
-    assert {key: one.bytes for key, one in needs.items()} == pytest.approx(CIFAR)
-    found = [TaskEstimate(task=shipped().task(key), need=one) for key, one in needs.items()]
+    found = [TaskEstimate(task=task, need=needs(task)) for task in (PROBE, SHOT, CLUSTERS)]
+    assert [one.need.bytes for one in found] == pytest.approx([22.6e6 + 118e6, 22.6e6, 22.6e6])
     assert list(estimate.downloads(found).values()) == [pytest.approx(140.6e6)]
     here = [replace(one, need=replace(one.need, present=True)) for one in found[1:]]
     assert list(estimate.downloads([found[0], *here]).values()) == [pytest.approx(118e6)], "the other split is here"
+
+
+def test_items_that_tasks_share_are_counted_once_and_those_of_training_besides():
+    def items(*some):
+        found = estimate.item_counts(some, needs=needs)
+        return found["images"] + found["texts"]
+
+    once, trained = items(SHOT), items(PROBE) - items(CLUSTERS)
+    assert items(SHOT, CLUSTERS) == once > items(CLUSTERS) and 7000 < trained < 8000
+    assert items(PROBE, SHOT, CLUSTERS) == once + trained
 
 
 def test_a_probes_training_items_are_counted_where_they_are_here():
