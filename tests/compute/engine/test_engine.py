@@ -12,10 +12,10 @@ import pytest
 from compute import tasks
 from compute.content import items
 from compute.database import store
-from compute.engine import run_folders
+from compute.engine import plan, run, run_folders
 from compute.models.adapter import Hardware
 from compute.types import CannotDo, NotHere
-from tests.compute.small_bench import TASKS, changed, data, square
+from tests.compute.small_bench import CATALOG, MODELS, TASKS, changed, data, square
 
 NEAR = data(TASKS[0])
 KEYS = {
@@ -129,6 +129,14 @@ def test_items_are_loaded_once_for_all_models_and_a_model_is_freed_before_the_ne
     models = ("small/eye", "small/vision", "small/gauge")
     execute(*models, bench=changed(bench, load=load, subject=subject))
     assert sorted(loaded) == sorted(task.key for task in TASKS) and len(alive) >= len(models)
+
+
+def test_what_a_model_only_compares_is_not_embedded(world):
+    row = replace(MODELS[3], key="small/both", abilities=("embed_image", "compare"), modalities=("image", "text"))
+    catalog, bench = replace(CATALOG, models=(*MODELS, row)), world.bench()
+    only = ["unisim/near", "unisim/said"]
+    run.execute(plan.make(catalog, suite="small", models=[row.key], tasks=only, bench=bench), bench=bench)
+    assert world.encoded == len({key for column in tasks.columns(NEAR) for key in column.keys.tolist()})
 
 
 def test_fewer_items_than_the_catalogue_counts_are_said(world, execute):

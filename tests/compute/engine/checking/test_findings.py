@@ -57,7 +57,7 @@ OTHER = "Fault: items that repeat an earlier one"
     ("data", "found"),
     [
         (Clusters(test=labelled("abc", [0, 1, 0])), []),
-        (Choices(names=rows(1), reference=column("r"), alternatives=(column("a"), column("b")), answer=FIRST), []),
+        (Choices(names=rows(1), reference=column("a"), alternatives=(column("a"), column("b")), answer=FIRST), []),
         (Sentences(names=rows(2), first=column("ab"), second=column("ac"), human=np.array([5.0, 1.0])), []),
         (retrieval("xy", "ab", [(0, 0, 1), (1, 1, 1)]), []),
         (
