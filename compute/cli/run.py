@@ -58,13 +58,12 @@ def run(
     crews = hardware = None
     if settings.engine == "ray" and not settings.dry_run:
         crews, hardware = context.with_resource(ray_cluster.opened(settings))
-    space = workspace.opened(
+    catalog, first, bench = workspace.opened(
         settings, suite=suites[0] if suites else "", hardware=hardware, warn=warn, notice=typer.echo
     )
-    space.catalog.suite(space.suite)  # before a model is recorded
     named = named_models(
         list(dict.fromkeys(models)),
-        space.catalog,
+        catalog,
         name=model_name,
         family=family,
         options=model_option,
@@ -72,19 +71,10 @@ def run(
     )
     keyed_models = [keyed(model, results=settings.results) for model in named]
     keys = [model.row.key for model in keyed_models]
-    catalog, bench = joined(space.catalog, keyed_models), space.bench
-    plans = [
-        plan.make(
-            catalog,
-            suite=key,
-            models=keys,
-            tasks=tasks,
-            bench=bench,
-            shipped=paths.COMPUTED,
-        )
-        for key in (space.suite, *suites[1:])
-    ]
-    planned = plans[0] if len(plans) == 1 else plan.joined(plans)
+    catalog = joined(catalog, keyed_models)
+    planned = plan.make(
+        catalog, suite=first, others=suites[1:], models=keys, tasks=tasks, bench=bench, shipped=paths.COMPUTED
+    )
     usual = bench.hardware
     precise = {row.key: hardware_for(row, usual).dtype for row in planned.models if row.adapter}
     dtypes = [usual.dtype, *(f"{key} in {dtype}" for key, dtype in precise.items() if dtype != usual.dtype)]
@@ -95,8 +85,7 @@ def run(
         typer.echo("None of these models can be run on any of these tasks: nothing was changed", err=True)
         raise typer.Exit(1)
     if settings.dry_run:
-        counted = estimate.estimate(planned, bench=bench)
-        yield from estimate_lines.lines(planned, *counted, results=storage.location(settings.results))
+        yield from estimate_lines.lines(planned, *estimate.estimate(planned, bench=bench), settings=settings)
         return
     plan.check_possible(planned, models=set(keys))
     for model in keyed_models:

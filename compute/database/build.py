@@ -416,8 +416,7 @@ def described(stored: Sequence[StoredRun], *, listed: Collection[str]) -> list[M
 
 def add_computed(frames: dict[str, pd.DataFrame], stored: list[StoredRun], *, catalog: Catalog) -> None:
     """Adds computed runs and their scores; of several runs of one model and task one is marked to be shown."""
-    category = {task.key: f"{task.benchmark}/{task.category}" for task in catalog.tasks}
-    shown = variants.main_runs(stored, category=category)
+    shown = {run.run.id for run in variants.main_runs(stored, tasks=catalog.tasks).values()}
     rows = []
     for run in stored:
         # As a reader finds it: from above the assets that it is shipped with, or from above the results.

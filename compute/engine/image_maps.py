@@ -7,9 +7,8 @@ pointed at. `settings`, the same in every row, is what it takes to make the map 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -43,16 +42,12 @@ FOLDER = "maps"
 MOST_IMAGES = 2000
 
 
-@dataclass(frozen=True, kw_only=True)
-class WrittenMap:
+class WrittenMap(NamedTuple):
     """A stored map."""
 
     path: Path
-    images: int
-    of: int  # different images of the task
     labels: int
-    trustworthiness: float
-    trust_neighbors: int
+    settings: Mapping[str, Any]  # images, and `of` how many different ones of the task; how trustworthy it is
 
 
 def path(root: Path, *, task: str, model: str) -> Path:
@@ -130,27 +125,18 @@ def make(
     target = path(bench.settings.results, task=task.key, model=row.key)
     target.parent.mkdir(parents=True, exist_ok=True)
     store.write_parquet(target, frame=frame)
-    return WrittenMap(
-        path=target,
-        images=len(column),
-        of=len(labels),
-        labels=len(set(names.tolist())),
-        trustworthiness=placed.trustworthiness,
-        trust_neighbors=int(placed.settings["trust_neighbors"]),
-    )
+    return WrittenMap(target, len(set(names.tolist())), settings)
 
 
 def lines(written: WrittenMap) -> list[str]:
     """What was made, in words."""
-    some = (
-        f"{written.images:,} images"
-        if written.images == written.of
-        else f"{written.images:,} of {written.of:,} images, by lot"
-    )
+    known = written.settings
+    images, of = known["images"], known["of"]
+    some = f"{images:,} images" if images == of else f"{images:,} of {of:,} images, by lot"
     return [
         f"{some}; {written.labels} labels",
-        f"Trustworthiness {written.trustworthiness:.3f}: how far the nearest {written.trust_neighbors} on the map are "
-        "near to the model too; 1 is best",
+        f"Trustworthiness {known['trustworthiness']:.3f}: how far the nearest {known['trust_neighbors']} on the map "
+        "are near to the model too; 1 is best",
     ]
 
 
@@ -159,16 +145,15 @@ def labelled(data: Mapping[str, Data]) -> tuple[Column | None, NDArray[np.object
 
     An image that occurs several times has the label of the first. Without images the column is None.
     """
-    columns, labels, kinds = [], [], []
-    for part in data.values():
-        kind, sides = _sides(part)
-        for column, label in sides:
-            if column is not None and column.modality == "image" and len(column):
-                columns.append(column)
-                labels.append(np.full(len(column), label, dtype=object))
-                kinds.append(kind)
-    if not columns:
+    shown = [
+        (kind, column, np.full(len(column), label, dtype=object))
+        for kind, sides in map(_sides, data.values())
+        for column, label in sides
+        if column is not None and column.modality == "image" and len(column)
+    ]
+    if not shown:
         return None, np.empty(0, dtype=object), ""
+    kinds, columns, labels = zip(*shown, strict=True)
     images = distinct(columns)
     first = [labels[column][row] for column, row in zip(images.column, images.row, strict=True)]
     column = Column(modality="image", keys=images.keys, read=images.read, name=images.name)

@@ -6,9 +6,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from compute.catalog import Catalog
 from compute.catalog.own import models as own_models
@@ -25,20 +25,19 @@ PATHS = ("./", "../", "/", "~")  # what a path begins with, where a key has its 
 SHORTEST = 7  # characters of a commit that name it
 
 
-@dataclass(frozen=True, kw_only=True)
-class Overrides:
+class Overrides(NamedTuple):
     """What a user says of a checkpoint instead of what its files tell."""
 
     name: str = ""
     family: str = ""
     options: Mapping[str, Any] | None = None
 
-    def __bool__(self) -> bool:
-        return bool(self.name or self.family or self.options)
+
+NONE = Overrides()
 
 
 def named(
-    texts: Sequence[str], *, catalog: Catalog, overrides: Overrides | None = None, offline: bool = False
+    texts: Sequence[str], *, catalog: Catalog, overrides: Overrides = NONE, offline: bool = False
 ) -> list[NamedModel]:
     """What each of the texts names, once each; `catalog` holds own models too.
 
@@ -46,10 +45,9 @@ def named(
     checkpoint among the texts. Raises UnknownKey, NotHere, BadInput, CannotDo.
     """
     known = {row.key: row for row in catalog.models}
-    overrides = overrides or Overrides()
     texts = list(dict.fromkeys(texts))
     others = [text for text in texts if text not in known]
-    if overrides and len(others) != 1:
+    if any(overrides) and len(others) != 1:
         raise BadInput(
             f"{len(others)} of these models are not keys: name, family and options are for one model. Run them apart"
             if others
@@ -148,21 +146,17 @@ def _checkpoint(text: str, catalog: Catalog, overrides: Overrides, *, offline: b
     if text.startswith(ENDPOINT):
         return _served(text.removeprefix(ENDPOINT), overrides)
     if text.startswith(checkpoints.HUB):
-        if not overrides and (row := _at_revision(catalog, *checkpoints.split_id(text))):
+        if not any(overrides) and (row := _at_revision(catalog, *checkpoints.split_id(text))):
             return _of_catalogue(row)
-        made = checkpoints.from_hub(
-            text, name=overrides.name, family=overrides.family, options=overrides.options, offline=offline
-        )
-        if not overrides and (row := _at_revision(catalog, made.row.weights, made.row.revision)):
+        made = checkpoints.from_hub(text, **overrides._asdict(), offline=offline)
+        if not any(overrides) and (row := _at_revision(catalog, made.row.weights, made.row.revision)):
             return _of_catalogue(row)
     elif of_folder(text):
         path = Path(text).expanduser()
         if path.is_file():
             raise BadInput(f"{text} is a file: name the folder that holds the checkpoint")
         try:
-            made = checkpoints.from_folder(
-                path, name=overrides.name, family=overrides.family, options=overrides.options, offline=offline
-            )
+            made = checkpoints.from_folder(path, **overrides._asdict(), offline=offline)
         except NotHere as error:
             if path.exists() or alone:
                 raise
@@ -177,15 +171,14 @@ def _checkpoint(text: str, catalog: Catalog, overrides: Overrides, *, offline: b
 
 def _at_revision(catalog: Catalog, repository: str, revision: str) -> Model | None:
     """The catalogue's own row of a repository at a revision, a commit or its beginning; empty: any revision."""
+    name = repository.lower()
     rows = [
         row
         for row in catalog.models
-        if row.weights.lower() == repository.lower() and row.adapter and own_models.source_of(row) is None
+        if row.weights.lower() == name and row.adapter and own_models.source_of(row) is None
+        if row.revision.startswith(revision) and not 0 < len(revision) < SHORTEST
     ]
-    if revision and len(revision) < SHORTEST:
-        return None
-    matching = [row for row in rows if row.revision.startswith(revision)]
-    return next((row for row in matching if row.key == repository.lower()), next(iter(matching), None))
+    return min(rows, key=lambda row: row.key != name, default=None)
 
 
 def _of_catalogue(row: Model) -> NamedModel:

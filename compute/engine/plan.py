@@ -38,8 +38,7 @@ class Job:
     variant: str  # options that are not the default, `quality=clip-iqa`; empty: none
     settings: Mapping[str, Any]  # all that decides the scores and is known beforehand
     fingerprint: str  # of the settings; empty with a problem
-    by_comparison: bool  # the model answers by its own comparison, and needs no vector of the task's items
-    in_words: bool  # the model answers in words: it has neither vectors nor a comparison for the task
+    way: str  # how the model answers: by vectors (`embed`), by its own comparison (`compare`), in words (`choose`)
     stored: StoredRun | None = None  # the complete run, where there is one
     problem: str = ""  # why the settings are not known: the weights are not here
 
@@ -87,27 +86,32 @@ def make(
     models: Sequence[str],
     tasks: Sequence[str] = (),
     bench: Bench,
+    others: Sequence[str] = (),
     shipped: Path | None = None,
 ) -> Plan:
-    """Plans a suite's tasks (or those of them named) over models by key, by the settings of the bench.
+    """Plans a suite's tasks (or those of them named) over models by key, by the settings of the bench. With `others`,
+    further suites, to be estimated: a task of two is run once.
 
     Without `baselines` among these, the runs of the suite's baselines in the folder `shipped` are shown next to the
     scores, where they answer the same questions. Raises UnknownKey for a name that is in no catalogue, BadInput for a
     task of another suite or an option that none of the tasks has.
     """
-    settings = bench.settings
-    row_of_suite = catalog.suite(suite)
+    settings, keys = bench.settings, (suite, *others)
+    suites = [catalog.suite(key) for key in keys]
     chosen = tuple(catalog.task(key) for key in dict.fromkeys(tasks))
     for task in chosen:
-        if suite not in task.suites:
-            raise BadInput(f"Task {task.key!r} is not in the suite {suite!r} but in: {', '.join(task.suites)}")
-    chosen = chosen or tuple(task for task in catalog.tasks if suite in task.suites)
+        if not set(keys) & set(task.suites):
+            asked = " or ".join(map(repr, keys))
+            raise BadInput(f"Task {task.key!r} is not in the suite {asked} but in: {', '.join(task.suites)}")
+    chosen = chosen or tuple({task.key: task for key in keys for task in catalog.tasks if key in task.suites}.values())
     if not chosen:
         raise BadInput(f"The suite {suite!r} has no tasks: name another (likeness list suites)")
-    rows = [catalog.model(key) for key in dict.fromkeys(models)]
-    if not rows:
+    named = list(dict.fromkeys(models))
+    if not named:
         raise BadInput("No model is named. List them: likeness list models")
-    extra = tuple(catalog.model(key) for key in row_of_suite.baselines if key not in {row.key for row in rows})
+    rows = [catalog.model(key) for key in named]
+    baselines = dict.fromkeys(key for each in suites for key in each.baselines if key not in named)
+    extra = tuple(catalog.model(key) for key in baselines)
     overrides = _overrides(settings.options, [values for task in chosen for values in _allowed(task, bench)])
     jobs, skipped = [], []
     if settings.baselines:
@@ -139,7 +143,7 @@ def make(
                     job = replace(job, stored=stored)
                 jobs.append(job)
     return Plan(
-        suite=row_of_suite,
+        suite=replace(suites[0], key=" + ".join(keys)),
         tasks=chosen,
         models=tuple(rows),
         baselines=extra,
@@ -154,22 +158,6 @@ def check_possible(plan: Plan, *, models: Iterable[str]) -> None:
     jobs = [job for job in plan.jobs if job.model.key in models]
     if jobs and all(job.problem for job in jobs):
         raise NotHere("; ".join(dict.fromkeys(job.problem for job in jobs)))
-
-
-def joined(plans: Sequence[Plan]) -> Plan:
-    """Several suites as one plan, to be estimated: a task of two suites is run once."""
-    suites = [each.suite for each in plans]
-    jobs = {(job.model.key, job.task.key, job.variant): job for each in plans for job in each.jobs}
-    rows = {row.key: row for each in plans for row in each.models}
-    order = {key: at for at, key in enumerate(rows)}
-    return Plan(
-        suite=replace(suites[0], key=" + ".join(suite.key for suite in suites), baselines=()),
-        tasks=tuple({task.key: task for each in plans for task in each.tasks}.values()),
-        models=tuple(rows.values()),
-        baselines=(),
-        jobs=tuple(sorted(jobs.values(), key=lambda job: order[job.model.key])),
-        skipped=tuple({(run.model.key, run.task.key): run for each in plans for run in each.skipped}.values()),
-    )
 
 
 def _same_questions(root: Path, models: Iterable[Model], jobs: Iterable[Job]) -> Iterator[StoredRun]:
@@ -187,13 +175,8 @@ def _same_questions(root: Path, models: Iterable[Model], jobs: Iterable[Job]) ->
 def _question(settings: Mapping[str, Any]) -> str:
     """What of a run's settings is the same for every model: items, procedure and metrics."""
     procedure = settings.get("procedure", {})
-    return run_folders.canonical(
-        [
-            settings.get("data"),
-            settings.get("metrics"),
-            [procedure.get(name) for name in ("key", "version", "options")],
-        ]
-    )
+    asked = [procedure.get(name) for name in ("key", "version", "options")]
+    return run_folders.canonical([settings.get("data"), settings.get("metrics"), asked])
 
 
 def _allowed(task: Task, bench: Bench) -> tuple[Mapping[str, tuple[Any, ...]], Mapping[str, tuple[Any, ...]]]:
@@ -271,11 +254,12 @@ def _jobs(
     procedure, (of_procedure, of_task) = bench.procedures[task.procedure], _allowed(task, bench)
     usual = defaults(row, {**of_task, **of_procedure})
     pairing = abilities.pairing_of(task.modalities[0], task.modalities[-1])
-    by_comparison = "compare" in row.abilities and not abilities.embeds(
-        row, "image-text" if is_quality(task) else pairing
-    )
-    words = "choose" in row.abilities and not abilities.scores(row, pairing)
-    applies = {"reader": words, **dict.fromkeys(VARIANTS, is_quality(task))}
+    way = "embed"
+    if "choose" in row.abilities and not abilities.scores(row, pairing):
+        way = "choose"
+    elif "compare" in row.abilities and not abilities.embeds(row, "image-text" if is_quality(task) else pairing):
+        way = "compare"
+    applies = {"reader": way == "choose", **dict.fromkeys(VARIANTS, is_quality(task))}
     own = {name: value for name, value in overrides.items() if name in usual and applies.get(name, True)}
     prompted = abilities.scores(row, "image-text")
     choices = [own]
@@ -295,7 +279,7 @@ def _jobs(
                 "version": procedure.version,
                 "options": {name: value for name, value in of_job.items() if name != "reader"},
                 "packages": versions.minor(versions.installed(PACKAGES.get(procedure.key, ()))),
-                **({"reading": reading} if words else {}),
+                **({"reading": reading} if way == "choose" else {}),
             },
             "data": {
                 "dataset": task.dataset,
@@ -321,8 +305,7 @@ def _jobs(
                 task_options=of_items,
                 variant=variant,
                 settings=settings,
-                by_comparison=by_comparison,
-                in_words=words,
+                way=way,
                 problem=problem,
                 fingerprint="" if problem else run_folders.fingerprint({**settings, "keys": [row.key, task.key]}),
             )

@@ -12,11 +12,11 @@ import os
 import socket
 import subprocess
 import sys
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,15 +111,14 @@ class RayCluster:
     def crew(self, row: Model, jobs: Sequence[Job], execution: Execution) -> Iterator[RayCrew]:
         """The workers of one model, until the context ends; an object in memory is copied to each. Raises CannotDo for
         a model that no other process can have."""
-        recipe, hardware = execution.bench.recipe, execution.bench.hardware
-        if row.adapter == ADAPTER or recipe is None:
-            held, problem = {row.key: execution.bench.own.get(row.key)}, "no other one can load it"
+        bench, hardware, own = execution.bench, execution.bench.hardware, {}
+        if row.adapter == ADAPTER:
+            own, problem = {row.key: bench.own[row.key]}, ""
             if ":" in hardware.device:
                 problem = f"it is on {hardware.device}, where a worker sees its own GPU as cuda:0: move it there"
-            elif recipe is not None:
+            else:
                 try:
-                    self._ray.cloudpickle.dumps(held)
-                    recipe, problem = partial(recipe, own=held), ""
+                    self._ray.cloudpickle.dumps(own)
                 except Exception as error:  # whatever the parts of somebody else's object raise
                     problem = f"it does not pickle to another one ({one_line(error)})"
             if problem:
@@ -127,13 +126,8 @@ class RayCluster:
                     f"{row.key} is held by this process, and {problem}. Run it here, without --engine ray, or name it "
                     "by its folder or its key"
                 )
-        assignment = Assignment(
-            bench=recipe,
-            row=row,
-            jobs=tuple(jobs),
-            identity=execution.bench.subject(row).identity,
-            results=storage.location(execution.bench.settings.results),
-        )
+        # No bars are drawn by a worker, and bad items are not tried twice.
+        settings = bench.settings.model_copy(update={"progress": False, "again": False})
         cores = max(1, self._cpus // self._workers)
         # The bits of vectors made on a CPU may depend on the number of threads.
         threads = os.environ.get(THREADS[0], str(cores))
@@ -146,9 +140,10 @@ class RayCluster:
             max_restarts=-1,
             max_task_retries=RETRIES,
         )
-        # An object is stored once for all workers; what is small travels with each call.
-        shared = self._ray.put(assignment) if row.adapter == ADAPTER else assignment
-        crew = RayCrew(self._ray, [worker.remote(shared) for _ in range(self._workers)], execution)
+        # Stored once for all workers.
+        shared = self._ray.put(replace(bench, settings=settings, own=own))
+        work = (row, tuple(jobs), bench.subject(row).identity, storage.location(settings.results))
+        crew = RayCrew(self._ray, [worker.remote(shared, *work) for _ in range(self._workers)], execution)
         try:
             yield crew
         finally:
@@ -250,23 +245,15 @@ class RayCrew:
         return replace(outcome, job=job)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Assignment:
-    """What is sent to a worker: plain values and functions of modules, which any process can make again, and an object
-    in memory that is the model."""
-
-    bench: Callable[[], Bench]
-    row: Model
-    jobs: tuple[Job, ...]
-    identity: dict[str, Any]  # of the model, as the process that plans knows it
-    results: Path | str  # a folder that this machine sees too, or an address
-
-
 class Worker:
-    """One actor: it makes the bench again, and loads the model when something is to be encoded."""
+    """One actor: it loads the model when something is to be encoded."""
 
-    def __init__(self, assignment: Assignment) -> None:
-        self._assignment = assignment
+    def __init__(
+        self, bench: Bench, row: Model, jobs: Sequence[Job], identity: dict[str, Any], results: Path | str
+    ) -> None:
+        """`identity` of the model, as the process that plans knows it; `results`: a folder that this machine sees too,
+        or an address."""
+        self._bench, self._row, self._jobs, self._identity, self._results = bench, row, jobs, identity, results
 
     def start(self) -> None:
         """Returns once the worker has found room."""
@@ -285,9 +272,9 @@ class Worker:
         if not with_model:
             subject.leave_unloaded()
         notes: list[str] = []
-        results = storage.opened(self._assignment.results)
+        results = storage.opened(self._results)
         settings = self._bench.settings.model_copy(update={"results": results})
-        execution = Execution(bench=replace(self._bench, settings=settings), report=notes.append, uses=Counter())
+        execution = Execution(bench=replace(self._bench, settings=settings), report=notes.append)
         try:
             return run.attempt(job, subject, execution, encoding), notes
         except ModelNeeded:
@@ -296,16 +283,12 @@ class Worker:
             storage.push(results)
 
     @cached_property
-    def _bench(self) -> Bench:
-        return self._assignment.bench()
-
-    @cached_property
     def _subject(self) -> Any:
         return self._new_subject()
 
     def _new_subject(self) -> Any:
         """Raises LikenessError where this process would encode otherwise than the one that plans."""
-        subject, planned = self._bench.subject(self._assignment.row), self._assignment.identity
+        subject, planned = self._bench.subject(self._row), self._identity
         own = json.dumps(subject.identity, sort_keys=True, default=str)
         if own != json.dumps(planned, sort_keys=True, default=str):
             raise LikenessError(
@@ -321,8 +304,8 @@ class Worker:
             known[modality] = passes.distinct(
                 [
                     column
-                    for job in self._assignment.jobs
-                    if not job.by_comparison
+                    for job in self._jobs
+                    if job.way != "compare"
                     for column in run.prepared_columns(job, self._bench.load(job.task, job.task_options))
                     if column.modality == modality and len(column)
                 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from compute.analysis.intervals import Z95, bias_note, score_interval
 from compute.catalog import Catalog
@@ -21,9 +21,8 @@ NOTHING = "-"
 def lines(plan: Plan, outcomes: Sequence[Outcome], *, catalog: Catalog) -> list[str]:
     """A Markdown table for every few models, what its columns mean, then what failed or was skipped."""
     stored = [*(outcome.stored for outcome in outcomes if outcome.stored is not None), *plan.shipped]
-    category = {task.key: f"{task.benchmark}/{task.category}" for task in plan.tasks}
-    main = variants.main_runs(stored, category=category)
-    cells = {(run.run.model, run.run.task): run for run in stored if run.run.id in main}
+    main = variants.main_runs(stored, tasks=plan.tasks)
+    cells = {key: main[key] for key in ((run.run.model, run.run.task) for run in stored)}
     rows = dict.fromkeys(row.key for row in (*plan.models, *plan.baselines))
     models = [key for key in rows if any(model == key for model, _ in cells)]
     text: list[str] = []
@@ -39,7 +38,7 @@ def lines(plan: Plan, outcomes: Sequence[Outcome], *, catalog: Catalog) -> list[
     if any(run.tied > TIES_SHOWN for run in cells.values()):
         text.append("Tied: the share of items that exact ties decide.")
     text += [line for run in cells.values() for line in how_answers_were_read(run)]
-    text += _compared(stored, cells, category)
+    text += _compared(plan, stored, cells)
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
     text += ["", *_grouped("Failed", failed), *traced(failed)] if failed else []
     text += _grouped("Skipped", [outcome for outcome in outcomes if outcome.state == "skipped"])
@@ -58,7 +57,7 @@ def traced(failed: Sequence[Outcome]) -> list[str]:
 
 
 def _table(
-    plan: Plan, cells: dict[tuple[str, str], StoredRun], models: Sequence[str], *, catalog: Catalog
+    plan: Plan, cells: Mapping[tuple[str, str], StoredRun], models: Sequence[str], *, catalog: Catalog
 ) -> list[str]:
     rows = [("task", "metric", "n", "chance", *models)]
     for task in plan.tasks:
@@ -141,23 +140,19 @@ def _number(value: float, metric: Metric) -> str:
     return rounded(value, metric.digits, scale=metric.scale)
 
 
-def _compared(
-    stored: Sequence[StoredRun], cells: dict[tuple[str, str], StoredRun], category: dict[str, str]
-) -> list[str]:
+def _compared(plan: Plan, stored: Sequence[StoredRun], cells: Mapping[tuple[str, str], StoredRun]) -> Iterator[str]:
     """Which of two variants is shown, for each model and category that has both."""
-    compared: dict[tuple[str, str], set[str]] = {}
+    category = {task.key: (task.benchmark, task.category) for task in plan.tasks}
+    compared: dict[tuple[str, tuple[str, str]], tuple[set[str], set[str]]] = {}
     for run in stored:
-        if variants.is_compared(run.variant):
-            compared.setdefault((run.run.model, category[run.run.task]), set()).add(run.variant)
-    text = []
-    for (model, of), names in compared.items():
+        if run.variant in variants.COMPARED:
+            names, main = compared.setdefault((run.run.model, category[run.run.task]), (set(), set()))
+            names.add(run.variant)
+            main.add(cells[run.run.model, run.run.task].variant)
+    for (model, (_, of)), (names, main) in compared.items():
         if len(names) > 1:
-            main = {run.variant for (row, task), run in cells.items() if row == model and category[task] == of}
-            text.append(
-                f"{model}, {of.partition('/')[2]}: {len(names)} variants; shown is the better on average, "
-                f"{', '.join(sorted(main))}"
-            )
-    return text
+            shown = ", ".join(sorted(main))
+            yield f"{model}, {of}: {len(names)} variants; shown is the better on average, {shown}"
 
 
 def _grouped(title: str, outcomes: Sequence[Outcome]) -> list[str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 import traceback
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -15,7 +14,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import pandas as pd
 
 from compute import tasks, versions
 from compute.content.items import Column
@@ -67,7 +65,6 @@ class Execution:
     report: Callable[[str], None]
     loaded: dict[tuple[str, str], Mapping[str, Data] | Exception] = field(default_factory=dict)
     seconds: dict[tuple[str, str], float] = field(default_factory=dict)
-    uses: Counter[tuple[str, str]]  # unfinished jobs that need a task's items
 
     def items(self, job: Job) -> Mapping[str, Data]:
         """A task's items by subset. Raises what loading them raised, at every call."""
@@ -84,26 +81,12 @@ class Execution:
             raise items
         return items
 
-    def done(self, job: Job) -> None:
-        """Drops the items that no unfinished job needs."""
-        key = items_key(job)
-        self.uses[key] -= 1
-        if self.uses[key] <= 0:
-            self.loaded.pop(key, None)
-
-
-class Crew(Encoders, Protocol):
-    """Other processes that hold one model, and work in place of this one."""
-
-    def attempts(self, jobs: Sequence[Job], encoding: Encoding) -> Iterator[Outcome]:
-        """What becomes of each run, in any order."""
-
 
 class Workers(Protocol):
     """Where the work of a plan is done, other than in this process."""
 
-    def crew(self, row: Model, jobs: Sequence[Job], execution: Execution) -> AbstractContextManager[Crew]:
-        """The workers for the jobs of one model, until the context ends."""
+    def crew(self, row: Model, jobs: Sequence[Job], execution: Execution) -> AbstractContextManager[Any]:
+        """Encoders that hold one model and make its runs (`attempts`), until the context ends."""
 
 
 def items_key(job: Job) -> tuple[str, str]:
@@ -125,7 +108,7 @@ def execute(
     `report` gets a line for each run that ends, and `ended` its outcome. `workers` do the work in place of this
     process.
     """
-    execution = Execution(bench=bench, report=report, uses=Counter(map(items_key, plan.missing)))
+    execution = Execution(bench=bench, report=report)
     outcomes: dict[int, Outcome] = {
         id(job): Outcome(job=job, state="stored", stored=job.stored) for job in plan.jobs if job.stored is not None
     }
@@ -133,7 +116,6 @@ def execute(
 
     def end(outcome: Outcome) -> None:
         outcomes[id(outcome.job)] = outcome
-        execution.done(outcome.job)
         report(_line(outcome, repeated=outcome.state == "failed" and outcome.reason in reasons))
         reasons.add(outcome.reason)
         ended(outcome)
@@ -179,10 +161,8 @@ def _run_model(
                 end(failed(job, error, execution))
             return
         encoding_began = time.perf_counter()
-        ready, refused, ended = _prepared(subject, ready, execution, crew)
+        ready, ended = _prepared(subject, ready, execution, end, crew)
         seconds = time.perf_counter() - encoding_began
-        for job, error in refused:
-            end(failed(job, error, execution))
         encoding = Encoding(seconds=seconds / max(1, len(ready)), passes=tuple(subject.done))
         if ended and crew:
             execution.report(f"{row.key}: encoding by workers ended early: {ended}")
@@ -199,73 +179,62 @@ def _run_model(
 def attempt(job: Job, subject: Any, execution: Execution, encoding: Encoding) -> Outcome:
     """One run, or why it could not be made. Raises ModelNeeded where the subject may not load its model."""
     try:
-        stored, data, table = _run(job, subject, execution, encoding)
+        return Outcome(job=job, state="made", stored=_run(job, subject, execution, encoding))
     except ModelNeeded:
         raise
     except CannotDo as error:
         return Outcome(job=job, state="skipped", reason=str(error))
     except Exception as error:
         return replace(failed(job, error, execution), stops=isinstance(error, NoService))
-    try:
-        settings = execution.bench.settings
-        thumbnails.add(settings.results, task=job.task.key, data=data, items=table, most=settings.thumbnails)
-    except (LikenessError, OSError) as error:  # a run without them is complete
-        execution.report(f"{job.task.key}: no thumbnails: {error}")
-    return Outcome(job=job, state="made", stored=stored)
 
 
 def _prepared(
-    subject: Any, jobs: list[Job], execution: Execution, encoders: Encoders | None
-) -> tuple[list[Job], list[tuple[Job, Exception]], LikenessError | None]:
-    """Encodes the items of all jobs at once; jobs with an unusable item are returned apart, with the error.
+    subject: Any,
+    jobs: Sequence[Job],
+    execution: Execution,
+    end: Callable[[Outcome], None],
+    encoders: Encoders | None,
+) -> tuple[list[Job], str]:
+    """Encodes the items of all jobs at once; `end` gets jobs with an unusable item. Returns the others.
 
     After any other error (no weights, a full disk), which is returned too, every job is tried on its own: one whose
     items are stored already still succeeds.
     """
-    left, refused = list(jobs), []
+    left = list(jobs)
     while left:
         columns = {id(job): prepared_columns(job, execution.items(job)) for job in left}
+        embedded, compared = (
+            [column for job in left if (job.way == "compare") == own for column in columns[id(job)]]
+            for own in (False, True)
+        )
         try:
-            sides: dict[bool, list[Any]] = {False: [], True: []}
-            for job in left:
-                sides[job.by_comparison] += columns[id(job)]
-            subject.prepare(sides[False], compared=sides[True], encoders=encoders)
+            subject.prepare(embedded, compared=compared, encoders=encoders)
             break
-        except BadItem as error:
-            hit = [job for job in left if error.key and any(error.key in column.keys for column in columns[id(job)])]
-            if not hit:
-                return left, refused, _anew(error)  # in no column: the job that needs it meets it again
-            refused += [(job, error) for job in hit]
-            left = [job for job in left if job not in hit]
         except Exception as error:
-            return left, refused, _anew(error)
-    return left, refused, None
+            key = error.key if isinstance(error, BadItem) else b""
+            hit = [job for job in left if key and any(key in column.keys for column in columns[id(job)])]
+            if not hit:  # an item in no column: the job that needs it meets it again
+                return left, failure(error)
+            for job in hit:
+                end(failed(job, error, execution))
+            left = [job for job in left if job not in hit]
+    return left, ""
 
 
-def _anew(error: Exception) -> LikenessError:
-    """An error without its frames, which hold a batch's tensors."""
-    return LikenessError(failure(error))
-
-
-def _run(
-    job: Job, subject: Any, execution: Execution, encoding: Encoding
-) -> tuple[StoredRun, Mapping[str, Data], pd.DataFrame]:
-    """One run from items to folder; also returns the items it rests on, and the table stored of them. Raises whatever
-    prevents the run.
-    """
-    before = len(subject.done)
+def _run(job: Job, subject: Any, execution: Execution, encoding: Encoding) -> StoredRun:
+    """One run from items to folder, with thumbnails. Raises whatever prevents the run."""
+    before, options = len(subject.done), execution.bench.settings
     began, started = time.perf_counter(), _now()
     whole = execution.items(job)
-    evidence, data = _evidence(job, subject, whole, skip_bad=execution.bench.settings.skip_bad)
+    evidence, data = _evidence(job, subject, whole, skip_bad=options.skip_bad)
     procedure_seconds = time.perf_counter() - began
     frames = {subset: part.items for subset, part in evidence.items()}
-    scored = scoring.scored(job.task, frames)
-    sizes = [tasks.size(part) for part in whole.values()]
-    total, known = sum(sizes), job.task.n_items
+    rows, undefined = scoring.scored(job.task, frames)
+    sizes = {subset: tasks.size(part) for subset, part in whole.items()}
+    total, known = sum(sizes.values()), job.task.n_items
     errors = sum(part.settings.get("errors", 0) for part in evidence.values())  # of the connection or the like
     rated = {subset: tasks.size(part) - evidence[subset].unasked for subset, part in data.items()}
     usable = sum(rated.values()) / total
-    shares = {subset: rated[subset] / tasks.size(part) for subset, part in whole.items()}
     coverage = usable * scoring.answered(frames, job.task.metrics[0])
     timings = {"items": execution.seconds[items_key(job)], "encode": encoding.seconds, "procedure": procedure_seconds}
     run = Run(
@@ -281,30 +250,32 @@ def _run(
             "variant": job.variant,
             "coverage": coverage,
             "tied": scoring.tied(evidence),
-            "undefined": scored.undefined,
+            "undefined": undefined,
             "items": total,
             "contents": _contents(whole),
             "adapter": subject.settings.get("loaded", {}),
             "versions": versions.exact(job.settings),
             "found": {subset: part.settings for subset, part in evidence.items() if part.settings},
-            "catalogue_items": None if known in (None, total, *sizes) else known,  # where it counts another number
+            # Where it counts another number.
+            "catalogue_items": None if known in (None, total, *sizes.values()) else known,
             "timings": {stage: round(seconds, 3) for stage, seconds in timings.items()},
             "encodings": [vars(done) for done in (*encoding.passes, *subject.done[before:])],
             "left_out": _skipped_items(job, subject, whole),
         },
     )
-    scores = [
-        Score(
-            run=run.id,
-            subset=subset,
-            metric=metric,
-            coverage=figure.answered * shares.get(subset, usable),
-            **{name: value for name, value in vars(figure).items() if name != "answered"},
-        )
-        for metric, subset, figure in scored.rows
-    ]
+    shares = {subset: rated[subset] / size for subset, size in sizes.items()}
+    scores = []
+    for metric, subset, figure in rows:
+        values = vars(figure) | {"coverage": figure.answered * shares.get(subset, usable)}
+        del values["answered"]
+        scores.append(Score(run=run.id, subset=subset, metric=metric, **values))
     table = run_folders.table(frames)
-    return run_folders.write(execution.bench.settings.results, run=run, scores=scores, items=table), data, table
+    stored = run_folders.write(options.results, run=run, scores=scores, items=table)
+    try:
+        thumbnails.add(options.results, task=job.task.key, data=data, items=table, most=options.thumbnails)
+    except (LikenessError, OSError) as error:  # a run without them is complete
+        execution.report(f"{job.task.key}: no thumbnails: {error}")
+    return stored
 
 
 def _identity(job: Job, bench: Bench) -> dict[str, Any]:
@@ -338,7 +309,8 @@ def _evidence(
     With `skip_bad` bad items are dropped first, and those that only the procedure meets when it does.
     """
     columns = prepared_columns(job, whole)
-    subject.prepare([] if job.by_comparison else columns, compared=columns if job.by_comparison else [])
+    compared = job.way == "compare"
+    subject.prepare([] if compared else columns, compared=columns if compared else [])
     while True:
         bad = set(subject.bad) if skip_bad else set()
         data = {subset: tasks.without(part, bad) if bad else part for subset, part in whole.items()}
@@ -354,8 +326,7 @@ def prepared_columns(job: Job, whole: Mapping[str, Data]) -> list[Column]:
     """What is prepared of a task's items: of an image with its text, where the model embeds both as one, neither by
     itself. Random applications are for vectors alone: a judge in words is not shown them, and a model that compares
     reads each in its turn, as making an image may take longer than comparing it."""
-    encoded = not (job.in_words or job.by_comparison)
-    return tasks.every_column(whole, joint=job.options.get("fusion") == "joint", variants=encoded)
+    return tasks.every_column(whole, joint=job.options.get("fusion") == "joint", variants=job.way == "embed")
 
 
 def _skipped_items(job: Job, subject: Any, whole: Mapping[str, Data]) -> list[str]:

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
 from compute.arrays import mean_if_known
 from compute.database import store
@@ -61,50 +61,36 @@ class RecordPart(BaseModel):
     model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False)
 
 
-class ModelPart(RecordPart):
-    packages: dict | None = None
-    options: dict | None = None
-
-
-class ProcedurePart(RecordPart):
-    packages: dict | None = None
-
-
-class DataPart(RecordPart):
-    subsets: list[str] | None = None
-
-
-class PassRecord(RecordPart):
-    encoded: Count | None = None
-    seconds: Amount | None = None
+def _part(name: str, **fields: Any) -> type[RecordPart]:
+    """A record's part of these fields by their types."""
+    return create_model(name, __base__=RecordPart, **{field: (kind | None, None) for field, kind in fields.items()})
 
 
 # What a page shows of a model that has left every catalogue.
 ModelDescription = strict(
     Model, *("title", "kind", "organisation", "family", "license", "parameters_m", "embed_dim", "open_weights")
 )
-
-
-class SettingsPart(RecordPart):
-    """The parts of the settings that pages and plans read."""
-
-    model: ModelPart | None = None
-    described: ModelDescription | None = None
-    procedure: ProcedurePart | None = None
-    data: DataPart | None = None
-    adapter: dict | None = None
-    versions: dict | None = None
-    found: dict[str, dict] | None = None
-    timings: dict[str, Amount] | None = None
-    metrics: list | None = None
-    encodings: list[PassRecord] | None = None
-    left_out: list[str] | None = None
-    variant: Name | None = None
-    contents: str | None = None
-    items: int | None = None
-    catalogue_items: int | None = None
-    coverage: Share | None = None
-    tied: Share | None = None
+# The parts of the settings that pages and plans read.
+SettingsPart = _part(
+    "SettingsPart",
+    model=_part("ModelPart", packages=dict, options=dict),
+    described=ModelDescription,
+    procedure=_part("ProcedurePart", packages=dict),
+    data=_part("DataPart", subsets=list[str]),
+    adapter=dict,
+    versions=dict,
+    found=dict[str, dict],
+    timings=dict[str, Amount],
+    metrics=list,
+    encodings=list[_part("PassRecord", encoded=Count, seconds=Amount)],
+    left_out=list[str],
+    variant=Name,
+    contents=str,
+    items=int,
+    catalogue_items=int,
+    coverage=Share,
+    tied=Share,
+)
 
 
 def _in_utc(text: str) -> str:
@@ -357,15 +343,8 @@ def table(evidence: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         part = pd.DataFrame({"item": items["item"].astype(str), "subset": subset})
         if len(evidence) > 1:
             part["item"] = subset + "/" + part["item"]
-        for name in ("expected", "answer"):
-            part[name] = [None if _blank(value) else _text(value) for value in items[name]] if name in items else None
-        part["correct"] = pd.array(
-            [None if _blank(value) else bool(value) for value in items["correct"]]
-            if "correct" in items
-            else [None] * len(items),
-            dtype="boolean",
-        )
-        part["value"] = items["value"].astype(float) if "value" in items else float("nan")
+        for name, read in (("expected", _text), ("answer", _text), ("correct", bool), ("value", float)):
+            part[name] = [None if _blank(value) else read(value) for value in items[name]] if name in items else None
         part["detail"] = items["detail"].to_numpy() if "detail" in items else None
         for name in items.columns:
             if name not in part.columns:
@@ -379,7 +358,8 @@ def table(evidence: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     frame["detail"] = [
         _detail(value, opened=item in opened) for item, value in zip(frame["item"], frame["detail"], strict=True)
     ]
-    return frame.astype(dict.fromkeys(("item", "subset", "expected", "answer", "detail"), object))
+    kinds = dict.fromkeys(("item", "subset", "expected", "answer", "detail"), object)
+    return frame.astype({**kinds, "correct": "boolean", "value": float})
 
 
 def _detail(value: Any, *, opened: bool) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,14 +15,11 @@ from compute.metrics.registry import METRICS
 from compute.procedures.evidence import Evidence
 from compute.types import WHOLE, BadInput, Metric, Task, Undefined
 
-ENDS = ("stderr", "low", "high", "bias")
 
+class Scored(NamedTuple):
+    """Every metric's scores, and why others have none, by metric and subset."""
 
-@dataclass(frozen=True, kw_only=True)
-class Scored:
-    """Every metric's scores: (metric, subset, figure), and why others have none: metric -> subset -> reason."""
-
-    rows: list[tuple[str, str, Figure]]
+    rows: list[tuple[str, str, Figure]]  # metric, subset
     undefined: dict[str, dict[str, str]]
 
 
@@ -32,42 +29,29 @@ def scored(task: Task, evidence: Mapping[str, pd.DataFrame]) -> Scored:
     Raises Undefined where the headline, the task's first metric, has no value. Another one that has none on a subset
     has none of the whole either.
     """
-    rows: list[tuple[str, str, Figure]] = []
-    undefined: dict[str, dict[str, str]] = {}
+    found = Scored([], {})
     for metric in task.metrics:
-        parts, reasons = _parts(metric, evidence)
+        row = row_of(metric)
+        whole = None if row is None else row.whole
+        parts: dict[str, Figure] = {}
+        reasons: dict[str, Undefined] = {}
+        for subset, frame in evidence.items() if whole is None or row.compute is not None else ():
+            try:
+                parts[subset] = summarise(metric, frame)
+            except Undefined as error:
+                reasons[subset] = error
         if not reasons and WHOLE not in parts and (len(evidence) > 1 or (evidence and not parts)):
             try:
-                row = row_of(metric)
-                if row is not None and row.whole is not None:
-                    parts[WHOLE] = row.whole(evidence)
-                else:
-                    parts[WHOLE] = _mean(metric, parts, evidence, shared=task.subsets == (WHOLE,))
+                shared = task.subsets == (WHOLE,)
+                parts[WHOLE] = whole(evidence) if whole else _mean(metric, parts, evidence, shared=shared)
             except Undefined as error:
                 reasons[WHOLE] = error
         if reasons and metric == task.metrics[0]:
             raise next(iter(reasons.values()))
         if reasons:
-            undefined[metric] = {subset: str(error) for subset, error in reasons.items()}
-        for subset, part in parts.items():
-            ends = {name: None if (end := getattr(part, name)) is None else float(end) for name in ENDS}
-            rows.append((metric, subset, replace(part, value=float(part.value), n=int(part.n), **ends)))  # Python's own
-    return Scored(rows=rows, undefined=undefined)
-
-
-def _parts(metric: str, evidence: Mapping[str, pd.DataFrame]) -> tuple[dict[str, Figure], dict[str, Undefined]]:
-    """The metric's figure of each subset, or why it has none; nothing of a metric of whole tasks alone."""
-    parts: dict[str, Figure] = {}
-    reasons: dict[str, Undefined] = {}
-    row = row_of(metric)
-    if row is not None and row.whole is not None and row.compute is None:
-        return parts, reasons
-    for subset, frame in evidence.items():
-        try:
-            parts[subset] = summarise(metric, frame)
-        except Undefined as error:
-            reasons[subset] = error
-    return parts, reasons
+            found.undefined[metric] = {subset: str(error) for subset, error in reasons.items()}
+        found.rows.extend((metric, subset, part) for subset, part in parts.items())
+    return found
 
 
 def summarise(metric: str, items: pd.DataFrame) -> Figure:

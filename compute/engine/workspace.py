@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,8 @@ from compute.types import BadInput, Model, NotHere, Task, printable
 
 if TYPE_CHECKING:
     from compute.catalog import Catalog
-    from compute.catalog.own.models import ModelSource
     from compute.catalog.own.suite import OwnSuite
+    from compute.features.store import FeatureStore
     from compute.features.subject import Subject
     from compute.models.adapter import Hardware
     from compute.models.own.own_model import OwnModel
@@ -33,81 +33,71 @@ Warn = Callable[[str], None]  # takes a sentence on what was skipped
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """What runs are made with: `assemble` gives the real parts, a test its own small ones."""
+    """What runs are made with: this package's models, tasks and procedures. Another process may be sent it."""
 
     settings: RunSettings
     hardware: Hardware
-    procedures: Mapping[str, Procedure]
-    task_options: Callable[[Task], Mapping[str, tuple[Any, ...]]]  # name -> allowed values, the first is the default
-    load: Callable[[Task, Mapping[str, Any]], Mapping[str, Data]]  # a task and its options -> subset -> items
-    need: Callable[[Task], Need]  # what the items take to fetch, nothing fetched
-    identity: Callable[[Task], Mapping[str, Any]]  # what decides the items besides the catalogue's row
-    subject: Callable[[Model], Subject]
-    fetch: Callable[[Model], Any] = lambda row: None  # brings what the model can only be identified by
-    own: Mapping[str, OwnModel] = field(default_factory=dict)  # models that the caller holds, by key
-    # Makes the same bench in another process, on its own hardware or on the `device` that it is called with, and with
-    # the models that the caller holds only where it is called with them, `own`.
-    recipe: Callable[..., Bench] | None = None
+    source: Source
+    store: FeatureStore
+    own: dict[str, OwnModel] = field(default_factory=dict)  # models that the caller holds, by key
 
+    @cached_property
+    def procedures(self) -> Mapping[str, Procedure]:
+        """By key."""
+        from compute.procedures import PROCEDURES
 
-def assemble(
-    settings: RunSettings,
-    *,
-    features: Path | str,
-    source: Source,
-    hardware: Hardware,
-    own: Mapping[str, OwnModel] | None = None,
-) -> Bench:
-    """The models, tasks and procedures of this package; encodings are stored under `features`, a folder or an address.
+        return {procedure.key: procedure for procedure in PROCEDURES}
 
-    `own`: models that the caller holds, by key; others may be added to it later.
-    """
-    from compute import models, tasks
-    from compute.features.store import FeatureStore
-    from compute.features.subject import Subject
-    from compute.procedures import PROCEDURES
-    from compute.progress import Progress
+    def task_options(self, task: Task) -> Mapping[str, tuple[Any, ...]]:
+        """The allowed values of each option of a task's items, the default first."""
+        from compute import tasks
 
-    own = {} if own is None else own
-    progress, store = Progress(watched=settings.progress), FeatureStore(features, dtype=settings.store_dtype)
+        return tasks.options_of(task) if tasks.computable(task) else {}
 
-    def fetch(row: Model) -> None:
-        if row.key not in own and not source.offline and not models.is_identified(row):
+    def load(self, task: Task, options: Mapping[str, Any]) -> Mapping[str, Data]:
+        """A task's items by subset."""
+        from compute import tasks
+
+        return tasks.load(task, source=self.source, options=options)
+
+    def need(self, task: Task) -> Need:
+        """What a task's items take to fetch; nothing is fetched."""
+        from compute import tasks
+
+        return tasks.needs(task, source=self.source)
+
+    @cached_property
+    def identity(self) -> Callable[[Task], Mapping[str, Any]]:
+        """What decides a task's items besides the catalogue's row."""
+        from compute import tasks
+
+        return cache(partial(tasks.identity, source=self.source))
+
+    def fetch(self, row: Model) -> None:
+        """Brings what a model can only be identified by."""
+        from compute import models
+
+        if row.key not in self.own and not self.source.offline and not models.is_identified(row):
             models.fetch(row)
 
-    def subject(row: Model) -> Subject:
-        held = own.get(row.key)
+    def subject(self, row: Model) -> Subject:
+        """A model, with what is stored of it."""
+        from compute import models
+        from compute.features.subject import Subject
+        from compute.progress import Progress
+
+        held = self.own.get(row.key)
         return Subject(
             row,
-            store=store,
-            hardware=hardware,
-            batch_size=settings.batch_size,
-            skip_bad=settings.skip_bad,
-            retry_bad=settings.again,
-            progress=progress,
+            store=self.store,
+            hardware=self.hardware,
+            batch_size=self.settings.batch_size,
+            skip_bad=self.settings.skip_bad,
+            retry_bad=self.settings.again,
+            progress=Progress(watched=self.settings.progress),
             load=once(held.load if held else models.load),
             identity=held.identity if held else None,
         )
-
-    return Bench(
-        settings=settings,
-        hardware=hardware,
-        procedures={procedure.key: procedure for procedure in PROCEDURES},
-        task_options=lambda task: tasks.options_of(task) if tasks.computable(task) else {},
-        load=lambda task, options: tasks.load(task, source=source, options=options),
-        need=lambda task: tasks.needs(task, source=source),
-        identity=cache(lambda task: tasks.identity(task, source=source)),
-        fetch=fetch,
-        own=own,
-        subject=subject,
-        recipe=partial(_again, settings, features=features, source=source, hardware=hardware),
-    )
-
-
-def _again(settings: RunSettings, *, device: str = "", hardware: Hardware, **parts: Any) -> Bench:
-    """What `assemble` made, in another process; no bars are drawn there, and bad items are not tried twice."""
-    settings = settings.model_copy(update={"progress": False, "again": False})
-    return assemble(settings, hardware=replace(hardware, device=device) if device else hardware, **parts)
 
 
 def once(load: Callable[..., Any]) -> Callable[..., Any]:
@@ -126,31 +116,6 @@ def once(load: Callable[..., Any]) -> Callable[..., Any]:
     return loaded
 
 
-@dataclass(frozen=True, kw_only=True)
-class Workspace:
-    """What runs of one suite are made in."""
-
-    catalog: Catalog  # with user suites and models
-    suite: str  # the key of the suite to run: that of the data, where these make one
-    bench: Bench
-    models: dict[str, OwnModel]  # that no catalogue lists and the caller holds, by key; the bench runs these
-
-    def with_model(self, model: OwnModel, *, source: ModelSource) -> tuple[Workspace, Model]:
-        """This workspace with a model that the caller holds, and its row as it is recorded in the results folder.
-
-        Another model's name gets the beginning of the digest. Raises CannotWrite.
-        """
-        from compute.catalog.own import models as own_models
-
-        settings = self.bench.settings
-        digest = model.identity(model.row, hardware=self.bench.hardware)["digest"]
-        recorded = own_models.keyed if settings.dry_run else own_models.record
-        row = recorded(model.row, digest=digest, results=settings.results, source=source)
-        self.models[row.key] = replace(model, row=row)
-        others = (other for other in self.catalog.models if other.key != row.key)
-        return replace(self, catalog=replace(self.catalog, models=(*others, row))), row
-
-
 def opened(
     settings: RunSettings,
     *,
@@ -158,20 +123,21 @@ def opened(
     hardware: Hardware | None = None,
     warn: Warn = lambda problem: None,
     notice: Warn = lambda words: None,
-) -> Workspace:
-    """Where the runs of a suite, its key or its file, are made; without one the data make their own suite.
+) -> tuple[Catalog, str, Bench]:
+    """Where the runs of a suite, its key or its file, are made: the catalogue with the user's suites and models, the
+    suite's key, and the bench. Without a suite the data make their own.
 
     `hardware` stands for the settings' device and dtype where it is known already. `warn` is called for damaged
-    records, `notice` with the paths in a record before they are read. Raises BadInput, CannotWrite.
+    records, `notice` with the paths in a record before they are read. Raises BadInput, CannotWrite, UnknownKey.
     """
     from compute.catalog.own.suite import is_suite_file
 
     from_file = is_suite_file(suite)
     catalog, suite, files = own_suites(settings, suite=suite, warn=warn, notice=notice)
-    models: dict[str, OwnModel] = {}
     data = settings.data if from_file or not files else None
-    bench = workbench(settings, data=data, hardware=hardware, files=files, models=models)
-    return Workspace(catalog=catalog, suite=suite, bench=bench, models=models)
+    bench = workbench(settings, data=data, hardware=hardware, files=files)
+    catalog.suite(suite)
+    return catalog, suite, bench
 
 
 def workbench(
@@ -180,12 +146,11 @@ def workbench(
     data: Path | str | None,
     hardware: Hardware | None = None,
     files: Mapping[str, OwnFile] | None = None,
-    models: Mapping[str, OwnModel] | None = None,
     features: Path | None = None,
 ) -> Bench:
     """What runs are made with. `data` is a folder of data sets; `hardware` stands for the settings' device and dtype
-    where it is known already; `files`: user data by their digest; `models`: those that no catalogue lists, by key;
-    `features`: the folder of encodings, else one in the results.
+    where it is known already; `files`: user data by their digest; `features`: the folder of encodings, else one in the
+    results.
 
     Raises BadInput for a data folder that does not exist and for a results folder that cannot be written.
     """
@@ -193,6 +158,7 @@ def workbench(
 
     share_cores()
     from compute import models as families
+    from compute.features.store import FeatureStore
     from compute.tasks.source import Source
 
     data = None if data is None else Path(data)
@@ -209,12 +175,11 @@ def workbench(
         check_writable(settings.results)
         sweep(settings.results, skip=("fetched",))  # what killed runs left half-written
     os.environ.setdefault("LIKENESS_ANSWERS", str(settings.shared / "answers"))
-    return assemble(
-        settings,
-        features=features or storage.below(settings.shared, "features"),
-        source=Source.keeping(settings.shared, root=data, offline=offline, own=files),
+    return Bench(
+        settings=settings,
         hardware=replace(hardware, attention=settings.attn_implementation),
-        own=models,
+        source=Source.keeping(settings.shared, root=data, offline=offline, own=files),
+        store=FeatureStore(features or storage.below(settings.shared, "features"), dtype=settings.store_dtype),
     )
 
 
@@ -249,7 +214,6 @@ def own_suites(
         made = suite_making.from_file(Path(data), suite=suite_making.PAIRBENCH)
     elif not suite or (same is not None and same.shape not in (own_suite.PAIRS, *own_suite.COMPARISONS)):
         made = _read(settings, same=same, warn=warn)
-
     elif Path(data).is_file():
         made = suite_making.from_file(Path(data), suite=suite, known=suites)
     if made is not None:
@@ -364,16 +328,14 @@ def as_before() -> Iterator[None]:
     """Takes back what a workspace, or `stay_offline`, sets for its process."""
     from huggingface_hub import constants
 
-    variables, offline = {name: os.environ.get(name) for name in VARIABLES}, constants.HF_HUB_OFFLINE
+    before, offline = dict(os.environ), constants.HF_HUB_OFFLINE
     try:
         yield
     finally:
         constants.HF_HUB_OFFLINE = offline
-        for name, value in variables.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        for name in VARIABLES:
+            os.environ.pop(name, None)
+            os.environ.update({name: before[name]} if name in before else {})
 
 
 def stay_offline() -> None:

@@ -108,7 +108,7 @@ def unlike(runs: Mapping[str, StoredRun]) -> tuple[str, ...]:
             text.append(f"{task} has {settings['items']:,} items here, {known:,} in the catalogue.")
         if run.coverage < 1:
             text.append(f"{task} rests on {run.coverage:.1%} of its items.")
-        if run.variant and not variants.is_compared(run.variant):
+        if run.variant and run.variant not in variants.COMPARED:
             text.append(f"{task} was run with {run.variant}.")
     return tuple(text)
 

@@ -102,7 +102,7 @@ def computed_scores(key: str, *, tasks: Sequence[Task], roots: Sequence[Path]) -
         for task in tasks
         for run in run_folders.stored(root, model=key, task=task.key)
     }
-    runs = variants.by_task(tuple(stored.values()), tasks=tasks)
+    runs = variants.by_task(stored.values(), tasks=tasks)
     if not runs:
         return None
     scores = {task: run_folders.headline(run) for task, run in runs.items()}

@@ -4,6 +4,8 @@ their size can show."""
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ from compute import paths
 from compute.types import BadInput, LikenessError
 
 if TYPE_CHECKING:
+    from compute.catalog.own.suite import OwnSuite
     from compute.engine.settings import RunSettings
     from compute.tasks.own import OwnData
     from compute.types import Task
@@ -32,7 +35,7 @@ def check(settings: RunSettings, *, most: int = 5000) -> tuple[list[str], bool]:
     data, root, images = settings.data, settings.results, settings.images
     source = Source.keeping(root, root=None, offline=settings.offline)
     parts: list[tuple[str, OwnData | str]] = []  # a task's title, and its data or why they cannot be read
-    suite, problem = None, ""
+    make: Callable[[], OwnSuite]
     if own_suite.is_suite_file(data):
         if settings.data_name or settings.shape or settings.columns:
             raise BadInput(f"{Path(data).name} states how its data are read: omit --name, --shape and --columns")
@@ -40,34 +43,30 @@ def check(settings: RunSettings, *, most: int = 5000) -> tuple[list[str], bool]:
         read: dict[int, OwnData] = {}
         for index, listed in enumerate(stated.tasks):
             if listed.file:
-                shown = listed.title or Path(listed.file).name
                 try:
-                    read[index] = stated.read(index, source=source)
-                    parts.append((shown, read[index]))
+                    part = read[index] = stated.read(index, source=source)
                 except LikenessError as error:
-                    parts.append((shown, str(error)))
-        if all(isinstance(part, own.OwnData) and not part.faults for _, part in parts):
-            try:
-                suite = suite_file.suite(stated, read, catalog=shipped())
-            except LikenessError as error:
-                problem = str(error)
+                    part = str(error)
+                parts.append((listed.title or Path(listed.file).name, part))
+        make = partial(suite_file.suite, stated, read, catalog=shipped())
     elif own.manifest_of_pairs(data):
         raise BadInput(f"{data} is a manifest of pairs, which is shown by likeness pairs show {shlex.quote(str(data))}")
     else:
         part = own.read(data, shape=settings.shape, columns=settings.columns, images=images, source=source)
         parts.append((part.title, part))
-        suite = (
-            None if part.faults else suite_making.of_data({part.shape.key: part}, name=settings.data_name or part.name)
-        )
-    rows = [None] * len(parts) if suite is None else suite_records.keyed(suite, results=root).tasks
+        make = partial(suite_making.of_data, {part.shape.key: part}, name=settings.data_name or part.name)
+    rows, problem = [None] * len(parts), "correct what is listed, then check again"
+    if all(isinstance(part, own.OwnData) and not part.faults for _, part in parts):
+        try:
+            rows, problem = suite_records.keyed(make(), results=root).tasks, ""
+        except LikenessError as error:
+            problem = str(error)
     lines, bad = [], 0
     for (title, part), row in zip(parts, rows, strict=True):
         more, unreadable = _checked(part, row=row, most=most, root=root)
         lines, bad = [*lines, title, *(f"  {line}" for line in more)], bad + unreadable
     if problem:
         return [*lines, f"Cannot be run: {problem}"], False
-    if any(isinstance(part, str) or part.faults for _, part in parts):
-        return [*lines, "Cannot be run: correct what is listed, then check again"], False
     verdict = "Cannot be run as it is: correct the images that cannot be read, or omit them" if bad else "Can be run"
     return [*lines, verdict, f"Run it: {_command(settings, skip_bad=bool(bad))}"], not bad
 
@@ -83,20 +82,18 @@ def _checked(part: OwnData | str, *, row: Task | None, most: int, root: Path) ->
     if isinstance(part, str):
         return [f"Cannot be read: {part}"], 0
     items = {} if part.faults else part.items()
-    lines = [f"{word}: {text}" for word, text in summary(part, items)]
+    lines = list(summary(part, items))
     if part.faults:
         shown = "" if part.faults <= len(part.problems) else f", the first {len(part.problems)}"
         lines += [f"Faults: {part.faults:,}{shown}", *(f"  {fault}" for fault in part.problems)]
         return [*lines, "Not checked until these are corrected: repeats, contradicting labels, unreadable images"], 0
-    if row is not None:
-        lines.append(f"Category: {row.category}")
+    lines += [f"Category: {row.category}"] if row else []
     images = copies.hashed(items, most=most)
     if images.total:
         lines += [f"Images: {images.sentence}", *(f"  {name}: {problem}" for name, problem in images.bad)]
     found = [*(each for data in items.values() for each in findings(data)), *copies.within(items, images)]
     lines += map(str, found) if found else ["No repeated items, no contradicting labels"]
-    if row is not None:
-        lines.append(sentence(row, roots=(root, paths.COMPUTED)))
+    lines += [sentence(row, roots=(root, paths.COMPUTED))] if row else []
     return lines, len(images.bad)
 
 
@@ -106,12 +103,11 @@ def _command(settings: RunSettings, *, skip_bad: bool) -> str:
 
     data = settings.data
     parts = ["likeness run", "--suite" if is_suite_file(data) else "--data", shlex.quote(str(data))]
-    options = {
-        "--name": [settings.data_name],
-        "--shape": [settings.shape],
-        "--columns": [",".join(f"{name}={own}" for name, own in settings.columns.items())],
-        "--images": [str(folder) for folder in settings.images],
-    }
-    for option, values in options.items():
-        parts += [f"{option} {shlex.quote(value)}" for value in values if value]
+    options = [
+        ("--name", settings.data_name),
+        ("--shape", settings.shape),
+        ("--columns", ",".join(f"{name}={own}" for name, own in settings.columns.items())),
+        *(("--images", str(folder)) for folder in settings.images),
+    ]
+    parts += [f"{option} {shlex.quote(value)}" for option, value in options if value]
     return " ".join([*parts, "--models tiny", *(["--skip-bad-items"] if skip_bad else [])])

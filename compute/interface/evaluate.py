@@ -17,6 +17,7 @@ from compute.engine.run import Outcome, execute
 from compute.engine.settings import RunSettings
 from compute.interface.evaluated import Evaluation
 from compute.models.own import checkpoints, wrapping
+from compute.models.own.checkpoints import NamedModel
 from compute.models.own.own_model import FROM_SESSION, ModelSource
 from compute.options import taking
 from compute.progress import Progress
@@ -87,60 +88,59 @@ def evaluate(
                 model, device=settings.device, dtype=settings.dtype, attention=settings.attn_implementation
             )
         suite = str(suite) or ("" if settings.data is not None else _suite_of(tasks, settings.results))
-        space = workspace.opened(settings, suite=suite, hardware=hardware, warn=_warn)
-        space.catalog.suite(space.suite)  # before the model is recorded
+        catalog, suite, bench = workspace.opened(settings, suite=suite, hardware=hardware, warn=_warn)
+        own = None
         if isinstance(model, str | Path):
-            space, key = _with_named(space, model, name=name, family=family)
+            chosen = _named(catalog, model, name=name, family=family, offline=settings.offline)
         else:
-            # Here, where a judge's answer to its check goes to the log of this workspace.
-            hardware = space.bench.hardware
-            own = wrapping.wrap(model, name=name, hardware=hardware, batch_size=settings.batch_size, **of_object)
-            if own.remark:
-                _warn(own.remark)
-            source = getattr(model, "__name__", "") or type(model).__name__
-            made_from = ModelSource(kind=FROM_SESSION, name=source, arguments=tuple(of_object))
-            space, row = space.with_model(own, source=made_from)
-            key = row.key
-        planned = plan.make(
-            space.catalog, suite=space.suite, models=[key], tasks=tasks, bench=space.bench, shipped=paths.COMPUTED
-        )
+            # Here, where a judge's answer to its check goes to the log of this bench.
+            own = wrapping.wrap(model, name=name, hardware=bench.hardware, batch_size=settings.batch_size, **of_object)
+            kind = getattr(model, "__name__", "") or type(model).__name__
+            chosen = NamedModel(
+                row=own.row,
+                digest=own.identity(own.row, hardware=bench.hardware)["digest"],
+                source=ModelSource(kind=FROM_SESSION, name=kind, arguments=tuple(of_object)),
+                remark=own.remark,
+            )
+        if chosen.remark and (own or chosen.source is None):
+            _warn(chosen.remark)
+        row = named_models.record_named(chosen, results=settings.results)
+        if own:
+            bench.own[row.key] = replace(own, row=row)
+        catalog = named_models.joined(catalog, [replace(chosen, row=row)])
+        planned = plan.make(catalog, suite=suite, models=[row.key], tasks=tasks, bench=bench, shipped=paths.COMPUTED)
         if not planned.jobs:
             raise CannotDo("; ".join(plan.reasons(planned)))
-        plan.check_possible(planned, models=[key])
+        plan.check_possible(planned, models=[row.key])
         try:
-            outcomes = _executed(planned, space.bench, crews)
+            outcomes = _executed(planned, bench, crews)
         finally:
             storage.push(settings.results)
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
     if failed:
         first = f"{counted(len(failed), 'run')} of {len(outcomes)} failed, the first because: {failed[0].reason}"
         _warn(". ".join([first, *results_table.traced(failed)]))
-    return Evaluation(plan=planned, outcomes=tuple(outcomes), catalog=space.catalog, results=settings.results)
+    return Evaluation(plan=planned, outcomes=tuple(outcomes), catalog=catalog, results=settings.results)
 
 
-def _with_named(
-    space: workspace.Workspace, model: str | Path, *, name: str, family: str
-) -> tuple[workspace.Workspace, str]:
-    """The workspace with the model that is a key of the catalogue, a checkpoint's folder or a hub id; and its key.
+def _named(catalog: Catalog, model: str | Path, *, name: str, family: str, offline: bool) -> NamedModel:
+    """The model that is a key of the catalogue, a checkpoint's folder or a hub id.
 
-    Raises UnknownKey for what is none of these, NotHere, BadInput, CannotWrite.
+    Raises UnknownKey for what is none of these, NotHere, BadInput.
     """
-    settings, known = space.bench.settings, {row.key for row in space.catalog.models}
+    known = {row.key for row in catalog.models}
     text = named_models.of_path(model) if isinstance(model, Path) else model
     if text not in known and not named_models.of_folder(text) and checkpoints.HUB_ID.fullmatch(text):
         text = f"{checkpoints.HUB}{text}"
     overrides = named_models.Overrides(name=name, family=family)
     try:
-        (chosen,) = named_models.named([text], catalog=space.catalog, overrides=overrides, offline=settings.offline)
+        (chosen,) = named_models.named([text], catalog=catalog, overrides=overrides, offline=offline)
     except NotHere as error:
         if text == str(model) or not text.startswith(checkpoints.HUB):
             raise
         near = suggestion(str(model), known)
         raise NotHere(f"{model} is neither a key of the catalogue nor a folder.{near} On the hub: {error}") from error
-    if chosen.remark and chosen.source is None:
-        _warn(chosen.remark)
-    chosen = replace(chosen, row=named_models.record_named(chosen, results=settings.results))
-    return replace(space, catalog=named_models.joined(space.catalog, [chosen])), chosen.row.key
+    return chosen
 
 
 def _suite_of(tasks: Sequence[str], results: Path) -> str:

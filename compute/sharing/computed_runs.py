@@ -89,9 +89,7 @@ def gather(
     tasks = {run_folders.slug(task.key): task for task in catalog.tasks}
     stored, left_out = _stored(model, roots=roots, known=set(tasks))
     complete = [run for run in stored.values() if run.run.status == "complete"]
-    shown = variants.main_runs(
-        complete, category={task.key: f"{task.benchmark}/{task.category}" for task in catalog.tasks}
-    )
+    shown = variants.by_task(complete, tasks=catalog.tasks)
     left_out += [
         f"{task}: its run is partial, some questions could not be asked. The command that made it completes it"
         for task in sorted({run.run.task for run in stored.values()} - {run.run.task for run in complete})
@@ -101,8 +99,7 @@ def gather(
         SharedRun(task=task, stored=run, dataset=dataset_id(task, catalog=catalog))
         for task in catalog.tasks
         if not suites or keys.intersection(task.suites)
-        for run in complete
-        if run.run.id in shown and run.run.task == task.key
+        if (run := shown.get(task.key))
     ]
     for flag, given, hidden, why in (
         ("--own", own, [run for run in runs if run.own], "with your data, whose titles and scores it publishes"),

@@ -39,7 +39,7 @@ def small_world(folder: Path, patch: pytest.MonkeyPatch) -> World:
     patch.setattr(paths, "COMPUTED", folder / "computed")  # what is shipped is not counted
     patch.setattr(paths, "IMPORTED", folder / "shipped")
     patch.setattr(paths, "DATABASE", folder / "likeness.duckdb")
-    patch.setattr(workspace, "assemble", lambda settings, **parts: made.bench(settings))
+    patch.setattr(workspace, "Bench", lambda *, settings, **parts: made.bench(settings))
     return made
 
 

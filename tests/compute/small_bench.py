@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,9 @@ from compute.features.store import FeatureStore
 from compute.features.subject import Subject
 from compute.metrics import METRICS
 from compute.models.adapter import Hardware
-from compute.procedures import choice, odd_one_out
 from compute.tasks.data import Choices, Data, OddOneOut
 from compute.tasks.mini.album import png
-from compute.tasks.source import Need
+from compute.tasks.source import Need, Source
 from compute.types import Benchmark, Model, NotHere, Suite, Task
 
 HARDWARE = Hardware(device="cpu", dtype="float32")
@@ -122,6 +122,13 @@ def data(task: Task) -> Data:
     )
 
 
+def changed(bench: Bench, **parts: Any) -> Bench:
+    """The bench with other fields or methods."""
+    made = copy(bench)
+    vars(made).update(parts)
+    return made
+
+
 class Eye:
     """Sees the first pixel of an image, the letters of a text."""
 
@@ -160,11 +167,14 @@ class World:
     def bench(self, settings: RunSettings | None = None, **given: Any) -> Bench:
         """With these settings, or some of a run in the world's folder."""
         settings = settings or RunSettings(**{"results": self.folder / "results", **given})
-        store = FeatureStore(self.folder / "features")
-        return Bench(
+        bench = Bench(
             settings=settings,
             hardware=HARDWARE,
-            procedures={"choice": choice.PROCEDURE, "odd_one_out": odd_one_out.PROCEDURE},
+            source=Source(offline=True),
+            store=FeatureStore(self.folder / "features"),
+        )
+        return changed(
+            bench,
             task_options=lambda task: {},
             load=self._load,
             identity=lambda task: {"draw": 1},
@@ -173,7 +183,7 @@ class World:
             ),
             subject=lambda row: Subject(
                 row,
-                store=store,
+                store=bench.store,
                 hardware=HARDWARE,
                 batch_size=4,
                 skip_bad=settings.skip_bad,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -13,14 +12,13 @@ from compute import models
 from compute.catalog.own import models as own_models
 from compute.database import store
 from compute.engine import run_folders, workspace
-from compute.features.store import FeatureStore
 from compute.features.subject import Subject
 from compute.types import BadInput, Model, NotHere, UnknownKey
 from tests.compute.commands import assert_refused, likeness
 from tests.compute.models import checkpoints
 from tests.compute.models.chat_server import running
 from tests.compute.models.checkpoints import COMMIT, in_hub_cache
-from tests.compute.small_bench import HARDWARE, World
+from tests.compute.small_bench import HARDWARE, World, changed
 
 
 @pytest.fixture
@@ -113,7 +111,7 @@ def test_what_is_not_a_model_is_said_in_one_line(text, error, word, run):
 def test_a_judge_is_named_by_what_its_endpoint_calls_it(run, world, monkeypatch):
     """Recorded with the host; another host's is another model."""
     assert_refused(run("endpoint:Org/Judge"), NotHere, "LIKENESS_ENDPOINT")
-    monkeypatch.setattr(workspace, "assemble", lambda settings, **parts: with_endpoints(world.bench(settings)))
+    monkeypatch.setattr(workspace, "Bench", lambda *, settings, **parts: with_endpoints(world.bench(settings)))
     monkeypatch.setenv("LIKENESS_ANSWERS", str(world.folder / "results" / "answers"))
     with running(model="Org/Judge") as server:
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
@@ -136,14 +134,13 @@ def test_a_judge_is_named_by_what_its_endpoint_calls_it(run, world, monkeypatch)
 
 def with_endpoints(bench: workspace.Bench) -> workspace.Bench:
     """The small bench, whose judges are asked through the environment's endpoint."""
-    store = FeatureStore(bench.settings.results / "features")
 
     def subject(row: Model) -> Subject:
         if row.adapter != "endpoint":
             return bench.subject(row)
-        return Subject(row, store=store, hardware=HARDWARE, load=models.load, identity=models.identity)
+        return Subject(row, store=bench.store, hardware=HARDWARE, load=models.load, identity=models.identity)
 
-    return replace(bench, subject=subject)
+    return changed(bench, subject=subject)
 
 
 def test_a_file_of_code_is_not_run(run, world, tmp_path):

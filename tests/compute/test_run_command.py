@@ -86,6 +86,7 @@ def test_what_is_wrong_is_said_before_anything_runs(run, world):
     (world.folder / "file").write_text("no folder")
     for words, said in (
         ("--dtype float7", "float7"),
+        ("--suite mini", "A run is of one suite"),
         (f"--results {world.folder}/file/runs", "name another folder with --results"),
     ):
         assert_refused(run(f"--models small/dim {words}"), BadInput, said)

@@ -24,7 +24,6 @@ from compute.engine.workspace import Bench
 from compute.features.store import FeatureStore
 from compute.features.subject import Subject
 from compute.models.adapter import Hardware
-from compute.procedures import PROCEDURES
 from compute.tasks.data import (
     Choices,
     Clusters,
@@ -38,8 +37,9 @@ from compute.tasks.data import (
     Sentences,
     ZeroShot,
 )
-from compute.tasks.source import Need
+from compute.tasks.source import Need, Source
 from compute.types import Model, Task
+from tests.compute.small_bench import changed
 
 BOTH = ("embed_image", "embed_text")
 EYE = Model(
@@ -147,19 +147,22 @@ def bench(
 ) -> Bench:
     """`judges` makes a judge by its adapter; every other model is an Eye."""
     judges = judges or {"judge": Judge}
-    store, hardware = FeatureStore(results / "features"), Hardware(device="cpu", dtype="float32")
-    return Bench(
+    made = Bench(
         settings=RunSettings(results=results),
-        hardware=hardware,
-        procedures={one.key: one for one in PROCEDURES},
+        hardware=Hardware(device="cpu", dtype="float32"),
+        source=Source(offline=True),
+        store=FeatureStore(results / "features"),
+    )
+    return changed(
+        made,
         task_options=lambda task: {},
         load=lambda task, options: load(task),
         identity=lambda task: {},
         need=lambda task: Need(repo="", revision="", bytes=0, present=True, images=None, texts=None),
         subject=lambda row: Subject(
             row,
-            store=store,
-            hardware=hardware,
+            store=made.store,
+            hardware=made.hardware,
             batch_size=32,
             load=lambda row, *, hardware: judges[row.adapter]() if row.adapter in judges else Eye(row),
             identity=identity,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -31,150 +32,94 @@ LISTED = 3  # examples of one kind of finding
 
 
 class DataFinding(NamedTuple):
-    """One kind of oddity: what it is, how often, and the first examples of items by name."""
+    """One kind of oddity: what it is, and the items by name."""
 
     what: str  # "items that are the same as an earlier item"
-    count: int
-    examples: tuple[str, ...]
+    items: Sequence[str]
     fault: bool = False  # whether a right answer is wrong or none, not only superfluous
 
     def __str__(self) -> str:
-        more = ", ..." * (self.count > LISTED)
-        return f"{'Fault' if self.fault else 'Note'}: {self.what}: {self.count:,} ({', '.join(self.examples)}{more})"
+        more = ", ..." * (len(self.items) > LISTED)
+        kind = "Fault" if self.fault else "Note"
+        return f"{kind}: {self.what}: {len(self.items):,} ({', '.join(self.items[:LISTED])}{more})"
 
 
 def findings(data: Data) -> list[DataFinding]:
     """What is odd about the items of one subset of user data; empty where nothing is."""
+    return [found for found in _of(data) if found.items]
+
+
+def _of(data: Data) -> Iterator[DataFinding]:
     match data:
         case Probe(train=train, test=test):
-            found = [*_labelled(test, "test items"), *_labelled(train, "training items"), _leak(train, test)]
+            yield from _labelled(test, "test items")
+            yield from _labelled(train, "training items")
+            known = dict(zip(reversed(_keys(train.items)), reversed(train.names), strict=True))  # the first of each
+            tested = zip(test.names, _keys(test.items), strict=True)
+            leaked = [f"{name} = {known[key]}" for name, key in tested if key in known]
+            yield DataFinding("test items that are training items too", leaked, fault=True)
         case Clusters(test=test):
-            found = _labelled(test, "items")
+            yield from _labelled(test, "items")
         case ZeroShot(test=test, prompts=prompts):
-            same = _repeats(_keys(prompts), test.classes, "classes with the prompt of another", fault=True)
-            found = [*_labelled(test, "items"), same]
-        case Choices():
-            found = _choices(data)
-        case OddOneOut(members=members):
-            rows = _rows(members)
+            yield from _labelled(test, "items")
+            yield DataFinding("classes with the prompt of another", _same(test.classes, _keys(prompts)), fault=True)
+        case Choices(names=names):
+            references, rows = _keys(data.reference), _rows(data.alternatives)
+            answers = [row[at] for row, at in zip(rows, data.answer.tolist(), strict=True)]
+            shown = [(key, *sorted(row)) for key, row in zip(references, rows, strict=True)]
+            yield from _again("items", names, shown, answers, "with another answer")
+            yield DataFinding("items with the same alternative twice", _where(names, map(_twice, rows)), fault=True)
+            wrong = [key in row and key != right for key, row, right in zip(references, rows, answers, strict=True)]
+            what = "items whose reference is an alternative that is not the answer"
+            yield DataFinding(what, _where(names, wrong), fault=True)
+        case OddOneOut(names=names):
+            rows = _rows(data.members)
             odd = [row[at] for row, at in zip(rows, data.odd.tolist(), strict=True)]
-            found = [
-                *_again([tuple(sorted(row)) for row in rows], data.names, "items", odd, "with another odd image"),
-                _where(
-                    [row.count(key) > 1 for row, key in zip(rows, odd, strict=True)],
-                    data.names,
-                    "items whose odd image is another of their images too",
-                ),
-            ]
-        case Sentences():
-            found = _sentences(data)
-        case Matches():
-            found = _matches(data)
+            yield from _again("items", names, [tuple(sorted(row)) for row in rows], odd, "with another odd image")
+            wrong = [row.count(key) > 1 for row, key in zip(rows, odd, strict=True)]
+            yield DataFinding("items whose odd image is another of their images too", _where(names, wrong), fault=True)
+        case Sentences(names=names, human=human):
+            rows, highest = _rows((data.first, data.second)), np.nanmax(human, initial=-np.inf)
+            ratings = [f"{value:g}" for value in human.tolist()]
+            yield from _again("pairs", names, [tuple(sorted(pair)) for pair in rows], ratings, "with another rating")
+            wrong = [_twice(pair) and rating < highest for pair, rating in zip(rows, human, strict=True)]
+            what = "pairs of the same content twice that are not rated highest"
+            yield DataFinding(what, _where(names, wrong), fault=True)
+        case Matches(names=names):
+            both = list(zip(_rows(data.images), _rows(data.captions), strict=True))
+            shown = [(*sorted(row), b"", *sorted(texts)) for row, texts in both]
+            # Of two images and two captions each has its match, in any order.
+            one = 1 in (len(data.images), len(data.captions))
+            right = [(row[0], texts[0]) if one else () for row, texts in both]
+            yield from _again("items", names, shown, right, "with another match")
+            wrong = [_twice(row) or _twice(texts) for row, texts in both]
+            what = "items with the same image or the same caption twice"
+            yield DataFinding(what, _where(names, wrong), fault=True)
         case Retrieval():
-            found = _retrieval(data)
-        case _:
-            found = []
-    return [finding for finding in found if finding.count]
-
-
-def _labelled(part: Labelled, what: str) -> list[DataFinding]:
-    labels = [part.classes[label] for label in part.labels.tolist()]
-    return _again(_keys(part.items), part.names, what, labels, "under another label")
-
-
-def _leak(train: Labelled, test: Labelled) -> DataFinding:
-    """Test items that the probe is trained on."""
-    names = dict(zip(reversed(_keys(train.items)), reversed(train.names), strict=True))  # the first of each content
-    shared = [f"{name} = {names[key]}" for name, key in zip(test.names, _keys(test.items), strict=True) if key in names]
-    return DataFinding(
-        what="test items that are training items too",
-        count=len(shared),
-        examples=tuple(shared[:LISTED]),
-        fault=True,
-    )
-
-
-def _choices(data: Choices) -> list[DataFinding]:
-    rows = list(zip(_keys(data.reference), _rows(data.alternatives), data.answer.tolist(), strict=True))
-    identity, answers = [(key, *sorted(row)) for key, row, _ in rows], [row[at] for _, row, at in rows]
-    return [
-        *_again(identity, data.names, "items", answers, "with another answer"),
-        _where([_twice(row) for _, row, _ in rows], data.names, "items with the same alternative twice"),
-        _where(
-            [key in row and key != row[at] for key, row, at in rows],
-            data.names,
-            "items whose reference is an alternative that is not the answer",
-        ),
-    ]
-
-
-def _sentences(data: Sentences) -> list[DataFinding]:
-    rows = _rows((data.first, data.second))
-    identity, ratings = [tuple(sorted(pair)) for pair in rows], [f"{value:g}" for value in data.human.tolist()]
-    highest = float(np.nanmax(data.human, initial=-np.inf))
-    return [
-        *_again(identity, data.names, "pairs", ratings, "with another rating"),
-        _where(
-            [_twice(pair) and rating < highest for pair, rating in zip(rows, data.human, strict=True)],
-            data.names,
-            "pairs of the same content twice that are not rated highest",
-        ),
-    ]
-
-
-def _matches(data: Matches) -> list[DataFinding]:
-    both = list(zip(_rows(data.images), _rows(data.captions), strict=True))
-    identity = [(*sorted(row), b"", *sorted(texts)) for row, texts in both]
-    right = [(row[0], texts[0]) for row, texts in both]
-    repeats, others = _again(identity, data.names, "items", right, "with another match")
-    twice = _where(
-        [_twice(row) or _twice(texts) for row, texts in both],
-        data.names,
-        "items with the same image or the same caption twice",
-    )
-    return [repeats, *([others] if 1 in (len(data.images), len(data.captions)) else []), twice]
+            yield from _retrieval(data)
 
 
 def _retrieval(data: Retrieval) -> Iterator[DataFinding]:
     queries, documents = _mixed(data.queries), _mixed(data.documents)
-    yield _repeats(documents, data.documents.names, "documents that repeat an earlier one")
-    yield _repeats(queries, data.queries.names, "queries that repeat an earlier one")
+    yield DataFinding("documents that repeat an earlier one", _same(data.documents.names, documents))
+    yield DataFinding("queries that repeat an earlier one", _same(data.queries.names, queries))
     copies = Counter(documents)
     grades: dict[tuple[int, bytes], list[tuple[int, float]]] = {}  # of a query, for the copies of one content
     for query, document, grade in zip(*(side.tolist() for side in data.relevant), strict=True):
         if copies[documents[document]] > 1:
             grades.setdefault((query, documents[document]), []).append((document, grade))
-    wrong = []
-    for (query, key), judged in grades.items():
-        values = {grade for _, grade in judged} | ({0} if len(judged) < copies[key] else set())
-        if len(values) > 1:
-            wrong.append(f"query {data.queries.names[query]}, document {data.documents.names[judged[0][0]]}")
-    yield DataFinding(
-        what="relevant documents of which a copy is judged otherwise or not at all",
-        count=len(wrong),
-        examples=tuple(wrong[:LISTED]),
-        fault=True,
-    )
-    among = set(documents)
-    yield _where(
-        [key in among for key in queries], data.queries.names, "queries that are documents themselves", fault=False
-    )
+    wrong = [
+        f"query {data.queries.names[query]}, document {data.documents.names[judged[0][0]]}"
+        for (query, key), judged in grades.items()
+        if len({grade for _, grade in judged} | ({0} if len(judged) < copies[key] else set())) > 1
+    ]
+    yield DataFinding("relevant documents of which a copy is judged otherwise or not at all", wrong, fault=True)
+    among = [key in copies for key in queries]
+    yield DataFinding("queries that are documents themselves", _where(data.queries.names, among))
 
 
 def _keys(column: Column) -> list[bytes]:
     return np.asarray(column.keys).tolist()
-
-
-def _mixed(items: Mixed) -> list[bytes]:
-    """One key an item, of its image and its text together."""
-    none = b""
-    parts = [
-        [none if at < 0 else column.keys[at] for at in positions.tolist()]
-        if column is not None
-        else [none] * len(items)
-        for column, positions in ((items.image, items.image_at), (items.text, items.text_at))
-    ]
-    return [bytes(image) + b"+" + bytes(text) for image, text in zip(*parts, strict=True)]
 
 
 def _rows(columns: Sequence[Column]) -> list[tuple[bytes, ...]]:
@@ -182,37 +127,41 @@ def _rows(columns: Sequence[Column]) -> list[tuple[bytes, ...]]:
     return list(zip(*map(_keys, columns), strict=True))
 
 
+def _mixed(items: Mixed) -> list[bytes]:
+    """One key an item, of its image and its text together."""
+    keys = np.zeros(len(items), dtype="S32")
+    for at, column in items.joined():
+        keys[at] = column.keys
+    return keys.tolist()
+
+
+def _labelled(part: Labelled, what: str) -> Iterator[DataFinding]:
+    labels = [part.classes[label] for label in part.labels.tolist()]
+    return _again(what, part.names, _keys(part.items), labels, "under another label")
+
+
 def _again(
-    identity: Sequence[object], names: Sequence[str], what: str, answers: Sequence[object], other: str
-) -> list[DataFinding]:
+    what: str, names: Sequence[str], identity: Sequence[object], answers: Sequence[object], other: str
+) -> Iterator[DataFinding]:
     """Rows whose identity an earlier row has; and those of them whose answer is another."""
     what = f"{what} that repeat an earlier one"
-    return [
-        _repeats(identity, names, what),
-        _repeats(identity, names, f"{what} {other}", fault=True, answers=answers),
-    ]
+    yield DataFinding(what, _same(names, identity))
+    yield DataFinding(f"{what} {other}", _same(names, identity, answers), fault=True)
 
 
-def _repeats(
-    identity: Sequence[object], names: Sequence[str], what: str, *, fault: bool = False, answers: Sequence[object] = ()
-) -> DataFinding:
+def _same(names: Sequence[str], identity: Sequence[object], answers: Sequence[object] = ()) -> list[str]:
     """Rows whose identity an earlier row has; with `answers` only those whose answer is another."""
     first: dict[object, int] = {}
-    pairs = [(row, first.setdefault(own, row)) for row, own in enumerate(identity)]
-    examples = []
-    for row, earlier in pairs:
-        if row == earlier or (answers and answers[row] == answers[earlier]):
-            continue
-        said = f": {answers[row]!r} and {answers[earlier]!r}" if answers and isinstance(answers[row], str) else ""
-        examples.append(f"{names[row]} = {names[earlier]}{said}")
-    return DataFinding(what=what, count=len(examples), examples=tuple(examples[:LISTED]), fault=fault)
+    found = []
+    for row, earlier in enumerate(first.setdefault(own, row) for row, own in enumerate(identity)):
+        if row != earlier and not (answers and answers[row] == answers[earlier]):
+            said = f": {answers[row]!r} and {answers[earlier]!r}" if answers and isinstance(answers[row], str) else ""
+            found.append(f"{names[row]} = {names[earlier]}{said}")
+    return found
 
 
-def _where(wrong: Sequence[bool], names: Sequence[str], what: str, *, fault: bool = True) -> DataFinding:
-    rows = np.flatnonzero(wrong)
-    return DataFinding(
-        what=what, count=len(rows), examples=tuple(names[row] for row in rows[:LISTED].tolist()), fault=fault
-    )
+def _where(names: Sequence[str], wrong: Iterator[bool] | Sequence[bool]) -> list[str]:
+    return list(compress(names, wrong))
 
 
 def _twice(keys: Sequence[bytes]) -> bool:

@@ -18,7 +18,7 @@ from compute.database import store
 from compute.engine import run_folders, variants
 from compute.engine.run_folders import StoredRun
 from compute.metrics.registry import METRICS
-from compute.types import LikenessError, Metric, Task, Undefined
+from compute.types import LikenessError, Metric, Task, Undefined, counted
 
 TEST = "paired test at 5%, power 80%"
 
@@ -30,30 +30,27 @@ def sentence(task: Task, *, roots: Sequence[Path] = ()) -> str:
     """
     metric = next(row for row in METRICS if row.key == task.metrics[0])
     n = task.n_items or 0
-    items = f"{n:,} item{'' if n == 1 else 's'}"
+    items = counted(n, "item")
     if metric.compute is not None or metric.whole is not None:
         return f"{metric.title} is not a mean over items: what difference {items} can show is not known."
     scores = _scores(task, metric, roots=roots)
+    measured, ran = len(scores) > 1, f"the {len(scores)} models that have run"
+    if not measured and not metric.proportion:
+        return (
+            f"What difference in {metric.title} {items} can show depends on how much models differ item by item: "
+            "run two models, then check again."
+        )
     try:
         if metric.proportion:
-            discordance = power.discordance(scores) if len(scores) > 1 else power.DISCORDANCE
-            if discordance == 0:
-                return f"The {len(scores)} models that have run give the same answers: no difference is seen."
-            why = f"the {len(scores)} models that have run" if len(scores) > 1 else "two models, as assumed here,"
-            smallest = power.of_proportions(n, discordance=discordance)
-            basis = f"{why} differ on {discordance:.0%} of the items"
-        elif len(scores) > 1:
+            differ = power.discordance(scores) if measured else power.DISCORDANCE
+            if differ == 0:
+                return f"{ran.capitalize()} give the same answers: no difference is seen."
+            smallest = power.of_proportions(n, discordance=differ)
+            basis = f"{ran if measured else 'two models, as assumed here,'} differ on {differ:.0%} of the items"
+        else:
             deviation = power.spread(scores)
             smallest = power.of_means(n, deviation=deviation)
-            basis = (
-                f"item by item, the {len(scores)} models that have run differ with a standard deviation of "
-                f"{_shown(deviation, metric)}"
-            )
-        else:
-            return (
-                f"What difference in {metric.title} {items} can show depends on how much models differ item by item: "
-                "run two models, then check again."
-            )
+            basis = f"item by item, {ran} differ with a standard deviation of {_shown(deviation, metric)}"
     except Undefined as error:
         return f"{items} {'is' if n == 1 else 'are'} too few: {error} ({TEST})."
     return f"With {items}, differences under {_shown(smallest, metric)} cannot be seen ({TEST}; {basis})."
@@ -65,34 +62,24 @@ def _shown(value: float, metric: Metric) -> str:
 
 
 def _scores(task: Task, metric: Metric, *, roots: Sequence[Path]) -> list[np.ndarray]:
-    """The metric item by item, a row a model that has run on the task, in the order of the same items."""
-    by_model: dict[str, pd.Series] = {}
-    for run in _runs(task, roots=roots):
-        try:
-            items = store.read_parquet(run.folder / run_folders.ITEMS)
-        except LikenessError:
-            continue
-        if metric.key in items.columns and items["item"].is_unique:
-            by_model[run.run.model] = items.set_index("item")[metric.key].astype(float)
-    if not by_model:
-        return []
-    frame = pd.DataFrame(by_model)
-    return [frame[model].to_numpy() for model in frame]
+    """The metric item by item, a row a model that has run on the task, in the order of the same items.
 
-
-def _runs(task: Task, *, roots: Sequence[Path]) -> list[StoredRun]:
-    """The main run of each model on the task: complete, over all items, and of no model that only stands for chance.
-
-    Such a model answers unlike any other, so that differences would seem harder to see than they are.
+    Of each model its main run, complete and over all items; and of no model that only stands for chance, which answers
+    unlike any other, so that differences would seem harder to see than they are.
     """
     chance = {key for suite in shipped().suites for key in suite.baselines}
     stored: dict[str, StoredRun] = {}
-    for root in roots:
-        for folder in run_folders.every(root):
-            if folder.parts[-2] == run_folders.slug(task.key):
-                with contextlib.suppress(LikenessError):
-                    run = run_folders.read(folder)
-                    if run.run.status == "complete" and run.coverage == 1 and run.run.model not in chance:
-                        stored.setdefault(run.run.id, run)
-    main = variants.main_runs(tuple(stored.values()), category={task.key: f"{task.benchmark}/{task.category}"})
-    return [run for run in stored.values() if run.run.id in main]
+    by_model: dict[str, pd.Series] = {}
+    for folder in (folder for root in roots for folder in run_folders.every(root)):
+        if folder.parts[-2] == run_folders.slug(task.key):
+            with contextlib.suppress(LikenessError):
+                run = run_folders.read(folder)
+                if run.run.status == "complete" and run.coverage == 1 and run.run.model not in chance:
+                    stored.setdefault(run.run.id, run)
+    for run in variants.main_runs(stored.values(), tasks=[task]).values():
+        with contextlib.suppress(LikenessError):
+            items = store.read_parquet(run.folder / run_folders.ITEMS)
+            if metric.key in items.columns and items["item"].is_unique:
+                by_model[run.run.model] = items.set_index("item")[metric.key].astype(float)
+    frame = pd.DataFrame(by_model)
+    return [frame[model].to_numpy() for model in frame]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -22,9 +22,6 @@ from leaderboard.data.mean_rule import suite_rule
 from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import memory_text, parameters_text
-
-if TYPE_CHECKING:
-    from compute.engine.estimate import ItemCounts
 
 NO_RIVAL = "none of the models that it is compared with can be tested"
 STATES = {ON: "On the front", OFF: "Off: significantly worse", UNKNOWN: "Not tested"}
@@ -162,7 +159,7 @@ def suite_front(suite_cache: SuiteCache, *, suite: str, category: str = "", axis
 
 
 @memoised
-def suite_items(suite: str) -> ItemCounts:
+def suite_items(suite: str) -> Mapping[str, int]:
     """What the tasks of a suite of the catalogue take, as a dry run counts it before anything is fetched."""
     from compute import tasks
     from compute.engine.estimate import item_counts

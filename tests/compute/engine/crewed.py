@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +18,14 @@ from compute.content import items
 from compute.engine import plan, run
 from compute.engine.ray_cluster import RayCluster
 from compute.engine.run import Outcome
+from compute.engine.settings import RunSettings
 from compute.engine.workspace import Bench
 from compute.features.store import FeatureStore
 from compute.features.subject import Subject
-from compute.models.adapter import Hardware
 from compute.tasks.data import Choices, Data
+from compute.tasks.source import Source
 from compute.types import Model, Task
-from tests.compute.small_bench import CATALOG, HARDWARE, World, square
+from tests.compute.small_bench import CATALOG, HARDWARE, square
 
 ITEMS = 96  # of each side; all are distinct
 BATCH = 4
@@ -65,43 +64,34 @@ class Logged:
         return True
 
 
-def load_items(task: Task, options: Mapping[str, Any]) -> dict[str, Data]:
-    """Pairs beside a reference, all of one colour each."""
-    reference, *alternatives = [
-        items.images([square((row, side, 9)) for row in range(ITEMS)], of=f"side {side}") for side in range(3)
-    ]
-    names, answer = tuple(f"item {row}" for row in range(ITEMS)), np.arange(ITEMS) % 2
-    return {
-        "default": Choices(
-            names=names, reference=reference, alternatives=tuple(alternatives), answer=answer, question="reference"
-        )
-    }
+class LoggedBench(Bench):
+    """One task's items and the model that logs."""
 
+    def load(self, task: Task, options: Mapping[str, Any]) -> dict[str, Data]:
+        """Pairs beside a reference, all of one colour each."""
+        reference, *alternatives = [
+            items.images([square((row, side, 9)) for row in range(ITEMS)], of=f"side {side}") for side in range(3)
+        ]
+        names, answer = tuple(f"item {row}" for row in range(ITEMS)), np.arange(ITEMS) % 2
+        return {
+            "default": Choices(
+                names=names, reference=reference, alternatives=tuple(alternatives), answer=answer, question="reference"
+            )
+        }
 
-def load(folder: Path, row: Model, *, hardware: Hardware) -> Logged:
-    return Logged(folder)
+    def identity(self, task: Task) -> dict[str, Any]:
+        return {}
 
-
-def identify(row: Model, *, hardware: Hardware) -> dict[str, Any]:
-    return {"model": row.key, "dtype": hardware.dtype}
-
-
-def bench(folder: Path) -> Bench:
-    """The bench; every process of a run makes its own."""
-    return replace(
-        World(folder=folder).bench(),
-        load=load_items,
-        subject=lambda row: Subject(
+    def subject(self, row: Model) -> Subject:
+        return Subject(
             row,
-            store=FeatureStore(folder / "features"),
+            store=self.store,
             hardware=HARDWARE,
             batch_size=BATCH,
             threads=1,
-            load=partial(load, folder),
-            identity=identify,
-        ),
-        recipe=partial(bench, folder),
-    )
+            load=lambda row, *, hardware: Logged(self.store.folder.parent),
+            identity=lambda row, *, hardware: {"model": row.key, "dtype": hardware.dtype},
+        )
 
 
 def execute(
@@ -109,7 +99,12 @@ def execute(
 ) -> list[Outcome]:
     """The run of one model on one task."""
     folder.mkdir(exist_ok=True)
-    made = bench(folder)
+    made = LoggedBench(
+        settings=RunSettings(results=folder / "results"),
+        hardware=HARDWARE,
+        source=Source(offline=True),
+        store=FeatureStore(folder / "features"),
+    )
     planned = plan.make(CATALOG, suite="small", models=["small/eye"], tasks=["unisim/near"], bench=made)
     return run.execute(planned, bench=made, workers=workers, report=report)
 

@@ -20,6 +20,7 @@ from compute.__main__ import app
 from compute.database import store
 from compute.engine import plan, workspace
 from compute.engine.settings import RunSettings
+from compute.features.store import FeatureStore
 from compute.models.adapter import Hardware
 from compute.tasks.source import Source
 from compute.types import Model
@@ -78,40 +79,42 @@ def test_a_model_runs_over_data_sets_on_disk(place):
     ]
 
 
+def bench(folder: Path, source: Source) -> workspace.Bench:
+    return workspace.Bench(
+        settings=RunSettings(results=folder / "results"),
+        store=FeatureStore(folder / "features"),
+        source=source,
+        hardware=Hardware(device="cpu", dtype="float32"),
+    )
+
+
 def test_a_run_is_known_by_what_decides_its_numbers(place, monkeypatch):
     """A patch release of a library leaves fingerprint and encodings; a minor one, other weights or a commit do not."""
-    nights, folder = catalog.shipped().task("unisim/nights"), place / "tiny"
-    source = Source(root=place / "data", offline=True)
-    hardware = Hardware(device="cpu", dtype="float32")
+    nights = catalog.shipped().task("unisim/nights")
 
     def known(**changes: object) -> tuple[str, str]:
         """The fingerprint of the run, and the folder of the encodings."""
         row = replace(catalog.shipped().model("tiny/clip"), **changes)
         whole = replace(catalog.shipped(), models=(row,), tasks=(nights,))
-        settings = RunSettings(results=place / "results")
-        made = workspace.assemble(settings, features=place / "features", source=source, hardware=hardware)
+        made = bench(place, Source(root=place / "data", offline=True))
         planned = plan.make(whole, suite="unisim-core", models=["tiny/clip"], bench=made)
         subject = made.subject(row)
         return planned.jobs[0].fingerprint, subject.store.home(row.key, subject.identity).name
 
     real = metadata.version
 
-    def released(**exact: str) -> None:
+    def released(torch: str, pillow: str) -> tuple[str, str]:
+        exact = {"torch": torch, "pillow": pillow}
         monkeypatch.setattr(metadata, "version", lambda name: exact.get(name) or real(name))
+        return known()
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(place / "cache"))
-    released(torch="2.15.0", pillow="12.3.0")
-    first = known()
-    assert known() == first
-    released(torch="2.15.9+cpu", pillow="12.3.4")
-    assert known() == first
-    others = []
-    for changed in ({"torch": "2.16.0", "pillow": "12.3.0"}, {"torch": "2.15.0", "pillow": "12.4.0"}):
-        released(**changed)
-        others.append(known())
-    released(torch="2.15.0", pillow="12.3.0")
+    first = released("2.15.0", "12.3.0")
+    assert known() == first == released("2.15.9+cpu", "12.3.4")
+    others = [released("2.16.0", "12.3.0"), released("2.15.0", "12.4.0")]
+    assert released("2.15.0", "12.3.0") == first
     others += [known(weights="some/clip", revision=commit * 40) for commit in "ab"]
-    weights = folder / "model.safetensors"
+    weights = place / "tiny" / "model.safetensors"
     content, before = weights.read_bytes(), weights.stat().st_mtime_ns
     weights.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))  # one bit of one weight
     os.utime(weights, ns=(before, before + 10**9))
@@ -125,9 +128,8 @@ def test_only_what_no_row_identifies_is_fetched_to_plan(tmp_path, monkeypatch):
     fetched = []
     monkeypatch.setenv("TORCH_HOME", str(tmp_path / "torch"))
     monkeypatch.setattr(models, "fetch", lambda row: fetched.append(row.key))
-    hardware = Hardware(device="cpu", dtype="float32")
     for offline in (False, True):
-        made = workspace.assemble(RunSettings(), features=tmp_path, source=Source(offline=offline), hardware=hardware)
+        made = bench(tmp_path, Source(offline=offline))
         for key, adapter, weights, revision in (
             ("branch", "clip", "a/b", ""),
             ("pin", "clip", "a/b", "c" * 40),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import weakref
 from dataclasses import replace
 from functools import partial
 
@@ -11,30 +12,32 @@ import pytest
 from compute import tasks
 from compute.content import items
 from compute.database import store
-from compute.engine import run_folders
+from compute.engine import plan, run, run_folders
 from compute.models.adapter import Hardware
 from compute.types import CannotDo, NotHere
-from tests.compute.small_bench import TASKS, data, executed, square
+from tests.compute.small_bench import CATALOG, MODELS, TASKS, changed, data, square
+
+NEAR = data(TASKS[0])
+KEYS = {
+    (column.modality, key) for task in TASKS for column in tasks.columns(data(task)) for key in column.keys.tolist()
+}
 
 
-def with_bad(task: str, content: bytes, row: int = 5):
-    """A task's items with one image replaced."""
-    whole = data(next(one for one in TASKS if one.key == task))
-    column = whole.alternatives[0]
+def with_bad(content: bytes, row: int = 5):
+    """The items of unisim/near with one image replaced."""
+    column = NEAR.alternatives[0]
     files = [column.read(at) for at in range(len(column))]
     files[row] = content
-    return replace(whole, alternatives=(items.images(files, of=f"{task}, first"), *whole.alternatives[1:]))
+    return replace(NEAR, alternatives=(items.images(files, of="unisim/near, first"), *NEAR.alternatives[1:]))
 
 
 def test_every_distinct_item_is_encoded_once_over_all_tasks_and_runs(world, execute):
     [first] = execute(only=("unisim/near",))
     outcomes = execute()
     assert [one.state for one in outcomes] == ["stored"] + ["made"] * 6 and outcomes[0].stored == first.stored
-    columns = [column for task in TASKS for column in tasks.columns(data(task))]
-    distinct = {(column.modality, key) for column in columns for key in column.keys.tolist()}
     prompts = 3  # a quality's one prompt and its two opposite ones, which the procedure brings along
     execute()
-    assert (world.encoded, world.loaded) == (len(distinct) + prompts, 2)
+    assert (world.encoded, world.loaded) == (len(KEYS) + prompts, 2)
 
 
 def test_a_run_says_how_it_was_made(world, execute):
@@ -48,7 +51,7 @@ def test_a_run_says_how_it_was_made(world, execute):
 
 
 def test_what_is_bad_or_not_here_fails_its_task_and_no_other(world, execute):
-    world.changed["unisim/near"] = with_bad("unisim/near", b"no image")
+    world.changed["unisim/near"] = with_bad(b"no image")
     world.changed["unisim/odd"] = NotHere("odd.tar is not here: hf download made/odd")
     world.changed["unisim/said"] = ValueError("a bug of a loader")
     said: list[str] = []
@@ -62,9 +65,8 @@ def test_what_is_bad_or_not_here_fails_its_task_and_no_other(world, execute):
     }
     assert near.trace is None
     assert all(word in near.reason for word in ("unisim/near, first, image 5", "--skip-bad-items", "skip_bad=True"))
-    folder = run_folders.folder(
-        world.folder / "results", model="small/dim", task="unisim/near", fingerprint=near.job.fingerprint
-    )
+    known = {"model": "small/dim", "task": "unisim/near", "fingerprint": near.job.fingerprint}
+    folder = run_folders.folder(world.folder / "results", **known)
     note = json.loads((folder / run_folders.FAILED).read_text())
     assert note["error"] == near.reason and not (folder / run_folders.MARK).exists()
     del world.changed["unisim/near"]
@@ -74,7 +76,7 @@ def test_what_is_bad_or_not_here_fails_its_task_and_no_other(world, execute):
 @pytest.mark.parametrize("model", ["small/dim", "small/gauge"])
 def test_bad_items_are_left_out_on_request_and_the_coverage_is_said(world, execute, model):
     """Such a run serves only those who allow it: without, it is made again, fails, and the earlier score stays."""
-    world.changed["unisim/near"] = with_bad("unisim/near", square((1, 2, 3))[:40])
+    world.changed["unisim/near"] = with_bad(square((1, 2, 3))[:40])
     near = partial(execute, model, only=("unisim/near",))
     [outcome] = near(skip_bad=True)
     run = outcome.stored.run
@@ -106,27 +108,16 @@ def test_a_model_that_cannot_after_all_is_left_out(world, execute):
         raise CannotDo("many vectors an item")
 
     procedures = {**bench.procedures, "odd_one_out": replace(bench.procedures["odd_one_out"], run=refuse)}
-    outcomes = execute(bench=replace(bench, procedures=procedures))
-    assert [(one.job.name, one.reason) for one in outcomes if one.state == "skipped"] == [
-        ("unisim/odd", "many vectors an item")
-    ]
+    skipped = [one for one in execute(bench=changed(bench, procedures=procedures)) if one.state == "skipped"]
+    assert [(one.job.name, one.reason) for one in skipped] == [("unisim/odd", "many vectors an item")]
 
 
-def test_items_are_loaded_once_for_all_models(world, execute):
-    bench, loaded = world.bench(), []
+def test_items_are_loaded_once_for_all_models_and_a_model_is_freed_before_the_next_is_loaded(world, execute):
+    bench, loaded, alive = world.bench(), [], []
 
     def load(task, options):
         loaded.append(task.key)
         return bench.load(task, options)
-
-    execute("small/eye", "small/gauge", bench=replace(bench, load=load))
-    assert sorted(loaded) == sorted(task.key for task in TASKS)
-
-
-def test_a_model_is_freed_before_the_next_is_loaded(world, execute):
-    import weakref
-
-    bench, alive = world.bench(), []
 
     def subject(row):
         assert not any(one() for one in alive)
@@ -134,37 +125,42 @@ def test_a_model_is_freed_before_the_next_is_loaded(world, execute):
         alive.append(weakref.ref(found))
         return found
 
-    world.changed["unisim/odd"] = with_bad("unisim/near", b"its error must not hold the model either")
-    execute("small/eye", "small/vision", "small/gauge", bench=replace(bench, subject=subject))
+    world.changed["unisim/odd"] = with_bad(b"its error must not hold the model either")
+    models = ("small/eye", "small/vision", "small/gauge")
+    execute(*models, bench=changed(bench, load=load, subject=subject))
+    assert sorted(loaded) == sorted(task.key for task in TASKS) and len(alive) >= len(models)
+
+
+def test_what_a_model_only_compares_is_not_embedded(world):
+    row = replace(MODELS[3], key="small/both", abilities=("embed_image", "compare"), modalities=("image", "text"))
+    catalog, bench = replace(CATALOG, models=(*MODELS, row)), world.bench()
+    only = ["unisim/near", "unisim/said"]
+    run.execute(plan.make(catalog, suite="small", models=[row.key], tasks=only, bench=bench), bench=bench)
+    assert world.encoded == len({key for column in tasks.columns(NEAR) for key in column.keys.tolist()})
 
 
 def test_fewer_items_than_the_catalogue_counts_are_said(world, execute):
-    whole = data(TASKS[0])
-    assert execute("small/gauge", only=("unisim/near",))[0].stored.run.settings["catalogue_items"] is None
-    world.changed["unisim/near"] = tasks.without(whole, {bytes(whole.reference.keys[0])})
+    near = partial(execute, "small/gauge", only=("unisim/near",))
+    assert near()[0].stored.run.settings["catalogue_items"] is None
+    world.changed["unisim/near"] = tasks.without(NEAR, {bytes(NEAR.reference.keys[0])})
     said: list[str] = []
-    outcome = execute("small/gauge", only=("unisim/near",), again=True, report=said.append)[0]
+    [outcome] = near(again=True, report=said.append)
     assert outcome.stored.run.settings["catalogue_items"] == 12 and "11 items here, 12 in the catalogue" in said[0]
 
 
 def test_exact_ties_are_counted_and_said_where_they_decide_many_items(world, execute):
     """Three of twelve items show the same image twice; a run without any says nothing."""
-    whole, lines = data(TASKS[0]), []
-    first, second = whole.alternatives
+    first, second = NEAR.alternatives
     same = items.images([(first if row < 3 else second).read(row) for row in range(12)], of="unisim/near, second")
-    world.changed["unisim/near"] = replace(whole, alternatives=(first, same))
-    only = ("unisim/near", "unisim/odd")
-    near, odd = execute("small/gauge", only=only, report=lines.append)
-    assert (near.stored.run.settings["tied"], odd.stored.run.settings["tied"]) == (0.25, 0.0)
+    world.changed["unisim/near"] = replace(NEAR, alternatives=(first, same))
+    lines: list[str] = []
+    runs = [one.stored for one in execute("small/gauge", only=("unisim/near", "unisim/odd"), report=lines.append)]
+    assert [run_folders.read(one.folder).tied for one in runs] == [0.25, 0.0]
     assert ["25.0% decided by exact ties" in line for line in lines] == [True, False]
-    assert run_folders.read(near.stored.folder).tied == 0.25
 
 
-def test_a_run_records_the_precision_that_its_model_ran_in(world):
+def test_a_run_records_the_precision_that_its_model_ran_in(world, execute):
     """A comparer takes float32 where the device's usual precision is less, and the run says so."""
-    usual = Hardware(device="cpu", dtype="bfloat16", chosen=False)
-    outcomes = executed(
-        world, "small/gauge", "small/eye", only=("unisim/near",), bench=replace(world.bench(), hardware=usual)
-    )
-    found = {one.job.model.key: one.stored.run.dtype for one in outcomes}
-    assert (found["small/gauge"], found["small/eye"]) == ("float32", "bfloat16")
+    bench = changed(world.bench(), hardware=Hardware(device="cpu", dtype="bfloat16", chosen=False))
+    outcomes = execute("small/gauge", "small/eye", only=("unisim/near",), bench=bench)
+    assert [one.stored.run.dtype for one in outcomes] == ["float32", "bfloat16"]

@@ -15,7 +15,7 @@ from compute.engine import plan, run
 from compute.procedures import retrieval
 from compute.tasks.data import Mixed, Retrieval
 from compute.types import Model
-from tests.compute.small_bench import CATALOG, EYE, NEAR, Eye, World, square
+from tests.compute.small_bench import CATALOG, EYE, NEAR, Eye, World, changed, square
 
 N = 8
 ROW = replace(EYE, key="small/joint", kind="mllm", adapter="gme", weights="small/Joint")
@@ -77,7 +77,7 @@ def world(tmp_path):
 
 
 def executed(world: JointWorld, *options: str, skip_bad: bool = False) -> run.Outcome:
-    bench = replace(world.bench(options=options, skip_bad=skip_bad), procedures={"retrieval": retrieval.PROCEDURE})
+    bench = changed(world.bench(options=options, skip_bad=skip_bad), procedures={"retrieval": retrieval.PROCEDURE})
     [outcome] = run.execute(plan.make(CATALOGUE, suite="small", models=(ROW.key,), bench=bench), bench=bench)
     assert outcome.stored is not None, outcome.reason
     return outcome

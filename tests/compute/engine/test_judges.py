@@ -11,12 +11,11 @@ import pytest
 from compute.database import store
 from compute.engine import plan, results_table, run, run_folders
 from compute.engine.run import Outcome
-from compute.features.store import FeatureStore
 from compute.features.subject import Subject
 from compute.models.judges.endpoint import Endpoint, Limits
 from compute.types import Model
 from tests.compute.models.chat_server import running
-from tests.compute.small_bench import CATALOG, HARDWARE
+from tests.compute.small_bench import CATALOG, HARDWARE, changed
 
 QUICK = Limits(attempts=2, concurrency=1, timeout=5.0)
 JUDGES = tuple(
@@ -48,14 +47,13 @@ def server(tmp_path, monkeypatch):
 def ask(world, server):
     """Runs tasks with judges and a metric after them: outcomes, lines while it runs, lines of the summary."""
     bench = world.bench()
-    features = FeatureStore(world.folder / "features")
 
     def subject(row: Model) -> Subject:
         if row.adapter != "endpoint":
             return bench.subject(row)
         return Subject(
             row,
-            store=features,
+            store=bench.store,
             hardware=HARDWARE,
             load=lambda row, *, hardware: Endpoint(
                 row=row, url=server.url, key=os.environ.get("LIKENESS_ENDPOINT_KEY", ""), limits=QUICK
@@ -65,7 +63,7 @@ def ask(world, server):
 
     def asked(*tasks: str) -> tuple[list[Outcome], list[str], list[str]]:
         catalog = replace(CATALOG, models=(*CATALOG.models, *JUDGES))
-        made = replace(bench, subject=subject)
+        made = changed(bench, subject=subject)
         planned = plan.make(
             catalog,
             suite="small",

@@ -9,18 +9,17 @@ import pytest
 from PIL import Image
 from skimage.data import astronaut, chelsea, coffee, rocket
 
-from compute.catalog import Catalog, shipped
+from compute.catalog import shipped
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_making, suite_records
 from compute.engine import estimate, plan, run, run_folders
+from compute.engine.plan import Plan
 from compute.engine.run import Outcome
 from compute.engine.settings import RunSettings
-from compute.engine.workspace import assemble
-from compute.models.adapter import Hardware
+from compute.engine.workspace import Bench, workbench
 from compute.tasks import image_lists
 from compute.tasks.pairbench import making
 from compute.tasks.pairbench.splits import named
-from compute.tasks.source import Source
 from tests.compute.models.chat_server import running
 
 PAIRS = 4 * 3  # of a split
@@ -47,26 +46,30 @@ def server(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def world(manifest, tmp_path):
-    results = tmp_path / "results"
-    suite = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=results)
-    catalog, _ = own_suite.extended(shipped(), [suite])
-    bench = assemble(
-        RunSettings(results=results),
-        features=results / "features",
-        hardware=Hardware(device="cpu", dtype="float32"),
-        source=Source.keeping(results, root=None, offline=False, own={suite.digest: suite.data[0]}),
-    )
-    return catalog, bench, suite.suite.key
+def made(manifest, tmp_path):
+    """The plan of some models on the suite of the manifest, and what it is made with."""
+    suite = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=tmp_path / "results")
+    known, _ = own_suite.extended(shipped(), [suite])
+
+    def planned(*models: str, metrics: tuple[str, ...] = (), **settings: object) -> tuple[Plan, Bench]:
+        bench = workbench(
+            RunSettings(results=tmp_path / "results", device="cpu", **settings),
+            data=None,
+            files={suite.digest: suite.data[0]},
+        )
+        tasks = [
+            replace(task, metrics=metrics or task.metrics) for task in known.tasks if suite.suite.key in task.suites
+        ]
+        return plan.make(replace(known, tasks=tuple(tasks)), suite=suite.suite.key, models=models, bench=bench), bench
+
+    return planned
 
 
 @pytest.fixture
-def execute(world, tmp_path):
-    _, bench, key = world
-
-    def executed(*models: str, options: tuple[str, ...] = (), catalog: Catalog = world[0]) -> list[Outcome]:
-        asked = replace(bench, settings=bench.settings.model_copy(update={"options": options}))
-        return run.execute(plan.make(catalog, suite=key, models=models, bench=asked), bench=asked)
+def execute(made):
+    def executed(*models: str, **given: object) -> list[Outcome]:
+        planned, bench = made(*models, **given)
+        return run.execute(planned, bench=bench)
 
     return executed
 
@@ -79,7 +82,7 @@ def score(outcome: Outcome, metric: str) -> float:
     return next(each.value for each in outcome.stored.scores if (each.metric, each.subset) == (metric, "default"))
 
 
-def test_a_judge_is_asked_both_orders_and_nothing_twice(execute, world, server):
+def test_a_judge_is_asked_both_orders_and_nothing_twice(execute, server):
     [outcome] = execute(JUDGE)
     assert outcome.state == "made", outcome.reason
     assert server.requests() == ASKED and server.state()["most_of_one_message"] == 1
@@ -90,14 +93,7 @@ def test_a_judge_is_asked_both_orders_and_nothing_twice(execute, world, server):
     assert {part["asked"] for part in found.values()} == {2 * PAIRS} and found["sensitive"]["refused"] == 0
 
     # Only the metrics change: the answers are there.
-    fewer = replace(
-        world[0],
-        tasks=tuple(
-            replace(task, metrics=("mmscore", "relax_sym")) if task.benchmark == "own" else task
-            for task in world[0].tasks
-        ),
-    )
-    [again] = execute(JUDGE, catalog=fewer)
+    [again] = execute(JUDGE, metrics=("mmscore", "relax_sym"))
     assert again.state == "made" and again.stored.run.fingerprint != outcome.stored.run.fingerprint
     assert {each.metric for each in again.stored.scores} == {"mmscore", "relax_sym"}
     assert score(again, "mmscore") == score(outcome, "mmscore")
@@ -137,12 +133,14 @@ def test_how_answers_are_read_makes_another_run_of_a_judge_alone(execute, server
     assert same.state == "stored" and "reading" not in first.stored.run.settings["procedure"]
 
 
-def test_a_dry_run_counts_the_questions_and_comparisons_of_both_orders(world, server, tmp_path):
-    catalog, bench, key = world
-    made = plan.make(catalog, suite=key, models=[JUDGE, "ssim", "tiny"], bench=bench)
-    counted = {each.model.key: each for each in estimate.estimate(made, bench=bench)[1]}
-    assert counted[JUDGE].questions == ASKED and counted[JUDGE].comparisons == 0
-    assert counted["ssim"].comparisons == 2 * PAIRS * (1 + 5) and counted["ssim"].exact
+def test_a_dry_run_counts_the_questions_and_comparisons_of_both_orders(made, server):
+    planned, bench = made(JUDGE, "ssim", "tiny")
+    counted = {each.model.key: +each.work for each in estimate.estimate(planned, bench=bench)[1]}
     # 4 originals, 12 counterparts, and of each original and of each counterpart 5 applications
-    assert counted["tiny"].encoded["image"] == 4 + 12 + 5 * (4 + 12)
+    images = 4 + 12 + 5 * (4 + 12)
+    assert counted == {
+        JUDGE: {"question": ASKED},
+        "ssim": {"comparison": 2 * PAIRS * (1 + 5)},
+        "tiny": {"image": images},
+    }
     assert server.requests() == 0

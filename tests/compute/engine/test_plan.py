@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from compute.catalog import Catalog
 from compute.engine import plan, run
 from compute.engine.plan import Plan
 from compute.procedures import retrieval
 from compute.types import BadInput, NotHere, UnknownKey
-from tests.compute.small_bench import CATALOG
+from tests.compute.small_bench import CATALOG, changed
 
 
 @pytest.fixture
@@ -18,7 +19,7 @@ def make(world):
     def planned(*models: str, **given: object) -> Plan:
         settings = {name: given.pop(name) for name in ("options", "again", "baselines") if name in given}
         asked = {"catalog": CATALOG, "suite": "small", "bench": world.bench(**settings)}
-        return plan.make(**{**asked, **given, "models": models or ("small/eye",)})
+        return plan.make(**{**asked, "models": models or ("small/eye",), **given})
 
     return planned
 
@@ -49,7 +50,7 @@ def test_a_baselines_shipped_runs_stand_beside_where_they_answer_the_same_questi
 
     assert beside() == ["unisim/near", "unisim/odd"] and beside(options=("wording=code",)) == ["unisim/odd"]
     assert beside(baselines=True) == beside("small/dim") == []
-    assert beside(bench=replace(world.bench(), identity=lambda task: {"draw": 2})) == []
+    assert beside(bench=changed(world.bench(), identity=lambda task: {"draw": 2})) == []
 
 
 def test_what_to_know_before_a_run_is_said(make):
@@ -59,27 +60,38 @@ def test_what_to_know_before_a_run_is_said(make):
     assert not any("Never" in line for line in plan.lines(make("small/eye")))
 
 
+FAR = replace(CATALOG, tasks=(*CATALOG.tasks, replace(CATALOG.tasks[0], key="unisim/far", suites=("large",))))
+
+
 @pytest.mark.parametrize(
-    ("given", "error", "words"),
+    ("models", "given", "error", "words"),
     [
-        ({"models": ["small/eie"]}, UnknownKey, "Did you mean 'small/eye'"),
-        ({"options": ["qualty=prompt"]}, BadInput, "'qualty=prompt'.*quality: prompt, clip-iqa"),
-        ({"options": ["quality"]}, BadInput, "name=value"),
-        ({"options": ["quality=loud"]}, BadInput, "'loud'.*clip-iqa"),
-        ({"models": []}, BadInput, "list models"),
+        (["small/eie"], {}, UnknownKey, "Did you mean 'small/eye'"),
+        ([], {"options": ["qualty=prompt"]}, BadInput, "'qualty=prompt'.*quality: prompt, clip-iqa"),
+        ([], {"options": ["quality"]}, BadInput, "name=value"),
+        ([], {"options": ["quality=loud"]}, BadInput, "'loud'.*clip-iqa"),
+        ([], {"models": []}, BadInput, "list models"),
+        ([], {"catalog": FAR, "tasks": ("unisim/far",)}, BadInput, "is not in the suite 'small' but in: large"),
+        ([], {"catalog": replace(CATALOG, tasks=())}, BadInput, "has no tasks"),
     ],
 )
-def test_a_wrong_name_is_told_with_the_nearest_right_one(world, given, error, words):
-    bench = world.bench(options=given.get("options", ()))
+def test_a_wrong_name_is_told_with_the_nearest_right_one(make, models, given, error, words):
     with pytest.raises(error, match=words):
-        plan.make(CATALOG, suite="small", models=given.get("models", ["small/eye"]), bench=bench)
+        make(*models, **given)
 
 
-def test_a_task_of_another_suite_is_refused(make):
-    other = replace(CATALOG, tasks=(*CATALOG.tasks, replace(CATALOG.tasks[0], key="unisim/far", suites=("large",))))
-    with pytest.raises(BadInput, match="'unisim/far' is not in the suite 'small' but in: large"):
-        make(catalog=other, tasks=("unisim/far",))
-    assert [task.key for task in make(tasks=("unisim/odd",)).tasks] == ["unisim/odd"]
+def test_several_suites_are_planned_as_one(make):
+    """To be estimated: a task of both is run once."""
+    large = replace(CATALOG.suites[0], key="large", baselines=("small/eye", "small/vision"))
+    both = replace(CATALOG.tasks[0], suites=("large", "small"))
+    catalog = replace(FAR, suites=(*CATALOG.suites, large), tasks=(both, *FAR.tasks[1:]))
+    planned = make(catalog=catalog, others=["large"])
+    assert planned.suite.key == "small + large" and [row.key for row in planned.baselines] == [
+        "small/dim",
+        "small/vision",
+    ]
+    assert [task.key for task in planned.tasks] == [task.key for task in FAR.tasks]
+    assert [task.key for task in make(catalog=catalog, others=["large"], tasks=["unisim/far"]).tasks] == ["unisim/far"]
 
 
 def test_an_option_given_by_hand_is_the_only_way_asked(make):
@@ -105,23 +117,29 @@ def test_what_a_model_cannot_do_is_left_out_with_the_reason(make):
     assert plan.obstacle(late, pages, {"retrieval": retrieval.PROCEDURE}) == ""
 
 
+EYE, NEAR = CATALOG.models[0], CATALOG.tasks[0]
+
+
+def of_task(**fields: object) -> dict[str, Catalog]:
+    return {"catalog": replace(CATALOG, tasks=(replace(NEAR, **fields), *CATALOG.tasks[1:]))}
+
+
 def test_whatever_decides_the_numbers_is_in_the_fingerprint(make, world):
-    eye, near = CATALOG.models[0], CATALOG.tasks[0]
     bench = world.bench()
     newer = {key: replace(one, version=one.version + 1) for key, one in bench.procedures.items()}
-    others = (
-        make(),
-        make(catalog=replace(CATALOG, models=(replace(eye, revision="c"), *CATALOG.models[1:]))),
-        *(
-            make(catalog=replace(CATALOG, tasks=(replace(near, **changed), *CATALOG.tasks[1:])))
-            for changed in ({"revision": "c"}, {"metrics": ("accuracy", "nmi")})
-        ),
-        make(options=("wording=code",)),
-        make("small/dim"),
-        make(bench=replace(bench, identity=lambda task: {"draw": 2})),
-        make(bench=replace(bench, procedures=newer)),
-    )
-    found = [planned.jobs[0].fingerprint for planned in others]
+    found = [
+        make(**given).jobs[0].fingerprint
+        for given in (
+            {},
+            {"catalog": replace(CATALOG, models=(replace(EYE, revision="c"), *CATALOG.models[1:]))},
+            of_task(revision="c"),
+            of_task(metrics=("accuracy", "nmi")),
+            {"options": ("wording=code",)},
+            {"models": ["small/dim"]},
+            {"bench": changed(bench, identity=lambda task: {"draw": 2})},
+            {"bench": changed(bench, procedures=newer)},
+        )
+    ]
     assert len(set(found)) == len(found) and make().jobs[0].fingerprint == found[0]
 
 
@@ -141,5 +159,5 @@ def test_weights_whose_commit_is_not_known_make_a_job_with_a_problem(make, world
         def identity(self) -> dict:
             raise NotHere("fetch it")
 
-    job = make(bench=replace(world.bench(), subject=lambda row: Unknown())).jobs[0]
+    job = make(bench=changed(world.bench(), subject=lambda row: Unknown())).jobs[0]
     assert (job.problem, job.fingerprint, job.stored) == ("fetch it", "", None)

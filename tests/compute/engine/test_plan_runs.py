@@ -84,53 +84,50 @@ def rated(second: Column, *transformations: str) -> RatedPairs:
 
 # A kind of task: its procedure, what it shows, and whether it asks for a quality. Several sets of items are one kind
 # where the catalogue does not tell them apart; all of them must run.
-ITEMS: dict[tuple[str, frozenset[str], bool], tuple[Data, ...]] = {
-    ("choice", frozenset({"image"}), False): (choices(A, B, C),),
-    ("choice", frozenset({"image", "text"}), False): (choices(X, A, B), choices(A, X, Y)),
-    ("choice", frozenset({"image"}), True): (choices(None, A, B, question="quality"),),
-    ("odd_one_out", frozenset({"image"}), False): (OddOneOut(names=NAMES, members=(A, B, C), odd=ROWS % 3),),
-    ("retrieval", frozenset({"image"}), False): (Retrieval(queries=IMAGES, documents=IMAGES, relevant=OWN),),
-    ("retrieval", frozenset({"text"}), False): (Retrieval(queries=TEXTS, documents=TEXTS, relevant=OWN),),
-    ("retrieval", frozenset({"image", "text"}), False): (
+ITEMS: dict[str, tuple[Data, ...]] = {
+    "choice image": (choices(A, B, C),),
+    "choice image text": (choices(X, A, B), choices(A, X, Y)),
+    "choice image quality": (choices(None, A, B, question="quality"),),
+    "odd_one_out image": (OddOneOut(names=NAMES, members=(A, B, C), odd=ROWS % 3),),
+    "retrieval image": (Retrieval(queries=IMAGES, documents=IMAGES, relevant=OWN),),
+    "retrieval text": (Retrieval(queries=TEXTS, documents=TEXTS, relevant=OWN),),
+    "retrieval image text": (
         Retrieval(queries=TEXTS, documents=IMAGES, relevant=OWN),
         Retrieval(queries=IMAGES, documents=TEXTS, relevant=OWN),
         Retrieval(queries=BOTH, documents=IMAGES, relevant=OWN),
     ),
-    ("multiple_choice", frozenset({"image", "text"}), False): (
-        Retrieval(queries=BOTH, documents=TEXTS, relevant=OWN, candidates=CANDIDATES),
-    ),
-    ("matching", frozenset({"image", "text"}), False): (
+    "multiple_choice image text": (Retrieval(queries=BOTH, documents=TEXTS, relevant=OWN, candidates=CANDIDATES),),
+    "matching image text": (
         Matches(names=NAMES, images=(A,), captions=(X, Y)),
         Matches(names=NAMES, images=(A, B), captions=(X,)),
         Matches(names=NAMES, images=(A, B), captions=(X, Y)),
     ),
-    ("sts", frozenset({"image"}), False): (Sentences(names=NAMES, first=A, second=B, human=ROWS.astype(float)),),
-    ("sts", frozenset({"text"}), False): (Sentences(names=NAMES, first=X, second=Y, human=ROWS.astype(float)),),
-    ("zero_shot", frozenset({"image", "text"}), False): (
-        ZeroShot(test=LABELS, prompts=texts(["an even one", "an odd one"], of="prompts")),
-    ),
-    ("probe", frozenset({"image"}), False): (
-        Probe(train=LABELS, test=replace(LABELS, items=B), samples_per_label=3, draws=2),
-    ),
-    ("clustering", frozenset({"image"}), False): (Clusters(test=LABELS),),
-    ("judging", frozenset({"image"}), False): (rated(B, "rotate"), rated(B, "position")),
-    ("judging", frozenset({"image", "text"}), False): (rated(X, "position"),),
+    "sts image": (Sentences(names=NAMES, first=A, second=B, human=ROWS.astype(float)),),
+    "sts text": (Sentences(names=NAMES, first=X, second=Y, human=ROWS.astype(float)),),
+    "zero_shot image text": (ZeroShot(test=LABELS, prompts=texts(["an even one", "an odd one"], of="prompts")),),
+    "probe image": (Probe(train=LABELS, test=replace(LABELS, items=B), samples_per_label=3, draws=2),),
+    "clustering image": (Clusters(test=LABELS),),
+    "judging image": (rated(B, "rotate"), rated(B, "position")),
+    "judging image text": (rated(X, "position"),),
 }
 
 
-def kind(task: Task) -> tuple[str, frozenset[str], bool]:
-    return task.procedure, frozenset(task.modalities), plan.is_quality(task)
+def kind(task: Task) -> str:
+    return " ".join([task.procedure, *sorted(set(task.modalities)), *["quality"] * plan.is_quality(task)])
 
 
 TASKS = [task for task in shipped().tasks if computable(task) and task.procedure in BY_KEY]
 KINDS = {kind(task): task for task in TASKS}
 
 
+def takes(row: Model) -> str:
+    return ADAPTERS[row.adapter].compares if "compare" in row.abilities else ""
+
+
 def ways(row: Model) -> tuple:
     """All that a row and its family say of what the model can do."""
-    family = ADAPTERS[row.adapter]
-    takes = family.compares if "compare" in row.abilities else ""
-    return (frozenset(row.abilities), frozenset(row.modalities), takes, family.joint, bool(row.late_interaction))
+    able = frozenset(row.abilities), frozenset(row.modalities)
+    return *able, takes(row), ADAPTERS[row.adapter].joint, bool(row.late_interaction)
 
 
 MODELS = {ways(row): row for row in shipped().models if row.adapter}
@@ -142,7 +139,7 @@ class StandIn:
     settings: dict[str, Any] = {}
 
     def __init__(self, row: Model) -> None:
-        self.row, self.takes = row, ADAPTERS[row.adapter].compares if "compare" in row.abilities else ""
+        self.row, self.takes = row, takes(row)
 
     def prepare(self, modality: str, item: Any) -> np.ndarray:
         kinds = ("image", "text") if modality == "pair" else (modality,)
@@ -190,5 +187,5 @@ def test_a_model_runs_what_the_plan_lets_through_and_nothing_else(key, tmp_path)
             except CannotDo as error:
                 ran = str(error)
             if bool(reason) != bool(ran):
-                wrong.append((task.procedure, sorted(task.modalities), f"plan: {reason}", f"run: {ran}"))
+                wrong.append((what, f"plan: {reason}", f"run: {ran}"))
     assert wrong == []

@@ -10,29 +10,47 @@ from scipy.stats import sem
 from compute.engine import scoring
 from compute.engine.scoring import summarise
 from compute.metrics import judge
-from compute.metrics.figures import cosine_spearman
+from compute.metrics.figures import Figure, cosine_spearman
 from compute.procedures.evidence import Evidence
 from compute.types import BadInput, Task, Undefined
 from tests.compute.metrics import judges
 
-
-def task(*metrics: str, subsets: tuple[str, ...] = ("default",)) -> Task:
-    return Task(key="b/t", title="t", benchmark="b", category="c", dataset="d", metrics=metrics, subsets=subsets)
+NONE = float("nan")
 
 
-def frame(*values: float) -> pd.DataFrame:
-    return pd.DataFrame({"item": range(len(values)), "accuracy": values, "map": values, "value": 1.0, "human": 1.0})
+def frame(*values: float, start: int = 0) -> pd.DataFrame:
+    names = range(start, start + len(values))
+    return pd.DataFrame({"item": names, "accuracy": values, "map": values, "value": 1.0, "human": 1.0})
 
 
-def test_every_metric_of_the_task_is_computed_on_every_subset():
-    found = scoring.scored(
-        task("accuracy", "map", subsets=("en", "de")), {"en": frame(1, 0), "de": frame(1, 1, 0, 0)}
-    ).rows
-    assert [(metric, subset, figure.value, figure.n) for metric, subset, figure in found] == [
-        (metric, *one)
-        for metric in ("accuracy", "map")
-        for one in (("en", 0.5, 2), ("de", 0.5, 4), ("default", 0.5, 6))
-    ]
+def scored(*metrics: str, subsets: tuple[str, ...] = ("default",), **evidence: pd.DataFrame) -> dict:
+    """Each figure by metric and subset."""
+    task = Task(key="b/t", title="", benchmark="b", category="c", dataset="d", metrics=metrics, subsets=subsets)
+    return {(metric, subset): figure for metric, subset, figure in scoring.scored(task, evidence).rows}
+
+
+@pytest.mark.parametrize(
+    ("subsets", "evidence", "values"),
+    [
+        (
+            ("en", "de"),
+            {"en": frame(1, 0), "de": frame(1, 1, 0, 0)},
+            {"en": (0.5, 2), "de": (0.5, 4), "default": (0.5, 6)},
+        ),
+        # Revisited Oxford: the score is the mean of the medium and the hard protocol, over the same items.
+        (
+            ("default",),
+            {"medium": frame(0.8, 0.4), "hard": frame(0.2, 0.0)},
+            {"medium": (0.6, 2), "hard": (0.1, 2), "default": (0.35, 2)},
+        ),
+        (("default",), {"en": frame(1, 0)}, {"en": (0.5, 2)}),
+    ],
+)
+def test_every_metric_of_the_task_is_computed_on_every_subset_and_on_the_whole(subsets, evidence, values):
+    found = scored("accuracy", "map", subsets=subsets, **evidence)
+    assert {key: (pytest.approx(figure.value), figure.n) for key, figure in found.items()} == {
+        (metric, subset): value for metric in ("accuracy", "map") for subset, value in values.items()
+    }
 
 
 def test_the_share_of_ties_is_over_all_subsets():
@@ -42,42 +60,34 @@ def test_the_share_of_ties_is_over_all_subsets():
     assert scoring.tied({"default": Evidence(items=frame(1, 0), settings={"draws": 2})}) is None
 
 
-def test_protocols_of_one_task_are_averaged():
-    """Revisited Oxford: the score is the mean of the medium and the hard protocol."""
-    found = {
-        subset: figure
-        for _, subset, figure in scoring.scored(task("map"), {"medium": frame(0.8, 0.4), "hard": frame(0.2, 0.0)}).rows
-    }
-    assert found["default"].value == pytest.approx((0.6 + 0.1) / 2) and found["default"].n == 2
-    assert set(found) == {"medium", "hard", "default"}
-
-
-def test_the_error_of_a_mean_knows_which_items_are_shared():
+@pytest.mark.parametrize("shared", [True, False])
+def test_the_error_of_a_mean_knows_which_items_are_shared(shared):
     """Reference: the spread of the mean over bootstrap draws, of items for shared ones, of each subset's for others."""
     draw = np.random.default_rng(0)
     easy = draw.normal(0.5, 0.3, 400)
     hard = easy + draw.normal(-0.2, 0.1, 400)
-    shared = {"easy": frame(*easy), "hard": frame(*hard)}
-    apart = {"easy": frame(*easy), "hard": frame(*hard).assign(item=lambda one: one["item"] + 1000)}
     rows = draw.integers(0, 400, (2, 4000, 400))
-    wanted = (
-        ((easy[rows[0]].mean(1) + hard[rows[0]].mean(1)) / 2).std(),
-        ((easy[rows[0]].mean(1) + hard[rows[1]].mean(1)) / 2).std(),
-    )
-    for parts, error in zip((shared, apart), wanted, strict=True):
-        [*_, (_, subset, figure)] = scoring.scored(task("accuracy", subsets=("easy", "hard")), parts).rows
-        assert subset == "default" and figure.stderr == pytest.approx(error, rel=0.05)
+    wanted = ((easy[rows[0]].mean(1) + hard[rows[0 if shared else 1]].mean(1)) / 2).std()
+    parts = {"easy": frame(*easy), "hard": frame(*hard, start=0 if shared else 1000)}
+    found = scored("accuracy", subsets=("easy", "hard"), **parts)
+    assert found["accuracy", "default"].stderr == pytest.approx(wanted, rel=0.05)
 
 
 def test_a_headline_without_a_value_is_no_score():
-    nothing = frame(float("nan"))
     with pytest.raises(Undefined):
-        scoring.scored(task("accuracy", "map"), {"default": nothing})
-    kept = scoring.scored(task("accuracy", "cosine_spearman"), {"default": frame(1, 0, 1)}).rows
-    assert [metric for metric, _, _ in kept] == ["accuracy"]
+        scored("accuracy", "map", default=frame(NONE))
+    assert list(scored("accuracy", "cosine_spearman", default=frame(1, 0, 1))) == [("accuracy", "default")]
 
 
-JUDGING = task("mmscore", "relax_sym", "smoothness", "controllability", subsets=judge.CONDITIONS)
+JUDGING = Task(
+    key="b/t",
+    title="",
+    benchmark="b",
+    category="c",
+    dataset="d",
+    metrics=("mmscore", "relax_sym", "smoothness", "controllability"),
+    subsets=judge.CONDITIONS,
+)
 
 
 def test_a_judges_metrics_of_a_task_take_both_conditions_at_once():
@@ -98,30 +108,35 @@ def test_what_is_undefined_says_why_and_leaves_the_rest():
     """A judge whose every answer under one condition is invalid: MMScore 0 there, no entropy, no controllability."""
     evidence = judges.noisy(np.random.default_rng(0), sources=10)
     evidence["invariant"] = evidence["invariant"].assign(forward=np.nan, reverse=np.nan)
-    found = scoring.scored(JUDGING, evidence)
-    assert {metric: list(reasons) for metric, reasons in found.undefined.items()} == {
+    rows, undefined = scoring.scored(JUDGING, evidence)
+    assert {metric: list(reasons) for metric, reasons in undefined.items()} == {
         "smoothness": ["invariant"],
         "controllability": ["default"],
     }
-    assert "valid score" in found.undefined["smoothness"]["invariant"]
-    assert [subset for metric, subset, _ in found.rows if metric == "smoothness"] == ["sensitive"]
+    assert "valid score" in undefined["smoothness"]["invariant"]
+    assert [subset for metric, subset, _ in rows if metric == "smoothness"] == ["sensitive"]
     only = scoring.scored(JUDGING, {"sensitive": evidence["sensitive"]})
     assert "invariant condition" in only.undefined["controllability"]["default"]
 
 
-def test_a_column_of_the_metrics_key_is_averaged_over_what_was_answered():
-    items = pd.DataFrame({"ndcg_at_10": [0.5, 1.0, np.nan, 0.25]})
-    figure = summarise("ndcg_at_10", items)
-    assert (figure.value, figure.n) == (pytest.approx(1.75 / 3), 3)
-    assert figure.stderr == pytest.approx(sem([0.5, 1.0, 0.25]))
-
-
-def test_right_and_wrong_have_the_binomial_error_and_what_was_not_answered_a_lower_bound():
-    figure = summarise("accuracy", pd.DataFrame({"accuracy": [1.0] * 66 + [0.0] * 22 + [np.nan] * 72}))
-    assert (figure.value, figure.n, figure.answered, figure.lower_bound) == (0.75, 88, 88 / 160, 66 / 160)
-    assert figure.stderr == pytest.approx(np.sqrt(0.75 * 0.25 / 88))
-    whole = summarise("accuracy", pd.DataFrame({"accuracy": [1.0, 0.5, 0.0]}))
-    assert (whole.answered, whole.lower_bound, whole.stderr) == (1.0, None, pytest.approx(sem([1.0, 0.5, 0.0])))
+@pytest.mark.parametrize(
+    ("metric", "values", "figure"),
+    [
+        ("ndcg_at_10", [0.5, 1.0, NONE, 0.25], {"value": 1.75 / 3, "n": 3, "stderr": sem([0.5, 1.0, 0.25])}),
+        # Right and wrong have the binomial error, and what was not answered a lower bound.
+        (
+            "accuracy",
+            [1.0] * 66 + [0.0] * 22 + [NONE] * 72,
+            {"value": 0.75, "n": 88, "stderr": np.sqrt(0.75 * 0.25 / 88), "answered": 0.55, "lower_bound": 66 / 160},
+        ),
+        ("accuracy", [1.0, 0.5, 0.0], {"answered": 1.0, "lower_bound": None, "stderr": sem([1.0, 0.5, 0.0])}),
+        ("map", [0.4], {"stderr": None}),
+        ("map", [1.0], {"stderr": 0}),
+    ],
+)
+def test_a_column_of_the_metrics_key_is_averaged_over_what_was_answered(metric, values, figure):
+    found: Figure = summarise(metric, pd.DataFrame({metric: values}))
+    assert {name: getattr(found, name) for name in figure} == pytest.approx(figure)
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.6, 0.9])
@@ -139,7 +154,7 @@ def test_the_error_of_spearman_is_the_spread_over_samples(rho):
 @pytest.mark.parametrize(
     ("metric", "items", "error", "words"),
     [
-        ("accuracy", {"accuracy": [np.nan, np.nan]}, Undefined, "nothing to average"),
+        ("accuracy", {"accuracy": [NONE, NONE]}, Undefined, "nothing to average"),
         ("cosine_spearman", {"human": [1.0, 2.0], "value": [1.0, 2.0]}, Undefined, "three pairs"),
         ("cosine_spearman", {"human": [1.0, 2.0, 3.0], "value": [1.0, 1.0, 1.0]}, Undefined, "similarities are 1"),
         ("fid", {"accuracy": [1.0]}, BadInput, "no column 'fid'"),
@@ -149,8 +164,3 @@ def test_the_error_of_spearman_is_the_spread_over_samples(rho):
 def test_what_has_no_figure(metric, items, error, words):
     with pytest.raises(error, match=words):
         summarise(metric, pd.DataFrame(items))
-
-
-def test_one_item_has_a_value_and_no_error_unless_it_is_right_or_wrong():
-    assert summarise("map", pd.DataFrame({"map": [0.4]})).stderr is None
-    assert summarise("map", pd.DataFrame({"map": [1.0]})).stderr == 0

@@ -10,7 +10,6 @@ import pytest
 from PIL import Image
 
 from compute.content import items
-from compute.content.items import Column
 from compute.database import store
 from compute.engine import thumbnails
 from compute.tasks.data import Clusters, Labelled
@@ -23,18 +22,10 @@ def picture(size: tuple[int, int], colour: str = "red") -> bytes:
     return held.getvalue()
 
 
-def shown(keys: list[list[bytes]]) -> pd.DataFrame:
+def shown(*keys: list[bytes]) -> pd.DataFrame:
     """A run's items, one a list of keys."""
-    return pd.DataFrame(
-        {
-            "item": [f"i{row}" for row in range(len(keys))],
-            "detail": [json.dumps({"images": [key.decode() for key in some]}) for some in keys],
-        }
-    )
-
-
-def clusters(column: Column) -> dict[str, Clusters]:
-    return {"default": Clusters(test=Labelled(names=(), items=column, labels=None, classes=()))}
+    details = [json.dumps({"images": [key.decode() for key in some]}) for some in keys]
+    return pd.DataFrame({"item": [f"i{row}" for row in range(len(keys))], "detail": details})
 
 
 @pytest.mark.parametrize(("size", "small"), [((640, 320), (64, 32)), ((30, 90), (21, 64)), ((10, 20), (10, 20))])
@@ -50,16 +41,18 @@ def test_what_is_no_image_is_said():
 
 def test_only_what_items_show_is_drawn_and_more_is_added(tmp_path):
     column = items.images([picture((8, 8), colour) for colour in ("red", "green", "blue")] + [b"bad"], of="t")
-    keys = column.keys.tolist()
-    first = shown([[keys[0], keys[3]], [b""]])
-    assert thumbnails.add(tmp_path, task="b/t", data=clusters(column), items=first) == 1
+    red, _, blue, bad = column.keys.tolist()
+    data = {"default": Clusters(test=Labelled(names=(), items=column, labels=None, classes=()))}
     path = thumbnails.path(tmp_path, "b/t")
+    first = shown([red, bad], [b""])
+    for run, added, held in (
+        (first, 1, {red}),
+        (first, 0, {red}),
+        (shown([red], [blue, b"0" * 32]), 1, {red, blue}),
+    ):
+        before = path.stat().st_mtime_ns if path.exists() else 0
+        assert thumbnails.add(tmp_path, task="b/t", data=data, items=run) == added
+        assert set(store.read_parquet(path)["image"]) == {key.decode() for key in held}
+        assert (path.stat().st_mtime_ns == before) == (added == 0)
     assert list(thumbnails.files(tmp_path)) == [("b/t", path)]
-    before = path.stat().st_mtime_ns
-    assert thumbnails.add(tmp_path, task="b/t", data=clusters(column), items=first) == 0
-    assert path.stat().st_mtime_ns == before
-    second = shown([[keys[0]], [keys[2], b"0" * 32]])
-    assert thumbnails.add(tmp_path, task="b/t", data=clusters(column), items=second) == 1
-    held = store.read_parquet(path)
-    assert set(held["image"]) == {keys[0].decode(), keys[2].decode()}
-    assert len(thumbnails.shown(shown([[f"{row}".encode()] for row in range(9)]), most=3)) == 3
+    assert len(thumbnails.shown(shown(*([f"{row}".encode()] for row in range(9))), most=3)) == 3

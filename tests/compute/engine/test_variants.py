@@ -6,9 +6,12 @@ from pathlib import Path
 
 from compute.engine import variants
 from compute.engine.run_folders import StoredRun
-from compute.types import Run, Score
+from compute.types import Run, Score, Task
 
-CATEGORY = {"a": "u/IQA", "b": "u/IQA", "c": "u/PAA"}
+TASKS = [
+    Task(key=key, title="", benchmark="u", category=category, dataset="")
+    for key, category in zip("abc", ("IQA", "IQA", "PAA"), strict=True)
+]
 
 
 def kept(
@@ -31,7 +34,7 @@ def kept(
 
 
 def shown(*runs: StoredRun) -> set[str]:
-    return variants.main_runs(runs, category=CATEGORY)
+    return {run.run.id for run in variants.main_runs(runs, tasks=TASKS).values()}
 
 
 def test_the_newest_whole_run_is_shown():
@@ -60,4 +63,3 @@ def test_ways_over_unlike_tasks_are_not_compared():
 def test_what_was_asked_by_hand_is_shown_only_where_there_is_nothing_else():
     assert shown(kept("a", 0.1), kept("a", 0.9, "wording=code", started="2")) == {"m-a--1"}
     assert shown(kept("a", 0.9, "wording=code")) == {"m-a-wording=code-1"}
-    assert not variants.is_compared("quality=prompt, wording=code") and variants.is_compared("quality=prompt")

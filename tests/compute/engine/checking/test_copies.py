@@ -41,11 +41,11 @@ def test_near_duplicates_of_items_with_their_labels():
     part = labelled([*PHOTOGRAPHS, smaller("coffee.png"), smaller("astronaut.png")], [0, 1, 1, 1, 1, 1, 1])
     data = {"default": Clusters(test=part)}
     found = within(data, hashed(data))
-    assert [(each.what, each.count, each.examples) for each in found] == [
+    assert found == [
         (
             "items that are near-duplicates of an earlier one",
-            2,
-            ("row 6 ~ row 2", "row 7 ~ row 1: 'thing' and 'person'"),
+            ["row 6 ~ row 2", "row 7 ~ row 1: 'thing' and 'person'"],
+            False,
         )
     ]
 
@@ -55,9 +55,7 @@ def test_near_duplicates_across_the_splits():
     train = labelled([*PHOTOGRAPHS[:3], PHOTOGRAPHS[0]], [0, 1, 1, 0])
     data = Probe(train=train, test=labelled([smaller("rocket.jpg"), PHOTOGRAPHS[1]], [1, 1], start=9))
     found = within({"default": data}, hashed({"default": data}))
-    assert [(each.what, each.examples) for each in found] == [
-        ("test items that are near-duplicates of training items", ("row 9 ~ row 3",))
-    ]
+    assert found == [("test items that are near-duplicates of training items", ["row 9 ~ row 3"], False)]
 
 
 def test_plain_images_are_no_near_duplicates_of_one_another():
@@ -72,4 +70,4 @@ def test_plain_images_are_no_near_duplicates_of_one_another():
     result = hashed(data)
     assert (result.total, result.plain, len(result.keys), result.bad) == (4, 2, 2, ())
     assert "of a plain colour, compared by content alone: 2" in result.sentence
-    assert [each.examples for each in within(data, result)] == [("row 5 ~ row 4",)]
+    assert [each.items for each in within(data, result)] == [["row 5 ~ row 4"]]

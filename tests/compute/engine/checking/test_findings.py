@@ -20,6 +20,8 @@ from compute.tasks.data import (
     ZeroShot,
 )
 
+FIRST = np.array([0])
+
 
 def column(letters: str) -> Column:
     return texts(list(letters), of="letters")
@@ -46,32 +48,36 @@ def retrieval(queries: str, documents: str, relevant: list[tuple[int, int, int]]
     )
 
 
+JUDGED = "relevant documents of which a copy is judged otherwise or not at all"
+REPEAT = "Note: items that repeat an earlier one"
+OTHER = "Fault: items that repeat an earlier one"
+
+
 @pytest.mark.parametrize(
     ("data", "found"),
     [
-        (Clusters(test=labelled("abc", [0, 1, 0])), {}),
-        (
-            Choices(
-                names=rows(1), reference=column("r"), alternatives=(column("a"), column("b")), answer=np.array([0])
-            ),
-            {},
-        ),
-        (Sentences(names=rows(2), first=column("ab"), second=column("ac"), human=np.array([5.0, 1.0])), {}),
-        (retrieval("xy", "ab", [(0, 0, 1), (1, 1, 1)]), {}),
+        (Clusters(test=labelled("abc", [0, 1, 0])), []),
+        (Choices(names=rows(1), reference=column("a"), alternatives=(column("a"), column("b")), answer=FIRST), []),
+        (Sentences(names=rows(2), first=column("ab"), second=column("ac"), human=np.array([5.0, 1.0])), []),
+        (retrieval("xy", "ab", [(0, 0, 1), (1, 1, 1)]), []),
         (
             Clusters(test=labelled("abcab", [0, 1, 0, 0, 0])),
-            {
-                "items that repeat an earlier one": (2, ("row 4 = row 1", "row 5 = row 2"), False),
-                "items that repeat an earlier one under another label": (1, ("row 5 = row 2: 'cat' and 'dog'",), True),
-            },
+            [
+                f"{REPEAT}: 2 (row 4 = row 1, row 5 = row 2)",
+                f"{OTHER} under another label: 1 (row 5 = row 2: 'cat' and 'dog')",
+            ],
+        ),
+        (
+            Clusters(test=labelled("aaaaa", [0] * 5)),
+            [f"{REPEAT}: 4 (row 2 = row 1, row 3 = row 1, row 4 = row 1, ...)"],
         ),
         (
             Probe(train=labelled("abc", [0, 1, 0]), test=labelled("xcb", [0, 0, 1], start=11)),
-            {"test items that are training items too": (2, ("row 12 = row 3", "row 13 = row 2"), True)},
+            ["Fault: test items that are training items too: 2 (row 12 = row 3, row 13 = row 2)"],
         ),
         (
             ZeroShot(test=labelled("ab", [0, 1]), prompts=column("pp")),
-            {"classes with the prompt of another": (1, ("dog = cat",), True)},
+            ["Fault: classes with the prompt of another: 1 (dog = cat)"],
         ),
         (  # row 2 is row 1 in the other order, row 3 contradicts it; of rows 4 and 5 no model could tell the answer
             Choices(
@@ -80,57 +86,53 @@ def retrieval(queries: str, documents: str, relevant: list[tuple[int, int, int]]
                 alternatives=(column("abact"), column("babcu")),
                 answer=np.array([0, 1, 1, 0, 1]),
             ),
-            {
-                "items that repeat an earlier one": (2, ("row 2 = row 1", "row 3 = row 1"), False),
-                "items that repeat an earlier one with another answer": (1, ("row 3 = row 1",), True),
-                "items with the same alternative twice": (1, ("row 4",), True),
-                "items whose reference is an alternative that is not the answer": (1, ("row 5",), True),
-            },
+            [
+                f"{REPEAT}: 2 (row 2 = row 1, row 3 = row 1)",
+                f"{OTHER} with another answer: 1 (row 3 = row 1)",
+                "Fault: items with the same alternative twice: 1 (row 4)",
+                "Fault: items whose reference is an alternative that is not the answer: 1 (row 5)",
+            ],
         ),
         (
             OddOneOut(names=rows(3), members=(column("aba"), column("bcb"), column("cac")), odd=np.array([0, 0, 2])),
-            {
-                "items that repeat an earlier one": (2, ("row 2 = row 1", "row 3 = row 1"), False),
-                "items that repeat an earlier one with another odd image": (
-                    2,
-                    ("row 2 = row 1", "row 3 = row 1"),
-                    True,
-                ),
-            },
+            [
+                f"{REPEAT}: 2 (row 2 = row 1, row 3 = row 1)",
+                f"{OTHER} with another odd image: 2 (row 2 = row 1, row 3 = row 1)",
+            ],
         ),
         (
-            OddOneOut(names=rows(1), members=(column("a"), column("b"), column("a")), odd=np.array([0])),
-            {"items whose odd image is another of their images too": (1, ("row 1",), True)},
+            OddOneOut(names=rows(1), members=(column("a"), column("b"), column("a")), odd=FIRST),
+            ["Fault: items whose odd image is another of their images too: 1 (row 1)"],
         ),
         (
             Sentences(names=rows(4), first=column("abcd"), second=column("bace"), human=np.array([4.0, 2.0, 3.0, 5.0])),
-            {
-                "pairs that repeat an earlier one": (1, ("row 2 = row 1",), False),
-                "pairs that repeat an earlier one with another rating": (1, ("row 2 = row 1: '2' and '4'",), True),
-                "pairs of the same content twice that are not rated highest": (1, ("row 3",), True),
-            },
+            [
+                "Note: pairs that repeat an earlier one: 1 (row 2 = row 1)",
+                "Fault: pairs that repeat an earlier one with another rating: 1 (row 2 = row 1: '2' and '4')",
+                "Fault: pairs of the same content twice that are not rated highest: 1 (row 3)",
+            ],
         ),
         (
             Matches(names=rows(3), images=(column("iij"),), captions=(column("abx"), column("bax"))),
-            {
-                "items that repeat an earlier one": (1, ("row 2 = row 1",), False),
-                "items that repeat an earlier one with another match": (1, ("row 2 = row 1",), True),
-                "items with the same image or the same caption twice": (1, ("row 3",), True),
-            },
+            [
+                f"{REPEAT}: 1 (row 2 = row 1)",
+                f"{OTHER} with another match: 1 (row 2 = row 1)",
+                "Fault: items with the same image or the same caption twice: 1 (row 3)",
+            ],
+        ),
+        (  # of two and two each has its match, in any order
+            Matches(names=rows(2), images=(column("ij"), column("ji")), captions=(column("ab"), column("ba"))),
+            [f"{REPEAT}: 1 (row 2 = row 1)"],
         ),
         (
             retrieval("xya", "abcb", [(0, 1, 1), (1, 1, 1), (1, 3, 1), (2, 2, 1)]),
-            {
-                "documents that repeat an earlier one": (1, ("d3 = d1",), False),
-                "relevant documents of which a copy is judged otherwise or not at all": (
-                    1,
-                    ("query q0, document d1",),
-                    True,
-                ),
-                "queries that are documents themselves": (1, ("q2",), False),
-            },
+            [
+                "Note: documents that repeat an earlier one: 1 (d3 = d1)",
+                f"Fault: {JUDGED}: 1 (query q0, document d1)",
+                "Note: queries that are documents themselves: 1 (q2)",
+            ],
         ),
     ],
 )
 def test_what_is_found(data, found):
-    assert {each.what: (each.count, each.examples, each.fault) for each in findings(data)} == found
+    assert list(map(str, findings(data))) == found
