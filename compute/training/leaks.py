@@ -10,7 +10,7 @@ and is not recognised.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,7 @@ from compute.catalog import Catalog
 from compute.progress import Progress
 from compute.tasks.parquet import NO_KEY
 from compute.tasks.source import Source
-from compute.training.examples import TASKS, Content, ExampleSet
+from compute.training.examples import Examples
 from compute.types import BadInput, LikenessError, Task
 
 BENCHMARKS = ("unisim", "mini")  # whose tasks are evaluated during training
@@ -35,10 +35,10 @@ class EvaluatedImages:
     tasks: tuple[str, ...]  # that they are of
     missing: tuple[str, ...]  # tasks whose data is not on this machine or cannot be read
 
-    def sentence(self, *, are_drawn: bool) -> str:
-        """What a comparison without a hit says. `are_drawn`: the training images are still to be drawn."""
-        compared = "Every training image is compared, when drawn, with" if are_drawn else "No training image is of"
-        text = f"{compared} {len(self.images):,} images of {len(self.tasks)} evaluated tasks"
+    @property
+    def sentence(self) -> str:
+        """What a comparison without a hit says."""
+        text = f"No training image is of {len(self.images):,} images of {len(self.tasks)} evaluated tasks"
         if self.missing:
             text += f"; {len(self.missing)} tasks were not compared: their data is not on this machine or unreadable"
         return text
@@ -72,35 +72,20 @@ def evaluated_images(rows: Sequence[Task], *, source: Source, progress: Progress
     return EvaluatedImages(images=images, tasks=tuple(compared), missing=missing)
 
 
-def check(sets: Sequence[ExampleSet], evaluated: EvaluatedImages) -> None:
-    """Compares every image of the examples whose keys are known before training with every evaluated one.
+def check(sets: Sequence[Examples], evaluated: EvaluatedImages) -> None:
+    """Compares every image of the examples with every evaluated one.
 
     Raises BadInput naming data set and item of the first hits: nothing may be trained then.
     """
     known = np.array(list(evaluated.images), dtype="S32")
-    hits: list[str] = []
-    for part in sets:
-        if (keys := part.keys()) is None:
-            continue
-        of_reference, of_alternatives = TASKS[part.task]
-        for at, modality in enumerate((of_reference, of_alternatives, of_alternatives)):
-            rows = np.flatnonzero(np.isin(keys[:, at], known)) if modality == "image" else []
-            hits += [f"{part[int(row)].contents[at].name!r} is {evaluated.images[keys[row, at]]}" for row in rows]
+    hits = [
+        f"{column.name(int(row))!r} is {evaluated.images[column.keys[row]]}"
+        for part in sets
+        for column in part.images
+        for row in np.flatnonzero(np.isin(column.keys, known))
+    ]
     if hits:
         raise BadInput(
             f"{len(hits)} training images are evaluated too: {'; '.join(hits[:LISTED])}. Nothing was trained: take "
             "these examples out of the training data, or drop the data set"
         )
-
-
-def guard(evaluated: EvaluatedImages) -> Callable[[Content], None]:
-    """What compares one image with every evaluated one; it raises BadInput naming both for a hit."""
-
-    def compare(image: Content) -> None:
-        if (found := evaluated.images.get(image.key())) is not None:
-            raise BadInput(
-                f"A training image is evaluated too: {image.name!r} is {found}. It was not trained on. Train with "
-                "another seed, into another folder"
-            )
-
-    return compare

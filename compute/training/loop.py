@@ -13,13 +13,16 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from compute.content.items import Column
+from compute.features.encoding import ready
 from compute.progress import Progress
 from compute.training import lora, towers
-from compute.training.examples import QUALITY_PROMPT, Content, ExampleSet, batches
+from compute.training.examples import QUALITY_PROMPT, Examples, batches, naming, text
 from compute.training.loss import distance, hinge, spread
 from compute.training.plan import TuningPlan
 from compute.training.run_folder import RunFolder, StepMeasurement, TuningState
@@ -36,7 +39,7 @@ WORKERS = 8  # processes that prepare for a device, at most; a CPU, whose cores 
 
 @dataclass(frozen=True)
 class TrainingBatch:
-    """A step's batch. A content that examples share comes once."""
+    """A step's batch. A text that examples share comes once."""
 
     images: dict[str, torch.Tensor]  # (m, ...) of m images, as the image tower takes them
     texts: list[str]  # k
@@ -46,12 +49,11 @@ class TrainingBatch:
 
 @dataclass(frozen=True)
 class StepBatches:
-    """The batch of every step of a plan, by its number. `compare` is called with every image and may refuse it."""
+    """The batch of every step of a plan, by its number."""
 
     base: DualEncoder
-    sets: Sequence[ExampleSet]
+    sets: Sequence[Examples]
     plan: TuningPlan
-    compare: Callable[[Content], None] | None = None
 
     def __getitem__(self, step: int) -> TrainingBatch | LikenessError:
         """An error is returned, as the loader would wrap it in its own words."""
@@ -64,31 +66,34 @@ class StepBatches:
         import torch
 
         tasks = batches(self.sets, batch_size=self.plan.batch_size, seed=self.plan.seed, step=step)
-        distinct = dict.fromkeys(each for part in tasks.values() for example in part for each in example.contents)
-        shown = [content for content in distinct if content.modality == "image"]
-        text_of = {content: content.text() for content in distinct if content.modality == "text"}
-        texts = list(dict.fromkeys(text_of.values()))
-        place = {content: at for at, content in enumerate(shown)}
-        place |= {content: len(shown) + texts.index(text) for content, text in text_of.items()}
-        images = []
-        for content in shown:
-            if self.compare is not None:
-                self.compare(content)
-            images.append(self.base.towers.prepare("image", content.image()))
+        contents = [
+            self._content(column, row) for rows in tasks.values() for part, row in rows for column in part.columns
+        ]
+        texts = list(dict.fromkeys(each for each in contents if isinstance(each, str)))
+        images = [each for each in contents if not isinstance(each, str)]
+        shown = count()
+        places = [len(images) + texts.index(each) if isinstance(each, str) else next(shown) for each in contents]
+        sizes = [len(rows) for rows in tasks.values()]
         return TrainingBatch(
             images={name: torch.stack([image[name] for image in images]) for name in images[0]},
             texts=texts,
-            rows={
-                task: torch.tensor([[place[content] for content in example.contents] for example in part])
-                for task, part in tasks.items()
+            rows=dict(zip(tasks, torch.tensor(places).view(-1, 3).split(sizes), strict=True)),
+            preferred={
+                task: torch.tensor([int(part.data.answer[row]) for part, row in rows]) for task, rows in tasks.items()
             },
-            preferred={task: torch.tensor([example.preferred for example in part]) for task, part in tasks.items()},
         )
+
+    def _content(self, column: Column, row: int) -> Any:
+        """A text, or an image as the image tower takes it."""
+        if column.modality == "text":
+            return text(column, row)
+        with naming(column, row):
+            return ready("image", column.read(row), self.base.towers.prepare)
 
 
 def prepared(source: StepBatches, *, start: int) -> Iterator[TrainingBatch]:
     """The batches of the steps from `start` on, made in other processes. Raises LikenessError for contents that cannot
-    be read or are refused."""
+    be read."""
     from torch.utils.data import DataLoader
 
     workers = min(WORKERS, max(1, (os.cpu_count() or 1) - 1)) if source.base.hardware.device != "cpu" else 1
@@ -104,11 +109,6 @@ def prepared(source: StepBatches, *, start: int) -> Iterator[TrainingBatch]:
             raise batch
         yield batch
 
-
-if TYPE_CHECKING:
-    import torch
-
-    from compute.training.towers import DualEncoder
 
 BETAS, EPSILON = (0.9, 0.98), 1e-6  # of AdamW (appendix B.2)
 FAST_BFLOAT16 = ("amx_bf16", "avx512_bf16")  # instructions of processors that multiply in it
@@ -233,21 +233,19 @@ class Tuning:
 
 def train(
     base: DualEncoder,
-    sets: Sequence[ExampleSet],
+    sets: Sequence[Examples],
     *,
     plan: TuningPlan,
     folder: RunFolder,
     measure: Measure | None = None,
-    compare: Callable[[Content], None] | None = None,
     report: Callable[[str], None] = print,
     progress: Progress | None = None,
 ) -> TuningState:
     """Tunes the base in place, from the folder's last state on; at the end it has the best weights.
 
     Best is the highest core average of what `measure` gives (`evaluation.record`); without it, the last weights;
-    interpolated with the base's where the plan says so. `compare` is called, in another process, with every image
-    before the step that takes it, and what it raises ends the run there. Raises LikenessError at a loss that is not
-    finite, and where such a process was killed.
+    interpolated with the base's where the plan says so. Raises LikenessError at a loss that is not finite, for a
+    content that cannot be read, and where a process that prepares images was killed.
     """
     progress = progress or Progress(watched=False)
     report = progress.beside(report)
@@ -259,7 +257,7 @@ def train(
     if not state.step:
         _measure(run, measure, "", report)
     base.training(True)
-    source = StepBatches(base, sets, plan, compare)
+    source = StepBatches(base, sets, plan)
     try:
         with (
             folder.loss_log(step=state.step) as log,

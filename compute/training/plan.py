@@ -114,21 +114,3 @@ def _value(name: str, value: Any, kind: type) -> Any:
 
 
 PAPER = TuningPlan()
-# For the mini suite and the bundled model. The paper's rate is for 400K samples a task and large pre-trained models;
-# with drawn examples and a small model it would change nothing. Each example is seen once.
-MINI = TuningPlan(
-    tune="full",
-    towers="both",
-    optimiser="muon",
-    margin=0.06,
-    batch_size=432,
-    samples=414_720,
-    learning_rate=1.2e-3,
-    weight_decay=0.05,
-    warm_up=20,
-    clip_norm=1.0,
-    evaluate_every=480,
-    keep="distill",
-    strength=5.0,
-)
-SUITES = {"mini": MINI, "unisim": PAPER}  # the plan that each suite is trained by where no option says otherwise

@@ -11,20 +11,22 @@ import numpy as np
 import pytest
 import torch
 
+from compute.content import decoding
+from compute.content.items import Column
 from compute.training import loop, run_folder
-from compute.training.examples import TASKS, Content, batches
+from compute.training.examples import QUALITY_PROMPT, TASKS, batches
 from compute.training.loop import StepBatches
 from compute.training.loss import hinge
 from compute.types import BadInput, LikenessError
 from tests.compute.models import checkpoints
 from tests.compute.training.small_training import (
     PLAN,
-    ListedExamples,
     Wavering,
     base,
-    examples,
     image_vectors,
+    listed,
     losses,
+    picture,
     scores,
     sets,
     trained,
@@ -60,17 +62,17 @@ def test_examples_are_learnt_by_heart_and_the_text_tower_stays(folder, tune):
 def test_a_step_s_loss_is_equation_1_summed_over_tasks(folder, tune):
     """Against the encoder's own vectors, one example at a time."""
     encoder = base(folder)
-    images, texts = encoder.image_vectors, encoder.text_vectors
 
-    def vector(content: Content) -> torch.Tensor:
-        if content.modality == "text":
-            return texts([content.text()])
-        return images({name: rows[None] for name, rows in encoder.towers.prepare("image", content.image()).items()})
+    def vector(column: Column, row: int) -> torch.Tensor:
+        if column.modality == "text":
+            return encoder.text_vectors([column.read(row)])
+        prepared = encoder.towers.prepare("image", decoding.decode(column.read(row)))
+        return encoder.image_vectors({name: values[None] for name, values in prepared.items()})
 
     by_hand = {}
-    for task, part in batches(sets(), batch_size=4, seed=0, step=0).items():
-        vectors = [[vector(content) for content in example.contents] for example in part]
-        preferred = [torch.tensor([example.preferred]) for example in part]
+    for task, rows in batches(sets(), batch_size=4, seed=0, step=0).items():
+        vectors = [[vector(column, row) for column in part.columns] for part, row in rows]
+        preferred = [torch.tensor([part.data.answer[row]]) for part, row in rows]
         each = [hinge(*of, preferred=one, margin=0.05).item() for of, one in zip(vectors, preferred, strict=True)]
         by_hand[task] = np.mean(each)
     run, _ = tune("run", encoder, plan=replace(STILL, samples=4))
@@ -79,22 +81,11 @@ def test_a_step_s_loss_is_equation_1_summed_over_tasks(folder, tune):
     assert first["total"] == pytest.approx(sum(by_hand.values()), abs=1e-5)
 
 
-def test_a_content_that_examples_share_comes_once(folder):
-    part = examples("image-choice")
-    shared = part[0].reference
-
-    class Shared:
-        task, dataset, group_size = "image-choice", "shared", 1
-
-        def __len__(self) -> int:
-            return len(part)
-
-        def __getitem__(self, row: int):
-            return replace(part[row], reference=shared)
-
-    batch = StepBatches(base(folder), [Shared()], PLAN)[0]
-    assert len(batch.images["pixel_values"]) == 1 + 2 * PLAN.batch_size and not batch.texts
-    assert batch.rows["image-choice"][:, 0].tolist() == [0] * PLAN.batch_size
+def test_a_text_that_examples_share_comes_once(folder):
+    batch = StepBatches(base(folder), sets("quality"), PLAN)[0]
+    assert len(batch.images["pixel_values"]) == 2 * PLAN.batch_size and batch.texts == [QUALITY_PROMPT]
+    of_prompt, *of_images = batch.rows["quality"].T.tolist()
+    assert set(of_prompt) == {2 * PLAN.batch_size} and sorted(sum(of_images, [])) == list(range(2 * PLAN.batch_size))
 
 
 @pytest.mark.parametrize("adapter", ["clip", "open_clip"])
@@ -167,26 +158,19 @@ def test_a_loss_that_is_not_finite_ends_the_run_with_the_last_good_state(tune, t
     assert all(value.isfinite().all() for value in state_of(tmp_path / "run").get("weights", {}).values())
 
 
-def test_a_refused_image_ends_the_run_before_its_step_and_an_unreadable_one_is_named(tune, tmp_path):
-    def shown(step: int) -> set[bytes]:
-        drawn = batches(sets(), batch_size=4, seed=0, step=step).values()
-        return {each.key() for part in drawn for row in part for each in row.contents}
-
-    def refuse(image: Content) -> None:
-        if image.key() in shown(1) - shown(0):
-            raise BadInput(f"{image.name} is evaluated too")
-
-    with pytest.raises(BadInput, match="evaluated"):
-        tune(compare=refuse, plan=replace(PLAN, save_every=1))
-    assert state_of(tmp_path / "run")["state"]["step"] == 1
-    broken = ListedExamples(task="quality", rows=[("p", b"x", b"y")], preferred=[0], dataset="broken")
-    with pytest.raises(BadInput, match="broken 0"):
-        tune("broken", parts=[broken])
+@pytest.mark.parametrize(
+    ("task", "row", "word"),
+    [("quality", ("p", b"x", b"y"), "broken, image 0"), ("text-for-image", (picture(0), " ", "b"), "broken, text 0")],
+)
+def test_what_cannot_be_read_is_named(tune, task, row, word):
+    with pytest.raises(BadInput, match=word):
+        tune(parts=[listed(task, [row], [0], dataset="broken")])
 
 
-def test_a_killed_process_that_prepares_is_named(tune):
+def test_a_killed_process_that_prepares_is_named(tune, monkeypatch):
+    monkeypatch.setattr(StepBatches, "__getitem__", lambda batches, step: os.kill(os.getpid(), signal.SIGKILL))
     with pytest.raises(LikenessError, match="killed"):
-        tune(compare=lambda image: os.kill(os.getpid(), signal.SIGKILL))
+        tune()
 
 
 @pytest.mark.parametrize(
