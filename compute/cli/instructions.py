@@ -33,7 +33,6 @@ def instructions(
     from dataclasses import replace
 
     from compute import paths
-    from compute.catalog import shipped
     from compute.progress import Progress
     from compute.tasks.source import Source, data_folder
     from compute.training import leaks, splits
@@ -43,15 +42,12 @@ def instructions(
     source = Source.keeping(results or paths.RESULTS, root=data_folder(data), offline=offline)
     sets = splits.training(chosen, source=source, seed=seed)
     progress = Progress()
-    rows = leaks.evaluated_tasks(shipped())
-    evaluated = leaks.evaluated_images(rows, source=replace(source, offline=True), progress=progress)
-    leaks.check(sets, evaluated)
     record = export(
         sets,
         folder,
         seed=seed,
         counts=dict.fromkeys(COUNTS, count) if count else COUNTS,
-        leaks=evaluated.sentence,
+        leaks=leaks.check(sets, source=replace(source, offline=True), progress=progress),
         progress=progress,
     )
     yield record["leaks"]

@@ -12,7 +12,6 @@ from typing import Annotated, Any
 import pandas as pd
 
 from compute import models, paths
-from compute.catalog import shipped
 from compute.engine import named_models, workspace
 from compute.engine.settings import DataFolder, Device, Offline
 from compute.features import encoding
@@ -29,7 +28,7 @@ from compute.training.curves import TaskChange
 from compute.training.evaluation import measured
 from compute.training.examples import Examples
 from compute.training.plan import PAPER, TuningPlan, with_options
-from compute.training.run_folder import RunFolder, StepMeasurement, TuningState
+from compute.training.run_folder import RunFolder, StepMeasurement
 from compute.training.splits import Datasets, Suite
 from compute.training.towers import DualEncoder
 from compute.types import Model
@@ -140,14 +139,12 @@ def train(
             },
         )
         with folder.opened():
-            if (done := folder.finished()) is not None:
+            if folder.finished():
                 report(f"{folder.path} is complete: nothing was trained")
-                state, changes = done
             else:
                 source = replace(source, offline=True)
-                state, changes = _trained(
-                    encoder, sets, validation, folder, plan=plan, save=save, source=source, report=report
-                )
+                _trained(encoder, sets, validation, folder, plan=plan, save=save, source=source, report=report)
+    state, changes = folder.finished()
     return TrainingResult(
         folder=folder.path,
         plan=plan,
@@ -171,12 +168,11 @@ def _trained(
     save: str,
     source: Source,
     report: Callable[[str], None],
-) -> tuple[TuningState, list[TaskChange]]:
-    """The state at the end of training, and the final table; the model is then in the folder and the run complete."""
+) -> None:
+    """Trains, writes the model, measures it, and marks the run as complete."""
     base, progress = encoder.row, Progress()
-    evaluated = leaks.evaluated_images(leaks.evaluated_tasks(shipped()), source=source, progress=progress)
-    leaks.check([*sets, *validation], evaluated)
-    report(evaluated.sentence)
+    compared = leaks.check([*sets, *validation], source=source, progress=progress)
+    report(compared)
     report("While training, averages are over the validation items that select the stored step, in percent")
     report(evaluation.DRAWN_OOD)
     chosen_by = evaluation.validation_items(validation)
@@ -204,12 +200,11 @@ def _trained(
         changes = curves.changes(before=before, after=after)
         for line in curves.lines(changes, title="The suite's own items, %"):
             report(line)
-    exported.write_card(encoder, folder, state, changes, save=save, plan=plan, compared=evaluated.sentence)
+    exported.write_card(encoder, folder, state, changes, save=save, plan=plan, compared=compared)
     if changes:
         write_text(folder.path / PAGE, page.page(base.title, folder.path.name, plan, state, changes))
         report(f"Both curves: {folder.path / PAGE}")
     folder.finish(state, changes)
-    return state, changes
 
 
 def model_row(base: str | Path, *, offline: bool) -> Model:

@@ -10,7 +10,6 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,79 +26,70 @@ COUNTS = {"image-choice": 120_000, "image-for-text": 300_000, "text-for-image": 
 FILE, RECORD, TOKEN = "instructions.json", "record.json", "<image>"
 
 
-@dataclass(frozen=True, kw_only=True)
-class InstructionTemplate:
-    """A question with `{reference}`, `{first}`, `{second}` where contents stand, and its answers for either one."""
-
-    question: str
-    answers: tuple[str, str]
-
-
 _LETTERS = ("A", "B")
-TEMPLATES: dict[str, tuple[InstructionTemplate, ...]] = {
+# Questions with {reference}, {first}, {second} where contents stand, each with its answers for either one.
+TEMPLATES: dict[str, tuple[tuple[str, tuple[str, str]], ...]] = {
     "image-choice": (
-        InstructionTemplate(
-            question="Reference: {reference}\nA: {first}\nB: {second}\nWhich of A and B looks more like the reference? "
+        (
+            "Reference: {reference}\nA: {first}\nB: {second}\nWhich of A and B looks more like the reference? "
             "Answer with one letter.",
-            answers=_LETTERS,
+            _LETTERS,
         ),
-        InstructionTemplate(
-            question="{reference}{first}{second}\nTake the first image as the reference. Is the second or the third "
+        (
+            "{reference}{first}{second}\nTake the first image as the reference. Is the second or the third "
             "image more similar to it?",
-            answers=("The second image.", "The third image."),
+            ("The second image.", "The third image."),
         ),
-        InstructionTemplate(
-            question="{first}{second}\nHere are two candidates, and here is a reference: {reference}\nWhich candidate "
+        (
+            "{first}{second}\nHere are two candidates, and here is a reference: {reference}\nWhich candidate "
             "would a person say is closer to it, the first or the second?",
-            answers=("The first.", "The second."),
+            ("The first.", "The second."),
         ),
     ),
     "image-for-text": (
-        InstructionTemplate(
-            question="A: {first}\nB: {second}\nWhich image fits this description better: {reference}\nAnswer with one "
-            "letter.",
-            answers=_LETTERS,
+        (
+            "A: {first}\nB: {second}\nWhich image fits this description better: {reference}\nAnswer with one letter.",
+            _LETTERS,
         ),
-        InstructionTemplate(
-            question='Two images were made for the text "{reference}".\n{first}{second}\nDoes the first or the second '
+        (
+            'Two images were made for the text "{reference}".\n{first}{second}\nDoes the first or the second '
             "follow it better?",
-            answers=("The first image.", "The second image."),
+            ("The first image.", "The second image."),
         ),
-        InstructionTemplate(
-            question="Description: {reference}\nFirst image: {first}\nSecond image: {second}\nName the image that "
+        (
+            "Description: {reference}\nFirst image: {first}\nSecond image: {second}\nName the image that "
             "matches the description.",
-            answers=("First image", "Second image"),
+            ("First image", "Second image"),
         ),
     ),
     "text-for-image": (
-        InstructionTemplate(
-            question="{reference}\nA: {first}\nB: {second}\nWhich caption describes the image better? Answer with one "
-            "letter.",
-            answers=_LETTERS,
+        (
+            "{reference}\nA: {first}\nB: {second}\nWhich caption describes the image better? Answer with one letter.",
+            _LETTERS,
         ),
-        InstructionTemplate(
-            question='Look at this image: {reference}\nFirst caption: "{first}"\nSecond caption: "{second}"\nWhich of '
+        (
+            'Look at this image: {reference}\nFirst caption: "{first}"\nSecond caption: "{second}"\nWhich of '
             "the two is the better caption?",
-            answers=("The first caption.", "The second caption."),
+            ("The first caption.", "The second caption."),
         ),
-        InstructionTemplate(
-            question="Caption 1: {first}\nCaption 2: {second}\n{reference}\nGive the number of the caption that is "
+        (
+            "Caption 1: {first}\nCaption 2: {second}\n{reference}\nGive the number of the caption that is "
             "true of this image.",
-            answers=("1", "2"),
+            ("1", "2"),
         ),
     ),
     "quality": (
-        InstructionTemplate(
-            question="A: {first}\nB: {second}\nWhich of the two images has the higher quality? Answer with one letter.",
-            answers=_LETTERS,
+        (
+            "A: {first}\nB: {second}\nWhich of the two images has the higher quality? Answer with one letter.",
+            _LETTERS,
         ),
-        InstructionTemplate(
-            question="{first}{second}\nOne of these images is less distorted. Is it the first or the second?",
-            answers=("The first image.", "The second image."),
+        (
+            "{first}{second}\nOne of these images is less distorted. Is it the first or the second?",
+            ("The first image.", "The second image."),
         ),
-        InstructionTemplate(
-            question="First image: {first}\nSecond image: {second}\nName the image of better visual quality.",
-            answers=("First image", "Second image"),
+        (
+            "First image: {first}\nSecond image: {second}\nName the image of better visual quality.",
+            ("First image", "Second image"),
         ),
     ),
 }
@@ -169,12 +159,12 @@ def conversation(example: Example, number: int, store: Callable[[Column, int], s
     comes at as many even as odd ones. `store` gives the path of an image."""
     part, row = example
     templates = TEMPLATES[part.task]
-    template, answer = templates[number // 2 % len(templates)], number % 2
+    (question, answers), answer = templates[number // 2 % len(templates)], number % 2
     reference, *alternatives = part.columns
     first, second = alternatives if part.data.answer[row] == answer else alternatives[::-1]
     columns = {"reference": reference, "first": first, "second": second}
-    used = [name for name in columns if f"{{{name}}}" in template.question]
-    used.sort(key=lambda name: template.question.index(f"{{{name}}}"))
+    used = [name for name in columns if f"{{{name}}}" in question]
+    used.sort(key=lambda name: question.index(f"{{{name}}}"))
     shown = {
         name: TOKEN if columns[name].modality == "image" else text(columns[name], row).replace(TOKEN, "image").strip()
         for name in used
@@ -183,8 +173,8 @@ def conversation(example: Example, number: int, store: Callable[[Column, int], s
         "id": f"{part.task}-{part.dataset}-{number}",
         "image": [store(columns[name], row) for name in used if columns[name].modality == "image"],
         "conversations": [
-            {"from": "human", "value": template.question.format(**shown)},
-            {"from": "gpt", "value": template.answers[answer]},
+            {"from": "human", "value": question.format(**shown)},
+            {"from": "gpt", "value": answers[answer]},
         ],
     }
 

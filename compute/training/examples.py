@@ -21,7 +21,7 @@ from compute.content.items import Column, content_key, texts
 from compute.tasks.data import Choices, take
 from compute.tasks.unisim.files import Files
 from compute.tasks.unisim.samples import Sample, items
-from compute.types import BadInput, unknown
+from compute.types import BadInput
 
 # The core tasks and the modalities of reference and alternatives: Img-2AFC, IT-2AFC, Text-2AFC, IQA.
 TASKS = {
@@ -104,12 +104,6 @@ def text(column: Column, row: int) -> str:
     """A text of a column. Raises BadInput, naming it, where it is blank."""
     with naming(column, row):
         return decoding.checked(column.read(row))
-
-
-def check_task(task: str) -> None:
-    """Raises BadInput for a task without training examples."""
-    if task not in TASKS:
-        raise BadInput(unknown("training task", task, TASKS, listed=True))
 
 
 def batches(sets: Sequence[Examples], *, batch_size: int, seed: int, step: int) -> dict[str, list[Example]]:

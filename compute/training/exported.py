@@ -122,7 +122,7 @@ def write_card(
     """Writes the model card. `compared`: what the leak check found, as a sentence."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    row, data, suite = base.row, folder.identity["data"], folder.identity["suite"]["name"]
+    row, data = base.row, folder.identity["data"]
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         undefined=StrictUndefined,
@@ -134,25 +134,20 @@ def write_card(
         title=folder.path.name,
         library="peft" if save == "adapter" else "open_clip" if row.adapter == "open_clip" else "transformers",
         base_model="" if weights.own_folder(row) is not None else row.weights,
-        license=row.license,
-        base=row.title,
-        revision=base.revision,
-        tasks=list(dict.fromkeys(part["task"] for part in data)),
+        base=base,
         data=data,
-        trained_on=list(dict.fromkeys([*row.trained_on, *(part["dataset"] for part in data)])),
+        trained_on=dict.fromkeys([*row.trained_on, *(part["dataset"] for part in data)]),
         compared=compared,
-        adapter=save == "adapter",
+        save=save,
         plan=plan,
+        settings=asdict(plan),
+        precision=precision(base, plan),
         options=option_words(options_beyond_files(row)),
-        suite=suite,
-        suite_to_run=TO_RUN[suite],
+        suite=folder.identity["suite"]["name"],
+        to_run=TO_RUN,
         headings=HEADINGS[1:],
         rows=[(row, numbers(row)) for row in changes],
-        curve=[each for each in state.measurements if each.core is not None],
-        drawn_ood=DRAWN_OOD if suite == "unisim" else "",
+        drawn_ood=DRAWN_OOD,
         state=state,
-        device=base.hardware.device,
-        precision=precision(base, plan),
-        settings=asdict(plan),
     )
     write_text(folder.path / own_checkpoints.CARD, card)

@@ -8,10 +8,9 @@ evaluated. `leaks.check` compares the contents all the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -20,15 +19,14 @@ from compute.tasks.source import Source
 from compute.tasks.unisim import REPO, image_pairs, text_images
 from compute.tasks.unisim.files import Files
 from compute.tasks.unisim.samples import Sample
-from compute.training.examples import TASKS, Examples, check_task, packed
-from compute.types import BadInput, NotHere, suggestion
+from compute.training.examples import TASKS, Examples, packed
+from compute.types import BadInput, NotHere, suggestion, unknown
 
 # Of a data set's examples, at most so many and such a share choose the stored step; Table 5 leaves this open.
 VALIDATION_COUNT, VALIDATION_SHARE = 500, 0.1
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrainingSplit:
+class TrainingSplit(NamedTuple):
     """One data set's examples of one task."""
 
     task: str
@@ -44,20 +42,19 @@ _PIEAPP = "the data set's page, civc.ucsb.edu/graphics/Papers/CVPR2018_PieAPP"
 _HPDV2, _MAGICBRUSH = "hub data set ymhao/HPDv2", "hub data set osunlp/MagicBrush"
 _HQ_EDIT, _POLARIS = "hub data set UCSC-VLAA/HQ-Edit", "hub data set yuwd/Polaris"
 _KADID, _PIPAL = "the data set's page, database.mmsp-kn.de", "github.com/HaomingCai/PIPAL-dataset"
-SPLITS = tuple(
-    TrainingSplit(task=task, dataset=dataset, draw=draw, folder=folder, origin=origin, evaluated=f"unisim/{evaluated}")
-    for task, dataset, draw, folder, origin, evaluated in (
-        ("image-choice", "nights", image_pairs.nights, "nights", _NIGHTS, "nights"),
-        ("image-choice", "pieapp", image_pairs.pieapp, "pie_app", _PIEAPP, "pieapp-2afc"),
-        ("image-for-text", "hpdv2", text_images.hpdv2, "hpdv2", _HPDV2, "hpdv2"),
-        ("image-for-text", "magicbrush", text_images.magicbrush, "MagicBrush", _MAGICBRUSH, "magicbrush"),
-        ("image-for-text", "hq-edit", text_images.hq_edit_images, "HQ-Edit", _HQ_EDIT, "hq-edit-it"),
-        ("text-for-image", "polaris", text_images.polaris, "polaris", _POLARIS, "polaris"),
-        ("text-for-image", "hq-edit", text_images.hq_edit_texts, "HQ-Edit", _HQ_EDIT, "hq-edit-text"),
-        ("quality", "kadid-10k", image_pairs.kadid, "kadid10k", _KADID, "kadid-10k"),
-        ("quality", "pieapp", image_pairs.pieapp_quality, "pie_app", _PIEAPP, "pieapp-iqa"),
-        ("quality", "pipal", image_pairs.pipal, "PIPAL", _PIPAL, "pipal"),
-    )
+SPLITS = (
+    TrainingSplit("image-choice", "nights", image_pairs.nights, "nights", _NIGHTS, "unisim/nights"),
+    TrainingSplit("image-choice", "pieapp", image_pairs.pieapp, "pie_app", _PIEAPP, "unisim/pieapp-2afc"),
+    TrainingSplit("image-for-text", "hpdv2", text_images.hpdv2, "hpdv2", _HPDV2, "unisim/hpdv2"),
+    TrainingSplit(
+        "image-for-text", "magicbrush", text_images.magicbrush, "MagicBrush", _MAGICBRUSH, "unisim/magicbrush"
+    ),
+    TrainingSplit("image-for-text", "hq-edit", text_images.hq_edit_images, "HQ-Edit", _HQ_EDIT, "unisim/hq-edit-it"),
+    TrainingSplit("text-for-image", "polaris", text_images.polaris, "polaris", _POLARIS, "unisim/polaris"),
+    TrainingSplit("text-for-image", "hq-edit", text_images.hq_edit_texts, "HQ-Edit", _HQ_EDIT, "unisim/hq-edit-text"),
+    TrainingSplit("quality", "kadid-10k", image_pairs.kadid, "kadid10k", _KADID, "unisim/kadid-10k"),
+    TrainingSplit("quality", "pieapp", image_pairs.pieapp_quality, "pie_app", _PIEAPP, "unisim/pieapp-iqa"),
+    TrainingSplit("quality", "pipal", image_pairs.pipal, "PIPAL", _PIPAL, "unisim/pipal"),
 )
 
 
@@ -151,19 +148,19 @@ def chosen(datasets: Sequence[str] = (), *, suite: str = "unisim", tasks: Sequen
             f"Training has the suite unisim alone, not {suite!r}: examples are no longer drawn. Omit --suite, or tune "
             "to your own answers: likeness eyes FOLDER --tune MODEL --to FOLDER"
         )
-    for task in tasks:
-        check_task(task)
     only: dict[str, list[str]] = {}
     for option in datasets:
         task, equals, listed = (part.strip() for part in option.partition("="))
         if not equals:
             raise BadInput(f"{option!r} does not map a task to data sets: write image-for-text=hpdv2,magicbrush")
-        check_task(task)
         only[task] = [name.strip() for name in listed.split(",") if name.strip()]
+    for task in (*tasks, *only):
+        if task not in TASKS:
+            raise BadInput(unknown("training task", task, TASKS, listed=True))
         known = [row.dataset for row in SPLITS if row.task == task]
-        if unknown := [name for name in only[task] if name not in known]:
+        if others := [name for name in only.get(task, ()) if name not in known]:
             raise BadInput(
-                f"No data set {unknown[0]!r} has examples of {task}.{suggestion(unknown[0], known)} There are: "
+                f"No data set {others[0]!r} has examples of {task}.{suggestion(others[0], known)} There are: "
                 f"{', '.join(known)}"
             )
     rows = [row for row in SPLITS if row.task in (tasks or TASKS) and row.dataset in only.get(row.task, (row.dataset,))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from functools import partial
 
 import pytest
@@ -13,6 +14,7 @@ from compute.catalog import shipped
 from compute.models.own import checkpoints as own_checkpoints
 from compute.tasks import mini
 from compute.tasks.mini import choices
+from compute.tasks.unisim import REPO
 from compute.training import evaluation, leaks, splits
 from compute.types import BadInput, CannotWrite, NotHere, UnknownKey
 from tests.compute.commands import assert_refused, command
@@ -27,14 +29,22 @@ FAST = "--option batch_size=2 --option warm_up=1 --option evaluate_every=2 --opt
 train = command("train")
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """Small copies of three data sets."""
+    folder = tmp_path_factory.mktemp("written")
+    unisim_files.write(folder, "nights", "pie_app", "hpdv2", training=True)
+    return folder
+
+
 @pytest.fixture(autouse=True)
-def data(tmp_path, monkeypatch):
-    """Small copies of three data sets, and few items to measure by and to compare with."""
+def data(written, tmp_path, monkeypatch):
+    """The data sets, which the test may change, and few items to measure by and to compare with."""
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(splits, "VALIDATION_SHARE", 0.5)
     monkeypatch.setattr(evaluation, "OOD", ())
-    monkeypatch.setattr(leaks, "evaluated_tasks", lambda catalog: [shipped().task(key) for key in EVALUATED])
-    return unisim_files.write(tmp_path / "data", "nights", "pie_app", "hpdv2", training=True)
+    monkeypatch.setattr(leaks, "evaluated_tasks", lambda: [shipped().task(key) for key in EVALUATED])
+    return shutil.copytree(written, tmp_path / "data") / REPO
 
 
 def line(tmp_path, base: str = "tiny", out: str = "out") -> str:

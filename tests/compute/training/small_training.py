@@ -100,7 +100,9 @@ def trained(
     """The folder and the state after training on the sets of noise; the encoder is tuned in place."""
     folder = run_folder(path, encoder, plan)
     with folder.opened():
-        return folder, loop.train(encoder, more.pop("parts", sets()), plan=plan, folder=folder, report=report, **more)
+        return folder, loop.train(
+            encoder, more.pop("parts", None) or sets(), plan=plan, folder=folder, report=report, **more
+        )
 
 
 def losses(folder: RunFolder) -> list[float]:

@@ -10,6 +10,7 @@ import datasets
 import pytest
 from PIL import Image
 
+from compute.catalog import shipped
 from compute.content.items import content_key
 from compute.training import conversations, leaks
 from compute.training.conversations import TEMPLATES, TOKEN, export
@@ -64,7 +65,7 @@ def test_both_orders_and_all_templates_are_equally_frequent_and_the_beginning_is
         answers = Counter(
             row["conversations"][1]["value"] for row in read(exported) if row["id"].startswith(f"{task}-noise")
         )
-        assert answers == Counter({answer: COUNT // 6 for each in TEMPLATES[task] for answer in each.answers})
+        assert answers == Counter({answer: COUNT // 6 for _, answers in TEMPLATES[task] for answer in answers})
     beginning = Counter(row["id"].rpartition("-noise")[0] for row in read(exported)[: 2 * len(TASKS)])
     assert set(beginning.values()) == {2}
 
@@ -84,7 +85,7 @@ def test_an_answer_names_the_preferred_alternative_and_a_caption_with_the_token_
     part = listed("text-for-image", rows, [0] * 6 + [1] * 6)
     for number, (question, answer, _) in enumerate(asked(part)):
         first = question.index("right") < question.index("wrong")
-        assert answer == TEMPLATES["text-for-image"][number // 2 % 3].answers[0 if first else 1]
+        assert answer == TEMPLATES["text-for-image"][number // 2 % 3][1][0 if first else 1]
         assert first == (number % 2 == 0) and question.count(TOKEN) == 1
 
 
@@ -107,10 +108,13 @@ def test_what_cannot_be_read_leaves_no_file_and_a_foreign_folder_is_not_touched(
 
 
 def test_the_command_compares_and_says_what_it_wrote(tmp_path, monkeypatch):
-    unisim_files.write(tmp_path / "data", training=True)
-    monkeypatch.setattr(leaks, "evaluated_tasks", lambda catalog: [catalog.task("unisim/nights")])
-    out, given = tmp_path / "out", f"--count 2 --datasets quality=pieapp --data {tmp_path}/data --offline".split()
-    made = likeness("instructions", out, *given, "--results", tmp_path / "results")
+    unisim_files.write(tmp_path / "data", "nights", "pie_app", "hpdv2", "polaris", training=True)
+    monkeypatch.setattr(leaks, "evaluated_tasks", lambda: [shipped().task("unisim/nights")])
+    chosen = ("image-choice=nights", "image-for-text=hpdv2", "text-for-image=polaris", "quality=pieapp")
+    out, given = tmp_path / "out", f"--count 1 --data {tmp_path}/data --offline".split()
+    made = likeness(
+        "instructions", out, *given, *(f"--datasets={each}" for each in chosen), "--results", tmp_path / "results"
+    )
     assert made.exit_code == 0, made.output
-    assert "8 conversations" in made.output and "1 evaluated tasks" in made.output
+    assert "4 conversations" in made.output and "1 evaluated tasks" in made.output
     assert_refused(likeness("instructions", out, *given, "--suite", "mini"), BadInput, "unisim")

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
-
-from compute.training.examples import batches, check_task
-from compute.types import BadInput
+from compute.training.examples import batches
 from tests.compute.training.small_training import listed
 
 
@@ -46,8 +43,3 @@ def test_data_sets_of_a_task_are_mixed_by_size():
     told = seen([of_texts(90, dataset="large"), of_texts(30, dataset="small")], steps=range(15))
     assert Counter(text.split()[0] for text in told) == {"large": 90, "small": 30}  # one epoch of 120
     assert {text.split()[0] for text in told[:40]} == {"large", "small"}
-
-
-def test_an_unknown_task_is_named():
-    with pytest.raises(BadInput, match="'image-for-text'"):
-        check_task("image-for-texts")
