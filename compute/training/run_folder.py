@@ -129,10 +129,8 @@ class RunFolder:
 
 def _difference(stored: Any, now: Any) -> str:
     """The first value that differs, in words."""
-    if isinstance(stored, dict) and isinstance(now, dict):
+    if isinstance(now, dict):
         name = next(name for name in (*now, *stored) if stored.get(name) != now.get(name))
         return f"{name} was {stored.get(name)!r} and is {now.get(name)!r}"
-    if isinstance(stored, list) and isinstance(now, list):
-        changed = [part for part in now if part not in stored] or [part for part in stored if part not in now]
-        return ", ".join(f"{part['task']} from {part['dataset']}" for part in changed)
-    return f"{stored!r}, not {now!r}"
+    changed = [part for part in now if part not in stored] or [part for part in stored if part not in now]
+    return ", ".join(f"{part['task']} from {part['dataset']}" for part in changed)

@@ -47,33 +47,20 @@ def sets(data, tmp_path_factory):
     return {(part.task, part.dataset): part for part in parts}
 
 
-def shown(part, row: int, *, other: bool = False) -> tuple[Column, int]:
-    """The preferred alternative of a row, or the other one: where it is."""
-    return part.data.alternatives[int(part.data.answer[row]) ^ other], row
-
-
-def name(column: Column, row: int) -> str:
-    return column.name(row)
+def words(column: Column, row: int) -> str:
+    """A text, or an image's file."""
+    return column.read(row) if column.modality == "text" else column.name(row).partition(", ")[2]
 
 
 def red(column: Column, row: int) -> int:
     return decoding.decode(column.read(row)).getpixel((0, 0))[0]
 
 
-def said(column: Column, row: int) -> str:
-    return column.read(row)
-
-
-def preferred(read, part) -> list:
-    return [read(*shown(part, row)) for row in range(len(part))]
-
-
-def other(read, part) -> list:
-    return [read(*shown(part, row, other=True)) for row in range(len(part))]
-
-
-def references(part) -> list:
-    return [part.columns[0].read(row) for row in range(len(part))]
+def questions(part, read=words) -> list[tuple]:
+    """Reference, preferred and other alternative of every row."""
+    reference, *both = part.columns
+    rows = enumerate(part.data.answer.tolist())
+    return [(words(reference, row), read(both[good], row), read(both[1 - good], row)) for row, good in rows]
 
 
 def test_every_data_set_of_table_5_is_read(sets):
@@ -85,32 +72,32 @@ def test_every_data_set_of_table_5_is_read(sets):
         assert (part.columns[0].modality, part.columns[1].modality) == TASKS[part.task]
 
 
-def test_the_preferred_alternative_is_what_the_data_say(sets):
-    nights, hpdv2 = sets["image-choice", "nights"], sets["image-for-text", "hpdv2"]
-    assert nights.columns[0].name(0).endswith(", nights/ref/3.png") and nights.data.answer.tolist() == [1]
-    assert all(good > bad for good, bad in zip(preferred(red, hpdv2), other(red, hpdv2), strict=True))
-    assert references(hpdv2)[2] == "a 2"
-    for task, dataset, names in (
-        ("image-choice", "pieapp", ["a.png", "c.png"]),
-        ("image-for-text", "magicbrush", ["d.png"]),
-        ("image-for-text", "hq-edit", ["c.png", "d.png"]),
-    ):
-        assert [each[-5:] for each in preferred(name, sets[task, dataset])] == names
-    assert references(sets["image-for-text", "hq-edit"]) == ["a tree", "a bush"]
-    described, polaris = sets["text-for-image", "hq-edit"], sets["text-for-image", "polaris"]
-    assert preferred(said, described) == ["a tree", "a bush"]
-    assert set(preferred(said, polaris)) == {"A bird.", "A wing."} and set(other(said, polaris)) == {"a boat"}
+@pytest.mark.parametrize(
+    ("key", "ends"),
+    [
+        ("image-choice=nights", [("nights/ref/3.png", "3_1.png", "3_0.png")]),
+        ("image-choice=pieapp", [("scene2.png", "a.png", "b.png"), ("scene2.png", "c.png", "b.png")]),
+        ("image-for-text=magicbrush", [("", "d.png", ".png")]),
+        ("image-for-text=hq-edit", [("a bush", "d.png", "c.png"), ("a tree", "c.png", "d.png")]),
+        ("text-for-image=hq-edit", [(".png", "a tree", "a bush"), (".png", "a bush", "a tree")]),
+        ("text-for-image=polaris", [("", "A bird.", "a boat"), ("", "A wing.", "a boat")]),
+        ("quality=pieapp", [("A high quality photo.", "reference_images/train/scene2.png", ".png")] * 2),
+    ],
+)
+def test_the_preferred_alternative_is_what_the_data_say(sets, key, ends):
+    found = sorted(questions(sets[tuple(key.split("="))]))
+    assert len(found) == len(ends)
+    assert all(all(map(str.endswith, each, end)) for each, end in zip(found, ends, strict=True)), found
 
 
-def test_quality_prefers_the_milder_the_higher_scored_and_the_reference(sets):
-    kadid = sets["quality", "kadid-10k"]
-    pairs = list(zip(preferred(name, kadid), other(name, kadid), strict=True))
-    assert all(good[:-7] == bad[:-7] and good < bad for good, bad in pairs) and len(set(pairs)) == len(kadid)
-    assert 0.45 < kadid.data.answer.mean() < 0.55
-    pieapp, pipal = sets["quality", "pieapp"], sets["quality", "pipal"]
-    assert all("reference_images/train" in each for each in preferred(name, pieapp))
-    assert all(good < bad for good, bad in zip(preferred(red, pipal), other(red, pipal), strict=True))
-    assert {references(part)[0] for part in (kadid, pieapp, pipal)} == {"A high quality photo."}
+def test_scores_and_severities_decide(sets):
+    """Of HPDv2 and PIPAL the redder image has the higher or the lower score."""
+    hpdv2, pipal = (questions(sets[key], red) for key in (("image-for-text", "hpdv2"), ("quality", "pipal")))
+    assert all(good > bad for _, good, bad in hpdv2) and hpdv2[2][0] == "a 2"
+    assert all(good < bad for _, good, bad in pipal)
+    kadid = questions(sets["quality", "kadid-10k"])
+    assert all(good[:-7] == bad[:-7] and good < bad for _, good, bad in kadid) and len({*kadid}) == len(kadid)
+    assert 0.45 < sets["quality", "kadid-10k"].data.answer.mean() < 0.55
 
 
 def test_nothing_that_is_evaluated_is_trained_on(sets, data, monkeypatch):
