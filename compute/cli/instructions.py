@@ -10,17 +10,13 @@ from annotated_types import Ge
 
 from compute.cli.workspace import Results
 from compute.engine.settings import DataFolder, Offline
-from compute.training.splits import Datasets
-from compute.types import BadInput, unknown
-
-SUITES = ("mini", "unisim")
-UNRELATED = 8192  # drawn examples of each task where no number is given
+from compute.training.splits import Datasets, Suite
 
 
 def instructions(
     folder: Annotated[Path, "Where instructions.json and images/ are written."],
     *,
-    suite: Annotated[str, "Whose training examples: mini (drawn) or unisim (Table 5)."] = "mini",
+    suite: Suite = "unisim",
     datasets: Datasets = (),
     count: Annotated[
         int | None, "At most this many examples of each task; default: the paper's numbers.", Ge(1)
@@ -37,35 +33,21 @@ def instructions(
     from dataclasses import replace
 
     from compute import paths
-    from compute.catalog import shipped
     from compute.progress import Progress
     from compute.tasks.source import Source, data_folder
     from compute.training import leaks, splits
     from compute.training.conversations import COUNTS, export
-    from compute.training.drawn import DrawnExamples
-    from compute.training.examples import TASKS, ExampleSet
 
-    if suite not in SUITES:
-        raise BadInput(unknown("training suite", suite, SUITES, listed=True))
+    chosen = splits.chosen(datasets, suite=suite)
     source = Source.keeping(results or paths.RESULTS, root=data_folder(data), offline=offline)
-    sets: list[ExampleSet]
-    if suite == "unisim":
-        sets = [*splits.training(splits.chosen(datasets), source=source, seed=seed)]
-    elif datasets:
-        raise BadInput("The suite mini has only drawn examples: omit --datasets, or name --suite unisim")
-    else:
-        sets = [DrawnExamples(task=task, seed=seed, count=count or UNRELATED, unrelated=True) for task in TASKS]
+    sets = splits.training(chosen, source=source, seed=seed)
     progress = Progress()
-    rows = leaks.evaluated_tasks(shipped())
-    evaluated = leaks.evaluated_images(rows, source=replace(source, offline=True), progress=progress)
-    leaks.check(sets, evaluated)
     record = export(
         sets,
         folder,
         seed=seed,
         counts=dict.fromkeys(COUNTS, count) if count else COUNTS,
-        compare=leaks.guard(evaluated),
-        leaks=evaluated.sentence(are_drawn=False),
+        leaks=leaks.check(sets, source=replace(source, offline=True), progress=progress),
         progress=progress,
     )
     yield record["leaks"]

@@ -13,8 +13,8 @@ from annotated_types import Ge
 from compute.engine import named_models
 from compute.interface.train import train as tune
 from compute.options import taking
-from compute.training import plan as plans
-from compute.training.exported import option_words, suite_to_run
+from compute.training.exported import TO_RUN, option_words
+from compute.training.plan import PAPER, with_options
 
 
 @taking(tune, without=("report",))
@@ -27,16 +27,15 @@ def train(
     ],
     out: Annotated[Path, typer.Option("--out", "--to", help="Folder to write to.")],
     steps: Annotated[int | None, "Training steps; default: the recipe's.", Ge(1)] = None,
-    seed: Annotated[int, "Seeds what is drawn, its order, and initial weights.", Ge(0)] = 0,
+    seed: Annotated[int, "Seeds pairs that are drawn, their order, and initial weights.", Ge(0)] = 0,
     **how: Any,
 ) -> Iterator[str]:
     """Tunes a dual encoder by UniSim's recipe; a stopped run resumes."""
-    given, suite = how["options"], how["suite"]
+    given = how["options"]
     how["options"] = [f"seed={seed}", *given]
     if steps is not None:
         sizes = [text for text in given if text.startswith("batch_size=")]
-        batch_size = plans.with_options(plans.SUITES.get(suite, plans.MINI), sizes).batch_size
-        how["options"].append(f"samples={steps * batch_size}")
+        how["options"].append(f"samples={steps * with_options(PAPER, sizes).batch_size}")
     tuned = tune(base, out=out, report=typer.echo, **how)
     best = ""
     if tuned.best == 0:
@@ -47,4 +46,4 @@ def train(
     yield f"{tuned.folder}: {tuned.steps} steps in {tuned.seconds:.0f} s, loss {loss:.4f}{best}"
     folder = shlex.quote(named_models.of_path(tuned.folder))
     loaded = " ".join(filter(None, (folder, option_words(tuned.model_options))))
-    yield f"Its scores: likeness run --suite {suite_to_run(suite)} --models {loaded}"
+    yield f"Its scores: likeness run --suite {TO_RUN[how['suite']]} --models {loaded}"

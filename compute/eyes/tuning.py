@@ -25,8 +25,8 @@ from compute.tasks.unisim.files import Files
 from compute.tasks.unisim.samples import Sample
 from compute.training import curves, exported, leaks, loop, plan, splits, towers
 from compute.training.evaluation import measured
+from compute.training.examples import Examples, packed
 from compute.training.run_folder import RunFolder
-from compute.training.splits import FileExamples
 from compute.types import BadInput, Model, slug
 
 HELD_OUT = 0.3  # of the answers
@@ -89,21 +89,20 @@ def tune(
     """
     examples = _examples(folder)
     held, by_image = _held_out(examples, seed=folder.settings.seed)
-    training, test = examples.take(~held), examples.take(held)
+    training, test = examples.take(np.flatnonzero(~held)), examples.take(np.flatnonzero(held))
     made = plan.with_options(replace(FEW, samples=EPOCHS * len(training), seed=folder.settings.seed), options)
     exported.check_save(base, save="merged", plan=made)
     encoder = towers.load(base, hardware=hardware(device), tasks=[examples.task])
-    facts = {"task": training.task, "dataset": training.dataset, "examples": len(training)}
     run = RunFolder(
         path=out,
         identity={
             "base": {**asdict(weights.by_name(replace(base, revision=""))), "revision": encoder.revision},
             "plan": asdict(made) | {"save": "merged"},
             "suite": {"name": "own"},
-            "data": [{**facts, "contents": training.identity()}],
+            "data": [training.record()],
         },
     )
-    items = [(shipped().task(AS_TASK[folder.study.kind][1]), {"default": splits.choices(test)})]
+    items = [(shipped().task(AS_TASK[folder.study.kind][1]), {"default": test.data})]
 
     def measure() -> pd.DataFrame:
         import torch
@@ -136,7 +135,7 @@ def tune(
     )
 
 
-def _examples(folder: StudyFolder) -> FileExamples:
+def _examples(folder: StudyFolder) -> Examples:
     """The questions that have an answer most raters gave. Raises BadInput for too few."""
     study = folder.study
     samples = [
@@ -158,10 +157,10 @@ def _examples(folder: StudyFolder) -> FileExamples:
         )
     files = Files.of("your images", folder.path / IMAGES)
     dataset = slug(f"answers-{folder.path.resolve().name}-{study.key}", default="answers")
-    return splits.packed(samples, task=AS_TASK[study.kind][0], dataset=dataset, files=files)
+    return packed(samples, task=AS_TASK[study.kind][0], dataset=dataset, files=files)
 
 
-def _held_out(examples: FileExamples, *, seed: int) -> tuple[np.ndarray, bool]:
+def _held_out(examples: Examples, *, seed: int) -> tuple[np.ndarray, bool]:
     """(n,) bool: about HELD_OUT of the examples, and whether none of their images is in the others."""
     held = splits.held_out(examples, share=HELD_OUT)
     if BY_IMAGE[0] <= held.mean() <= BY_IMAGE[1]:
@@ -170,12 +169,10 @@ def _held_out(examples: FileExamples, *, seed: int) -> tuple[np.ndarray, bool]:
     return order < round(HELD_OUT * len(examples)), False
 
 
-def _compared(examples: FileExamples) -> str:
+def _compared(examples: Examples) -> str:
     """Whether images of the study are in evaluated tasks, as a sentence."""
     source = Source.keeping(paths.RESULTS, root=None, offline=True)
-    evaluated = leaks.evaluated_images(leaks.evaluated_tasks(shipped()), source=source)
     try:
-        leaks.check([examples], evaluated)
+        return leaks.check([examples], source=source)
     except BadInput:
         return "Some of its images are in tasks of unisim or mini: its scores there say nothing"
-    return evaluated.sentence(are_drawn=False)

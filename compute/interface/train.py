@@ -12,7 +12,6 @@ from typing import Annotated, Any
 import pandas as pd
 
 from compute import models, paths
-from compute.catalog import shipped
 from compute.engine import named_models, workspace
 from compute.engine.settings import DataFolder, Device, Offline
 from compute.features import encoding
@@ -24,16 +23,15 @@ from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.progress import Progress
 from compute.tasks.mini import edition
 from compute.tasks.source import Source, data_folder
-from compute.training import curves, drawn, evaluation, exported, leaks, loop, splits, towers
-from compute.training import plan as plans
+from compute.training import curves, evaluation, exported, leaks, loop, splits, towers
 from compute.training.curves import TaskChange
 from compute.training.evaluation import measured
-from compute.training.examples import TASKS, ExampleSet, check_task
-from compute.training.plan import TuningPlan
-from compute.training.run_folder import RunFolder, StepMeasurement, TuningState
-from compute.training.splits import Datasets, FileExamples
+from compute.training.examples import Examples
+from compute.training.plan import PAPER, TuningPlan, with_options
+from compute.training.run_folder import RunFolder, StepMeasurement
+from compute.training.splits import Datasets, Suite
 from compute.training.towers import DualEncoder
-from compute.types import BadInput, Model, unknown
+from compute.types import Model
 from compute.versions import naming_packages
 
 PAGE = "training.html"
@@ -90,11 +88,7 @@ def train(
     base: str | Path,
     *,
     out: str | Path,
-    suite: Annotated[
-        str,
-        "Whose examples it learns from: mini (drawn) or unisim (the training splits of Table 5, with the "
-        "paper's plan).",
-    ] = "mini",
+    suite: Suite = "unisim",
     tasks: Annotated[
         Sequence[str] | str,
         "Only these, comma-separated: image-choice, image-for-text, text-for-image, quality.",
@@ -113,50 +107,44 @@ def train(
 ) -> TrainingResult:
     """Tunes a dual encoder by UniSim's recipe (section 3.3, appendix B.2) and stores it in `out`.
 
-    `base`: a key of the catalogue, a checkpoint's folder, or a hub id, `hub:org/name@revision`. `suite`: whose kind of
-    examples it is trained on; none of the suite's own items is. Some of the training splits of Table 5 choose the
-    stored step by drawn items out of distribution as well. `options`: values of the plan
-    (compute/training/plan.py), also as a mapping; the others are the suite's. `report` takes a line at every
+    `base`: a key of the catalogue, a checkpoint's folder, or a hub id, `hub:org/name@revision`. It is trained on the
+    splits of Table 5 in `data`; some of their examples choose the stored step. `options`: values of the plan
+    (compute/training/plan.py), also as a mapping; the others are the paper's. `report` takes a line at every
     evaluation. At the end base and tuned model are measured on the suite's own items, and `training.html` in `out`
     shows both curves and that table.
 
     A call that was interrupted goes on from its last stored step with the same result; one that is complete returns it.
     Raises UnknownKey, BadInput, NotHere, CannotDo, CannotWrite before the first step, among them where another process
-    trains in `out`; BadInput where a drawn image is an evaluated one, before the step that would take it; LikenessError
-    where a loss is not finite.
+    trains in `out`, or an image of the splits is an evaluated one; LikenessError where a loss is not finite.
     """
-    if suite not in plans.SUITES:
-        raise BadInput(unknown("training suite", suite, plans.SUITES, listed=True))
-    plan = plans.with_options(plans.SUITES[suite], options)
-    only = (tasks,) if isinstance(tasks, str) and tasks else tuple(tasks)
+    plan = with_options(PAPER, options)
+    rows = splits.chosen(datasets, suite=suite, tasks=(tasks,) if isinstance(tasks, str) and tasks else tasks)
     with workspace.as_before():
         encoding.share_cores()
         if offline:
             workspace.stay_offline()
         source = Source.keeping(paths.RESULTS, root=data_folder(data), offline=offline)
-        sets, validation = _sets(suite, only, datasets, plan=plan, source=source)
+        sets, validation = splits.divided(splits.training(rows, source=source, seed=plan.seed))
         row = model_row(base, offline=offline)
         exported.check_save(row, save=save, plan=plan)
         encoder = towers.load(row, hardware=chosen_hardware(device), tasks=[part.task for part in sets])
         folder = RunFolder(
             path=Path(out).expanduser(),
             identity={
+                "suite": {"name": suite, "drawn": edition()},
                 "base": {**asdict(weights.by_name(replace(row, revision=""))), "revision": encoder.revision},
                 "plan": asdict(plan) | {"save": save},
-                "suite": {"name": suite, "drawn": edition()},
-                "data": _identity(sets),
-                "validation": _identity(validation),
+                "data": [part.record() for part in sets],
+                "validation": [part.record() for part in validation],
             },
         )
         with folder.opened():
-            if (done := folder.finished()) is not None:
+            if folder.finished():
                 report(f"{folder.path} is complete: nothing was trained")
-                state, changes = done
             else:
                 source = replace(source, offline=True)
-                state, changes = _trained(
-                    encoder, sets, validation, folder, plan=plan, save=save, source=source, report=report
-                )
+                _trained(encoder, sets, validation, folder, plan=plan, save=save, source=source, report=report)
+    state, changes = folder.finished()
     return TrainingResult(
         folder=folder.path,
         plan=plan,
@@ -172,107 +160,51 @@ def train(
 
 def _trained(
     encoder: DualEncoder,
-    sets: Sequence[ExampleSet],
-    validation: Sequence[FileExamples],
+    sets: Sequence[Examples],
+    validation: Sequence[Examples],
     folder: RunFolder,
     *,
     plan: TuningPlan,
     save: str,
     source: Source,
     report: Callable[[str], None],
-) -> tuple[TuningState, list[TaskChange]]:
-    """The state at the end of training, and the final table; the model is then in the folder and the run complete."""
-    suite, progress = folder.identity["suite"]["name"], Progress()
-    evaluated = leaks.evaluated_images(leaks.evaluated_tasks(shipped()), source=source, progress=progress)
-    leaks.check([*sets, *validation], evaluated)
-    are_drawn = suite == "mini"
-    report(evaluated.sentence(are_drawn=are_drawn))
+) -> None:
+    """Trains, writes the model, measures it, and marks the run as complete."""
+    base, progress = encoder.row, Progress()
+    compared = leaks.check([*sets, *validation], source=source, progress=progress)
+    report(compared)
     report("While training, averages are over the validation items that select the stored step, in percent")
-    if suite == "unisim":
-        report(evaluation.DRAWN_OOD)
-    items = evaluation.validation_items(suite, validation)
+    report(evaluation.DRAWN_OOD)
+    chosen_by = evaluation.validation_items(validation)
     state = loop.train(
         encoder,
         sets,
         plan=plan,
         folder=folder,
-        measure=lambda: evaluation.record(measured(items, row=encoder.row, encoder=encoder.towers)),
-        compare=leaks.guard(evaluated) if are_drawn else None,
+        measure=lambda: evaluation.record(measured(chosen_by, row=base, encoder=encoder.towers)),
         report=report,
         progress=progress,
     )
     exported.write_model(encoder, folder.path, save=save)
-    changes = _final_table(
-        encoder.row, folder.path, suite=suite, hardware=encoder.hardware, source=source, report=report
-    )
-    sentence = evaluated.sentence(are_drawn=are_drawn)
-    exported.write_card(encoder, folder, state, changes, save=save, plan=plan, compared=sentence)
-    if changes:
-        write_text(folder.path / PAGE, _page(encoder.row, folder, state, changes, plan=plan))
-        report(f"Both curves: {folder.path / PAGE}")
-    folder.finish(state, changes)
-    return state, changes
-
-
-def _final_table(
-    base: Model, folder: Path, *, suite: str, hardware: Any, source: Source, report: Callable[[str], None]
-) -> list[TaskChange]:
-    """Base and tuned model on the suite's own items. Tasks whose data is not in `source` are reported and skipped."""
-    items, missing = evaluation.suite_items(suite, source=source)
+    items, missing = evaluation.suite_items(source=source)
     if missing:
         first = next(iter(missing))
-        report(f"{len(missing)} tasks of {suite} are not measured, such as {first}: {missing[first]}")
-    if not items:
-        return []
-    tuned = model_row(folder, offline=True)
-    tuned = replace(tuned, options={**tuned.options, **exported.options_beyond_files(base)})
-    before, after = (measured(items, row=row, encoder=models.load(row, hardware=hardware)) for row in (base, tuned))
-    changes = curves.changes(before=before, after=after)
-    for line in curves.lines(changes, title="The suite's own items, %"):
-        report(line)
-    return changes
-
-
-def _page(
-    base: Model, folder: RunFolder, state: TuningState, changes: Sequence[TaskChange], *, plan: TuningPlan
-) -> str:
-    suite = folder.identity["suite"]["name"]
-    trained = "both towers" if plan.towers == "both" else "its vision tower"
-    lead = [f"{base.title}, {trained} tuned by UniSim’s recipe in {state.step:,} steps."]
-    lead += [
-        f"{row.title} went from {curves.numbers(row)[0]} to {curves.numbers(row)[1]} on the {suite} suite’s own items."
-        for row in changes
-        if row.is_average
-    ]
-    if suite == "unisim":
-        lead.append(f"{evaluation.DRAWN_OOD}.")
-    if state.best == 0:
-        lead.append("No step was better than the base on validation items, so what is stored are the base’s weights.")
-    return page.page(title=folder.path.name, lead=lead, points=state.measurements, rows=changes, best=state.best)
-
-
-def _sets(
-    suite: str, tasks: Sequence[str], datasets: Sequence[str], *, plan: TuningPlan, source: Source
-) -> tuple[Sequence[ExampleSet], list[FileExamples]]:
-    """What is trained on, and of the suite unisim what the stored step is chosen by."""
-    for task in tasks:
-        check_task(task)
-    if suite == "mini":
-        if datasets:
-            raise BadInput("The suite mini has only drawn examples: omit --datasets, or name --suite unisim")
-        sets = drawn.training(seed=plan.seed, count=plan.samples)
-        return [part for part in sets if part.task in (tasks or TASKS)], []
-    named = {task: names for task, names in splits.chosen(datasets).items() if task in (tasks or TASKS)}
-    if not any(named.values()):
-        raise BadInput("No data set is left to train on: name at least one of a task that is trained")
-    return splits.divided(splits.training(named, source=source, seed=plan.seed))
-
-
-def _identity(sets: Sequence[ExampleSet]) -> list[dict[str, Any]]:
-    return [
-        {"task": part.task, "dataset": part.dataset, "examples": len(part), "contents": part.identity()}
-        for part in sets
-    ]
+        report(f"{len(missing)} tasks of unisim are not measured, such as {first}: {missing[first]}")
+    changes = []
+    if items:
+        tuned = model_row(folder.path, offline=True)
+        tuned = replace(tuned, options={**tuned.options, **exported.options_beyond_files(base)})
+        before, after = (
+            measured(items, row=row, encoder=models.load(row, hardware=encoder.hardware)) for row in (base, tuned)
+        )
+        changes = curves.changes(before=before, after=after)
+        for line in curves.lines(changes, title="The suite's own items, %"):
+            report(line)
+    exported.write_card(encoder, folder, state, changes, save=save, plan=plan, compared=compared)
+    if changes:
+        write_text(folder.path / PAGE, page.page(base.title, folder.path.name, plan, state, changes))
+        report(f"Both curves: {folder.path / PAGE}")
+    folder.finish(state, changes)
 
 
 def model_row(base: str | Path, *, offline: bool) -> Model:

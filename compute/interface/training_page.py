@@ -10,20 +10,28 @@ from compute.pages.curves import curves as drawn_curves
 from compute.rounding import rounded
 from compute.training import curves
 from compute.training.curves import TaskChange
-from compute.training.run_folder import StepMeasurement
+from compute.training.evaluation import DRAWN_OOD
+from compute.training.plan import TuningPlan
+from compute.training.run_folder import StepMeasurement, TuningState
 
 
-def page(
-    *, title: str, lead: Sequence[str], points: Sequence[StepMeasurement], rows: Sequence[TaskChange], best: int | None
-) -> str:
-    """The page as text. lead: sentences above; points: the base first; rows: the final table, averages before tasks.
-
-    `best`: the step whose weights were stored; None: the last.
-    """
+def page(base: str, name: str, plan: TuningPlan, state: TuningState, rows: Sequence[TaskChange]) -> str:
+    """The page of the model `name` as text. base: its base's title; rows: the final table, averages before tasks."""
+    trained = "both towers" if plan.towers == "both" else "its vision tower"
+    lead = [f"{base}, {trained} tuned by UniSim’s recipe in {state.step:,} steps."]
+    lead += [
+        f"{row.title} went from {curves.numbers(row)[0]} to {curves.numbers(row)[1]} on the unisim suite’s own items."
+        for row in rows
+        if row.is_average
+    ]
+    lead.append(f"{DRAWN_OOD}.")
+    if state.best == 0:
+        lead.append("No step was better than the base on validation items, so what is stored are the base’s weights.")
+    points, best = state.measurements, state.best
     return one_file.render(
         "training.html",
         styles=("training.css",),
-        title=title,
+        title=name,
         lead=lead,
         plot=plot(points, best=best),
         names=names(points, best=best),

@@ -10,15 +10,14 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from compute.content import decoding
-from compute.content.items import content_key
+from compute.content.items import Column
 from compute.io.files import DRAFT, draft_of, refusal, replacing, write_text
 from compute.progress import Progress
-from compute.training.examples import Content, ExampleSet, TrainingExample, taken
+from compute.training.examples import Example, Examples, naming, taken, text
 from compute.types import BadInput, CannotWrite
 
 VERSION = 1  # of the templates: raise it when a wording changes
@@ -27,91 +26,81 @@ COUNTS = {"image-choice": 120_000, "image-for-text": 300_000, "text-for-image": 
 FILE, RECORD, TOKEN = "instructions.json", "record.json", "<image>"
 
 
-@dataclass(frozen=True, kw_only=True)
-class InstructionTemplate:
-    """A question with `{reference}`, `{first}`, `{second}` where contents stand, and its answers for either one."""
-
-    question: str
-    answers: tuple[str, str]
-
-
 _LETTERS = ("A", "B")
-TEMPLATES: dict[str, tuple[InstructionTemplate, ...]] = {
+# Questions with {reference}, {first}, {second} where contents stand, each with its answers for either one.
+TEMPLATES: dict[str, tuple[tuple[str, tuple[str, str]], ...]] = {
     "image-choice": (
-        InstructionTemplate(
-            question="Reference: {reference}\nA: {first}\nB: {second}\nWhich of A and B looks more like the reference? "
+        (
+            "Reference: {reference}\nA: {first}\nB: {second}\nWhich of A and B looks more like the reference? "
             "Answer with one letter.",
-            answers=_LETTERS,
+            _LETTERS,
         ),
-        InstructionTemplate(
-            question="{reference}{first}{second}\nTake the first image as the reference. Is the second or the third "
+        (
+            "{reference}{first}{second}\nTake the first image as the reference. Is the second or the third "
             "image more similar to it?",
-            answers=("The second image.", "The third image."),
+            ("The second image.", "The third image."),
         ),
-        InstructionTemplate(
-            question="{first}{second}\nHere are two candidates, and here is a reference: {reference}\nWhich candidate "
+        (
+            "{first}{second}\nHere are two candidates, and here is a reference: {reference}\nWhich candidate "
             "would a person say is closer to it, the first or the second?",
-            answers=("The first.", "The second."),
+            ("The first.", "The second."),
         ),
     ),
     "image-for-text": (
-        InstructionTemplate(
-            question="A: {first}\nB: {second}\nWhich image fits this description better: {reference}\nAnswer with one "
-            "letter.",
-            answers=_LETTERS,
+        (
+            "A: {first}\nB: {second}\nWhich image fits this description better: {reference}\nAnswer with one letter.",
+            _LETTERS,
         ),
-        InstructionTemplate(
-            question='Two images were made for the text "{reference}".\n{first}{second}\nDoes the first or the second '
+        (
+            'Two images were made for the text "{reference}".\n{first}{second}\nDoes the first or the second '
             "follow it better?",
-            answers=("The first image.", "The second image."),
+            ("The first image.", "The second image."),
         ),
-        InstructionTemplate(
-            question="Description: {reference}\nFirst image: {first}\nSecond image: {second}\nName the image that "
+        (
+            "Description: {reference}\nFirst image: {first}\nSecond image: {second}\nName the image that "
             "matches the description.",
-            answers=("First image", "Second image"),
+            ("First image", "Second image"),
         ),
     ),
     "text-for-image": (
-        InstructionTemplate(
-            question="{reference}\nA: {first}\nB: {second}\nWhich caption describes the image better? Answer with one "
-            "letter.",
-            answers=_LETTERS,
+        (
+            "{reference}\nA: {first}\nB: {second}\nWhich caption describes the image better? Answer with one letter.",
+            _LETTERS,
         ),
-        InstructionTemplate(
-            question='Look at this image: {reference}\nFirst caption: "{first}"\nSecond caption: "{second}"\nWhich of '
+        (
+            'Look at this image: {reference}\nFirst caption: "{first}"\nSecond caption: "{second}"\nWhich of '
             "the two is the better caption?",
-            answers=("The first caption.", "The second caption."),
+            ("The first caption.", "The second caption."),
         ),
-        InstructionTemplate(
-            question="Caption 1: {first}\nCaption 2: {second}\n{reference}\nGive the number of the caption that is "
+        (
+            "Caption 1: {first}\nCaption 2: {second}\n{reference}\nGive the number of the caption that is "
             "true of this image.",
-            answers=("1", "2"),
+            ("1", "2"),
         ),
     ),
     "quality": (
-        InstructionTemplate(
-            question="A: {first}\nB: {second}\nWhich of the two images has the higher quality? Answer with one letter.",
-            answers=_LETTERS,
+        (
+            "A: {first}\nB: {second}\nWhich of the two images has the higher quality? Answer with one letter.",
+            _LETTERS,
         ),
-        InstructionTemplate(
-            question="{first}{second}\nOne of these images is less distorted. Is it the first or the second?",
-            answers=("The first image.", "The second image."),
+        (
+            "{first}{second}\nOne of these images is less distorted. Is it the first or the second?",
+            ("The first image.", "The second image."),
         ),
-        InstructionTemplate(
-            question="First image: {first}\nSecond image: {second}\nName the image of better visual quality.",
-            answers=("First image", "Second image"),
+        (
+            "First image: {first}\nSecond image: {second}\nName the image of better visual quality.",
+            ("First image", "Second image"),
         ),
     ),
 }
 
 
 def export(
-    sets: Sequence[ExampleSet],
+    sets: Sequence[Examples],
     folder: Path,
     *,
     seed: int,
     counts: Mapping[str, int],
-    compare: Callable[[Content], None],
     leaks: str,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
@@ -119,26 +108,24 @@ def export(
 
     At most `counts` examples of each task, none twice, drawn by the seed. Of a task's conversations half have the first
     alternative as the right answer, with every template. The file is streamed, and there whole or not at all; a second
-    call writes only the images that are missing. `compare` is called with every image and may refuse it; `leaks` says
-    in the record what was compared. Raises BadInput for examples that cannot be read, and for a folder with something
-    that no export wrote; CannotWrite.
+    call writes only the images that are missing. `leaks` says in the record what was compared. Raises BadInput for
+    examples that cannot be read, and for a folder with something that no export wrote; CannotWrite.
     """
     names = set(os.listdir(folder)) if folder.is_dir() else set()
     if foreign := sorted(name for name in names - {FILE, RECORD, "images"} if not DRAFT.fullmatch(name)):
         raise BadInput(f"{folder} holds {foreign[0]}, which this command did not write. Name an empty or a new folder")
-    tasks: dict[str, list[ExampleSet]] = {}
+    tasks: dict[str, list[Examples]] = {}
     for part in sets:
         tasks.setdefault(part.task, []).append(part)
     numbers = {task: min(sum(map(len, parts)), counts[task]) for task, parts in tasks.items()}
     images: set[str] = set()
 
-    def store(content: Content) -> str:
-        compare(content)
-        name = _image_name(content)
+    def store(column: Column, row: int) -> str:
+        name = _image_name(column, row)
         if name not in images and not (folder / name).is_file():
             (folder / name).parent.mkdir(exist_ok=True)
             draft = draft_of(folder / name)
-            draft.write_bytes(content.read())
+            draft.write_bytes(column.read(row))
             os.replace(draft, folder / name)
         images.add(name)
         return name
@@ -167,32 +154,34 @@ def export(
     return record
 
 
-def conversation(example: TrainingExample, number: int, store: Callable[[Content], str]) -> dict[str, Any]:
+def conversation(example: Example, number: int, store: Callable[[Column, int], str]) -> dict[str, Any]:
     """The `number`-th entry of its task: the right answer is the first alternative at even numbers, and every template
     comes at as many even as odd ones. `store` gives the path of an image."""
-    templates = TEMPLATES[example.task]
-    template, answer = templates[number // 2 % len(templates)], number % 2
-    first, second = example.alternatives if example.preferred == answer else example.alternatives[::-1]
-    contents = {"reference": example.reference, "first": first, "second": second}
-    used = [name for name in contents if f"{{{name}}}" in template.question]
-    used.sort(key=lambda name: template.question.index(f"{{{name}}}"))
+    part, row = example
+    templates = TEMPLATES[part.task]
+    (question, answers), answer = templates[number // 2 % len(templates)], number % 2
+    reference, *alternatives = part.columns
+    first, second = alternatives if part.data.answer[row] == answer else alternatives[::-1]
+    columns = {"reference": reference, "first": first, "second": second}
+    used = [name for name in columns if f"{{{name}}}" in question]
+    used.sort(key=lambda name: question.index(f"{{{name}}}"))
     shown = {
-        name: TOKEN if contents[name].modality == "image" else contents[name].text().replace(TOKEN, "image").strip()
+        name: TOKEN if columns[name].modality == "image" else text(columns[name], row).replace(TOKEN, "image").strip()
         for name in used
     }
     return {
-        "id": f"{example.task}-{example.dataset}-{number}",
-        "image": [store(contents[name]) for name in used if contents[name].modality == "image"],
+        "id": f"{part.task}-{part.dataset}-{number}",
+        "image": [store(columns[name], row) for name in used if columns[name].modality == "image"],
         "conversations": [
-            {"from": "human", "value": template.question.format(**shown)},
-            {"from": "gpt", "value": template.answers[answer]},
+            {"from": "human", "value": question.format(**shown)},
+            {"from": "gpt", "value": answers[answer]},
         ],
     }
 
 
 def _interleaved(
-    tasks: Mapping[str, Sequence[ExampleSet]], numbers: Mapping[str, int], *, seed: int
-) -> Iterator[tuple[int, TrainingExample]]:
+    tasks: Mapping[str, Sequence[Examples]], numbers: Mapping[str, int], *, seed: int
+) -> Iterator[tuple[int, Example]]:
     """Examples of all tasks with their number in the task, spread evenly, so that the file's beginning is a sample."""
     written = Counter(dict.fromkeys(numbers, 0))
     for _ in range(sum(numbers.values())):
@@ -201,11 +190,8 @@ def _interleaved(
         written[task] += 1
 
 
-def _image_name(content: Content) -> str:
-    data = content.read()
-    try:
-        form = (decoding.opened(data).format or "image").lower()
-    except BadInput as error:
-        raise BadInput(f"{content.name}: {error}") from error
-    key = content_key(data).decode()
+def _image_name(column: Column, row: int) -> str:
+    with naming(column, row):
+        form = (decoding.opened(column.read(row)).format or "image").lower()
+    key = column.keys[row].decode()
     return f"images/{key[:2]}/{key}.{'jpg' if form == 'jpeg' else form}"

@@ -19,16 +19,20 @@ from compute.features.memory import MemoryStore
 from compute.features.subject import Subject
 from compute.models.adapter import Encoder
 from compute.procedures import procedure
+from compute.tasks import mini
 from compute.tasks.data import Data
 from compute.tasks.source import Source
-from compute.training import drawn, splits
-from compute.training.splits import FileExamples
+from compute.training import splits
+from compute.training.examples import Examples
 from compute.types import WHOLE, BadInput, LikenessError, Model, Task
 
 # The tasks that the multi-task metric is trained on, by the papers' names of the catalogue's categories (Table 2); the
 # others measure generalisation (Table 3).
 CORE = ("Img-2AFC", "IT-2AFC", "Text-2AFC", "IQA")
 SIDES = ("core", "ood")
+# Drawn tasks of the categories that UniSim calls out of distribution (sections 3.1 and 3.2): attributes, odd one out,
+# image retrieval. Nothing of Table 5 measures them.
+OOD = ("mini/sharpness", "mini/odd-one-out", "mini/instances")
 DRAWN_OOD = (
     "While training, out-of-distribution averages are of drawn items, synthetic, for the training splits have none: "
     "what holds on them need not hold on photographs. The final table has the suite's own"
@@ -89,19 +93,13 @@ def _measured(task: Task, data: Mapping[str, Data], subject: Subject) -> dict[st
     }
 
 
-def suite_tasks(suite: str) -> list[Task]:
-    """The suite's tasks of UniSim's kind: what is trained, and what the paper calls generalisation."""
-    catalog = shipped()
-    if suite == "mini":
-        return [catalog.task(key) for key in (*drawn.CORE, *drawn.OOD)]
-    return [task for task in catalog.tasks if {"unisim-core", "unisim-ood"} & set(task.suites)]
-
-
-def suite_items(suite: str, *, source: Source) -> tuple[list[HeldOut], dict[str, str]]:
-    """The suite's own items, for the final table only; and the tasks that cannot be read here, each with the reason."""
+def suite_items(*, source: Source) -> tuple[list[HeldOut], dict[str, str]]:
+    """UniSim's own items, for the final table only; and the tasks that cannot be read here, each with the reason."""
     present: list[HeldOut] = []
     missing: dict[str, str] = {}
-    for task in suite_tasks(suite):
+    for task in shipped().tasks:
+        if not {"unisim-core", "unisim-ood"} & set(task.suites):
+            continue
         options = {name: values[0] for name, values in tasks.options_of(task).items()}
         try:
             present.append((task, tasks.load(task, source=source, options=options)))
@@ -110,20 +108,14 @@ def suite_items(suite: str, *, source: Source) -> tuple[list[HeldOut], dict[str,
     return present, missing
 
 
-def validation_items(suite: str, parts: Sequence[FileExamples] = ()) -> list[HeldOut]:
-    """Items that the best checkpoint is chosen by: none is trained on, and none is the suite's own.
-
-    Of `unisim` the core ones are `parts` of the training splits (`splits.divided`). Nothing of Table 5 measures
-    generalisation, so the others are mini's, drawn: DRAWN_OOD. Raises BadInput where there are no `parts`.
-    """
-    core: list[HeldOut] = []
-    if suite == "unisim":
-        if not parts:
-            raise BadInput(
-                "No example of the training splits can be held out to choose the stored step by: they are too few, or "
-                "all of a data set have images in common. Train on more data sets"
-            )
-        alike = {(row.task, row.dataset): row.evaluated for row in splits.SPLITS}
-        core = [(shipped().task(alike[part.task, part.dataset]), {"default": splits.choices(part)}) for part in parts]
-    data = drawn.validation(core=suite == "mini")
-    return core + [(task, data[task.key]) for task in suite_tasks("mini") if task.key in data]
+def validation_items(parts: Sequence[Examples]) -> list[HeldOut]:
+    """Items that the best checkpoint is chosen by, `parts` of the training splits that are not trained on
+    (`splits.divided`); and drawn ones out of distribution, DRAWN_OOD. Raises BadInput without `parts`."""
+    if not parts:
+        raise BadInput(
+            "No example of the training splits can be held out to choose the stored step by: they are too few, or "
+            "all of a data set have images in common. Train on more data sets"
+        )
+    catalog, alike = shipped(), {(row.task, row.dataset): row.evaluated for row in splits.SPLITS}
+    core = [(catalog.task(alike[part.task, part.dataset]), {"default": part.data}) for part in parts]
+    return core + [(catalog.task(key), mini.load(catalog.task(key))) for key in OOD]

@@ -6,19 +6,22 @@ tasks differ only in what is an image and what is a text (UniSim, section 3.3).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from compute.content import decoding
-from compute.content.items import content_key
-from compute.types import BadInput, unknown
-
-if TYPE_CHECKING:
-    from PIL import Image
+from compute.content.items import Column, content_key, texts
+from compute.tasks.data import Choices, take
+from compute.tasks.unisim.files import Files
+from compute.tasks.unisim.samples import Sample, items
+from compute.types import BadInput
 
 # The core tasks and the modalities of reference and alternatives: Img-2AFC, IT-2AFC, Text-2AFC, IQA.
 TASKS = {
@@ -30,81 +33,80 @@ TASKS = {
 QUALITY_PROMPT = "A high quality photo."  # the reference of every quality example (UniSim, section 3.3, footnote 1)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Content:
-    """One image or text, read or drawn only when it is used; examples that share one share the object."""
-
-    modality: str  # "image" or "text"
-    name: str  # for messages
-    read: Callable[[], Any]  # an image file's bytes, or a text
-    draw: Callable[[], Image.Image] | None = None  # of drawn images, which need not be encoded to be seen
-
-    def text(self) -> str:
-        """The text. Raises BadInput, naming it, where it is blank."""
-        try:
-            return decoding.checked(self.read())
-        except BadInput as error:
-            raise BadInput(f"{self.name}: {error}") from error
-
-    def image(self) -> Image.Image:
-        """The image in RGB, not to be changed. Raises BadInput, naming it, where its file is damaged."""
-        try:
-            return decoding.picture(self.draw or self.read())
-        except BadInput as error:
-            raise BadInput(f"{self.name}: {error}") from error
-
-    def key(self) -> bytes:
-        """The content key, as evaluation items have it."""
-        return content_key(self.read())
-
-
 @dataclass(frozen=True, kw_only=True)
-class TrainingExample:
-    """One two-alternative question with its answer."""
+class Examples:
+    """Questions of one task from one data set, as items of an evaluated task are."""
 
     task: str  # one of TASKS
     dataset: str
-    reference: Content
-    alternatives: tuple[Content, Content]
-    preferred: int  # 0 or 1
+    data: Choices  # with two alternatives; without a reference where the task is quality
+
+    def __len__(self) -> int:
+        return len(self.data.names)
+
+    @cached_property
+    def columns(self) -> tuple[Column, Column, Column]:
+        """References and alternatives; of quality the prompt is every reference."""
+        prompts = Column(
+            modality="text",
+            keys=np.full(len(self), content_key(QUALITY_PROMPT)),
+            read=lambda row: QUALITY_PROMPT,
+            name=lambda row: "the prompt",
+        )
+        return (self.data.reference or prompts, *self.data.alternatives)
 
     @property
-    def contents(self) -> tuple[Content, Content, Content]:
-        """Reference and alternatives."""
-        return (self.reference, *self.alternatives)
+    def images(self) -> list[Column]:
+        """Those of the columns that are of images."""
+        return [column for column in self.columns if column.modality == "image"]
+
+    def take(self, rows: np.ndarray) -> Examples:
+        """The examples at these rows."""
+        return replace(self, data=take(self.data, rows))
+
+    def record(self) -> dict[str, Any]:
+        """What a run's plan states: task, data set, number, and a digest of all contents, their order and answers."""
+        keys = np.stack([column.keys for column in self.columns], axis=1)
+        contents = sha256(keys.tobytes() + self.data.answer.astype(np.int8).tobytes()).hexdigest()
+        return {"task": self.task, "dataset": self.dataset, "examples": len(self), "contents": contents}
 
 
-class ExampleSet(Protocol):
-    """Examples of one task from one data set.
-
-    A row always gives the same example. `group_size` rows in a row share contents and stay together in a batch; groups
-    of one number share contents with other tasks' where that is above 1.
-    """
-
-    task: str  # one of TASKS
-    dataset: str
-    group_size: int
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, row: int) -> TrainingExample: ...
-
-    def identity(self) -> str:
-        """A digest or a description of all examples, their order and answers."""
-        ...
-
-    def keys(self) -> np.ndarray | None:
-        """(n, 3) S32: the content keys of reference and alternatives; None where they are known only once drawn."""
-        ...
+Example = tuple[Examples, int]  # and its row
 
 
-def check_task(task: str) -> None:
-    """Raises BadInput for a task without training examples."""
-    if task not in TASKS:
-        raise BadInput(unknown("training task", task, TASKS, listed=True))
+def packed(samples: list[Sample], *, task: str, dataset: str, files: Files, cache: Path | None = None) -> Examples:
+    """A data set's samples as examples. Every distinct image is read once, for its key, which `cache` keeps."""
+    of_reference, of_alternatives = TASKS[task]
+    named = [name for sample in samples for name in sample.alternatives if of_alternatives == "image"]
+    named += [sample.reference for sample in samples if of_reference == "image"]
+    place = {name: at for at, name in enumerate(dict.fromkeys(named))}
+    images = files.images(tuple(place), cache=cache)
+
+    def look(contents: Sequence[str], pictures: bool) -> Column:
+        return images.take([place[name] for name in contents]) if pictures else texts(contents, of=dataset)
+
+    asked = {"reference": "", "question": "quality"} if task == "quality" else {"reference": of_reference}
+    data = items(samples, look, alternatives=of_alternatives, **{"question": "reference"} | asked)
+    names = tuple(f"{dataset} {row}" for row in range(len(samples)))  # its own may repeat
+    return Examples(task=task, dataset=dataset, data=replace(data, names=names))
 
 
-def batches(sets: Sequence[ExampleSet], *, batch_size: int, seed: int, step: int) -> dict[str, list[TrainingExample]]:
+@contextmanager
+def naming(column: Column, row: int) -> Iterator[None]:
+    """Names the content in what is raised for it."""
+    try:
+        yield
+    except BadInput as error:
+        raise BadInput(f"{column.name(row)}: {error}") from error
+
+
+def text(column: Column, row: int) -> str:
+    """A text of a column. Raises BadInput, naming it, where it is blank."""
+    with naming(column, row):
+        return decoding.checked(column.read(row))
+
+
+def batches(sets: Sequence[Examples], *, batch_size: int, seed: int, step: int) -> dict[str, list[Example]]:
     """The batch of each task at a step from 0: `batch_size` examples of every task, whatever the sizes of its data.
 
     A pure function of its arguments, so training resumes from the step's number alone. The data sets of a task are
@@ -117,30 +119,17 @@ def batches(sets: Sequence[ExampleSet], *, batch_size: int, seed: int, step: int
     return {task: taken(parts, positions, seed=seed) for task, parts in tasks.items() if parts}
 
 
-def taken(parts: Sequence[ExampleSet], positions: Sequence[int], *, seed: int) -> list[TrainingExample]:
-    """The examples at these positions of a task's endless shuffled order, groups as a whole."""
-    count, size, task = sum(map(len, parts)), parts[0].group_size, parts[0].task
-    # Tasks have their own orders, or those of one data set ran in step; where they share groups, one order.
-    order = len(TASKS) if size > 1 else list(TASKS).index(task)
-    return [
-        _at(
-            parts,
-            int(_shuffled(count // size, seed, order, at // count)[at % count // size]) * size + at % size,
-        )
-        for at in positions
-    ]
-
-
-def _at(parts: Sequence[ExampleSet], row: int) -> TrainingExample:
-    """The example of a row of the concatenated sets."""
-    for part in parts:
-        if row < len(part):
-            return part[row]
-        row -= len(part)
-    raise IndexError(row)
+def taken(parts: Sequence[Examples], positions: Sequence[int], *, seed: int) -> list[Example]:
+    """The examples at these positions of a task's endless shuffled order. Tasks have their own orders, or those of one
+    data set ran in step."""
+    ends = np.cumsum([len(part) for part in parts])
+    order = list(TASKS).index(parts[0].task)
+    rows = [int(_shuffled(int(ends[-1]), seed, order, at // ends[-1])[at % ends[-1]]) for at in positions]
+    of = np.searchsorted(ends, rows, side="right")
+    return [(parts[at], row - int(ends[at]) + len(parts[at])) for at, row in zip(of, rows, strict=True)]
 
 
 @lru_cache(maxsize=2 * len(TASKS))  # a batch may end one epoch and begin the next
 def _shuffled(count: int, seed: int, order: int, epoch: int) -> np.ndarray:
-    """(count,) int: the order of an epoch's groups."""
+    """(count,) int: the order of an epoch."""
     return np.random.default_rng([seed, order, epoch]).permutation(count)

@@ -18,7 +18,6 @@ from compute.models.files import weights
 from compute.models.own import checkpoints as own_checkpoints
 from compute.training import lora
 from compute.training.curves import HEADINGS, TaskChange, numbers
-from compute.training.drawn import DATASET as DRAWN
 from compute.training.evaluation import DRAWN_OOD
 from compute.training.loop import precision
 from compute.training.plan import TuningPlan
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 OPEN_CLIP_CONFIG, OPEN_CLIP_WEIGHTS = "open_clip_config.json", "open_clip_model.safetensors"
 # Without one of these no folder is read as a checkpoint, so that they are put there last.
 CONFIGS = ("config.json", lora_files.CONFIG, OPEN_CLIP_CONFIG)
+TO_RUN = {"unisim": "unisim-core", "own": "mini"}  # by whose examples a model was trained on: the suite to run it on
 # Options of dual encoders that no checkpoint's files hold. The others say where the base's files are.
 BEYOND_FILES = ("text_prefix", "normalise", "max_tokens")
 
@@ -72,11 +72,6 @@ def write_model(base: DualEncoder, folder: Path, *, save: str) -> None:
 def options_beyond_files(base: Model) -> dict[str, Any]:
     """The base's options that a tuned model's files do not state: the loader has to repeat them."""
     return {name: value for name, value in base.options.items() if name in BEYOND_FILES}
-
-
-def suite_to_run(suite: str) -> str:
-    """The suite by which `likeness run` scores a model that was trained for `suite`."""
-    return {"unisim": "unisim-core", "own": "mini"}.get(suite, suite)
 
 
 def option_words(options: Mapping[str, Any]) -> str:
@@ -127,7 +122,7 @@ def write_card(
     """Writes the model card. `compared`: what the leak check found, as a sentence."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    row, data, suite = base.row, folder.identity["data"], folder.identity["suite"]["name"]
+    row, data = base.row, folder.identity["data"]
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         undefined=StrictUndefined,
@@ -135,33 +130,24 @@ def write_card(
         trim_blocks=True,
         autoescape=False,  # Markdown
     )
-    # Drawn scenes are named where the base knows nothing else: by that key pages say that a model understands drawings
-    # alone, and no evaluated task has these scenes.
-    trained_on = dict.fromkeys([*row.trained_on, *(part["dataset"] for part in data)])
     card = environment.get_template("model_card.md").render(
         title=folder.path.name,
         library="peft" if save == "adapter" else "open_clip" if row.adapter == "open_clip" else "transformers",
         base_model="" if weights.own_folder(row) is not None else row.weights,
-        license=row.license,
-        base=row.title,
-        revision=base.revision,
-        tasks=list(dict.fromkeys(part["task"] for part in data)),
+        base=base,
         data=data,
-        trained_on=[key for key in trained_on if key != DRAWN or row.trained_on == (DRAWN,)],
-        synthetic=any(part["dataset"] == DRAWN for part in data),
+        trained_on=dict.fromkeys([*row.trained_on, *(part["dataset"] for part in data)]),
         compared=compared,
-        adapter=save == "adapter",
+        save=save,
         plan=plan,
+        settings=asdict(plan),
+        precision=precision(base, plan),
         options=option_words(options_beyond_files(row)),
-        suite=suite,
-        suite_to_run=suite_to_run(suite),
+        suite=folder.identity["suite"]["name"],
+        to_run=TO_RUN,
         headings=HEADINGS[1:],
         rows=[(row, numbers(row)) for row in changes],
-        curve=[each for each in state.measurements if each.core is not None],
-        drawn_ood=DRAWN_OOD if suite == "unisim" else "",
+        drawn_ood=DRAWN_OOD,
         state=state,
-        device=base.hardware.device,
-        precision=precision(base, plan),
-        settings=asdict(plan),
     )
     write_text(folder.path / own_checkpoints.CARD, card)

@@ -13,13 +13,16 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from compute.content.items import Column
+from compute.features.encoding import ready
 from compute.progress import Progress
 from compute.training import lora, towers
-from compute.training.examples import QUALITY_PROMPT, Content, ExampleSet, batches
+from compute.training.examples import QUALITY_PROMPT, Examples, batches, naming, text
 from compute.training.loss import distance, hinge, spread
 from compute.training.plan import TuningPlan
 from compute.training.run_folder import RunFolder, StepMeasurement, TuningState
@@ -36,7 +39,7 @@ WORKERS = 8  # processes that prepare for a device, at most; a CPU, whose cores 
 
 @dataclass(frozen=True)
 class TrainingBatch:
-    """A step's batch. A content that examples share comes once."""
+    """A step's batch. A text that examples share comes once."""
 
     images: dict[str, torch.Tensor]  # (m, ...) of m images, as the image tower takes them
     texts: list[str]  # k
@@ -44,58 +47,51 @@ class TrainingBatch:
     preferred: dict[str, torch.Tensor]  # task -> (n,) of 0 and 1
 
 
-@dataclass(frozen=True)
-class StepBatches:
-    """The batch of every step of a plan, by its number. `compare` is called with every image and may refuse it."""
+def batch_of(base: DualEncoder, sets: Sequence[Examples], plan: TuningPlan, step: int) -> TrainingBatch:
+    """The batch of a step from 0. Raises LikenessError for a content that cannot be read."""
+    import torch
 
-    base: DualEncoder
-    sets: Sequence[ExampleSet]
-    plan: TuningPlan
-    compare: Callable[[Content], None] | None = None
+    def content(column: Column, row: int) -> Any:
+        """A text, or an image as the image tower takes it."""
+        if column.modality == "text":
+            return text(column, row)
+        with naming(column, row):
+            return ready("image", column.read(row), base.towers.prepare)
 
-    def __getitem__(self, step: int) -> TrainingBatch | LikenessError:
+    tasks = batches(sets, batch_size=plan.batch_size, seed=plan.seed, step=step)
+    contents = [content(column, row) for rows in tasks.values() for part, row in rows for column in part.columns]
+    texts = list(dict.fromkeys(each for each in contents if isinstance(each, str)))
+    images = [each for each in contents if not isinstance(each, str)]
+    shown = count()
+    places = [len(images) + texts.index(each) if isinstance(each, str) else next(shown) for each in contents]
+    sizes = [len(rows) for rows in tasks.values()]
+    answers = {task: [int(part.data.answer[row]) for part, row in rows] for task, rows in tasks.items()}
+    return TrainingBatch(
+        images={name: torch.stack([image[name] for image in images]) for name in images[0]},
+        texts=texts,
+        rows=dict(zip(tasks, torch.tensor(places).view(-1, 3).split(sizes), strict=True)),
+        preferred={task: torch.tensor(each) for task, each in answers.items()},
+    )
+
+
+def prepared(
+    base: DualEncoder, sets: Sequence[Examples], plan: TuningPlan, *, start: int = 0
+) -> Iterator[TrainingBatch]:
+    """The batches of the steps from `start` on, made in other processes. Raises as `batch_of`."""
+    from torch.utils.data import DataLoader
+
+    def made(step: int) -> TrainingBatch | LikenessError:
         """An error is returned, as the loader would wrap it in its own words."""
         try:
-            return self._made(step)
+            return batch_of(base, sets, plan, step)
         except LikenessError as error:
             return error
 
-    def _made(self, step: int) -> TrainingBatch:
-        import torch
-
-        tasks = batches(self.sets, batch_size=self.plan.batch_size, seed=self.plan.seed, step=step)
-        distinct = dict.fromkeys(each for part in tasks.values() for example in part for each in example.contents)
-        shown = [content for content in distinct if content.modality == "image"]
-        text_of = {content: content.text() for content in distinct if content.modality == "text"}
-        texts = list(dict.fromkeys(text_of.values()))
-        place = {content: at for at, content in enumerate(shown)}
-        place |= {content: len(shown) + texts.index(text) for content, text in text_of.items()}
-        images = []
-        for content in shown:
-            if self.compare is not None:
-                self.compare(content)
-            images.append(self.base.towers.prepare("image", content.image()))
-        return TrainingBatch(
-            images={name: torch.stack([image[name] for image in images]) for name in images[0]},
-            texts=texts,
-            rows={
-                task: torch.tensor([[place[content] for content in example.contents] for example in part])
-                for task, part in tasks.items()
-            },
-            preferred={task: torch.tensor([example.preferred for example in part]) for task, part in tasks.items()},
-        )
-
-
-def prepared(source: StepBatches, *, start: int) -> Iterator[TrainingBatch]:
-    """The batches of the steps from `start` on, made in other processes. Raises LikenessError for contents that cannot
-    be read or are refused."""
-    from torch.utils.data import DataLoader
-
-    workers = min(WORKERS, max(1, (os.cpu_count() or 1) - 1)) if source.base.hardware.device != "cpu" else 1
+    workers = min(WORKERS, max(1, (os.cpu_count() or 1) - 1)) if base.hardware.device != "cpu" else 1
     loader = DataLoader(
-        source,
+        range(start, plan.steps),
         batch_size=None,
-        sampler=range(start, source.plan.steps),
+        collate_fn=made,
         num_workers=workers if sys.platform == "linux" else 0,
         multiprocessing_context="fork" if sys.platform == "linux" else None,  # what reads a data set cannot be sent
     )
@@ -104,11 +100,6 @@ def prepared(source: StepBatches, *, start: int) -> Iterator[TrainingBatch]:
             raise batch
         yield batch
 
-
-if TYPE_CHECKING:
-    import torch
-
-    from compute.training.towers import DualEncoder
 
 BETAS, EPSILON = (0.9, 0.98), 1e-6  # of AdamW (appendix B.2)
 FAST_BFLOAT16 = ("amx_bf16", "avx512_bf16")  # instructions of processors that multiply in it
@@ -132,7 +123,7 @@ class Tuning:
         self.state = TuningState()
         self.best: dict[str, torch.Tensor] = {}  # the best weights so far
         if stored := folder.load():
-            self.state, self.best = TuningState.read(stored["state"]), stored["best"]
+            self.state, self.best = TuningState(**stored["state"]), stored["best"]
             self.take(stored["weights"])
             for optimiser, kept in zip(self.optimisers, stored["optimisers"], strict=True):
                 optimiser.load_state_dict(kept)
@@ -233,21 +224,19 @@ class Tuning:
 
 def train(
     base: DualEncoder,
-    sets: Sequence[ExampleSet],
+    sets: Sequence[Examples],
     *,
     plan: TuningPlan,
     folder: RunFolder,
     measure: Measure | None = None,
-    compare: Callable[[Content], None] | None = None,
     report: Callable[[str], None] = print,
     progress: Progress | None = None,
 ) -> TuningState:
     """Tunes the base in place, from the folder's last state on; at the end it has the best weights.
 
     Best is the highest core average of what `measure` gives (`evaluation.record`); without it, the last weights;
-    interpolated with the base's where the plan says so. `compare` is called, in another process, with every image
-    before the step that takes it, and what it raises ends the run there. Raises LikenessError at a loss that is not
-    finite, and where such a process was killed.
+    interpolated with the base's where the plan says so. Raises LikenessError at a loss that is not finite, for a
+    content that cannot be read, and where a process that prepares images was killed.
     """
     progress = progress or Progress(watched=False)
     report = progress.beside(report)
@@ -259,13 +248,12 @@ def train(
     if not state.step:
         _measure(run, measure, "", report)
     base.training(True)
-    source = StepBatches(base, sets, plan, compare)
     try:
         with (
             folder.loss_log(step=state.step) as log,
             progress.bar("Training", total=plan.steps, done=state.step, unit="step") as advance,
         ):
-            for batch in prepared(source, start=state.step):
+            for batch in prepared(base, sets, plan, start=state.step):
                 losses = run.step(batch)
                 log(losses)
                 state.step += 1
@@ -309,18 +297,15 @@ def _measure(run: Tuning, measure: Measure | None, loss: str, report: Callable[[
             with torch.inference_mode(), run.autocast():
                 now = StepMeasurement(step=state.step, **measure())
             state.measurements.append(now)
-            first = state.measurements[0]
-            report(f"{at}: {_side('core', now.core, first.core)}, {_side('OOD', now.ood, first.ood)}")
-            best = next((each.core for each in state.measurements if each.step == state.best), None)
-            if now.core is not None and (best is None or now.core > best):
+            first, cores = state.measurements[0], {each.step: each.core for each in state.measurements}
+            sides = [
+                f"{title} not measured" if None in (to, of) else f"{title} {100 * to:.1f} ({100 * (to - of):+.1f})"
+                for title, to, of in (("core", now.core, first.core), ("OOD", now.ood, first.ood))
+            ]
+            report(f"{at}: {', '.join(sides)}")
+            if now.core is not None and (state.best is None or now.core > cores[state.best]):
                 state.best, run.best = state.step, run.copy()
     run.base.training(True)
-
-
-def _side(title: str, now: float | None, first: float | None) -> str:
-    if now is None or first is None:
-        return f"{title} not measured"
-    return f"{title} {100 * now:.1f} ({100 * (now - first):+.1f})"
 
 
 def optimisers_of(base: DualEncoder, plan: TuningPlan) -> list[torch.optim.Optimizer]:

@@ -74,15 +74,10 @@ def split_attention() -> type[nn.Module]:
             made = nn.MultiheadAttention(
                 self.width, self.heads, bias=self.q_proj.bias is not None, batch_first=self.batch_first
             )
-            made = made.to(self.q_proj.weight.device)
-            layers = (self.q_proj, self.k_proj, self.v_proj)
-            with torch.no_grad():
-                made.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
-                made.out_proj.weight.copy_(self.out_proj.weight)
-                if made.in_proj_bias is not None:
-                    made.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
-                    made.out_proj.bias.copy_(self.out_proj.bias)
-            return made.requires_grad_(False).eval()
+            layers, out = (self.q_proj, self.k_proj, self.v_proj), self.out_proj.state_dict()
+            state = {f"in_proj_{kind}": torch.cat([layer.state_dict()[kind] for layer in layers]) for kind in out}
+            made.load_state_dict(state | {f"out_proj.{kind}": value for kind, value in out.items()})
+            return made.to(self.q_proj.weight.device).requires_grad_(False).eval()
 
     return SplitAttention
 
@@ -160,11 +155,6 @@ def _children(tower: nn.Module, kind: type) -> list[tuple[nn.Module, str, nn.Mod
 def _linear(weight: torch.Tensor, bias: torch.Tensor | None) -> nn.Linear:
     import torch
 
-    layer = torch.nn.Linear(
-        weight.shape[1], weight.shape[0], bias=bias is not None, device=weight.device, dtype=weight.dtype
-    )
-    with torch.no_grad():
-        layer.weight.copy_(weight)
-        if bias is not None:
-            layer.bias.copy_(bias.detach())
-    return layer.requires_grad_(False)
+    layer = torch.nn.Linear(weight.shape[1], weight.shape[0], bias=bias is not None)
+    layer.load_state_dict({"weight": weight} if bias is None else {"weight": weight, "bias": bias})
+    return layer.to(weight).requires_grad_(False)

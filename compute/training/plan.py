@@ -4,57 +4,47 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, Literal
+
+from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, ValidationError
+from pydantic.dataclasses import dataclass
 
 from compute.types import BadInput, unknown
 
-CHOICES = {
-    "tune": ("lora", "full"),
-    "towers": ("vision", "both"),
-    "optimiser": ("adamw", "muon"),
-    "precision": ("auto", "float32", "bfloat16"),
-    "keep": ("none", "distill", "interpolate"),
-}
-LEAST = dict.fromkeys(("rank", "batch_size", "samples", "evaluate_every", "save_every"), 1)  # the other numbers: 0
 
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config={"allow_inf_nan": False})
 class TuningPlan:
     """How a dual encoder is tuned.
 
     The paper leaves open whether its 32 examples are averaged: they are here, and the tasks' means are summed.
     """
 
-    tune: str = "lora"  # or full: every weight of a tower and its projection
-    towers: str = "vision"  # or both: the text tower, frozen in the paper, is tuned too; with full alone
-    rank: int = 16
-    alpha: float = 32.0  # the change that LoRA adds is scaled by alpha / rank
-    dropout: float = 0.2  # of LoRA's inputs
-    margin: float = 0.05  # of the hinge loss, in cosine
-    batch_size: int = 32  # examples of each task a step
-    samples: int = 400_000  # examples of each task in all; with batch_size they give the steps
-    optimiser: str = "adamw"  # or muon, for the matrices of linear layers; AdamW has the other weights
-    learning_rate: float = 5e-6  # the highest
-    weight_decay: float = 0.35  # not on biases and norms
-    warm_up: int = 500  # steps
-    clip_norm: float = 0.0  # highest norm of a step's gradient; 0: not clipped, as the paper names none
+    tune: Literal["lora", "full"] = "lora"  # full: every weight of a tower and its projection
+    # both: the text tower, frozen in the paper, is tuned too; with full alone
+    towers: Literal["vision", "both"] = "vision"
+    rank: PositiveInt = 16
+    alpha: NonNegativeFloat = 32.0  # the change that LoRA adds is scaled by alpha / rank
+    dropout: NonNegativeFloat = 0.2  # of LoRA's inputs
+    margin: NonNegativeFloat = 0.05  # of the hinge loss, in cosine
+    batch_size: PositiveInt = 32  # examples of each task a step
+    samples: PositiveInt = 400_000  # examples of each task in all; with batch_size they give the steps
+    # muon: for the matrices of linear layers; AdamW has the other weights
+    optimiser: Literal["adamw", "muon"] = "adamw"
+    learning_rate: NonNegativeFloat = 5e-6  # the highest
+    weight_decay: NonNegativeFloat = 0.35  # not on biases and norms
+    warm_up: NonNegativeInt = 500  # steps
+    clip_norm: NonNegativeFloat = 0.0  # highest norm of a step's gradient; 0: not clipped, as the paper names none
     checkpointing: bool = False  # activations are computed again rather than stored, to save memory
-    precision: str = "auto"  # of matrix products; auto: bfloat16 on CUDA and on processors that multiply in it
-    seed: int = 0
-    evaluate_every: int = 500  # steps
-    save_every: int = 100  # steps after which a killed run goes on
-    keep: str = "none"  # how generalisation is kept: distill or interpolate
-    strength: float = 0.0  # of `keep`: the weight of distill's term, or the base's share of interpolated weights
+    # of matrix products; auto: bfloat16 on CUDA and on processors that multiply in it
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    seed: NonNegativeInt = 0
+    evaluate_every: PositiveInt = 500  # steps
+    save_every: PositiveInt = 100  # steps after which a killed run goes on
+    keep: Literal["none", "distill", "interpolate"] = "none"  # how generalisation is kept
+    strength: NonNegativeFloat = 0.0  # of `keep`: the weight of distill's term, or the base's share of mixed weights
 
     def __post_init__(self) -> None:
-        for name, known in CHOICES.items():
-            if (value := getattr(self, name)) not in known:
-                raise BadInput(unknown(f"training option {name}", value, known, listed=True))
-        for field in fields(self):
-            value, least = getattr(self, field.name), LEAST.get(field.name, 0)
-            if type(field.default) in (int, float) and not least <= value < math.inf:
-                raise BadInput(f"Training option {field.name}: {value} is not a number from {least} up")
         if self.towers == "both" and self.tune == "lora":
             raise BadInput("Training option towers=both needs tune=full: LoRA changes the vision tower alone")
         if self.dropout >= 1 or (self.keep == "interpolate" and self.strength > 1):
@@ -80,55 +70,27 @@ class TuningPlan:
 
 def with_options(plan: TuningPlan, options: Mapping[str, Any] | Sequence[str]) -> TuningPlan:
     """The plan with options as a mapping, or as `name=value` texts. Raises BadInput naming what is wrong."""
-    kinds = {field.name: type(field.default) for field in fields(TuningPlan)}
+    known = [field.name for field in fields(TuningPlan)]
     changed: dict[str, Any] = {}
-    for name, value in options.items() if isinstance(options, Mapping) else map(_pair, options):
-        if name not in kinds:
-            raise BadInput(unknown("training option", name, kinds, listed=True))
+    as_texts = not isinstance(options, Mapping)
+    for name, *value in [map(str.strip, text.split("=", 1)) for text in options] if as_texts else options.items():
+        if not value:
+            raise BadInput(f"Training option {name!r} has no value: write name=value, such as learning_rate=1e-4")
+        if name not in known:
+            raise BadInput(unknown("training option", name, known, listed=True))
         if name in changed:
             raise BadInput(f"Training option {name} is given more than once: give one of its values")
-        changed[name] = _value(name, value, kinds[name])
+        changed[name] = value[0]
     if changed.get("tune") == "lora":
         changed.setdefault("towers", "vision")
     if changed.get("keep") == "none":
         changed.setdefault("strength", 0.0)
-    return replace(plan, **changed)
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise BadInput(f"Training option {text!r} has no value: write name=value, such as learning_rate=1e-4")
-    return name.strip(), value.strip()
-
-
-def _value(name: str, value: Any, kind: type) -> Any:
-    """The value in the option's own type; texts are read."""
     try:
-        if kind is bool and isinstance(value, str):
-            return {"true": True, "false": False}[value.lower()]
-        return kind(value)
-    except (KeyError, TypeError, ValueError) as error:
-        expected = {int: "a whole number", float: "a number", bool: "true or false"}[kind]
-        raise BadInput(f"Training option {name}: {value!r} is not {expected}") from error
+        return replace(plan, **changed)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name, reason = first["loc"][0], first["msg"].replace("Input", "it")
+        raise BadInput(f"Training option {name} cannot be {first['input']!r}: {reason}") from None
 
 
 PAPER = TuningPlan()
-# For the mini suite and the bundled model. The paper's rate is for 400K samples a task and large pre-trained models;
-# with drawn examples and a small model it would change nothing. Each example is seen once.
-MINI = TuningPlan(
-    tune="full",
-    towers="both",
-    optimiser="muon",
-    margin=0.06,
-    batch_size=432,
-    samples=414_720,
-    learning_rate=1.2e-3,
-    weight_decay=0.05,
-    warm_up=20,
-    clip_norm=1.0,
-    evaluate_every=480,
-    keep="distill",
-    strength=5.0,
-)
-SUITES = {"mini": MINI, "unisim": PAPER}  # the plan that each suite is trained by where no option says otherwise

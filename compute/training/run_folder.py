@@ -12,9 +12,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
+
+from pydantic.dataclasses import dataclass
 
 from compute.io.files import replacing, reserved, write_text
 from compute.training.curves import TaskChange
@@ -39,11 +41,6 @@ class TuningState:
     seconds: float = 0.0
     best: int | None = None  # the step whose weights are stored as the best
     measurements: list[StepMeasurement] = field(default_factory=list)
-
-    @classmethod
-    def read(cls, stored: Mapping[str, Any]) -> TuningState:
-        """What `asdict` gave."""
-        return cls(**{**stored, "measurements": [StepMeasurement(**each) for each in stored["measurements"]]})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +90,7 @@ class RunFolder:
         if not path.is_file():
             return None
         stored = json.loads(path.read_text(encoding="utf-8"))
-        return TuningState.read(stored["state"]), [TaskChange(**each) for each in stored["changes"]]
+        return TuningState(**stored["state"]), [TaskChange(**each) for each in stored["changes"]]
 
     def finish(self, state: TuningState, changes: list[TaskChange]) -> None:
         """Marks the run as complete, and removes what only a run that goes on needs."""
@@ -132,10 +129,8 @@ class RunFolder:
 
 def _difference(stored: Any, now: Any) -> str:
     """The first value that differs, in words."""
-    if isinstance(stored, dict) and isinstance(now, dict):
+    if isinstance(now, dict):
         name = next(name for name in (*now, *stored) if stored.get(name) != now.get(name))
         return f"{name} was {stored.get(name)!r} and is {now.get(name)!r}"
-    if isinstance(stored, list) and isinstance(now, list):
-        changed = [part for part in now if part not in stored] or [part for part in stored if part not in now]
-        return ", ".join(f"{part['task']} from {part['dataset']}" for part in changed)
-    return f"{stored!r}, not {now!r}"
+    changed = [part for part in now if part not in stored] or [part for part in stored if part not in now]
+    return ", ".join(f"{part['task']} from {part['dataset']}" for part in changed)

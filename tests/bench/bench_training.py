@@ -25,8 +25,7 @@ from PIL import Image
 
 from compute.models.adapter import Hardware
 from compute.training import loop, towers
-from compute.training.examples import TASKS
-from compute.training.loop import StepBatches, prepared
+from compute.training.examples import TASKS, Examples
 from compute.training.plan import TuningPlan
 from compute.training.run_folder import RunFolder
 from tests.compute.models import checkpoints
@@ -91,12 +90,12 @@ def main() -> None:
         )
         run = loop.Tuning(base, plan, RunFolder(path=Path(folder) / "run", identity={}))
     base.training(True)
-    source = StepBatches(base, photographs(side=arguments.side, count=batch), plan)
-    first = source[0]
+    sets = photographs(side=arguments.side, count=batch)
+    first = loop.batch_of(base, sets, plan, 0)
 
     def ours() -> float:
         run.state.step = 0
-        made = prepared(source, start=0)
+        made = loop.prepared(base, sets, plan)
 
         def step() -> None:
             run.step(next(made))
@@ -138,7 +137,7 @@ def photograph(seed: int, *, side: int) -> bytes:
     return target.getvalue()
 
 
-def photographs(*, side: int, count: int) -> list[small_training.ListedExamples]:
+def photographs(*, side: int, count: int) -> list[Examples]:
     """Examples of every task whose images are such files."""
     with mock.patch.object(small_training, "picture", partial(photograph, side=side)):
         return [small_training.examples(task, count=count) for task in TASKS]

@@ -13,7 +13,8 @@ import pytest
 import compute
 from compute.interface import training_page
 from compute.training.curves import TaskChange
-from compute.training.run_folder import StepMeasurement
+from compute.training.plan import PAPER
+from compute.training.run_folder import StepMeasurement, TuningState
 from tests.browser.conftest import HOSTILE, Watch, violations
 
 MODELS = 30
@@ -52,9 +53,8 @@ def training(path: Path) -> None:
         TaskChange(key=title, title=title, side=side, before=0.5, after=0.5 + by, low=by - 0.03, high=by + 0.03)
         for (side, title), by in changes.items()
     ]
-    path.write_text(
-        training_page.page(title=f"tuned {HOSTILE}", lead=["Made up."], points=points, rows=rows, best=1500)
-    )
+    state = TuningState(step=2000, best=1500, measurements=points)
+    path.write_text(training_page.page("Base", f"tuned {HOSTILE}", PAPER, state, rows))
 
 
 @pytest.fixture

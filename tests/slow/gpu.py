@@ -215,8 +215,8 @@ def train(size: str, *, each: int, lead: int, steps: int, limit: float) -> Itera
         base, other = (towers.load(row, hardware=hardware) for _ in range(2))
         run = loop.Tuning(base, plan, RunFolder(path=Path(scratch) / "run", identity={}))
     base.training(True)
-    source = loop.StepBatches(base, bench_training.photographs(side=SIDE, count=each), plan)
-    first = source[0]
+    sets = bench_training.photographs(side=SIDE, count=each)
+    first = loop.batch_of(base, sets, plan, 0)
 
     names = ("r", "lora_alpha", "lora_dropout", "target_modules", "bias")
     config = peft.LoraConfig(**{name: getattr(base.adapted.peft_config["default"], name) for name in names})
@@ -257,10 +257,11 @@ def train(size: str, *, each: int, lead: int, steps: int, limit: float) -> Itera
     options = {"batch_size": None, "num_workers": workers, "multiprocessing_context": "fork"}
 
     def likeness() -> float:
-        return stepped(ours, loop.prepared(source, start=0))
+        return stepped(ours, loop.prepared(base, sets, plan))
 
     def loaded() -> float:
-        return stepped(script, iter(DataLoader(source, sampler=range(plan.steps), **options)))
+        made = partial(loop.batch_of, base, sets, plan)
+        return stepped(script, iter(DataLoader(range(plan.steps), collate_fn=made, **options)))
 
     def alone() -> float:
         return stepped(passes, iter([first] * plan.steps))

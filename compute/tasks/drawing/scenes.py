@@ -64,13 +64,9 @@ class Scene:
         where = " {:.1f} {:.1f} {:.1f}".format(*self.background.crop) if self.background.photograph else ""
         return f"{self.background.name}{where}: {', '.join(things)}"
 
-    def eighth(self) -> int:
-        """Which of EIGHTHS parts of all scenes this description belongs to, by a hash."""
-        return hashlib.blake2b(self.description().encode(), digest_size=4).digest()[0] % EIGHTHS
-
     def held_out(self) -> bool:
-        """Whether scenes of this description are for evaluation only: those of the first eighth are."""
-        return self.eighth() == 0
+        """Whether scenes of this description are for evaluation only: one of EIGHTHS parts of all is, by a hash."""
+        return hashlib.blake2b(self.description().encode(), digest_size=4).digest()[0] % EIGHTHS == 0
 
 
 def relation(first: Thing, second: Thing) -> str:

@@ -33,7 +33,7 @@ PROCEDURES = (
     "judging",
 )
 
-TASKS: dict[str, Callable[..., Data | dict[str, Data]]] = {  # items, or items per subset; some take seed and count
+TASKS: dict[str, Callable[[], Data | dict[str, Data]]] = {  # items, or items per subset
     **{f"mini/{task}": partial(choices.choice, task) for task in choices.DRAWN},
     "mini/odd-one-out": choices.odd_one_out,
     "mini/instances": finding.instances,

@@ -18,24 +18,20 @@ from compute.tasks.drawing.distortions import Shown
 from compute.tasks.drawing.render import Pixels
 from compute.tasks.drawing.scenes import Scene
 
-SUITE = (
-    "mini"  # the seed of the suite's own items; items of another seed are drawn the same way and are not the suite's
-)
 
-
-def lots(task: str, number: int, *, seed: str = SUITE) -> Random:
+def lots(task: str, number: int) -> Random:
     """The random numbers of one item of a task."""
-    return Random(f"{seed} {task} {number}")
+    return Random(f"mini {task} {number}")
 
 
-def draws(task: str, count: int, *, seed: str = SUITE) -> Iterator[tuple[int, Random]]:
+def draws(task: str, count: int) -> Iterator[tuple[int, Random]]:
     """The number and the random numbers of each item of a task."""
-    return ((number, lots(task, number, seed=seed)) for number in range(count))
+    return ((number, lots(task, number)) for number in range(count))
 
 
-def scene(rng: Random, kind: Callable[..., Scene] | None = None, *, part: str = "test") -> Scene:
-    """A scene of the given kind, else of any; by default one that training never draws."""
-    return compose.scene(rng, part=part, kind=kind)
+def scene(rng: Random, kind: Callable[..., Scene] | None = None) -> Scene:
+    """A scene of the given kind, else of any; one that training never draws."""
+    return compose.scene(rng, part="test", kind=kind)
 
 
 def png(pixels: Pixels) -> bytes:
@@ -89,9 +85,9 @@ def graded(pairs: tuple[Ints, Ints]) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return query, document, np.ones(len(query))
 
 
-def at_random(task: str, count: int, options: int, *, seed: str = SUITE) -> Ints:
+def at_random(task: str, count: int, options: int) -> Ints:
     """(count,) which position holds the right answer."""
-    rng = lots(task, -1, seed=seed)
+    rng = lots(task, -1)
     return np.array([rng.randrange(options) for _ in range(count)], dtype=np.int64)
 
 

@@ -13,19 +13,18 @@ from compute.tasks.drawing.captions import caption
 from compute.tasks.drawing.distortions import Shown, distorted, shift
 from compute.tasks.drawing.lexicon import DAMAGES, DISTORTIONS, PHOTOGRAPHS, TEXTURES
 from compute.tasks.drawing.scenes import Background, Scene, differing, facts
-from compute.tasks.mini.album import SUITE, at_random, column, draws, names, placed, scene, unlike
+from compute.tasks.mini.album import at_random, column, draws, names, placed, scene, unlike
 
 ITEMS = 160
 TRIES = 20  # single changes tried before a scene is changed twice
 
 
-def choice(task: str, *, seed: str = SUITE, count: int = 0) -> Choices:
-    """The items of a task of DRAWN, with the right alternative in a random position; `count` of them, else as many as
-    the suite has."""
-    draw, reference, usual = DRAWN[task]
-    items = [draw(rng, number) for number, rng in draws(task, count or usual, seed=seed)]
+def choice(task: str) -> Choices:
+    """The items of a task of DRAWN, with the right alternative in a random position."""
+    draw, reference, count = DRAWN[task]
+    items = [draw(rng, number) for number, rng in draws(task, count)]
     *given, right, wrong = zip(*items, strict=True)
-    answer = at_random(task, len(items), 2, seed=seed)
+    answer = at_random(task, len(items), 2)
     both = zip("AB", placed(right, [wrong], answer), strict=True)
     return Choices(
         names=names(len(items)),
@@ -40,12 +39,12 @@ def _column(shown: Sequence, *, of: str) -> Column:
     return (texts if isinstance(shown[0], str) else column)(shown, of=of)
 
 
-def odd_one_out(*, seed: str = SUITE, count: int = ITEMS - 10) -> OddOneOut:
+def odd_one_out() -> OddOneOut:
     """Three images: two share their photograph, their texture or their thing, the third does not."""
     kinds = (_photographs, _textures, _things)
-    rows = [kinds[number % 3](rng) for number, rng in draws("odd-one-out", count, seed=seed)]
+    rows = [kinds[number % 3](rng) for number, rng in draws("odd-one-out", ITEMS - 10)]
     odd, *others = zip(*rows, strict=True)
-    answers = at_random("odd-one-out", len(rows), 3, seed=seed)
+    answers = at_random("odd-one-out", len(rows), 3)
     members = tuple(column(part, of="mini/odd-one-out") for part in placed(odd, others, answers))
     return OddOneOut(names=names(len(rows)), members=members, odd=answers)
 
@@ -89,8 +88,7 @@ def single(rng: Random, shape: str, colour: str, *, photographs: float = 0.0) ->
     return scene(rng, made)
 
 
-# ---- one item each of the four core tasks, by rules that training's groups follow too (training/question_groups.py).
-# `number` decides which of a task's two forms the item has, so that any range of numbers has as many of each.
+# ---- one item each. `number` decides which of a task's two forms it has: any range of numbers has as many of each.
 
 
 def _image_choice(rng: Random, number: int) -> tuple[Shown, Shown, Shown]:

@@ -13,7 +13,7 @@ from compute.tasks.drawing.captions import caption
 from compute.tasks.drawing.distortions import Shown, distorted, shift
 from compute.tasks.drawing.lexicon import DISTORTIONS, TONES
 from compute.tasks.drawing.scenes import Scene, facts
-from compute.tasks.mini.album import SUITE, draws, graded, lots, mixed, scene
+from compute.tasks.mini.album import draws, graded, lots, mixed, scene
 
 QUERIES, DOCUMENTS = 120, 240
 MOST_RELEVANT = 5  # a text that holds for more images of the collection is not a query
@@ -37,7 +37,7 @@ def images_by_text() -> Retrieval:
     )
 
 
-def instances(*, seed: str = SUITE) -> dict[str, Retrieval]:
+def instances() -> dict[str, Retrieval]:
     """Photographs with things on them, seen again easily, hardly, or beyond recognition (junk); others around them.
 
     `medium`: easy and hard views count, junk is taken out. `hard`: hard views count, easy and junk are taken out (the
@@ -46,12 +46,12 @@ def instances(*, seed: str = SUITE) -> dict[str, Retrieval]:
     scenes: list[Scene] = []
     views: list[Shown | Scene] = []
     kinds: list[str] = []
-    for _, rng in draws("instances", INSTANCES, seed=seed):
+    for _, rng in draws("instances", INSTANCES):
         scenes.append(scene(rng, compose.several))
         for kind, seen, count in (("easy", _easily, EACH), ("hard", _hardly, EACH), ("junk", _beyond, 1)):
             views += [seen(scenes[-1], rng) for _ in range(count)]
             kinds += [kind] * count
-    strangers = [scene(rng, compose.several) for _, rng in draws("instances others", STRANGERS, seed=seed)]
+    strangers = [scene(rng, compose.several) for _, rng in draws("instances others", STRANGERS)]
     queries = mixed(images=scenes, of="mini/instances, query")
     documents = mixed(images=[*views, *strangers], of="mini/instances")
 

@@ -6,12 +6,13 @@ import tarfile
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from compute.content.items import Column, content_key
+from compute.content.items import Column, content_key, unreadable
 from compute.tasks.source import Member, stored_keys
 from compute.types import BadInput, NotHere
 
@@ -46,13 +47,16 @@ class Files:
         return name in self.members
 
     def read(self, name: str) -> bytes:
-        """A file's bytes. Raises NotHere naming it."""
+        """A file's bytes. Raises NotHere or LikenessError naming it."""
         if name not in self.members:
             raise NotHere(
                 f"Data set {self.repo!r} has no file {name!r} in {self.folder}, neither as a file nor in a "
                 "tar or zip. Fetch the data set's archives again, or unpack them there"
             )
-        return self.members[name].read()
+        try:
+            return self.members[name].read()
+        except OSError as error:
+            raise unreadable(f"{self.repo}, {name}", error) from error
 
     def text(self, name: str) -> str:
         """A file as text. Raises BadInput for one that is not UTF-8."""
@@ -89,11 +93,12 @@ class Files:
             for name in distinct
             if (member := self.members.get(name))
         ]
-        keys = stored_keys(
-            cache,
-            repr((str(self.folder), change is not None, sizes)),
-            lambda: np.array([content_key(read(name)) for name in distinct], dtype="S32"),
-        )
+
+        def count() -> np.ndarray:
+            with ThreadPoolExecutor() as pool:
+                return np.array(list(pool.map(lambda name: content_key(read(name)), distinct)), dtype="S32")
+
+        keys = stored_keys(cache, repr((str(self.folder), change is not None, sizes)), count)
         return Column(
             modality="image",
             keys=keys[np.searchsorted(distinct, names)],

@@ -14,7 +14,7 @@ import compute
 from compute.interface.train import TrainingResult
 from compute.pages.shown import ShownTable
 from compute.training.curves import TaskChange
-from compute.training.plan import SUITES
+from compute.training.plan import PAPER
 from compute.training.run_folder import StepMeasurement
 from compute.types import BadInput
 from tests.compute.interface.test_correlate_lite_compare import table
@@ -37,7 +37,7 @@ def trained() -> TrainingResult:
     change = {"side": "core", "before": 0.5, "after": 0.7, "low": 0.1, "high": 0.3}
     return TrainingResult(
         folder=Path("tuned"),
-        plan=SUITES["mini"],
+        plan=PAPER,
         steps=20,
         best=10,
         seconds=1.0,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from compute.tasks.unisim import CIFAR, REPO
+from compute.tasks.unisim import CIFAR, REPO, image_pairs
 from tests.compute.tasks import hub_files
 from tests.compute.tasks.files import put
 
@@ -72,7 +72,7 @@ def pieapp_training() -> Files:
 def kadid_names(images: Iterable[int]) -> list[str]:
     return [
         f"kadid10k/images/I{image:02d}_{distortion:02d}_{severity:02d}.png"
-        for image, distortion, severity in product(images, range(1, 26), range(1, 6))
+        for image, distortion, severity in product(images, image_pairs.KADID_DISTORTIONS, range(1, 6))
     ]
 
 

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from compute.content.items import images, texts
 from compute.models.adapter import Hardware
+from compute.tasks.data import Choices
 from compute.tasks.mini.album import png
 from compute.training import loop, towers
-from compute.training.examples import QUALITY_PROMPT, TASKS, Content, TrainingExample
+from compute.training.examples import TASKS, Examples
 from compute.training.plan import TuningPlan
 from compute.training.run_folder import RunFolder, TuningState
 from compute.training.towers import DualEncoder
@@ -41,64 +43,33 @@ def picture(seed: int) -> bytes:
     return png(np.random.default_rng(seed).integers(0, 256, (40, 40, 3)).astype(np.uint8))
 
 
-@dataclass(frozen=True, kw_only=True)
-class ListedExamples:
-    """Examples whose contents are image files and texts in memory."""
-
-    task: str
-    rows: Sequence[tuple[Any, Any, Any]]  # reference and alternatives
-    preferred: Sequence[int]
-    dataset: str = "noise"
-    group_size: int = 1
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, row: int) -> TrainingExample:
-        reference, *alternatives = (
-            Content(
-                modality="text" if isinstance(value, str) else "image",
-                name=f"{self.dataset} {row}, {at}",
-                read=lambda value=value: value,
-            )
-            for at, value in enumerate(self.rows[row])
-        )
-        return TrainingExample(
-            task=self.task,
-            dataset=self.dataset,
-            reference=reference,
-            alternatives=tuple(alternatives),
-            preferred=self.preferred[row],
-        )
-
-    def identity(self) -> str:
-        return repr((self.keys().tolist(), self.preferred))
-
-    def keys(self) -> np.ndarray:
-        return np.array([[content.key() for content in self[row].contents] for row in range(len(self))])
+def listed(
+    task: str, rows: Sequence[tuple[Any, Any, Any]], preferred: Sequence[int], *, dataset: str = "noise"
+) -> Examples:
+    """Examples in memory: rows of a reference and two alternatives, image files or texts."""
+    columns = [(texts if isinstance(side[0], str) else images)(side, of=dataset) for side in zip(*rows, strict=True)]
+    names = tuple(map(str, range(len(rows))))
+    reference = None if task == "quality" else columns[0]
+    data = Choices(names=names, reference=reference, alternatives=tuple(columns[1:]), answer=np.array(preferred))
+    return Examples(task=task, dataset=dataset, data=data)
 
 
-def examples(task: str, *, count: int = COUNT) -> ListedExamples:
+def examples(task: str, *, count: int = COUNT) -> Examples:
     """Examples of a task; everything about them is a function of the task."""
     start = 1000 * list(TASKS).index(task)
 
     def content(modality: str, part: int, row: int) -> Any:
         if modality == "image":
             return picture(start + 100 * part + row)
-        return QUALITY_PROMPT if task == "quality" else f"cat {row} dog {part}"
+        return f"cat {row} dog {part}"
 
     reference, alternatives = TASKS[task]
-    return ListedExamples(
-        task=task,
-        rows=[
-            (content(reference, 0, row), content(alternatives, 1, row), content(alternatives, 2, row))
-            for row in range(count)
-        ],
-        preferred=np.random.default_rng(start).integers(0, 2, count).tolist(),
-    )
+    kinds = reference, alternatives, alternatives
+    rows = [tuple(content(kind, part, row) for part, kind in enumerate(kinds)) for row in range(count)]
+    return listed(task, rows, np.random.default_rng(start).integers(0, 2, count).tolist())
 
 
-def sets(*tasks: str) -> list[ListedExamples]:
+def sets(*tasks: str) -> list[Examples]:
     """Examples of these tasks, by default of all."""
     return [examples(task) for task in tasks or TASKS]
 
@@ -118,8 +89,8 @@ def image_vectors(encoder: DualEncoder) -> torch.Tensor:
 
 def run_folder(path: Path, encoder: DualEncoder, plan: TuningPlan = PLAN) -> RunFolder:
     """The folder of a run of this base and plan."""
-    data = [{"task": part.task, "dataset": part.dataset, "examples": len(part)} for part in sets()]
-    identity = {"base": {"key": encoder.row.key}, "plan": asdict(plan), "suite": {"name": "mini"}, "data": data}
+    data = [part.record() for part in sets()]
+    identity = {"base": {"key": encoder.row.key}, "plan": asdict(plan), "suite": {"name": "unisim"}, "data": data}
     return RunFolder(path=path, identity=identity)
 
 
@@ -129,7 +100,9 @@ def trained(
     """The folder and the state after training on the sets of noise; the encoder is tuned in place."""
     folder = run_folder(path, encoder, plan)
     with folder.opened():
-        return folder, loop.train(encoder, more.pop("parts", sets()), plan=plan, folder=folder, report=report, **more)
+        return folder, loop.train(
+            encoder, more.pop("parts", None) or sets(), plan=plan, folder=folder, report=report, **more
+        )
 
 
 def losses(folder: RunFolder) -> list[float]:

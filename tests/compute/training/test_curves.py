@@ -14,7 +14,8 @@ from compute.interface import training_page
 from compute.pages import curves as drawing
 from compute.training import curves
 from compute.training.curves import TaskChange
-from compute.training.run_folder import StepMeasurement
+from compute.training.plan import PAPER
+from compute.training.run_folder import StepMeasurement, TuningState
 
 SIDES = {"mini/quality": "core", "mini/image-choice": "core", "mini/sharpness": "ood"}
 BEFORE = {"mini/quality": [1, 0, 0, 0], "mini/image-choice": [1, 1, 0, 0], "mini/sharpness": [1, 1, 1, 1]}
@@ -71,7 +72,8 @@ def test_an_equal_average_of_other_items_is_not_taken_for_no_change(values):
 
 def drawn(*points: tuple[int, float, float | None], title: str = "tuned", best: int | None = None) -> str:
     measured = [StepMeasurement(tasks={}, step=step, core=core, ood=ood) for step, core, ood in points]
-    return training_page.page(title=title, lead=["One sentence."], points=measured, rows=changed(), best=best)
+    state = TuningState(step=points[-1][0], best=best, measurements=measured)
+    return training_page.page("The base", title, PAPER, state, changed())
 
 
 def polylines(page: str) -> list[list[tuple[float, ...]]]:
@@ -85,7 +87,8 @@ def test_the_page_draws_both_curves_to_scale_and_loads_nothing():
     assert [x for x, _ in core] == [x for x, _ in ood] and core[1][0] - core[0][0] == core[2][0] - core[1][0] > 0
     assert core[0][1] == ood[1][1] > core[1][1] == ood[0][1] > core[2][1]  # 80 and 90 percent are each one height
     assert all(0 <= x <= drawing.WIDTH and 0 <= y <= drawing.HEIGHT for x, y in core + ood)
-    assert "Core 100.0" in page and "Out of distribution 70.0" in page and "Step 100 was stored" in page
+    said = ("Core went from 37.5 to 62.5", "Core 100.0", "Out of distribution 70.0", "Step 100 was stored")
+    assert all(each in page for each in said)
     assert not re.search("<(script|link|img|iframe)", page)
 
 

@@ -11,20 +11,20 @@ import numpy as np
 import pytest
 import torch
 
-from compute.training import loop, run_folder
-from compute.training.examples import TASKS, Content, batches
-from compute.training.loop import StepBatches
-from compute.training.loss import hinge
+from compute.content import decoding
+from compute.content.items import Column
+from compute.training import loop
+from compute.training.examples import QUALITY_PROMPT, TASKS, batches
+from compute.training.loss import distance, hinge
+from compute.training.run_folder import RunFolder
 from compute.types import BadInput, LikenessError
-from tests.compute.models import checkpoints
 from tests.compute.training.small_training import (
     PLAN,
-    ListedExamples,
     Wavering,
-    base,
-    examples,
     image_vectors,
+    listed,
     losses,
+    picture,
     scores,
     sets,
     trained,
@@ -35,42 +35,57 @@ FULL = replace(STILL, tune="full", learning_rate=3e-4)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A small random base."""
-    return checkpoints.clip(tmp_path_factory.mktemp("base") / "clip")
+def still(bases):
+    """The base, which no test tunes."""
+    return bases()
 
 
 @pytest.fixture
-def tune(folder, tmp_path):
+def tune(bases, tmp_path):
     """Trains an encoder, by default the base, in a folder of this name."""
-    return lambda name="run", encoder=None, **given: trained(tmp_path / name, encoder or base(folder), **given)
+    return lambda name="run", encoder=None, **given: trained(tmp_path / name, encoder or bases(), **given)
 
 
-def test_examples_are_learnt_by_heart_and_the_text_tower_stays(folder, tune):
-    encoder = base(folder)
+@pytest.fixture
+def tuned(bases, tmp_path):
+    """A base whose weights to be tuned are far from where they began, without training, in a run of this plan."""
+
+    def made(**plan) -> loop.Tuning:
+        run = loop.Tuning(bases(), replace(STILL, **plan), RunFolder(path=tmp_path, identity={}))
+        torch.manual_seed(1)
+        with torch.no_grad():
+            for weight in run.weights.values():
+                weight.add_(torch.randn_like(weight), alpha=0.05)
+        return run
+
+    return made
+
+
+def test_examples_are_learnt_by_heart_and_the_text_tower_stays(bases, tune):
+    encoder = bases()
     frozen = {name: value.clone() for name, value in encoder.module.state_dict().items()}
-    run, state = tune("run", encoder, plan=replace(STILL, samples=240))
+    run, state = tune("run", encoder, plan=replace(STILL, samples=160), parts=sets("image-choice"))
     curve = losses(run)
-    assert state.step == len(curve) == 60 and np.mean(curve[-5:]) < 0.3 * np.mean(curve[:5])
+    assert state.step == len(curve) == 40 and np.mean(curve[-5:]) < 0.3 * np.mean(curve[:5])
     after = encoder.module.state_dict()
     same = {name for name, value in frozen.items() if torch.equal(value, after.get(name, value))}
     assert {name for name in frozen if name.startswith(("text_", "visual_projection", "logit_scale"))} <= same
 
 
-def test_a_step_s_loss_is_equation_1_summed_over_tasks(folder, tune):
+def test_a_step_s_loss_is_equation_1_summed_over_tasks(bases, tune):
     """Against the encoder's own vectors, one example at a time."""
-    encoder = base(folder)
-    images, texts = encoder.image_vectors, encoder.text_vectors
+    encoder = bases()
 
-    def vector(content: Content) -> torch.Tensor:
-        if content.modality == "text":
-            return texts([content.text()])
-        return images({name: rows[None] for name, rows in encoder.towers.prepare("image", content.image()).items()})
+    def vector(column: Column, row: int) -> torch.Tensor:
+        if column.modality == "text":
+            return encoder.text_vectors([column.read(row)])
+        prepared = encoder.towers.prepare("image", decoding.decode(column.read(row)))
+        return encoder.image_vectors({name: values[None] for name, values in prepared.items()})
 
     by_hand = {}
-    for task, part in batches(sets(), batch_size=4, seed=0, step=0).items():
-        vectors = [[vector(content) for content in example.contents] for example in part]
-        preferred = [torch.tensor([example.preferred]) for example in part]
+    for task, rows in batches(sets(), batch_size=4, seed=0, step=0).items():
+        vectors = [[vector(column, row) for column in part.columns] for part, row in rows]
+        preferred = [torch.tensor([part.data.answer[row]]) for part, row in rows]
         each = [hinge(*of, preferred=one, margin=0.05).item() for of, one in zip(vectors, preferred, strict=True)]
         by_hand[task] = np.mean(each)
     run, _ = tune("run", encoder, plan=replace(STILL, samples=4))
@@ -79,35 +94,24 @@ def test_a_step_s_loss_is_equation_1_summed_over_tasks(folder, tune):
     assert first["total"] == pytest.approx(sum(by_hand.values()), abs=1e-5)
 
 
-def test_a_content_that_examples_share_comes_once(folder):
-    part = examples("image-choice")
-    shared = part[0].reference
-
-    class Shared:
-        task, dataset, group_size = "image-choice", "shared", 1
-
-        def __len__(self) -> int:
-            return len(part)
-
-        def __getitem__(self, row: int):
-            return replace(part[row], reference=shared)
-
-    batch = StepBatches(base(folder), [Shared()], PLAN)[0]
-    assert len(batch.images["pixel_values"]) == 1 + 2 * PLAN.batch_size and not batch.texts
-    assert batch.rows["image-choice"][:, 0].tolist() == [0] * PLAN.batch_size
+def test_a_text_that_examples_share_comes_once(still):
+    batch = loop.batch_of(still, sets("quality"), PLAN, 0)
+    assert len(batch.images["pixel_values"]) == 2 * PLAN.batch_size and batch.texts == [QUALITY_PROMPT]
+    of_prompt, *of_images = batch.rows["quality"].T.tolist()
+    assert set(of_prompt) == {2 * PLAN.batch_size} and sorted(sum(of_images, [])) == list(range(2 * PLAN.batch_size))
 
 
 @pytest.mark.parametrize("adapter", ["clip", "open_clip"])
-def test_checkpointing_changes_no_result(tmp_path, adapter):
-    plain, saving = (
-        losses(trained(tmp_path / f"{on}", base(tmp_path / "base", adapter), plan=replace(STILL, checkpointing=on))[0])
-        for on in (False, True)
-    )
-    assert saving == pytest.approx(plain, abs=1e-5)
+def test_checkpointing_changes_no_result(bases, tmp_path, adapter):
+    parts, curves = sets("image-choice"), []
+    for on in (False, True):
+        encoder, plan = bases(adapter), replace(STILL, samples=8, checkpointing=on)
+        curves.append(losses(trained(tmp_path / f"{on}", encoder, plan=plan, parts=parts)[0]))
+    assert curves[0] == pytest.approx(curves[1], abs=1e-5) and curves[0][0] != curves[0][1]
 
 
-def test_muon_has_the_matrices_of_linear_layers(folder):
-    encoder = base(folder)
+def test_muon_has_the_matrices_of_linear_layers(bases):
+    encoder = bases()
     encoder.unfreeze(text=True)
     adamw, muon = loop.optimisers_of(encoder, replace(FULL, optimiser="muon"))
     names = {id(weight): name for name, weight in encoder.parameters().items()}
@@ -120,10 +124,10 @@ def test_muon_has_the_matrices_of_linear_layers(folder):
     assert all("bias" in name or "norm" in name or "class_embedding" in name for name in rest)
 
 
-def test_the_best_core_average_is_what_remains(folder, tune):
+def test_the_best_core_average_is_what_remains(bases, tune):
     """Measured at 0, 3 and 6: the weights of step 3 come back, and core and OOD stand side by side in the report."""
     said, seen = [], []
-    encoder, measured = base(folder), scores((0.5, 0.4), (0.8, 0.35), (0.6, 0.3))
+    encoder, measured = bases(), scores((0.5, 0.4), (0.8, 0.35), (0.6, 0.3))
 
     def measure():
         seen.append(image_vectors(encoder).detach())
@@ -135,29 +139,35 @@ def test_the_best_core_average_is_what_remains(folder, tune):
     assert torch.equal(image_vectors(encoder), seen[1]) and not torch.equal(seen[1], seen[2])
 
 
-@pytest.mark.parametrize("plan", [STILL, FULL], ids=["lora", "full"])
-def test_interpolation_lies_between_the_base_and_plain_tuning(folder, tune, plan):
-    before, away = image_vectors(base(folder)).detach(), []
-    for keep in ({}, {"keep": "interpolate", "strength": 0.5}, {"keep": "interpolate", "strength": 1.0}):
-        encoder = base(folder)
-        tune(str(len(away)), encoder, plan=replace(plan, **keep))
-        away.append(float((image_vectors(encoder).detach() - before).square().sum()))
+@pytest.mark.parametrize("plan", [{}, {"tune": "full"}], ids=["lora", "full"])
+def test_interpolation_lies_between_the_base_and_plain_tuning(still, tuned, plan):
+    before, away = image_vectors(still).detach(), []
+    for share in (1e-9, 0.3, 1.0):
+        run = tuned(**plan, keep="interpolate", strength=share)
+        plain = image_vectors(run.base).detach()
+        with run.as_stored():
+            away.append(float((image_vectors(run.base).detach() - before).square().sum()))
+        assert torch.equal(image_vectors(run.base).detach(), plain), "what goes on being trained"
+    assert away[0] == pytest.approx(float((plain - before).square().sum()), rel=1e-4)
     assert away[0] > away[1] > away[2] == pytest.approx(0, abs=1e-9)
+    assert away[1] > away[0] / 4, "nearer to the tuned model at a share of 0.3"
 
 
-@pytest.mark.parametrize("plan", [STILL, replace(FULL, towers="both")], ids=["lora", "both"])
-def test_distill_holds_the_model_near_its_base(tune, plan):
-    """The same steps with the term end nearer to the base, by what the term measures."""
-    ends = []
-    for strength in (1e-9, 100.0):
-        run, _ = tune(f"{strength}", plan=replace(plan, keep="distill", strength=strength, samples=40))
-        ends.append(run.losses()[-1]["distill"] / strength)
-        assert run.losses()[0]["distill"] == pytest.approx(0, abs=1e-6)
-    assert ends[1] < ends[0] / 2
+@pytest.mark.parametrize("plan", [{}, {"tune": "full", "towers": "both"}], ids=["lora", "both"])
+def test_distill_is_the_distance_to_the_base_times_its_strength(still, tuned, plan):
+    """The prompt of quality, which tuning is to change, is no caption."""
+    run = tuned(**plan, keep="distill", strength=7.0)
+    batch = loop.batch_of(run.base, sets(), PLAN, 0)
+    captions = [text for text in batch.texts if text != QUALITY_PROMPT]
+    assert 0 < len(captions) == len(batch.texts) - 1
+    vectors = [(each.image_vectors(batch.images), each.text_vectors(captions)) for each in (run.base, still)]
+    (images, texts), (own, said) = vectors
+    far = distance(images, own, (texts, said)).item()
+    assert run.losses(batch)["distill"].item() == pytest.approx(7 * far, rel=1e-5) and far > 1e-4
 
 
 def state_of(path: Path) -> dict:
-    return run_folder.RunFolder(path=path, identity={}).load()
+    return RunFolder(path=path, identity={}).load()
 
 
 @pytest.mark.parametrize("change", [{"learning_rate": 1e30, "tune": "full"}, {"margin": 1e38, "alpha": 1e38}])
@@ -167,26 +177,19 @@ def test_a_loss_that_is_not_finite_ends_the_run_with_the_last_good_state(tune, t
     assert all(value.isfinite().all() for value in state_of(tmp_path / "run").get("weights", {}).values())
 
 
-def test_a_refused_image_ends_the_run_before_its_step_and_an_unreadable_one_is_named(tune, tmp_path):
-    def shown(step: int) -> set[bytes]:
-        drawn = batches(sets(), batch_size=4, seed=0, step=step).values()
-        return {each.key() for part in drawn for row in part for each in row.contents}
-
-    def refuse(image: Content) -> None:
-        if image.key() in shown(1) - shown(0):
-            raise BadInput(f"{image.name} is evaluated too")
-
-    with pytest.raises(BadInput, match="evaluated"):
-        tune(compare=refuse, plan=replace(PLAN, save_every=1))
-    assert state_of(tmp_path / "run")["state"]["step"] == 1
-    broken = ListedExamples(task="quality", rows=[("p", b"x", b"y")], preferred=[0], dataset="broken")
-    with pytest.raises(BadInput, match="broken 0"):
-        tune("broken", parts=[broken])
+@pytest.mark.parametrize(
+    ("task", "row", "word"),
+    [("quality", ("p", b"x", b"y"), "broken, image 0"), ("text-for-image", (picture(0), " ", "b"), "broken, text 0")],
+)
+def test_what_cannot_be_read_is_named(tune, task, row, word):
+    with pytest.raises(BadInput, match=word):
+        tune(parts=[listed(task, [row], [0], dataset="broken")])
 
 
-def test_a_killed_process_that_prepares_is_named(tune):
+def test_a_killed_process_that_prepares_is_named(tune, monkeypatch):
+    monkeypatch.setattr(loop, "batch_of", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
     with pytest.raises(LikenessError, match="killed"):
-        tune(compare=lambda image: os.kill(os.getpid(), signal.SIGKILL))
+        tune()
 
 
 @pytest.mark.parametrize(
@@ -198,9 +201,9 @@ def test_a_killed_process_that_prepares_is_named(tune):
         ("bfloat16", {}, "bfloat16"),
     ],
 )
-def test_a_processor_multiplies_in_bfloat16_where_it_can_and_may(folder, monkeypatch, plan, processor, expected):
+def test_a_processor_multiplies_in_bfloat16_where_it_can_and_may(still, monkeypatch, plan, processor, expected):
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: processor)
-    assert loop.precision(base(folder), replace(PLAN, precision=plan)) == expected
+    assert loop.precision(still, replace(PLAN, precision=plan)) == expected
 
 
 EVERYTHING = replace(
@@ -209,10 +212,10 @@ EVERYTHING = replace(
 
 
 @pytest.mark.parametrize("plan", [PLAN, EVERYTHING], ids=["lora", "full"])
-def test_a_stopped_run_goes_on_to_the_same_weights(folder, tune, monkeypatch, plan):
+def test_a_stopped_run_goes_on_to_the_same_weights(bases, tune, monkeypatch, plan):
     """Dropout, both optimisers, the best weights and the log; who stops it is told from where it goes on."""
-    whole = base(folder)
-    run, state = tune("whole", whole, plan=plan, measure=Wavering(whole))
+    whole, parts = bases(), sets("image-choice", "image-for-text")
+    run, state = tune("whole", whole, plan=plan, parts=parts, measure=Wavering(whole))
     step, said = loop.Tuning.step, []
 
     def stop(tuning, batch):
@@ -221,13 +224,13 @@ def test_a_stopped_run_goes_on_to_the_same_weights(folder, tune, monkeypatch, pl
         return step(tuning, batch)
 
     monkeypatch.setattr(loop.Tuning, "step", stop)
-    stopped = base(folder)
+    stopped = bases()
     with pytest.raises(KeyboardInterrupt):
-        tune("parts", stopped, plan=plan, measure=Wavering(stopped), report=said.append)
+        tune("parts", stopped, plan=plan, parts=parts, measure=Wavering(stopped), report=said.append)
     assert "after step 2 of 6" in said[-1]
     monkeypatch.undo()
-    again = base(folder)
-    resumed, end = tune("parts", again, plan=plan, measure=Wavering(again), report=said.append)
+    again = bases()
+    resumed, end = tune("parts", again, plan=plan, parts=parts, measure=Wavering(again), report=said.append)
     assert "Resumed after step 2 of 6" in said
     assert losses(resumed) == losses(run)
     assert replace(end, seconds=0.0) == replace(state, seconds=0.0)

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import pytest
 
-from compute.training.plan import MINI, PAPER, with_options
+from compute.training.plan import PAPER, with_options
 from compute.types import BadInput
 
 
@@ -22,12 +22,11 @@ def test_the_rate_rises_in_a_line_and_falls_in_half_a_cosine():
 
 
 def test_options_are_read_in_their_own_type():
-    plan = with_options(MINI, ["learning_rate=1e-4", "tune=lora", "checkpointing=true", "rank=8", "keep=none"])
+    full = with_options(PAPER, {"tune": "full", "towers": "both", "keep": "distill", "strength": 5})
+    plan = with_options(full, ["learning_rate=1e-4", "tune=lora", "checkpointing=true", "rank=8", "keep=none"])
     assert (plan.learning_rate, plan.tune, plan.checkpointing, plan.rank) == (1e-4, "lora", True, 8)
-    assert (plan.towers, plan.strength) == ("vision", 0.0), (
-        "what MINI says of full tuning and distill is not taken over"
-    )
-    assert with_options(MINI, asdict(MINI)) == MINI
+    assert (plan.towers, plan.strength) == ("vision", 0.0), "what goes with full tuning and distill is not taken over"
+    assert with_options(PAPER, asdict(full)) == full
 
 
 @pytest.mark.parametrize(
@@ -49,4 +48,4 @@ def test_options_are_read_in_their_own_type():
 )
 def test_an_option_that_no_run_could_have_is_named(options, key):
     with pytest.raises(BadInput, match=key):
-        with_options(MINI, options.split())
+        with_options(PAPER, options.split())

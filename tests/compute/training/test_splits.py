@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from compute.catalog import shipped
+from compute.content import decoding
+from compute.content.items import Column, content_key
 from compute.tasks.source import Source
+from compute.tasks.unisim import files, image_pairs
 from compute.tasks.unisim.files import Files
 from compute.tasks.unisim.samples import Sample
 from compute.training import leaks, splits
-from compute.training.examples import TASKS
+from compute.training.examples import TASKS, packed
 from compute.types import BadInput, NotHere
 from tests.compute.tasks import unisim_files
 from tests.compute.tasks.files import put
@@ -21,9 +23,18 @@ from tests.compute.tasks.files import put
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
+    """Of KADID-10k two of 25 distortions."""
     folder = tmp_path_factory.mktemp("splits")
-    unisim_files.write(folder, training=True)
-    return folder
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(image_pairs, "KADID_DISTORTIONS", range(1, 3))
+        unisim_files.write(folder, training=True)
+        yield folder
+
+
+def rows(*datasets: str) -> list[splits.TrainingSplit]:
+    """Of these data sets alone."""
+    named = {tuple(each.split("=")) for each in datasets}
+    return [row for row in splits.SPLITS if (row.task, row.dataset) in named]
 
 
 def source(folder: Path, *, cache: Path | None = None) -> Source:
@@ -32,118 +43,132 @@ def source(folder: Path, *, cache: Path | None = None) -> Source:
 
 @pytest.fixture(scope="module")
 def sets(data, tmp_path_factory):
-    parts = splits.training(splits.chosen([]), source=source(data, cache=tmp_path_factory.mktemp("keys")))
+    parts = splits.training(splits.SPLITS, source=source(data, cache=tmp_path_factory.mktemp("keys")))
     return {(part.task, part.dataset): part for part in parts}
 
 
-def preferred(part: splits.FileExamples, row: int, *, other: bool = False):
-    example = part[row]
-    return example.alternatives[example.preferred ^ other]
+def words(column: Column, row: int) -> str:
+    """A text, or an image's file."""
+    return column.read(row) if column.modality == "text" else column.name(row).partition(", ")[2]
 
 
-other = partial(preferred, other=True)
+def red(column: Column, row: int) -> int:
+    return decoding.decode(column.read(row)).getpixel((0, 0))[0]
 
 
-def red(content) -> int:
-    return content.image().getpixel((0, 0))[0]
+def questions(part, read=words) -> list[tuple]:
+    """Reference, preferred and other alternative of every row."""
+    reference, *both = part.columns
+    rows = enumerate(part.data.answer.tolist())
+    return [(words(reference, row), read(both[good], row), read(both[1 - good], row)) for row, good in rows]
 
 
 def test_every_data_set_of_table_5_is_read(sets):
-    counts = [1, 2, 6, 1, 2, 2, 2, 72 * 25 * 5, 2, 2 * 2]
+    counts = [1, 2, 6, 1, 2, 2, 2, 72 * 2 * 5, 2, 2 * 2]
     assert [(*key, len(part)) for key, part in sets.items()] == [
         (row.task, row.dataset, count) for row, count in zip(splits.SPLITS, counts, strict=True)
     ]
     for part in sets.values():
-        example = part[0]
-        assert (example.reference.modality, example.alternatives[0].modality) == TASKS[part.task]
+        assert (part.columns[0].modality, part.columns[1].modality) == TASKS[part.task]
 
 
-def test_the_preferred_alternative_is_what_the_data_say(sets):
-    nights, hpdv2 = sets["image-choice", "nights"], sets["image-for-text", "hpdv2"]
-    assert nights[0].reference.name == "nights, nights/ref/3.png" and nights[0].preferred == 1
-    assert all(red(preferred(hpdv2, row)) > red(other(hpdv2, row)) for row in range(6))
-    assert hpdv2[2].reference.text() == "a 2"
-    for task, dataset, names in (
-        ("image-choice", "pieapp", ["a.png", "c.png"]),
-        ("image-for-text", "magicbrush", ["d.png"]),
-        ("image-for-text", "hq-edit", ["c.png", "d.png"]),
-    ):
-        part = sets[task, dataset]
-        assert [preferred(part, row).name[-5:] for row in range(len(part))] == names
-    assert [sets["image-for-text", "hq-edit"][row].reference.text() for row in range(2)] == ["a tree", "a bush"]
-    described, polaris = sets["text-for-image", "hq-edit"], sets["text-for-image", "polaris"]
-    assert [preferred(described, row).text() for row in range(2)] == ["a tree", "a bush"]
-    assert {preferred(polaris, row).text() for row in range(2)} == {"A bird.", "A wing."}
-    assert {other(polaris, row).text() for row in range(2)} == {"a boat"}
+@pytest.mark.parametrize(
+    ("key", "ends"),
+    [
+        ("image-choice=nights", [("nights/ref/3.png", "3_1.png", "3_0.png")]),
+        ("image-choice=pieapp", [("scene2.png", "a.png", "b.png"), ("scene2.png", "c.png", "b.png")]),
+        ("image-for-text=magicbrush", [("", "d.png", ".png")]),
+        ("image-for-text=hq-edit", [("a bush", "d.png", "c.png"), ("a tree", "c.png", "d.png")]),
+        ("text-for-image=hq-edit", [(".png", "a tree", "a bush"), (".png", "a bush", "a tree")]),
+        ("text-for-image=polaris", [("", "A bird.", "a boat"), ("", "A wing.", "a boat")]),
+        ("quality=pieapp", [("A high quality photo.", "reference_images/train/scene2.png", ".png")] * 2),
+    ],
+)
+def test_the_preferred_alternative_is_what_the_data_say(sets, key, ends):
+    found = sorted(questions(sets[tuple(key.split("="))]))
+    assert len(found) == len(ends)
+    assert all(all(map(str.endswith, each, end)) for each, end in zip(found, ends, strict=True)), found
 
 
-def test_quality_prefers_the_milder_the_higher_scored_and_the_reference(sets):
-    kadid = sets["quality", "kadid-10k"]
-    for row in range(0, len(kadid), 517):
-        good, bad = preferred(kadid, row).name, other(kadid, row).name
-        assert good[:-7] == bad[:-7] and good < bad
-    assert 0.45 < kadid.preferred.mean() < 0.55
-    assert len(set(map(bytes, np.sort(kadid.rows[:, 1:])))) == len(kadid)  # no pair twice
-    pieapp = sets["quality", "pieapp"]
-    assert all("reference_images/train" in preferred(pieapp, row).name for row in range(2))
-    pipal = sets["quality", "pipal"]
-    assert all(red(preferred(pipal, row)) < red(other(pipal, row)) for row in range(4))
-    assert {part[0].reference.text() for part in (kadid, pieapp, pipal)} == {"A high quality photo."}
+def test_scores_and_severities_decide(sets):
+    """Of HPDv2 and PIPAL the redder image has the higher or the lower score."""
+    hpdv2, pipal = (questions(sets[key], red) for key in (("image-for-text", "hpdv2"), ("quality", "pipal")))
+    assert all(good > bad for _, good, bad in hpdv2) and hpdv2[2][0] == "a 2"
+    assert all(good < bad for _, good, bad in pipal)
+    kadid = questions(sets["quality", "kadid-10k"])
+    assert all(good[:-7] == bad[:-7] and good < bad for _, good, bad in kadid) and len({*kadid}) == len(kadid)
+    assert 0.45 < sets["quality", "kadid-10k"].data.answer.mean() < 0.55
 
 
-def test_nothing_that_is_evaluated_is_trained_on(sets, data):
+def test_nothing_that_is_evaluated_is_trained_on(sets, data, monkeypatch):
     evaluated = [shipped().task(key) for key in sorted({row.evaluated for row in splits.SPLITS})]
-    shown = leaks.evaluated_images(evaluated, source=source(data))
-    leaks.check(list(sets.values()), shown)
-    assert len(shown.tasks) == 10 and not shown.missing
+    monkeypatch.setattr(leaks, "evaluated_tasks", lambda: evaluated)
+    assert leaks.check(list(sets.values()), source=source(data)).endswith(" of 10 evaluated tasks")
 
 
 def test_archives_are_read_as_folders_are(tmp_path, sets):
     unisim_files.write(tmp_path, "nights", "PIPAL", packed=True, training=True)
-    for part in splits.training({"quality": ("pipal",), "image-choice": ("nights",)}, source=source(tmp_path)):
-        assert part.keys().tolist() == sets[part.task, part.dataset].keys().tolist()
+    for part in splits.training(rows("quality=pipal", "image-choice=nights"), source=source(tmp_path)):
+        assert part.record() == sets[part.task, part.dataset].record()
 
 
-def test_keys_are_the_contents_own_and_read_once_until_a_file_changes(tmp_path, monkeypatch):
+def test_keys_are_read_once_until_a_file_changes(tmp_path, monkeypatch):
     folder = unisim_files.write(tmp_path / "data", "nights")
-    (part,) = splits.training({"image-choice": ("nights",)}, source=source(tmp_path / "data", cache=tmp_path / "keys"))
-    before = part.keys()
-    assert before[0].tolist() == [content.key() for content in part[0].contents]
+
+    def keys() -> list[bytes]:
+        (part,) = splits.training(rows("image-choice=nights"), source=source(tmp_path / "data", cache=tmp_path / "k"))
+        return [column.keys[0] for column in part.columns]
+
+    before = keys()
+    assert before[0] == content_key((folder / "nights/ref/3.png").read_bytes())
     with monkeypatch.context() as patch:
-        patch.setattr(splits.FileExamples, "_read", lambda *_: pytest.fail("read again"))
-        assert part.keys().tolist() == before.tolist()
+        patch.setattr(files, "content_key", lambda content: pytest.fail("read again"))
+        assert keys() == before
     (folder / "nights/ref/3.png").write_bytes(b"another")
-    after = part.keys()
-    assert before[0, 0] != after[0, 0] and before[0, 1] == after[0, 1]
+    after = keys()
+    assert before[0] != after[0] and before[1] == after[1]
 
 
 def test_a_missing_split_another_layout_and_a_file_that_a_table_names_are_named(tmp_path):
-    folder, chosen = unisim_files.write(tmp_path, "hpdv2", "nights"), {"image-for-text": ("hpdv2",)}
+    folder = unisim_files.write(tmp_path, "hpdv2", "nights")
+    hpdv2 = rows("image-for-text=hpdv2")
     (folder / "hpdv2/train.json").write_text('[{"prompt": "a", "image_path": ["x", "y"]}]')
     with pytest.raises(BadInput, match="human_preference"):
-        splits.training(chosen, source=source(tmp_path))
+        splits.training(hpdv2, source=source(tmp_path))
     (folder / "hpdv2/train.json").unlink()
     with pytest.raises(NotHere, match="ymhao/HPDv2"):
-        splits.training(chosen, source=source(tmp_path))
+        splits.training(hpdv2, source=source(tmp_path))
     with pytest.raises(NotHere, match="hpdv2/ from"):
-        splits.training(chosen, source=source(tmp_path / "elsewhere"))
+        splits.training(hpdv2, source=source(tmp_path / "elsewhere"))
     (folder / "nights/ref/3.png").unlink()
-    (part,) = splits.training({"image-choice": ("nights",)}, source=source(tmp_path))
     with pytest.raises(NotHere, match="nights/ref/3.png"):
-        part.keys()
+        splits.training(rows("image-choice=nights"), source=source(tmp_path))
 
 
 def test_data_sets_are_chosen_by_task():
-    chosen = splits.chosen(["image-for-text=hpdv2,hq-edit", "quality="])
-    assert (chosen["image-for-text"], chosen["quality"]) == (("hpdv2", "hq-edit"), ())
-    assert chosen["image-choice"] == ("nights", "pieapp")
-    for option, word in (
-        ("hpdv2", "does not map"),
-        ("image-for-texts=x", "image-for-text"),
-        ("quality=hpdv2", "hpdv2"),
-    ):
-        with pytest.raises(BadInput, match=word):
-            splits.chosen([option])
+    def names(*given, **more):
+        return [(row.task, row.dataset) for row in splits.chosen(*given, **more)]
+
+    chosen = names(["image-for-text=hpdv2,hq-edit", "quality="])
+    assert [task for task, _ in chosen] == ["image-choice"] * 2 + ["image-for-text"] * 2 + ["text-for-image"] * 2
+    assert chosen[:4:3] == [("image-choice", "nights"), ("image-for-text", "hq-edit")]
+    assert names(["quality=pipal"], tasks=["quality"]) == [("quality", "pipal")]
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        ({"datasets": ["hpdv2"]}, "does not map"),
+        ({"datasets": ["image-for-texts=x"]}, "image-for-text"),
+        ({"datasets": ["quality=hpdv2"]}, "hpdv2"),
+        ({"tasks": ["qualities"]}, "'quality'"),
+        ({"datasets": ["quality="], "tasks": ["quality"]}, "No data set"),
+        ({"suite": "mini"}, "no longer drawn"),
+    ],
+)
+def test_what_cannot_be_chosen_is_named(given, word):
+    with pytest.raises(BadInput, match=word):
+        splits.chosen(**given)
 
 
 def of_names(data: Path, *pairs: tuple[str, str], task: str = "quality"):
@@ -151,7 +176,12 @@ def of_names(data: Path, *pairs: tuple[str, str], task: str = "quality"):
     drawn = [
         Sample(name=str(at), reference=f"p{at}", alternatives=pair, answer=at % 2) for at, pair in enumerate(pairs)
     ]
-    return splits.packed(drawn, task=task, dataset="own", files=Files.of("own", data), cache=None)
+    return packed(drawn, task=task, dataset="own", files=Files.of("own", data))
+
+
+def names(part) -> list[str]:
+    """Of the images, column after column."""
+    return [column.name(row).rpartition(", ")[2] for column in part.images for row in range(len(part))]
 
 
 @pytest.fixture
@@ -164,13 +194,13 @@ def test_a_share_is_held_out_and_no_image_is_on_both_sides(sets, numbered):
     """Of one data set by connected examples, of KADID-10k by reference image, and between two tasks by content."""
     kadid = sets["quality", "kadid-10k"]
     [train], [held] = splits.divided([kadid])
-    shown = [{name[-13:-10] for name in part.contents["image"]} for part in (train, held)]
-    assert not shown[0] & shown[1] and 1 <= len(held) <= splits.VALIDATION_COUNT
+    images = [{each[-13:-10] for each in names(part)} for part in (train, held)]
+    assert not images[0] & images[1] and 1 <= len(held) <= splits.VALIDATION_COUNT
     chains = [(str(at), str(at + 1)) for at in range(400) if at % 4 < 3]  # of 4 files each
     across = [(str(at), str((at + 200) % 400)) for at in range(0, 400, 3)]
     parts = [of_names(numbered, *chains), of_names(numbered, *across, task="image-for-text")]
     train, held = splits.divided(parts)
-    keys = [{key for part in side for key in part.image_keys().ravel().tolist()} for side in (train, held)]
+    keys = [{key for part in side for column in part.images for key in column.keys.tolist()} for side in (train, held)]
     assert all(keys) and not keys[0] & keys[1]
     assert 10 < len(held[0]) < 60
 
@@ -180,8 +210,8 @@ def test_an_image_that_is_held_out_under_another_name_is_not_trained_on(numbered
     held = {id(first): np.array([True, False]), id(second): np.array([False, False])}
     monkeypatch.setattr(splits, "held_out", lambda part, share: held[id(part)])
     train, validation = splits.divided([first, second])
-    assert [part.contents["image"] for part in train] == [("2", "3"), ("6", "7")]
-    assert [part.contents["image"] for part in validation] == [("0", "1")]
+    assert [names(part) for part in train] == [["2", "3"], ["6", "7"]]
+    assert [names(part) for part in validation] == [["0", "1"]]
 
 
 def test_what_hangs_together_is_only_trained_on_and_few_examples_choose_the_stored_step(numbered, monkeypatch):

@@ -10,17 +10,17 @@ from compute.models import load
 from compute.training import lora, towers
 from compute.types import BadInput, CannotDo
 from tests.compute.models import checkpoints
-from tests.compute.training.small_training import CPU, PLAN, base, image_vectors
+from tests.compute.training.small_training import CPU, PLAN, image_vectors
 
 TEXTS = ["a cat", "two red squares", "a picture of a dog on green grass"]
 
 
 @pytest.mark.parametrize("tune", ["lora", "full", "both"])
 @pytest.mark.parametrize("adapter", ["clip", "siglip", "blip", "open_clip", "align"])
-def test_the_trained_towers_have_gradients_and_vectors_are_the_adapter_s(tmp_path, adapter, tune):
+def test_the_trained_towers_have_gradients_and_vectors_are_the_adapter_s(bases, adapter, tune):
     if (adapter, tune) == ("align", "lora"):
         pytest.skip("its tower has no layer that LoRA changes")
-    encoder = base(tmp_path / "base", adapter)
+    encoder = bases(adapter)
     usual = load(encoder.row, hardware=CPU)
     if tune == "lora":
         lora.apply(encoder, PLAN)
@@ -66,14 +66,14 @@ def test_a_base_without_a_tower_is_refused(tmp_path):
         ("open_clip", ("q_proj", "k_proj", "v_proj", "out_proj", "c_fc", "c_proj"), 12),  # split as in the paper
     ],
 )
-def test_every_named_layer_of_the_vision_tower_is_changed_and_no_other(tmp_path, adapter, layer, count):
-    encoder = base(tmp_path / "base", adapter)
+def test_every_named_layer_of_the_vision_tower_is_changed_and_no_other(bases, adapter, layer, count):
+    encoder = bases(adapter)
     lora.apply(encoder, PLAN)
     changed = {name.partition(".lora_")[0] for name in encoder.parameters()}
     assert {name.rpartition(".")[2] for name in changed} == set(layer) and len(changed) == count
     assert all(name.startswith(("vision_model.", "visual.")) and ".lora_" in name for name in encoder.parameters())
 
 
-def test_a_tower_of_convolutions_alone_is_refused(tmp_path):
+def test_a_tower_of_convolutions_alone_is_refused(bases):
     with pytest.raises(BadInput, match="tune=full"):
-        lora.apply(base(tmp_path / "align", "align"), PLAN)
+        lora.apply(bases("align"), PLAN)
