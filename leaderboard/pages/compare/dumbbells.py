@@ -70,7 +70,7 @@ def dumbbell(line: ComparedLine, *, on: ChartAxis) -> dict[str, Any]:
             start, end = float(on.position(value.low)), float(on.position(value.high))
             left, width = rounded(start, 2), rounded(end - start, 2)
             level = "at least 95%" if value.few else "95%"
-            interval = f"{level} interval {span(value.low, value.high, digits=line.digits)}"
+            interval = f"{level} interval {span(value.low, value.high, digits=line.column.digits)}"
         dots.append(
             {
                 "index": at,
@@ -78,12 +78,12 @@ def dumbbell(line: ComparedLine, *, on: ChartAxis) -> dict[str, Any]:
                 "position": on.position(value.value),
                 "left": left,
                 "width": width,
-                "text": f"{name}: {number(value.value, digits=line.digits)}, {interval}",
+                "text": f"{name}: {number(value.value, digits=line.column.digits)}, {interval}",
             }
         )
     places = [float(dot["position"]) for dot in dots] or [0.0]
     return {
-        "title": "Mean" if line.kind == "category" else line.title,
+        "title": "Mean" if line.kind == "category" else line.column.title,
         "is_mean": line.kind == "category",
         "dots": dots,
         "left": rounded(min(places), 2),

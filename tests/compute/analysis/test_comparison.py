@@ -1,6 +1,10 @@
 """Two models side by side, against scipy's paired t test and closed forms."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
+import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import norm, ttest_rel
 
@@ -79,3 +83,64 @@ def test_too_few_tasks_have_no_p_but_for_their_items():
     together = pair([0.9, 0.7], [0.8, 0.5], stderr=[[0.03, 0.03], [0.04, 0.04]], clusters=np.zeros(2, int))
     half = norm.ppf(0.975) * np.hypot(0.03, 0.04)  # the errors of one data set are taken as wholly dependent
     assert_allclose([together.low, together.high], [0.15 - half, 0.15 + half])
+
+
+FOUND = Comparison(
+    a="B",
+    b="A",
+    over="tasks",
+    n=12,
+    of=12,
+    difference=3.205,
+    low=1.2,
+    high=5.215,
+    p=0.0021,
+    higher_is_better=True,
+    reason="",
+    decided="better",
+    parts=pd.DataFrame(),
+)
+UNKNOWN = dict.fromkeys(("low", "high", "p"), NAN) | {"decided": None}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            {"p": 0.0004},
+            "B is significantly better than A in it: 3.205 higher (95% interval +1.2 to +5.215, p < 0.001, "
+            "12 shared tasks).",
+        ),
+        (
+            {"difference": -0.4, "low": -2.0, "p": 0.61, "decided": "same", "about": "items", "n": 1, "of": 3},
+            "B is 0.4 lower than A in it, not a significant difference (95% interval -2 to +5.215, p = 0.610, "
+            "1 task of 3, on these items; other tasks were not tried).",
+        ),
+        (
+            {"decided": "same", "over": "items", "about": "items"},
+            "B is 3.205 higher than A in it (95% interval +1.2 to +5.215, p = 0.002, 12 shared items): significant for "
+            "this pair by itself only.",
+        ),
+        (
+            {"reason": "one task stands for it", "difference": -8.1, "higher_is_better": False} | UNKNOWN,
+            "B is 8.1 lower than A in it, where lower is better; whether by chance is unknown, because one task stands "
+            "for it.",
+        ),
+        (
+            {"reason": "no shared task", "difference": NAN} | UNKNOWN,
+            "B and A cannot be compared in it: no shared task.",
+        ),
+        (
+            {"decided": None, "difference": 0.0, "low": NAN, "p": 1.0, "n": 4, "only": ("X", "Y")},
+            "B and A are equal in the mean over X and Y, all that both have (p = 1.000, 4 shared tasks of 12).",
+        ),
+        (
+            {"decided": None, "higher_is_better": False},
+            "B is significantly worse than A in it, where lower is better: 3.205 higher (95% interval +1.2 to +5.215, "
+            "p = 0.002, 12 shared tasks).",
+        ),
+    ],
+    ids=["better", "same", "alone", "unknown", "none", "equal", "worse"],
+)
+def test_one_sentence_says_what_is_known_what_is_not_and_why(change, sentence):
+    assert replace(FOUND, **change).sentence("it") == sentence

@@ -9,7 +9,6 @@ import pytest
 from scipy import stats
 
 from compute.types import BadInput, UnknownKey
-from leaderboard.data import verdicts
 from leaderboard.data.comparison import MOST, ComparedLine, compare
 from leaderboard.data.suite_cache import SuiteCache
 
@@ -31,7 +30,7 @@ def test_few_tasks_are_tested_by_the_errors_of_their_scores(suite_cache, by):
     at = np.ix_([table.row(row) for row in PAIR], inside)
     first, second = 100 * table.scores.values[at]
     gap, error = (second - first).mean(), 100 * np.linalg.norm(table.scores.stderr[at]) / len(first)
-    assert (found.kind, found.key, test.about) == ("category" if by == "IQA" else "task", by, "items")
+    assert (found.kind, found.column.key, test.about) == ("category" if by == "IQA" else "task", by, "items")
     assert test.difference == pytest.approx(gap) and test.p == pytest.approx(2 * stats.norm.sf(abs(gap) / error))
     assert (test.low, test.high) == pytest.approx((gap - 1.959964 * error, gap + 1.959964 * error), abs=1e-4)
     assert len(found.tasks) == len(first)
@@ -45,11 +44,11 @@ def test_what_a_task_lacks_is_said(suite_cache):
     at = next(i for i, one in enumerate(table.columns) if np.isnan(table.scores.stderr[:, i]).all() and one.ranked)
     scored = [table.rows[row].id for row in np.flatnonzero(~missing[:, at])[:2]]
     (test,) = compared(suite_cache, "mieb", scored, by=table.columns[at].key).tests
-    assert test.reading == "unknown" and "error" in test.why and np.isfinite(test.difference)
+    assert test.reading == "unknown" and "error" in test.reason and np.isfinite(test.difference)
     assert np.isnan([test.low, test.high, test.p]).all()
     rows = [table.rows[np.flatnonzero(missing[:, 0] == lacks)[0]].id for lacks in (False, True)]
     found = compared(suite_cache, "mieb", rows, by=table.columns[0].key)
-    assert (found.tests[0].reading, found.tests[0].why) == ("none", f"{found.names[1]} has no score")
+    assert (found.tests[0].reading, found.tests[0].reason) == ("none", f"{found.names[1]} has no score")
 
 
 @pytest.mark.parametrize("by", ["Zero-shot Classification", "mini/things"])
@@ -77,7 +76,7 @@ def test_where_lower_is_better_less_is_better(suite_cache):
     ]
     assert {line.tests[0].reading for line in found} == {"better", "worse"}
     assert found[0].tests[0].difference == found[1].tests[0].difference
-    assert "where lower is better" in verdicts.verdict(found[1])
+    assert "where lower is better" in found[1].sentence()
 
 
 def test_a_comparison_takes_two_to_six_rows(suite_cache):
