@@ -6,12 +6,10 @@ import re
 from contextlib import nullcontext
 from html import unescape
 from types import SimpleNamespace
-from typing import Any
 from urllib.parse import quote
 
 import httpx
 import pytest
-from starlette.applications import Starlette
 
 from leaderboard.face.heads import Face
 from leaderboard.page import View
@@ -28,11 +26,14 @@ def head_of(text: str) -> str:
 
 def meta(text: str) -> dict[str, list[str]]:
     """The contents of the elements that name a page, by name or property."""
-    out: dict[str, list[str]] = {}
-    for name, content in re.findall(r'<meta (?:name|property)="([^"]+)" content="([^"]*)"', head_of(text)):
-        out.setdefault(name, []).append(unescape(content))
-    out["title"] = [unescape(title) for title in re.findall(r"<title>([^<]*)</title>", head_of(text))]
-    out["canonical"] = [unescape(link) for link in re.findall(r'<link rel="canonical" href="([^"]*)"', head_of(text))]
+    found = re.findall(
+        r'<(?:meta (?:name|property)="([^"]+)" content|link rel="(canonical)" href)="([^"]*)"', head_of(text)
+    )
+    out: dict[str, list[str]] = {
+        "title": [unescape(title) for title in re.findall(r"<title>(.*?)</title>", head_of(text))]
+    }
+    for name, link, content in found:
+        out.setdefault(name or link, []).append(unescape(content))
     return out
 
 
@@ -90,38 +91,31 @@ def test_a_hostile_title_of_a_model_is_text():
 # ---- under which address
 
 
-def scope(*, root: str = "", scheme: str = "http", **headers: str) -> dict[str, Any]:
-    raw = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
-    return {"type": "http", "scheme": scheme, "headers": raw, "root_path": root}
-
-
 @pytest.mark.parametrize(
-    ("access", "request_scope", "root"),
+    ("access", "host", "more", "root"),
     [
-        (ANY, scope(host="a.example:80"), "http://a.example:80/"),
-        (ANY, scope(host="a.example", root="/likeness"), "http://a.example/likeness/"),
-        (ANY, scope(host="in", x_forwarded_host="a.example, b", x_forwarded_proto="https"), "https://a.example/"),
-        (ANY, scope(host="a.example", root="https://b.example/x/"), "https://b.example/x/"),
-        (LOCAL, scope(host="localhost:1", x_forwarded_host="board.example"), "http://board.example/"),
-        (LOCAL, scope(host="127.0.0.1", root="/a", x_forwarded_host="other.example"), "http://other.example/a/"),
-        (LOCAL, scope(host="localhost:1", x_forwarded_host="a b"), ""),
-        (LOCAL, scope(host="evil.example"), ""),
-        (ANY, scope(host='a"><script>'), ""),
-        (ANY, scope(host="a.example/x"), ""),
-        (ANY, scope(host="user@a.example"), ""),
-        (ANY, scope(host="[::1]:7860"), "http://[::1]:7860/"),
-        (ANY, scope(host="a", x_forwarded_proto="javascript"), "http://a/"),
-        (ANY, scope(), ""),
+        (ANY, "a.example:80", {}, "http://a.example:80/"),
+        (ANY, "a.example", {"root_path": "/likeness"}, "http://a.example/likeness/"),
+        (ANY, "in", {"forwarded": "a.example, b", "proto": "https"}, "https://a.example/"),
+        (ANY, "a.example", {"root_path": "https://b.example/x/"}, "https://b.example/x/"),
+        (ANY, "a", {"app": SimpleNamespace(root_path="https://b.example/likeness")}, "https://b.example/likeness/"),
+        (LOCAL, "localhost:1", {"forwarded": "board.example"}, "http://board.example/"),
+        (LOCAL, "127.0.0.1", {"root_path": "/a", "forwarded": "other.example"}, "http://other.example/a/"),
+        (LOCAL, "localhost:1", {"forwarded": "a b"}, ""),
+        (LOCAL, "evil.example", {}, ""),
+        (ANY, 'a"><script>', {}, ""),
+        (ANY, "a.example/x", {}, ""),
+        (ANY, "user@a.example", {}, ""),
+        (ANY, "[::1]:7860", {}, "http://[::1]:7860/"),
+        (ANY, "a", {"proto": "javascript"}, "http://a/"),
+        (ANY, "", {}, ""),
     ],
 )
-def test_the_root_has_a_host_that_the_app_answers_under(access, request_scope, root):
-    assert public_root(request_scope, access)[0] == root
-
-
-def test_a_root_path_of_the_app_counts():
-    app = Starlette()
-    app.root_path = "https://b.example/likeness"
-    assert public_root({**scope(host="a"), "app": app}, ANY)[0] == "https://b.example/likeness/"
+def test_the_root_has_a_host_that_the_app_answers_under(access, host, more, root):
+    names = {"host": host, "x-forwarded-host": more.get("forwarded", ""), "x-forwarded-proto": more.get("proto", "")}
+    headers = [(name.encode(), value.encode()) for name, value in names.items() if value]
+    scope = {"type": "http", "scheme": "http", "headers": headers, "root_path": "", **more}
+    assert public_root(scope, access)[0] == root
 
 
 def test_one_visitors_host_is_in_no_other_answer(app):
