@@ -77,7 +77,7 @@ def compare(
     check_scales(chosen, told=weights)
     found = compared(chosen, first, second)
     if found.better and len(chosen.models) > 2:  # else the table cannot say more
-        found = found.on_board(Ranking.of(chosen), first, second)
+        found = replace(found, decided="same").on_board(Ranking.of(chosen), first, second)
     return replace(found, notes=(*table.notes, *chosen.unlike_scales))
 
 
