@@ -302,7 +302,7 @@ def comparison(
     rows = rows_of(table, models, origin=origin)
     if without := [model for model, row in zip(models, rows, strict=True) if row is None]:
         raise BadInput(f"{without[0]} has no {origin} scores in {table.suite['title']}. Give another suite or origin")
-    found = compare(table, suite_cache.ranked(suite), rows=[table.rows[row].id for row in rows])
+    found = compare(table, suite_cache.ranked(suite), rows)
     lines = [found, *found.parts, *([line for line in found.tasks if line is not found] if tasks else [])]
     return {
         "answer": " ".join(filter(None, (found.sentence(), found.ahead()))),

@@ -156,13 +156,7 @@ def _kind(test: Comparison) -> str:
     return "alone" if test.reading == "same" and test.p <= ALPHA else test.reading
 
 
-def compare(
-    table: BoardTable,
-    ranked: Ranking | None,
-    *,
-    rows: Sequence[str],
-    by: str = "",
-) -> ComparedLine:
+def compare(table: BoardTable, ranked: Ranking | None, rows: Sequence[int], *, by: str = "") -> ComparedLine:
     """Compares every chosen row with the first. `by` is the key of a column, anything else means the mean.
 
     Raises BadInput unless two to six different rows are given.
@@ -170,8 +164,7 @@ def compare(
     chosen = list(dict.fromkeys(rows))
     if not 2 <= len(chosen) <= MOST:
         raise BadInput(f"A comparison takes two to {MOST} rows, not {len(chosen)}. Choose others")
-    indices = [table.row(row_id) for row_id in chosen]
-    lines = _Lines(table, ranked, rows=indices)
+    lines = _Lines(table, ranked, rows=chosen)
     column = table.by_key.get(by)
     if column is None and ranked is None:  # where people rank, their column is what the mean of others is
         column = table.columns[table.people or 0]

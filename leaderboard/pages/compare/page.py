@@ -174,7 +174,7 @@ def shown(
             f"Scores of different origins are compared: {listed([ORIGIN_TITLES[one].lower() for one in origins])}."
         )
     ids = [table.rows[row].id for row in rows]
-    result = compare(table, ranked, rows=ids, by=rule.get("by", ""))
+    result = compare(table, ranked, rows, by=rule.get("by", ""))
     groups = result.parts if result.kind == "mean" else (result,)
     categories = [("", group) for group in groups if group.kind == "category"]
     tasks = [
