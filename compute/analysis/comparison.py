@@ -88,11 +88,8 @@ class Comparison(ShowsItself):
         known = bool(parts["low"].notna().any())
         digits = decimals(parts[["a", "b"]].to_numpy(float).ravel())
 
-        def text(value: float, *, sign: bool = False) -> str:
-            return "-" if math.isnan(value) else rounded(value, digits, sign=sign)
-
-        def interval(row: Any) -> str:
-            return "-" if math.isnan(row.low) else f"{text(row.low, sign=True)} to {text(row.high, sign=True)}"
+        def text(*values: float, sign: bool = False) -> str:
+            return "-" if math.isnan(values[0]) else " to ".join(rounded(value, digits, sign=sign) for value in values)
 
         return ShownTable(
             heads=("task", *["category"] * several, self.a, self.b, "difference", *["95% interval"] * known),
@@ -103,7 +100,8 @@ class Comparison(ShowsItself):
                     text(row.a),
                     Cell(text=text(row.b), marks=[(math.nan, value, math.nan) for value in (row.a, row.b)]),
                     text(row.difference, sign=True),
-                    *[Cell(text=interval(row), marks=[(row.low, row.difference, row.high)])] * known,
+                    *[Cell(text=text(row.low, row.high, sign=True), marks=[(row.low, row.difference, row.high)])]
+                    * known,
                 )
                 for row in parts.itertuples()
             ],

@@ -147,28 +147,19 @@ class Evaluation(ShowsItself):
         the reason, where tasks or other rows are missing; `notes` say how far the two origins can be compared.
         The first call builds the database next to the results. Raises BadInput for an unknown origin.
         """
-        others = None
-        if self.suite.aggregate != HUMAN:
+        others, instead = None, []
+        if self.suite.aggregate == HUMAN:
+            check_origin(origin)
+        else:
             arranged = self._arranged(origin)
             others = arranged if arranged.models else None
             if origin == USUAL:
                 origin = arranged.origins[0] if arranged.models else ALL
-        else:
-            check_origin(origin)
-        return standing.rank_of(
-            self._table,
-            others,
-            comparable=self._comparable(origin, others),
-            instead=[
-                other
-                for other in ORIGINS
-                if other != origin
-                and self.suite.aggregate != HUMAN
-                and {*self._arranged(other).models} - {self.model.key}
-            ]
-            if others is None or not {*others.models} - {self.model.key}
-            else (),
-        )
+            if not {*arranged.models} - {self.model.key}:
+                elsewhere = [other for other in ORIGINS if other != origin]
+                instead = [other for other in elsewhere if {*self._arranged(other).models} - {self.model.key}]
+        comparable = self._comparable(origin, others)
+        return standing.rank_of(self._table, others, comparable=comparable, instead=instead)
 
     def _comparable(self, origin: str, others: ScoreTable | None) -> Comparability:
         measured = None

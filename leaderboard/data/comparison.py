@@ -76,8 +76,7 @@ class ComparedLine:
     @property
     def place(self) -> str:
         """Its title within a sentence."""
-        title = self.column.title
-        return {"Mean": "the mean", "Your mean": "your mean"}[title] if self.kind == "mean" else title
+        return {"Mean": "the mean", "Your mean": "your mean"}.get(self.column.title, self.column.title)
 
     @property
     def widest(self) -> float:
