@@ -82,6 +82,11 @@ def test_few_tasks_have_an_interval_of_their_items_where_errors_are_known(a, b, 
     assert found.better == {"better": "0", "worse": "1"}.get(reading, "")
 
 
+def test_the_bias_that_both_are_known_to_have_and_categories_of_one_alone_do_not_count():
+    found = pair([0.9, 0.7, NAN], [0.8, 0.5, 0.3], categories=[0, 0, 1], bias=np.array([[0.1] * 3, [0.0] * 3]))
+    assert found.only == ("category 0",) and found.difference == pytest.approx(0.05)
+
+
 def test_no_interval_reaches_beyond_the_bounds_of_the_scores():
     found = pair([0.006], [0.994], stderr=[[0.01], [0.01]], lower=np.zeros(1), upper=np.ones(1))
     assert (found.difference, found.low) == (-0.988, -1) and found.high > -0.98
