@@ -49,6 +49,18 @@ def test_what_a_task_lacks_is_said(suite_cache):
     assert (found.tests[0].reading, found.tests[0].reason) == ("none", f"{found.names[1]} has no score")
 
 
+def test_a_mean_reads_as_its_board_and_a_task_by_its_own_test(suite_cache):
+    table, ranked = suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core")
+    ahead, behind = (int(at) for at in np.argwhere(ranked.better)[0])
+    found = compare(table, ranked, [behind, ahead])
+    assert found.tests[0].reading == "better"
+    assert found.values[1][:3] == pytest.approx(
+        [100 * each[ahead] for each in (ranked.mean, ranked.mean_low, ranked.mean_high)]
+    )
+    task = compared(suite_cache, "unisim-core", ["dreamsim-ensemble~published", PAIR[0]], by="unisim/nights")
+    assert task.tests[0].reading == "worse"
+
+
 def test_a_comparison_takes_two_to_six_rows(suite_cache):
     rows = [row.id for row in suite_cache.table("unisim-core").rows]
     for wrong in ([], rows[:1], [rows[0], rows[0]], rows[: MOST + 1]):
