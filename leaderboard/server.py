@@ -26,7 +26,7 @@ from leaderboard.api import backlinks, endpoints, mcp
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.face import bar
-from leaderboard.face.heads import ICON_PNG, Face
+from leaderboard.face.heads import ICON_PNG, ROUTES, Face
 from leaderboard.host.hub_data import HubData
 from leaderboard.host.rebuilt import RebuiltData
 from leaderboard.html import docs_page
@@ -106,7 +106,7 @@ def build(
     site_bar = partial(bar.bar, bar.entries(VIEWS), assets=site.assets)
     face = Face(site, VIEWS, bar=site_bar, access=access)
     documents = docs_page.route(site=SITE, bar=partial(site_bar, current=bar.DOCS), look=look)
-    served = [*routes(site), *face.routes(), documents]
+    served = [*routes(site), *ROUTES, documents]
     pages = Middleware(
         Pages,
         keys=frozenset(view.key for view in VIEWS),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any, Literal
 
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.intervals import Z95, Difference
+from compute.analysis.ranking import Ranking
 from compute.analysis.ranks import means
 from compute.analysis.ranks.variance import PRINTED_MEANS, listed
 from compute.analysis.significance import (
@@ -27,6 +29,8 @@ from compute.arrays import Bools
 from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.rounding import decimals, rounded
 from compute.types import BadInput
+
+Reading = Literal["better", "worse", "same", "unknown", "none"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -46,11 +50,33 @@ class Comparison(ShowsItself):
     high: float
     p: float  # two-sided, of this pair by itself
     about: Literal["tasks", "items"] = "tasks"  # interval and p: other tasks of these kinds, or other items of these
-    better: str  # the model that is significantly better at 5% by itself, empty where neither is
     higher_is_better: bool
     reason: str  # why the difference or its interval is not known; empty where both are
     notes: tuple[str, ...] = ()  # what to know of the scores, in sentences
+    only: tuple[str, ...] = ()  # the categories of a mean that both have scores in, where others count too
+    decided: Reading | None = None  # what several pairs, tested together, say of this one
     parts: pd.DataFrame  # a row a task or item: what, a, b, difference
+
+    @property
+    def reading(self) -> Reading:
+        """What holds of a at 5%: significantly better or worse than b, the same as far as can be told, unknown, or none
+        where nothing can be subtracted; by itself unless several pairs were tested together."""
+        if math.isnan(self.difference):
+            return "none"
+        if self.decided or not self.better:
+            return self.decided or ("unknown" if math.isnan(self.p) else "same")
+        return "better" if self.better == self.a else "worse"
+
+    @property
+    def better(self) -> str:
+        """The model that is significantly better at 5% by itself, empty where neither is."""
+        return (self.a if (self.difference > 0) == self.higher_is_better else self.b) if self.p <= ALPHA else ""
+
+    def on_board(self, board: Ranking, a: int, b: int) -> Comparison:
+        """The same, read as a ranking of all models decides, with a and b in these rows; where it does, that is."""
+        if not board.decided[a, b]:
+            return self
+        return replace(self, decided="better" if board.better[a, b] else "worse" if board.better[b, a] else "same")
 
     def frame(self) -> pd.DataFrame:
         """A row a task or item: `parts`."""
@@ -62,11 +88,8 @@ class Comparison(ShowsItself):
         known = bool(parts["low"].notna().any())
         digits = decimals(parts[["a", "b"]].to_numpy(float).ravel())
 
-        def text(value: float, *, sign: bool = False) -> str:
-            return "-" if math.isnan(value) else rounded(value, digits, sign=sign)
-
-        def interval(row: Any) -> str:
-            return "-" if math.isnan(row.low) else f"{text(row.low, sign=True)} to {text(row.high, sign=True)}"
+        def text(*values: float, sign: bool = False) -> str:
+            return "-" if math.isnan(values[0]) else " to ".join(rounded(value, digits, sign=sign) for value in values)
 
         return ShownTable(
             heads=("task", *["category"] * several, self.a, self.b, "difference", *["95% interval"] * known),
@@ -77,11 +100,12 @@ class Comparison(ShowsItself):
                     text(row.a),
                     Cell(text=text(row.b), marks=[(math.nan, value, math.nan) for value in (row.a, row.b)]),
                     text(row.difference, sign=True),
-                    *[Cell(text=interval(row), marks=[(row.low, row.difference, row.high)])] * known,
+                    *[Cell(text=text(row.low, row.high, sign=True), marks=[(row.low, row.difference, row.high)])]
+                    * known,
                 )
                 for row in parts.itertuples()
             ],
-            above=[self._verdict()],
+            above=[self.sentence()],
             below=self.notes,
             key=(self.a, self.b),
         )
@@ -102,21 +126,41 @@ class Comparison(ShowsItself):
             notes=[f"{row.a:.4g} and {row.b:.4g}: {row.difference:+.4g}" for row in parts.itertuples()] * 2,
         )
 
-    def _verdict(self) -> str:
-        if math.isnan(self.difference):
-            return f"{self.a} and {self.b} cannot be compared: {self.reason}."
-        way = "" if self.higher_is_better else ", where lower is better"
-        many = self.over if self.n != 1 else self.over.removesuffix("s")
-        if self.over == "tasks" and self.n < self.of:
-            many = f"of {self.of:,} tasks (coverage {self.n / self.of:.0%}; the others lack a score)"
-        size = f"{self.a} minus {self.b}: {self.difference:+.4g} over {self.n:,} {many}{way}"
-        if math.isnan(self.p):
-            return f"{size}; whether by chance is not known, because {self.reason}."
-        interval = "" if math.isnan(self.low) else f"95% interval {self.low:+.4g} to {self.high:+.4g}, "
-        p = "p < 0.001" if self.p < 0.0005 else f"p = {self.p:.3f}"
-        verdict = f"{self.better} is significantly better" if self.better else "no significant difference"
-        items = " on items of these tasks; other tasks were not tried" if self.over != self.about else ""
-        return f"{size} ({interval}{p}): by itself, {verdict}{items}."
+    @property
+    def p_text(self) -> str:
+        """The p value with three digits, empty where it is not known."""
+        return "" if math.isnan(self.p) else "< 0.001" if self.p < 0.0005 else rounded(self.p, 3)
+
+    def sentence(
+        self, where: str = "", *, text: Callable[[float], str] = "{:+.4g}".format, unit: str = "", counts: bool = True
+    ) -> str:
+        """Says which is better, by how much and with what certainty.
+
+        where: what they are compared in; text: writes a difference with its sign; unit: of the difference, after it;
+        counts: whether to say how many tasks or items they share.
+        """
+        where = f"the mean over {listed(self.only)}, all that both have" if self.only else where
+        where = f" in {where}" * bool(where)
+        if self.reading == "none":
+            return f"{self.a} and {self.b} cannot be compared{where}: {self.reason}."
+        gap = f"{text(abs(self.difference)).lstrip('+')}{unit} {'higher' if self.difference > 0 else 'lower'}"
+        where += ", where lower is better" * (not self.higher_is_better and not self.only)
+        pair = (
+            f"{self.a} is {gap} than {self.b}{where}" if self.difference else f"{self.a} and {self.b} are equal{where}"
+        )
+        if self.reading == "unknown":
+            return f"{pair}; whether by chance is unknown, because {self.reason}."
+        noun = f"shared {self.over}" if self.n != 1 else self.over.removesuffix("s")
+        known = [] if math.isnan(self.low) else [f"95% interval {text(self.low)} to {text(self.high)}"]
+        known += [f"p {'' if self.p < 0.0005 else '= '}{self.p_text}"] * bool(self.p_text)
+        known += [f"{self.n:,} {noun}{f' of {self.of:,}' * (self.over == 'tasks' and self.n < self.of)}"] * counts
+        known += ["on these items; other tasks were not tried"] * (self.over != self.about)
+        certainty = f" ({', '.join(known)})" if known else ""
+        if self.reading != "same":
+            return f"{self.a} is significantly {self.reading} than {self.b}{where}: {gap}{certainty}."
+        if self.p <= ALPHA:
+            return f"{pair}{certainty}: significant for this pair by itself only."
+        return f"{pair}{', not a significant difference' * bool(self.difference)}{certainty}."
 
 
 def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = None) -> Comparison:
@@ -124,7 +168,8 @@ def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = Non
 
     A category that shares no task is skipped. The interval and p are those of `significance.of_pair`; of tasks from
     fewer than FEWEST_SETS data sets, those of a normal test about other items of these tasks, by the standard errors,
-    where these are known. stands_in bool [categories]: whether the scores of one of the two stand for a printed mean.
+    where these are known. No interval reaches beyond the bounds of the scores. stands_in bool [categories]: whether the
+    scores of one of the two stand for a printed mean.
     `parts` has a row a task: task, category, a, b, difference, low, high; its interval is Gaussian, from both standard
     errors, taken as independent. Tasks that do not mix leave only the mean undefined. Differences are of scores less
     the bias that both are known to have (`ScoreTable.excess`).
@@ -135,6 +180,7 @@ def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = Non
     half = Z95 * np.hypot(*errors)
     columns = np.flatnonzero(table.counted)
     shared = columns[~np.isnan(gap[columns])]
+    every, both = ([names[code] for code in np.unique(table.codes[those])] for those in (columns, shared))
     reason = "" if len(shared) else "no shared task"
     try:
         means.shared_direction(columns=shared, higher=table.higher, scales=table.scales, tasks=len(table.tasks))
@@ -144,7 +190,7 @@ def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = Non
     if not reason:
         parts, weights = set_parts(gap, blocks, table.clusters)
         difference = float(parts.sum())
-        printed = [names[code] for code in np.unique(table.codes[shared]) if stands_in is not None and stands_in[code]]
+        printed = [name for name in both if stands_in is not None and stands_in[names.index(name)]]
         if printed:
             reason = PRINTED_MEANS.format(listed(printed))
         elif len(parts) >= FEWEST_SETS:
@@ -156,7 +202,7 @@ def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = Non
             test, about = of_error(difference, error), "items"
         else:
             reason = TOO_FEW.format(len(parts), FEWEST_SETS)
-    higher = bool(table.higher[columns].all())
+    higher, widest = bool(table.higher[columns].all()), float((table.upper - table.lower)[columns].max(initial=0.0))
     return Comparison(
         a=table.models[a],
         b=table.models[b],
@@ -164,13 +210,13 @@ def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = Non
         n=len(shared),
         of=len(columns),
         difference=difference,
-        low=test.low,
-        high=test.high,
+        low=max(test.low, -widest),
+        high=min(test.high, widest),
         p=test.p,
         about=about,
-        better=table.models[a if (difference > 0) == higher else b] if test.p <= ALPHA else "",  # not of NaN
         higher_is_better=higher,
         reason=reason,
+        only=() if len(both) == len(every) else tuple(both),
         parts=pd.DataFrame(
             {
                 "task": table.tasks,

@@ -210,15 +210,6 @@ class Ranking(ShowsItself):
         last = np.where(self.rank == UNRANKED, len(self.rank) + 1, self.rank)
         return np.lexsort((np.array(self.table.models), last))
 
-    def pair(self, a: int, b: int) -> tuple[str, ...]:
-        """What the table as a whole says of two of several models, as a sentence; empty where it says nothing."""
-        if len(self.rank) < 3 or not self.decided[a, b]:
-            return ()
-        better = [self.table.models[x] for x, y in ((a, b), (b, a)) if self.better[x, y]]
-        said = f"{better[0]} is significantly better" if better else "no significant difference"
-        items = " on items of these tasks" * self.on_items
-        return (f"Among all pairs of these {(self.rank != UNRANKED).sum()} models: {said}{items}.",)
-
     @property
     def about(self) -> str:
         """The rule in words, such as `the mean of 12 tasks`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,51 +16,22 @@ from compute.types import Task
 MEASURED_ELSEWHERE = ("published", "imported")  # origins of scores that others made
 
 
-@dataclass(frozen=True, kw_only=True)
-class Comparability:
-    """How far the scores made here can be compared with those of other rows."""
+class Comparability(NamedTuple):
+    """How far the scores made here can be compared with those of other rows, in sentences."""
 
     origin: str  # of the other rows, or all
-    elsewhere: tuple[str, ...]  # origins among the other rows whose scores others made
-    tasks: int  # of the suite's mean
-    missing: tuple[str, ...]  # tasks without a score of this model
-    unlike: tuple[str, ...]  # sentences: what differs from the protocol that the catalogue states
-    mixed: tuple[str, ...]  # sentences: what differs between this model's own runs
-    checked: tuple[str, ...] | None  # other models with a score on the same task computed here and elsewhere; None:
-    # that was not looked up
-    difference: float | None  # median absolute difference of those scores, in stored units; None: no such models
+    scored: str  # how many of the suite's tasks have a score
+    elsewhere: tuple[str, ...]  # what is known of scores that others made
+    unlike: tuple[str, ...]  # what differs from the protocol that the catalogue states
+    mixed: tuple[str, ...]  # what differs between this model's own runs
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """What to know before the scores are compared with those of the other rows; empty where nothing is."""
-        return (*self._of_origins(), *self.unlike, *self.mixed)
-
-    def _of_origins(self) -> list[str]:
-        if not self.elsewhere:
-            return []
-        scores = f"{' and '.join(self.elsewhere)} scores"
-        if self.unlike:
-            text = [f"Others computed the {scores}, and these runs do not follow the catalogue's protocol throughout."]
-        else:
-            text = [
-                f"Others computed the {scores}, with their own code and machines; as far as the catalogue states the "
-                "protocol, it is the same."
-            ]
-        if self.checked:
-            many = "1 other model has" if len(self.checked) == 1 else f"{len(self.checked)} other models have"
-            text.append(
-                f"{many} such scores and computed ones on the same tasks: the median difference between the two is "
-                f"{self.difference:.4f}."
-            )
-        elif self.checked is not None:
-            text.append(
-                "No other model has both such a score and a computed one on the same task, so how far the two differ "
-                "is not known."
-            )
-        return text
+        return (*self.elsewhere, *self.unlike, *self.mixed)
 
     def __str__(self) -> str:
-        return " ".join((f"{self.tasks - len(self.missing)} of {self.tasks} tasks have a score.", *self.sentences))
+        return " ".join((self.scored, *self.sentences))
 
 
 def comparability(
@@ -76,17 +47,32 @@ def comparability(
 
     `tasks`: those that count in the suite's mean. `measured`: what `measured_twice` says, None where nobody looked.
     """
-    counting = {task.key: runs[task.key] for task in tasks if task.key in runs}
-    checked, difference = measured or (None, None)
+    counting, text = {task.key: runs[task.key] for task in tasks if task.key in runs}, []
+    different = unlike(counting)
+    if theirs := elsewhere(origin, others, but=model):
+        same = (
+            "and these runs do not follow the catalogue's protocol throughout"
+            if different
+            else "with their own code and machines; as far as the catalogue states the protocol, it is the same"
+        )
+        text.append(f"Others computed the {' and '.join(theirs)} scores, {same}.")
+        if measured is not None and measured[0]:
+            count = len(measured[0])
+            text.append(
+                f"{count} other {'model has' if count == 1 else 'models have'} such scores and computed ones on the "
+                f"same tasks: the median difference between the two is {measured[1]:.4f}."
+            )
+        elif measured is not None:
+            text.append(
+                "No other model has both such a score and a computed one on the same task, so how far the two differ "
+                "is not known."
+            )
     return Comparability(
         origin=origin,
-        elsewhere=elsewhere(origin, others, but=model),
-        tasks=len(tasks),
-        missing=tuple(task.key for task in tasks if task.key not in runs),
-        unlike=unlike(counting),
+        scored=f"{len(counting)} of {len(tasks)} tasks have a score.",
+        elsewhere=tuple(text),
+        unlike=different,
         mixed=mixed(counting),
-        checked=checked,
-        difference=difference,
     )
 
 

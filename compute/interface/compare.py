@@ -8,10 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Annotated, Any, Protocol
 
-import numpy as np
 import pandas as pd
 
 from compute.analysis.comparison import Comparison, compared, of_error
@@ -20,9 +18,8 @@ from compute.analysis.item_difference import paired_difference
 from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.means import CATEGORY_MEAN, TASK_MEAN
 from compute.analysis.significance import holm
-from compute.analysis.table import ScoreTable, of_scores, position
+from compute.analysis.table import of_scores, position
 from compute.database import store
-from compute.engine import run_folders, variants
 from compute.engine.run_folders import ITEMS, StoredRun
 from compute.engine.scoring import row_of
 from compute.interface.comparability import MEASURED_ELSEWHERE, comparability, mixed, unlike
@@ -58,8 +55,8 @@ def compare(
     Without `scores`, a is what `compute.evaluate` returns, and b the same or the key of a model (`Evaluation.compare`).
     With `scores`, a and b are models of that table, compared over the tasks that both have by flipping the signs of
     their differences; other arguments as in `compute.rank`. The interval is about other tasks of these kinds; these
-    count as a sample of them. It and p are about this pair by itself; where it is significant, the first note says
-    whether it is so on the table as a whole, as `compute.rank` does. Source: `compute.analysis.comparison.compared`.
+    count as a sample of them. It and p are about this pair by itself; `reading` and the sentence say what holds on the
+    table as a whole, as `compute.rank` does. Source: `compute.analysis.comparison.compared`.
     Raises BadInput.
     """
     if scores is None:
@@ -79,8 +76,9 @@ def compare(
     chosen = replace(table, aggregate=aggregate).weighted(weights)
     check_scales(chosen, told=weights)
     found = compared(chosen, first, second)
-    board = Ranking.of(chosen).pair(first, second) if found.better else ()  # else the table cannot say more
-    return replace(found, notes=(*board, *table.notes, *chosen.unlike_scales))
+    if found.better and len(chosen.models) > 2:  # else the table cannot say more
+        found = replace(found, decided="same").on_board(Ranking.of(chosen), first, second)
+    return replace(found, notes=(*table.notes, *chosen.unlike_scales))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,38 +90,6 @@ class ModelScores:
     scores: Mapping[str, Score]
     runs: Mapping[str, StoredRun] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # what to know of where the scores come from, in sentences
-
-
-def computed_scores(key: str, *, tasks: Sequence[Task], roots: Sequence[Path]) -> ModelScores | None:
-    """The model's main runs of these tasks under the roots; None where there are none."""
-    stored = {
-        run.run.id: run
-        for root in dict.fromkeys(roots)
-        for task in tasks
-        for run in run_folders.stored(root, model=key, task=task.key)
-    }
-    runs = variants.by_task(stored.values(), tasks=tasks)
-    if not runs:
-        return None
-    scores = {task: run_folders.headline(run) for task, run in runs.items()}
-    return ModelScores(key=key, origin="computed", scores=scores, runs=runs)
-
-
-def stored_scores(key: str, rows: ScoreTable, *, tasks: Sequence[Task], origin: str) -> ModelScores | None:
-    """The model's scores in the database, or None where it has none."""
-    if key not in rows.models:
-        return None
-    row = rows.models.index(key)
-    scores = {}
-    for task in tasks:
-        column = rows.tasks.index(task.key)
-        value, error = rows.values[row, column], rows.stderr[row, column]
-        if not np.isnan(value):
-            stderr = None if np.isnan(error) else float(error)
-            scores[task.key] = Score(
-                run="", subset="default", metric=task.metrics[0], value=float(value), stderr=stderr
-            )
-    return ModelScores(key=key, origin=origin, scores=scores)
 
 
 def compare_scores(
@@ -150,7 +116,7 @@ def compare_scores(
         raise UnknownKey("task", task, [row.key for row in shared])
     used = [row for row in shared if task in ("", row.key)]
     ups = {row.key: metrics[row.metrics[0]].higher_is_better for row in used}
-    rows = [_part(row.key, row.category, a, b) for row in used]
+    rows = [_part(row, a, b) for row in used]
     for row, is_significant in zip(rows, holm([row["p"] for row in rows]), strict=True):
         row["better"] = names[int((row["difference"] > 0) != ups[row["task"]])] if is_significant else ""
     scores = {name: {row.key: side.scores[row.key] for row in used} for name, side in zip(names, (a, b), strict=True)}
@@ -161,7 +127,7 @@ def compare_scores(
         higher_is_better=all(ups.values()),
     )
     if len(rows) == 1 and rows[0]["over"] == "items":
-        fields = ("over", "n", "difference", "low", "high", "p", "better", "reason")
+        fields = ("over", "n", "difference", "low", "high", "p", "reason")
         return replace(result, about="items", **{name: rows[0][name] for name in fields})
     return result
 
@@ -180,39 +146,34 @@ def _notes(a: ModelScores, b: ModelScores, *, tasks: Sequence[Task]) -> tuple[st
     return tuple(notes)
 
 
-def _part(task: str, category: str, a: ModelScores, b: ModelScores) -> dict[str, Any]:
+def _part(task: Task, a: ModelScores, b: ModelScores) -> dict[str, Any]:
     """One task's row of the parts, without `better`."""
-    first, second = a.scores[task], b.scores[task]
-    row: dict[str, Any] = {"task": task, "category": category, "a": first.value, "b": second.value}
-    found = item_difference(a.runs[task], b.runs[task]) if task in a.runs and task in b.runs else None
-    over, reason = "items", found.reason if found is not None else ""
-    if found is None or math.isnan(found.value):
-        over, gap = "scores", first.value - second.value
+    first, second = a.scores[task.key], b.scores[task.key]
+    runs, over, found = [side.runs.get(task.key) for side in (a, b)], "items", Difference(value=math.nan)
+    if all(runs):
+        found = item_difference(*runs)
+    if math.isnan(found.value):
+        over, gap, reason = "scores", first.value - second.value, found.reason
         if first.stderr and second.stderr:
-            found = of_error(gap, math.hypot(first.stderr, second.stderr))
+            found = replace(of_error(gap, math.hypot(first.stderr, second.stderr)), reason=reason)
         else:
-            found, reason = Difference(value=gap), "; ".join(filter(None, (reason, NO_ERROR)))
-    ends = {name: getattr(found, name) for name in ("low", "high", "p", "n")}
-    return row | {"over": over, "difference": found.value, "reason": reason} | ends
+            found = Difference(value=gap, reason="; ".join(filter(None, (reason, NO_ERROR))))
+    row = {"task": task.key, "category": task.category, "a": first.value, "b": second.value, "over": over}
+    return row | vars(found) | {"difference": found.value}
 
 
 def item_difference(a: StoredRun, b: StoredRun) -> Difference:
-    """The paired difference of two runs of one task, where its headline is a mean over items."""
-    metric = a.scores[0].metric
+    """The paired difference of two runs of one task whose headline is a mean over items; else why there is none."""
+    metric, other = (run.scores[0].metric for run in (a, b))
+    contents = {run.run.settings.get("contents") for run in (a, b)}
     frames = [store.read_parquet(run.folder / ITEMS) for run in (a, b)]
-    if reason := _obstacle(a, b, metric, frames):
-        return Difference(value=math.nan, reason=reason)
-    return paired_difference(*frames, metric=metric)
-
-
-def _obstacle(a: StoredRun, b: StoredRun, metric: str, frames: list[pd.DataFrame]) -> str:
-    """Why the two cannot be compared item by item; empty where they can."""
-    if b.scores[0].metric != metric:
-        return f"the one is scored by {metric}, the other by {b.scores[0].metric}"
-    contents = [run.run.settings.get("contents") for run in (a, b)]
-    if None in contents or contents[0] != contents[1]:
-        return "they did not see the same items"
-    if not all(metric in frame for frame in frames):
+    if other != metric:
+        reason = f"the one is scored by {metric}, the other by {other}"
+    elif None in contents or len(contents) > 1:
+        reason = "they did not see the same items"
+    elif not all(metric in frame for frame in frames):
         row = row_of(metric)
-        return f"{row.title if row else metric} is not a mean over items"
-    return ""
+        reason = f"{row.title if row else metric} is not a mean over items"
+    else:
+        return paired_difference(*frames, metric=metric)
+    return Difference(value=math.nan, reason=reason)

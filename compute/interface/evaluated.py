@@ -26,7 +26,7 @@ from compute.engine.run_folders import StoredRun
 from compute.importing.scores_csv import DECLARING, OPTIONAL, REQUIRED
 from compute.interface import comparability, standing
 from compute.interface.comparability import MEASURED_ELSEWHERE, Comparability
-from compute.interface.compare import ModelScores, compare_scores, computed_scores, stored_scores
+from compute.interface.compare import ModelScores, compare_scores
 from compute.io.files import write_text
 from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.rounding import rounded
@@ -147,28 +147,19 @@ class Evaluation(ShowsItself):
         the reason, where tasks or other rows are missing; `notes` say how far the two origins can be compared.
         The first call builds the database next to the results. Raises BadInput for an unknown origin.
         """
-        others = None
-        if self.suite.aggregate != HUMAN:
+        others, instead = None, []
+        if self.suite.aggregate == HUMAN:
+            check_origin(origin)
+        else:
             arranged = self._arranged(origin)
             others = arranged if arranged.models else None
             if origin == USUAL:
                 origin = arranged.origins[0] if arranged.models else ALL
-        else:
-            check_origin(origin)
-        return standing.rank_of(
-            self._table,
-            others,
-            comparable=self._comparable(origin, others),
-            instead=[
-                other
-                for other in ORIGINS
-                if other != origin
-                and self.suite.aggregate != HUMAN
-                and {*self._arranged(other).models} - {self.model.key}
-            ]
-            if others is None or not {*others.models} - {self.model.key}
-            else (),
-        )
+            if not {*arranged.models} - {self.model.key}:
+                elsewhere = [other for other in ORIGINS if other != origin]
+                instead = [other for other in elsewhere if {*self._arranged(other).models} - {self.model.key}]
+        comparable = self._comparable(origin, others)
+        return standing.rank_of(self._table, others, comparable=comparable, instead=instead)
 
     def _comparable(self, origin: str, others: ScoreTable | None) -> Comparability:
         measured = None
@@ -242,10 +233,31 @@ class Evaluation(ShowsItself):
 
     def _scores_of_origin(self, key: str, origin: str) -> ModelScores | None:
         if origin != "computed":
-            return stored_scores(key, self._arranged(origin), tasks=self._counting, origin=origin)
+            rows = self._arranged(origin)
+            if key not in rows.models:
+                return None
+            at = rows.models.index(key)
+            scores = {
+                task: Score(
+                    run="", subset="default", metric="-", value=value, stderr=None if math.isnan(error) else error
+                )
+                for task, value, error in zip(
+                    rows.tasks, rows.values[at].tolist(), rows.stderr[at].tolist(), strict=True
+                )
+                if not math.isnan(value)
+            }
+            return ModelScores(key=key, origin=origin, scores=scores)
         if key == self.model.key:
             return None
-        return computed_scores(key, tasks=self.plan.tasks, roots=(self.results, paths.RESULTS, paths.COMPUTED))
+        stored = {
+            run.run.id: run
+            for root in dict.fromkeys((self.results, paths.RESULTS, paths.COMPUTED))
+            for task in self.plan.tasks
+            for run in run_folders.stored(root, model=key, task=task.key)
+        }
+        runs = variants.by_task(tuple(stored.values()), tasks=self.plan.tasks)
+        scores = {task: run_folders.headline(run) for task, run in runs.items()}
+        return ModelScores(key=key, origin=origin, scores=scores, runs=runs) if scores else None
 
     def items(self, task: str) -> pd.DataFrame:
         """The evidence of a task, a row an item: item, subset, expected, answer, correct, value, detail (JSON) and the

@@ -27,13 +27,10 @@ def mean_of(mine: ScoreTable) -> RankedModel:
 def means_of(mine: ScoreTable) -> pd.DataFrame:
     """The suite's mean, then those of its categories where it has several: a row each, with MEANS."""
     several = mine.categories if len(mine.categories) > 1 else ()
-    means = [("suite", mean_of(mine))]
-    means += [("category", replace(mean_of(mine.within(name)), of_suite=name)) for name in several]
-    rows = [
-        (row.of_suite, scope, row.mean, row.mean_low, row.mean_high, row.tasks, row.of_tasks, row.reason)
-        for scope, row in means
-    ]
-    return pd.DataFrame(rows, columns=list(MEANS)).astype(dict.fromkeys(MEANS[2:5], float))
+    means = [mean_of(mine), *(replace(mean_of(mine.within(name)), of_suite=name) for name in several)]
+    frame = pd.DataFrame([vars(row) for row in means]).rename(columns={"of_suite": "name"})
+    frame["scope"] = ["suite", *["category"] * len(several)]
+    return frame[list(MEANS)].astype(dict.fromkeys(MEANS[2:5], float))
 
 
 def rank_of(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any, Protocol
 
 import gradio as gr
@@ -17,6 +16,7 @@ from leaderboard.api.records import known
 from leaderboard.data import model_queries
 from leaderboard.data.related_figures import RelatedFigure, related_figures
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.html.formatting import blank
 
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 FILE_NAME = re.compile(r"\S+\.(png|jpe?g|webp|gif|avif|bmp|tiff?)", re.IGNORECASE)
@@ -110,8 +110,8 @@ def _input(value: str, name: str) -> LiveInput:
 
 def _record(figure: RelatedFigure) -> dict[str, Any]:
     """A published score as plain values; numbers in the unit the papers print, at their digits."""
-    values = asdict(figure)
-    digits, percent = values.pop("digits"), values.pop("percent")
-    for name in ("value", "low", "high", "chance"):
-        values[name] = None if values[name] is None else float(rounded(values[name], digits))
-    return values | {"unit": "%" if percent else ""}
+    values = vars(figure).copy()
+    column = values.pop("column")
+    for name, value in (("value", figure.value), ("low", figure.low), ("high", figure.high), ("chance", column.chance)):
+        values[name] = None if blank(value) else float(rounded(value, column.digits, scale=column.scale))
+    return values | {"metric": column.metric_title, "unit": "%" if column.scale == 100 else ""}

@@ -22,7 +22,6 @@ from leaderboard.data.memo import shared
 from leaderboard.data.related_figures import listed_sources
 from leaderboard.data.shortlist import NEEDS, Conditions, Shortlist, ShortlistedModel, shortlist
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.verdicts import ahead, verdict
 from leaderboard.html import labels
 from leaderboard.search.index import index
 
@@ -235,7 +234,7 @@ def _shortlisted(found: Shortlist, model: ShortlistedModel) -> Record:
         **model_queries.facts(model.facts),
         "rank": model.rank,
         **{name: None if np.isnan(value) else float(rounded(value, found.digits)) for name, value in numbers.items()},
-        "shared_tasks": test.tasks if test else len(found.tasks),
+        "shared_tasks": test.n if test else len(found.tasks),
         "significantly_worse": SIGNIFICANT.get(model.reading),
         "trained": model.trained,
     }
@@ -303,10 +302,10 @@ def comparison(
     rows = rows_of(table, models, origin=origin)
     if without := [model for model, row in zip(models, rows, strict=True) if row is None]:
         raise BadInput(f"{without[0]} has no {origin} scores in {table.suite['title']}. Give another suite or origin")
-    found = compare(table, suite_cache.ranked(suite), rows=[table.rows[row].id for row in rows])
+    found = compare(table, suite_cache.ranked(suite), rows)
     lines = [found, *found.parts, *([line for line in found.tasks if line is not found] if tasks else [])]
     return {
-        "answer": " ".join(filter(None, (verdict(found), ahead(found)))),
+        "answer": " ".join(filter(None, (found.sentence(), found.ahead()))),
         "suite": suite,
         "origin": origin,
         "models": model_queries.with_facts(
@@ -318,13 +317,13 @@ def comparison(
 
 def _line(line: ComparedLine, models: Sequence[str]) -> Record:
     def shown(value: float) -> float | None:
-        return None if np.isnan(value) else float(rounded(value, line.digits + 1))
+        return None if np.isnan(value) else float(rounded(value, line.column.digits + 1))
 
     return {
         "kind": line.kind,
-        "key": line.key,
-        "title": line.title,
-        "higher_is_better": line.higher,
+        "key": line.column.key,
+        "title": line.column.title,
+        "higher_is_better": line.column.higher,
         "unit": "%" if line.percent else "",
         "values": [
             {"model": model, "value": shown(one.value), "low": shown(one.low), "high": shown(one.high)}
@@ -335,9 +334,9 @@ def _line(line: ComparedLine, models: Sequence[str]) -> Record:
                 "model": model,
                 **{name: shown(getattr(test, name)) for name in ("difference", "low", "high")},
                 "p": test.p,
-                "shared_tasks": test.tasks,
+                "shared_tasks": test.n,
                 "significant": SIGNIFICANT.get(test.reading),
-                "why": test.why,
+                "why": test.reason,
             }
             for model, test in zip(models[1:], line.tests, strict=True)
         ],

@@ -1,28 +1,39 @@
-"""Two to six rows of a suite compared by their mean, a category or a task: values, paired differences, intervals."""
+"""Two to six rows of a suite compared by their mean, a category or a task: values, paired differences, sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from compute.analysis.comparison import Comparison, compared
+from compute.analysis.comparison import Comparison, Reading, compared
 from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.variance import listed
-from compute.analysis.significance import holm
+from compute.analysis.significance import ALPHA, holm
 from compute.analysis.table import ALL, ScoreTable
-from compute.types import ORIGINS, BadInput
+from compute.types import ORIGINS, BadInput, counted
 from leaderboard.data.board_table import PEOPLE, BoardTable, SuiteColumn
 from leaderboard.data.mean_rule import changed_rule, rule
 from leaderboard.data.payload import NO_VOTES
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.html.formatting import number
 from leaderboard.html.labels import is_synthetic
 
 MOST = 6
+MOST_NAMED = 6  # categories or tasks in a sentence; of more the number is given
 NO_ERROR = "the standard error of a score is not known"
-Reading = Literal["better", "worse", "same", "unknown", "none"]
+# Of the names of several rows, in one sentence; {0} is they, then come the verbs of one and of more.
+SEVERAL = {
+    "better": ("{0} {1} significantly better", "is", "are"),
+    "worse": ("{0} {1} significantly worse", "is", "are"),
+    "alone": ("{0} {1} significantly by itself only", "differs", "differ"),
+    "same": ("{0} {1} not differ significantly", "does", "do"),
+    "unknown": ("it is unknown whether {0} {1}", "differs", "differ"),
+    "none": ("{0} cannot be compared", "", ""),
+}
 
 
 class ComparedValue(NamedTuple):
@@ -32,63 +43,119 @@ class ComparedValue(NamedTuple):
     low: float  # of the 95% interval
     high: float
     few: bool  # the interval rests on so few tasks that it covers at least 95%
-    marks: int  # bits as of a cell of the board
-
-
-@dataclass(frozen=True, kw_only=True)
-class PairedTest:
-    """A row minus the reference on one line, in shown units.
-
-    `reading` is what the board of the mean or category as a whole says: significantly better or worse, the same as far
-    as can be told, unknown noise, or none where nothing can be subtracted. Where the test is about items of the same
-    tasks, of which no board is made, it holds at ALPHA over all tests of the line, by Holm's method.
-    """
-
-    name: str
-    difference: float
-    low: float  # of the 95% interval; NaN: not known
-    high: float
-    p: float  # two-sided, by itself; NaN: not known
-    tasks: int  # that both have
-    about: str  # what interval and p say: of other "tasks" of the kinds, or of other "items" of these tasks
-    only: tuple[str, ...]  # the categories of a mean that both have scores in, where others count too; else empty
-    why: str  # there is no difference, or no interval; else empty
-    reading: Reading
+    marks: int = 0  # bits as of a cell of the board
 
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedLine:
-    """A mean, a category or a task: every row's value, and every other row's difference to the first.
+    """A mean, a category or a task: every row's value, and every other row compared with the first, in shown units.
 
-    The parts of a mean are its categories, those of a category its tasks that count.
+    The parts of a mean are its categories, those of a category its tasks that count. Tests are read as the board of the
+    mean or category decides; those about items of the same tasks, of which no board is made, by Holm's method over the
+    line.
     """
 
     names: tuple[str, ...]  # of the rows; the first is the reference of the others
-    key: str  # empty: the mean
-    title: str
-    group: str  # of a task: the category
+    column: SuiteColumn  # without a key: the mean
     kind: Literal["mean", "category", "task"]
     about: str  # the rule of a mean, the metric of a column
-    higher: bool
-    percent: bool
-    digits: int
     values: tuple[ComparedValue, ...]  # in the order of the names
-    tests: tuple[PairedTest, ...]  # of the second name and those after it
+    tests: tuple[Comparison, ...]  # of the second name and those after it
     parts: tuple[ComparedLine, ...] = ()
+
+    @property
+    def percent(self) -> bool:
+        """Whether its values are percentages."""
+        return self.column.scale == 100
 
     @property
     def tasks(self) -> list[ComparedLine]:
         """The lines of its tasks; of a task its own."""
         return [self] if self.kind == "task" else [task for part in self.parts for task in part.tasks]
 
+    @property
+    def place(self) -> str:
+        """Its title within a sentence."""
+        return {"Mean": "the mean", "Your mean": "your mean"}.get(self.column.title, self.column.title)
 
-def compare(
-    table: BoardTable,
-    ranked: Ranking | None,
-    *,
-    rows: Sequence[str],
-    by: str = "",
-) -> ComparedLine:
+    @property
+    def widest(self) -> float:
+        """The largest difference to the first row, whatever its sign; −1 where none is known."""
+        return max((abs(test.difference) for test in self.tests if test.reading != "none"), default=-1.0)
+
+    def text(self, value: float) -> str:
+        """A difference with its sign, one digit more than the scores have."""
+        return number(value, digits=self.column.digits + 1, sign=True)
+
+    def of_pair(self, test: Comparison, place: str) -> str:
+        """The sentence of one of its tests."""
+        return test.sentence(place, text=self.text, unit=" points" * self.percent, counts=self.kind != "task")
+
+    def sentence(self) -> str:
+        """Says which rows are better than the first; of two rows also by how much and with what certainty."""
+        if len(self.tests) == 1:
+            return self.of_pair(self.tests[0], self.place)
+        parts = []
+        for kind, (words, of_one, of_many) in SEVERAL.items():
+            those = [test for test in self.tests if _kind(test) == kind]
+            if those:
+                words = words.format(listed([test.a for test in those]), of_one if len(those) == 1 else of_many)
+                partial, reasons = [test.a for test in those if test.only], {test.reason for test in those}
+                because = {"unknown": ", because {}", "none": " ({})"}.get(kind, "") if len(reasons) == 1 else ""
+                scope = f" ({listed(partial)} over fewer categories)" if partial else ""
+                parts.append(words + scope + because.format(*reasons))
+        return f"Compared with {self.names[0]} in {self.place}, {'; '.join(parts)}."
+
+    def ahead(self) -> str:
+        """Says who is significantly ahead in which categories, or tasks where only one category is compared.
+
+        Of two rows each by name, of several each against the first. Empty for a task, and where no noise is known.
+        """
+        lines, noun = self.parts, "category"
+        if self.kind != "mean" or len(lines) < 2:
+            lines, noun = self.tasks, "task"
+
+        def where(at: int, *readings: Reading) -> str:
+            titles = [line.column.title for line in lines if line.tests[at].reading in readings]
+            return listed(titles) if len(titles) <= MOST_NAMED else counted(len(titles), noun)
+
+        first, *others = self.names
+        if self.kind == "task" or not any(where(at, "better", "worse", "same") for at in range(len(others))):
+            return ""
+        if len(others) > 1:
+            sentences, level = [], []
+            for at, name in enumerate(others):
+                leads, trails = where(at, "better"), where(at, "worse")
+                parts = [f"ahead in {leads}"] * bool(leads) + [f"behind in {trails}"] * bool(trails)
+                if parts:
+                    sentences.append(f"{name} is {' and '.join(parts)}")
+                else:
+                    level.append(name)
+            if level:
+                sentences.append(
+                    f"{listed(level)} {'is' if len(level) == 1 else 'are'} not significantly ahead or behind"
+                )
+            return f"Compared with {first}, {'; '.join(sentences)}."
+        leads = {
+            name: titles for name, titles in ((first, where(0, "worse")), (others[0], where(0, "better"))) if titles
+        }
+        parts = [
+            f"{name}{' is ahead' if at == 0 else ''} in {titles}" for at, (name, titles) in enumerate(leads.items())
+        ]
+        rest = []
+        for words, readings in (("not significant", ("same",)), ("of unknown significance", ("unknown", "none"))):
+            if count := sum(line.tests[0].reading in readings for line in lines):
+                rest.append(f"{words} in {count if rest else counted(count, noun)}")
+        sentence = ", ".join(parts) or f"Neither is significantly ahead in a {noun}"
+        return f"{sentence}{'; the difference is ' * bool(rest)}{', '.join(rest)}."
+
+
+def _kind(test: Comparison) -> str:
+    """The key in SEVERAL of a test."""
+    return "alone" if test.reading == "same" and test.p <= ALPHA else test.reading
+
+
+def compare(table: BoardTable, ranked: Ranking | None, rows: Sequence[int], *, by: str = "") -> ComparedLine:
     """Compares every chosen row with the first. `by` is the key of a column, anything else means the mean.
 
     Raises BadInput unless two to six different rows are given.
@@ -96,8 +163,7 @@ def compare(
     chosen = list(dict.fromkeys(rows))
     if not 2 <= len(chosen) <= MOST:
         raise BadInput(f"A comparison takes two to {MOST} rows, not {len(chosen)}. Choose others")
-    indices = [table.row(row_id) for row_id in chosen]
-    lines = _Lines(table, ranked, rows=indices)
+    lines = _Lines(table, ranked, rows=chosen)
     column = table.by_key.get(by)
     if column is None and ranked is None:  # where people rank, their column is what the mean of others is
         column = table.columns[table.people or 0]
@@ -118,19 +184,17 @@ def common_ground(suite_cache: SuiteCache, models: Sequence[str], *, suite: str,
     First come those in which most of the models have scores, of one origin before ALL, of real items before synthetic
     ones; of equals, the suite with fewest other tasks.
     """
-    best: tuple[Any, ...] = ()
+    found: list[tuple[Any, ...]] = []
     for key in [suite] if suite else suite_cache.suites():
         table = suite_cache.table(key)
+        counting = np.array([column.ranked for column in table.columns])
+        counting = counting if counting.any() else ~counting
+        real = not is_synthetic(table.suite["benchmark"])
         for each in [origin] if origin else dict.fromkeys((table.origin, *ORIGINS, ALL)):
             rows = [row for row in rows_of(table, models, origin=each) if row is not None]
-            counting = np.array([column.ranked for column in table.columns])
-            counting = counting if counting.any() else ~counting
             shared = int((~np.isnan(table.scores.values[rows]).any(axis=0) & counting).sum()) if rows else 0
-            real = not is_synthetic(table.suite["benchmark"])
-            merit = (len(rows), shared > 0, each != ALL, real, shared, -int(counting.sum()))
-            if not best or merit > best[0]:
-                best = (merit, key, each)
-    return best[1:]
+            found.append(((len(rows), shared > 0, each != ALL, real, shared, -int(counting.sum())), key, each))
+    return max(found, key=itemgetter(0))[1:]
 
 
 def rows_of(table: BoardTable, models: Sequence[str], *, origin: str) -> list[int | None]:
@@ -151,7 +215,10 @@ class _Lines:
     """Makes the lines of one comparison."""
 
     def __init__(self, table: BoardTable, ranked: Ranking | None, *, rows: list[int]) -> None:
-        self.table, self.ranked, self.rows, self.names = table, ranked, rows, names_of(table, rows)
+        self.table, self.ranked, self.rows = table, ranked, rows
+        own = [table.rows[row] for row in rows]
+        several = len({row.origin for row in own}) > 1
+        self.names = tuple(f"{table.models.loc[row.model, 'title']}{f' ({row.origin})' * several}" for row in own)
         # Those behind the means
         self.scores = table.scores if ranked is None else replace(ranked.table, values=ranked.scores)
 
@@ -164,9 +231,8 @@ class _Lines:
         ranked, changed = self.ranked, changed_rule(self.table, self.ranked)
         title = "Your mean" if changed else "Mean"
         column = replace(self.table.category_columns[0], key="", title=title, higher=ranked.higher_is_better)
-        ends = [each[self.rows] for each in (ranked.mean, ranked.mean_low, ranked.mean_high)]
-        tests = self._tests(self.scores, column, board=ranked)
-        return self._line(column, "mean", rule(self.table, changed), ends, tests, few=ranked.few[self.rows])
+        ends = [each[self.rows] for each in (ranked.mean, ranked.mean_low, ranked.mean_high, ranked.few)]
+        return self._line(column, "mean", rule(self.table, changed), ends, self.scores, ranked)
 
     def category(self, column: SuiteColumn) -> ComparedLine:
         """A category with its tasks that count."""
@@ -174,118 +240,70 @@ class _Lines:
         code = scores.categories.index(column.key)
         own = Ranking.of(replace(ranked.table.within(column.key).rows(self.rows), least=0.0))
         has_score = ~np.isnan(self.table.scores.values[self.rows]).all(axis=0)
-        inside = (scores.codes == code) & ranked.table.chosen & has_score
-        return self._line(
-            column,
-            "category",
-            f"Mean of its tasks, {column.metric_title}",
-            [ranked.category_means[self.rows, code], own.mean_low, own.mean_high],
-            self._tests(scores, column, board=ranked.by_category[code]),
-            few=own.few & ~np.isnan(own.mean_low),
-            marks=self.table.mean_marks(ranked)[self.rows, code],
-            parts=tuple(map(self.of_task, np.flatnonzero(inside).tolist())),
-        )
+        inside = np.flatnonzero((scores.codes == code) & ranked.table.chosen & has_score)
+        means, marks = (each[self.rows, code] for each in (ranked.category_means, self.table.mean_marks(ranked)))
+        ends = [means, own.mean_low, own.mean_high, own.few & ~np.isnan(own.mean_low), marks]
+        about = f"Mean of its tasks, {column.metric_title}"
+        line = self._line(column, "category", about, ends, scores, ranked.by_category[code])
+        return replace(line, parts=tuple(map(self.of_task, inside.tolist())))
 
     def of_task(self, index: int) -> ComparedLine:
         """A task by its items: the rows' own scores, though a category may take a printed mean instead."""
-        column, scores = self.table.columns[index], self.table.scores.values[self.rows, index]
+        column, scores = self.table.columns[index], self.table.scores
         low, high = np.array([self.table.interval(row, index) for row in self.rows]).T
         rule = {"aggregate": "task-mean", "weights": None, "task_weights": None}  # that of a human suite has no mean
-        task = replace(self.table.scores.columns([index]), codes=None, categories=(column.title,), printed=None, **rule)
-        tests = []
-        for at, name in enumerate(self.names[1:], start=1):
-            one = compared(task, self.rows[at], self.rows[0])
-            why = one.reason and (NO_VOTES if column.group == PEOPLE else NO_ERROR)
-            if np.isnan(one.difference):
-                without = [self.names[one] for one in (0, at) if np.isnan(scores[one])]
-                why = f"{listed(without)} {'has' if len(without) == 1 else 'have'} no score"
-            tasks = int(not np.isnan(one.difference))
-            tests.append(replace(_test(name, one, task, column, tasks=tasks), why=why))
-        tests = _read(tests, higher=column.higher)
-        marks = self.table.marks[self.rows, index]
-        return self._line(column, "task", column.metric_title, [scores, low, high], tests, marks=marks)
+        task = replace(scores.columns([index]), codes=None, categories=(column.title,), printed=None, **rule)
+        ends = [
+            scores.values[self.rows, index],
+            low,
+            high,
+            np.zeros(len(low), bool),
+            self.table.marks[self.rows, index],
+        ]
+        return self._line(column, "task", column.metric_title, ends, task, None)
 
     def _line(
         self,
         column: SuiteColumn,
         kind: Literal["mean", "category", "task"],
         about: str,
-        ends: list[np.ndarray],  # the rows' values and the ends of their intervals, in stored units
-        tests: list[PairedTest],
-        *,
-        few: np.ndarray | None = None,
-        marks: np.ndarray | None = None,
-        parts: tuple[ComparedLine, ...] = (),
+        ends: Sequence[np.ndarray],  # [rows] each, as in ComparedValue, in stored units
+        scores: ScoreTable,
+        board: Ranking | None,
     ) -> ComparedLine:
-        nothing = np.zeros(len(self.rows), int)
-        few, marks = (nothing > 0 if few is None else few).tolist(), (nothing if marks is None else marks).tolist()
-        shown = zip((column.scale * np.stack(ends)).T.tolist(), few, marks, strict=True)
-        return ComparedLine(
-            **{name: getattr(column, name) for name in ("key", "title", "group", "higher", "digits")},
-            names=self.names,
-            kind=kind,
-            about=about,
-            percent=column.scale == 100,
-            values=tuple(ComparedValue(*numbers, *more) for numbers, *more in shown),
-            tests=tuple(tests),
-            parts=parts,
-        )
-
-    def _tests(self, scores: ScoreTable, column: SuiteColumn, *, board: Ranking | None) -> list[PairedTest]:
-        """Every other row against the first, over the tasks that count in `scores`, read as the board does."""
-        first, stands_in, counting = self.rows[0], self.ranked.stands_in, scores.counted
-        tests = []
+        """Every other row against the first, over the tasks that count in `scores`; `n` counts those with own ones."""
+        first, tests, scale = self.rows[0], [], column.scale
         for name, row in zip(self.names[1:], self.rows[1:], strict=True):
-            pair = [row, first]
-            one = compared(scores, row, first, stands_in=stands_in[pair].any(axis=0))
-            both, own = (~np.isnan(each.values[pair].sum(axis=0)) & counting for each in (scores, self.table.scores))
-            of = {name: scores.codes == code for code, name in enumerate(scores.categories)}
-            needed = [name for name, inside in of.items() if counting[inside].any()]
-            shared = tuple(name for name in needed if both[of[name]].any())
-            only = shared if len(shared) < len(needed) else ()
-            tests.append(_test(name, one, scores, column, tasks=int(own.sum()), only=only))
-        tests = _read(tests, higher=bool(scores.higher[counting].all()))
-        for at, row in enumerate(self.rows[1:]):
-            if board is not None and board.decided[row, first]:
-                reading = "better" if board.better[row, first] else "worse" if board.better[first, row] else "same"
-                tests[at] = replace(tests[at], reading=reading)
-        return tests
-
-
-def _test(
-    name: str, one: Comparison, scores: ScoreTable, column: SuiteColumn, *, tasks: int, only: tuple[str, ...] = ()
-) -> PairedTest:
-    """A comparison in shown units, before Holm's method over its line."""
-    widest = float((scores.upper - scores.lower)[scores.counted].max())  # no two scores lie further apart
-    low, high = (float(end) * column.scale for end in np.clip([one.low, one.high], -widest, widest))
-    return PairedTest(
-        name=name,
-        difference=one.difference * column.scale,
-        low=low,
-        high=high,
-        p=one.p,
-        tasks=tasks,
-        about=one.about,
-        only=only,
-        why=one.reason,
-        reading="none" if np.isnan(one.difference) else "unknown" if one.reason else "same",
-    )
-
-
-def _read(tests: Sequence[PairedTest], *, higher: bool) -> list[PairedTest]:
-    """The tests of one line with their readings: of those about items, by Holm's method."""
-    known = [at for at, test in enumerate(tests) if test.reading == "same" and test.about == "items"]
-    out = list(tests)
-    if known:
+            pair, own, stands_in = [row, first], scores, None
+            if kind != "task":
+                own, stands_in = self.table.scores, self.ranked.stands_in[pair].any(axis=0)
+            one = compared(scores, row, first, stands_in=stands_in)
+            reason = one.reason
+            if kind == "task" and reason:
+                without = [one for one, at in ((self.names[0], first), (name, row)) if np.isnan(scores.values[at, 0])]
+                why = NO_VOTES if column.group == PEOPLE else NO_ERROR
+                reason = f"{listed(without)} {'has' if len(without) == 1 else 'have'} no score" if without else why
+            tests.append(
+                replace(
+                    one,
+                    a=name,
+                    b=self.names[0],
+                    n=int((~np.isnan(own.values[pair].sum(axis=0)) & scores.counted).sum()),
+                    reason=reason,
+                    decided="unknown" if reason else "same",
+                    **{end: getattr(one, end) * scale for end in ("difference", "low", "high")},
+                )
+            )
+        known = [at for at, test in enumerate(tests) if test.reading == "same" and test.about == "items"]
         for at, passes in zip(known, holm([tests[at].p for at in known]), strict=True):
             if passes:
-                better = (tests[at].difference > 0) == higher
-                out[at] = replace(tests[at], reading="better" if better else "worse")
-    return out
-
-
-def names_of(table: BoardTable, indices: list[int]) -> tuple[str, ...]:
-    """Titles, with the origin where the rows are of several."""
-    rows = [table.rows[row] for row in indices]
-    several = len({row.origin for row in rows}) > 1
-    return tuple(f"{table.models.loc[row.model, 'title']}{f' ({row.origin})' * several}" for row in rows)
+                tests[at] = replace(tests[at], decided=replace(tests[at], decided=None).reading)
+        if board is not None:
+            tests = [test.on_board(board, row, first) for test, row in zip(tests, self.rows[1:], strict=True)]
+        values = [
+            ComparedValue(value * scale, low * scale, high * scale, *more)
+            for value, low, high, *more in zip(*(end.tolist() for end in ends), strict=True)
+        ]
+        return ComparedLine(
+            names=self.names, column=column, kind=kind, about=about, values=tuple(values), tests=tuple(tests)
+        )

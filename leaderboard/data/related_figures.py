@@ -16,7 +16,7 @@ from leaderboard.data import suite_queries
 from leaderboard.data.board_table import SuiteColumn
 from leaderboard.data.memo import shared
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.html.formatting import NOTHING, number, span, task_url
+from leaderboard.html.formatting import blank, number, task_url
 from leaderboard.html.labels import TRAINED
 
 MOST = 3  # scores of one model
@@ -50,19 +50,16 @@ QUESTIONS = {key: tuple(COLUMNS[name] for name in names) for key, names in _FILE
 
 @dataclass(frozen=True, kw_only=True)
 class RelatedFigure:
-    """One score of one model. Numbers are in the unit the papers print, None where nothing is known.
+    """One score of one model, in stored units; NaN where nothing is known.
 
     `rank` counts among the `of` models with a score of the same origin; a mean of some of the tasks has none.
     """
 
     title: str
-    metric: str
+    column: SuiteColumn
     value: float
-    low: float | None  # of the 95% interval
-    high: float | None
-    chance: float | None  # score of guessing
-    percent: bool
-    digits: int
+    low: float  # of the 95% interval
+    high: float
     rank: int | None
     of: int
     origin: str
@@ -71,23 +68,12 @@ class RelatedFigure:
     trained_on: bool  # the model saw a data set of it
     address: str  # relative to the app's root
 
-    @property
-    def shown(self) -> str:
-        """The value with its unit."""
-        return self._with_unit(number(self.value, digits=self.digits))
-
-    @property
-    def interval(self) -> str:
-        """The 95% interval as `low to high` with its unit, empty where it is not known."""
-        return self._with_unit(span(self.low, self.high, digits=self.digits))
-
-    @property
-    def shown_chance(self) -> str:
-        """The score of guessing, with its unit; empty where it is not known."""
-        return self._with_unit(number(self.chance, digits=self.digits))
-
-    def _with_unit(self, text: str) -> str:
-        return "" if text == NOTHING else f"{text}{'%' if self.percent else ''}"
+    def text(self, *values: float | None) -> str:
+        """A value with its unit, or `low to high`; empty where it is not known."""
+        if any(map(blank, values)):
+            return ""
+        texts = (number(value, digits=self.column.digits, scale=self.column.scale) for value in values)
+        return f"{' to '.join(texts)}{'%' * (self.column.scale == 100)}"
 
 
 def related_figures(
@@ -167,13 +153,10 @@ def _of_column(suite_cache: SuiteCache, related: RelatedColumn) -> Iterator[tupl
             model,
             RelatedFigure(
                 title=related.title,
-                metric=column.metric_title,
-                value=float(values[row]) * column.scale,
-                low=None if np.isnan(low) else low * column.scale,
-                high=None if np.isnan(high) else high * column.scale,
-                chance=None if column.chance is None else column.chance * column.scale,
-                percent=column.scale == 100,
-                digits=column.digits,
+                column=column,
+                value=float(values[row]),
+                low=float(low),
+                high=float(high),
                 rank=None if np.isnan(whole[row]) else int(ranks[row]),
                 of=int(counts[row]),
                 origin=origin,

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from compute.analysis.comparison import Comparison
 from compute.analysis.intervals import Z95
 from compute.io.files import words_beside
 from compute.types import BadInput, unknown
 from leaderboard.data.board_table import BoardTable
-from leaderboard.data.comparison import ComparedLine, PairedTest, mean_difference
+from leaderboard.data.comparison import ComparedLine, mean_difference
 from leaderboard.data.database import Database
 from leaderboard.data.languages import NAMES, code_of, name_of
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.model_queries import facts, license_kind
 from leaderboard.data.scope import WHOLE, Scope
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.verdicts import verdict
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import SUSPECT, TRAINED
 
@@ -105,13 +105,13 @@ class ShortlistedModel:
     trained: bool  # on the data of a task behind its mean
 
     @property
-    def test(self) -> PairedTest | None:
+    def test(self) -> Comparison | None:
         """The model minus the best. It is `worse` only where it is significantly so."""
         return self.line and self.line.tests[0]
 
-    def verdict(self, *names: str) -> str:
-        """The test in a sentence, with these names of the best and the model."""
-        return verdict(replace(self.line, names=names))
+    def sentence(self, best: str, model: str) -> str:
+        """The test in a sentence, with these names of the two."""
+        return self.line.of_pair(replace(self.test, a=model, b=best), "the mean")
 
     @property
     def reading(self) -> str:
@@ -169,7 +169,7 @@ class Shortlist:
         elif not ties and others > 1:
             rest = " Every other model that can be compared with the best is significantly worse."
         lead = f"{best.facts[name]} has the highest mean of the {self.fitting} models that fit, {where}."
-        test = second.verdict(best.facts[name], "it")
+        test = second.sentence(best.facts[name], "it")
         return f"{lead} The runner-up is {second.facts[name]}: {test}{rest}"
 
 
@@ -212,7 +212,7 @@ def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> 
     def model(row: int) -> ShortlistedModel:
         line = None
         if row != fitting[0]:
-            line = replace(mean_difference(table, ranked, row, first=fitting[0]), title="Mean")
+            line = mean_difference(table, ranked, row, first=fitting[0])
         return ShortlistedModel(
             facts=table.models.loc[table.rows[row].model],
             row=table.rows[row].id,

@@ -1,1 +1,1 @@
-"""What every page carries around its content: the bar, its head, and one share picture a page."""
+"""What every page carries around its content: the bar and its head."""

@@ -108,7 +108,6 @@ ADDRESSES = (
     "/live/plan?kinds=image,image,image&mode=quality",
     "/embed/board?suite=unisim-core",
     "/export/relations?suites=unisim-core",
-    "/sitemap.xml",
 )
 CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("list_suites", {}),

@@ -6,23 +6,20 @@ import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from compute.pages.curves import ticks
 from compute.rounding import rounded
 from leaderboard.data.comparison import ComparedLine
 from leaderboard.html.formatting import number, span
 
-STEPS = (1, 2, 2.5, 5, 10)  # of an axis, times a power of ten
-MOST_TICKS = 6
 APART = (6, 4)  # pixels between two rows' marks: of up to three, of more
-EDGE = 0.04  # of the axis, empty at either end
+EDGE = 0.04  # of the range, empty at either end
 
 
 class ChartAxis(NamedTuple):
-    """The values at the two ends of a chart, in shown units, and its ticks."""
+    """The values at the two ends of a chart, in shown units."""
 
     low: float
     high: float
-    ticks: tuple[float, ...]
-    decimals: int  # of a tick
 
     def position(self, value: float) -> str:
         """The position of a value, in percent of the width."""
@@ -30,27 +27,18 @@ class ChartAxis(NamedTuple):
 
     def marked(self) -> list[tuple[str, str]]:
         """Position and text of every tick."""
-        return [(self.position(tick), number(tick, digits=self.decimals)) for tick in self.ticks]
+        return [(self.position(tick), f"{tick:g}".replace("-", "−")) for tick in ticks(self.low, self.high)]
 
 
 def axis(lines: Iterable[ComparedLine]) -> ChartAxis | None:
-    """The axis of some lines: all values and intervals, with round ticks; None where nothing has a value."""
+    """The axis of some lines: all values and intervals; None where nothing has a value."""
     ends = [end for line in lines for value in line.values for end in (value.value, value.low, value.high)]
     known = [end for end in ends if math.isfinite(end)]
     if not known:
         return None
     low, high = min(known), max(known)
-    span = (high - low) or max(abs(high) / 10, 1e-3)
-    step = _step(span / (MOST_TICKS - 1))
-    first, last = math.floor(low / step), math.ceil(high / step)
-    edge = EDGE * (last - first or 1) * step
-    decimals = next((digits for digits in range(6) if abs(round(step, digits) - step) < step * 1e-9), 6)
-    return ChartAxis(
-        low=first * step - edge,
-        high=max(last, first + 1) * step + edge,
-        ticks=tuple(tick * step for tick in range(first, max(last, first + 1) + 1)),
-        decimals=decimals,
-    )
+    edge = EDGE * (high - low) or max(abs(high) / 10, 1e-3)
+    return ChartAxis(low=low - edge, high=high + edge)
 
 
 def dumbbell(line: ComparedLine, *, on: ChartAxis) -> dict[str, Any]:
@@ -70,7 +58,7 @@ def dumbbell(line: ComparedLine, *, on: ChartAxis) -> dict[str, Any]:
             start, end = float(on.position(value.low)), float(on.position(value.high))
             left, width = rounded(start, 2), rounded(end - start, 2)
             level = "at least 95%" if value.few else "95%"
-            interval = f"{level} interval {span(value.low, value.high, digits=line.digits)}"
+            interval = f"{level} interval {span(value.low, value.high, digits=line.column.digits)}"
         dots.append(
             {
                 "index": at,
@@ -78,20 +66,14 @@ def dumbbell(line: ComparedLine, *, on: ChartAxis) -> dict[str, Any]:
                 "position": on.position(value.value),
                 "left": left,
                 "width": width,
-                "text": f"{name}: {number(value.value, digits=line.digits)}, {interval}",
+                "text": f"{name}: {number(value.value, digits=line.column.digits)}, {interval}",
             }
         )
     places = [float(dot["position"]) for dot in dots] or [0.0]
     return {
-        "title": "Mean" if line.kind == "category" else line.title,
+        "title": "Mean" if line.kind == "category" else line.column.title,
         "is_mean": line.kind == "category",
         "dots": dots,
         "left": rounded(min(places), 2),
         "width": rounded(max(places) - min(places), 2),
     }
-
-
-def _step(least: float) -> float:
-    """The smallest round step of at least `least`."""
-    power = 10.0 ** math.floor(math.log10(least))
-    return next(step * power for step in STEPS if step * power >= least * (1 - 1e-9))

@@ -9,10 +9,12 @@ from urllib.parse import urlencode
 import gradio as gr
 from markupsafe import Markup
 
+from compute.analysis.comparison import Comparison
 from compute.analysis.ranks.variance import listed
+from compute.analysis.significance import ALPHA
 from compute.analysis.table import ALL
 from compute.types import ORIGINS, BadInput
-from leaderboard.data import model_queries, verdicts
+from leaderboard.data import model_queries
 from leaderboard.data.comparison import MOST, ComparedLine, common_ground, compare, rows_of
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.mean_rule import choice
@@ -41,6 +43,7 @@ OF_TASK = (
     "Of a single task intervals are about other items of it, from the standard errors of both scores, taken as "
     "independent; what is significant holds at 5% over the models compared, by Holm's method."
 )
+FEW = "An interval in brackets rests on few tasks of a category and covers at least 95%."
 
 
 def draw(site: Site) -> None:
@@ -171,26 +174,41 @@ def shown(
             f"Scores of different origins are compared: {listed([ORIGIN_TITLES[one].lower() for one in origins])}."
         )
     ids = [table.rows[row].id for row in rows]
-    result = compare(table, ranked, rows=ids, by=rule.get("by", ""))
+    result = compare(table, ranked, rows, by=rule.get("by", ""))
     groups = result.parts if result.kind == "mean" else (result,)
     categories = [("", group) for group in groups if group.kind == "category"]
-    tasks = [(result.group if task is result else group.title, task) for group in groups for task in group.tasks]
-    lines = [sorted(each, key=lambda line: -verdicts.widest(line[1])) for each in (categories, tasks)]
-    explained = [PAIRED] * (result.kind != "task") + [OF_TASK, verdicts.notes(result)]
+    tasks = [
+        (result.column.group if task is result else group.column.title, task)
+        for group in groups
+        for task in group.tasks
+    ]
+    lines = [sorted(each, key=lambda line: -line[1].widest) for each in (categories, tasks)]
+    explained = [PAIRED] * (result.kind != "task") + [OF_TASK] + [FEW] * any(value.few for value in result.values)
     chosen = {"suite": suite, "origin": origin if origin != ALL else "", **{k: v for k, v in rule.items() if k != "by"}}
     return render(
         "pages/compare/page.html",
         line=result,
         charts=[chart for group in groups if (chart := _chart(group, result))],
         lines=[("", result)] * (result.kind == "mean") + lines[0] + lines[1],
-        words=verdicts,
-        explained=" ".join(filter(None, explained)),
+        reading=in_words,
+        listed=listed,
+        explained=" ".join(explained),
         notes=notes,
         suite=table.suite,
         origins=listed([ORIGIN_TITLES[one].lower() for one in origins]),
         board=f"board?{urlencode({'suite': suite, 'select': ','.join(ids)}, safe='/:~,')}",
         whole=address(models, **chosen),
     )
+
+
+def in_words(test: Comparison) -> str:
+    """A test's outcome in a cell, with the reason where there is none."""
+    if test.reading in ("unknown", "none"):
+        return f"{'not comparable' if test.reading == 'none' else 'unknown'}: {test.reason}"
+    same = "significant by itself only" if test.p <= ALPHA else "no significant difference"
+    notes = [f"only {listed(test.only)} shared"] if test.only else []
+    notes += ["on these tasks’ items alone"] if test.about == "items" else []
+    return "; ".join([same if test.reading == "same" else test.reading, *notes])
 
 
 def _chart(group: ComparedLine, found: ComparedLine) -> dict[str, Any] | None:
@@ -201,9 +219,9 @@ def _chart(group: ComparedLine, found: ComparedLine) -> dict[str, Any] | None:
         return None
     own = group if group is not found else None
     return {
-        "title": group.title if group.kind == "category" else group.group,
-        "key": own.key if own else "",
-        "verdict": verdicts.verdict(own) if own else "",
+        "title": group.column.title if group.kind == "category" else group.column.group,
+        "key": own.column.key if own else "",
+        "verdict": own.sentence() if own else "",
         "dumbbells": [dumbbell(line, on=on) for line in lines],
         "ticks": on.marked(),
         "unit": "%" if group.percent else "",

@@ -252,11 +252,12 @@ def _domains(answer: Answer, own: Calibrations) -> list[tuple[str, bool, bool]]:
 
 def tooltip(record: RelatedFigure) -> str:
     """Everything known about a published score."""
+    interval, chance = record.text(record.low, record.high), record.text(record.column.chance)
     facts = (
-        f"{record.metric} {record.shown}",
-        record.interval and f"95% {record.interval}",
+        f"{record.column.metric_title} {record.text(record.value)}",
+        interval and f"95% {interval}",
         f"rank {record.rank} of {record.of} among {record.origin} scores" if record.rank else "",
-        record.shown_chance and f"guessing gives {record.shown_chance}",
+        chance and f"guessing gives {chance}",
         record.source,
         record.note,
     )

@@ -1,6 +1,10 @@
 """Two models side by side, against scipy's paired t test and closed forms."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
+import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import norm, ttest_rel
 
@@ -53,29 +57,97 @@ def test_a_comparison_and_a_ranking_of_two_make_the_same_test():
     assert decided == {False, True}
 
 
-def test_categories_that_share_nothing_are_left_out():
-    found = pair([0.9, 0.7, NAN], [0.8, 0.5, 0.3], categories=[0, 0, 1])
-    assert_allclose(found.difference, 0.15)
-    nothing = pair([0.9, NAN], [NAN, 0.5], categories=[0, 1])
-    assert np.isnan(nothing.difference) and nothing.reason == "no shared task"
+ERRORS, HALF = [[0.03, 0.03], [0.04, 0.04]], norm.ppf(0.975) * 0.05
 
 
-def test_the_mean_of_unlike_tasks_is_undefined_and_says_why():
-    found = pair([0.9, 7.0], [0.8, 9.0], categories=[0, 1], higher=[True, False])
-    assert_allclose(found.parts["difference"], [0.1, -2.0])
-    assert np.isnan(found.difference) and np.isnan(found.p) and "direction" in found.reason
+@pytest.mark.parametrize(
+    ("a", "b", "more", "difference", "half", "reading", "word"),
+    [
+        ([0.9, 0.7, NAN], [0.8, 0.5, 0.3], {"categories": [0, 0, 1]}, 0.15, NAN, "unknown", "too few tasks"),
+        ([0.9, NAN], [NAN, 0.5], {"categories": [0, 1]}, NAN, NAN, "none", "no shared task"),
+        ([0.9, 7.0], [0.8, 9.0], {"categories": [0, 1], "higher": [True, False]}, NAN, NAN, "none", "direction"),
+        ([0.9, 0.7], [0.8, 0.5], {"categories": [0, 1]}, 0.15, NAN, "unknown", "too few tasks"),
+        ([0.9, 0.7], [0.8, 0.5], {"categories": [0, 1], "stderr": ERRORS}, 0.15, HALF / np.sqrt(2), "better", ""),
+        # the errors of one data set are taken as wholly dependent
+        ([0.9, 0.7], [0.8, 0.5], {"stderr": ERRORS, "clusters": np.zeros(2, int)}, 0.15, HALF, "better", ""),
+        ([0.9, 0.7], [0.8, 0.5], {"stderr": ERRORS, "higher": [False] * 2}, 0.15, HALF / np.sqrt(2), "worse", ""),
+    ],
+)
+def test_few_tasks_have_an_interval_of_their_items_where_errors_are_known(a, b, more, difference, half, reading, word):
+    found = pair(a, b, **more)
+    assert_allclose([found.difference, found.low, found.high], [difference, difference - half, difference + half])
+    assert_allclose(found.p, 2 * norm.sf(difference / half * norm.ppf(0.975)))
+    assert word in found.reason and bool(word) == bool(found.reason)
+    assert (found.about, found.reading) == ("tasks" if np.isnan(half) else "items", reading)
+    assert found.better == {"better": "0", "worse": "1"}.get(reading, "")
 
 
-def test_too_few_tasks_have_no_p_but_for_their_items():
-    found = pair([0.9, 0.7], [0.8, 0.5], categories=[0, 1])
-    assert_allclose(found.difference, 0.15)
-    assert np.isnan([found.p, found.low, found.high]).all()
-    assert "too few tasks" in found.reason
-    known = pair([0.9, 0.7], [0.8, 0.5], categories=[0, 1], stderr=[[0.03, 0.03], [0.04, 0.04]])
-    half = norm.ppf(0.975) * np.hypot(0.05, 0.05) / 2
-    assert known.about == "items" and not known.reason
-    assert_allclose([known.low, known.high], [0.15 - half, 0.15 + half])
-    assert_allclose(known.p, 2 * norm.sf(0.15 / (half / norm.ppf(0.975))))
-    together = pair([0.9, 0.7], [0.8, 0.5], stderr=[[0.03, 0.03], [0.04, 0.04]], clusters=np.zeros(2, int))
-    half = norm.ppf(0.975) * np.hypot(0.03, 0.04)  # the errors of one data set are taken as wholly dependent
-    assert_allclose([together.low, together.high], [0.15 - half, 0.15 + half])
+def test_the_bias_that_both_are_known_to_have_and_categories_of_one_alone_do_not_count():
+    found = pair([0.9, 0.7, NAN], [0.8, 0.5, 0.3], categories=[0, 0, 1], bias=np.array([[0.1] * 3, [0.0] * 3]))
+    assert found.only == ("category 0",) and found.difference == pytest.approx(0.05)
+
+
+def test_no_interval_reaches_beyond_the_bounds_of_the_scores():
+    found = pair([0.006], [0.994], stderr=[[0.01], [0.01]], lower=np.zeros(1), upper=np.ones(1))
+    assert (found.difference, found.low) == (-0.988, -1) and found.high > -0.98
+
+
+FOUND = Comparison(
+    a="B",
+    b="A",
+    over="tasks",
+    n=12,
+    of=12,
+    difference=3.205,
+    low=1.2,
+    high=5.215,
+    p=0.0021,
+    higher_is_better=True,
+    reason="",
+    decided="better",
+    parts=pd.DataFrame(),
+)
+UNKNOWN = dict.fromkeys(("low", "high", "p"), NAN) | {"decided": None}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            {"p": 0.0004},
+            "B is significantly better than A in it: 3.205 higher (95% interval +1.2 to +5.215, p < 0.001, "
+            "12 shared tasks).",
+        ),
+        (
+            {"difference": -0.4, "low": -2.0, "p": 0.61, "decided": "same", "about": "items", "n": 1, "of": 3},
+            "B is 0.4 lower than A in it, not a significant difference (95% interval -2 to +5.215, p = 0.610, "
+            "1 task of 3, on these items; other tasks were not tried).",
+        ),
+        (
+            {"decided": "same", "over": "items", "about": "items"},
+            "B is 3.205 higher than A in it (95% interval +1.2 to +5.215, p = 0.002, 12 shared items): significant for "
+            "this pair by itself only.",
+        ),
+        (
+            {"reason": "one task stands for it", "difference": -8.1, "higher_is_better": False} | UNKNOWN,
+            "B is 8.1 lower than A in it, where lower is better; whether by chance is unknown, because one task stands "
+            "for it.",
+        ),
+        (
+            {"reason": "no shared task", "difference": NAN} | UNKNOWN,
+            "B and A cannot be compared in it: no shared task.",
+        ),
+        (
+            {"decided": None, "difference": 0.0, "low": NAN, "p": 1.0, "n": 4, "only": ("X", "Y")},
+            "B and A are equal in the mean over X and Y, all that both have (p = 1.000, 4 shared tasks of 12).",
+        ),
+        (
+            {"decided": None, "higher_is_better": False},
+            "B is significantly worse than A in it, where lower is better: 3.205 higher (95% interval +1.2 to +5.215, "
+            "p = 0.002, 12 shared tasks).",
+        ),
+    ],
+    ids=["better", "same", "alone", "unknown", "none", "equal", "worse"],
+)
+def test_one_sentence_says_what_is_known_what_is_not_and_why(change, sentence):
+    assert replace(FOUND, **change).sentence("it") == sentence

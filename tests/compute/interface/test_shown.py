@@ -52,7 +52,7 @@ def trained() -> TrainingResult:
     ("make", "words", "drawn"),
     [
         (lambda: compute.correlate(hostile()), ("Most similar: ", "| 10 |"), "background: rgba"),
-        (lambda: compute.compare(HOSTILE, "m7", scores=hostile()), (" minus m7: ", "| difference |"), "<circle"),
+        (lambda: compute.compare(HOSTILE, "m7", scores=hostile()), (" than m7", "| difference |"), "<circle"),
         (lambda: compute.lite(hostile(), tasks=4), ("4 of 10 tasks", "took no part"), "<polyline"),
         (generators, ("| FD ↓", "95% interval over prompts or images"), "<circle"),
         (trained, ("step 10 is stored", "+20.0"), "<polyline"),

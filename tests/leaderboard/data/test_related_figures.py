@@ -17,15 +17,13 @@ def suite_cache(papers_cache):
 
 def test_one_figure_whole(suite_cache):
     found = related_figures(suite_cache, models=[DREAMSIM], mode="choice", kinds=["image", "image", "image"])[DREAMSIM]
+    column = suite_cache.table("unisim-core").by_key["Img-2AFC"]
     assert found[0] == RelatedFigure(
         title="UniSim-Bench Img-2AFC: the nearer of two images",
-        metric="Accuracy",
-        value=pytest.approx(85.94, abs=0.1),
-        low=pytest.approx(85.3, abs=0.2),
-        high=pytest.approx(86.6, abs=0.2),
-        chance=50.0,
-        percent=True,
-        digits=1,
+        column=column,
+        value=pytest.approx(0.8594, abs=0.001),
+        low=pytest.approx(0.853, abs=0.002),
+        high=pytest.approx(0.866, abs=0.002),
         rank=1,
         of=23,
         origin="published",
@@ -34,5 +32,5 @@ def test_one_figure_whole(suite_cache):
         trained_on=True,
         address="board?suite=unisim-core&select=dreamsim-ensemble~published",
     )
-    assert (found[0].shown, found[0].shown_chance) == ("85.9%", "50.0%")
-    assert found[0].interval.endswith("%") and " to " in found[0].interval
+    texts = [found[0].text(*values) for values in ((found[0].value,), (column.chance,), (0.8534, 0.866), (None,))]
+    assert texts == ["85.9%", "50.0%", "85.3 to 86.6%", ""]

@@ -483,7 +483,6 @@ def spellings(path: Path) -> Iterator[str]:
         "/export/board/",
         "/gradio_api/custom_component/html/client/component/",
         "/thumbnails/unisim/nights/",
-        "/share/",
     ],
 )
 def test_no_path_leads_outside(app, before):
