@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -33,12 +33,15 @@ encoding.share_cores()  # before torch
 import torch  # noqa: E402
 from PIL import Image  # noqa: E402
 
-from compute.types import NotHere  # noqa: E402
+from compute.content.items import Column  # noqa: E402
+from compute.tasks.data import Mixed, Retrieval  # noqa: E402
+from compute.types import Model, NotHere  # noqa: E402
 
 CUDA = torch.cuda.is_available()
 DEVICE = "cuda" if CUDA else "cpu"
 SHARE = 1 if CUDA else 10  # sizes are divided by it
 SIDE = 512  # pixels of an image file
+QUERIES, DOCUMENTS, WIDTH, DEPTH = 5_000, 200_000, 512, 1000  # of the search
 ROUNDS = 8  # at most; the first one warms up
 TENTH = {"each": 1, "lead": 1, "steps": 2}  # examples of a task, and steps, without a GPU
 HEAD = """
@@ -100,12 +103,11 @@ def encode(name: str, *, count: int, limit: float) -> Iterator[str]:
     """Files to stored vectors beside files to vectors, and images already decoded and prepared to vectors."""
     import open_clip
 
-    from compute.content.items import Column, content_key
+    from compute.content.items import content_key
     from compute.features.store import FeatureStore
     from compute.features.subject import BATCH, Subject
     from compute.models.adapter import Hardware
     from compute.models.encoders.towers import ImageTower, Towers
-    from compute.types import Model
     from tests.bench.bench_training import photograph
 
     hardware = Hardware(device=DEVICE, dtype="bfloat16" if CUDA else "float32")
@@ -160,16 +162,48 @@ def encode(name: str, *, count: int, limit: float) -> Iterator[str]:
         yield from beside({f"{name}, prepared images": (embedded, stacked)}, "images/s", limit=limit * 0.3)
 
 
+class Stored:
+    """A model whose embeddings are there already."""
+
+    row = Model(key="random", title="random vectors", abilities=("embed_image",))
+
+    def __init__(self, embeddings: Mapping[int, np.ndarray]) -> None:
+        self.embeddings = embeddings
+
+    def can(self, ability: str) -> bool:
+        return ability == "embed_image"
+
+    def embed(self, column: Column) -> np.ndarray:
+        return self.embeddings[len(column)]
+
+
+def mixed(n: int, letter: str) -> Mixed:
+    keys = np.array([f"{letter}{row:031x}" for row in range(n)], dtype="S32")
+    column = Column(modality="image", keys=keys, read=lambda row: b"", name=lambda row: f"{letter}{row}")
+    return Mixed(names=tuple(f"{letter}{row:07d}" for row in range(n)), image=column, image_at=np.arange(n))
+
+
+def retrieval_task(queries: np.ndarray, documents: np.ndarray, rng: np.random.Generator) -> Retrieval:
+    """Half of a query's relevant documents are moved towards it, so that metrics are neither 0 nor 1."""
+    n, m = len(queries), len(documents)
+    pairs = np.unique(np.repeat(np.arange(n), 10) * m + rng.integers(0, m, n * 10))
+    query, document = pairs // m, pairs % m
+    near = rng.random(len(pairs)) < 0.5
+    documents[document[near]] += 0.25 * queries[query[near]]
+    return Retrieval(
+        queries=mixed(n, "q"), documents=mixed(m, "d"), relevant=(query, document, rng.integers(1, 4, len(pairs)))
+    )
+
+
 def search(*, limit: float) -> Iterator[str]:
     """The best 1000 documents of every query, and with the metrics of retrieval, beside torch.mm and topk."""
     from compute.procedures import retrieval
     from compute.procedures.shared.similarity import Cosines
-    from tests.bench.bench_retrieval import DEPTH, DOCUMENTS, QUERIES, WIDTH, Stored, task
 
     rng = np.random.default_rng(0)
     n, m = QUERIES // SHARE, DOCUMENTS // SHARE
     queries, documents = (rng.standard_normal((rows, WIDTH), dtype=np.float32) for rows in (n, m))
-    data = task(queries, documents, rng)
+    data = retrieval_task(queries, documents, rng)
 
     def ours() -> None:
         order = np.arange(m)
