@@ -169,12 +169,3 @@ def test_what_a_package_fetches_for_itself_is_counted(tmp_path, monkeypatch):
     file.path.write_bytes(bytes(77))
     assert size_of_weights(row) == (77, True)
     assert size_of_weights(shipped().model("dreamsim-ensemble"))[1] is False
-
-
-def test_judges_are_counted(world):
-    """A question an item; none is asked."""
-    here = Model(key="small/judge", title="", kind="mllm", adapter="judge", abilities=("choose",))
-    catalog, tasks = replace(CATALOG, models=(*CATALOG.models, here)), ["unisim/near", "unisim/odd"]
-    planned = plan.make(catalog, suite="small", models=[here.key], tasks=tasks, bench=world.bench())
-    _, [judge] = estimate.estimate(planned, bench=world.bench())
-    assert (judge.questions, judge.comparisons, world.loaded) == (24, 0, 0) and not list(world.folder.iterdir())

@@ -9,9 +9,7 @@ from huggingface_hub import constants
 from compute.models.files import weights
 from compute.models.files.weights import CONFIG, TOKENIZER, WEIGHTS, RequiredFiles
 from compute.types import BadInput, NotHere
-from tests.compute.models import model_hub
 from tests.compute.models.checkpoints import COMMIT, in_hub_cache, row
-from tests.leaderboard.hub import point_at
 
 READS = RequiredFiles(weights=WEIGHTS, needs=(CONFIG, TOKENIZER))
 
@@ -100,20 +98,3 @@ def test_what_is_missing_is_named_with_the_command_that_fetches_it(folder, cache
     (cache / "models--some--model" / "blobs" / f"{1:040x}").unlink()  # a link to nowhere, as a cut download leaves it
     with pytest.raises(NotHere, match="hf download"):
         weights.local_folder(row("some/model", "clip"), required=READS)
-
-
-def test_a_download_asks_for_what_is_needed_only(folder, cache, monkeypatch):
-    with model_hub.serving() as hub:
-        point_at(hub, monkeypatch)
-        hub.publish("some/model", folder, commit=COMMIT)
-        named = row("some/model", "clip")
-        found = weights.local_folder(named, required=READS)
-        assert sorted(file.name for file in found.iterdir()) == ["config.json", "model.safetensors", "tokenizer.json"]
-        assert not any("pytorch_model.bin" in line for line in hub.asked)
-        hub.asked = []
-        assert weights.local_folder(named, required=READS) == found
-        assert hub.asked == [], "what is there is not asked for again"
-        (folder / "config.json").unlink()
-        hub.publish("some/third", folder, commit=COMMIT)
-        with pytest.raises(NotHere, match="config"):
-            weights.local_folder(row("some/third", "clip"), required=READS)

@@ -8,17 +8,10 @@ import numpy as np
 import pytest
 
 from compute.types import BadInput
-from leaderboard.data.database import Database
-from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.correlations import matrix as correlation_matrix
 from leaderboard.pages.correlations.matrix import matrix_of
 from leaderboard.pages.correlations.query import CorrelationQuery
 from leaderboard.pages.correlations.routes import rows
-
-
-@pytest.fixture(scope="module")
-def suite_cache(database):
-    return SuiteCache(Database(database))
 
 
 @pytest.fixture(scope="module")
