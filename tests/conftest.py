@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,12 @@ for switch in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE"):
 # The test processes have every core busy: threads that wait for each other within one halve what they do.
 for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(threads, "1")
+
+
+def pytest_collection_finish() -> None:
+    """What the tests import stays: the program collects garbage after every model, and need not look through it."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

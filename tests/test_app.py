@@ -7,7 +7,6 @@ import shutil
 import socket
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -16,34 +15,17 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Copy:
-    """A copy of the repository, with a database that is up to date."""
-
-    root: Path
-    database: Path
-
-    def start(self) -> subprocess.CompletedProcess:
-        """Runs app.py to its end; every case here ends by itself."""
-        return subprocess.run(
-            [sys.executable, "app.py"],
-            cwd=self.root,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            env=os.environ | {"LIKENESS_DATABASE": str(self.database), "GRADIO_SERVER_PORT": "1"},
-        )
-
-
 @pytest.fixture
-def copy(database, tmp_path):
-    for name in ("compute", "leaderboard", "assets"):
-        ignored = shutil.ignore_patterns("__pycache__", "*.duckdb*")
-        shutil.copytree(ROOT / name, tmp_path / "copy" / name, ignore=ignored)
-    shutil.copy(ROOT / "app.py", tmp_path / "copy")
-    path = tmp_path / "likeness.duckdb"
-    shutil.copyfile(database, path)
-    return Copy(root=tmp_path / "copy", database=path)
+def path(database, tmp_path):
+    """A copy of the database that is up to date."""
+    return Path(shutil.copyfile(database, tmp_path / "likeness.duckdb"))
+
+
+def start(path: Path, *, root: Path = ROOT) -> subprocess.CompletedProcess:
+    """Runs app.py to its end; every case here ends by itself."""
+    place = {"LIKENESS_DATABASE": str(path), "GRADIO_SERVER_PORT": "1"}
+    command, env = [sys.executable, "app.py"], os.environ | place
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120, env=env)
 
 
 def assert_one_line(ended: subprocess.CompletedProcess, *words: str) -> None:
@@ -53,33 +35,33 @@ def assert_one_line(ended: subprocess.CompletedProcess, *words: str) -> None:
     assert all(word in lines[0] for word in words), lines[0]
 
 
-def test_a_source_that_cannot_be_read_leaves_the_database_alone(copy):
-    before, path = copy.database.read_bytes(), copy.root / "assets" / "catalog" / "models.csv"
-    path.write_bytes(path.read_bytes().replace(b"key,title,", b"key,tittle,", 1))
-    os.utime(copy.database, (1, 1))  # older than its sources
-    assert_one_line(copy.start(), "models.csv", "'title'")
-    assert copy.database.read_bytes() == before
-    assert list(copy.database.parent.glob("*.draft*")) == []
+def test_a_source_that_cannot_be_read_leaves_the_database_alone(path, tmp_path):
+    for name in ("compute", "leaderboard", "assets"):
+        ignored = shutil.ignore_patterns("__pycache__", "*.duckdb*")
+        shutil.copytree(ROOT / name, tmp_path / "copy" / name, ignore=ignored)
+    shutil.copy(ROOT / "app.py", tmp_path / "copy")
+    before, table = path.read_bytes(), tmp_path / "copy" / "assets" / "catalog" / "models.csv"
+    table.write_bytes(table.read_bytes().replace(b"key,title,", b"key,tittle,", 1))
+    os.utime(path, (1, 1))  # older than its sources
+    assert_one_line(start(path, root=tmp_path / "copy"), "models.csv", "'title'")
+    assert path.read_bytes() == before and list(tmp_path.glob("*.draft*")) == []
 
 
-def test_a_database_of_another_version_is_said_and_kept(copy):
-    with duckdb.connect(str(copy.database)) as connection:
+def test_a_database_of_another_version_is_said_and_kept(path):
+    with duckdb.connect(str(path)) as connection:
         connection.execute("UPDATE meta SET value = '0' WHERE key = 'schema'")
-    before = copy.database.read_bytes()
-    assert_one_line(copy.start(), "likeness.duckdb", "version", "likeness build")
-    assert copy.database.read_bytes() == before
+    before = path.read_bytes()
+    assert_one_line(start(path), "likeness.duckdb", "version", "likeness build")
+    assert path.read_bytes() == before
 
 
-def test_a_database_that_another_program_writes_is_said(copy):
+def test_a_database_that_another_program_writes_is_said(path):
     """DuckDB lets one process write or many read; the writer here holds the file open."""
-    code = (
-        f"import duckdb, sys; held = duckdb.connect({str(copy.database)!r}); "
-        "print('held', flush=True); sys.stdin.read()"
-    )
+    code = f"import duckdb, sys; held = duckdb.connect({str(path)!r}); print('held', flush=True); sys.stdin.read()"
     writer = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert writer.stdout.readline() == "held\n"
-        assert_one_line(copy.start(), "likeness.duckdb", "in use")
+        assert_one_line(start(path), "likeness.duckdb", "in use")
     finally:
         writer.communicate("")
 

@@ -141,10 +141,10 @@ class Catalog:
 
 
 def _find(noun: str, key: str, rows: tuple):
-    known = {row.key: row for row in rows}
-    if key not in known:
-        raise UnknownKey(noun, key, known)
-    return known[key]
+    for row in rows:
+        if row.key == key:
+            return row
+    raise UnknownKey(noun, key, [row.key for row in rows])
 
 
 def load(folder: Path = CATALOG) -> Catalog:

@@ -49,16 +49,16 @@ def has_decimal_comma(columns: Iterable[pd.Series], *, separator: bool | None = 
     texts = [column.dropna().astype("str").drop_duplicates() for column in columns if not _is_numeric(column)]
     if not any(cells.str.contains(",", regex=False).any() for cells in texts):
         return False
+    return _decimal_comma((cell for cells in texts for cell in cells), separator)
+
+
+def _decimal_comma(cells: Iterable[str], separator: bool | None = None) -> bool | None:
     point = comma = either = False
-    for cells in texts:
-        for cell in cells:
-            for part in _parts(cell):
-                if "," not in part and "." not in part:
-                    continue
-                with_point, with_comma = (_number(part, comma=each) is not None for each in (False, True))
-                point |= with_point and not with_comma
-                comma |= with_comma and not with_point
-                either |= with_point and with_comma and "," in part
+    for part in (part for cell in cells for part in _parts(cell) if "," in part or "." in part):
+        with_point, with_comma = (_number(part, comma=each) is not None for each in (False, True))
+        point |= with_point and not with_comma
+        comma |= with_comma and not with_point
+        either |= with_point and with_comma and "," in part
     if point != comma:
         return comma
     return separator if either and not point else False
@@ -85,11 +85,10 @@ def read_numbers(column: pd.Series, *, comma: bool | None = False) -> Numbers:
 
 def number(text: str, *, name: str) -> float:
     """One finite number without a sign of percent. Raises BadInput that begins with the `name`."""
-    column = pd.Series([text], dtype="str")
-    read = read_numbers(column, comma=has_decimal_comma([column]))
-    if read.wrong or read.percent[0] or not np.isnan(read.errors[0]) or not np.isfinite(read.values[0]):
+    value, error, wrong = _cell(text.strip(), _decimal_comma([text]))
+    if wrong or "%" in text or not np.isnan(error) or not np.isfinite(value):
         raise BadInput(f"{name} is {text[:40]!r}; write a plain number such as 0.851")
-    return float(read.values[0])
+    return value
 
 
 def _is_numeric(column: pd.Series) -> bool:

@@ -9,6 +9,7 @@ import pytest
 
 import compute
 from compute import catalog, paths
+from compute.calibration import photographs
 from compute.engine import workspace
 from tests.compute.small_bench import CATALOG, World
 
@@ -46,6 +47,13 @@ def small_world(folder: Path, patch: pytest.MonkeyPatch) -> World:
 @pytest.fixture
 def world(tmp_path, monkeypatch):
     return small_world(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def few_photographs(monkeypatch):
+    """Two small changed parts of each photograph; tests/compute/calibration/test_material.py makes them all."""
+    monkeypatch.setattr(photographs, "CHANGED", 2)
+    monkeypatch.setattr(photographs, "SIDES", (96,))
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from tests.compute.commands import assert_refused, command
 
 
 @pytest.fixture
-def calibrate(world):
+def calibrate(world, few_photographs):
     return command("calibrate --domains sentences")
 
 
@@ -19,9 +19,9 @@ def test_it_says_what_it_made_and_rebuilds(calibrate, world):
     assert result.exit_code == 0, result.output
     of = [
         ("eye", "text-text", "sentences", 64),
-        *(("eye", f"image-{side}", "photographs", 140) for side in ("image", "text")),
+        *(("eye", f"image-{side}", "photographs", 28) for side in ("image", "text")),
     ]
-    of.append(("gauge", "image-image", "photographs", 140))
+    of.append(("gauge", "image-image", "photographs", 28))
     assert [line.partition(":")[0] for line in result.output.splitlines()[:4]] == [
         f"small/{model}, {pairing} ({domain})" for model, pairing, domain, _ in of
     ]

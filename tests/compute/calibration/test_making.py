@@ -20,7 +20,7 @@ EYE, DIM, VISION, GAUGE, PAPER = MODELS
 
 
 @pytest.fixture
-def world(tmp_path):
+def world(tmp_path, few_photographs):
     return World(folder=tmp_path)
 
 

@@ -108,21 +108,6 @@ def test_hostile_names_steer_neither_a_terminal_nor_a_page():
     assert printable("ok é 名\ud800") == "ok é 名\ufffd"
 
 
-def test_a_ranking_shows_itself_with_its_first_rows():
-    frame = table(models=32)
-    frame.loc[0, "task 3"] = None
-    ranked = compute.rank(frame)
-    rows, every = ([line for line in text.splitlines() if line.startswith("|")] for text in (repr(ranked), str(ranked)))
-    assert rows == every[:32] and "1 more row" in repr(ranked) and "1 more row" not in str(ranked)
-    assert ranked._repr_html_().count("<svg") == 30
-    figure = ranked.plot()
-    assert [trace.name for trace in figure.data] == sorted(set(ranked.classes) - {""})
-    first = figure.data[0]
-    assert figure.layout.yaxis.ticktext[0] == "model 31" and first.x[0] == ranked.mean[31]
-    np.testing.assert_allclose(first.x[0] + first.error_x.array[0], ranked.mean_high[31])
-    assert len(compute.rank(table(tasks=1)).plot().data) == 1
-
-
 def test_another_test_decides_pairs_ranges_and_classes_where_it_agrees_with_the_means():
     frame = table(apart=0.02)
     frame.loc[0, "task 3"] = None

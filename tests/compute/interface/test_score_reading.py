@@ -121,12 +121,6 @@ def test_tasks_are_chosen_left_out_turned_and_put_into_categories():
     assert table.categories == ("first", "rest") and table.codes.tolist() == [0, 1, 1]
 
 
-def test_weights_are_of_categories_or_tasks():
-    table = ScoreReading(categories={"first": ["a"], "rest": ["b", "c"]}).table(WIDE)
-    table = table.weighted({"rest": 3, "b": 0.5})
-    assert table.weights.tolist() == [1, 3] and table.task_weights.tolist() == [1, 0.5, 1]
-
-
 def test_a_sum_that_is_left_out_may_be_text():
     """Where an option names it, its cells are read and the first that is no number is named."""
     table = WIDE.assign(average="about 51", average_stderr="-")

@@ -45,13 +45,6 @@ def test_a_pair_without_a_distribution_is_compared_with_unrelated_examples():
     assert answers.ask(subject("tiny"), question).controls is None
 
 
-def test_both_orders_are_asked_and_kept():
-    judge = Judge("8", "6")
-    found = answers.ask(subject(JUDGE, model=judge), LiveQuestion(mode="pair", inputs=(RED, BLUE)))
-    assert (found.scores, found.replies, found.unit, found.problem) == ((7.0,), ("8", "6"), "rating", "")
-    assert judge.shown() == [[RED.key, BLUE.key], [BLUE.key, RED.key]]
-
-
 def test_an_unread_reply_is_no_score():
     question = LiveQuestion(mode="pair", inputs=(RED, BLUE))
     found = answers.ask(subject(JUDGE, model=Judge("no idea", "both are nice")), question)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from compute.analysis.domain import Calibrations
-from compute.content.messages import Reply
 from compute.live import changes, examples
 from compute.live.answers import ask
 from compute.live.changes import ChangedPair, PairRating, answers_in_words, cannot, rate
@@ -38,15 +37,6 @@ def test_a_judge_gets_the_prompts_of_pairbench_in_both_orders(condition):
     shown = judge.shown()
     assert len(set(shown[0])) == 2 and shown[1] == shown[0][::-1]
     assert prompts[0].split() == changes.prompt("rotate", condition).replace('"data1" "data2"', "").split()
-
-
-def test_an_answer_without_a_score_is_invalid_and_its_words_stay():
-    cut = Reply(item="live/transformed", text="The first image", finish="length")
-    for reply, text, problem in (("They look alike.", "They look alike.", "missing"), (cut, cut.text, "truncated")):
-        rating = rated(JUDGE, model=Judge(reply, "Score: 9"))
-        assert (rating.scores, rating.detail["problems"]) == ((None, 9), [problem, ""])
-        assert rating.detail["replies"] == [text, "Score: 9"]
-        assert rating.apart == 0
 
 
 @pytest.mark.parametrize(("key", "measure"), [("tiny", "cosine"), ("ssim", "comparison")])

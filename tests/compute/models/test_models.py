@@ -12,7 +12,6 @@ from types import SimpleNamespace
 import pytest
 
 from compute.catalog import shipped
-from compute.engine.generators.backbones import DINOV2_L
 from compute.models import ADAPTERS, hardware, hardware_for, identity, is_identified, load, loading
 from compute.models.adapter import Adapter, Hardware
 from compute.types import BadInput, CannotDo, Model, NotHere
@@ -141,15 +140,3 @@ def test_a_model_is_loaded_in_its_precision(monkeypatch):
     load(gauge, hardware=usual)
     assert not torch.backends.cudnn.allow_tf32
     assert [one.dtype for one in given] == ["bfloat16", "float32"]
-
-
-def test_every_backbone_of_a_distribution_metric_is_marked():
-    """The rows that cFreD's Tables B.1 and B.2 list, but for encoders that another benchmark scores; and FD-DINOv2's
-    own, which reads images at 224 px where the listed one reads them at 518."""
-    catalog = shipped()
-    marked = {row.key for row in catalog.models if row.options.get("features_of")}
-    encoders = {alias.model for alias in catalog.aliases if alias.benchmark != "cfred"}
-    backbones = {alias.model for alias in catalog.aliases if alias.note.startswith("Backbone of Table B.")}
-    assert marked == (backbones - encoders) | {DINOV2_L} and len(marked) > 80
-    known = {row.key for row in catalog.models if row.kind == "distribution"}
-    assert {one for row in catalog.models for one in row.options.get("features_of", ())} <= known

@@ -9,7 +9,7 @@ import pytest
 
 from leaderboard.data import payload
 from leaderboard.data.board_table import BoardTable
-from leaderboard.data.mean_rule import changed_rule, rule, suite_rule
+from leaderboard.data.mean_rule import changed_rule, suite_rule
 from leaderboard.data.suite_cache import SuiteCache
 
 UNISIM = ("Img-2AFC", "IT-2AFC", "Text-2AFC", "IQA")
@@ -52,12 +52,6 @@ def test_people_rank_by_no_rule_that_can_be_changed(suite_cache):
     table = suite_cache.table("cfred-hpdv2")
     assert words_of(table, tasks=frozenset({table.columns[0].task}), coverage=0.5) == ""
     assert suite_rule(table) == "Ranked by people"
-
-
-def test_a_rule_is_the_suites_or_the_visitors(suite_cache):
-    table = suite_cache.table("pairbench")
-    assert rule(table, "") == suite_rule(table) == "Mean of 24 tasks"
-    assert rule(table, "COCO 2, others 1") == "Your mean: COCO 2, others 1"
 
 
 def test_a_suite_with_weights_of_its_own_is_ranked_by_them_and_says_so(changed, suite_cache):

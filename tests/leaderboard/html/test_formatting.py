@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from pathlib import Path
 
 from leaderboard.html.formatting import (
@@ -39,28 +38,3 @@ def test_sizes_are_written_as_the_board_writes_them():
 
 
 # Binary rounding that a visitor would see. What may stay: geometry, bytes and seconds, numbers that are whole.
-BINARY = re.compile(r"""(?<!\w)round\(|:[+]?\.(\d|\{\w+\})[fe%][^\w]|%\.\d[fe]|"%g\"""")
-MAY_STAY = {
-    "data/model_queries.py": 1,  # parameters, which are whole
-    "data/sandbox.py": 1,  # seconds
-    "host/hub_data.py": 1,  # seconds
-    "live/live.py": 2,  # data for programs
-    "pages/try_it/download.html": 1,  # megabytes
-    "pages/try_it/occlusion.html": 1,  # strength of a colour
-    "pages/try_it/answers.html": 1,  # geometry
-    "pages/map/figures.py": 1,  # geometry
-    "pages/generators/page.html": 2,  # ranks
-    "pages/generators/backbones.html": 1,  # strength of a colour
-    "pages/compare/dumbbells.py": 1,  # digits of a tick
-    "pages/map/page.html": 1,  # a setting
-}
-
-
-def test_no_page_rounds_by_itself():
-    package = ROOT / "leaderboard"
-    lines = {
-        str(path.relative_to(package)): sum(bool(BINARY.search(line)) for line in path.read_text().splitlines())
-        for suffix in ("py", "html")
-        for path in package.rglob(f"*.{suffix}")
-    }
-    assert {name: count for name, count in lines.items() if count} == MAY_STAY

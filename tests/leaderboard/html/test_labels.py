@@ -6,13 +6,6 @@ import pandas as pd
 import pytest
 
 from leaderboard.html import labels
-from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED
-
-
-def test_every_mark_has_its_sign_and_words():
-    assert labels.signs(0) == labels.explained_signs(0) == ""
-    assert labels.signs(TRAINED | SUSPECT | DISPUTED) == "†?‡"
-    assert labels.explained_signs(DISPUTED) == "‡ another table prints another number"
 
 
 @pytest.mark.parametrize(
@@ -41,9 +34,3 @@ def test_a_title_is_marked_once():
         }
     )
     assert labels.suite_choices(suites) == [("Mini (synthetic)", "mini"), ("Mini (Synthetic)", "m"), ("MIEB", "mieb")]
-
-
-def test_short_names_are_explained():
-    assert "two-alternative" in labels.hint("Img-2AFC")
-    assert labels.hint("COCO CJ") == f"COCO: {labels.ABBREVIATIONS['COCO']}; CJ: colour jitter"
-    assert labels.hint("STL10") == labels.hint("RParis") == ""

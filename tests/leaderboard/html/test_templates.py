@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
 import pytest
 from jinja2 import UndefinedError
@@ -62,21 +60,3 @@ def test_template_signs_in_data_are_defused_in_static_markup():
 def test_a_name_that_was_not_passed_is_an_error():
     with pytest.raises(UndefinedError, match="model"):
         write("{{ model }}")
-
-
-def test_a_run_says_what_it_was_made_with():
-    run = {"id": "r", "title": "X", "variant": "", "main": False, "coverage": 0.5, "device": "cpu", "dtype": "float32"}
-    run |= {
-        "tied": math.nan,
-        "seconds": math.nan,
-        "started": "2026-01-02T03",
-        "value": 0.5,
-        "digits": 1,
-        "scale": 100.0,
-    }
-    page = write("{{ ui.runs(runs, label='title') }}", runs=pd.DataFrame([run, {**run, "value": math.nan}]))
-    assert "<b>50.0</b>" in page and "<b>—</b>" in page
-    assert "not the one on the board · 50.0% of items · cpu, float32 · 2026-01-02<" in page
-    for share, shown in ((0.01, False), (0.0125, True)):
-        page = write("{{ ui.runs(runs, label='title') }}", runs=pd.DataFrame([{**run, "tied": share}]))
-        assert ("1.2% decided by exact ties" in page) == ("ties" in page) == shown

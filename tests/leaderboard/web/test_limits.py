@@ -390,13 +390,6 @@ def test_a_forwarded_host_that_is_none_is_refused(client, name):
     assert client.get("/", headers={"x-forwarded-host": name}).status_code == 400
 
 
-@pytest.mark.parametrize("path", ["/", "/live/input", "/gradio_api/queue/data", "/model?key=file=x"])
-def test_the_rest_is_handed_on(client, path):
-    assert client.get(path).status_code == 200
-    answer = client.post(path, content=b"\x00\xff", headers={"content-type": "multipart/form-data"})
-    assert answer.content == b"\x00\xff"
-
-
 @pytest.mark.parametrize(
     "body",
     [

@@ -15,8 +15,6 @@ from urllib.parse import quote, urljoin
 
 import httpx
 import pytest
-from gradio_client import Client
-from gradio_client.exceptions import AppError, ValidationError
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -27,7 +25,6 @@ from starlette.testclient import TestClient
 from leaderboard.html.error_page import error_page
 from leaderboard.pages import MOVED, VIEWS
 from leaderboard.web.access import HUB
-from leaderboard.web.gradio_app import QueueLimits
 from leaderboard.web.pages import CSP, FIXED, Answers, Pages, policy, script_hashes
 from leaderboard.web.responses import refusal
 from tests.golden.site import Site
@@ -157,18 +154,6 @@ def test_a_failure_is_a_page_and_keeps_when_to_try_again():
 
 
 # ---- what gradio_client shows
-
-
-def test_gradio_client_shows_the_sentence_of_a_refusal(app, monkeypatch):
-    client = Client(app.url, verbose=False)
-    with pytest.raises(ValidationError, match="characters"):
-        client.predict("k" * 100_001, api_name="/leaderboard")
-    assert client.predict("mieb-lite", limit=1, api_name="/leaderboard")[0]["rank"] == 1
-    with pytest.raises(AppError, match="mieb-lit"):
-        client.predict("mieb-lit", api_name="/leaderboard")
-    monkeypatch.setattr(app.blocks._queue, "limits", QueueLimits(total=0))
-    with pytest.raises(ValidationError, match="waiting"):
-        client.predict("a", "b", api_name="/score_pair")
 
 
 def test_only_a_refused_event_of_gradio_client_is_changed():

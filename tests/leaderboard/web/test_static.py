@@ -23,18 +23,6 @@ def test_a_component_s_file_is_served_for_ever(client, component, name):
     assert answer.content == (static.COMPONENTS[component] / name).read_bytes()
 
 
-def test_the_typeface_is_served_as_it_is_and_costs_under_40_kb(client):
-    files = sorted(static.COMPONENTS["face/fonts"].glob("*.woff2"))
-    answers = [
-        client.get(f"/{static.address()}face/fonts/{path.name}", headers={"accept-encoding": "br"}) for path in files
-    ]
-    assert [answer.content for answer in answers] == [path.read_bytes() for path in files]
-    assert all(answer.headers["content-type"] == "font/woff2" for answer in answers)
-    assert all("immutable" in answer.headers["cache-control"] for answer in answers)
-    assert not any("content-encoding" in answer.headers for answer in answers), "the format is compressed by itself"
-    assert sum(int(answer.headers["content-length"]) for answer in answers) < 40_000
-
-
 @pytest.mark.parametrize(
     "path",
     [

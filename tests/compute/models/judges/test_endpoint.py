@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from compute.models.judges.answer_log import Forgetful
 from compute.models.judges.endpoint import Endpoint, load
 from compute.models.judges.images import data_url, grouped
 from compute.types import BadInput, NoService, NotHere
@@ -211,13 +210,6 @@ def test_a_setting_that_is_none_is_refused_and_no_secret_told(server, monkeypatc
 def test_an_option_that_is_none_is_refused(server, options):
     with pytest.raises(BadInput, match=next(iter(options))):
         load(replace(ROW, options=options), CPU, None)
-
-
-def test_a_log_that_is_given_is_used_though_it_is_empty(server, answers):
-    forgetful = Forgetful(ROW)
-    asked = Endpoint(row=ROW, url=server.url, limits=QUICK, answers=forgetful)
-    assert asked.answers is forgetful and asked.reply([question(1)])[0].text == SECOND
-    assert not answers.exists()
 
 
 def test_answers_of_earlier_versions_are_found():

@@ -8,29 +8,15 @@ import numpy as np
 import pytest
 
 from compute.types import BadInput
-from leaderboard.data.database import Database
-from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.correlations import matrix as correlation_matrix
-from leaderboard.pages.correlations import query as correlation_query
-from leaderboard.pages.correlations.axes import gather
 from leaderboard.pages.correlations.matrix import matrix_of
-from leaderboard.pages.correlations.query import CorrelationQuery, read
+from leaderboard.pages.correlations.query import CorrelationQuery
 from leaderboard.pages.correlations.routes import rows
-
-
-@pytest.fixture(scope="module")
-def suite_cache(database):
-    return SuiteCache(Database(database))
 
 
 @pytest.fixture(scope="module")
 def matrices(suite_cache):
     return partial(matrix_of, suite_cache)
-
-
-@pytest.fixture(scope="module")
-def parameters(suite_cache):
-    return correlation_query.parameters(suites=suite_cache.db.query("suites")["key"])
 
 
 def test_one_origin_at_a_time_and_one_row_a_model(matrices, suite_cache):
@@ -50,16 +36,3 @@ def test_too_few_models_is_blank_with_the_reason(matrices, suite_cache):
     assert pair.why and len(pair.models) == 2
     line = next(row for row in rows(matrix) if row[7:] == ["unisim-core:Img-2AFC", "pairbench:COCO"])
     assert line[2] is None and line[5] == 2 and "4 are needed" in line[6]
-
-
-@pytest.mark.parametrize(
-    ("address", "origins"),
-    [
-        ({"suites": "mini"}, ["computed"]),
-        ({"suites": "mini,unisim-core"}, ["published", "computed"]),
-        ({}, ["imported"]),
-    ],
-    ids=["without published scores", "two suites", "the default"],
-)
-def test_a_view_opens_on_the_scores_that_its_suites_have(suite_cache, parameters, address, origins):
-    assert gather(suite_cache, read(parameters, address)).shown_origins == origins

@@ -10,7 +10,6 @@ import pytest
 
 from compute.analysis.ranking import Ranking
 from compute.analysis.table import ScoreTable
-from leaderboard.data.scope import Scope
 from leaderboard.pages.judges.boards import PRINTED, _reading
 
 
@@ -37,34 +36,3 @@ def judges(values: Sequence[float], *, noise: float, tasks: Sequence[str]) -> pd
 )
 def test_a_lead_is_as_sure_as_the_board(values, noise, tasks, words):
     assert words in _reading(judges(values, noise=noise, tasks=tasks))
-
-
-def test_the_page_reads_the_board_of_each_metric(judging):
-    for metric, board in judging.boards("mini-pairs", "all").items():
-        ranked = judging.cache.ranked("mini-pairs", scope=Scope(metric=metric))
-        shown = board.judges[board.judges["rank"] > 0].set_index("model")
-        for row in np.flatnonzero(ranked.rank > 0):
-            own = shown.loc[ranked.table.models[row]]
-            found = [own[name] for name in ("rank", "value", "low", "high")]
-            there = [ranked.rank[row], ranked.mean[row], ranked.mean_low[row], ranked.mean_high[row]]
-            assert found == pytest.approx(there, nan_ok=True)
-    leads = {metric: set(board.at(0)["title"]) for metric, board in judging.boards("mini-pairs", "all").items()}
-    assert leads["mmscore"] == {"Steady Judge"} and leads["relax_sym"] == {"Steady Judge", "Example Eye"}
-    # A third of the pairs score 1 both ways; a twelfth of all is refused.
-    symmetric = judging.boards("mini-pairs", "all")["relax_sym"].judges.set_index("title")["value"]
-    assert symmetric["Leaning Judge"] == pytest.approx(11 / 36)
-
-
-def test_printed_means_stand_where_no_split_is_printed(judging):
-    found = judging.boards("pairbench", "all")
-    assert {metric: len(board.judges) for metric, board in found.items()} == {
-        "mmscore": 23,
-        "relax_sym": 10,
-        "smoothness": 10,
-        "controllability": 23,
-    }
-    even = found["controllability"].judges.set_index("model")
-    assert even["value"]["gemini-1.5-pro"] == 0.8809 and not even["recomputed"]["gemini-1.5-pro"]
-    assert even["recomputed"]["opengvlab/internvl2-4b"] and not even["complete"]["opengvlab/internvl2-1b"]
-    assert "only means" in found["controllability"].reading
-    assert set(judging.boards("pairbench", "images")) == {"mmscore", "controllability"}, "of which there are splits"

@@ -63,11 +63,6 @@ def test_the_largest_differences_come_first_with_pictures_and_replies(judging):
         assert flip.replies[1].startswith(f"Score: {flip.scores[1]}\nReason: ")
 
 
-def test_an_encoder_has_numbers_and_no_cost(judging):
-    judge = diagnosed(judging, "example/eye")
-    assert not judge.in_words and judge.effort.cost is None
-
-
 def recorded(*, seconds: float | None = None, stored: int = 10, **parts: dict) -> pd.DataFrame:
     """One run of 10 pairs as the query `judged_runs` gives it."""
     row = {"model": "a", "task": "t", "settings": json.dumps({"found": parts}), "seconds": seconds}

@@ -11,9 +11,7 @@ import pytest
 
 from compute.analysis.domain import DomainCheck
 from compute.live import inputs
-from compute.live.fetching import DownloadProgress
 from compute.live.questions import Answer, LiveQuestion
-from leaderboard.html.templates import render
 from leaderboard.live.live import OUT_OF_TIME
 from leaderboard.pages.try_it import answers as page
 from tests.compute.live.test_questions import asked, checked, reference, row
@@ -115,17 +113,6 @@ def test_a_visitors_words_never_become_markup(mode):
     )
     markup = drawn(LiveQuestion(mode=mode, inputs=hostile), Answer(row=row("m"), scores=(1.0, 2.0), pick=0))
     assert "<img" not in markup and "<b>x" not in markup
-
-
-def download(**progress: object) -> str:
-    return render("pages/try_it/download.html", title="M", progress=DownloadProgress(**progress))
-
-
-def test_a_download_says_how_far_it_is():
-    assert words(download(done=120_000_000, total=605_000_000)) == "Downloading M: 120 of 605 MB"
-    assert words(download(done=120_000_000)) == "Downloading M: 120 MB"
-    waits = download(behind="<b>Another</b>")
-    assert "M is next: &lt;b&gt;Another&lt;/b&gt; is downloaded first" in waits
 
 
 def test_an_odd_one_that_percentiles_do_not_bear_out_says_so():
