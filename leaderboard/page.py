@@ -172,7 +172,8 @@ def fill(
 
     how = {"show_progress": "hidden", "api_visibility": "private"}
     opened = site.blocks.load(load, outputs=outputs, queue=False, **how)
-    opened.then(None, js=FILLED, **how)
+    for over in (opened.success, opened.failure):
+        over(None, js=FILLED, **how)
     if waiting:
         values = json.dumps(_by_output(failed(UNANSWERED)))
         opened.failure(None, outputs=waiting, js=f"() => ({values})", **how)
@@ -393,7 +394,8 @@ def bind(
 
     how = {"show_progress": "hidden", "api_visibility": "private"}
     opened = site.blocks.load(load, outputs=[*controls, message, *outputs], queue=False, **how)
-    opened.then(None, js=FILLED, **how)
+    for over in (opened.success, opened.failure):
+        over(None, js=FILLED, **how)
     for name, control in zip(names, controls, strict=True):
         event = control.release if isinstance(control, gr.Slider) else control.input
         listen(event, part=next((part for part in parts if name in part.keys), whole))

@@ -42,7 +42,18 @@ from leaderboard.web.limits import ClientLimits
 from leaderboard.web.pages import Answers, Pages
 
 LOOK = Path(__file__).parent / "html" / "look.css"
-FONTS = ["Inter", "system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica", "Arial", "sans-serif"]
+FONTS = [
+    "Inter",
+    "As wide as Inter",
+    "As narrow as Inter",
+    "system-ui",
+    "-apple-system",
+    "Segoe UI",
+    "Roboto",
+    "Helvetica",
+    "Arial",
+    "sans-serif",
+]
 WORDS = {"common.complete": "Done"}  # what Gradio tells screen readers, and has in no language
 WARM_AFTER = 1.0  # seconds; the server is up by then
 log = logging.getLogger(__name__)

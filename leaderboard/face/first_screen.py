@@ -8,6 +8,7 @@ as the room that it takes.
 from __future__ import annotations
 
 import inspect
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,10 +38,11 @@ def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, asse
     """The first screen of the page with this key at an address with this query. `assets`: the address of the scripts'
     folders."""
     opening = [fn for fn in blocks.fns.values() if fn.page == page and fn.fn and _fills(fn)]
-    found: dict[int, Any] = {}
+    found: defaultdict[int, dict[str, Any]] = defaultdict(dict)  # by component, the properties that change
     for fn in opening:
         values = fn.fn(*[Opening(query)] * len(inspect.signature(fn.fn).parameters))
-        found |= zip([one._id for one in fn.outputs], values if len(fn.outputs) > 1 else [values], strict=True)
+        for one, value in zip(fn.outputs, values if len(fn.outputs) > 1 else [values], strict=True):
+            found[one._id] |= value if isinstance(value, dict) else {"value": value}
     screen = Screen(blocks, found, query, assets)
     parts, length = [], 0
     for part in screen.parts(blocks.config["page"][page]["layout"]["children"]):
@@ -64,7 +66,9 @@ def _fills(fn: Any) -> bool:
 class Screen:
     """One page's components, by the values `found` for this address; `early` counts those that scripts mount."""
 
-    def __init__(self, blocks: gr.Blocks, found: Mapping[int, Any], query: Mapping[str, str], assets: str) -> None:
+    def __init__(
+        self, blocks: gr.Blocks, found: Mapping[int, Mapping[str, Any]], query: Mapping[str, str], assets: str
+    ) -> None:
         self.blocks, self.found, self.query, self.assets, self.early = blocks, found, query, assets, 0
         self.props = {one["id"]: one["props"] for one in blocks.config["components"]}
         self.draw = macros("face/first.html")
@@ -72,8 +76,8 @@ class Screen:
     def parts(self, nodes: Sequence[Mapping[str, Any]]) -> Iterator[Markup]:
         """The markup of some components, those that are hidden left out."""
         for node in nodes:
-            block, new = self.blocks.blocks[node["id"]], self.found.get(node["id"])
-            props = self.props[node["id"]] | (new if isinstance(new, dict) else {} if new is None else {"value": new})
+            block = self.blocks.blocks[node["id"]]
+            props = self.props[node["id"]] | self.found.get(node["id"], {})
             width = props.get("min_width") or 160
             kind, classes = block.get_block_name(), props.get("elem_classes") or ()
             if props.get("visible", True) is not True or "pg-silent" in classes:
@@ -86,8 +90,9 @@ class Screen:
             elif kind == "html":
                 yield self.draw.markup(_markup(props), classes)
             elif kind in CONTROLS:
-                titles = _titles(props, all=kind in CHOICES)
-                yield self.draw.control(props.get("label"), titles, kind in CHOICES, props.get("scale") or 1, width)
+                titles, looks = _titles(props, all=kind in CHOICES), "many" if props.get("multiselect") else "value"
+                looks = "choice" if kind in CHOICES else looks
+                yield self.draw.control(props.get("label"), titles, looks, props.get("scale") or 1, width)
             elif kind == "plot":
                 layout = getattr(props.get("value"), "layout", None)
                 yield self.draw.room(getattr(layout, "height", None) or 0, width)

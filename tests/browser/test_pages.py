@@ -47,10 +47,11 @@ WATCH = r"""
 window.shift = 0; window.moved = []; window.keys = []; window.starts = [[], []];
 const remove = Element.prototype.remove;
 Element.prototype.remove = function () {
-  const tops = (all) => [...document.querySelectorAll(all)].filter((node) => node.offsetHeight)
-    .map((node) => Math.round(node.getBoundingClientRect().top + scrollY)).slice(0, 3);
+  const tops = (all) => [...document.querySelectorAll(all)].filter((node) => node.offsetHeight || node.dataset.early)
+    .map((node) => (node.dataset.early ? 0 : Math.round(node.getBoundingClientRect().top + scrollY)));
   const { id } = this;
-  if (id === 'first') window.starts[0] = tops('.first-column > *');
+  if (id === 'first') window.starts[0] = tops('.first-column > *').slice(0, 3);
+  window.starts[0] = window.starts[0].slice(0, window.starts[0].concat(0).indexOf(0)); // up to one that is gone
   remove.call(this);
   if (id === 'first') window.starts[1] = tops('gradio-app .contain > .column > *').slice(0, window.starts[0].length);
 };
