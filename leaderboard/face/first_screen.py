@@ -37,7 +37,11 @@ class Opening:
 def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, assets: str) -> Markup:
     """The first screen of the page with this key at an address with this query. `assets`: the address of the scripts'
     folders."""
-    opening = [fn for fn in blocks.fns.values() if fn.page == page and fn.fn and _fills(fn)]
+    opening = [
+        fn
+        for fn in blocks.fns.values()
+        if fn.page == page and fn.fn and any(event == "load" for _, event in fn.targets)
+    ]
     found: defaultdict[int, dict[str, Any]] = defaultdict(dict)  # by component, the properties that change
     for fn in opening:
         values = fn.fn(*[Opening(query)] * len(inspect.signature(fn.fn).parameters))
@@ -57,10 +61,6 @@ def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, asse
         version=gr.__version__.replace(".", "-"),
         look=Markup((FOLDER / "html" / "look.css").read_text()),
     )
-
-
-def _fills(fn: Any) -> bool:
-    return any(event == "load" for _, event in fn.targets)
 
 
 class Screen:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -30,8 +30,8 @@ log = logging.getLogger(__name__)
 ICON = Path(__file__).with_name("icon.svg")
 ICON_PNG = ICON.with_suffix(".png")  # for browsers that show no SVG, and for home screens
 DAY = "public, max-age=86400"
-MOST_DRAWINGS = 200  # of about 50 kB
 LONGEST_WAIT = 0.5  # seconds that a page is held back for its first screen
+AT_ONCE, MOST_DRAWINGS = 4, 64  # first screens that are drawn at once; and that nobody has asked for again
 LONGEST_TITLE = 110  # characters
 BASE = "./"  # Gradio's own base address of every page: all are directly below the root
 # What Gradio says of itself on every page. Its configuration, which comes first in a script, has no such text:
@@ -61,27 +61,30 @@ class Face:
             raise ValueError("Gradio's page has no head or no body: look at its template frontend/index.html")
         more, opening = rest[: body.start()], body.group()
         titled = f"{GRADIO_OWN.sub('', start)}{charset}\n{head}{GRADIO_OWN.sub('', more)}"
-        drawing = self._drawing(key, request)
-        await asyncio.wait({drawing}, timeout=LONGEST_WAIT)
-        first = drawing.result() if drawing.done() else ""
-        return f"{titled}{opening}{self.bar(BASE, current=key)}{first}{rest[body.end() :]}", drawing.done()
+        first = await self._first_screen(key, request)
+        return f"{titled}{opening}{self.bar(BASE, current=key)}{first}{rest[body.end() :]}", bool(first)
 
-    def _drawing(self, key: str, request: Request) -> asyncio.Task[str]:
-        """What draws the first screen of a page for this address, or has; where it cannot be, it is empty."""
+    async def _first_screen(self, key: str, request: Request) -> str:
+        """The first screen of a page for this address; empty where it cannot be drawn, or not soon enough: then it is
+        there for the next request."""
         name = (key, request.url.query, self.site.db.version)
         if name not in self._drawings:
+            if sum(not each.done() for each in self._drawings.values()) >= AT_ONCE:
+                return ""
+            self._drawings[name] = asyncio.create_task(run_in_threadpool(self._drawn, key, dict(request.query_params)))
+        drawing = self._drawings[name]
+        await asyncio.wait({drawing}, timeout=LONGEST_WAIT)
+        if drawing.done():
+            self._drawings.pop(name, None)  # the whole page is stored, or it is drawn again
+        return drawing.result() if drawing.done() else ""
 
-            def draw() -> str:
-                try:
-                    with self.site.db.snapshot():
-                        query = dict(request.query_params)
-                        return first_screen(self.site.blocks, key, query, assets=self.site.assets)
-                except Exception:
-                    log.exception("The first screen of %s cannot be drawn", key or "the front page")
-                    return ""
-
-            self._drawings[name] = asyncio.create_task(run_in_threadpool(draw))
-        return self._drawings[name]
+    def _drawn(self, key: str, query: Mapping[str, str]) -> str:
+        try:
+            with self.site.db.snapshot():
+                return first_screen(self.site.blocks, key, query, assets=self.site.assets)
+        except Exception:
+            log.exception("The first screen of %s cannot be drawn", key or "the front page")
+            return ""
 
     def head(self, key: str, named: str, *, root: str) -> Markup:
         """The elements of the head of a page, about what is `named`. `root`: the app's whole address, or empty. Reads
