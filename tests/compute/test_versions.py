@@ -47,7 +47,7 @@ for call in (
     "compute.evaluate('tiny', data='classes')",
     "compute.evaluate('tiny', suite='mini')",
     "compute.frechet(reference='classes/a', generated={'b': 'classes/b'}, backbones='tiny')",
-    "compute.train(base='tiny', suite='mini', out='tuned')",
+    "compute.train(base='tiny', out='tuned')",
     "compute.metric('ssim')",
 ):
     try:
