@@ -123,11 +123,12 @@ def train(
         encoding.share_cores()
         if offline:
             workspace.stay_offline()
+        hardware = chosen_hardware(device)  # before data are asked for: it needs torch
         source = Source.keeping(paths.RESULTS, root=data_folder(data), offline=offline)
         sets, validation = splits.divided(splits.training(rows, source=source, seed=plan.seed))
         row = model_row(base, offline=offline)
         exported.check_save(row, save=save, plan=plan)
-        encoder = towers.load(row, hardware=chosen_hardware(device), tasks=[part.task for part in sets])
+        encoder = towers.load(row, hardware=hardware, tasks=[part.task for part in sets])
         folder = RunFolder(
             path=Path(out).expanduser(),
             identity={
