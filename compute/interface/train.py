@@ -117,18 +117,19 @@ def train(
     Raises UnknownKey, BadInput, NotHere, CannotDo, CannotWrite before the first step, among them where another process
     trains in `out`, or an image of the splits is an evaluated one; LikenessError where a loss is not finite.
     """
+    import torch  # noqa: F401 (where it is missing, that is said before data are asked for)
+
     plan = with_options(PAPER, options)
     rows = splits.chosen(datasets, suite=suite, tasks=(tasks,) if isinstance(tasks, str) and tasks else tasks)
     with workspace.as_before():
         encoding.share_cores()
         if offline:
             workspace.stay_offline()
-        hardware = chosen_hardware(device)  # before data are asked for: it needs torch
         source = Source.keeping(paths.RESULTS, root=data_folder(data), offline=offline)
         sets, validation = splits.divided(splits.training(rows, source=source, seed=plan.seed))
         row = model_row(base, offline=offline)
         exported.check_save(row, save=save, plan=plan)
-        encoder = towers.load(row, hardware=hardware, tasks=[part.task for part in sets])
+        encoder = towers.load(row, hardware=chosen_hardware(device), tasks=[part.task for part in sets])
         folder = RunFolder(
             path=Path(out).expanduser(),
             identity={
