@@ -8,9 +8,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
-import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +22,8 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests import serving as programs
+
 ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -107,23 +105,12 @@ def serving(database: Path, *options: str, environment: dict[str, str] | None = 
     Fails at the end where the server's log holds a traceback.
     """
     place = {
-        "PYTHONUNBUFFERED": "1",
         "LIKENESS_DATABASE": str(database),
         "LIKENESS_RESULTS": str(database.with_name("results")),
         "GRADIO_SERVER_PORT": str(20_000 + os.getpid() % 120 * 100),  # where Gradio begins to look for a free one
     } | (environment or {})
-    command = [sys.executable, "app.py", "--host", "127.0.0.1", *options]
-    with tempfile.TemporaryDirectory() as folder, (log := Path(folder) / "log").open("w") as out:
-        process = subprocess.Popen(command, cwd=ROOT, env=os.environ | place, stdout=out, stderr=subprocess.STDOUT)
-        try:
-            while not (found := re.search(r"Running on local URL:\s+(http://[\d.:]+)", log.read_text())):
-                assert process.poll() is None, f"app.py ended: {log.read_text()[-2000:]}"
-                time.sleep(0.05)
-            yield found[1] + "/"
-        finally:
-            process.terminate()
-            process.wait(timeout=60)
-        assert "Traceback" not in log.read_text(), log.read_text()[-3000:]
+    with programs.serving("--host", "127.0.0.1", *options, place=os.environ | place) as server:
+        yield server.address
 
 
 @contextmanager

@@ -1,0 +1,54 @@
+"""A program of ours that serves, in a process of its own."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+ROOT = Path(__file__).resolve().parents[1]
+APP = (sys.executable, "app.py")
+
+
+@dataclass(frozen=True)
+class Server:
+    """Its process, its address, ending in a slash, and the file of what it prints."""
+
+    process: subprocess.Popen[bytes]
+    address: str
+    log: Path
+
+    @property
+    def port(self) -> int:
+        return urlsplit(self.address).port
+
+
+@contextmanager
+def serving(
+    *words: str | Path, place: Mapping[str, str], command: Sequence[str | Path] = APP, cwd: Path = ROOT
+) -> Iterator[Server]:
+    """The server once it has said its address; `place` is its environment.
+
+    Fails where it ends by itself or its log holds a traceback.
+    """
+    environment = {**place, "PYTHONUNBUFFERED": "1"}
+    with tempfile.TemporaryDirectory() as folder, (log := Path(folder) / "log").open("w") as out:
+        process = subprocess.Popen([*command, *words], cwd=cwd, env=environment, stdout=out, stderr=subprocess.STDOUT)
+        try:
+            while not (found := re.search(r"Running on local URL:\s+(http://[\d.:]+)", log.read_text())):
+                assert process.poll() is None, log.read_text()[-3000:]
+                time.sleep(0.02)
+            yield Server(process, f"{found[1]}/", log)
+            ended = process.poll()
+        finally:
+            process.terminate()
+            process.wait(timeout=60)
+        said = log.read_text()
+        assert ended is None and "Traceback" not in said, said[-3000:]
