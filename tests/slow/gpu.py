@@ -51,9 +51,7 @@ def beside(rows: dict[str, tuple[Run, Run]], unit: str, *, limit: float) -> Iter
     """Rows of the table, of Likeness and what is beside it: all take turns until `limit` seconds are over, the median
     of each without the first round."""
     ways = list(dict.fromkeys(way for pair in rows.values() for way in pair))
-    found: dict[Run, list[tuple[float, float, float]]] = {
-        way: [] for way in ways
-    }  # seconds, GB on the GPU, resident GB
+    found: dict[Run, list[tuple[float, ...]]] = {way: [] for way in ways}  # seconds, GB of the GPU, of this process
     began = time.perf_counter()
     for number in range(1, ROUNDS + 1):
         for way in ways:
