@@ -7,10 +7,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,6 +31,21 @@ class Server:
         return urlsplit(self.address).port
 
 
+def wait(
+    until: Callable[[], Any],
+    *,
+    seconds: float = 240,
+    running: subprocess.Popen | None = None,
+    said: Callable[[], str] = str,
+) -> Any:
+    """What `until` gives once it is true; fails after so many seconds, or where a process that is to run has ended."""
+    end = time.monotonic() + seconds
+    while not (found := until()):
+        assert time.monotonic() < end and (running is None or running.poll() is None), said()[-3000:]
+        time.sleep(0.02)
+    return found
+
+
 @contextmanager
 def serving(
     *words: str | Path, place: Mapping[str, str], command: Sequence[str | Path] = APP, cwd: Path = ROOT
@@ -42,9 +58,11 @@ def serving(
     with tempfile.TemporaryDirectory() as folder, (log := Path(folder) / "log").open("w") as out:
         process = subprocess.Popen([*command, *words], cwd=cwd, env=environment, stdout=out, stderr=subprocess.STDOUT)
         try:
-            while not (found := re.search(r"Running on local URL:\s+(http://[\d.:]+)", log.read_text())):
-                assert process.poll() is None, log.read_text()[-3000:]
-                time.sleep(0.02)
+            found = wait(
+                lambda: re.search(r"Running on local URL:\s+(http://[\d.:]+)", log.read_text()),
+                running=process,
+                said=log.read_text,
+            )
             yield Server(process, f"{found[1]}/", log)
             ended = process.poll()
         finally:

@@ -15,9 +15,8 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -30,6 +29,7 @@ from compute.database import store
 from compute.engine import run_folders
 from compute.io.files import DRAFT, DRAFT_FOLDER, write_text
 from tests.compute.live.pictures import png
+from tests.serving import wait
 from tests.slow.visitor import Visitor
 
 ROOT = paths.ROOT
@@ -95,13 +95,6 @@ def scores(folder: Path) -> pd.DataFrame:
     return frame.sort_values(["run", "subset", "metric"], ignore_index=True)
 
 
-def wait(process: subprocess.Popen[str], until: Callable[[], object]) -> None:
-    """Until something is so or the process has ended."""
-    end = time.monotonic() + PATIENCE
-    while not until() and process.poll() is None and time.monotonic() < end:
-        time.sleep(0.005)
-
-
 def make_stale(folder: Path) -> None:
     """Changes a run's record in the folder's results, but none of its scores."""
     shipped = next(run_folders.every(paths.COMPUTED))
@@ -129,7 +122,7 @@ def test_a_killed_build_is_made_good(built, event, at):
     process = begun(folder, *BUILD, event=event, at=at)
     draft = folder / f"own.duckdb.draft-{process.pid}"
     if event == "draft":
-        wait(process, lambda: draft.is_file() and draft.stat().st_size >= at)
+        wait(lambda: draft.is_file() and draft.stat().st_size >= at, running=process)
         process.kill()
     assert process.wait(PATIENCE) == -signal.SIGKILL
     pd.testing.assert_frame_equal(scores(folder), expected)
@@ -147,20 +140,17 @@ def test_a_killed_app_is_made_good(built, what):
         process, words = begun(folder, *APP, event="move", at=1), APP
     else:
         process = begun(folder, *APP)
-        wait(process, lambda: answers(port(folder)))
+        wait(lambda: answers(port(folder)), running=process)
         words = (*APP, "--port", str(port(folder)))
         with disturbing(what, port(folder)):
             children = psutil.Process(process.pid).children(recursive=True)
             process.kill()
-        until = time.monotonic() + 10
-        while any(map(alive, children)):
-            assert time.monotonic() < until
+        wait(lambda: not any(map(alive, children)), seconds=10)
     assert process.wait(PATIENCE) == -signal.SIGKILL
     pd.testing.assert_frame_equal(scores(folder), expected)
     again = begun(folder, *words)
     try:
-        wait(again, lambda: port(folder))
-        assert answers(port(folder)), (folder / "log").read_text()[-300:]
+        wait(lambda: answers(port(folder)), running=again, said=(folder / "log").read_text)
         assert len([path for path in (folder / "temporary").glob("likeness-*") if path.is_dir()]) <= 1
     finally:
         again.kill()

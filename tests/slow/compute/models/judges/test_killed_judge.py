@@ -12,6 +12,7 @@ from pathlib import Path
 
 from compute.paths import ROOT
 from tests.compute.models.chat_server import running
+from tests.serving import wait
 
 RUN = """
 from compute.models.judges.endpoint import load
@@ -34,9 +35,7 @@ def test_a_run_killed_with_32_requests_under_way_pays_nothing_twice(tmp_path):
         }
         command = [sys.executable, "-c", RUN]
         killed = subprocess.Popen(command, env=environment)
-        limit = time.monotonic() + 120
-        while len(stored(tmp_path)) < 50 and killed.poll() is None and time.monotonic() < limit:
-            time.sleep(0.005)
+        wait(lambda: len(stored(tmp_path)) >= 50, running=killed)
         killed.send_signal(signal.SIGKILL)
         assert killed.wait() == -signal.SIGKILL
         time.sleep(0.5)  # the server ends what was under way
