@@ -1,7 +1,8 @@
-"""A program of ours that serves, in a process of its own."""
+"""Programs of ours in processes of their own."""
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -29,6 +30,13 @@ class Server:
     @property
     def port(self) -> int:
         return urlsplit(self.address).port
+
+
+def begun(*words: object, log: Path | None = None, **place: str) -> subprocess.Popen[str]:
+    """A Python process in the checkout, whose output is read from it, or from a file with its errors."""
+    own, command = os.environ | {"PYTHONPATH": str(ROOT)} | place, [sys.executable, *map(str, words)]
+    to = {"stdout": log.open("w"), "stderr": subprocess.STDOUT} if log else {"stdout": subprocess.PIPE}
+    return subprocess.Popen(command, cwd=ROOT, env=own, text=True, **to)
 
 
 def wait(

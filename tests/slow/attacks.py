@@ -34,7 +34,7 @@ import numpy as np
 from leaderboard.web.gradio_app import UNREADABLE
 from tests.compute.live import hostile
 from tests.compute.live.pictures import png
-from tests.serving import ROOT, Server, serving
+from tests.serving import ROOT, Server, serving, wait
 from tests.slow.visitor import JSON, Answer, Visitor
 
 ATTACKER, OTHER, INNOCENT = "127.0.0.10", "127.0.0.20", "127.0.0.99"
@@ -87,17 +87,17 @@ def at_once(ask: Callable[[Any], list[Answer]], asked: Iterable[Any], *, threads
 # ---- files, events, words
 
 
-def send_files(port: int, *, clients: int = 4) -> list[Answer]:
+def send_files(port: int) -> list[Answer]:
     """Every crafted image, and fuzzed ones, from several addresses at once."""
     files = [*hostile.IMAGES.values(), *(partial(hostile.fuzzed, seed) for seed in range(100))]
 
     def client(number: int) -> list[Answer]:
         visitor = Visitor(port, f"127.0.1.{number + 1}")
-        answers = [visitor.upload(make()) for make in files[number::clients]]
+        answers = [visitor.upload(make()) for make in files[number::4]]
         visitor.leave()
         return answers
 
-    return at_once(client, range(clients), threads=clients)
+    return at_once(client, range(4), threads=4)
 
 
 def fill_queue(port: int, *, events: int, size: int = 0) -> list[Answer]:
@@ -149,10 +149,10 @@ def query_the_database(port: int) -> list[Answer]:
     return at_once(ask, enumerate((*QUERIES, "SELECT count(*) FROM claims")), threads=2)
 
 
-def read_nothing(port: int, *, readers: int = 100) -> list[Answer]:
+def read_nothing(port: int) -> list[Answer]:
     """Asks for the whole table many times and reads nothing of it; another visitor downloads it meanwhile."""
     with contextlib.ExitStack() as links:
-        for path in itertools.islice(itertools.cycle(["/export/everything", "/data/board/mieb"]), readers):
+        for path in itertools.islice(itertools.cycle(["/export/everything", "/data/board/mieb"]), 100):
             with contextlib.suppress(OSError):
                 link = links.enter_context(Visitor(port, ATTACKER).connect())
                 link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -160,21 +160,21 @@ def read_nothing(port: int, *, readers: int = 100) -> list[Answer]:
         return [Visitor(port, OTHER).get("/export/everything")]
 
 
-def send_half(port: int, *, uploads: int = 26) -> list[Answer]:
+def send_half(port: int) -> list[Answer]:
     """Uploads that stop before their last byte; another visitor's upload passes."""
     attacker, other = Visitor(port, ATTACKER), Visitor(port, OTHER)
     head = f"POST /live/input HTTP/1.1\nHost: 127.0.0.1:{port}\nContent-Length: 8000000\n"
     head += f"X-Likeness-Session: {attacker.session}\n\n"
     with contextlib.ExitStack() as links:
-        for _ in range(uploads):
+        for _ in range(26):
             links.enter_context(attacker.connect(head, bytes(7_999_000)))
         return [other.upload(hostile.fuzzed(0))]
 
 
-def connect_idly(port: int, *, connections: int = 1000) -> list[Answer]:
+def connect_idly(port: int) -> list[Answer]:
     """Connections that send nothing or half of a head, until the server has ended them all."""
     links = []
-    for number in range(connections):
+    for number in range(1000):
         with contextlib.suppress(OSError):
             links.append(Visitor(port, ATTACKER).connect("GET /board HTTP/1.1\nX-Slow: " * (number % 2)))
     for link in links:
@@ -196,24 +196,24 @@ HEAVY = (
 )
 
 
-def run_functions(port: int, *, clients: int = 8, each: int = 6) -> list[Answer]:
+def run_functions(port: int) -> list[Answer]:
     """Clients of one address call functions that no queue holds back, directly and as tools of MCP."""
 
     def client(number: int) -> list[Answer]:
         visitor = Visitor(port, ATTACKER)
         direct = partial(visitor.send_json, "/gradio_api/run/leaderboard", {"data": RANK})
         tool = partial(visitor.call_tool, "leaderboard", suite="mieb", limit=1000)
-        return [(tool if number % 2 else direct)() for _ in range(each)]
+        return [(tool if number % 2 else direct)() for _ in range(6)]
 
-    return at_once(client, range(clients), threads=clients)
+    return at_once(client, range(8), threads=8)
 
 
-def get_at_once(port: int, *, path: str, requests: int = 400, times: int = 3) -> list[Answer]:
+def get_at_once(port: int, *, path: str) -> list[Answer]:
     """All of one address, each on a connection of its own; a stream that has begun is an answer."""
     answers = []
-    for _ in range(times):
+    for _ in range(3):
         links = []
-        for number in range(requests):
+        for number in range(400):
             query = f"?w=average:{number % 100}" if path.startswith("/data/rank") else ""
             head = f"GET {path}{query} HTTP/1.1\nHost: 127.0.0.1:{port}\n"
             links.append(Visitor(port, ATTACKER).connect(f"{head}Accept: application/json, text/event-stream\n\n"))
@@ -223,7 +223,7 @@ def get_at_once(port: int, *, path: str, requests: int = 400, times: int = 3) ->
     return answers
 
 
-def send_studies(port: int, *, addresses: int = 10, each: int = 4) -> list[Answer]:
+def send_studies(port: int) -> list[Answer]:
     """Ten addresses have the largest studies opened and reported on, and send lists of numbers in their place."""
     count, picks = 1000, [at % 2 for at in range(1000)]
     models = {f"m{number}": "A model" for number in range(40)}
@@ -241,7 +241,7 @@ def send_studies(port: int, *, addresses: int = 10, each: int = 4) -> list[Answe
         visitor = Visitor(port, f"127.0.3.{number + 1}")
         send = partial(visitor.request, "POST", headers={"x-likeness-session": visitor.session})
         answers = []
-        for _ in range(each // 2):
+        for _ in range(2):
             answers.append(opened := send("/eyes/order?seed=1", body=whole))
             name = json.loads(opened.body)["id"] if opened.status == 200 else ""
             answers += [send(f"/eyes/report?study={name}", body=alone)] if name else []
@@ -250,12 +250,12 @@ def send_studies(port: int, *, addresses: int = 10, each: int = 4) -> list[Answe
         assert refused.status in (400, 503), refused.status
         return [answer for answer in answers if answer.status != 503]
 
-    return at_once(client, range(addresses), threads=addresses)
+    return at_once(client, range(10), threads=10)
 
 
-def hold_queries(port: int, *, seconds: float = 20) -> list[Answer]:
+def hold_queries(port: int) -> list[Answer]:
     """Two addresses send endless queries, one after another and several at a time."""
-    ends = time.monotonic() + seconds
+    ends = time.monotonic() + 20
 
     def hold(address: str) -> list[Answer]:
         answers = []
@@ -266,9 +266,9 @@ def hold_queries(port: int, *, seconds: float = 20) -> list[Answer]:
     return at_once(hold, (ATTACKER, OTHER) * 3, threads=6)
 
 
-def get_under_many_names(port: int, *, requests: int = 300) -> list[Answer]:
+def get_under_many_names(port: int) -> list[Answer]:
     """Pages under a new forwarded name each, and names that are none."""
-    names = [*(f"a{number}.example" for number in range(requests)), "a b", "[", "a:b:c", "u@a", "x" * 5000]
+    names = [*(f"a{number}.example" for number in range(300)), "a b", "[", "a:b:c", "u@a", "x" * 5000]
 
     def ask(numbered: tuple[int, str]) -> list[Answer]:
         path = ("/judges", "/config")[numbered[0] % 2]
@@ -285,8 +285,7 @@ def ask_ready_twice(port: int) -> list[Answer]:
     answers = []
     for _ in range(2):
         answers.append(Visitor(port, ATTACKER).get("/live/ready"))
-        while not json.loads(Visitor(port, ATTACKER).get("/live/ready").body)["done"]:
-            time.sleep(0.5)
+        wait(lambda: time.sleep(0.5) or json.loads(Visitor(port, ATTACKER).get("/live/ready").body)["done"])
     return answers
 
 

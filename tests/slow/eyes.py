@@ -14,9 +14,10 @@ from multiprocessing import get_context
 from statistics import NormalDist
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtr
 
-from compute.arrays import Bools, Floats, Ints
+from compute.arrays import Floats, Ints
 from compute.eyes import asking
 from compute.eyes.report import LOOKS as MODELS_COMPARED
 from compute.eyes.report import EyesReport, report
@@ -119,23 +120,28 @@ def agreement(pool: Pool, rater: Rater, count: int) -> Floats:
     return np.where(pool.picks == 1, second, 1 - second).mean(axis=1)
 
 
-def headline(seed: int, rater: Rater) -> dict[int, tuple[Floats, Bools, Floats]]:
-    """By number of judgments: errors of the agreement [models], whether intervals hold it, and of the rater's
-    consistency and ceiling: estimate and truth."""
+def headline(seed: int, rater: Rater) -> list[dict[str, float]]:
+    """By number of judgments: the error of the agreement in points and the share of intervals that hold it, over the
+    models; the rater's consistency and ceiling, estimate and truth."""
     draw = np.random.default_rng([seed, *rater.stream])
     pool = made(draw)
-    judgments, out = judged(pool, rater, draw, count=max(SIZES)), {}
+    judgments, out = judged(pool, rater, draw, count=max(SIZES)), []
     for size in SIZES:
-        truth, found = agreement(pool, rater, size), report(pool.study, judgments[:size])
+        found = report(pool.study, judgments[:size])
         shares = {each.key: each.agreement for each in found.models}
-        own = [shares[key] for key in pool.study.models]
-        errors = np.array([each.value for each in own]) - truth
-        held = np.array([each.low <= true <= each.high for each, true in zip(own, truth, strict=True)])
+        own, truth = [shares[key] for key in pool.study.models], agreement(pool, rater, size)
         sides = np.array([rater.sides(rater.second(pool, at)) for at in range(0, size, 10)])
-        same = (sides.prod(axis=1) + (1 - sides).prod(axis=1)).mean()
-        best = np.maximum(sides.mean(axis=(0, 1)), 1 - sides.mean(axis=(0, 1))).mean()
-        ceiling = np.nan if found.ceiling is None else found.ceiling
-        out[size] = errors, held, np.array([found.consistency.value, same, ceiling, best])
+        out.append(
+            {
+                "judgments": size,
+                "error": 100 * np.mean([each.value for each in own] - truth),
+                "holds": np.mean([each.low <= true <= each.high for each, true in zip(own, truth, strict=True)]),
+                "same": found.consistency.value,
+                "truly": (sides.prod(axis=1) + (1 - sides).prod(axis=1)).mean(),
+                "ceiling": found.ceiling,
+                "best": np.maximum(sides.mean(axis=(0, 1)), 1 - sides.mean(axis=(0, 1))).mean(),
+            }
+        )
     return out
 
 
@@ -189,17 +195,14 @@ def rows(each: Callable[[Callable], list]) -> Iterator[str]:
     """The tables, line by line; `each` calls a function with the number of every run."""
     yield from table("rater", "judgments", "error, points", "intervals that hold", "consistency", "ceiling")
     for name, rater in RATERS.items():
-        found = each(partial(headline, rater=rater))
-        for size in SIZES:
-            errors, held, twice = (np.array([run[size][part] for run in found]) for part in range(3))
-            error = 100 * errors.mean(axis=1)
-            same, true, ceiling, best = np.nanmean(twice, axis=0)
+        runs = pd.DataFrame(sum(each(partial(headline, rater=rater)), []), dtype=float).groupby("judgments")
+        for size, (error, holds, same, truly, ceiling, best) in runs.mean().iterrows():
             yield line(
                 name,
-                size,
-                f"{error.mean():+.1f} ± {error.std(ddof=1) / np.sqrt(len(error)):.1f}",
-                f"{held.mean():.1%}",
-                f"{same:.0%} (true: {true:.0%})",
+                int(size),
+                f"{error:+.1f} ± {runs.error.sem()[size]:.1f}",
+                f"{holds:.1%}",
+                f"{same:.0%} (true: {truly:.0%})",
                 f"{ceiling:.0%} (true: {best:.0%})",
             )
     yield ""

@@ -16,8 +16,8 @@ import plotly
 from playwright.sync_api import sync_playwright
 
 from tests.browser.conftest import ARGUMENTS
+from tests.serving import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "notebooks"
 DRAW = """async figure => {
     const made = await Plotly.newPlot(document.body.appendChild(document.createElement('div')), figure);

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import shutil
 import signal
 import socket
 import subprocess
-import sys
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +26,7 @@ from compute import paths
 from compute.database import store
 from compute.engine import run_folders
 from compute.io.files import DRAFT, DRAFT_FOLDER, write_text
+from tests import serving
 from tests.compute.live.pictures import png
 from tests.serving import wait
 from tests.slow.visitor import Visitor
@@ -72,17 +71,9 @@ else:
 def begun(folder: Path, *words: str, event: str = "never", at: int = 0) -> subprocess.Popen[str]:
     """A process with results and temporary files in the folder, and no network."""
     (folder / "temporary").mkdir(exist_ok=True)
-    environment = os.environ | {
-        "LIKENESS_RESULTS": str(folder / "results"),
-        "LIKENESS_DATABASE": str(folder / "own.duckdb"),
-        "TMPDIR": str(folder / "temporary"),
-        "PYTHONPATH": str(ROOT),
-        "OMP_NUM_THREADS": "1",
-        "HF_HUB_OFFLINE": "1",
-    }
-    command = [sys.executable, "-u", "-c", CHILD, event, str(at), *words]
-    log = (folder / "log").open("w")
-    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT, text=True)
+    names = {"LIKENESS_RESULTS": "results", "LIKENESS_DATABASE": "own.duckdb", "TMPDIR": "temporary"}
+    place = {name: str(folder / where) for name, where in names.items()} | {"HF_HUB_OFFLINE": "1"}
+    return serving.begun("-u", "-c", CHILD, event, at, *words, log=folder / "log", OMP_NUM_THREADS="1", **place)
 
 
 def drafts(folder: Path) -> list[Path]:

@@ -4,10 +4,8 @@ machine. A machine is a cache folder (LIKENESS_CACHE)."""
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +14,11 @@ import pytest
 from compute.content import items
 from compute.database import store
 from compute.features.store import EmbeddingCache, FeatureStore
-from compute.paths import ROOT
 from compute.storage import RemoteFolder
 from compute.types import LikenessError, NotHere
 from tests.compute.object_store import bucket, forget
 from tests.compute.small_bench import square
-from tests.serving import wait
+from tests.serving import begun, wait
 
 __all__ = ["bucket"]
 
@@ -68,16 +65,10 @@ def test_what_cannot_be_reached_is_said(bucket, monkeypatch, address, place, wor
 
 
 def command(*words: str, machine: Path) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "compute", *words],
-        cwd=ROOT,
-        env={**os.environ, "LIKENESS_CACHE": str(machine), "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=240,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    process = begun("-m", "compute", *words, LIKENESS_CACHE=str(machine), OMP_NUM_THREADS="1")
+    said, _ = process.communicate(timeout=240)
+    assert process.returncode == 0, said
+    return said
 
 
 def assert_equal(local: Path, url: str, *, machine: Path) -> None:
@@ -168,9 +159,8 @@ def squares() -> items.Column:
     return items.images([square(colour) for colour in draw.integers(0, 256, (160, 3))], of="squares")
 
 
-def encode(location: str, log: Path, *, machine: Path, delay: float = 0.0) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "LIKENESS_CACHE": str(machine), "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen([sys.executable, "-c", ENCODE, location, str(log), str(delay)], cwd=ROOT, env=environment)
+def encode(location: str, log: Path, *, machine: Path, delay: float = 0.0) -> subprocess.Popen[str]:
+    return begun("-c", ENCODE, location, log, delay, LIKENESS_CACHE=str(machine))
 
 
 def shown(log: Path) -> int:

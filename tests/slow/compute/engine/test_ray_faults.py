@@ -24,7 +24,7 @@ from compute.features.store import EmbeddingCache
 from compute.paths import ROOT
 from tests.compute.engine import crewed
 from tests.compute.engine.crewed import SHARD, TOTAL, encoded, files, processes
-from tests.serving import wait
+from tests.serving import begun, wait
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'ray[data]'")
 
@@ -135,18 +135,13 @@ print(outcome.state)
 
 
 def test_a_driver_killed_in_the_middle_is_resumed(cluster, folder, whole):
-    def driver() -> subprocess.Popen:
-        return subprocess.Popen(
-            [sys.executable, "-c", DRIVER, str(folder), cluster.address], cwd=ROOT, stdout=subprocess.PIPE, text=True
-        )
-
     (folder / "hold").touch()
-    first = driver()
+    first = begun("-c", DRIVER, folder, cluster.address)
     wait(lambda: (folder / "held").exists() and len(set(encoded(folder))) > 3 * SHARD)
     first.kill()
     first.communicate(timeout=PATIENCE)
     (folder / "go").touch()
-    second = driver()
+    second = begun("-c", DRIVER, folder, cluster.address)
     assert second.communicate(timeout=PATIENCE)[0].strip().endswith("made") and second.returncode == 0
     assert files(folder) == whole
     times = Counter(encoded(folder))

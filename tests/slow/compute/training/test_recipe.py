@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -12,8 +10,8 @@ import torch
 from transformers import AutoTokenizer, CLIPModel
 
 from assets.tiny.recipe import lessons, losses, train
-from compute.paths import ROOT
 from compute.types import BadInput
+from tests.serving import begun
 
 SHORT = train.TrainingPlan(steps=4, images=16, warm_up=2, dtype="float32", threads=1)
 
@@ -121,8 +119,6 @@ def test_measures_of_plain_images(measure, colours, expected):
 
 
 def test_the_recipe_runs_from_a_checkout(tmp_path):
-    command = [sys.executable, "-m", "assets.tiny.recipe.train", "--to", str(tmp_path / "new"), "--steps", "1"]
-    made = subprocess.run([*command, "--seed", "4"], cwd=ROOT, capture_output=True, text=True)
-    assert made.returncode == 0, made.stderr
-    assert "1 steps in " in made.stdout and "contrast " in made.stdout
+    made = begun("-m", "assets.tiny.recipe.train", "--to", tmp_path / "new", "--steps", "1", "--seed", "4")
+    assert "contrast " in made.communicate()[0] and made.returncode == 0
     assert CLIPModel.from_pretrained(tmp_path / "new").config.projection_dim == train.DIMENSION
