@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,11 +18,11 @@ import urllib.request
 from pathlib import Path
 
 import numpy as np
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from tests.bench.generate import generate
 from tests.bench.measure import FIRST, FIXED, READY, STOCK, Report, memory, running, timed
-from tests.browser.conftest import ARGUMENTS
+from tests.browser.conftest import chromium
 from tests.serving import ROOT
 
 SIZES = (60, 700)  # rows of the made-up tables
@@ -157,12 +156,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=20, help="of each measurement")
     repeats = parser.parse_args().repeats
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if not path:
-        raise SystemExit("No Chromium found: install the package chromium, or name the program in CHROMIUM")
     report = Report()
-    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+    with tempfile.TemporaryDirectory() as name, chromium() as browser:
         database = Path(name) / "likeness.duckdb"
         stock = {rows: stock_table(browser, rows=rows, repeats=repeats) for rows in SIZES}
         with running("app.py", database=database) as (server, _):
@@ -173,7 +168,6 @@ def main() -> None:
             made = generate(Path(name) / f"made-{rows}.duckdb", models=rows)
             with running("app.py", database=made) as (server, _):
                 table(report, browser, server.address, rows=rows, stock=stock[rows], repeats=repeats)
-        browser.close()
     report.finish()
 
 

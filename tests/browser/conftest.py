@@ -171,8 +171,8 @@ def framed(visit: Callable[..., Any], addresses: Sequence[str]) -> list[tuple[in
         return list(zip(page.wait_for_function(STEADY, polling=100).json_value(), frames, strict=True))
 
 
-@pytest.fixture(scope="package")
-def browser():
+@contextmanager
+def chromium() -> Iterator[Any]:
     """Chromium, from CHROMIUM or the path; skipped where there is none."""
     pytest.importorskip("playwright", reason="playwright is not installed: pip install -r tests/requirements.txt")
     from playwright.sync_api import sync_playwright
@@ -181,9 +181,15 @@ def browser():
     if not path:
         pytest.skip("no Chromium found: install the package chromium, or name the program in CHROMIUM")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
-        yield chromium
-        chromium.close()
+        made = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="package")
+def browser():
+    with chromium() as made:
+        yield made
 
 
 class Watch:
