@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,6 +31,11 @@ class Server:
     @property
     def port(self) -> int:
         return urlsplit(self.address).port
+
+    def get(self, path: str = "") -> bytes:
+        """What a path answers with; fails where that is an error."""
+        with urllib.request.urlopen(self.address + path, timeout=60) as answer:
+            return answer.read()
 
 
 def begun(*words: object, log: Path | None = None, **place: str) -> subprocess.Popen[str]:

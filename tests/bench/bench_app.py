@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +22,7 @@ from playwright.sync_api import Browser, Page
 from tests.bench.generate import generate
 from tests.bench.measure import FIRST, FIXED, READY, STOCK, Report, memory, running, timed
 from tests.browser.conftest import chromium
-from tests.serving import ROOT
+from tests.serving import ROOT, Server
 
 SIZES = (60, 700)  # rows of the made-up tables
 HEAVY = ("torch", "umap", "sklearn", "transformers")
@@ -45,11 +44,11 @@ def start(report: Report, database: Path, repeats: int) -> None:
     report.row(f"imported of {', '.join(HEAVY)}", [len({*HEAVY} & {*ended.stdout.split()})], budget=0, unit="")
 
 
-def pages(report: Report, browser: Browser, address: str, stock: dict[str, list[float]], repeats: int) -> None:
+def pages(report: Report, browser: Browser, server: Server, stock: dict[str, list[float]], repeats: int) -> None:
     """Sizes of the pages; the first table, cold and on reload; the first figure of a visit."""
     from leaderboard.pages import VIEWS
 
-    sizes = {view.key or "/": len(urllib.request.urlopen(address + view.key).read()) / 1000 for view in VIEWS}
+    sizes = {view.key or "/": len(server.get(view.key)) / 1000 for view in VIEWS}
     largest = max(sizes, key=sizes.get)
     report.row("page HTML, the largest", [sizes[largest]], budget=150, unit="KB", beside=largest)
     budgets = {
@@ -61,7 +60,7 @@ def pages(report: Report, browser: Browser, address: str, stock: dict[str, list[
     for _ in range(repeats):
         page = opened(browser)
         for name, (query, _) in budgets.items():
-            page.goto(address + query)
+            page.goto(server.address + query)
             page.wait_for_function("window.stood !== null")
             times[name].append(page.evaluate("window.stood"))
         page.context.close()
@@ -161,7 +160,7 @@ def main() -> None:
         database = Path(name) / "likeness.duckdb"
         stock = {rows: stock_table(browser, rows=rows, repeats=repeats) for rows in SIZES}
         with running("app.py", database=database) as (server, _):
-            pages(report, browser, server.address, stock[SIZES[0]], repeats)
+            pages(report, browser, server, stock[SIZES[0]], repeats)
             report.row("memory after all pages", [memory(server)], budget=450, unit="MB")
         start(report, database, repeats)
         for rows in SIZES:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -113,7 +112,7 @@ def running(*command: str | Path, database: Path | None = None) -> Iterator[tupl
     place |= {"GRADIO_ANALYTICS_ENABLED": "False"} | ({"LIKENESS_DATABASE": str(database)} if database else {})
     began = time.perf_counter()
     with serving(command=(sys.executable, *command), place=place) as server:
-        urllib.request.urlopen(server.address, timeout=60).close()
+        server.get()
         yield server, time.perf_counter() - began
 
 

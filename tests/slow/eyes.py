@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from statistics import NormalDist
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -38,10 +39,6 @@ class Pool:
     truth: Ints
     difficulty: Floats
 
-    @property
-    def picks(self) -> Ints:
-        return np.array(list(self.study.picks.values()))
-
 
 @dataclass(frozen=True, kw_only=True)
 class Rater:
@@ -55,11 +52,6 @@ class Rater:
     tired: float | None = None
     level: bool = False
     follows: str = ""  # a model's key instead of the truth
-
-    @property
-    def stream(self) -> tuple[int, int, int]:
-        """Seeds that differ from those of other raters."""
-        return round(100 * self.accuracy), round(100 * self.side), round(100 * (self.tired or 0))
 
     def second(self, pool: Pool, at: int = 0) -> Floats:
         """The probability of the second alternative, for each question, seen without a side, as the at-th question."""
@@ -117,13 +109,13 @@ def agreement(pool: Pool, rater: Rater, count: int) -> Floats:
     """Each model's true agreement with the rater over the pool, on average over the first `count` judgments."""
     times = range(count) if rater.tired else (0,)
     second = np.mean([rater.sides(rater.second(pool, at)) for at in times], axis=(0, 1))
-    return np.where(pool.picks == 1, second, 1 - second).mean(axis=1)
+    return np.where(np.array([*pool.study.picks.values()]) == 1, second, 1 - second).mean(axis=1)
 
 
 def headline(seed: int, rater: Rater) -> list[dict[str, float]]:
     """By number of judgments: the error of the agreement in points and the share of intervals that hold it, over the
     models; the rater's consistency and ceiling, estimate and truth."""
-    draw = np.random.default_rng([seed, *rater.stream])
+    draw = np.random.default_rng([seed, crc32(repr(rater).encode())])  # others for each rater
     pool = made(draw)
     judgments, out = judged(pool, rater, draw, count=max(SIZES)), []
     for size in SIZES:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import urllib.request
 
 import duckdb
 
@@ -32,18 +31,12 @@ def bare(**given: str) -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "HOME": "/dev/null/home", **given}
 
 
-def read(address: str) -> bytes:
-    with urllib.request.urlopen(address, timeout=60) as answer:
-        assert answer.status == 200
-        return answer.read()
-
-
 def test_everything_answers_without_network_and_without_a_home(tmp_path):
     """Its database is built on the way, as on a first start; Python refuses every address but this machine's."""
     path = tmp_path / "likeness.duckdb"
     place = bare(LIKENESS_DATABASE=str(path), LIKENESS_RESULTS=str(tmp_path / "none"), PYTHONPATH=NO_NETWORK)
     with serving(place=place) as server:
-        assert min(len(read(server.address + page)) for page in PAGES) > 500
+        assert min(len(server.get(page)) for page in PAGES) > 500
     assert path.is_file()
 
 
@@ -51,7 +44,7 @@ def test_a_data_set_that_cannot_be_reached_is_said_and_does_not_hold_up_the_star
     copy = shutil.copy(database, tmp_path)  # newer than every source, so that nothing is built
     place = bare(LIKENESS_DATABASE=str(copy), LIKENESS_DATA="someone/likeness", PYTHONPATH=NO_NETWORK)
     with serving(place=place) as server:
-        assert read(f"{server.address}board?suite=mieb")
+        assert server.get("board?suite=mieb")
         assert "The data set someone/likeness is not shown" in server.log.read_text()
 
 
@@ -71,7 +64,7 @@ def test_the_database_is_fetched_at_start_renewed_while_running_and_kept_for_off
         with serving(place=place) as server:
 
             def version() -> str:
-                return json.loads(read(f"{server.address}data/board/unisim-core"))["version"]
+                return json.loads(server.get("data/board/unisim-core"))["version"]
 
             before = version()
             with duckdb.connect(shutil.copy(database, tmp_path / "next.duckdb")) as connection:
@@ -81,6 +74,6 @@ def test_the_database_is_fetched_at_start_renewed_while_running_and_kept_for_off
         holder.asked.clear()
         assert not (tmp_path / "unused.duckdb").exists()
         with serving("--offline", place=place) as server:
-            assert read(f"{server.address}data/model?model=cfred")
-            assert read(f"{server.address}export/everything?format=duckdb") == holder.content
+            assert server.get("data/model?model=cfred")
+            assert server.get("export/everything?format=duckdb") == holder.content
         assert holder.asked == []

@@ -10,7 +10,6 @@ import json
 import os
 import subprocess
 import sys
-import urllib.request
 import zipfile
 from base64 import b64encode
 from collections.abc import Iterator
@@ -103,11 +102,6 @@ class Installed:
     def app(self) -> AbstractContextManager[Server]:
         """`likeness`, on the first free port."""
         return serving("--offline", command=[self.command], place=self.environment(), cwd=self.work)
-
-
-def get(address: str) -> bytes:
-    with urllib.request.urlopen(address, timeout=60) as answer:
-        return answer.read()
 
 
 @pytest.fixture(scope="module")
@@ -208,7 +202,7 @@ def test_a_model_of_ones_own_is_on_the_mini_board(whole):
     ended = whole.run(whole.python, "-c", OWN)
     assert ended.returncode == 0 and ended.stdout.split() == ["own/mean-colour"], ended.stderr
     with whole.app() as server:
-        assert b"own/mean-colour" in get(f"{server.address}data/board/mini?o=computed")
+        assert b"own/mean-colour" in server.get("data/board/mini?o=computed")
 
 
 def test_a_script_that_uses_the_python_interface_passes_mypy(whole, tmp_path):
@@ -241,12 +235,11 @@ def test_without_the_extra_the_board_is_built_and_every_page_shown(slim):
         slim.python, "-c", "from likeness.leaderboard.pages import VIEWS; print(*(view.key for view in VIEWS))"
     )
     with slim.app() as server:
-        address = server.address
         assert (slim.data / "likeness.duckdb").is_file()
-        assert len(json.loads(get(f"{address}data/board/unisim-core"))["rows"]) > 10
+        assert len(json.loads(server.get("data/board/unisim-core"))["rows"]) > 10
         for key in pages.stdout.split()[1:]:
-            assert len(get(f"{address}{key}")) > 10_000, key
-        client = Client(address, verbose=False)
+            assert len(server.get(key)) > 10_000, key
+        client = Client(server.address, verbose=False)
         images = ["data:image/png;base64," + b64encode(png(colour, (64, 64))).decode() for colour in ("orange", "teal")]
         ssim, tiny = client.predict(*images, models="ssim,tiny", api_name="/score_pair")
         assert -1 <= ssim["score"] < 1 and not ssim["problem"]

@@ -13,7 +13,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -131,7 +130,7 @@ def test_a_killed_app_is_made_good(built, what):
         process, words = begun(folder, *APP, event="move", at=1), APP
     else:
         process = begun(folder, *APP)
-        wait(lambda: answers(port(folder)), running=process)
+        wait(lambda: Visitor(port(folder)).get("/").status == 200, running=process)
         words = (*APP, "--port", str(port(folder)))
         with disturbing(what, port(folder)):
             children = psutil.Process(process.pid).children(recursive=True)
@@ -141,7 +140,7 @@ def test_a_killed_app_is_made_good(built, what):
     pd.testing.assert_frame_equal(scores(folder), expected)
     again = begun(folder, *words)
     try:
-        wait(lambda: answers(port(folder)), running=again, said=(folder / "log").read_text)
+        wait(lambda: Visitor(port(folder)).get("/").status == 200, running=again, said=(folder / "log").read_text)
         assert len([path for path in (folder / "temporary").glob("likeness-*") if path.is_dir()]) <= 1
     finally:
         again.kill()
@@ -154,12 +153,6 @@ def port(folder: Path) -> int:
     """The port of the app, once its log tells it."""
     found = re.search(r"http://127\.0\.0\.1:(\d+)", (folder / "log").read_text())
     return int(found[1]) if found else 0
-
-
-def answers(port: int) -> bool:
-    with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
-        return answer.status == 200
-    return False
 
 
 def alive(process: psutil.Process) -> bool:
