@@ -48,7 +48,7 @@ def begun(*words: object, log: Path | None = None, **place: str) -> subprocess.P
 def wait(
     until: Callable[[], Any],
     *,
-    seconds: float = 240,
+    seconds: float = 600,
     running: subprocess.Popen | None = None,
     said: Callable[[], str] = str,
 ) -> Any:
