@@ -396,7 +396,7 @@ def looked(port: int, *, query: bool, until: Callable[[], bool]) -> tuple[list[A
     while len(seen) < len(BESIDE) or not until():
         path = BESIDE[len(seen) % len(BESIDE)]
         seen.append(visitor.send_json("/data/sql", {"sql": "SELECT 1"}) if query else visitor.get(path))
-    return seen, *np.percentile([answer.seconds for answer in seen], (50, 95), method="lower")
+    return seen, *np.percentile([answer.seconds for answer in seen], (50, 95), method="lower").tolist()
 
 
 def attacked(server: Server, attack: Callable[[int], list[Answer]]) -> tuple[str, int, str]:
