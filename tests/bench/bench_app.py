@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from pathlib import Path
 
 import numpy as np
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from tests.bench.generate import generate
-from tests.bench.measure import ARGUMENTS, FIRST, READY, ROOT, STOCK, Report, fixed, memory, running, timed
+from tests.bench.measure import FIRST, FIXED, READY, STOCK, Report, memory, running, timed
+from tests.browser.conftest import chromium
+from tests.serving import ROOT, Server
 
 SIZES = (60, 700)  # rows of the made-up tables
 HEAVY = ("torch", "umap", "sklearn", "transformers")
@@ -35,59 +35,57 @@ def start(report: Report, database: Path, repeats: int) -> None:
         began = time.perf_counter()
         subprocess.run([sys.executable, "-c", "import gradio"], check=True, cwd=ROOT)
         alone.append(time.perf_counter() - began)
-        with running(["app.py"], database=database) as (_, _, taken):
+        with running("app.py", database=database) as (_, taken):
             seconds.append(taken)
     report.row("python app.py to the first answer", seconds, budget=1.5, unit="s", reference=alone)
     code = "import sys; from leaderboard import server; server.build(); print(*sys.modules)"
     own = os.environ | {"LIKENESS_DATABASE": str(database)}
     ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, env=own)
-    report.fact(f"none of {', '.join(HEAVY)} imported", not {*HEAVY} & {*ended.stdout.split()})
+    report.row(f"imported of {', '.join(HEAVY)}", [len({*HEAVY} & {*ended.stdout.split()})], budget=0, unit="")
 
 
-def pages(report: Report, browser: Browser, address: str, stock: dict[str, list[float]], repeats: int) -> None:
+def pages(report: Report, browser: Browser, server: Server, stock: dict[str, list[float]], repeats: int) -> None:
     """Sizes of the pages; the first table, cold and on reload; the first figure of a visit."""
     from leaderboard.pages import VIEWS
 
-    sizes = {view.key or "/": len(urllib.request.urlopen(address + view.key).read()) / 1000 for view in VIEWS}
+    sizes = {view.key or "/": len(server.get(view.key)) / 1000 for view in VIEWS}
     largest = max(sizes, key=sizes.get)
     report.row("page HTML, the largest", [sizes[largest]], budget=150, unit="KB", beside=largest)
-    times: dict[str, list[float]] = {"cold": [], "on reload": [], "figure": []}
+    budgets = {
+        "first table visible, cold": ("board?suite=mieb", 1.2),
+        "first table visible, on reload": ("board?suite=mieb", 0.5),
+        "first figure of a visit": ("correlations", 2.5),
+    }
+    times: dict[str, list[float]] = {name: [] for name in budgets}
     for _ in range(repeats):
-        context = browser.new_context()
-        page = context.new_page()
-        page.add_init_script(FIRST)
-        for name, query in (
-            ("cold", "board?suite=mieb"),
-            ("on reload", "board?suite=mieb"),
-            ("figure", "correlations"),
-        ):
-            page.goto(address + query)
+        page = opened(browser)
+        for name, (query, _) in budgets.items():
+            page.goto(server.address + query)
             page.wait_for_function("window.stood !== null")
             times[name].append(page.evaluate("window.stood"))
-        context.close()
-    report.row("first table visible, cold", times["cold"], budget=1.2, reference=stock["first"])
-    report.row("first table visible, on reload", times["on reload"], budget=0.5, reference=stock["first"])
-    report.row("first figure of a visit", times["figure"], budget=2.5, reference=stock["first"])
+        page.context.close()
+    for name, (_, budget) in budgets.items():
+        report.row(name, times[name], budget=budget, reference=stock["first"])
 
 
-def board(browser: Browser, address: str, query: str) -> Page:
+def opened(browser: Browser) -> Page:
     page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
     page.add_init_script(FIRST)
-    page.goto(f"{address}board?{query}")
-    page.wait_for_selector(READY, state="attached")
     return page
 
 
 def table(report: Report, browser: Browser, address: str, *, rows: int, stock: dict, repeats: int) -> None:
     """Sort, search, columns, switch and weights of one table, from the event to the repaint."""
-    page, size = board(browser, address, "suite=mieb&columns=all"), f"{rows} x 140"
+    page, size = opened(browser), f"{rows} x 140"
+    page.goto(f"{address}board?suite=mieb&columns=all")
+    page.wait_for_selector(READY, state="attached")
     head = "document.querySelector('.lk-titles [data-key=\"{}\"] button').click()"
     search = (
         "const box = document.querySelector('.lk-search'); box.value = {!r}; "
         "box.dispatchEvent(new Event('input', {{bubbles: true}}))"
     )
     acts = {"sort": (head.format("mean"), head.format("title")), "search": (search.format("01"), search.format(""))}
-    script = fixed(page, repeats)
+    script = [timed(page, FIXED) for _ in range(repeats)]
     for name, pair in acts.items():
         times = [timed(page, pair[turn % 2]) for turn in range(repeats)]
         beside = f"Gradio's own table {np.median(stock['sort']):.0f} ms" if name == "sort" else ""
@@ -136,10 +134,10 @@ def stock_table(browser: Browser, *, rows: int, repeats: int) -> dict[str, list[
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "stock.py"
         script.write_text(STOCK)
-        with running([str(script), str(rows)]) as (address, _, _):
+        with running(script, str(rows)) as (server, _):
             for _ in range(max(3, repeats // 4)):
-                page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-                page.goto(address)
+                page = opened(browser)
+                page.goto(server.address)
                 page.wait_for_function(f"{cell}?.innerText.includes('m0') && (window.stood ??= performance.now())")
                 times["first"].append(page.evaluate("window.stood"))
                 times["switch"].append(timed(page, "document.querySelector('#switch').click()", changed))
@@ -157,23 +155,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=20, help="of each measurement")
     repeats = parser.parse_args().repeats
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if not path:
-        raise SystemExit("No Chromium found: install the package chromium, or name the program in CHROMIUM")
     report = Report()
-    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+    with tempfile.TemporaryDirectory() as name, chromium() as browser:
         database = Path(name) / "likeness.duckdb"
         stock = {rows: stock_table(browser, rows=rows, repeats=repeats) for rows in SIZES}
-        with running(["app.py"], database=database) as (address, process, _):
-            pages(report, browser, address, stock[SIZES[0]], repeats)
-            report.row("memory after all pages", [memory(process)], budget=450, unit="MB")
+        with running("app.py", database=database) as (server, _):
+            pages(report, browser, server, stock[SIZES[0]], repeats)
+            report.row("memory after all pages", [memory(server)], budget=450, unit="MB")
         start(report, database, repeats)
         for rows in SIZES:
             made = generate(Path(name) / f"made-{rows}.duckdb", models=rows)
-            with running(["app.py"], database=made) as (address, _, _):
-                table(report, browser, address, rows=rows, stock=stock[rows], repeats=repeats)
-        browser.close()
+            with running("app.py", database=made) as (server, _):
+                table(report, browser, server.address, rows=rows, stock=stock[rows], repeats=repeats)
     report.finish()
 
 

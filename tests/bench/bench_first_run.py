@@ -1,4 +1,4 @@
-"""How long a first run takes: python tests/bench/bench_first_run.py
+"""How long a first run takes: python -m tests.bench.bench_first_run
 
 A fresh process evaluates an open_clip model of ViT-Ti size in memory on the mini suite, builds the database beside the
 results, and answers the board with the model's row. Prints each stage in seconds.
@@ -7,12 +7,11 @@ results, and answers the board with the model's row. Prints each stage in second
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.serving import begun
+
 LIMIT = 180.0  # seconds, on 2 cores
 SCRIPT = """
 import json, sys, time, urllib.request
@@ -51,13 +50,7 @@ board.stop()
 def main() -> None:
     total = 0.0
     with tempfile.TemporaryDirectory() as folder:
-        process = subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, folder],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
+        process = begun("-c", SCRIPT, folder)
         for line in process.stdout:
             if line.startswith("["):
                 name, seconds = json.loads(line)

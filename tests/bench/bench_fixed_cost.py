@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.serving import begun
+
 LIMIT = 1.0
 SCRIPT = """
 import csv, json, sys, tempfile, time
@@ -49,9 +49,8 @@ def main() -> int:
     options = parser.parse_args()
     over = []
     for _ in range(options.rounds):
-        command = [sys.executable, "-c", SCRIPT, str(options.folder.absolute())]
-        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
-        loop, evaluate = json.loads(done.stdout.splitlines()[-1])
+        said, _ = begun("-c", SCRIPT, options.folder.absolute()).communicate()
+        loop, evaluate = json.loads(said.splitlines()[-1])
         over.append(evaluate - loop)
         print(f"loop {loop:.2f} s, evaluate {evaluate:.2f} s: {over[-1]:+.2f} s", flush=True)
     print(f"evaluate takes {min(over):.2f} s over the loop (best of {options.rounds}; allowed {LIMIT:.1f} s)")

@@ -86,26 +86,20 @@ def main() -> int:
     gentle, steep = (1.0 + index / 16) ** -0.5, 10.0 ** (-5 * index / d)
     n = 4 * d
     print(f"{d} dimensions, processor seconds, value and times sqrtm's speed")
+    cases = {
+        f"positive definite: {n} images a side": (gentle, n, DEFINITE),
+        f"near-singular, a condition of 1e10: {n} images a side": (steep, n, ANY),
+        f"singular: {d // 2} and {n} images": (gentle, d // 2, ANY),
+    }
     good = [
         compare(
-            f"positive definite: {n} images a side",
-            *(Gaussian.of(features(n, gentle * scale, seed=seed)) for seed, scale in ((0, 1), (1, 1.2))),
-            bound=DEFINITE * (not quick),
-            further=True,
-        ),
-        compare(
-            f"near-singular, a condition of 1e10: {n} images a side",
-            *(Gaussian.of(features(n, steep * scale, seed=seed)) for seed, scale in ((0, 1), (1, 1.2))),
-            bound=ANY * (not quick),
-            further=False,
-        ),
-        compare(
-            f"singular: {d // 2} and {n} images",
-            Gaussian.of(features(d // 2, gentle, seed=0)),
-            Gaussian.of(features(n, gentle * 1.2, seed=1)),
-            bound=ANY * (not quick),
-            further=False,
-        ),
+            name,
+            Gaussian.of(features(count, scales, seed=0)),
+            Gaussian.of(features(n, scales * 1.2, seed=1)),
+            bound=bound * (not quick),
+            further=bound == DEFINITE,
+        )
+        for name, (scales, count, bound) in cases.items()
     ]
     print("\nok" if all(good) else "\nOVER")
     return 0 if all(good) else 1

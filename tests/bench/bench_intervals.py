@@ -6,6 +6,7 @@ Run: python -m tests.bench.bench_intervals. The target of 95% is estimated from 
 from __future__ import annotations
 
 import argparse
+import itertools
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -48,15 +49,16 @@ def draw(rng: np.random.Generator, *, n: int, d: int, alike: bool = False) -> Sa
     )
 
 
+def manifold(name: str, k: int) -> Callable[[Sample], float]:
+    return lambda s: getattr(pairwise.manifold(real=s.real, generated=s.generated, k=k), name).value
+
+
 METRICS: dict[str, Callable[[Sample], float]] = {
     "fd": lambda s: frechet.frechet(real=s.real, generated=s.generated).value,
     "cfred": lambda s: cfred.cfred(real=s.real, generated=s.generated, condition=s.condition).value,
     "cmmd": lambda s: pairwise.cmmd(real=s.real, generated=s.generated).value,
     "kid": lambda s: pairwise.kid(real=s.real, generated=s.generated).value,
-    "precision": lambda s: pairwise.manifold(real=s.real, generated=s.generated, k=3).precision.value,
-    "recall": lambda s: pairwise.manifold(real=s.real, generated=s.generated, k=3).recall.value,
-    "density": lambda s: pairwise.manifold(real=s.real, generated=s.generated, k=5).density.value,
-    "coverage": lambda s: pairwise.manifold(real=s.real, generated=s.generated, k=5).coverage.value,
+    **{name: manifold(name, k) for name, k in (("precision", 3), ("recall", 3), ("density", 5), ("coverage", 5))},
     "inception_score": lambda s: reference_free.inception_score(logits=2 * s.generated, splits=1).value,
     "vendi": lambda s: reference_free.vendi(features=s.generated).value,
     "clipscore": lambda s: (
@@ -102,15 +104,10 @@ def main() -> None:
     parser.add_argument("--n", type=int, nargs="*", default=[20, 50, 200])
     parser.add_argument("--d", type=int, nargs="*", default=[8, 64])
     options = parser.parse_args()
-    cells = [(n, d, alike) for alike in (False, True) for d in options.d for n in options.n]
-    print("coverage of 95% intervals / median width over the true one; '=': equal distributions")
-    print("metric".ljust(16), *(f"N {n}, d {d}{' =' if alike else ''}".rjust(16) for n, d, alike in cells))
-    for metric in options.metrics:
-        row = [
-            coverage(metric, n=n, d=d, samples=options.samples, targets=4 * options.samples, alike=alike)
-            for n, d, alike in cells
-        ]
-        print(metric.ljust(16), *(f"{100 * c.share:.1f}% / {c.width:.2f}".rjust(16) for c in row), flush=True)
+    print("coverage of 95% intervals / median width over the true one; alike: of equal distributions")
+    for alike, d, n, metric in itertools.product((False, True), options.d, options.n, options.metrics):
+        made = coverage(metric, n=n, d=d, samples=options.samples, targets=4 * options.samples, alike=alike)
+        print(f"{metric:16} N {n:4} d {d:4} {'alike' * alike:6} {made.share:6.1%} / {made.width:.2f}", flush=True)
 
 
 if __name__ == "__main__":

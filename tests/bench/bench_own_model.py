@@ -15,8 +15,6 @@ whole may take OVER more than the loop, in the median of the rounds.
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import statistics
 import sys
 import tempfile
@@ -30,6 +28,7 @@ from PIL import Image
 
 import compute
 from compute.models.own.wrapping import hardware_of, wrap
+from tests.compute.tasks.files import put
 
 OVER = 0.05
 BATCH = 32
@@ -37,65 +36,43 @@ BATCH = 32
 
 def drawn(folder: Path, count: int, *, side: int) -> list[Path]:
     """`count` JPEG files of smooth noise, and `triplets.csv` beside them, which uses each once."""
-    paths = []
-    for at in range(count):
-        rng = np.random.default_rng(at)
-        small = Image.fromarray(rng.integers(0, 255, (side // 16, side // 12, 3), dtype=np.uint8))
-        stream = io.BytesIO()
-        small.resize((side * 4 // 3, side), Image.Resampling.BICUBIC).save(stream, "JPEG", quality=90)
-        paths.append(folder / f"{at}.jpg")
-        paths[-1].write_bytes(stream.getvalue())
-    with (folder / "triplets.csv").open("w", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["member_1", "member_2", "member_3", "odd"])
-        for start in range(0, count, 3):
-            table.writerow([*(path.name for path in paths[start : start + 3]), 1 + start // 3 % 3])
-    return paths
-
-
-class Loop:
-    """What a script of one's own would do with the files, a batch at a time, in turn with another's batches."""
-
-    def __init__(self, transform: Any, paths: list[Path], *, encode: Any) -> None:
-        self.transform, self.paths, self.encode = transform, paths, encode
-        self.vectors: list[np.ndarray] = []
-        self.seconds = 0.0  # processor time of this thread; the model has one
-
-    def step(self, model: Any) -> None:
-        """Puts the next batch through; nothing once all files were."""
-        start = len(self.vectors) * BATCH
-        if start >= len(self.paths):
-            return
-        import torch
-
-        began = time.thread_time()
-        with torch.inference_mode():
-            images = [self.transform(Image.open(path).convert("RGB")) for path in self.paths[start : start + BATCH]]
-            self.vectors.append(self.encode(model, torch.stack(images)).numpy())
-        self.seconds += time.thread_time() - began
+    names = [f"{at}.jpg" for at in range(count)]
+    for at, name in enumerate(names):
+        small = np.random.default_rng(at).integers(0, 255, (side // 16, side // 12, 3), dtype=np.uint8)
+        large = Image.fromarray(small).resize((side * 4 // 3, side), Image.Resampling.BICUBIC)
+        large.save(folder / name, quality=90)
+    rows = [(*names[start : start + 3], 1 + start // 3 % 3) for start in range(0, count, 3)]
+    put(folder, {"triplets.csv": [("member_1", "member_2", "member_3", "odd"), *rows]})
+    return [folder / name for name in names]
 
 
 def in_turn(model: Any, transform: Any, paths: list[Path], *, results: Path) -> tuple[float, float]:
-    """Processor time of `evaluate` and of the loop over the same files, each batch after one of the other."""
+    """Processor time of `evaluate`, and of what a script of one's own would do with the same files, each batch after
+    one of the other."""
     import open_clip
+    import torch
 
-    loop = Loop(transform, paths, encode=open_clip.CLIP.encode_image)
+    encode, parts = open_clip.CLIP.encode_image, [paths[at : at + BATCH] for at in range(0, len(paths), BATCH)]
+    seconds: list[float] = []  # processor time of this thread, by batch of the loop; the model has one thread
 
     def followed(self: Any, image: Any, normalize: bool = False) -> Any:
-        vectors = loop.encode(self, image, normalize=normalize)
-        if len(image) == BATCH:  # the check before the first item has fewer
-            loop.step(self)
+        vectors = encode(self, image, normalize=normalize)
+        if len(image) == BATCH and len(seconds) < len(parts):  # the check before the first item has fewer
+            began = time.thread_time()
+            with torch.inference_mode():
+                images = [transform(Image.open(path).convert("RGB")) for path in parts[len(seconds)]]
+                encode(self, torch.stack(images)).numpy()
+            seconds.append(time.thread_time() - began)
         return vectors
 
+    data = paths[0].parent / "triplets.csv"
     with mock.patch.object(open_clip.CLIP, "encode_image", followed):
         began = time.process_time()
-        scores = compute.evaluate(
-            model, data=paths[0].parent / "triplets.csv", results=results, batch_size=BATCH, progress=False
-        )
+        scores = compute.evaluate(model, data=data, results=results, batch_size=BATCH, progress=False)
         whole = time.process_time() - began
-    if len(scores.runs) != 1 or len(loop.vectors) * BATCH != len(paths):
-        raise SystemExit(f"{len(scores.runs)} runs were made, not 1, or {len(loop.vectors)} batches of the loop")
-    return whole - loop.seconds, loop.seconds
+    if len(scores.runs) != 1 or len(seconds) != len(parts):
+        raise SystemExit(f"{len(scores.runs)} runs were made, not 1, or {len(seconds)} batches of the loop")
+    return whole - sum(seconds), sum(seconds)
 
 
 def main() -> int:

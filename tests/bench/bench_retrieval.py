@@ -77,10 +77,8 @@ def usual(queries: np.ndarray, documents: np.ndarray, data: Retrieval, *, chunk:
         values, places = torch.topk(scores, min(DEPTH, scores.shape[1]), dim=1, sorted=False)
         for heap, row, at in zip(heaps, values.tolist(), places.tolist(), strict=True):
             for value, place in zip(row, at, strict=True):
-                if len(heap) < DEPTH:
-                    heapq.heappush(heap, (value, names[start + place]))
-                else:
-                    heapq.heappushpop(heap, (value, names[start + place]))
+                add = heapq.heappush if len(heap) < DEPTH else heapq.heappushpop
+                add(heap, (value, names[start + place]))
     grades: list[dict[str, int]] = [{} for _ in range(len(queries))]
     for query, document, grade in zip(*(side.tolist() for side in data.relevant), strict=True):
         grades[query][names[document]] = grade
@@ -99,16 +97,13 @@ def one_query(gains: list[int], judged: dict[str, int]) -> dict[str, float]:
             sum(gain / math.log2(place + 2) for place, gain in enumerate(side[:at])) for side in (gains, best)
         )
         out[f"ndcg_at_{at}"] = dcg / ideal
+    places = [place for place, gain in enumerate(gains) if gain > 0]
+    precisions = [(place, hits / (place + 1)) for hits, place in enumerate(places, start=1)]
     for at in (1, 3, 10):
-        out[f"hit_rate_at_{at}"] = float(any(gain > 0 for gain in gains[:at]))
-    hits, precisions = 0, []
-    for place, gain in enumerate(gains):
-        if gain > 0:
-            hits += 1
-            precisions.append((place, hits / (place + 1)))
+        out[f"hit_rate_at_{at}"] = float(any(place < at for place in places))
     out["map"] = sum(value for _, value in precisions) / len(best)
     out["map_at_5"] = sum(value for place, value in precisions if place < 5) / len(best)
-    out["mrr_at_10"] = next((1 / (place + 1) for place, _ in precisions if place < 10), 0.0)
+    out["mrr_at_10"] = next((1 / (place + 1) for place in places if place < 10), 0.0)
     return out
 
 

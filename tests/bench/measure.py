@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
-import subprocess
 import sys
 import time
-import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from playwright.sync_api import Page
 
-ROOT = Path(__file__).resolve().parents[2]
-ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
-BOARD = ".likeness-board"
-READY = f"{BOARD}[data-ready=true] .lk-body .lk-row"
+from tests.serving import Server, serving
+
+READY = ".likeness-board[data-ready=true] .lk-body .lk-row"
 # When the table first stood, on the page's own clock; no payload is loaded before it is asked for.
 FIRST = f"""
 Object.defineProperty(navigator, 'connection', {{ value: {{ saveData: true }} }});
@@ -91,74 +81,46 @@ class Report:
     def row(
         self,
         name: str,
-        values: list[float],
+        values: Sequence[float],
         *,
         budget: float,
         unit: str = "ms",
-        reference: list[float] | None = None,
+        reference: Any = None,
         beside: str = "",
     ) -> None:
         """A measurement whose 95th percentile has a budget in its unit, or whose median has one as a multiple of the
         reference's median."""
         middle, high = np.median(values), np.percentile(values, 95)
-        figure = high if reference is None else middle / np.median(reference)
-        over = figure > budget
-        self.over += over
-        sign = "x" if reference else ""
+        figure, sign = (high, "") if reference is None else (middle / np.median(reference), "x")
+        self.over += (over := figure > budget)
         print(
             f"{name:58}{middle:>9.4g}{high:>9.4g} {unit:<5}{sign + format(figure, '.3g'):>8}"
             f"{sign + format(budget, 'g'):>8} {'OVER' if over else 'ok':<5}{beside}",
             flush=True,
         )
 
-    def fact(self, name: str, holds: bool, beside: str = "") -> None:
-        """Something that is true or not."""
-        self.over += not holds
-        print(f"{name:58}{'':40} {'ok' if holds else 'OVER':<5}{beside}")
-
     def finish(self) -> None:
         """Says whether all is within budget, and ends the program: exit code 1 where something is not."""
         print(f"{self.over} over budget" if self.over else "all within budget")
         sys.exit(1 if self.over else 0)
 
-    def note(self, name: str, values: list[float], *, unit: str = "ms") -> None:
-        """A measurement without a budget."""
-        print(f"{name:58}{np.median(values):>9.4g}{np.percentile(values, 95):>9.4g} {unit:<5}")
-
 
 @contextmanager
-def running(command: list[str], *, database: Path | None = None) -> Iterator[tuple[str, subprocess.Popen, float]]:
-    """A server in a process of its own, on the first free port: its address, the process, seconds to an answer."""
-    own = os.environ | {"GRADIO_ANALYTICS_ENABLED": "False"}
-    if database:
-        own["LIKENESS_DATABASE"] = str(database)
-    own.pop("GRADIO_SERVER_PORT", None)
-    started = time.perf_counter()
-    process = subprocess.Popen([sys.executable, "-u", *command], cwd=ROOT, env=own, stdout=subprocess.PIPE, text=True)
-    try:
-        for line in process.stdout:
-            if found := re.search(r"http://127\.0\.0\.1:\d+", line):
-                break
-        else:
-            raise SystemExit(f"{' '.join(command)} does not start")
-        address = f"{found[0]}/"
-        urllib.request.urlopen(address, timeout=60).close()
-        yield address, process, time.perf_counter() - started
-    finally:
-        process.terminate()
-        process.wait()
+def running(*command: str | Path, database: Path | None = None) -> Iterator[tuple[Server, float]]:
+    """A Python program that serves, on the first free port, and the seconds to its first answer."""
+    place = {name: value for name, value in os.environ.items() if name != "GRADIO_SERVER_PORT"}
+    place |= {"GRADIO_ANALYTICS_ENABLED": "False"} | ({"LIKENESS_DATABASE": str(database)} if database else {})
+    began = time.perf_counter()
+    with serving(command=(sys.executable, *command), place=place) as server:
+        server.get()
+        yield server, time.perf_counter() - began
 
 
-def memory(process: subprocess.Popen) -> float:
+def memory(server: Server) -> float:
     """Resident memory in MB."""
-    status = Path(f"/proc/{process.pid}/status").read_text()
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
     return int(status.split("VmRSS:")[1].split()[0]) / 1000
 
 
 def timed(page: Page, act: str, done: str = "") -> float:
     return page.evaluate(TIMED, {"act": act, "done": done})
-
-
-def fixed(page: Page, repeats: int) -> list[float]:
-    """Times of the fixed script in this page."""
-    return [timed(page, FIXED) for _ in range(repeats)]

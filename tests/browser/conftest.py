@@ -8,9 +8,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
-import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +22,8 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests import serving as programs
+
 ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -107,23 +105,12 @@ def serving(database: Path, *options: str, environment: dict[str, str] | None = 
     Fails at the end where the server's log holds a traceback.
     """
     place = {
-        "PYTHONUNBUFFERED": "1",
         "LIKENESS_DATABASE": str(database),
         "LIKENESS_RESULTS": str(database.with_name("results")),
         "GRADIO_SERVER_PORT": str(20_000 + os.getpid() % 120 * 100),  # where Gradio begins to look for a free one
     } | (environment or {})
-    command = [sys.executable, "app.py", "--host", "127.0.0.1", *options]
-    with tempfile.TemporaryDirectory() as folder, (log := Path(folder) / "log").open("w") as out:
-        process = subprocess.Popen(command, cwd=ROOT, env=os.environ | place, stdout=out, stderr=subprocess.STDOUT)
-        try:
-            while not (found := re.search(r"Running on local URL:\s+(http://[\d.:]+)", log.read_text())):
-                assert process.poll() is None, f"app.py ended: {log.read_text()[-2000:]}"
-                time.sleep(0.05)
-            yield found[1] + "/"
-        finally:
-            process.terminate()
-            process.wait(timeout=60)
-        assert "Traceback" not in log.read_text(), log.read_text()[-3000:]
+    with programs.serving("--host", "127.0.0.1", *options, place=os.environ | place) as server:
+        yield server.address
 
 
 @contextmanager
@@ -184,8 +171,8 @@ def framed(visit: Callable[..., Any], addresses: Sequence[str]) -> list[tuple[in
         return list(zip(page.wait_for_function(STEADY, polling=100).json_value(), frames, strict=True))
 
 
-@pytest.fixture(scope="package")
-def browser():
+@contextmanager
+def chromium() -> Iterator[Any]:
     """Chromium, from CHROMIUM or the path; skipped where there is none."""
     pytest.importorskip("playwright", reason="playwright is not installed: pip install -r tests/requirements.txt")
     from playwright.sync_api import sync_playwright
@@ -194,9 +181,15 @@ def browser():
     if not path:
         pytest.skip("no Chromium found: install the package chromium, or name the program in CHROMIUM")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
-        yield chromium
-        chromium.close()
+        made = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="package")
+def browser():
+    with chromium() as made:
+        yield made
 
 
 class Watch:

@@ -23,9 +23,10 @@ from compute import tasks
 from compute.catalog import shipped
 from compute.tasks.source import Source
 from leaderboard.pages import VIEWS
-from tests.browser.conftest import CONTENT, ROOT, framed, in_thread, serving, settle
+from tests.browser.conftest import CONTENT, framed, in_thread, serving, settle
 from tests.compute.models import checkpoints, model_hub
 from tests.compute.models.chat_server import running
+from tests.serving import ROOT
 
 PREFIX = "/likeness"
 SUITE = """

@@ -13,31 +13,30 @@ import contextlib
 import itertools
 import json
 import os
-import re
+import shutil
 import signal
 import socket
-import statistics
 import struct
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-import uuid
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import numpy as np
 
 from leaderboard.web.gradio_app import UNREADABLE
 from tests.compute.live import hostile
-from tests.slow.visitor import Answer, Visitor
+from tests.compute.live.pictures import png
+from tests.serving import ROOT, Server, serving, wait
+from tests.slow.visitor import JSON, Answer, Visitor
 
-ROOT = Path(__file__).resolve().parents[2]
 ATTACKER, OTHER, INNOCENT = "127.0.0.10", "127.0.0.20", "127.0.0.99"
 MOST_MEMORY = 1_200_000_000  # bytes of the app's processes
 LONGER, ONE_QUERY = 0.5, 2.5  # seconds that others may wait longer
@@ -45,44 +44,12 @@ MODEL = "tiny"  # bundled, for images and texts
 BESIDE = ("/data/board/unisim-core", "/board", "/data/board/mieb", "/live/examples", "/about")
 
 
-@dataclass(frozen=True)
-class Server:
-    """The running app."""
-
-    process: subprocess.Popen
-    port: int
-    log: Path
-
-
-@contextlib.contextmanager
-def serving(folder: Path) -> Iterator[Server]:
-    """The app on loopback, without judges, runs or rates of this machine's own."""
-    own = {name: value for name, value in os.environ.items() if not name.startswith(("LIKENESS_", "GRADIO_"))}
-    own |= {"LIKENESS_RESULTS": str(folder / "results"), "LIKENESS_DATABASE": str(folder / "likeness.duckdb")}
-    log = folder / "log"
-    with log.open("w") as out:
-        process = subprocess.Popen([sys.executable, "-u", "app.py"], cwd=ROOT, env=own, stdout=out, stderr=out)
-    try:
-        while (address := re.search(r"http://127\.0\.0\.1:(\d+)", log.read_text())) is None:
-            if process.poll() is not None:
-                raise SystemExit(log.read_text()[-2000:])
-            time.sleep(0.1)
-        yield Server(process, int(address[1]), log)
-    finally:
-        process.terminate()
-        process.wait(timeout=45)
-
-
-def memory(pid: int) -> int:
+def parts(pid: int) -> dict[str, int]:
     """Bytes of a process and all below it, without the pages of files that the system can drop at any time.
 
-    What the processes share counts once. The libraries' files add up to 0.4 GB, most of it CUDA's.
+    What the processes share counts once. By the span of addresses: until a new process has loaded its program, it has
+    that of its parent.
     """
-    return sum(parts(pid).values())
-
-
-def parts(pid: int) -> dict[str, int]:
-    """Bytes by the span of addresses: until a new process has loaded its program, it has that of its parent."""
     found = {}
     with contextlib.suppress(OSError):  # it has ended
         words = Path(f"/proc/{pid}/smaps_rollup").read_text().split()
@@ -93,54 +60,50 @@ def parts(pid: int) -> dict[str, int]:
     return found
 
 
-class Watch:
-    """The most memory of a process and those below it while the block runs."""
+@contextlib.contextmanager
+def watching(pid: int) -> Iterator[list[int]]:
+    """What memory a process and those below it take while the block runs, five times a second."""
+    seen, ended = [0], threading.Event()
 
-    def __init__(self, pid: int) -> None:
-        self.most, self._pid, self._ended = 0, pid, threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
+    def look() -> None:
+        while not ended.wait(0.2):
+            seen.append(sum(parts(pid).values()))
 
-    def _run(self) -> None:
-        while not self._ended.wait(0.2):
-            self.most = max(self.most, memory(self._pid))
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        ended.set()
+        thread.join()
 
-    def __enter__(self) -> Watch:
-        self._thread.start()
-        return self
 
-    def __exit__(self, *error: object) -> None:
-        self._ended.set()
-        self._thread.join()
+def at_once(ask: Callable[[Any], list[Answer]], asked: Iterable[Any], *, threads: int) -> list[Answer]:
+    """All answers of so many clients."""
+    with ThreadPoolExecutor(threads) as pool:
+        return list(itertools.chain(*pool.map(ask, asked)))
 
 
 # ---- files, events, words
 
 
-def send_files(port: int, *, clients: int = 4) -> list[Answer]:
+def send_files(port: int) -> list[Answer]:
     """Every crafted image, and fuzzed ones, from several addresses at once."""
+    files = [*hostile.IMAGES.values(), *(partial(hostile.fuzzed, seed) for seed in range(100))]
 
     def client(number: int) -> list[Answer]:
         visitor = Visitor(port, f"127.0.1.{number + 1}")
-        answers = [visitor.upload(make(), what=name) for name, make in list(hostile.IMAGES.items())[number::clients]]
-        answers += [visitor.upload(hostile.fuzzed(seed), what=f"fuzzed {seed}") for seed in range(number, 100, clients)]
+        answers = [visitor.upload(make()) for make in files[number::4]]
         visitor.leave()
         return answers
 
-    with ThreadPoolExecutor(clients) as pool:
-        return [answer for answers in pool.map(client, range(clients)) for answer in answers]
+    return at_once(client, range(4), threads=4)
 
 
 def fill_queue(port: int, *, events: int, size: int = 0) -> list[Answer]:
     """One visitor asks for patches without waiting, with bodies of `size`; then another has a pair compared."""
     event = Visitor(port, ATTACKER).events()["Show"]
-
-    def join(_: int) -> Answer:
-        visitor = Visitor(port, ATTACKER)
-        visitor.session = uuid.uuid4().hex
-        return visitor.join(event, data="x" * size)
-
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(join, range(events)))
+    answers = at_once(lambda _: [Visitor(port, ATTACKER).join(event, data="x" * size)], range(events), threads=8)
     return [*answers, Visitor(port, OTHER).call("score_pair", "a cat", "a dog", MODEL)]
 
 
@@ -157,12 +120,12 @@ def ask_with_giant_keys(port: int) -> list[Answer]:
 def come_from_elsewhere(port: int) -> list[Answer]:
     """Requests under a foreign name, and state-changing ones from a foreign page."""
     visitor, origin = Visitor(port, ATTACKER), {"origin": "http://evil.example"}
-    session, join = {"x-likeness-session": visitor.session}, "/gradio_api/queue/join"
+    session = origin | {"x-likeness-session": visitor.session}
     return [
         visitor.request("GET", "/board", headers={"host": "evil.example"}),
-        visitor.request("POST", join, body=b"{}", headers={"content-type": "application/json"} | origin),
-        visitor.request("POST", "/live/input", body=b"x", headers=session | origin),
-        visitor.request("POST", "/gradio_api/mcp/", body=b"{}", headers=origin),
+        visitor.send_json("/gradio_api/queue/join", {}, JSON | origin),
+        visitor.request("POST", "/live/input", body=b"x", headers=session),
+        visitor.send_json("/gradio_api/mcp/", {}, origin),
     ]
 
 
@@ -180,50 +143,43 @@ QUERIES = (
 def query_the_database(port: int) -> list[Answer]:
     """Two at a time, each of another visitor."""
 
-    def ask(numbered: tuple[int, str]) -> Answer:
-        return Visitor(port, f"127.0.0.{100 + numbered[0]}").send_json("/data/sql", {"sql": numbered[1]})
+    def ask(numbered: tuple[int, str]) -> list[Answer]:
+        return [Visitor(port, f"127.0.0.{100 + numbered[0]}").send_json("/data/sql", {"sql": numbered[1]})]
 
-    with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(ask, enumerate((*QUERIES, "SELECT count(*) FROM claims"))))
+    return at_once(ask, enumerate((*QUERIES, "SELECT count(*) FROM claims")), threads=2)
 
 
-def read_nothing(port: int, *, readers: int = 100) -> list[Answer]:
+def read_nothing(port: int) -> list[Answer]:
     """Asks for the whole table many times and reads nothing of it; another visitor downloads it meanwhile."""
-    links = []
-    for path in itertools.islice(itertools.cycle(["/export/everything", "/data/board/mieb"]), readers):
-        with contextlib.suppress(OSError):
-            link = Visitor(port, ATTACKER).connect()
-            link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            link.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
-            links.append(link)
-    answer = Visitor(port, OTHER).get("/export/everything")
-    for link in links:
-        link.close()
-    return [answer]
+    with contextlib.ExitStack() as links:
+        for path in itertools.islice(itertools.cycle(["/export/everything", "/data/board/mieb"]), 100):
+            with contextlib.suppress(OSError):
+                link = links.enter_context(Visitor(port, ATTACKER).connect())
+                link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                link.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        return [Visitor(port, OTHER).get("/export/everything")]
 
 
-def send_half(port: int, *, uploads: int = 26) -> list[Answer]:
+def send_half(port: int) -> list[Answer]:
     """Uploads that stop before their last byte; another visitor's upload passes."""
     attacker, other = Visitor(port, ATTACKER), Visitor(port, OTHER)
-    links = [attacker.begin("/live/input", length=8_000_000, sent=bytes(7_999_000)) for _ in range(uploads)]
-    answer = other.upload(hostile.fuzzed(0))
-    for link in links:
-        link.close()
-    return [answer]
+    head = f"POST /live/input HTTP/1.1\nHost: 127.0.0.1:{port}\nContent-Length: 8000000\n"
+    head += f"X-Likeness-Session: {attacker.session}\n\n"
+    with contextlib.ExitStack() as links:
+        for _ in range(26):
+            links.enter_context(attacker.connect(head, bytes(7_999_000)))
+        return [other.upload(hostile.fuzzed(0))]
 
 
-def connect_idly(port: int, *, connections: int = 1000) -> list[Answer]:
+def connect_idly(port: int) -> list[Answer]:
     """Connections that send nothing or half of a head, until the server has ended them all."""
-    links: list[socket.socket] = []
-    for number in range(connections):
+    links = []
+    for number in range(1000):
         with contextlib.suppress(OSError):
-            link = Visitor(port, ATTACKER).connect()
-            link.sendall(b"GET /board HTTP/1.1\r\nX-Slow: " if number % 2 else b"")
-            links.append(link)
+            links.append(Visitor(port, ATTACKER).connect("GET /board HTTP/1.1\nX-Slow: " * (number % 2)))
     for link in links:
-        with contextlib.suppress(ConnectionError):
+        with link, contextlib.suppress(ConnectionError):
             assert link.recv(1) == b""
-        link.close()
     return [Visitor(port, OTHER).get("/board")]
 
 
@@ -240,36 +196,34 @@ HEAVY = (
 )
 
 
-def run_functions(port: int, *, clients: int = 8, each: int = 6) -> list[Answer]:
+def run_functions(port: int) -> list[Answer]:
     """Clients of one address call functions that no queue holds back, directly and as tools of MCP."""
 
     def client(number: int) -> list[Answer]:
         visitor = Visitor(port, ATTACKER)
         direct = partial(visitor.send_json, "/gradio_api/run/leaderboard", {"data": RANK})
         tool = partial(visitor.call_tool, "leaderboard", suite="mieb", limit=1000)
-        return [(tool if number % 2 else direct)() for _ in range(each)]
+        return [(tool if number % 2 else direct)() for _ in range(6)]
 
-    with ThreadPoolExecutor(clients) as pool:
-        return [answer for answers in pool.map(client, range(clients)) for answer in answers]
+    return at_once(client, range(8), threads=8)
 
 
-def get_at_once(port: int, *, path: str, requests: int = 400, times: int = 3) -> list[Answer]:
+def get_at_once(port: int, *, path: str) -> list[Answer]:
     """All of one address, each on a connection of its own; a stream that has begun is an answer."""
     answers = []
-    for _ in range(times):
+    for _ in range(3):
         links = []
-        for number in range(requests):
-            links.append(link := Visitor(port, ATTACKER).connect())
+        for number in range(400):
             query = f"?w=average:{number % 100}" if path.startswith("/data/rank") else ""
-            head = f"GET {path}{query} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
-            link.sendall(f"{head}Accept: application/json, text/event-stream\r\n\r\n".encode())
+            head = f"GET {path}{query} HTTP/1.1\nHost: 127.0.0.1:{port}\n"
+            links.append(Visitor(port, ATTACKER).connect(f"{head}Accept: application/json, text/event-stream\n\n"))
         for link in links:
             with link, contextlib.suppress(OSError):
-                answers.append(Answer(what=path, status=int(link.recv(15)[9:12] or 0), seconds=0))
+                answers.append(Answer(status=int(link.recv(15)[9:12] or 0), seconds=0))
     return answers
 
 
-def send_studies(port: int, *, addresses: int = 10, each: int = 4) -> list[Answer]:
+def send_studies(port: int) -> list[Answer]:
     """Ten addresses have the largest studies opened and reported on, and send lists of numbers in their place."""
     count, picks = 1000, [at % 2 for at in range(1000)]
     models = {f"m{number}": "A model" for number in range(40)}
@@ -287,7 +241,7 @@ def send_studies(port: int, *, addresses: int = 10, each: int = 4) -> list[Answe
         visitor = Visitor(port, f"127.0.3.{number + 1}")
         send = partial(visitor.request, "POST", headers={"x-likeness-session": visitor.session})
         answers = []
-        for _ in range(each // 2):
+        for _ in range(2):
             answers.append(opened := send("/eyes/order?seed=1", body=whole))
             name = json.loads(opened.body)["id"] if opened.status == 200 else ""
             answers += [send(f"/eyes/report?study={name}", body=alone)] if name else []
@@ -296,13 +250,12 @@ def send_studies(port: int, *, addresses: int = 10, each: int = 4) -> list[Answe
         assert refused.status in (400, 503), refused.status
         return [answer for answer in answers if answer.status != 503]
 
-    with ThreadPoolExecutor(addresses) as pool:
-        return [answer for answers in pool.map(client, range(addresses)) for answer in answers]
+    return at_once(client, range(10), threads=10)
 
 
-def hold_queries(port: int, *, seconds: float = 20) -> list[Answer]:
+def hold_queries(port: int) -> list[Answer]:
     """Two addresses send endless queries, one after another and several at a time."""
-    ends = time.monotonic() + seconds
+    ends = time.monotonic() + 20
 
     def hold(address: str) -> list[Answer]:
         answers = []
@@ -310,22 +263,20 @@ def hold_queries(port: int, *, seconds: float = 20) -> list[Answer]:
             answers.append(Visitor(port, address).send_json("/data/sql", {"sql": QUERIES[0]}))
         return answers
 
-    with ThreadPoolExecutor(6) as pool:
-        return [answer for answers in pool.map(hold, (ATTACKER, OTHER) * 3) for answer in answers]
+    return at_once(hold, (ATTACKER, OTHER) * 3, threads=6)
 
 
-def get_under_many_names(port: int, *, requests: int = 300) -> list[Answer]:
+def get_under_many_names(port: int) -> list[Answer]:
     """Pages under a new forwarded name each, and names that are none."""
-    names = [*(f"a{number}.example" for number in range(requests)), "a b", "[", "a:b:c", "u@a", "x" * 5000]
+    names = [*(f"a{number}.example" for number in range(300)), "a b", "[", "a:b:c", "u@a", "x" * 5000]
 
-    def ask(numbered: tuple[int, str]) -> Answer:
+    def ask(numbered: tuple[int, str]) -> list[Answer]:
         path = ("/judges", "/config")[numbered[0] % 2]
-        return Visitor(port, ATTACKER).request("GET", path, headers={"x-forwarded-host": numbered[1]})
+        return [Visitor(port, ATTACKER).request("GET", path, headers={"x-forwarded-host": numbered[1]})]
 
-    with ThreadPoolExecutor(16) as pool:
-        answers = list(pool.map(ask, enumerate(names)))
-    statistics_of_gradio = [Visitor(port, ATTACKER).get(path) for path in ("/monitoring", "/monitoring/summary")]
-    assert {answer.status for answer in statistics_of_gradio} == {403}
+    answers = at_once(ask, enumerate(names), threads=16)
+    for path in ("/monitoring", "/monitoring/summary"):  # Gradio's statistics
+        assert Visitor(port, ATTACKER).get(path).status == 403
     return answers
 
 
@@ -334,26 +285,14 @@ def ask_ready_twice(port: int) -> list[Answer]:
     answers = []
     for _ in range(2):
         answers.append(Visitor(port, ATTACKER).get("/live/ready"))
-        while not json.loads(Visitor(port, ATTACKER).get("/live/ready").body)["done"]:
-            time.sleep(0.5)
+        wait(lambda: time.sleep(0.5) or json.loads(Visitor(port, ATTACKER).get("/live/ready").body)["done"])
     return answers
-
-
-def png(width: int, height: int) -> bytes:
-    """A black picture of 39 megapixels packs to 40 kB."""
-
-    def chunk(kind: bytes, body: bytes) -> bytes:
-        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-
-    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    pixels = zlib.compress(bytes((1 + width) * height), 9)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
 
 
 def send_thin(port: int) -> list[Answer]:
     """Pictures of one line, and functions of DuckDB that hear no interrupt; each is over within 2 s."""
     visitor = Visitor(port, ATTACKER)
-    answers = [visitor.upload(png(39_000_000, 1)), visitor.upload(png(1, 39_000_000))]
+    answers = [visitor.upload(png("black", size)) for size in ((39_000_000, 1), (1, 39_000_000))]
     nines = "repeat('9', 1000000)::BIGNUM"
     for sql in ("SELECT lpad('a', 1000000000, 'b')", f"SELECT ({nines} * {nines})::VARCHAR", QUERIES[2]):
         answers.append(visitor.send_json("/data/sql", {"sql": sql}))
@@ -362,7 +301,7 @@ def send_thin(port: int) -> list[Answer]:
     return answers
 
 
-# ---- files given to the commands
+# ---- files given to the commands; what they are given comes back as the command's words
 
 
 def long_strings(folder: Path) -> list[str]:
@@ -377,61 +316,53 @@ def many_columns(folder: Path) -> list[str]:
     return ["rank", str(path)]
 
 
-def checkpoint(folder: Path, *, layers: int = 0, header: int = 0) -> list[str]:
-    """The bundled model with a configuration or a header of weights that states too much."""
-    for path in (ROOT / "assets" / "tiny").iterdir():
-        (folder / path.name).write_bytes(path.read_bytes())
-    if layers:
-        config = json.loads((folder / "config.json").read_text())
-        config["text_config"]["num_hidden_layers"] = config["vision_config"]["num_hidden_layers"] = layers
-        (folder / "config.json").write_text(json.dumps(config))
-    if header:
-        names = {f"{number:0100d}": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]} for number in range(header)}
-        text = json.dumps(names).encode()
-        (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text)
-    return ["run", "--suite", "mini", "--tasks", "mini/photographs", "--models", str(folder)]
+def many_layers(folder: Path) -> list[str]:
+    shutil.copytree(TINY, folder, dirs_exist_ok=True)
+    config = json.loads((folder / "config.json").read_text())
+    config["text_config"]["num_hidden_layers"] = config["vision_config"]["num_hidden_layers"] = 10_000_000
+    (folder / "config.json").write_text(json.dumps(config))
+    return [*RUN, "mini/photographs", "--models", str(folder)]
 
 
-def secret_address(folder: Path) -> list[str]:
-    return ["run", "--suite", "mini", "--tasks", "mini/image-choice", "--models", JUDGE]
+def long_header(folder: Path) -> list[str]:
+    shutil.copytree(TINY, folder, dirs_exist_ok=True)
+    names = {f"{number:0100d}": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]} for number in range(520_000)}
+    text = json.dumps(names).encode()
+    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text)
+    return [*RUN, "mini/photographs", "--models", str(folder)]
 
 
-SECRET, JUDGE = "c2VjcmV0", "gpt-4o-2024-08-06"
+SECRET, TINY, RUN = "c2VjcmV0", ROOT / "assets" / "tiny", ("run", "--suite", "mini", "--tasks")
 COMMANDS: dict[str, Callable[[Path], list[str]]] = {
     "parquet of long strings": long_strings,
-    "10 million layers": partial(checkpoint, layers=10_000_000),
-    "header of 89 MB": partial(checkpoint, header=520_000),
-    "key in the endpoint's address": secret_address,
+    "10 million layers": many_layers,
+    "header of 89 MB": long_header,
+    "key in the endpoint's address": lambda _: [*RUN, "mini/image-choice", "--models", "gpt-4o-2024-08-06"],
     "900,000 columns": many_columns,
 }
 
 
 def command(make: Callable[[Path], list[str]]) -> tuple[str, int, str]:
-    """What a command said last, the most memory of it, and why that is no refusal; empty where it is one."""
+    """How soon a command ended, the most memory of it, and why that is no refusal; empty where it is one."""
     with tempfile.TemporaryDirectory() as folder:
-        arguments = make(Path(folder))
         own = os.environ | {"LIKENESS_RESULTS": f"{folder}/results", "LIKENESS_DATABASE": f"{folder}/own.duckdb"}
         own |= {"LIKENESS_ENDPOINT": f"http://user:{SECRET}@127.0.0.1:9/v1", "HF_HUB_OFFLINE": "1"}
+        words = [sys.executable, "-m", "compute", *make(Path(folder))]
+        how = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "start_new_session": True}
         began = time.monotonic()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "compute", *arguments],
-            cwd=ROOT,
-            env=own,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-        with Watch(process.pid) as watch:
-            try:
-                said, _ = process.communicate(timeout=45)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                said, _ = process.communicate()
-                return f"no answer in {time.monotonic() - began:.0f} s", watch.most, "not refused"
-        found = ["traceback"] * ("Traceback" in said) + ["echoes the key"] * (SECRET in said)
-        found += ["not refused"] * (process.returncode == 0) + ["not run"] * ("Usage:" in said)
-        return f"refused in {time.monotonic() - began:.1f} s", watch.most, ", ".join(found)
+        process = subprocess.Popen(words, cwd=ROOT, env=own, **how)
+        stopped = threading.Timer(45, os.killpg, (process.pid, signal.SIGKILL))
+        stopped.start()
+        with watching(process.pid) as memory:
+            said, _ = process.communicate()
+        stopped.cancel()
+        faults = {
+            "traceback": "Traceback" in said,
+            "echoes the key": SECRET in said,
+            "not refused": process.returncode in (0, -signal.SIGKILL),
+            "not run": "Usage:" in said,
+        }
+        return f"refused in {time.monotonic() - began:.1f} s", max(memory), ", ".join(filter(faults.get, faults))
 
 
 # ---- the table
@@ -457,73 +388,54 @@ ATTACKS: dict[str, Callable[[int], list[Answer]]] = {
 }
 
 
-def looked(port: int, *, query: bool, until: Callable[[], bool]) -> list[Answer]:
-    """Another visitor's requests, until something is so and at least once round."""
-    seen = []
+def looked(port: int, *, query: bool, until: Callable[[], bool]) -> tuple[list[Answer], float, float]:
+    """Another visitor's requests, until something is so and at least once round; the median and the 95th percentile of
+    their seconds."""
+    seen: list[Answer] = []
     visitor = Visitor(port, INNOCENT)
-    for number, path in enumerate(itertools.cycle(BESIDE), 1):
+    while len(seen) < len(BESIDE) or not until():
+        path = BESIDE[len(seen) % len(BESIDE)]
         seen.append(visitor.send_json("/data/sql", {"sql": "SELECT 1"}) if query else visitor.get(path))
-        if number >= len(BESIDE) and until():
-            return seen
-    return seen
-
-
-def waited(answers: list[Answer]) -> tuple[float, float]:
-    """Median and 95th percentile in seconds."""
-    seconds = sorted(answer.seconds for answer in answers)
-    return statistics.median(seconds), seconds[int(0.95 * (len(seconds) - 1))]
+    return seen, *np.percentile([answer.seconds for answer in seen], (50, 95), method="lower").tolist()
 
 
 def attacked(server: Server, attack: Callable[[int], list[Answer]]) -> tuple[str, int, str]:
     """The times that others waited, the most memory, and why the attack has not been held; empty where it was."""
     query, begun = attack is hold_queries, time.monotonic()
-    quiet = waited(looked(server.port, query=query, until=lambda: time.monotonic() > begun + 2))
-    with Watch(server.process.pid) as watch, ThreadPoolExecutor(1) as pool:
+    _, *quiet = looked(server.port, query=query, until=lambda: time.monotonic() > begun + 2)
+    with watching(server.process.pid) as memory, ThreadPoolExecutor(1) as pool:
         running = pool.submit(attack, server.port)
-        beside = looked(server.port, query=query, until=running.done)
-    during, problems = waited(beside), []
+        beside, *during = looked(server.port, query=query, until=running.done)
+    problems = []
     try:
         answers = running.result()
-        failed = sorted({a.status for a in answers if a.status == 0 or a.status >= 500})
+        failed = sorted({answer.status for answer in answers if answer.status == 0 or answer.status >= 500})
         problems += [f"answered with {failed}"] * bool(failed)
-        problems += ["sent what is not read"] * any(
-            a.sentence == UNREADABLE or b'"isError":true' in a.body for a in answers
-        )
+        unread = (UNREADABLE.encode(), b'"isError":true')
+        problems += ["sent what is not read"] * any(word in answer.body for answer in answers for word in unread)
     except AssertionError as error:
         problems.append(str(error) or "not refused")
-    if refused := [answer for answer in beside if answer.status != 200]:
-        problems.append(f"others refused: {len(refused)} of {len(beside)}, {refused[0].status}")
-    if during[1] > quiet[1] + (ONE_QUERY if query else LONGER):
-        problems.append("others wait")
-    if server.process.poll() is not None:
-        problems.append("the app ended")
-    times = " ".join(f"{seconds:.2f}" for seconds in (*quiet, *during))
-    return times, watch.most, ", ".join(problems)
+    if refused := [answer.status for answer in beside if answer.status != 200]:
+        problems.append(f"others refused: {len(refused)} of {len(beside)}, {refused[0]}")
+    problems += ["others wait"] * (during[1] > quiet[1] + (ONE_QUERY if query else LONGER))
+    problems += ["the app ended"] * (server.process.poll() is not None)
+    return " ".join(f"{seconds:.2f}" for seconds in (*quiet, *during)), max(memory), ", ".join(problems)
 
 
 def main(names: list[str]) -> int:
     """Prints the table; 1 where an attack was not held."""
     fallen = 0
     print(f"{'attack':40} {'waits of others':>19}    MB  verdict   (quiet median, 95th; attacked median, 95th, in s)")
-
-    def show(name: str, row: tuple[str, int, str]) -> None:
-        nonlocal fallen
-        words, most, problem = row
-        problem = ", ".join(filter(None, (problem, "more memory" if most > MOST_MEMORY else "")))
-        fallen += bool(problem)
-        print(f"{name:40} {words:>19} {most // 1_000_000:5}  {problem or 'held'}", flush=True)
-
-    chosen = {name: attack for name, attack in ATTACKS.items() if not names or name in names}
-    if chosen:
-        with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as server:
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("LIKENESS_", "GRADIO_"))}
+    with tempfile.TemporaryDirectory() as folder:
+        own |= {"LIKENESS_RESULTS": f"{folder}/results", "LIKENESS_DATABASE": f"{folder}/likeness.duckdb"}
+        with serving(place=own) as server:
             Visitor(server.port).call("score_pair", "a cat", "a dog", MODEL)  # loads the bundled model
-            for name, attack in chosen.items():
-                show(name, attacked(server, attack))
-            if "Traceback" in server.log.read_text():
-                show("the app's log", ("", 0, "a traceback"))
-    for name, make in COMMANDS.items():
-        if not names or name in names:
-            show(name, command(make))
+            for name in names or (*ATTACKS, *COMMANDS):
+                words, most, problem = attacked(server, ATTACKS[name]) if name in ATTACKS else command(COMMANDS[name])
+                problem = ", ".join(filter(None, (problem, "more memory" * (most > MOST_MEMORY))))
+                fallen += bool(problem)
+                print(f"{name:40} {words:>19} {most // 1_000_000:5}  {problem or 'held'}", flush=True)
     return int(fallen > 0)
 
 

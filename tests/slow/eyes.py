@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from statistics import NormalDist
+from zlib import crc32
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtr
 
-from compute.arrays import Bools, Floats, Ints
+from compute.arrays import Floats, Ints
 from compute.eyes import asking
 from compute.eyes.report import LOOKS as MODELS_COMPARED
 from compute.eyes.report import EyesReport, report
@@ -26,7 +28,6 @@ from tests.compute.eyes.studies import judgment
 QUESTIONS, SIZES = 400, (40, 80, 160)
 LOOKS = (*range(24, 121, 2),)  # at a report, until one is wrong
 MODELS = (0.9, 0.85, 0.8, 0.75, 0.75, 0.7, 0.6)  # right answers over the pool, exactly
-TWINS, APART = ("m3", "m4"), ("m0", "m3")  # equal models, and two that differ
 SHARED = 0.7  # of the variance of models' latent errors; of raters' it is half
 
 
@@ -37,10 +38,6 @@ class Pool:
     study: Study
     truth: Ints
     difficulty: Floats
-
-    @property
-    def picks(self) -> Ints:
-        return np.array(list(self.study.picks.values()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,11 +52,6 @@ class Rater:
     tired: float | None = None
     level: bool = False
     follows: str = ""  # a model's key instead of the truth
-
-    @property
-    def stream(self) -> tuple[int, int, int]:
-        """Seeds that differ from those of other raters."""
-        return round(100 * self.accuracy), round(100 * self.side), round(100 * (self.tired or 0))
 
     def second(self, pool: Pool, at: int = 0) -> Floats:
         """The probability of the second alternative, for each question, seen without a side, as the at-th question."""
@@ -117,26 +109,31 @@ def agreement(pool: Pool, rater: Rater, count: int) -> Floats:
     """Each model's true agreement with the rater over the pool, on average over the first `count` judgments."""
     times = range(count) if rater.tired else (0,)
     second = np.mean([rater.sides(rater.second(pool, at)) for at in times], axis=(0, 1))
-    return np.where(pool.picks == 1, second, 1 - second).mean(axis=1)
+    return np.where(np.array([*pool.study.picks.values()]) == 1, second, 1 - second).mean(axis=1)
 
 
-def headline(seed: int, rater: Rater) -> dict[int, tuple[Floats, Bools, Floats]]:
-    """By number of judgments: errors of the agreement [models], whether intervals hold it, and of the rater's
-    consistency and ceiling: estimate and truth."""
-    draw = np.random.default_rng([seed, *rater.stream])
+def headline(seed: int, rater: Rater) -> list[dict[str, float]]:
+    """By number of judgments: the error of the agreement in points and the share of intervals that hold it, over the
+    models; the rater's consistency and ceiling, estimate and truth."""
+    draw = np.random.default_rng([seed, crc32(repr(rater).encode())])  # others for each rater
     pool = made(draw)
-    judgments, out = judged(pool, rater, draw, count=max(SIZES)), {}
+    judgments, out = judged(pool, rater, draw, count=max(SIZES)), []
     for size in SIZES:
-        truth, found = agreement(pool, rater, size), report(pool.study, judgments[:size])
+        found = report(pool.study, judgments[:size])
         shares = {each.key: each.agreement for each in found.models}
-        own = [shares[key] for key in pool.study.models]
-        errors = np.array([each.value for each in own]) - truth
-        held = np.array([each.low <= true <= each.high for each, true in zip(own, truth, strict=True)])
+        own, truth = [shares[key] for key in pool.study.models], agreement(pool, rater, size)
         sides = np.array([rater.sides(rater.second(pool, at)) for at in range(0, size, 10)])
-        same = (sides.prod(axis=1) + (1 - sides).prod(axis=1)).mean()
-        best = np.maximum(sides.mean(axis=(0, 1)), 1 - sides.mean(axis=(0, 1))).mean()
-        ceiling = np.nan if found.ceiling is None else found.ceiling
-        out[size] = errors, held, np.array([found.consistency.value, same, ceiling, best])
+        out.append(
+            {
+                "judgments": size,
+                "error": 100 * np.mean([each.value for each in own] - truth),
+                "holds": np.mean([each.low <= true <= each.high for each, true in zip(own, truth, strict=True)]),
+                "same": found.consistency.value,
+                "truly": (sides.prod(axis=1) + (1 - sides).prod(axis=1)).mean(),
+                "ceiling": found.ceiling,
+                "best": np.maximum(sides.mean(axis=(0, 1)), 1 - sides.mean(axis=(0, 1))).mean(),
+            }
+        )
     return out
 
 
@@ -149,61 +146,86 @@ def looked(pool: Pool, judgments: Sequence[Judgment], sizes: Sequence[int]) -> I
             yield size, report(pool.study, judgments[:size])
 
 
-def mistaken(seed: int, models: Sequence[float]) -> dict[int, bool]:
-    """By number of judgments: whether equal models are called different: any of them, or the twins of MODELS; 0: at
-    any of LOOKS."""
+def mistaken(seed: int) -> dict[int, bool]:
+    """By number of judgments: whether any of 7 equal models are called different; 0: at any of LOOKS."""
     draw = np.random.default_rng(seed)
-    pool = made(draw, models=models)
+    pool = made(draw, models=(0.75,) * 7)
     judgments = judged(pool, Rater(accuracy=0.85, level=True), draw, count=max(SIZES))
-    equal = set(TWINS) if models == MODELS else set(pool.study.models)
 
     def differ(found: EyesReport) -> bool:
-        return any({pair.first, pair.second} <= equal and pair.is_significant for pair in found.pairs)
+        return any(pair.is_significant for pair in found.pairs)
 
     return {size: differ(report(pool.study, judgments[:size])) for size in SIZES} | {
         0: any(differ(found) for _, found in looked(pool, judgments, LOOKS))
     }
 
 
-def needed(seed: int, rater: Rater, first: str, others: Sequence[str], *, uniform: bool) -> float:
-    """After how many judgments the first model is significantly better than the others, and first where these are all;
-    inf: not in the whole pool. `uniform`: without the draw where models disagree."""
+def needed(seed: int, rater: Rater, others: Sequence[str]) -> float:
+    """After how many judgments m0 is significantly better than the others, and first where these are all; inf: not in
+    the whole pool."""
     draw = np.random.default_rng(seed)
     pool = made(draw)
-    if uniform:
-        pool = replace(pool, study=pool.study.model_copy(update={"chance": [0.0] * len(pool.study.questions)}))
     judgments, titles = judged(pool, rater, draw, count=2 * QUESTIONS), pool.study.models
     beaten = {titles[key] for key in others}
     for size, found in looked(pool, judgments, range(1, len(judgments) + 1)):
-        won = {pair.second for pair in found.pairs if pair.first == titles[first] and pair.is_significant}
-        if won >= beaten and (len(others) == 1 or found.models[0].key == first):
+        won = {pair.second for pair in found.pairs if pair.first == titles["m0"] and pair.is_significant}
+        if won >= beaten and (len(others) == 1 or found.models[0].key == "m0"):
             return size
     return np.inf
-
-
-def promised(seed: int) -> list[bool]:
-    """Of the pairs that 60 judgments leave open: whether they differ after the further questions that are named."""
-    draw = np.random.default_rng([seed, 60])
-    pool = made(draw)
-    judgments = judged(pool, Rater(accuracy=0.85), draw, count=10 * QUESTIONS // 9)
-    new = np.cumsum([each.draw != asking.REPEAT for each in judgments])
-    kept = []
-    for pair in report(pool.study, judgments[:60]).pairs:
-        wanted = new[59] + (pair.more or 0)
-        if not pair.is_significant and pair.more and wanted <= new[-1]:
-            later = report(pool.study, judgments[: int(np.searchsorted(new, wanted)) + 1])
-            same = {pair.first, pair.second}
-            kept.append(any(each.is_significant and {each.first, each.second} == same for each in later.pairs))
-    return kept
 
 
 def alphas(seed: int, accuracies: Sequence[float]) -> float:
     """Krippendorff's alpha of two raters with 160 judgments each."""
     draw = np.random.default_rng(seed)
-    pool, rows = made(draw), []
+    pool, both = made(draw), []
     for accuracy in accuracies:
-        rows += judged(pool, Rater(accuracy=accuracy, level=True), draw, count=160, name=f"{accuracy:.0%}")
-    return report(pool.study, rows).alpha
+        both += judged(pool, Rater(accuracy=accuracy, level=True), draw, count=160, name=f"{accuracy:.0%}")
+    return report(pool.study, both).alpha
+
+
+def rows(each: Callable[[Callable], list]) -> Iterator[str]:
+    """The tables, line by line; `each` calls a function with the number of every run."""
+    yield from table("rater", "judgments", "error, points", "intervals that hold", "consistency", "ceiling")
+    for name, rater in RATERS.items():
+        runs = pd.DataFrame(sum(each(partial(headline, rater=rater)), []), dtype=float).groupby("judgments")
+        for size, (error, holds, same, truly, ceiling, best) in runs.mean().iterrows():
+            yield line(
+                name,
+                int(size),
+                f"{error:+.1f} ± {runs.error.sem()[size]:.1f}",
+                f"{holds:.1%}",
+                f"{same:.0%} (true: {truly:.0%})",
+                f"{ceiling:.0%} (true: {best:.0%})",
+            )
+    yield ""
+    yield from table("called different", *(f"{size} judgments" for size in SIZES), f"at any of {len(LOOKS)} looks")
+    found = each(mistaken)
+    yield line("any two of 7 equal models", *(f"{np.mean([run[size] for run in found]):.1%}" for size in (*SIZES, 0)))
+    yield ""
+    yield from table("until this is significant", "judgments")
+    everyone = [f"m{at}" for at in range(1, 7)]
+    for name, rater, others in (
+        ("a followed model beats 6 others", Rater(accuracy=1, follows="m0"), everyone),
+        ("the same, followed in 95%", Rater(accuracy=0.95, follows="m0"), everyone),
+        ("a model right in 90% beats one in 75%, rater right in 85%", Rater(accuracy=0.85), ["m3"]),
+    ):
+        yield line(name, f"{np.median(each(partial(needed, rater=rater, others=others))):.0f}")
+    yield ""
+    yield from table("two raters, right in", "Krippendorff's alpha", "truth")
+    for pair in ((0.7, 0.85), (0.85, 0.95)):
+        one, other = pair
+        truth = 2 * (one * other + (1 - one) * (1 - other)) - 1
+        alpha = np.mean(each(partial(alphas, accuracies=pair)))
+        yield line(f"{one:.0%} and {other:.0%}", f"{alpha:.2f}", f"{truth:.2f}")
+
+
+def table(*titles: str) -> Iterator[str]:
+    yield line(*titles)
+    yield "|" + " --- |" * len(titles)
+
+
+def line(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
 
 
 def main() -> None:
@@ -214,63 +236,6 @@ def main() -> None:
     with get_context("spawn").Pool(options.workers) as pool:
         for text in rows(lambda work: pool.map(work, range(options.runs), chunksize=5)):
             print(text, flush=True)
-
-
-def rows(each: Callable[[Callable], list]) -> Iterator[str]:
-    """The tables, line by line; `each` calls a function with the number of every run."""
-    yield from table("rater", "judgments", "error, points", "intervals that hold", "consistency", "ceiling")
-    for name, rater in RATERS.items():
-        found = each(partial(headline, rater=rater))
-        for size in SIZES:
-            errors, held, twice = (np.array([run[size][part] for run in found]) for part in range(3))
-            error = 100 * errors.mean(axis=1)
-            same, true, ceiling, best = np.nanmean(twice, axis=0)
-            yield line(
-                name,
-                size,
-                f"{error.mean():+.1f} ± {error.std(ddof=1) / np.sqrt(len(error)):.1f}",
-                f"{held.mean():.1%}",
-                f"{same:.0%} (true: {true:.0%})",
-                f"{ceiling:.0%} (true: {best:.0%})",
-            )
-    yield ""
-    yield from table("called different", *(f"{size} judgments" for size in SIZES), f"at any of {len(LOOKS)} looks")
-    for name, accuracies in {"any two of 7 equal models": (0.75,) * 7, "2 equal of 7 models": MODELS}.items():
-        found = each(partial(mistaken, models=accuracies))
-        yield line(name, *(f"{np.mean([run[size] for run in found]):.1%}" for size in (*SIZES, 0)))
-    yield ""
-    yield from table("until this is significant", "half where models disagree", "all uniform")
-    everyone = [f"m{at}" for at in range(1, 7)]
-    for name, rater, first, others in (
-        ("a followed model beats 6 others", Rater(accuracy=1, follows="m0"), "m0", everyone),
-        ("the same, followed in 95%", Rater(accuracy=0.95, follows="m0"), "m0", everyone),
-        ("a model right in 90% beats one in 75%, rater right in 85%", Rater(accuracy=0.85), APART[0], APART[1:]),
-    ):
-        runs = [
-            each(partial(needed, rater=rater, first=first, others=others, uniform=uniform)) for uniform in (False, True)
-        ]
-        yield line(name, *(f"{np.median(found):.0f}" for found in runs))
-    yield ""
-    kept = sum(each(promised), [])
-    yield f"Pairs that 60 judgments left open: {len(kept)}. Significant after the questions named: {np.mean(kept):.0%}."
-    yield ""
-    yield from table("two raters, right in", "Krippendorff's alpha", "truth")
-    for one, other in ((0.7, 0.85), (0.85, 0.95)):
-        truth = 2 * (one * other + (1 - one) * (1 - other)) - 1
-        yield line(
-            f"{one:.0%} and {other:.0%}",
-            f"{np.mean(each(partial(alphas, accuracies=(one, other)))):.2f}",
-            f"{truth:.2f}",
-        )
-
-
-def table(*titles: str) -> Iterator[str]:
-    yield line(*titles)
-    yield "|" + " --- |" * len(titles)
-
-
-def line(*cells: object) -> str:
-    return f"| {' | '.join(map(str, cells))} |"
 
 
 if __name__ == "__main__":

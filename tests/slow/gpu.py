@@ -22,7 +22,6 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
@@ -32,6 +31,7 @@ encoding.share_cores()  # before torch
 
 import torch  # noqa: E402
 from PIL import Image  # noqa: E402
+from torch.utils.data import DataLoader, default_collate  # noqa: E402
 
 from compute.types import NotHere  # noqa: E402
 
@@ -51,25 +51,22 @@ def beside(rows: dict[str, tuple[Run, Run]], unit: str, *, limit: float) -> Iter
     """Rows of the table, of Likeness and what is beside it: all take turns until `limit` seconds are over, the median
     of each without the first round."""
     ways = list(dict.fromkeys(way for pair in rows.values() for way in pair))
-    seconds: dict[Run, list[float]] = {way: [] for way in ways}
-    device, resident = dict.fromkeys(ways, 0.0), dict.fromkeys(ways, 0.0)
+    found: dict[Run, list[tuple[float, ...]]] = {way: [] for way in ways}  # seconds, GB of the GPU, of this process
     began = time.perf_counter()
     for number in range(1, ROUNDS + 1):
         for way in ways:
             if CUDA:
                 torch.cuda.reset_peak_memory_stats()
-            before = torch.cuda.memory_allocated() if CUDA else 0
-            seconds[way].append(way())
-            if CUDA:
-                device[way] = max(device[way], (torch.cuda.max_memory_allocated() - before) / 1e9)
+            before, seconds = torch.cuda.memory_allocated() if CUDA else 0, way()
+            device = (torch.cuda.max_memory_allocated() - before) / 1e9 if CUDA else 0.0
             kilobytes = Path("/proc/self/status").read_text().split("VmRSS:")[1].split()[0]
-            resident[way] = max(resident[way], int(kilobytes) / 1e6)
+            found[way].append((seconds, device, int(kilobytes) / 1e6))
         if (time.perf_counter() - began) * (number + 1) / number > limit:
             break
     for title, pair in rows.items():
-        times = [median(seconds[way][1:] or seconds[way]) for way in pair]
+        times = [median(seconds for seconds, *_ in found[way][1:] or found[way]) for way in pair]
         shown = [f"{1 / each:,.0f}" if unit == "images/s" else f"{each:.3f}" for each in times]
-        peaks = [" / ".join(f"{peak[way]:.2f}" for way in pair) for peak in (device, resident)]
+        peaks = [" / ".join(f"{max(turn[part] for turn in found[way]):.2f}" for way in pair) for part in (1, 2)]
         cells = [f"{title}, {unit}", *shown, f"{times[0] / times[1]:.2f}", str(max(1, number - 1)), *peaks]
         yield f"| {' | '.join(cells)} |"
 
@@ -81,19 +78,6 @@ def clocked(do: Callable[[], object], *, units: int = 1) -> float:
     if CUDA:
         torch.cuda.synchronize()
     return (time.perf_counter() - began) / units
-
-
-class Files(torch.utils.data.Dataset):
-    """Image files through a model's own preprocessing, as a script reads them."""
-
-    def __init__(self, paths: list[Path], transform: Callable[[Image.Image], torch.Tensor]) -> None:
-        self.paths, self.transform = paths, transform
-
-    def __len__(self) -> int:
-        return len(self.paths)
-
-    def __getitem__(self, at: int) -> torch.Tensor:
-        return self.transform(Image.open(self.paths[at]).convert("RGB"))
 
 
 def encode(name: str, *, count: int, limit: float) -> Iterator[str]:
@@ -126,6 +110,9 @@ def encode(name: str, *, count: int, limit: float) -> Iterator[str]:
         images = Column(modality="image", keys=keys, read=lambda at: paths[at].read_bytes(), name=str)
         stores = iter(range(ROUNDS))
 
+        def read(batch: list[Path]) -> torch.Tensor:
+            return default_collate([preprocess(Image.open(path).convert("RGB")) for path in batch])
+
         def forward(pixels: torch.Tensor) -> np.ndarray:
             with torch.inference_mode():
                 moved = pixels.to(hardware.device, hardware.torch_dtype, non_blocking=True)
@@ -142,8 +129,8 @@ def encode(name: str, *, count: int, limit: float) -> Iterator[str]:
             return clocked(lambda: made.prepare([images]), units=count)
 
         def bare() -> float:
-            files = Files(paths, preprocess)
-            loader = torch.utils.data.DataLoader(files, batch_size=batch, num_workers=workers, pin_memory=CUDA)
+            options = {"batch_size": batch, "num_workers": workers, "pin_memory": CUDA}
+            loader = DataLoader(paths, collate_fn=read, **options)
             return clocked(lambda: np.concatenate([forward(pixels) for pixels in loader]), units=count)
 
         yield from beside({f"{name}, files": (ours, bare)}, "images/s", limit=limit * 0.7)
@@ -191,13 +178,12 @@ def search(*, limit: float) -> Iterator[str]:
     yield from beside({title: (partial(clocked, run), usual) for title, run in rows.items()}, "s", limit=limit)
 
 
-def train(size: str, *, each: int, lead: int, steps: int, limit: float) -> Iterator[str]:
+def train(size: str, *, each: int, lead: int, steps: int, limit: float, share: int = SHARE) -> Iterator[str]:
     """A step with LoRA: beside a script's whole step, and beside forward and backward of one batch alone.
 
     Before the clock starts `lead` steps use up what was prepared ahead.
     """
     import peft
-    from torch.utils.data import DataLoader
 
     from compute.models.adapter import Hardware
     from compute.training import loop, towers
@@ -206,11 +192,9 @@ def train(size: str, *, each: int, lead: int, steps: int, limit: float) -> Itera
     from tests.bench import bench_training
     from tests.compute.models import checkpoints
 
-    width, inner, layers, *rest = bench_training.SIZES[size]["vision"]
-    sizes = {size: {**bench_training.SIZES[size], "vision": (width, inner, layers // SHARE, *rest)}}
     plan = replace(TuningPlan(), batch_size=each, samples=each * (lead + steps), warm_up=1)
-    with tempfile.TemporaryDirectory() as scratch, mock.patch.dict(bench_training.SIZES, sizes):
-        row = checkpoints.row(bench_training.checkpoint(Path(scratch) / "base", size), "clip")
+    with tempfile.TemporaryDirectory() as scratch:
+        row = checkpoints.row(bench_training.checkpoint(Path(scratch) / "base", size, share=share), "clip")
         hardware = Hardware(device=DEVICE, dtype="float32")
         base, other = (towers.load(row, hardware=hardware) for _ in range(2))
         run = loop.Tuning(base, plan, RunFolder(path=Path(scratch) / "run", identity={}))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import plotly
-from playwright.sync_api import sync_playwright
 
-from tests.browser.conftest import ARGUMENTS
+from tests.browser.conftest import chromium
+from tests.serving import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "notebooks"
 DRAW = """async figure => {
     const made = await Plotly.newPlot(document.body.appendChild(document.createElement('div')), figure);
@@ -70,9 +68,8 @@ def write(name: str) -> None:
         text, figures = page(executed(FOLDER / f"{name}.ipynb", Path(home)), name)
     (FOLDER / f"{name}.md").write_text(text, encoding="utf-8")
     script = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
-    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    with sync_playwright() as playwright:
-        sheet = playwright.chromium.launch(executable_path=program, args=list(ARGUMENTS)).new_page()
+    with chromium() as browser:
+        sheet = browser.new_page()
         sheet.add_script_tag(path=script)
         for at, figure in enumerate(figures, start=1):
             drawn = sheet.evaluate(DRAW, json.loads(json.dumps(figure)))

@@ -46,6 +46,12 @@ class Board(NamedTuple):
     clusters: Ints | None = None  # [tasks], equal where noise is correlated
     least: float = 0.0  # share of the tasks that a model needs for a rank
 
+    @property
+    def table(self) -> ScoreTable:
+        names = tuple(map(str, range(int(self.codes.max()) + 1)))
+        given = {"clusters": self.clusters, "least": self.least}
+        return ScoreTable(values=self.scores, codes=self.codes, categories=names, **given)
+
 
 def made(draw: np.random.Generator, *, shape: str, kind: str, spread: float) -> Board:
     """A made-up board: true means, how hard each task is for all, and noise of the named kind."""
@@ -84,31 +90,22 @@ def equal(scores: Floats, sizes: tuple[int, ...], **more: object) -> Board:
     return Board(scores, np.repeat(np.arange(len(sizes)), sizes), np.zeros(len(scores)), **more)
 
 
-def noise(
-    draw: np.random.Generator, *, models: int = 4, sizes: tuple[int, ...] = (2, 30), spread: float = 1.0
-) -> Board:
-    """Pure noise, that of the first category `spread` times as large."""
-    scale = np.repeat([spread, *[1.0] * (len(sizes) - 1)], sizes)
-    return equal(draw.normal(size=(models, sum(sizes))) * scale, sizes)
+def noise(draw: np.random.Generator, *, sizes: tuple[int, ...], models: int = 15, unequal: bool = True) -> Board:
+    """Pure noise, or such that differs by factors between models and is three times as large in the first category."""
+    scores = draw.normal(size=(models, sum(sizes)))
+    if unequal:
+        scores[:, : sizes[0]] *= 3.0
+        scores *= np.exp(0.7 * draw.normal(size=(models, 1)))
+    return equal(scores, sizes)
 
 
-def unequal(draw: np.random.Generator, *, sizes: tuple[int, ...], models: int = 15) -> Board:
-    """Models whose noise differs by factors, and a small category of three times the noise."""
-    board = noise(draw, models=models, sizes=sizes, spread=3.0)
-    return board._replace(scores=board.scores * np.exp(0.7 * draw.normal(size=(models, 1))))
-
-
-def shared_data(
-    draw: np.random.Generator, *, models: int = 40, sets: int = 19, alone: tuple[int, int] = (3, 5)
-) -> Board:
-    """Two categories: each of 19 data sets has a task in both, whose residuals correlate at 0.52, as MIEB's do."""
-    common, own = draw.normal(size=(models, sets)), draw.normal(size=(2, models, sets))
-    both = np.sqrt(0.52) * common + np.sqrt(0.48) * own
-    rest = [draw.normal(size=(models, count)) for count in alone]
-    singles = np.arange(sets, sets + sum(alone))
-    clusters = np.concatenate([np.arange(sets), singles[: alone[0]], np.arange(sets), singles[alone[0] :]])
-    scores = np.concatenate([both[0], rest[0], both[1], rest[1]], axis=1)
-    return equal(scores, (sets + alone[0], sets + alone[1]), clusters=clusters)
+def shared_data(draw: np.random.Generator, *, models: int = 40, sets: int = 19) -> Board:
+    """Two categories: each of 19 data sets has a task in both, whose residuals correlate at 0.52, as MIEB's do; 3 and 5
+    further tasks are of a data set of their own."""
+    clusters = np.array([*range(sets), *range(sets, sets + 3), *range(sets), *range(sets + 3, sets + 8)])
+    common, own = draw.normal(size=(models, sets + 8)), draw.normal(size=(models, len(clusters)))
+    scores = np.sqrt(0.52) * common[:, clusters] + np.sqrt(0.48) * own
+    return equal(scores, (sets + 3, sets + 5), clusters=clusters)
 
 
 def omitted(draw: np.random.Generator, *, models: int = 15, tasks: int = 16) -> Board:
@@ -120,11 +117,11 @@ def omitted(draw: np.random.Generator, *, models: int = 15, tasks: int = 16) -> 
 
 EQUAL: dict[str, Callable[[np.random.Generator], Board]] = {
     "two categories on the same 19 data sets, 40 models": shared_data,
-    "2 + 30 tasks, 4 models": noise,
-    "2 + 30 tasks, 15 models, unequal noise": partial(unequal, sizes=(2, 30)),
-    "3 + 30 tasks, 15 models, unequal noise": partial(unequal, sizes=(3, 30)),
-    "2 + 10 + 10 tasks, 15 models, unequal noise": partial(unequal, sizes=(2, 10, 10)),
-    "8 categories of 2 tasks, 15 models, unequal noise": partial(unequal, sizes=(2,) * 8),
+    "2 + 30 tasks, 4 models": partial(noise, sizes=(2, 30), models=4, unequal=False),
+    "2 + 30 tasks, 15 models, unequal noise": partial(noise, sizes=(2, 30)),
+    "3 + 30 tasks, 15 models, unequal noise": partial(noise, sizes=(3, 30)),
+    "2 + 10 + 10 tasks, 15 models, unequal noise": partial(noise, sizes=(2, 10, 10)),
+    "8 categories of 2 tasks, 15 models, unequal noise": partial(noise, sizes=(2,) * 8),
     "5 of 15 models lack the hardest of 16 tasks": omitted,
 }
 
@@ -171,20 +168,13 @@ def simulate(make: Callable[[np.random.Generator], Board], *, trials: int, seed:
     draw, rows = np.random.default_rng(seed), []
     for _ in range(trials):
         board = make(draw)
-        names = tuple(map(str, range(int(board.codes.max()) + 1)))
-        table = ScoreTable(
-            values=board.scores, codes=board.codes, categories=names, clusters=board.clusters, least=board.least
-        )
-        better, true = Ranking.of(table).better, board.truth[:, None] > board.truth
-        pair, gap = compared(table, 0, 1), board.truth[0] - board.truth[1]
+        better, true = Ranking.of(board.table).better, board.truth[:, None] > board.truth
+        pair, gap = compared(board.table, 0, 1), board.truth[0] - board.truth[1]
         found = better[true].mean() if true.any() else np.nan
         holds = np.nan if np.isnan(pair.low) else pair.low <= gap <= pair.high  # of too few shared tasks there is none
         rows.append(((better & ~true).any(), found, holds, pair.p < 0.001))
-    known = [column[~np.isnan(column)] for column in np.array(rows, float).T]
-    return Shares(
-        *(float(column.mean()) if column.size else np.nan for column in known),
-        spread=float(known[1].std()) if known[1].size else np.nan,
-    )
+    frame = pd.DataFrame(np.array(rows, float))  # whose mean and deviation leave NaN out
+    return Shares(*map(float, frame.mean()), spread=float(frame[1].std(ddof=0)))
 
 
 def rows(trials: int) -> Iterator[str]:
@@ -208,10 +198,8 @@ def rows(trials: int) -> Iterator[str]:
                 simulate(partial(resampled, board=board, apart=apart), trials=(1 if apart else 2) * trials)
                 for apart in (False, True)
             )
-            names = tuple(map(str, range(int(board.codes.max()) + 1)))
-            table = ScoreTable(values=board.scores, codes=board.codes, categories=names, clusters=board.clusters)
             title = f"{name} ({board.scores.shape[0]} models, {board.scores.shape[1]} tasks)"
-            pairs = int(Ranking.of(table).better.sum())
+            pairs = int(Ranking.of(board.table).better.sum())
             yield f"| {title} | {pairs} | {same.wrong:.1%} | {apart.wrong:.1%} | {apart.found:.1%} |"
 
 

@@ -9,12 +9,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.serving import ROOT, wait
+
 SKIPPED = shutil.ignore_patterns(*(ROOT / ".dockerignore").read_text().replace("**/", "").split())
 NOBODY = 65534
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable  # that other users can run
@@ -58,9 +59,7 @@ def test_the_steps_of_the_dockerfile_end_in_a_healthy_app(place):
     )
     try:
         check = here(told["HEALTHCHECK"].partition("CMD ")[2])
-        deadline = time.monotonic() + 60
-        while subprocess.run(check, shell=True, capture_output=True, **how).returncode:
-            assert app.poll() is None and time.monotonic() < deadline
-            time.sleep(0.5)
+        healthy = partial(subprocess.run, check, shell=True, capture_output=True, **how)
+        wait(lambda: healthy().returncode == 0, running=app, seconds=60)
     finally:
         os.killpg(app.pid, 9)

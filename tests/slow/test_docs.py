@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +18,11 @@ from tests.compute.eyes.test_command import answered
 from tests.compute.models import checkpoints
 from tests.compute.models.own.test_checkpoints import sentences
 from tests.compute.tasks import drawn_generators as drawn
-from tests.compute.tasks.own.drawn import pictures, write
+from tests.compute.tasks.files import put
+from tests.compute.tasks.own.drawn import pictures
 
 COUNT = 24
+FIELDS = ("reference", "alternative_1", "alternative_2")
 TEXTS = [
     f"{colour} {shape} on {ground}"
     for colour in ("red", "green", "blue")
@@ -46,42 +46,38 @@ def folder(tmp_path_factory):
     checkpoints.open_clip(root / "my-open-clip")
     checkpoints.clip(root / "my-clip-folder")
     sentences(root / "my-sentence-transformer")
-    (root / "my_encoder.py").write_text(ENCODER)
-    for name in ("triplets", "my-triplets"):
-        names = pictures(root / name, 24)
+    names = pictures(root, COUNT)
+    for name, table in (("triplets", "triplets.csv"), ("my-triplets", "manifest.csv")):
         rows = [(names[at], names[at + 6], names[at + 1], 1 + at % 2) for at in range(16)]
-        table = root / name / ("triplets.csv" if name == "triplets" else "manifest.csv")
-        write(table, ("reference", "alternative_1", "alternative_2", "answer"), rows)
-    for name in pictures(root, 24):
-        assert (root / name).is_file()
-    shutil.copy(root / "triplets" / "triplets.csv", root / "birds.csv")
-    text = (root / "birds.csv").read_text().replace("reference", "photo", 1)
-    (root / "birds.csv").write_text(text)
-    beir = root / "my-retrieval"
-    (beir / "qrels").mkdir(parents=True)
-    for name, texts in (("corpus", TEXTS), ("queries", [text.replace(" on ", " upon ") for text in TEXTS])):
-        lines = [json.dumps({"_id": f"{name[0]}{at}", "text": text}) for at, text in enumerate(texts)]
-        (beir / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
-    rows = [(f"q{at}", f"c{at}", 1) for at in range(len(TEXTS))]
-    write(beir / "qrels" / "test.tsv", ("query-id", "corpus-id", "score"), rows)
+        put(root, {f"{name}/{table}": [(*FIELDS, "answer"), *rows]})
+        pictures(root / name, COUNT)
     more = pd.DataFrame(np.random.default_rng(0).random((9, 8)), index=[f"model {at}" for at in range(9)])
     more.to_csv(root / "more_scores.csv", index_label="model")
-    for name, image in (
-        ("photos", drawn.reference_image),
-        ("images/sdxl", drawn.clean_image),
-        ("images/flux", lambda row: drawn.clean_image((row + 1) % COUNT)),
-    ):
-        (root / name).mkdir(parents=True)
-        for row in range(COUNT):
-            Image.fromarray(image(row)).save(root / name / f"{row:03}.png")
-    rows = [f'{row:03}.png,"{prompt.text}"' for row, prompt in enumerate(drawn.all_prompts()[:COUNT])]
-    (root / "prompts.csv").write_text("\n".join(["image,prompt", *rows]) + "\n")
-    fields = ("reference", "alternative_1", "alternative_2")
     asked = [[f"{(row + step) % COUNT:03}.png" for step in (0, 1, 5)] for row in range(COUNT)]
-    write(root / "judged.csv", (*fields, "choice"), [(*names, 1 + at % 2) for at, names in enumerate(asked)])
     result = [{"type": "pairwise", "value": {"selected": "left"}}]
-    tasks = [{"data": dict(zip(fields, names, strict=True)), "annotations": [{"result": result}]} for names in asked]
-    (root / "export.json").write_text(json.dumps(tasks))
+    texts = {"corpus": TEXTS, "queries": [text.replace(" on ", " upon ") for text in TEXTS]}
+    beir = {
+        f"my-retrieval/{name}.jsonl": [{"_id": f"{name[0]}{at}", "text": text} for at, text in enumerate(of)]
+        for name, of in texts.items()
+    }
+    links = [("query-id", "corpus-id", "score"), *((f"q{at}", f"c{at}", 1) for at in range(len(TEXTS)))]
+    files = beir | {
+        "my_encoder.py": ENCODER,
+        "birds.csv": (root / "triplets" / "triplets.csv").read_text().replace("reference", "photo", 1),
+        "my-retrieval/qrels/test.tsv": links,
+        "judged.csv": [(*FIELDS, "choice"), *((*names, 1 + at % 2) for at, names in enumerate(asked))],
+        "export.json": [
+            {"data": dict(zip(FIELDS, names, strict=True)), "annotations": [{"result": result}]} for names in asked
+        ],
+        "prompts.csv": [("image", "prompt")],
+    }
+    for row, prompt in enumerate(drawn.all_prompts()[:COUNT]):
+        name = f"{row:03}.png"
+        files["prompts.csv"].append((name, prompt.text))
+        files[f"photos/{name}"] = Image.fromarray(drawn.reference_image(row))
+        files[f"images/sdxl/{name}"] = Image.fromarray(drawn.clean_image(row))
+        files[f"images/flux/{name}"] = Image.fromarray(drawn.clean_image((row + 1) % COUNT))
+    put(root, files)
     return root
 
 

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
 import zipfile
 from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager
 from email.parser import Parser
 from importlib import metadata
 from pathlib import Path
@@ -30,18 +26,8 @@ from packaging.utils import canonicalize_name
 from compute.versions import EXTRAS
 from tests import test_wheel
 from tests.compute.live.pictures import png
+from tests.serving import Server, serving
 
-NOT_SLIM = (
-    "torch",
-    "torchvision",
-    "transformers",
-    "timm",
-    "open_clip",
-    "sklearn",
-    "umap",
-    "numba",
-    "pyarrow",
-)
 TASK = "mini/image-choice"
 OWN = """
 import numpy as np
@@ -88,23 +74,20 @@ def loss(images: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class Installed:
-    """An environment with the wheel: its Python, the folder of its packages, an empty folder to work in, and a home."""
+    """A fresh environment with the wheel, which finds the other packages in the folder `sees`.
 
-    python: Path
-    packages: Path
-    work: Path
-    home: Path
+    `work`: an empty folder to work in; `data`: the user's data folder for the program.
+    """
 
-    @property
-    def data(self) -> Path:
-        """The user's data folder for the program."""
-        return self.home / ".local" / "share" / "likeness"
-
-    @property
-    def command(self) -> Path:
-        return self.python.with_name("likeness")
+    def __init__(self, folder: Path, wheel: Path, *, sees: Path) -> None:
+        self.python = test_wheel.environment(folder, wheel, sees=sees)
+        self.command = self.python.with_name("likeness")
+        (self.packages,) = (folder / "venv" / "lib").glob("python*/site-packages")
+        self.work, self.home = folder / "work", folder / "home"
+        self.data = self.home / ".local" / "share" / "likeness"
+        for made in (self.work, self.home):
+            made.mkdir()
 
     def environment(self) -> dict[str, str]:
         """Without what would lead back to the checkout, or to the files of whoever runs the tests."""
@@ -112,56 +95,13 @@ class Installed:
         bare = {name: value for name, value in os.environ.items() if not name.startswith(named)}
         return bare | {"HOME": str(self.home), "PYTHONWARNINGS": "ignore"}
 
-    def run(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            list(map(str, words)),
-            cwd=self.work,
-            env=self.environment(),
-            capture_output=True,
-            text=True,
-            timeout=240,
-        )
+    def run(self, *words: str | Path, **own: str) -> subprocess.CompletedProcess[str]:
+        place = self.environment() | own
+        return subprocess.run(words, cwd=self.work, env=place, capture_output=True, text=True, timeout=240)
 
-    def likeness(self, *words: str) -> str:
-        """What the command prints; it must end well."""
-        ended = self.run(self.command, *words)
-        assert ended.returncode == 0, ended.stderr[-3000:] + ended.stdout[-1000:]
-        return ended.stdout
-
-    @contextmanager
-    def app(self) -> Iterator[str]:
-        """`likeness` on a free port; its address once it answers."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = str(probe.getsockname()[1])
-        log = self.home / "log"
-        with log.open("w") as out:
-            process = subprocess.Popen(
-                [self.command, "--port", port, "--offline"],
-                cwd=self.work,
-                env=self.environment(),
-                stdout=out,
-                stderr=subprocess.STDOUT,
-            )
-        try:
-            address, until = f"http://127.0.0.1:{port}/", time.monotonic() + 120
-            while True:
-                try:
-                    urllib.request.urlopen(address, timeout=5).close()
-                    break
-                except OSError:
-                    assert process.poll() is None and time.monotonic() < until, log.read_text()[-3000:]
-                    time.sleep(0.1)
-            yield address
-        finally:
-            process.terminate()
-            process.wait(20)
-        assert "Traceback" not in log.read_text(), log.read_text()[-3000:]
-
-
-def get(address: str) -> bytes:
-    with urllib.request.urlopen(address, timeout=60) as answer:
-        return answer.read()
+    def app(self) -> AbstractContextManager[Server]:
+        """`likeness`, on the first free port."""
+        return serving("--offline", command=[self.command], place=self.environment(), cwd=self.work)
 
 
 @pytest.fixture(scope="module")
@@ -197,34 +137,21 @@ def closure(requirements: list[Requirement]) -> dict[str, metadata.Distribution]
     return found
 
 
-def environment(folder: Path, wheel: Path, *, sees: Path) -> Installed:
-    """A fresh environment with the wheel, which finds the other packages in the folder `sees`."""
-    for name in ("work", "home"):
-        (folder / name).mkdir()
-    python = test_wheel.environment(folder, wheel, sees=sees)
-    (packages,) = (folder / "venv" / "lib").glob("python*/site-packages")
-    return Installed(python=python, packages=packages, work=folder / "work", home=folder / "home")
-
-
-def listing(folder: Path) -> dict[str, tuple[int, int]]:
-    """Size and time of every file below a folder, by its path there."""
-    return {
-        str(path.relative_to(folder)): (path.stat().st_size, path.stat().st_mtime_ns)
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
+def contents(folder: Path) -> dict[Path, tuple[int, int]]:
+    """Size and time of every file."""
+    return {path: (path.stat().st_size, path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file()}
 
 
 @contextmanager
 def leaves_its_packages_alone(installed: Installed) -> Iterator[Installed]:
-    before = listing(installed.packages)
+    before = contents(installed.packages)
     yield installed
-    assert listing(installed.packages) == before and not any(installed.work.iterdir())
+    assert contents(installed.packages) == before and not any(installed.work.iterdir())
 
 
 @pytest.fixture(scope="module")
 def whole(wheel, tmp_path_factory):
-    made = environment(tmp_path_factory.mktemp("whole"), wheel, sees=test_wheel.own_packages())
+    made = Installed(tmp_path_factory.mktemp("whole"), wheel, sees=test_wheel.own_packages())
     with leaves_its_packages_alone(made):
         yield made
 
@@ -237,7 +164,7 @@ def slim(wheel, tmp_path_factory):
         for name in {file.parts[0] for file in distribution.files} - {"..", "__pycache__"}:
             if not (others / name).exists():
                 (others / name).symlink_to(distribution.locate_file(name))
-    made = environment(folder, wheel, sees=others)
+    made = Installed(folder, wheel, sees=others)
     with leaves_its_packages_alone(made):
         yield made
 
@@ -253,7 +180,7 @@ def test_the_wheel_requires_what_requirements_txt_lists(wheel):
     base, extra = required(wheel), required(wheel, extra="compute")
     plain = [f"{one.name}{one.specifier}" for one in (*base, *extra)]
     assert sorted(plain) == sorted(listed)
-    assert {"gradio", "duckdb"} <= {one.name for one in base} and {"torch", "umap-learn"} <= {one.name for one in extra}
+    assert not {"torch", "transformers", "timm", "scikit-learn", "umap-learn", "pyarrow"} & {*closure(base)}
     for package, extra in EXTRAS.items():
         assert package in {one.name for one in required(wheel, extra=extra)}, "without an extra where it is empty"
 
@@ -263,8 +190,9 @@ def test_the_wheel_requires_what_requirements_txt_lists(wheel):
 
 def test_a_run_is_stored_in_the_users_data_folder_and_shown(whole):
     """With the bundled model, whose files are assets."""
-    printed = whole.likeness("run", "--suite", "mini", "--models", "tiny,ssim", "--tasks", TASK, "--offline")
-    assert f"tiny, {TASK}: accuracy 0.8500" in printed
+    words = ("run", "--suite", "mini", "--models", "tiny,ssim", "--tasks", TASK, "--offline")
+    ended = whole.run(whole.command, *words)
+    assert ended.returncode == 0 and f"tiny, {TASK}: accuracy 0.8500" in ended.stdout, ended.stderr
     assert len(list(whole.data.glob("results/tiny/*/*/run.json"))) == 1
     assert (whole.data / "likeness.duckdb").is_file()
 
@@ -273,8 +201,8 @@ def test_a_model_of_ones_own_is_on_the_mini_board(whole):
     """From a fresh installation, by a script of a few lines."""
     ended = whole.run(whole.python, "-c", OWN)
     assert ended.returncode == 0 and ended.stdout.split() == ["own/mean-colour"], ended.stderr
-    with whole.app() as address:
-        assert b"own/mean-colour" in get(f"{address}data/board/mini?o=computed")
+    with whole.app() as server:
+        assert b"own/mean-colour" in server.get("data/board/mini?o=computed")
 
 
 def test_a_script_that_uses_the_python_interface_passes_mypy(whole, tmp_path):
@@ -285,8 +213,8 @@ def test_a_script_that_uses_the_python_interface_passes_mypy(whole, tmp_path):
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
-def test_variables_move_what_is_written(whole, monkeypatch):
-    bare, where = whole.environment(), "from likeness.compute import paths; print(paths.DATABASE, paths.RESULTS)"
+def test_variables_move_what_is_written(whole):
+    where = "from likeness.compute import paths; print(paths.DATABASE, paths.RESULTS)"
     home = str(whole.data)
     for variables, expected in (
         ({}, f"{home}/likeness.duckdb {home}/results"),
@@ -295,18 +223,10 @@ def test_variables_move_what_is_written(whole, monkeypatch):
         ({"XDG_DATA_HOME": "/c"}, "/c/likeness/likeness.duckdb /c/likeness/results"),
         ({"XDG_DATA_HOME": "c"}, f"{home}/likeness.duckdb {home}/results"),  # relative: invalid, says the specification
     ):
-        with monkeypatch.context() as patch:
-            patch.setattr(Installed, "environment", lambda self, own=variables: bare | own)
-            assert whole.run(whole.python, "-c", where).stdout.split() == expected.split()
+        assert whole.run(whole.python, "-c", where, **variables).stdout.split() == expected.split()
 
 
 # ---- the command without the extra
-
-
-def test_the_environment_has_none_of_the_packages_that_run_models(slim):
-    for name in NOT_SLIM:
-        ended = slim.run(slim.python, "-c", f"import {name}")
-        assert ended.returncode == 1 and f"No module named '{name}'" in ended.stderr, name
 
 
 def test_without_the_extra_the_board_is_built_and_every_page_shown(slim):
@@ -314,12 +234,12 @@ def test_without_the_extra_the_board_is_built_and_every_page_shown(slim):
     pages = slim.run(
         slim.python, "-c", "from likeness.leaderboard.pages import VIEWS; print(*(view.key for view in VIEWS))"
     )
-    with slim.app() as address:
+    with slim.app() as server:
         assert (slim.data / "likeness.duckdb").is_file()
-        assert len(json.loads(get(f"{address}data/board/unisim-core"))["rows"]) > 10
+        assert len(json.loads(server.get("data/board/unisim-core"))["rows"]) > 10
         for key in pages.stdout.split()[1:]:
-            assert len(get(f"{address}{key}")) > 10_000, key
-        client = Client(address, verbose=False)
+            assert len(server.get(key)) > 10_000, key
+        client = Client(server.address, verbose=False)
         images = ["data:image/png;base64," + b64encode(png(colour, (64, 64))).decode() for colour in ("orange", "teal")]
         ssim, tiny = client.predict(*images, models="ssim,tiny", api_name="/score_pair")
         assert -1 <= ssim["score"] < 1 and not ssim["problem"]
@@ -335,8 +255,7 @@ def test_without_the_extra_the_board_is_built_and_every_page_shown(slim):
     ids=["device", "map"],
 )
 def test_without_the_extra_what_needs_it_says_how_to_install_it(slim, words, problem):
-    if "project" in words and not (slim.data / "likeness.duckdb").is_file():
-        slim.likeness("build")
+    slim.run(slim.command, "build")
     ended = slim.run(slim.command, *words)
     assert ended.returncode == 1 and ended.stderr.count("\n") <= 2, ended.stderr
     assert problem in ended.stderr and 'pip install "likeness-bench[compute]"' in ended.stderr

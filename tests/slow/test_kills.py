@@ -7,30 +7,28 @@ seen from outside: a draft appears, or the app answers. Runs are killed in tests
 from __future__ import annotations
 
 import contextlib
-import io
 import json
-import os
 import re
 import shutil
 import signal
 import socket
 import subprocess
-import sys
-import threading
-import time
-import urllib.request
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pandas as pd
+import psutil
 import pytest
-from PIL import Image
 
 from compute import paths
 from compute.database import store
 from compute.engine import run_folders
 from compute.io.files import DRAFT, DRAFT_FOLDER, write_text
+from tests import serving
+from tests.compute.live.pictures import png
+from tests.serving import wait
+from tests.slow.visitor import Visitor
 
 ROOT = paths.ROOT
 PATIENCE = 600  # seconds for one start on a busy machine
@@ -72,17 +70,9 @@ else:
 def begun(folder: Path, *words: str, event: str = "never", at: int = 0) -> subprocess.Popen[str]:
     """A process with results and temporary files in the folder, and no network."""
     (folder / "temporary").mkdir(exist_ok=True)
-    environment = os.environ | {
-        "LIKENESS_RESULTS": str(folder / "results"),
-        "LIKENESS_DATABASE": str(folder / "own.duckdb"),
-        "TMPDIR": str(folder / "temporary"),
-        "PYTHONPATH": str(ROOT),
-        "OMP_NUM_THREADS": "1",
-        "HF_HUB_OFFLINE": "1",
-    }
-    command = [sys.executable, "-u", "-c", CHILD, event, str(at), *words]
-    log = (folder / "log").open("w")
-    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT, text=True)
+    names = {"LIKENESS_RESULTS": "results", "LIKENESS_DATABASE": "own.duckdb", "TMPDIR": "temporary"}
+    place = {name: str(folder / where) for name, where in names.items()} | {"HF_HUB_OFFLINE": "1"}
+    return serving.begun("-u", "-c", CHILD, event, at, *words, log=folder / "log", OMP_NUM_THREADS="1", **place)
 
 
 def drafts(folder: Path) -> list[Path]:
@@ -93,13 +83,6 @@ def scores(folder: Path) -> pd.DataFrame:
     """The database's scores in order. Raises DatabaseError for one that is not whole."""
     frame = store.frames(folder / "own.duckdb", names=["scores"])["scores"]
     return frame.sort_values(["run", "subset", "metric"], ignore_index=True)
-
-
-def awaited(what: Callable[[], bool], *, seconds: float = PATIENCE) -> bool:
-    until = time.monotonic() + seconds
-    while not (there := what()) and time.monotonic() < until:
-        time.sleep(0.005)
-    return there
 
 
 def make_stale(folder: Path) -> None:
@@ -129,7 +112,7 @@ def test_a_killed_build_is_made_good(built, event, at):
     process = begun(folder, *BUILD, event=event, at=at)
     draft = folder / f"own.duckdb.draft-{process.pid}"
     if event == "draft":
-        awaited(lambda: (draft.is_file() and draft.stat().st_size >= at) or process.poll() is not None)
+        wait(lambda: draft.is_file() and draft.stat().st_size >= at, running=process)
         process.kill()
     assert process.wait(PATIENCE) == -signal.SIGKILL
     pd.testing.assert_frame_equal(scores(folder), expected)
@@ -147,18 +130,17 @@ def test_a_killed_app_is_made_good(built, what):
         process, words = begun(folder, *APP, event="move", at=1), APP
     else:
         process = begun(folder, *APP)
-        assert awaited(lambda: port(folder) or process.poll() is not None) and port(folder)
+        wait(lambda: Visitor(port(folder)).get("/").status == 200, running=process)
         words = (*APP, "--port", str(port(folder)))
         with disturbing(what, port(folder)):
-            children = descendants(process.pid)
+            children = psutil.Process(process.pid).children(recursive=True)
             process.kill()
-        assert awaited(lambda: not any(map(alive, children)), seconds=10)
+        wait(lambda: not any(map(alive, children)), seconds=10)
     assert process.wait(PATIENCE) == -signal.SIGKILL
     pd.testing.assert_frame_equal(scores(folder), expected)
     again = begun(folder, *words)
     try:
-        awaited(lambda: port(folder) or again.poll() is not None)
-        assert answers(port(folder)), (folder / "log").read_text()[-300:]
+        wait(lambda: Visitor(port(folder)).get("/").status == 200, running=again, said=(folder / "log").read_text)
         assert len([path for path in (folder / "temporary").glob("likeness-*") if path.is_dir()]) <= 1
     finally:
         again.kill()
@@ -173,54 +155,21 @@ def port(folder: Path) -> int:
     return int(found[1]) if found else 0
 
 
-def answers(port: int) -> bool:
-    with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
-        return answer.status == 200
+def alive(process: psutil.Process) -> bool:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.status() != psutil.STATUS_ZOMBIE
     return False
 
 
 @contextlib.contextmanager
-def disturbing(what: str, port: int):
+def disturbing(what: str, port: int) -> Iterator[None]:
     """Has the app at work when the context is entered."""
-
-    def ask(path: str, data: bytes | None = None, **headers: str) -> None:
-        with contextlib.suppress(OSError, ValueError):
-            request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data=data, headers=headers)
-            urllib.request.urlopen(request, timeout=60).read()
-
-    picture = io.BytesIO()
-    Image.new("RGB", (1000, 1000)).save(picture, "png")
-    calls = {
-        "export": partial(ask, "/export/everything?format=csv"),
-        "upload": partial(ask, "/live/input", picture.getvalue(), **{"X-Likeness-Session": "0" * 32}),
-    }
-    awaited(lambda: answers(port))
-    for _ in range(3 if what in calls else 0):
-        threading.Thread(target=calls[what], daemon=True).start()
-    with contextlib.ExitStack() as stack:
+    with socket.create_connection(("127.0.0.1", port)) as client, ThreadPoolExecutor(3) as pool:
         if what == "half a request":
-            client = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
             client.sendall(b"POST /live/input HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nhalf")
+        for _ in range(3):
+            if what == "export":
+                pool.submit(Visitor(port).get, "/export/everything?format=csv")
+            if what == "upload":
+                pool.submit(Visitor(port).upload, png("black", (1000, 1000)))
         yield
-
-
-def stat(process: str | int) -> list[str]:
-    """What the system says of a process: its state, its parent, at 19 when it began; empty where it ended."""
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return []
-
-
-def descendants(pid: int) -> list[tuple[int, str]]:
-    """The processes below one, by id and the time they began."""
-    every = {int(entry.name): stat(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()}
-    below, last = [], {pid}
-    while last:
-        last = {child for child, parts in every.items() if parts and int(parts[1]) in last}
-        below += [(child, every[child][19]) for child in last]
-    return below
-
-
-def alive(process: tuple[int, str]) -> bool:
-    parts = stat(process[0])
-    return bool(parts) and parts[19] == process[1] and parts[0] != "Z"

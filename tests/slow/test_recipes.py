@@ -14,8 +14,8 @@ import pytest
 
 from tests.compute.models.chat_server import running
 from tests.compute.tasks.pairbench.images import folder_of
+from tests.serving import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 FAMILY = '''"""A metric that compares the mean grey levels of two images."""
 
 import numpy as np
@@ -98,13 +98,9 @@ class Copy:
 
     def insert(self, name: str, after: str, text: str) -> None:
         """Adds `text` behind the first `after` of a file."""
-        self.replace(name, after, after + text)
-
-    def replace(self, name: str, old: str, new: str) -> None:
-        path = self.root / name
-        content = path.read_text(encoding="utf-8")
-        assert old in content, f"{name} has no {old!r}"
-        path.write_text(content.replace(old, new, 1), encoding="utf-8")
+        content = (self.root / name).read_text(encoding="utf-8")
+        assert after in content, f"{name} has no {after!r}"
+        self.write(name, content.replace(after, after + text, 1))
 
     def append(self, name: str, line: str) -> None:
         with (self.root / name).open("a", encoding="utf-8") as file:

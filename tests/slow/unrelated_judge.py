@@ -9,7 +9,7 @@ asked in both orders under both conditions, ranked as the suite `mini-pairs` is.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -20,45 +20,27 @@ from compute.metrics import judge
 from compute.rounding import rounded
 from tests.compute.metrics import judges
 
-Answers = Callable[[np.random.Generator, np.ndarray], tuple[np.ndarray, np.ndarray]]  # expected -> both orders
+Answers = Callable[[np.random.Generator, np.ndarray], Sequence[np.ndarray]]  # expected -> both orders
 TASKS, SOURCES = 7, 30
 
 
-def independent(draw: np.random.Generator, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Any score from 1 to 10, in each order anew."""
-    return draw.integers(1, 11, expected.shape), draw.integers(1, 11, expected.shape)
-
-
-def symmetric(draw: np.random.Generator, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Any score, the same in both orders: half as many independent answers."""
-    scores = draw.integers(1, 11, expected.shape)
-    return scores, scores
-
-
-def of_source(draw: np.random.Generator, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def of_source(draw: np.random.Generator, expected: np.ndarray) -> np.ndarray:
     """A score of the source item's own for all of its pairs, give or take one."""
     own = np.repeat(draw.integers(1, 11, len(expected) // 3), 3)
-    first, second = (np.clip(own + draw.integers(-1, 2, expected.shape), 1, 10) for _ in range(2))
-    return first, second
+    return np.clip(own + draw.integers(-1, 2, (2, len(expected))), 1, 10)
 
 
-def middling(draw: np.random.Generator, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def middling(draw: np.random.Generator, expected: np.ndarray) -> np.ndarray:
     """The true score with an error of two points or so, more where pairs are transformed."""
-    first, second = (np.clip(np.rint(expected - 1 + 2 * draw.normal(size=expected.shape)), 1, 10) for _ in range(2))
-    return first, second
-
-
-def perfect(_: np.random.Generator, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The true score."""
-    return expected, expected
+    return np.clip(np.rint(expected - 1 + 2 * draw.normal(size=(2, len(expected)))), 1, 10)
 
 
 JUDGES: dict[str, Answers] = {
-    "random": independent,
-    "random, the same in both orders": symmetric,
+    "random": lambda draw, expected: draw.integers(1, 11, (2, len(expected))),
+    "random, the same in both orders": lambda draw, expected: [draw.integers(1, 11, len(expected))] * 2,
     "random by source item": of_source,
     "middling": middling,
-    "perfect": perfect,
+    "perfect": lambda draw, expected: [expected] * 2,
 }
 
 

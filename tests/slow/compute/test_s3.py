@@ -4,95 +4,90 @@ machine. A machine is a cache folder (LIKENESS_CACHE)."""
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from compute.content import items
 from compute.database import store
 from compute.features.store import EmbeddingCache, FeatureStore
-from compute.paths import ROOT
 from compute.storage import RemoteFolder
-from compute.types import CannotWrite, LikenessError, NotHere
+from compute.types import LikenessError, NotHere
 from tests.compute.object_store import bucket, forget
 from tests.compute.small_bench import square
+from tests.serving import begun, wait
 
 __all__ = ["bucket"]
 
 
-def test_objects_and_what_is_wrong_with_an_address(bucket, tmp_path, monkeypatch):
-    folder, file = RemoteFolder(f"{bucket}/some"), tmp_path / "a"
+def test_objects_and_a_bucket_that_is_not_there(bucket, tmp_path):
+    folder, file, seen = RemoteFolder(f"{bucket}/some"), tmp_path / "a", [{}]
     assert folder.names() == {}
-    for text in ("first", "other"):
+    for text in ("first", "other", "third"):  # of one size
         file.write_text(text)
         folder.put(file, "x/a.txt")
-    before = folder.names()
-    file.write_text("third")
-    folder.put(file, "x/a.txt")
-    assert folder.names().keys() == before.keys() == {"x/a.txt"} and folder.names() != before
+        seen.append(folder.names())
+        assert list(seen[-1]) == ["x/a.txt"] and seen[-1] != seen[-2]
     folder.get("x/a.txt", tmp_path / "b")
     assert (tmp_path / "b").read_text() == "third"
     folder.remove("x/a.txt")
+    assert folder.names() == {}
     missing = RemoteFolder("s3://no-such-bucket/x")
     for attempt in (missing.names, lambda: missing.put(file, "a")):
         with pytest.raises(NotHere, match="no-such-bucket"):
             attempt()
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
-        monkeypatch.setenv(name, str(tmp_path / "none"))
-    forget()
-    with pytest.raises(CannotWrite, match="AWS_ACCESS_KEY_ID"):
-        RemoteFolder(f"{bucket}/x").put(file, "a")
 
 
-def test_a_server_that_is_gone(monkeypatch, bucket):
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+NO_KEYS = dict.fromkeys(("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"), "/none")
+NO_KEYS |= {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_EC2_METADATA_DISABLED": "true"}
+
+
+@pytest.mark.parametrize(
+    ("address", "place", "word"),
+    [
+        ("", NO_KEYS, "AWS_ACCESS_KEY_ID"),
+        ("", {"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "AWS_MAX_ATTEMPTS": "1"}, "EndpointConnectionError"),
+        ("hf://datasets/org/private/results", {}, "HF_TOKEN"),
+    ],
+    ids=["no keys", "a server that is gone", "a private repository of the hub"],
+)
+def test_what_cannot_be_reached_is_said(bucket, monkeypatch, address, place, word):
     monkeypatch.setattr("s3fs.S3FileSystem.retries", 1)
-    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
-    forget()
-    with pytest.raises(CannotWrite, match="EndpointConnectionError"):
-        RemoteFolder(f"{bucket}/x").names()
-
-
-def test_a_hub_repository_that_is_not_there(monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
-    with pytest.raises(LikenessError, match="HF_TOKEN"):
-        RemoteFolder("hf://datasets/org/private/results").names()
+    for name, value in place.items():
+        monkeypatch.setenv(name, value)
+    forget()
+    with pytest.raises(LikenessError, match=word):
+        RemoteFolder(address or bucket).names()
 
 
 def command(*words: str, machine: Path) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "compute", *words],
-        cwd=ROOT,
-        env={**os.environ, "LIKENESS_CACHE": str(machine), "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=240,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    process = begun("-m", "compute", *words, LIKENESS_CACHE=str(machine), OMP_NUM_THREADS="1")
+    said, _ = process.communicate(timeout=240)
+    assert process.returncode == 0, said
+    return said
 
 
-def assert_encodings_equal(local: Path, url: str, *, machine: Path) -> None:
-    """Bit for bit, read on a machine that has made none of them."""
+def assert_equal(local: Path, url: str, *, machine: Path) -> None:
+    """Scores, evidence and vectors bit for bit, read on a machine that has made none of them."""
+    remote = RemoteFolder(url)
+    paths = sorted(path.relative_to(local).as_posix() for path in (local / "tiny").rglob("*.parquet"))
+    assert paths == [name for name in remote.names() if name.startswith("tiny/") and name.endswith(".parquet")] != []
+    for path in paths:
+        remote.get(path, machine / path)
+        assert (machine / path).read_bytes() == (local / path).read_bytes(), path
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("LIKENESS_CACHE", str(machine))
-        remote = FeatureStore(f"{url}/features")
+        there = FeatureStore(f"{url}/features")
         for home in sorted((local / "features" / "tiny").iterdir()):
             for cache in (EmbeddingCache(folder) for folder in home.iterdir() if folder.is_dir()):
                 keys = np.concatenate([shard.keys for shard in cache._lookup.shards])
-                other = remote.cache(remote.folder / "tiny" / home.name, cache.folder.name)
+                other = there.cache(there.folder / "tiny" / home.name, cache.folder.name)
                 assert len(keys) and np.array_equal(other.vectors(keys), cache.vectors(keys))
-            stored = remote.identity_record(remote.folder / "tiny" / home.name)
+            stored = there.identity_record(there.folder / "tiny" / home.name)
             assert stored["identity"] == json.loads((home / "identity.json").read_text())["identity"]
 
 
@@ -106,31 +101,20 @@ def test_a_run_at_an_address_equals_one_on_a_disk(bucket, tmp_path):
     names = RemoteFolder(f"{bucket}/results").names()
     assert sum(name.endswith("run.json") for name in names) == 2
     assert not any("draft" in name or name.endswith("lock") for name in names)
-    [here] = (path.parent for path in (tmp_path / "one" / "remote").glob("*/.mirrored.json"))
-    for path in sorted((tmp_path / "local" / "tiny").rglob("*.parquet")):
-        other = here / path.relative_to(tmp_path / "local")
-        pd.testing.assert_frame_equal(pd.read_parquet(other), pd.read_parquet(path), check_exact=True)
-    assert_encodings_equal(tmp_path / "local", f"{bucket}/results", machine=tmp_path / "three")
+    assert_equal(tmp_path / "local", f"{bucket}/results", machine=tmp_path / "three")
     command("build", "--path", str(tmp_path / "db"), "--results", f"{bucket}/results", machine=tmp_path / "four")
-    with store.connect(tmp_path / "db") as connection:
-        query = "SELECT count(*) FROM runs WHERE origin = 'computed' AND model = 'tiny' AND main"
-        assert connection.execute(query).fetchall()[0][0] >= 2
+    runs = store.frames(tmp_path / "db", names=["runs"])["runs"].query("origin == 'computed' and model == 'tiny'")
+    assert runs.main.sum() >= 2
 
 
 def test_a_run_on_ray_at_an_address_equals_one_in_this_process(bucket, tmp_path):
-    """Scores, evidence and vectors bit for bit; prompts that a procedure brings are encoded by a worker too."""
+    """Prompts that a procedure brings are encoded by a worker too."""
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'ray[data]'")
     words = ("run", "--suite", "mini", "--models", "tiny", "--tasks", "mini/quality,mini/odd-one-out", "--offline")
-    remote = f"{bucket}/results"
     command(*words, "--results", str(tmp_path / "local"), machine=tmp_path / "cache")
-    command(*words, "--engine", "ray", "--workers", "2", "--results", remote, machine=tmp_path / "one")
-    paths = [path.relative_to(tmp_path / "local") for path in sorted((tmp_path / "local" / "tiny").rglob("*.parquet"))]
-    names = [name for name in RemoteFolder(remote).names() if name.startswith("tiny/") and name.endswith(".parquet")]
-    assert names and [path.as_posix() for path in paths] == names
-    for path in paths:
-        RemoteFolder(remote).get(path.as_posix(), tmp_path / "fetched" / path)
-        assert (tmp_path / "fetched" / path).read_bytes() == (tmp_path / "local" / path).read_bytes(), path
-    assert_encodings_equal(tmp_path / "local", remote, machine=tmp_path / "two")
+    more = ("--engine", "ray", "--workers", "2", "--results", f"{bucket}/results")
+    command(*words, *more, machine=tmp_path / "one")
+    assert_equal(tmp_path / "local", f"{bucket}/results", machine=tmp_path / "two")
 
 
 # Encodes slowly in small shards, as a large model would, and says how many items it is shown.
@@ -175,9 +159,8 @@ def squares() -> items.Column:
     return items.images([square(colour) for colour in draw.integers(0, 256, (160, 3))], of="squares")
 
 
-def encode(location: str, log: Path, *, machine: Path, delay: float = 0.0) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "LIKENESS_CACHE": str(machine), "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen([sys.executable, "-c", ENCODE, location, str(log), str(delay)], cwd=ROOT, env=environment)
+def encode(location: str, log: Path, *, machine: Path, delay: float = 0.0) -> subprocess.Popen[str]:
+    return begun("-c", ENCODE, location, log, delay, LIKENESS_CACHE=str(machine))
 
 
 def shown(log: Path) -> int:
@@ -194,10 +177,7 @@ def test_killed_in_the_middle_and_resumed(bucket, tmp_path, machine):
     def stored() -> int:
         return sum(name.endswith(".safetensors") and "plan" not in name for name in remote.names())
 
-    until = time.monotonic() + 120
-    while stored() < 3 and time.monotonic() < until:
-        assert killed.poll() is None
-        time.sleep(0.05)
+    wait(lambda: stored() >= 3, running=killed)
     killed.send_signal(signal.SIGKILL)
     killed.wait()
     before = stored()

@@ -1,10 +1,7 @@
 """Two builds of one database at once."""
 
-import subprocess
-import sys
-
 from compute.database import build, store
-from compute.paths import ROOT
+from tests.serving import begun
 
 BUILDS = """
 import sys
@@ -17,12 +14,8 @@ build.build(Path(sys.argv[1]), results=Path(sys.argv[2]))
 
 def test_two_builds_at_once_both_end_whole(tmp_path):
     path, results = tmp_path / "own.duckdb", tmp_path / "results"
-    builds = [
-        subprocess.Popen([sys.executable, "-c", BUILDS, str(path), str(results)], cwd=ROOT, stderr=subprocess.PIPE)
-        for _ in range(2)
-    ]
-    told = [process.communicate(timeout=300)[1].decode() for process in builds]
-    assert [process.returncode for process in builds] == [0, 0], told
+    builds = [begun("-c", BUILDS, path, results) for _ in range(2)]
+    assert [process.wait(300) for process in builds] == [0, 0]
     assert [file.name for file in tmp_path.iterdir()] == ["own.duckdb"]
     assert not build.is_stale(path, results=results)
     assert len(store.frames(path, names=["scores"])["scores"]) > 1000

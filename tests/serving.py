@@ -1,0 +1,86 @@
+"""Programs of ours in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+ROOT = Path(__file__).resolve().parents[1]
+APP = (sys.executable, "app.py")
+
+
+@dataclass(frozen=True)
+class Server:
+    """Its process, its address, ending in a slash, and the file of what it prints."""
+
+    process: subprocess.Popen[bytes]
+    address: str
+    log: Path
+
+    @property
+    def port(self) -> int:
+        return urlsplit(self.address).port
+
+    def get(self, path: str = "") -> bytes:
+        """What a path answers with; fails where that is an error."""
+        with urllib.request.urlopen(self.address + path, timeout=60) as answer:
+            return answer.read()
+
+
+def begun(*words: object, log: Path | None = None, **place: str) -> subprocess.Popen[str]:
+    """A Python process in the checkout, whose output is read from it, or from a file with its errors."""
+    own, command = os.environ | {"PYTHONPATH": str(ROOT)} | place, [sys.executable, *map(str, words)]
+    to = {"stdout": log.open("w"), "stderr": subprocess.STDOUT} if log else {"stdout": subprocess.PIPE}
+    return subprocess.Popen(command, cwd=ROOT, env=own, text=True, **to)
+
+
+def wait(
+    until: Callable[[], Any],
+    *,
+    seconds: float = 600,
+    running: subprocess.Popen | None = None,
+    said: Callable[[], str] = str,
+) -> Any:
+    """What `until` gives once it is true; fails after so many seconds, or where a process that is to run has ended."""
+    end = time.monotonic() + seconds
+    while not (found := until()):
+        assert time.monotonic() < end and (running is None or running.poll() is None), said()[-3000:]
+        time.sleep(0.02)
+    return found
+
+
+@contextmanager
+def serving(
+    *words: str | Path, place: Mapping[str, str], command: Sequence[str | Path] = APP, cwd: Path = ROOT
+) -> Iterator[Server]:
+    """The server once it has said its address; `place` is its environment.
+
+    Fails where it ends by itself or its log holds a traceback.
+    """
+    environment = {**place, "PYTHONUNBUFFERED": "1"}
+    with tempfile.TemporaryDirectory() as folder, (log := Path(folder) / "log").open("w") as out:
+        process = subprocess.Popen([*command, *words], cwd=cwd, env=environment, stdout=out, stderr=subprocess.STDOUT)
+        try:
+            found = wait(
+                lambda: re.search(r"Running on local URL:\s+(http://[\d.:]+)", log.read_text()),
+                running=process,
+                said=log.read_text,
+            )
+            yield Server(process, f"{found[1]}/", log)
+            ended = process.poll()
+        finally:
+            process.terminate()
+            process.wait(timeout=60)
+        said = log.read_text()
+        assert ended is None and "Traceback" not in said, said[-3000:]
