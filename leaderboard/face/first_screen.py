@@ -11,18 +11,25 @@ import inspect
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
 from typing import Any
 
 import gradio as gr
 from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
 
 from leaderboard.html.templates import FOLDER, macros
 from leaderboard.page import ESCAPED
 from leaderboard.web import static
+from leaderboard.web.responses import FOREVER, compress, respond
 
 # Characters of markup that fill a screen; what follows is left to the page itself, as is a very long part after the
 # page's first ones.
 ENOUGH, LITTLE, MOST = 8_000, 3_000, 40_000
+SHEET = "static/first.css"
+VERSION = gr.__version__.replace(".", "-")  # as Gradio writes it in a class
 CHOICES = ("radio", "checkboxgroup")  # controls that show all that can be chosen
 CONTROLS = ("dropdown", *CHOICES, "slider", "checkbox", "textbox", "number")
 
@@ -58,9 +65,21 @@ def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, asse
         parts,
         fills=len(opening),
         early=screen.early,
-        version=gr.__version__.replace(".", "-"),
-        look=Markup((FOLDER / "html" / "look.css").read_text()),
+        version=VERSION,
+        sheet=f"{SHEET}?{blake2b(sheet(), digest_size=6).hexdigest()}",
     )
+
+
+@cache
+def sheet() -> bytes:
+    """The style sheet of first screens, compressed."""
+    look = Markup((FOLDER / "html" / "look.css").read_text())
+    return compress(macros("face/first.html").sheet(VERSION, look).encode())
+
+
+async def styles(request: Request) -> Response:
+    """The style sheet of first screens, at SHEET."""
+    return respond(request, sheet(), media="text/css; charset=utf-8", cache=FOREVER, compressed=True)
 
 
 class Screen:

@@ -9,6 +9,8 @@ import asyncio
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -20,7 +22,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from compute.types import shortened
-from leaderboard.face.first_screen import first_screen
+from leaderboard.face.first_screen import SHEET, first_screen, styles
 from leaderboard.html.templates import render
 from leaderboard.page import SITE, Site, View
 from leaderboard.web.access import Access, public_root
@@ -31,7 +33,7 @@ ICON = Path(__file__).with_name("icon.svg")
 ICON_PNG = ICON.with_suffix(".png")  # for browsers that show no SVG, and for home screens
 DAY = "public, max-age=86400"
 LONGEST_WAIT = 0.5  # seconds that a page is held back for its first screen
-AT_ONCE, MOST_DRAWINGS = 4, 64  # first screens that are drawn at once; and that nobody has asked for again
+WAITING, MOST_DRAWINGS = 8, 64  # first screens that wait to be drawn; and those that nobody has asked for again
 LONGEST_TITLE = 110  # characters
 BASE = "./"  # Gradio's own base address of every page: all are directly below the root
 # What Gradio says of itself on every page. Its configuration, which comes first in a script, has no such text:
@@ -48,6 +50,7 @@ class Face:
         self.site, self.bar, self.access = site, bar, access
         self.views = {view.key: view for view in views}
         self._drawings: LRUCache = LRUCache(MOST_DRAWINGS)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="first-screens")  # several would hold memory each
 
     async def complete(self, request: Request, key: str, page: str) -> tuple[str, bool]:
         """Gradio's page of the view with this key, with the bar above its elements and a head that names the page."""
@@ -69,9 +72,10 @@ class Face:
         there for the next request."""
         name = (key, request.url.query, self.site.db.version)
         if name not in self._drawings:
-            if sum(not each.done() for each in self._drawings.values()) >= AT_ONCE:
+            if sum(not each.done() for each in self._drawings.values()) >= WAITING:
                 return ""
-            self._drawings[name] = asyncio.create_task(run_in_threadpool(self._drawn, key, dict(request.query_params)))
+            draw = partial(self._drawn, key, dict(request.query_params))
+            self._drawings[name] = asyncio.get_running_loop().run_in_executor(self._thread, draw)
         drawing = self._drawings[name]
         await asyncio.wait({drawing}, timeout=LONGEST_WAIT)
         if drawing.done():
@@ -114,4 +118,4 @@ async def robots(request: Request) -> Response:
     return PlainTextResponse("User-agent: *\nDisallow: /export/\nDisallow: /live/\n")
 
 
-ROUTES = (Route("/static/icon.svg", icon), Route("/robots.txt", robots))
+ROUTES = (Route("/static/icon.svg", icon), Route(f"/{SHEET}", styles), Route("/robots.txt", robots))
