@@ -54,9 +54,8 @@ def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, asse
         values = fn.fn(*[Opening(query)] * len(inspect.signature(fn.fn).parameters))
         for one, value in zip(fn.outputs, values if len(fn.outputs) > 1 else [values], strict=True):
             found[one._id] |= value if isinstance(value, dict) else {"value": value}
-    screen = Screen(blocks, found, query, assets)
     parts, length = [], 0
-    for part in screen.parts(blocks.config["page"][page]["layout"]["children"]):
+    for part in _parts(blocks, blocks.config["page"][page]["layout"]["children"], found, query, assets):
         if length > ENOUGH or (length > LITTLE and len(part) > MOST):
             break
         parts.append(part)
@@ -64,7 +63,6 @@ def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, asse
     return macros("face/first.html").first(
         parts,
         fills=len(opening),
-        early=screen.early,
         version=VERSION,
         sheet=f"{SHEET}?{blake2b(sheet(), digest_size=6).hexdigest()}",
     )
@@ -82,43 +80,40 @@ async def styles(request: Request) -> Response:
     return respond(request, sheet(), media="text/css; charset=utf-8", cache=FOREVER, compressed=True)
 
 
-class Screen:
-    """One page's components, by the values `found` for this address; `early` counts those that scripts mount."""
-
-    def __init__(
-        self, blocks: gr.Blocks, found: Mapping[int, Mapping[str, Any]], query: Mapping[str, str], assets: str
-    ) -> None:
-        self.blocks, self.found, self.query, self.assets, self.early = blocks, found, query, assets, 0
-        self.props = {one["id"]: one["props"] for one in blocks.config["components"]}
-        self.draw = macros("face/first.html")
-
-    def parts(self, nodes: Sequence[Mapping[str, Any]]) -> Iterator[Markup]:
-        """The markup of some components, those that are hidden left out."""
-        for node in nodes:
-            block = self.blocks.blocks[node["id"]]
-            props = self.props[node["id"]] | self.found.get(node["id"], {})
-            width = props.get("min_width") or 160
-            kind, classes = block.get_block_name(), props.get("elem_classes") or ()
-            if props.get("visible", True) is not True or "pg-silent" in classes:
-                continue
-            if early := getattr(block, "early", None):
-                self.early += 1
-                data = early.data(self.query) if callable(early.data) else early.data
-                files = static.needed(early.script)
-                yield self.draw.mounted(early.rows(self.query), classes, early, self.assets, files, data)
-            elif kind == "html":
-                yield self.draw.markup(_markup(props), classes)
-            elif kind in CONTROLS:
-                titles, looks = _titles(props, all=kind in CHOICES), "many" if props.get("multiselect") else "value"
-                looks = "choice" if kind in CHOICES else looks
-                yield self.draw.control(props.get("label"), titles, looks, props.get("scale") or 1, width)
-            elif kind == "plot":
-                layout = getattr(props.get("value"), "layout", None)
-                yield self.draw.room(getattr(layout, "height", None) or 0, width)
-            elif kind == "accordion":
-                yield self.draw.folded(props.get("label"))
-            elif inside := Markup("").join(self.parts(node.get("children") or ())):
-                yield self.draw.group(kind, inside, classes)
+def _parts(
+    blocks: gr.Blocks,
+    nodes: Sequence[Mapping[str, Any]],
+    found: Mapping[int, Mapping[str, Any]],
+    query: Mapping[str, str],
+    assets: str,
+) -> Iterator[Markup]:
+    """The markup of some components, without those that are hidden, by the values `found` for this address."""
+    draw = macros("face/first.html")
+    props_of = {one["id"]: one["props"] for one in blocks.config["components"]}
+    for node in nodes:
+        block = blocks.blocks[node["id"]]
+        props = props_of[node["id"]] | found.get(node["id"], {})
+        width = props.get("min_width") or 160
+        kind, classes = block.get_block_name(), props.get("elem_classes") or ()
+        if props.get("visible", True) is not True or "pg-silent" in classes:
+            continue
+        if early := getattr(block, "early", None):
+            files = static.needed(early.script)
+            data = early.data(query) if callable(early.data) else early.data
+            yield draw.mounted(early.rows(query), classes, early, assets, files, data)
+        elif kind == "html":
+            yield draw.markup(_markup(props), classes)
+        elif kind in CONTROLS:
+            titles, looks = _titles(props, all=kind in CHOICES), "many" if props.get("multiselect") else "value"
+            looks = "choice" if kind in CHOICES else looks
+            yield draw.control(props.get("label"), titles, looks, props.get("scale") or 1, width)
+        elif kind == "plot":
+            layout = getattr(props.get("value"), "layout", None)
+            yield draw.room(getattr(layout, "height", None) or 0, width)
+        elif kind == "accordion":
+            yield draw.folded(props.get("label"))
+        elif inside := Markup("").join(_parts(blocks, node.get("children") or (), found, query, assets)):
+            yield draw.group(kind, inside, classes)
 
 
 def _markup(props: Mapping[str, Any]) -> Markup:

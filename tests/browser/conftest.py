@@ -251,9 +251,9 @@ def contexts(browser):
 def visit(request, contexts):
     """Opens a path of the app in a new tab: visit("board?suite=mieb", ready=TABLE, width=390, dark=True).
 
-    `dark=None` leaves the address as it is; `whole=False` does not wait until Gradio's page is in the place of the
-    first screen; other options are the browser profile's. Fails at the end of the test on a
-    request to another host and on any error that `expected` (a pattern) does not name.
+    Waits until Gradio's page is in the place of the first screen. `dark=None` leaves the address as it is; other
+    options are the browser profile's. Fails at the end of the test on a request to another host and on any error that
+    `expected` (a pattern) does not name.
     """
     watches: list[Watch] = []
 
@@ -265,7 +265,6 @@ def visit(request, contexts):
         width: int = 1280,
         dark: bool | None = False,
         expected: str = "",
-        whole: bool = True,
         before: Callable[[Any], None] | str | None = None,
         **options: Any,
     ) -> Any:
@@ -280,8 +279,7 @@ def visit(request, contexts):
         theme = f"{'&' if '?' in path else '?'}__theme={'dark' if dark else 'light'}"
         page.goto(site + path + theme * (dark is not None), wait_until="commit")
         page.locator(ready).first.wait_for(state="attached")
-        if whole:
-            page.locator("#first").wait_for(state="detached")
+        page.locator("#first").wait_for(state="detached")
         return page
 
     yield open_page
