@@ -64,9 +64,9 @@ class Site:
 class View:
     """A page of the app: `draw` builds it from the site it belongs to. `key` is its path, empty for the first.
 
-    `sentence` says what it shows. Of a page about one thing, `name_of` is that thing's name by the key that the query
-    has under `about`, by default the page's own key; empty where there is no such thing. `group` is the entry of the
-    bar that it is under, of BAR, or empty; `listed` whether the bar has a link to it.
+    `sentence` says what it shows. Of a page about one thing, `subject` gives that thing's name and what it is, by the
+    key that the query has under `about`, by default the page's own key; None where there is no such thing. `group` is
+    the entry of the bar that it is under, of BAR, or empty; `listed` whether the bar has a link to it.
     """
 
     key: str
@@ -74,7 +74,7 @@ class View:
     draw: Callable[[Site], None]
     sentence: str = ""
     about: str = ""
-    name_of: Callable[[Site, str], str] = lambda site, key: ""
+    subject: Callable[[Site, str], tuple[str, str] | None] = lambda site, key: None
     group: str = ""
     listed: bool = True
     figures: bool = False  # draws figures as soon as it opens
@@ -91,6 +91,13 @@ def heading(*, title: str, sentence: str, cite: str = "", copy: bool = True, inl
         macro("heading")(title, sentence, cite, copy, inline),
         js=f"const own = {json.dumps(name)};{TITLE}",
     )
+
+
+def subject_heading(*, title: str, sentence: str) -> gr.HTML:
+    """The heading of a page about one thing, to be filled with that thing's; the tab is named after it."""
+    start = macro("heading")(title, sentence, "", True)
+    name = f"const own = {json.dumps(f'{title} · {SITE}')};"
+    return gr.HTML(start, apply_default_css=False, js_on_load=f"{name}{TITLE}{NAMED}")
 
 
 def citations(site: Site) -> str:
@@ -112,14 +119,11 @@ window.navigation?.addEventListener('currententrychange', () => {
 retitle();
 window.likenessFirst?.mounted();
 """
-# For a gr.HTML with a heading that names what the page is about: the tab is named after it.
 NAMED = """
-const name = () => {
-  const title = element.querySelector('h2.pg-name')?.firstChild.textContent.trim(); // without a badge
+new MutationObserver(() => {
+  const title = element.querySelector('h1')?.firstChild.textContent.trim(); // without a badge
   if (title) document.title = `${title} · Likeness`;
-};
-new MutationObserver(name).observe(element, {childList: true, subtree: true, characterData: true});
-name();
+}).observe(element, {childList: true, subtree: true, characterData: true});
 """
 
 
@@ -184,10 +188,9 @@ def _by_output(values: list[Any]) -> Any:
     return values[0] if len(values) == 1 else values
 
 
-def waiting(*, js: str | None = None) -> gr.HTML:
+def waiting() -> gr.HTML:
     """What is filled when the page is opened."""
-    text = "<p class='pg-waiting pg-quiet'>Loading …</p>"
-    return gr.HTML(text, apply_default_css=False, js_on_load=js)
+    return gr.HTML("<p class='pg-waiting pg-quiet'>Loading …</p>", apply_default_css=False)
 
 
 def catalogue(

@@ -129,7 +129,7 @@ class Comparison(ShowsItself):
     @property
     def p_text(self) -> str:
         """The p value with three digits, empty where it is not known."""
-        return "" if math.isnan(self.p) else "< 0.001" if self.p < 0.0005 else rounded(self.p, 3)
+        return "" if math.isnan(self.p) else "< 0.001" if self.p < 0.001 else rounded(self.p, 3)
 
     def sentence(
         self, where: str = "", *, text: Callable[[float], str] = "{:+.4g}".format, unit: str = "", counts: bool = True
@@ -152,7 +152,7 @@ class Comparison(ShowsItself):
             return f"{pair}; whether by chance is unknown, because {self.reason}."
         noun = f"shared {self.over}" if self.n != 1 else self.over.removesuffix("s")
         known = [] if math.isnan(self.low) else [f"95% interval {text(self.low)} to {text(self.high)}"]
-        known += [f"p {'' if self.p < 0.0005 else '= '}{self.p_text}"] * bool(self.p_text)
+        known += [f"p {'' if self.p < 0.001 else '= '}{self.p_text}"] * bool(self.p_text)
         known += [f"{self.n:,} {noun}{f' of {self.of:,}' * (self.over == 'tasks' and self.n < self.of)}"] * counts
         known += ["on these items; other tasks were not tried"] * (self.over != self.about)
         certainty = f" ({', '.join(known)})" if known else ""

@@ -1,6 +1,6 @@
 """What a page's head tells browsers, search engines and the sites where its address is shared.
 
-A page has one title and one sentence; a page about one model or task has that thing's name as its title.
+A page has one title and one sentence; a page about one model or task has that thing's.
 """
 
 from __future__ import annotations
@@ -95,14 +95,15 @@ class Face:
         the database."""
         view = self.views[key]
         with self.site.db.snapshot():
-            name = shortened(view.name_of(self.site, named), LONGEST_TITLE) if named else ""
-        title = name or (view.title if key else SITE)
-        about = f"?{urlencode({view.about or key: named}, quote_via=quote, safe='/:~')}" if name else ""
+            subject = view.subject(self.site, named) if named else None
+        name, sentence = subject or (view.title if key else SITE, view.sentence)
+        title = shortened(name, LONGEST_TITLE)
+        about = f"?{urlencode({view.about or key: named}, quote_via=quote, safe='/:~,')}" if subject else ""
         return render(
             "html/head.html",
             site=SITE,
             title=title if title == SITE else f"{title} · {SITE}",
-            sentence=view.sentence,
+            sentence=sentence,
             address=root and f"{root}{key}{about}",
             icon=root and f"{root}favicon.ico",
         )

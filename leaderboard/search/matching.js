@@ -33,6 +33,7 @@ export function prepare({ kinds, entries }) {
 /** How well one word of a query fits an entry; 0 where it does not. */
 function fit(word, entry) {
   if (entry.words.includes(word)) return 10;
+  if (/^\p{N}$/u.test(word)) return entry.context.includes(word) ? 5 : 0; // SigLIP 2 is no SigLIP of 224 pixels
   if (entry.words.some((own) => own.startsWith(word))) return 6;
   if (entry.context.includes(word)) return 5;
   if (word.length > 2 && entry.name.includes(word)) return 5;
@@ -93,7 +94,7 @@ export function find(text, { entries, vocabulary }) {
     const choices = words.map((word) => meant(word, vocabulary));
     matches = ranked(choices, whole, entries);
     const long = choices.filter(([[word]]) => word.length > 2);
-    if (!matches.length && long.length > 1) matches = ranked(long, whole, entries, Math.floor(long.length / 2));
+    if (!matches.length && long.length && words.length > 1) matches = ranked(long, whole, entries, Math.floor(long.length / 2));
   }
   const groups = new Map();
   for (const [, entry] of matches) {

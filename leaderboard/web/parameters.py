@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
-from compute.types import unknown
+from compute.types import unknown, words_of
 
 LONGEST = 4000  # characters of one value; no real choice is longer
 MOST_NAMED = 3  # unknown keys in a sentence
@@ -18,7 +19,8 @@ class Choice:
     """A parameter with one value of a fixed set.
 
     With a `noun` its values are keys of such things, and nothing is shown in place of one that does not exist.
-    `spellings` are other texts that an address may have for a value, in whichever case; suggestions name them.
+    `spellings` are other texts that an address may have for a value; suggestions name them. A key or another text is
+    the same in whichever case, and a part of it whose words are those of no other.
     """
 
     key: str
@@ -29,7 +31,7 @@ class Choice:
 
     def read(self, text: str) -> str | None:
         """The value of a text; None where it is not allowed."""
-        value = text if text in self.choices else _lowered(self.spellings).get(text.lower(), text)
+        value = text if text in self.choices or not self.spellings else _meant(self, text)
         return value if value in self.choices else None
 
     def write(self, value: Any) -> str:
@@ -173,9 +175,7 @@ def _existing(parameter: Choice | MultiChoice, text: str) -> tuple[str | list[st
     several = isinstance(parameter, MultiChoice)
     texts = filter(None, text[:LONGEST].split(",") if several else [text[:LONGEST]])
     known = parameter.known if several else set(parameter.choices)
-    spellings = _lowered(parameter.spellings)
-    spelled = ((key, spellings.get(key.lower(), key)) for key in texts)
-    keys = list(dict.fromkeys(other if key not in known and other in known else key for key, other in spelled))
+    keys = list(dict.fromkeys(key if key in known else _meant(parameter, key) for key in texts))
     existing, others = ([key for key in keys if (key in known) is wanted] for wanted in (True, False))
     sentences = [
         unknown(parameter.noun, key, (*parameter.choices, *parameter.spellings)) for key in others[:MOST_NAMED]
@@ -189,8 +189,20 @@ def _existing(parameter: Choice | MultiChoice, text: str) -> tuple[str | list[st
     return existing[: parameter.most] if several else existing[0], " ".join(sentences)
 
 
-def _lowered(spellings: Mapping[str, str]) -> dict[str, str]:
-    return {text.lower(): value for text, value in spellings.items()}
+def _meant(parameter: Choice | MultiChoice, text: str) -> str:
+    """The one choice that has this name in some case, or all words of it; the text itself where there is none."""
+    names = [*((key, key) for key in parameter.choices), *parameter.spellings.items()]
+    words = set(words_of(text))
+    for fits in (lambda name: name.lower() == text.lower(), lambda name: words and words <= _words(name)):
+        found = {key for name, key in names if fits(name)} & set(parameter.choices)
+        if found:
+            return found.pop() if len(found) == 1 else text
+    return text
+
+
+@lru_cache(maxsize=4096)
+def _words(name: str) -> frozenset[str]:
+    return frozenset(words_of(name))
 
 
 def query(parameters: tuple[Parameter, ...], values: Mapping[str, Any]) -> str:

@@ -91,9 +91,9 @@ MEASURE = r"""() => {
   const names = shown(':is(.pg-names, #cost-figure, #generators-figures) :is(.textpoint text, .annotation-text)');
   const meet = (a, b) => a.left < b.right && b.left < a.right && a.top + 2 < b.bottom - 2 && b.top + 2 < a.bottom - 2;
   const meta = (name) => document.querySelector(`meta[property="${name}"], meta[name="${name}"]`)?.content ?? '';
-  const answer = '.pg-lead, .pg-findings, h2.pg-name, .jd-leads';
+  const answer = '.pg-lead, .pg-findings, .pg-name, .jd-leads';
   return {
-    tops: ['h1', answer, '.js-plotly-plot, .jd-panels', '.pg-controls'].map(top),
+    tops: ['h1', answer, '.js-plotly-plot, .jd-panels, .pg-controls'].map(top),
     title: document.title, shared: ['og:title', 'og:description', 'og:image', 'description'].map(meta),
     canonical: document.querySelector('link[rel=canonical]')?.href,
     headings: document.querySelectorAll('h1').length,
@@ -168,7 +168,7 @@ def faults(page: Any, address: str, *, width: int, dark: bool = False) -> dict[s
         "sentence": len(found["sentence"].split()) < 5 or not found["sentence"].strip().endswith("."),
         "theme": found["dark"] != dark,
         "scrolls sideways by": max(0, found["wide"]),
-        "order of answer, picture, controls": [] if key in TOOLS or tops == sorted(tops) else tops,
+        "order of answer, then picture and controls": [] if key in TOOLS or tops == sorted(tops) else tops,
         "shown badly": SHOWN_BADLY.findall(found["text"]),
         "marked in the bar": [] if found["current"] == [title] * view.listed else found["current"],
         "height of the bar": found["bar"] if phone and found["bar"] > 60 else 0,

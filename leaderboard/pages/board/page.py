@@ -69,5 +69,5 @@ BOARD = View(
     draw=draw,
     routes=routes,
     about="suite",
-    name_of=lambda site, key: site.suite_cache.suites().get(key, ("",))[0],
+    subject=lambda site, key: (suites[key][0], SENTENCE) if key in (suites := site.suite_cache.suites()) else None,
 )

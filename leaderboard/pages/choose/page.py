@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 import gradio as gr
 from markupsafe import Markup
 
+from compute.types import BadInput
 from leaderboard.data.languages import NAMES, SPELLINGS
 from leaderboard.data.leaders import by_language
 from leaderboard.data.loading_code import evaluation_command, loading_code
@@ -32,7 +34,9 @@ READY = (
 GENERATORS = "generators"  # a need that has a page of its own
 # Upper limits in parameters. For hardware, two bytes a parameter in half precision and about half of the memory left
 # for images: a rule of thumb.
-SIZES = {"100m": ("100 M", 1e8), "500m": ("500 M", 5e8), "1b": ("1 B", 1e9), "3b": ("3 B", 3e9), "10b": ("10 B", 1e10)}
+SIZES = ("100m", "200m", "500m", "1b", "2b", "3b", "4b", "7b", "10b")
+SIZE = re.compile(r"(\d+\.?\d*)\s*([mb])", re.IGNORECASE)
+UNITS = {"m": 1e6, "b": 1e9}
 HARDWARE = {
     "cpu": ("Laptop, no GPU (≤ 500 M)", 5e8),
     "gpu8": ("GPU with 8 GB (≤ 2 B)", 2e9),
@@ -46,11 +50,17 @@ CHOICES = {
         ("Many languages", MANY),
         *((f"{name} alone", code) for code, name in NAMES.items()),
     ],
-    "size": [("Any", ""), *((f"At most {text}", key) for key, (text, _) in SIZES.items())],
+    "size": [("Any", ""), *((f"At most {key[:-1]} {key[-1].upper()}", key) for key in SIZES)],
     "license": [("Any or unknown", ""), ("Open (MIT, …)", "permissive"), ("Any that is stated", "stated")],
     "hardware": [("Any", ""), *((text, key) for key, (text, _) in HARDWARE.items())],
 }
-LABELS = {"need": "What for", "language": "Language", "size": "Size", "license": "Licence", "hardware": "Hardware"}
+LABELS = {
+    "need": "What for",
+    "language": "Language",
+    "size": "Size (or type: 350 M)",
+    "license": "Licence",
+    "hardware": "Hardware",
+}
 
 
 def draw(site: Site) -> None:
@@ -65,6 +75,7 @@ def draw(site: Site) -> None:
                 label=LABELS[key],
                 scale=5 if key == "need" else 4,
                 min_width=280 if key == "need" else 150,
+                allow_custom_value=key == "size",
             )
             for key, listed in CHOICES.items()
         ]
@@ -72,7 +83,9 @@ def draw(site: Site) -> None:
     bind(
         site,
         parameters=tuple(
-            address.Choice(
+            address.Text(key=key, longest=20)
+            if key == "size"
+            else address.Choice(
                 key=key,
                 default=listed[0][1],
                 choices=tuple(value for _, value in listed),
@@ -86,13 +99,21 @@ def draw(site: Site) -> None:
     )
 
 
+def most_parameters(size: str) -> float:
+    """The number of parameters that a text such as `500m` or `1.5 B` names. Raises BadInput."""
+    if not (read := SIZE.fullmatch(size.strip())):
+        raise BadInput(f"A size is a number of parameters, such as 350 M or 1.5 B; got {size!r}")
+    return float(read[1]) * UNITS[read[2].lower()]
+
+
 def shown(
     suite_cache: SuiteCache, *, need: str, language: str = "", size: str = "", license: str = "", hardware: str = ""
 ) -> Markup:
     """The shortlist for the answers, as markup."""
     if need == GENERATORS:
         return render("pages/choose/generators.html")
-    limits = [(SIZES | HARDWARE)[key][1] for key in (size, hardware) if key]
+    limits = [most_parameters(size)] if size else []
+    limits += [HARDWARE[hardware][1]] if hardware else []
     conditions = Conditions(language=language, max_parameters=min(limits, default=0), license=license)
     result = shortlist(suite_cache, need=need, conditions=conditions)
     about, scope = result.table.suite, result.table.scope

@@ -81,8 +81,6 @@ def draw(site: Site) -> None:
     message = message_box()
     answer = gr.HTML("<p class='pg-waiting pg-quiet'>Computing the correlations …</p>", apply_default_css=False)
     presets = gr.HTML(texts.presets(STARTS, ""), apply_default_css=False)
-    figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
-    caption = gr.HTML("", apply_default_css=False)
     with gr.Row(elem_classes="pg-controls"):
         suite = gr.Dropdown(suites, multiselect=True, value=[], label="Suites", scale=3)
         level = gr.Radio([(name.capitalize(), name) for name in LEVELS], value="categories", label="Compare", scale=3)
@@ -100,6 +98,8 @@ def draw(site: Site) -> None:
             scale=1,
         )
         least = gr.Number(4, minimum=3, maximum=50, precision=0, label="Minimum models per cell", scale=1)
+    figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
+    caption = gr.HTML("", apply_default_css=False)
     bridge = figure_bridge(site.assets, script="pages/correlations/pairs.js", figure=FIGURE)
     behind = gr.HTML("", apply_default_css=False)
     lazy_tables(site.assets)

@@ -34,11 +34,11 @@ def draw(site: Site) -> None:
     heading(title="Size & cost", sentence=SENTENCE, cite=citations(site))
     message = message_box()
     head = gr.HTML("<p class='pg-waiting pg-quiet'>Comparing scores and costs …</p>", apply_default_css=False)
-    figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE, elem_classes="pg-figure-420")
     with gr.Row(elem_classes="pg-controls"):
         suite = gr.Dropdown([], value=None, label="Suite", scale=2)
         category = gr.Dropdown([MEAN], value="", label="Score", scale=2)
         axis = gr.Radio([(each.title, key) for key, each in AXES.items()], value=SIZE, label="Against", scale=3)
+    figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE, elem_classes="pg-figure-420")
     foot = gr.HTML("", apply_default_css=False)
     gr.HTML("<section class='pg-section'><h2>What it takes to run this suite</h2></section>", apply_default_css=False)
     with gr.Row(elem_classes="pg-controls"):

@@ -55,14 +55,14 @@ def draw(site: Site) -> None:
     message = message_box()
     texts = macros("pages/map/page.html")
     head = gr.HTML("<p class='pg-waiting pg-quiet'>Loading the map …</p>", apply_default_css=False)
-    figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
-    figure_bridge(site.assets, script="pages/map/selection.js", figure=FIGURE, silent=False)
     with gr.Row(elem_classes="pg-controls"):
         noun = gr.Radio([("Tasks", "tasks"), ("Models", "models")], value="tasks", label="Map of", scale=2)
         benchmark = gr.Dropdown(offered, value=parameters[1].default, label="Benchmark", scale=2)
         colour = gr.Dropdown(
             [(title, key) for key, title in MAP_COLOURS.items()], value="cluster", label="Colour by", scale=2
         )
+    figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
+    figure_bridge(site.assets, script="pages/map/selection.js", figure=FIGURE, silent=False)
     foot = gr.HTML("", apply_default_css=False)
     near_of = memoised(lambda recipe, keys: nearest(site, recipe, keys), most=16, of=site.db)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 
 from compute.analysis.maps.suites import Recipe
@@ -60,21 +59,18 @@ def means(site: Site, recipe: Recipe) -> pd.Series:
 
 
 def names_of(points: pd.DataFrame, *, by: Sequence[str]) -> list[str]:
-    """A name for the cluster of each point: `Mostly Linear Probing` by the first column of `by` that is the same for
-    more than half of its points, else its member nearest to its middle; outliers apart. Columns: cluster, name, x,
-    y and those of `by`."""
+    """A name for the cluster of each point, by the first column of `by` that has values: `Mostly Linear Probing` where
+    one is that of more than half of its points, else the two that are most common; outliers apart. Columns: cluster and
+    those of `by`."""
     names: dict[int, str] = {}
     for label in sorted(set(points["cluster"])):
         inside = points[points["cluster"] == label]
-        counted = [Counter(str(value) for value in inside[fact] if not blank(value)).most_common(1) for fact in by]
-        most = next((most for ((most, count),) in filter(None, counted) if count * 2 > len(inside)), "")
+        counted = (Counter(str(value) for value in inside[fact] if not blank(value)).most_common(2) for fact in by)
+        common = next(filter(None, counted), [("Of unknown family", len(inside))])
+        mostly = common[0][1] * 2 > len(inside)
+        names[label] = f"Mostly {common[0][0]}" if mostly else " and ".join(value for value, _ in common)
         if label < 0:
             names[label] = OUTSIDE
-        elif most:
-            names[label] = f"Mostly {most}"
-        else:
-            middle = (inside["x"] - inside["x"].mean()) ** 2 + (inside["y"] - inside["y"].mean()) ** 2
-            names[label] = f"{inside['name'].iloc[int(np.argmin(middle.to_numpy()))]} and {len(inside) - 1} more"
     shared = Counter(names.values())
     turn: Counter[str] = Counter()
     for label, name in names.items():

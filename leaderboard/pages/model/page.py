@@ -8,6 +8,7 @@ from urllib.parse import quote, urlencode
 
 import gradio as gr
 import numpy as np
+import pandas as pd
 
 from compute.analysis.maps.suites import SHIPPED
 from compute.analysis.pareto import OFF, ON
@@ -22,10 +23,10 @@ from leaderboard.data.own_models import commands, own_facts
 from leaderboard.data.payload import plain, standing
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import lazy_tables
-from leaderboard.html.formatting import NOTHING, model_url, number, span
+from leaderboard.html.formatting import NOTHING, blank, model_url, number, or_dash, parameters_text, span
 from leaderboard.html.labels import KIND_NOTES, MODEL_KINDS, model_kind, suite_choices
 from leaderboard.html.templates import macro, render
-from leaderboard.page import NAMED, Site, View, bind, heading, message_box, waiting
+from leaderboard.page import Site, View, bind, message_box, subject_heading, waiting
 from leaderboard.pages.model import figures
 from leaderboard.pages.model.field import Field, field, nearest, suites_of
 from leaderboard.pages.model.listing import model_scores
@@ -45,7 +46,6 @@ NO_SCORE = "no score yet"
 
 def draw(site: Site) -> None:
     """What the model is and where it ranks, its figure, the controls, and the rest."""
-    heading(title="Model", sentence=SENTENCE)
 
     def listed() -> list[tuple[str, str]]:
         rows = site.db.query("catalogue").itertuples()
@@ -70,24 +70,25 @@ def draw(site: Site) -> None:
         Choice(key="suite", default="", choices=tuple(key for _, key in suites)),
         Choice(key="by", default="category", choices=("category", "task")),
     )
+    top = subject_heading(title="Model", sentence=SENTENCE)
     message = message_box()
-    head = waiting(js=NAMED)
-    figure = gr.Plot(show_label=False, container=False)
+    head = waiting()
     with gr.Row(elem_classes="pg-controls"):
         model = gr.Dropdown(models, value=None, label="Model (type to search)", scale=3, min_width=260)
         suite = gr.Dropdown(suites, value="", label="Against the field of", scale=2, min_width=260)
         lines = [("Categories", "category"), ("Tasks", "task")]
         by = gr.Radio(lines, value="category", label="A line is", scale=2, min_width=240)
+    figure = gr.Plot(show_label=False, container=False)
     rest = gr.HTML("", apply_default_css=False)
     lazy_tables(site.assets)
     bind(
         site,
         parameters=parameters,
         controls=[model, suite, by],
-        outputs=[head, figure, rest],
+        outputs=[top, head, figure, rest],
         draw=lambda model, suite, by: page(site, model=model, suite=suite, by=by),
         message=message,
-        blank=lambda **_: (every_model(site), gr.update(value=None, visible=False), ""),
+        blank=lambda **_: (gr.skip(), every_model(site), gr.update(value=None, visible=False), ""),
         lists=lists,
     )
 
@@ -108,7 +109,7 @@ def every_model(site: Site) -> str:
 
 
 def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
-    """The three outputs for one model: facts and ranks, the strip figure (hidden without a suite), and the rest."""
+    """The outputs for one model: heading, where it ranks, the strip figure (hidden without a suite), and the rest."""
     db, suite_cache = site.db, site.suite_cache
     every = db.query("suites").set_index("key")
     suites = suites_of(suite_cache, model=model, suites=list(every.index))
@@ -119,38 +120,52 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
     address = quote(model, safe="/:~")
     computed = db.query("computed_suites", model=model)["suite"].tolist()
     outstanding = {} if shown is None else _outstanding(shown)
+    facts = {
+        "model": about.to_dict(),
+        "own": own_facts(about["options"]),
+        "on_try": model in {row.key for row in site.live.own},
+        "tried": "images and texts" if "text" in about["modalities"] else "images",
+        "computed": bool(computed),
+        "address": address,
+        "field": shown,
+        "ranks": ranks(suite_cache, model, suites),
+    }
     head = render(
         "pages/model/head.html",
-        model=about.to_dict(),
-        own=own_facts(about["options"]),
-        on_try=model in {row.key for row in site.live.own},
-        computed=bool(computed),
-        commands=commands(about["options"], title=about["title"], suites=computed or [ANYWHERE]),
-        kind_note=KIND_NOTES.get(about["kind"], ""),
-        address=address,
-        aliases=db.query("aliases", model=model),
-        trained_on=[datasets.get(key, key) for key in about["trained_on"]],
-        ranks=ranks(suite_cache, model, suites),
-        judged=judged(suite_cache, model, suites),
-        languages=by_language(suite_cache, model),
-        judge_metrics=list(metrics.loc[list(JUDGE_METRICS), "title"]),
-        field=shown,
+        **facts,
         best=next(iter(outstanding.get("best", ())), None),
         worst=next(iter(outstanding.get("worst", ())), None),
         missing=every.loc[suite, "title"] if suite and suite != chosen else "",
     )
     rest = render(
         "pages/model/rest.html",
-        field=shown,
+        **facts,
         **outstanding,
-        address=address,
+        commands=commands(about["options"], title=about["title"], suites=computed or [ANYWHERE]),
+        kind_note=KIND_NOTES.get(about["kind"], ""),
+        aliases=db.query("aliases", model=model),
+        trained_on=[datasets.get(key, key) for key in about["trained_on"]],
+        judged=judged(suite_cache, model, suites),
+        languages=by_language(suite_cache, model),
+        judge_metrics=list(metrics.loc[list(JUDGE_METRICS), "title"]),
         code=loading_code(about),
         runs=db.query("computed_runs", task="", model=model),
         notes=db.query("model_notes", model=model),
         papers=db.query("benchmarks_of", model=model),
     )
     figure = None if shown is None else figures.strip(shown, ranked=suite_cache.ranked(chosen), by=by)
-    return head, gr.update(value=figure, visible=figure is not None), rest
+    top = macro("heading")(about["title"], described(about), "", True)
+    return top, head, gr.update(value=figure, visible=figure is not None), rest
+
+
+def described(model: pd.Series) -> str:
+    """What a model is, in a sentence: its kind, who made it, its size, licence and age."""
+    sizes = {"{} parameters": parameters_text(model["parameters_m"]), "{:.0f} dimensions": model["embed_dim"]}
+    facts = sizes | {"{}": model["license"], "released {}": model["released"]}
+    stated = [words.format(fact) for words, fact in facts.items() if or_dash(fact) != NOTHING]
+    kind = model_kind(model["kind"])
+    by = "" if blank(model["organisation"]) else f" by {model['organisation']}"
+    return f"{kind[0].upper()}{kind[1:]}{by}: {', '.join(stated) or 'our sources state neither size nor licence'}."
 
 
 def ranks(suite_cache: SuiteCache, model: str, suites: Iterable[str]) -> list[dict[str, Any]]:
@@ -309,7 +324,9 @@ MODEL = View(
     title="Model",
     sentence=SENTENCE,
     group="Board",
-    name_of=lambda site, key: next(iter(site.db.query("model", key=key)["title"]), ""),
+    subject=lambda site, key: next(
+        ((row["title"], described(row)) for _, row in site.db.query("model", key=key).iterrows()), None
+    ),
     listed=False,
     draw=draw,
     figures=True,

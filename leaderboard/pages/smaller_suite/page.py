@@ -39,11 +39,11 @@ def draw(site: Site) -> None:
     )
     message = message_box()
     head = gr.HTML("<p class='pg-waiting pg-quiet'>Choosing tasks …</p>", apply_default_css=False)
-    plot = gr.Plot(show_label=False, container=False, elem_classes="pg-figure-330")
     with gr.Row(elem_classes="pg-controls"):
         suite = gr.Dropdown(choosable(), value="mieb", label="Suite to shorten")
         origin = gr.Dropdown(ORIGIN_CHOICES, value=USUAL, label="Scores")
         size = gr.Number(None, minimum=0, maximum=200, precision=0, label="Number of tasks (empty: the knee)")
+    plot = gr.Plot(show_label=False, container=False, elem_classes="pg-figure-330")
     files = gr.HTML("", apply_default_css=False)
     more = "Limit the running time, or change which tasks count as redundant"
     with gr.Accordion(more, open=False), gr.Row(elem_classes="pg-controls"):

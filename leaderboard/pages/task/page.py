@@ -10,6 +10,7 @@ from urllib.parse import quote
 import gradio as gr
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
 from compute.analysis.table import USUAL
 from compute.types import unknown
@@ -22,7 +23,7 @@ from leaderboard.html.components import figure_bridge, lazy_tables
 from leaderboard.html.formatting import task_url
 from leaderboard.html.labels import SUSPECT, TRAINED, choice_title, explained_signs, is_synthetic
 from leaderboard.html.templates import macro, render
-from leaderboard.page import NAMED, PartialRedraw, Site, View, bind, heading, message_box, waiting
+from leaderboard.page import PartialRedraw, Site, View, bind, message_box, subject_heading, waiting
 from leaderboard.pages.task import figures, image_map, protocols, routes
 from leaderboard.web.parameters import Choice, Text
 
@@ -44,17 +45,17 @@ Correlations = Callable[[str], "tuple[np.ndarray, Correlation]"]  # of a suite, 
 
 def draw(site: Site) -> None:
     """What the task is and how models do on it, its figure, the control, then its items and its images' map."""
-    heading(title="Task", sentence=SENTENCE)
     listed = tasks(site)
     keys = tuple(key for _, key in listed)
     usual = DEFAULT if DEFAULT in keys else keys[0]
     parameters = (Choice(key="task", default=usual, choices=keys, noun="task"), Text(key="map"))
+    top = subject_heading(title="Task", sentence=SENTENCE)
     message = message_box()
-    head = waiting(js=NAMED)
-    figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE, elem_classes="pg-names")
-    figure_bridge(site.assets, script="js/named_points.js", figure=FIGURE)
+    head = waiting()
     with gr.Row(elem_classes="pg-controls"):
         chosen = gr.Dropdown(listed, value=None, label="Task (type to search)")
+    figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE, elem_classes="pg-names")
+    figure_bridge(site.assets, script="js/named_points.js", figure=FIGURE)
     rest = gr.HTML("", apply_default_css=False)
     with gr.Column(visible=False) as around:
         with gr.Row(elem_classes="pg-controls"):
@@ -68,14 +69,14 @@ def draw(site: Site) -> None:
     map_outputs = [around, model, plot, words]
 
     def whole(*, task: str, map: str) -> tuple:
-        head, figure, rest, foot = page(site, task=task, related=related)
-        return head, figure, rest, *images(site, task=task, model=map), foot
+        *first, rest, foot = page(site, task=task, related=related)
+        return *first, rest, *images(site, task=task, model=map), foot
 
     bind(
         site,
         parameters=parameters,
         controls=[chosen, model],
-        outputs=[head, figure, rest, *map_outputs, foot],
+        outputs=[top, head, figure, rest, *map_outputs, foot],
         draw=whole,
         parts=(
             PartialRedraw(
@@ -83,7 +84,7 @@ def draw(site: Site) -> None:
             ),
         ),
         message=message,
-        blank=lambda **_: (every_task(site), gr.update(value=None, visible=False), "", *no_map(), ""),
+        blank=lambda **_: (gr.skip(), every_task(site), gr.update(value=None, visible=False), "", *no_map(), ""),
         lists={"task": lambda: tasks(site)},
     )
 
@@ -139,17 +140,17 @@ def no_map() -> tuple:
 
 
 def page(site: Site, *, task: str, related: Correlations) -> tuple:
-    """Four outputs for one task: facts and reading, the figure (hidden without a suite), its items, and the rest."""
+    """The outputs for one task: heading, who leads, the figure (hidden without a suite), facts and items, the rest."""
     db = site.db
     about = db.query("task", key=task).iloc[0]
     suites = db.query("suites_of_task", task=task)
     metrics = suite_queries.metrics(db)
     # A task's own settings, where its notes hold them as JSON
     settings = json.loads(about["notes"]) if str(about["notes"]).startswith("{") else {}
-    facts = about.to_dict() | {name: list(about[name]) for name in ("subsets", "languages")}
-    shown: dict[str, Any] = {"column": None}
+    task_facts = about.to_dict() | {name: list(about[name]) for name in ("subsets", "languages")}
+    shown: dict[str, Any] = {}
     leader, untrained, trained = None, None, pd.Series(dtype=bool)
-    reading: dict[str, Any] = {"saturation": None}
+    reading: dict[str, Any] = {"saturation": None, "column": None}
     figure = None
     table = None if suites.empty else site.suite_cache.table(str(suites["key"].iloc[0]))
     index = None if table is None else table.headline(task)
@@ -169,20 +170,16 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
         leader, trained = next(leaders.itertuples(), None), leaders["marks"] & TRAINED > 0
         untrained = next(leaders[~trained].itertuples(), None)
         shown = {
-            "column": column,
             "best": best,
             "doubtful": int(doubtful.sum()),
             "legend": explained_signs(np.bitwise_or.reduce(best["marks"])) if len(best) else "",
             "related": _related(table, index, related(table.suite["key"])) if column.ranked else None,
             "suite_title": table.suite["title"],
         }
+    facts = {"task": task_facts, "suites": suites, **reading}
     head = render(
         "pages/task/head.html",
-        task=facts,
-        suites=suites,
-        metrics=metrics.loc[[key for key in about["metrics"] if not key.endswith("_rank")]].to_dict("records"),
-        protocol=protocols.sentence(about["procedure"], about["benchmark"]),
-        settings=protocols.settings(settings),
+        **facts,
         example=drawn_examples.markup(
             procedure=about["procedure"],
             category=about["category"],
@@ -192,24 +189,37 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
         leader=leader,
         untrained=untrained,
         trained=int(trained.cummin().sum()),  # of the first, how many in a row
-        **reading,
     )
     maps = db.query("item_maps", task=task)
-    map_command = "" if len(maps) else image_map.command(db, about)
-    rest = render("pages/task/rest.html", task=facts, has_map=len(maps) > 0, map_command=map_command, **shown)
+    rest = render(
+        "pages/task/rest.html",
+        **facts,
+        **shown,
+        metrics=metrics.loc[[key for key in about["metrics"] if not key.endswith("_rank")]].to_dict("records"),
+        settings=protocols.settings(settings),
+        has_map=len(maps) > 0,
+        map_command="" if len(maps) else image_map.command(db, about),
+    )
     runs = db.query("computed_runs", task=task, model="")
     if len(runs):
         runs = runs.sort_values("value", ascending=not bool(runs["higher"].iloc[0]), kind="stable")
     has_note = isinstance(about["notes"], str) and not settings and not is_synthetic(about["benchmark"])
     foot = render(
         "pages/task/foot.html",
-        task=facts,
+        task=task_facts,
         address=quote(task, safe="/"),
         runs=runs,
         notes=db.query("task_notes", task=task),
         own_note=about["notes"] if has_note else "",
     )
-    return head, gr.update(value=figure, visible=figure is not None), rest, foot
+    badge = macro("badge")(about["benchmark"])
+    top = macro("heading")(Markup("{}{}").format(about["title"], badge), described(about), "", True)
+    return top, head, gr.update(value=figure, visible=figure is not None), rest, foot
+
+
+def described(task: pd.Series) -> str:
+    """How a task is run, in a sentence."""
+    return protocols.sentence(task["procedure"], task["benchmark"]) or "Our sources do not describe how it is run."
 
 
 def ranked_points(table: BoardTable, index: int) -> pd.DataFrame:
@@ -318,7 +328,9 @@ TASK = View(
     title="Task",
     sentence=SENTENCE,
     group="Board",
-    name_of=lambda site, key: next(iter(site.db.query("task", key=key)["title"]), ""),
+    subject=lambda site, key: next(
+        ((row["title"], described(row)) for _, row in site.db.query("task", key=key).iterrows()), None
+    ),
     listed=False,
     draw=draw,
     figures=True,

@@ -12,6 +12,7 @@ from leaderboard.pages.choose.page import shown
     [
         ({"need": "generators"}, 'href="generators"'),
         ({"need": "judge", "size": "1b"}, "is the only model that fits, with a mean of"),
+        ({"need": "judge", "size": "1.5 B"}, "is the only model that fits, with a mean of"),
         ({"need": "judge", "size": "1b", "hardware": "gpu80"}, "is the only model that fits"),  # the narrower limit
     ],
 )

@@ -12,11 +12,8 @@ def test_clusters_are_named_by_their_members():
         {
             "cluster": [0, 0, 0, 1, 1, 1, 2, 2, 2, -1],
             "category": ["A", "A", "B", "A", "B", "C", "A", "A", "A", "A"],
-            "name": list("abcdefghij"),
-            "x": [0.0] * 3 + [0.0, 1.0, 5.0] + [9.0] * 4,
-            "y": [0.0] * 10,
         }
     )
     names = names_of(points, by=("category",))
     assert names[:3] == ["Mostly A 1"] * 3 and names[6:9] == ["Mostly A 2"] * 3 and names[9] == "In no cluster"
-    assert names[3:6] == ["e and 2 more"] * 3, "the nearest to the middle"
+    assert names[3:6] == ["A and B"] * 3

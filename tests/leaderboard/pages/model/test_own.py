@@ -67,17 +67,23 @@ AGAIN = {
 }
 
 
+def shown(site: SimpleNamespace, key: str) -> str:
+    """The page's markup."""
+    top, head, _, rest = model.page(site, model=key, suite="", by="category")
+    return top + head + rest
+
+
 @pytest.mark.parametrize("key", list(AGAIN))
 def test_the_page_says_that_it_is_an_own_model_and_how_to_run_it_again(own_site, key):
-    head, _, _ = model.page(own_site, model=key, suite="", by="category")
-    words = " ".join(Markup(head).striptags().split())
+    markup = shown(own_site, key)
+    words = " ".join(Markup(markup).striptags().split())
     assert "Your own model. It is not in a catalogue, and no paper has published scores of it" in words
     assert DIGEST in words and AGAIN[key] in words
     assert "not available on the Try page: " in words and ("with --models" in words) == (
         key not in ("own/held", "own/made")
     )
-    assert "/tmp" not in head and str(Path.home()) not in head
-    assert ("huggingface.co" in head) == (key == "org/name")
+    assert "/tmp" not in markup and str(Path.home()) not in markup
+    assert ("huggingface.co" in markup) == (key == "org/name")
 
 
 def test_scores_on_what_its_card_names_are_marked(own_site):
@@ -89,7 +95,7 @@ def test_scores_on_what_its_card_names_are_marked(own_site):
 
 def test_what_the_host_named_can_be_tried(own_site):
     named = SimpleNamespace(**vars(own_site) | {"live": SimpleNamespace(own=(row("own/my-model", "Mine"),))})
-    can, cannot = (model.page(named, model=key, suite="", by="category")[0] for key in ("own/my-model", "own/held"))
+    can, cannot = (shown(named, key) for key in ("own/my-model", "own/held"))
     assert 'href="try?models=own/my-model"' in can and "not available" not in can
     assert "try?models=" not in cannot and "not available on the Try page: it is not a checkpoint" in cannot
 
