@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
 from compute.analysis.calibrated import BETWEEN, EITHER, LESS, MATCHING, MORE, UNRELATED, USUAL
 from compute.analysis.domain import Calibrations, described
-from compute.analysis.ranks.variance import listed
 from compute.catalog.own import models as own_models
 from compute.live.questions import Answer, LiveQuestion, medians
 from compute.types import LETTERS
@@ -67,7 +65,7 @@ def result(
         headline=headline(question, answers) if answers else loading,
         bands={kind for row in rows if row.get("strip") for kind, *_ in row["strip"].bands},
         rows=rows,
-        why=f"{reasons(answers)} {sharing(each for each in answers if not each.problem)}".strip(),
+        why=reasons(answers),
         pending=pending,
         late=[] if pending else [each.row.title for each in answers if each.problem == OUT_OF_TIME],
         pairs=PAIRS.get(question.pairing),
@@ -77,7 +75,7 @@ def result(
 
 
 def headline(question: LiveQuestion, answers: Sequence[Answer]) -> Headline:
-    """The answer in one sentence: what most models say, and how many of them. Those with one encoder count once."""
+    """The answer in one sentence: what most models say, and how many of them."""
     able = [each for each in answers if not each.problem]
     if not able:
         return "None of these models could answer; the reasons are below.", "", ""
@@ -85,8 +83,7 @@ def headline(question: LiveQuestion, answers: Sequence[Answer]) -> Headline:
     rated = [each for each in able if is_alone and each.unit == "rating"]
     judges = f" {len(rated)} judge{'' if len(rated) == 1 else 's'} rated this pair from 1 to 10." if rated else ""
     word, undecided = (pair_verdict, UNSURE) if is_alone else (pick_of, UNDECIDED)
-    said = [{word(each) for each in group} for group in by_encoder(each for each in able if each not in rated)]
-    votes = [each.pop() if len(each) == 1 else undecided for each in said]
+    votes = [word(each) for each in able if each not in rated]
     if not votes:
         return judges.strip(), "", ""
     counts = Counter(votes)
@@ -124,18 +121,6 @@ def pick_of(answer: Answer) -> str:
     return UNDECIDED if answer.pick is None else f"{PICKS}{LETTERS[answer.pick]}"
 
 
-def by_encoder(answers: Iterable[Answer]) -> list[list[Answer]]:
-    """The answers of models that run the same checkpoint, together."""
-    groups: list[tuple[set[str], list[Answer]]] = []
-    for answer in answers:
-        options = [option for option in answer.row.options.values() if isinstance(option, Mapping)]
-        parts = {answer.row.weights, *(str(option.get("weights", "")) for option in options)} - {""}
-        same = [group for group in groups if group[0] & parts]
-        groups = [group for group in groups if not group[0] & parts]
-        groups.append((parts.union(*(each for each, _ in same)), [*chain(*(each for _, each in same)), answer]))
-    return [group for _, group in groups]
-
-
 def _reason(answer: Answer) -> str:
     """Why it has no percentile; empty where it has, and for judges."""
     if answer.problem or answer.reference or answer.unit in ("rating", "votes"):
@@ -154,12 +139,6 @@ def reasons(answers: Iterable[Answer]) -> str:
         for why, titles in found.items()
     ]
     return f"No percentile: {'; '.join(named)}." if named else ""
-
-
-def sharing(answers: Iterable[Answer]) -> str:
-    """Which models count once, as they run the same encoder."""
-    groups = [[each.row.title for each in group] for group in by_encoder(answers)]
-    return " ".join(f"{listed(titles)} share an encoder and count once." for titles in groups if len(titles) > 1)
 
 
 def _row(question: LiveQuestion, answer: Answer, own: Calibrations) -> dict[str, Any]:

@@ -36,9 +36,10 @@ export function write(search, { mode, question, inputs, models }) {
 }
 
 /**
- * Fetches the examples, fills an empty tray, and asks the server what fits. A link that names inputs is answered at
- * once, unless an example is missing or a model must be downloaded first: no link starts a download or a judge, and in
- * another site's frame no link starts anything. A notice names everything of the link that does not exist.
+ * Fetches the examples, fills an empty tray, and asks the server what fits. What a link names, else the first ready
+ * comparison, is answered at once, unless an example is missing or a model must be downloaded first: no link starts a
+ * download or a judge, and in another site's frame no link starts anything. A notice names everything of the link that
+ * does not exist.
  */
 export async function open(tray) {
   tray.notice.say('');
@@ -54,14 +55,15 @@ export async function open(tray) {
     tray.decisions = decisions;
     lost.push(...missing);
   }
-  const answerNow = fresh && link.inputs?.length > 0 && !inForeignFrame();
-  if (answerNow && link.mode && plan && tray.mode !== link.mode) lost.push('The mode of the link does not fit its inputs.');
+  const answerNow = fresh && !inForeignFrame();
+  const linked = link.inputs?.length > 0;
+  if (answerNow && linked && link.mode && plan && tray.mode !== link.mode) lost.push('The mode of the link does not fit its inputs.');
   const asks = answerNow && link.whole && !tray.reason() && !tray.absent();
   if (asks && tray.judges().length) lost.push(`Judges are asked only when you press Compare: ${cost(tray.judges())}`);
   if (failed) tray.notice.say(`The examples did not load. ${failed}`, () => open(tray));
   else if (lost.length) tray.notice.say(lost.map(sentence).join(' '));
   tray.refresh();
-  if (asks) tray.compare();
+  if (asks) tray.compare({ opening: !linked });
   tray.root.dataset.ready = plan ? 'true' : 'error';
 }
 

@@ -251,9 +251,9 @@ class Tray {
     return (this.plan?.models ?? []).filter(({ key, requests }) => requests > 0 && models.includes(key));
   }
 
-  /** Asks the ticked models. Judges are asked only where the visitor `pressed` for it: each question costs the host, so no link may start one. */
-  compare({ pressed = false } = {}) {
-    this.waiting = this.pending() && !this.problem ? { pressed } : null;
+  /** Asks the ticked models. Judges are asked only where the visitor `pressed` for it: each question costs the host, so no link may start one. What the page is `opening` with leaves the address as it is. */
+  compare({ pressed = false, opening = false } = {}) {
+    this.waiting = this.pending() && !this.problem ? { pressed, opening } : null;
     if (this.waiting) return;
     const reason = this.reason();
     if (reason) {
@@ -266,14 +266,17 @@ class Tray {
     if (!models.length) return;
     const absent = this.absent();
     if (absent && this.fetching) { // the download may be complete by now
-      Object.assign(this, { fetching: false, waiting: { pressed } });
+      Object.assign(this, { fetching: false, waiting: { pressed, opening } });
       this.ask();
       return;
     }
-    Object.assign(this, { untouched: false, fetching: absent });
-    this.writeLater.now();
+    this.fetching = absent;
     this.compared = this.content();
     this.starters.open = false;
+    if (!opening) {
+      this.untouched = false;
+      this.writeLater.now();
+    }
     this.tellPage();
     dispatchEvent(new CustomEvent('likeness-asked', { detail: { models: models.length } }));
     this.trigger(absent ? 'download' : 'compare', {

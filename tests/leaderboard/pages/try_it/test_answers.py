@@ -67,25 +67,6 @@ def test_the_headline_counts_the_verdicts(question, values, said):
     assert "".join(page.headline(question, found(question, *answers))) == said
 
 
-def test_models_with_one_encoder_count_once():
-    """As ConSE counts, which runs EfficientNet-Lite0 and WordLlama."""
-    net = replace(row("m"), weights="package:net")
-    both = replace(row("m"), title="Both", weights="package:net", options={"texts": {"weights": "package:words"}})
-    other = row("m")
-    assert other.weights == ""
-    answers = [Answer(row=model, scores=(score,)) for model, score in ((net, 2.5), (both, 2.6), (other, 2.7))]
-    assert "".join(page.headline(PAIR, found(PAIR, *answers))) == "Both models: similar."
-    assert page.sharing(found(PAIR, *answers)) == "M and Both share an encoder and count once."
-    apart = [*answers[:1], replace(answers[1], scores=(0.5,)), answers[2]]
-    assert "".join(page.headline(PAIR, found(PAIR, *apart))) == "1 of 2 models: similar; 1 cannot tell."
-    words = replace(row("n"), weights="package:words")
-    joined = [*answers[::2], Answer(row=words, scores=(2.5,)), answers[1]]
-    assert [len(group) for group in page.by_encoder(joined)] == [1, 3], "the last runs the encoders of two others"
-    assert page.sharing(joined) == "M, N and Both share an encoder and count once."
-    picks = [Answer(row=each.row, scores=(0.5, 2.9), pick=1) for each in answers]
-    assert "".join(page.headline(CHOICE, found(CHOICE, *picks))) == "Both models pick B as the nearest."
-
-
 FEW = DomainCheck(
     reference=reference(scenes=14), few=True, why="calibrated on 14 photographs, and a percentile needs 40"
 )
