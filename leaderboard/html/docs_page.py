@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 from compute.paths import DOCS
-from leaderboard.html.templates import render
+from leaderboard.html.templates import macro, render
 
 # In the order of mkdocs.yml.
 NAMES = (
@@ -36,6 +36,7 @@ NAMES = (
     "changes",
 )
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
+SECTION = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>')
 LINK = re.compile(r"\]\(([\w-]+)\.md(#[\w-]+)?\)")  # to another page
 
 
@@ -50,6 +51,7 @@ def markup(name: str) -> Markup:
     """The text of a page as markup; its headings can be linked to."""
     text = LINK.sub(r"](\1\2)", (DOCS / f"{name}.md").read_text(encoding="utf-8"))
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser.add_render_rule("fence", lambda _, tokens, at, *rest: macro("code")(tokens[at].content))
     tokens = parser.parse(text)
     for opening, inline in zip(tokens, tokens[1:], strict=False):
         if opening.type == "heading_open":
@@ -70,6 +72,7 @@ def route(*, site: str, bar: Callable[[str], Markup], look: str) -> Route:
         return HTMLResponse(
             render(
                 "html/docs_page.html",
+                outline=[(anchor, Markup(words)) for anchor, words in SECTION.findall(markup(name))] if known else [],
                 heading=pages().get(name, "Not found"),
                 site=site,
                 look=Markup(look),
