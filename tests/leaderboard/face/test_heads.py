@@ -65,6 +65,12 @@ def test_every_page_has_one_title_an_icon_and_nothing_of_gradios(app):
         ("task?task=unisim/imagenet-ooo", "ImageNet-OOO", "task?task=unisim/imagenet-ooo"),
         ("board?suite=pairbench&sort=mean", "PairBench", "board?suite=pairbench"),
         ("board?suite=nowhere&sort=mean", "Board", "board"),
+        (
+            "compare?models=tiny,conse&suite=mini",
+            "Tiny CLIP (bundled) and ConSE (EfficientNet-Lite0, WordLlama)",
+            "compare?models=tiny,conse",
+        ),
+        ("compare?models=tiny", "Compare", "compare"),
     ],
 )
 def test_a_page_about_one_thing_has_its_name(app, path, title, canonical):

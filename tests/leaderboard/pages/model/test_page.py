@@ -33,8 +33,9 @@ def test_an_unknown_interval_is_said_with_its_reason(site, papers_cache):
     for row in model.ranks(papers_cache, "royokong/e5-v", ["mieb", "mieb-en"]):
         assert (row["rank_interval"], row["tie"], row["mean_interval"]) == ("unknown",) * 3 and not row["few"]
     papers = SimpleNamespace(**{**vars(site), "db": papers_cache.db, "suite_cache": papers_cache})
-    assert "intervals unknown: printed means are used for" in model.page(
-        papers, model="royokong/e5-v", suite="mieb", by="category"
-    )[-1]
+    assert (
+        "intervals unknown: printed means are used for"
+        in model.page(papers, model="royokong/e5-v", suite="mieb", by="category")[-1]
+    )
     (row,) = model.ranks(site.suite_cache, "royokong/e5-v", ["mieb"])
     assert row["origin"] == "imported" and row["also"].endswith("by published scores"), "a remark beside one with"
