@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -87,6 +88,7 @@ def test_twenty_answers_by_keyboard_give_the_answer_and_a_reload_goes_on(visit):
     }""",
         22,
     )
+    page.get_by_text(re.compile(r"^22 of \d+ answers$")).wait_for()
     judge(page, first=22, until=23)
     page.get_by_role("button", name="Show the answer").click()
     page.locator("[data-screen=answer] .pg-table").wait_for()
@@ -212,6 +214,10 @@ def test_another_rater_s_study_is_added_and_one_of_other_questions_is_not(visit)
         page.locator(".pg-message", has_text=words).wait_for()
         chosen = page.get_by_label("Another rater")
     page.get_by_text("2 raters").first.wait_for()
+    page.once("dialog", lambda dialog: dialog.accept("bea"))
+    page.get_by_role("button", name="Next rater").click()
+    judge(page, first=0, until=1)
+    assert stored(page)["judgments"][-1]["rater"] == "bea" and len(stored(page)["judgments"]) > len(mine["judgments"])
 
 
 def test_a_folder_s_answers_are_on_disk_and_wait_where_the_server_is_gone(visit, app_database, tmp_path):

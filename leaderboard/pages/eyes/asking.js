@@ -1,11 +1,9 @@
 /** One question a screen: its images side by side, keys and buttons to answer it, and how far the rater is. */
 
 import { button, el } from '../../js/dom.js';
-import { AHEAD } from './visit.js';
+import { AHEAD, FIRST_REPORT } from './visit.js';
 
-const FIRST_REPORT = 20; // judgments
 const UNSEEN = 300; // ms after a question's first frame in which nobody can have looked at it
-const GOALS = [FIRST_REPORT, 50, 100, 200];
 const KEYS = { ArrowLeft: 'left', ArrowRight: 'right', ArrowDown: 'neither', Backspace: 'undo' };
 const writes = (node) => Boolean(node.closest?.('input, textarea, select, dialog'));
 
@@ -26,7 +24,7 @@ export class Asking {
     right.append(this.sides.right, el('span', {}, 'Right →'));
     const press = (text, act) => button(text, act, { class: 'ey-button' });
     this.undo = press('Undo ⌫', () => this.act('undo'));
-    this.answer = press('', () => this.answer.getAttribute('aria-disabled') || report());
+    this.answer = press('Show the answer', () => this.answer.getAttribute('aria-disabled') || report());
     this.node = el('section', { class: 'ey-ask', 'aria-label': 'Question', 'data-kind': visit.study.kind },
       el('header', {}, this.title, this.count, this.bar), this.text,
       el('div', { class: 'ey-images' }, visit.study.kind === 'image' && el('div', { class: 'ey-reference' }, this.reference, el('span', {}, 'Reference')), left, right),
@@ -113,14 +111,10 @@ export class Asking {
   }
 
   #progress() {
-    const { count, own, place, study } = this.visit;
-    const all = study.questions.length;
-    const goal = Math.min(GOALS.find((each) => each > own) ?? all, all);
-    Object.assign(this.bar, { max: goal, value: Math.min(own, goal) });
-    this.count.textContent = `${own} of ${goal}`;
-    const missing = Math.min(FIRST_REPORT, all) - count;
-    this.answer.textContent = missing > 0 ? `Answer in ${missing}` : 'Show the answer';
-    if (missing > 0) this.answer.setAttribute('aria-disabled', 'true');
+    const { count, goal, place, study } = this.visit;
+    Object.assign(this.bar, { max: goal, value: place });
+    this.count.textContent = `${place} of ${goal} answers`;
+    if (count < Math.min(FIRST_REPORT, study.questions.length)) this.answer.setAttribute('aria-disabled', 'true');
     else this.answer.removeAttribute('aria-disabled');
     this.undo.disabled = place === 0;
   }

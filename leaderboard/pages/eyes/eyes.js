@@ -6,7 +6,7 @@ import { Server } from '../../js/server.js';
 import { Asking } from './asking.js';
 import { reduced, zipped } from './reading.js';
 import { Start } from './start.js';
-import { random, Visit } from './visit.js';
+import { random, standing, Visit } from './visit.js';
 
 const AGAIN = 2000; // ms until answers are sent once more
 const key = new URLSearchParams(location.search).get('key'); // of the host's study
@@ -76,7 +76,7 @@ class Eyes {
     };
     const { node } = new Start({ wanted, found });
     node.append(el('p', { class: 'ey-row' }, press('Save the study', () => this.save()), press('Start over', () => this.leave())));
-    this.say(`${visit.judgments.length} answers are stored in this tab; their images are not. Add the same images to go on.`);
+    this.say(`${standing(visit.judgments).length} answers are stored in this tab; their images are not. Add the same images to go on.`);
     this.screen('images', node);
   }
 
@@ -103,6 +103,19 @@ class Eyes {
         await this.answer();
         this.say(read);
       }
+    } catch (error) {
+      this.say(error.message);
+    }
+  }
+
+  /** The same questions for a further rater, on this machine. */
+  async another() {
+    const rater = prompt('The name of the next rater')?.trim();
+    if (!rater) return;
+    const { study, judgments, source } = this.visit;
+    try {
+      const facts = await this.post('order', JSON.stringify({ study, judgments }), { rater, seed: random() });
+      this.resume(new Visit({ ...facts, study, judgments, source }));
     } catch (error) {
       this.say(error.message);
     }
@@ -310,7 +323,7 @@ class Eyes {
       const table = source === 'photographs' ? press('Download the answers with images (ZIP)', () => this.exported(manifest)) : source === 'upload' && press('Download the answers (CSV)', () => download(new Blob([manifest]), 'manifest.csv'));
       const node = el('section', { class: 'ey-answer', 'aria-label': 'Answer' },
         el('p', { class: 'ey-row' }, press('Go on asking', () => this.ask(), { class: 'ey-button ey-primary' }), press('Save the study (JSON)', () => this.save()), table,
-          press('Add another rater', () => file.click()), file, press('Start over', () => this.leave())), ...parsed.body.childNodes);
+          source !== 'folder' && press('Next rater on this machine', () => this.another()), press('Add another rater’s file', () => file.click()), file, press('Start over', () => this.leave())), ...parsed.body.childNodes);
       const tune = node.querySelector('[data-tune]');
       tune?.addEventListener('click', () => this.tune(tune, node.querySelector('[data-tuned]')));
       this.say(words);

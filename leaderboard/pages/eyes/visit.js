@@ -2,6 +2,8 @@
 
 const PLACE = 'likeness-eyes';
 export const AHEAD = 2; // questions whose images are ready before they are asked
+export const FIRST_REPORT = 20; // new questions answered
+const GOALS = [FIRST_REPORT, 50, 100, 200];
 
 export const random = () => crypto.getRandomValues(new Uint32Array(1))[0];
 
@@ -77,9 +79,12 @@ export class Visit {
     return standing(this.judgments).filter(({ draw }) => draw !== 'repeat').length;
   }
 
-  /** Those of this rater. */
-  get own() {
-    return standing(this.judgments).filter(({ draw, rater }) => draw !== 'repeat' && rater === this.rater).length;
+  /** The place in the order at which the next goal is reached: repeated questions are answers too. */
+  get goal() {
+    const fresh = this.order.map(([, draw], at) => (draw === 'repeat' ? -1 : at)).filter((at) => at >= 0);
+    const done = fresh.filter((at) => at < this.place).length;
+    const next = GOALS.find((each) => each > done) ?? fresh.length;
+    return (fresh[next - 1] ?? this.order.length - 1) + 1;
   }
 
   /** The question at a place: {texts or numbers of `reference`, `left`, `right`}; null after the last. */
