@@ -47,10 +47,10 @@ VECTOR = "one vector of known dimension an item"
 AXES = {
     axis.key: axis
     for axis in (
-        CostAxis(SIZE, "Parameters", "a known size", "no larger", "smallest", parameters_text),
-        CostAxis(MEMORY, "Memory", "known memory", "no larger in memory", "smallest", memory_text),
-        CostAxis(DIMENSION, "Dimension", VECTOR, "no larger in dimension", "smallest", "{:,.0f}".format),
-        CostAxis(AGE, "Release date", "a known release date", "released no later", "oldest", iso),
+        CostAxis(SIZE, "Parameters", "a known size", "of the same size or smaller", "smallest", parameters_text),
+        CostAxis(MEMORY, "Memory", "known memory", "of the same memory or less", "smallest", memory_text),
+        CostAxis(DIMENSION, "Dimension", VECTOR, "of the same dimension or smaller", "smallest", "{:,.0f}".format),
+        CostAxis(AGE, "Release date", "a known release date", "of the same date or older", "oldest", iso),
     )
 }
 

@@ -184,7 +184,7 @@ def preview(models: Sequence[Model], pairs: Sequence[Pair]) -> list[list[str]]:
         if answer is None or answer.problem:
             return ""
         if answer.percentiles:
-            return f"{pair_verdict(answer)}, {number(answer.percentiles[0], digits=0)} percentile"
+            return f"{pair_verdict(answer)}, percentile {number(answer.percentiles[0], digits=0)}"
         return pair_verdict(answer) if answer.unit == "rating" else f"{pair_verdict(answer)}, {answer.scores[0]:.3g}"
 
     heads = ["No.", "Problem", "Name", "First", "Second", *(model.title for model in models)]
