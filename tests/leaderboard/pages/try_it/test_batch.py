@@ -208,7 +208,7 @@ def test_the_preview_is_for_people_and_names_every_distribution_once():
     record = begun.record()
     heads, *rows = record["preview"]
     assert heads == ["No.", "Name", "First", "Second", "ONE", "TWO", "THREE"] and len(rows) == 10
-    cells = ["not similar, 14 percentile", "cannot tell, 0.286", "not similar, 14 percentile"]
+    cells = ["not similar, percentile 14", "cannot tell, 0.286", "not similar, percentile 14"]
     assert rows[0] == ["1", "a", "b", "cc", *cells] and record["why"] == "No percentile: it is not calibrated (TWO)."
     assert record["source"] == "computed live; calibrated on Drawn pairs (synthetic) and Captions"
 
