@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from compute.analysis.figures.style import PALETTE, plain, unmarked
+from compute.types import shortened
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import explained_signs
-from leaderboard.html.named_points import add_names
 
 MARKS = {  # of an origin: name, symbol, colour
     "published": ("Printed in the paper", "circle", PALETTE[0]),
     "computed": ("Computed here", "square", PALETTE[2]),
     "imported": ("Imported result files", "diamond-open", PALETTE[1]),
 }
+NAMES = "names"  # what js/named_points.js knows the traces by
+LONGEST = 30  # characters of a name
+SIZE = 11
+FALLING = ("top right", "bottom left", "top left", "bottom right")  # away from the curve first
+RISING = ("bottom right", "top left", "bottom left", "top right")
+APART = 14  # px, twice the room between a point and its name
 
 
 def scores(points: pd.DataFrame, *, metric: str, chance: float, digits: int) -> go.Figure:
@@ -97,3 +106,28 @@ def scores(points: pd.DataFrame, *, metric: str, chance: float, digits: int) -> 
     figure.update_xaxes(title="Best to worst", row=1, col=1, showgrid=False, dtick=1 if len(points) <= 12 else None)
     figure.update_xaxes(title="Models", row=1, col=2, showgrid=False, nticks=3, dtick=1 if len(points) <= 5 else None)
     return figure.update_yaxes(title=metric, row=1, col=1)
+
+
+def add_names(
+    figure: go.Figure, *, names: Sequence[str], x: np.ndarray, y: np.ndarray, higher: bool, **at: Any
+) -> None:
+    """Adds the names of points that stand from best to worst, on each side of the curve.
+
+    names must be free of markup. x, y [points]; higher: whether the best is at the top, so that the curve falls. `at`
+    is the row and column of a subplot. js/named_points.js shows those that fit at the figure's width.
+    """
+    for side in FALLING if higher else RISING:
+        figure.add_scatter(
+            x=x,
+            y=y,
+            mode="markers+text",
+            marker={"size": APART, "opacity": 0},  # it only keeps the name off the point
+            text=[shortened(name, LONGEST) for name in names],
+            textposition=side,
+            textfont={"size": SIZE},
+            cliponaxis=False,
+            hoverinfo="skip",
+            showlegend=False,
+            meta=NAMES,
+            **at,
+        )
