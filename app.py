@@ -6,6 +6,7 @@ from leaderboard.host import options
 def main() -> None:
     """Serves where the command line, else the environment, says."""
     chosen = options.read(program="python app.py")
+    print(options.STARTING, flush=True)
     from leaderboard.start import start  # slow to import: the help and a wrong option need none of it
 
     start(chosen)

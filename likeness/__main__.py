@@ -19,6 +19,7 @@ def main() -> None:
         from leaderboard.host import options
 
         chosen = options.read(program="likeness", epilog=_commands() if {"-h", "--help"} & set(words) else None)
+        print(options.STARTING, flush=True)
         from leaderboard.start import start
 
         start(chosen)
