@@ -64,7 +64,6 @@ def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, asse
         parts,
         fills=len(opening),
         version=VERSION,
-        sheet=f"{SHEET}?{blake2b(sheet(), digest_size=6).hexdigest()}",
     )
 
 
@@ -73,6 +72,13 @@ def sheet() -> bytes:
     """The style sheet of first screens, compressed."""
     look = Markup((FOLDER / "html" / "look.css").read_text())
     return compress(macros("face/first.html").sheet(VERSION, look).encode())
+
+
+@cache
+def links() -> str:
+    """The style sheets that a first screen waits for, to be asked for before anything else."""
+    sheets = ("theme.css", f"{SHEET}?{blake2b(sheet(), digest_size=6).hexdigest()}")
+    return "".join(f'\n<link rel="stylesheet" href="{each}">' for each in sheets)
 
 
 async def styles(request: Request) -> Response:

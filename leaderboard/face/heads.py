@@ -22,7 +22,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from compute.types import shortened
-from leaderboard.face.first_screen import SHEET, first_screen, styles
+from leaderboard.face.first_screen import SHEET, first_screen, links, styles
 from leaderboard.html.templates import render
 from leaderboard.page import SITE, Site, View
 from leaderboard.web.access import Access, public_root
@@ -39,7 +39,10 @@ BASE = "./"  # Gradio's own base address of every page: all are directly below t
 # What Gradio says of itself on every page. Its configuration, which comes first in a script, has no such text:
 # signs of markup are escaped there.
 GRADIO_OWN = re.compile(r"""\s*<meta\s+(?:property|name)="(?:og|twitter):[^>]*?/?>|\s*<title>[^<]*</title>""")
+# Gradio's own scripts wait until the first screen is painted: on a slow line they would delay its style sheets.
+AFTER_FIRST = r'<script>requestAnimationFrame(() => setTimeout(() => import("\1")));</script>'
 CHARSET = '<meta charset="utf-8" />'
+GRADIO_START = re.compile(r'<script type="module" crossorigin src="([^"]+)"></script>')
 BODY = re.compile(r"</head>.*?<body[^>]*>", re.DOTALL)
 
 
@@ -63,8 +66,11 @@ class Face:
         if body is None:
             raise ValueError("Gradio's page has no head or no body: look at its template frontend/index.html")
         more, opening = rest[: body.start()], body.group()
-        titled = f"{GRADIO_OWN.sub('', start)}{charset}\n{head}{GRADIO_OWN.sub('', more)}"
         first = await self._first_screen(key, request)
+        if first:
+            more = GRADIO_START.sub(AFTER_FIRST, more)
+            charset += links()
+        titled = f"{GRADIO_OWN.sub('', start)}{charset}\n{head}{GRADIO_OWN.sub('', more)}"
         return f"{titled}{opening}{self.bar(BASE, current=key)}{first}{rest[body.end() :]}", bool(first)
 
     async def _first_screen(self, key: str, request: Request) -> str:
