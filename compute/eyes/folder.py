@@ -13,6 +13,7 @@ import random
 import shlex
 import shutil
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
@@ -23,7 +24,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from compute.content import decoding
 from compute.content.items import content_key
-from compute.eyes import exchange
+from compute.engine import named_models
+from compute.eyes import exchange, making
 from compute.eyes.making import Materials
 from compute.eyes.study import (
     LONGEST_NAME,
@@ -37,8 +39,13 @@ from compute.eyes.study import (
 )
 from compute.io.files import is_inside, reserved, validated, write_text
 from compute.io.images import image_files, is_image_name
+from compute.live import questions
 from compute.live.inputs import Input
-from compute.types import BadInput, CannotWrite, NotHere
+from compute.live.pool import Pool
+from compute.live.roster import Roster
+from compute.models.own.own_model import ADAPTER as OWN
+from compute.progress import Progress
+from compute.types import BadInput, CannotWrite, Model, NotHere
 
 MOST_IMAGES = 1_000  # of a study; of more a sample is taken
 SHOWN = 1_600  # pixels, the longer side of what a browser is sent
@@ -128,6 +135,46 @@ class StudyFolder:
             questions=given,
             notes=notes,
         )
+
+    def models(self, *, warn: Callable[[str], None]) -> list[Model]:
+        """The models of the settings, else those that are ready and usual. Raises BadInput where one cannot answer such
+        questions here, UnknownKey."""
+        from compute.engine import workspace  # loads the hub's library, which the app sets up first
+
+        mode, kinds = making.MODES[self.settings.kind]
+        catalog = workspace.catalog_with_own(None, warn=warn)
+        if not self.settings.models:
+            return Roster(catalog.models, pool=Pool(), network=lambda: False).usual(mode, kinds)
+        rows = [each.row for each in named_models.named(self.settings.models, catalog=catalog, offline=True)]
+        for row in rows:
+            if row.adapter == OWN:
+                raise BadInput(
+                    f"{row.key} was an object in Python, which cannot be loaded here. Save it as a checkpoint and "
+                    "name its folder in --models, or omit it"
+                )
+            if why := questions.cannot(row, mode, kinds):
+                raise BadInput(f"{row.key} cannot answer these questions: {why}. Omit it from --models")
+        return rows
+
+    def draw(self) -> None:
+        """Draws the questions and stores them. Raises BadInput where there are too few images."""
+        self._make("Reading the images", making.drawn(self.materials(), seed=self.settings.seed))
+
+    def ask(self, rows: list[Model]) -> None:
+        """Asks the models and stores what they pick."""
+        self._make("Asking the models", making.answered(self.study, self.materials().images, rows, Pool().run))
+
+    def _make(self, title: str, steps: making.Steps) -> None:
+        done = [0]
+        with Progress().bar(title, total=100, unit="part") as advance:
+
+            def tell(share: float) -> None:
+                done.append(int(100 * share))
+                advance(done[-1] - done[-2])
+
+            study = making.finished(steps, lambda step: tell(step.share))
+            tell(1)
+        self.save(study)
 
     def save(self, study: Study) -> None:
         """Stores the questions. Answers are about their numbers, so they are stored once."""

@@ -11,26 +11,25 @@ from typing import Annotated, Any
 
 import pandas as pd
 
-from compute import models, paths
+from compute import paths
 from compute.engine import named_models, workspace
 from compute.engine.settings import DataFolder, Device, Offline
 from compute.features import encoding
-from compute.interface import training_page as page
 from compute.io.files import write_text
-from compute.models import hardware as chosen_hardware
-from compute.models.files import weights
+from compute.models import hardware
+from compute.pages import one_file
+from compute.pages.curves import curves as drawn_curves
 from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.progress import Progress
+from compute.rounding import rounded
 from compute.tasks.mini import edition
 from compute.tasks.source import Source, data_folder
-from compute.training import curves, evaluation, exported, leaks, loop, splits, towers
+from compute.training import curves, evaluation, exported, leaks, splits, towers
 from compute.training.curves import TaskChange
 from compute.training.evaluation import measured
-from compute.training.examples import Examples
 from compute.training.plan import PAPER, TuningPlan, with_options
-from compute.training.run_folder import RunFolder, StepMeasurement
+from compute.training.run_folder import RunFolder, StepMeasurement, TuningState
 from compute.training.splits import Datasets, Suite
-from compute.training.towers import DualEncoder
 from compute.types import Model
 from compute.versions import naming_packages
 
@@ -72,15 +71,15 @@ class TrainingResult(ShowsItself):
             heads=("the suite's own items, %", *curves.HEADINGS[1:]),
             rows=rows,
             above=[f"{self.folder.name}: {self.steps:,} steps{stored}; in {self.folder}"],
-            key=[name for _, name in page.names(self.measurements, best=self.best)],
-            picture=page.plot(self.measurements, best=self.best),
+            key=[name for _, name in _names(self.measurements, best=self.best)],
+            picture=_plot(self.measurements, best=self.best),
         )
 
     def plot(self) -> Any:
         """A figure of plotly: both averages on validation items by step."""
         from compute.analysis.figures.curve import training
 
-        return training(page.sides(self.measurements), best=self.best)
+        return training(_sides(self.measurements), best=self.best)
 
 
 @naming_packages()
@@ -129,23 +128,51 @@ def train(
         sets, validation = splits.divided(splits.training(rows, source=source, seed=plan.seed))
         row = model_row(base, offline=offline)
         exported.check_save(row, save=save, plan=plan)
-        encoder = towers.load(row, hardware=chosen_hardware(device), tasks=[part.task for part in sets])
+        encoder = towers.load(row, hardware=hardware(device), tasks=[part.task for part in sets])
         folder = RunFolder(
             path=Path(out).expanduser(),
             identity={
                 "suite": {"name": suite, "drawn": edition()},
-                "base": {**asdict(weights.by_name(replace(row, revision=""))), "revision": encoder.revision},
-                "plan": asdict(plan) | {"save": save},
-                "data": [part.record() for part in sets],
+                **exported.identity(encoder, sets, save=save, plan=plan),
                 "validation": [part.record() for part in validation],
             },
         )
+        source = replace(source, offline=True)
+
+        def held_out() -> list[evaluation.HeldOut]:
+            items, missing = evaluation.suite_items(source=source)
+            if missing:
+                first = next(iter(missing))
+                report(f"{len(missing)} tasks of unisim are not measured, such as {first}: {missing[first]}")
+            return items
+
         with folder.opened():
             if folder.finished():
                 report(f"{folder.path} is complete: nothing was trained")
             else:
-                source = replace(source, offline=True)
-                _trained(encoder, sets, validation, folder, plan=plan, save=save, source=source, report=report)
+                progress = Progress()
+                compared = leaks.check([*sets, *validation], source=source, progress=progress)
+                report(compared)
+                report("While training, averages are over the validation items that select the stored step, in percent")
+                report(evaluation.DRAWN_OOD)
+                chosen_by = evaluation.validation_items(validation)
+                state, changes = exported.tuned(
+                    encoder,
+                    sets,
+                    plan=plan,
+                    save=save,
+                    folder=folder,
+                    measure=lambda: evaluation.record(measured(chosen_by, row=row, encoder=encoder.towers)),
+                    held_out=held_out,
+                    compared=compared,
+                    report=report,
+                    progress=progress,
+                )
+                for line in curves.lines(changes, title="The suite's own items, %") if changes else ():
+                    report(line)
+                if changes:
+                    write_text(folder.path / PAGE, page(row.title, folder.path.name, state, changes, plan=plan))
+                    report(f"Both curves: {folder.path / PAGE}")
     state, changes = folder.finished()
     return TrainingResult(
         folder=folder.path,
@@ -160,58 +187,73 @@ def train(
     )
 
 
-def _trained(
-    encoder: DualEncoder,
-    sets: Sequence[Examples],
-    validation: Sequence[Examples],
-    folder: RunFolder,
-    *,
-    plan: TuningPlan,
-    save: str,
-    source: Source,
-    report: Callable[[str], None],
-) -> None:
-    """Trains, writes the model, measures it, and marks the run as complete."""
-    base, progress = encoder.row, Progress()
-    compared = leaks.check([*sets, *validation], source=source, progress=progress)
-    report(compared)
-    report("While training, averages are over the validation items that select the stored step, in percent")
-    report(evaluation.DRAWN_OOD)
-    chosen_by = evaluation.validation_items(validation)
-    state = loop.train(
-        encoder,
-        sets,
-        plan=plan,
-        folder=folder,
-        measure=lambda: evaluation.record(measured(chosen_by, row=base, encoder=encoder.towers)),
-        report=report,
-        progress=progress,
-    )
-    exported.write_model(encoder, folder.path, save=save)
-    items, missing = evaluation.suite_items(source=source)
-    if missing:
-        first = next(iter(missing))
-        report(f"{len(missing)} tasks of unisim are not measured, such as {first}: {missing[first]}")
-    changes = []
-    if items:
-        tuned = model_row(folder.path, offline=True)
-        tuned = replace(tuned, options={**tuned.options, **exported.options_beyond_files(base)})
-        before, after = (
-            measured(items, row=row, encoder=models.load(row, hardware=encoder.hardware)) for row in (base, tuned)
-        )
-        changes = curves.changes(before=before, after=after)
-        for line in curves.lines(changes, title="The suite's own items, %"):
-            report(line)
-    exported.write_card(encoder, folder, state, changes, save=save, plan=plan, compared=compared)
-    if changes:
-        write_text(folder.path / PAGE, page.page(base.title, folder.path.name, plan, state, changes))
-        report(f"Both curves: {folder.path / PAGE}")
-    folder.finish(state, changes)
-
-
 def model_row(base: str | Path, *, offline: bool) -> Model:
     """The row of a model by key, folder or hub id. Raises UnknownKey, BadInput, NotHere."""
     catalog = workspace.catalog_with_own(None, warn=partial(warnings.warn, stacklevel=2))
     text = named_models.of_path(base) if isinstance(base, Path) else base
     (chosen,) = named_models.named([text], catalog=catalog, offline=offline)
     return chosen.row
+
+
+def page(base: str, name: str, state: TuningState, rows: Sequence[TaskChange], *, plan: TuningPlan) -> str:
+    """What training gave the model `name`, and what it cost, as one HTML file: both curves and the final table.
+
+    base: its base's title; rows: the final table, averages before tasks.
+    """
+    trained = "both towers" if plan.towers == "both" else "its vision tower"
+    lead = [f"{base}, {trained} tuned by UniSim’s recipe in {state.step:,} steps."]
+    lead += [
+        f"{row.title} went from {curves.numbers(row)[0]} to {curves.numbers(row)[1]} on the unisim suite’s own items."
+        for row in rows
+        if row.is_average
+    ]
+    lead.append(f"{evaluation.DRAWN_OOD}.")
+    if state.best == 0:
+        lead.append("No step was better than the base on validation items, so what is stored are the base’s weights.")
+    points, best = state.measurements, state.best
+    return one_file.render(
+        "training.html",
+        styles=("training.css",),
+        title=name,
+        lead=lead,
+        plot=_plot(points, best=best),
+        names=_names(points, best=best),
+        best="" if best is None else f"{best:,}",
+        headings=curves.HEADINGS,
+        rows=[(row, curves.numbers(row)) for row in rows],
+        points=[
+            (f"{each.step:,}", *("" if side is None else rounded(side, 1, scale=100) for side in (each.core, each.ood)))
+            for each in points
+        ],
+    )
+
+
+def _plot(points: Sequence[StepMeasurement], *, best: int | None) -> Any:
+    """Both curves as SVG; a side that was not measured has none."""
+    return drawn_curves(
+        {place: list(side.items()) for place, side in enumerate(_sides(points).values()) if side},
+        x="training step",
+        y="percent",
+        digits=1,
+        bounds=(0, 100),
+        marked=best,
+        based=True,
+        label="Core and out-of-distribution averages by training step",
+    )
+
+
+def _names(points: Sequence[StepMeasurement], *, best: int | None) -> list[tuple[int, str]]:
+    """Of each curve the number of its colour, and its name with the value of the step that was stored."""
+    return [
+        (place, f"{title} {rounded(side.get(best, side[max(side)]), 1)}")
+        for place, (title, side) in enumerate(_sides(points).items())
+        if side
+    ]
+
+
+def _sides(points: Sequence[StepMeasurement]) -> dict[str, dict[int, float]]:
+    """Averages in percent by step, of each side that was measured there, by the side's title."""
+    return {
+        title: {point.step: 100 * value for point in points if (value := getattr(point, side)) is not None}
+        for side, title in curves.TITLES.items()
+    }

@@ -6,20 +6,21 @@ import json
 import os
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compute import models
 from compute.io.files import discard, locked, refusal, write_text
-from compute.models import required_files
 from compute.models.files import lora as lora_files
 from compute.models.files import weights
 from compute.models.own import checkpoints as own_checkpoints
-from compute.training import lora
+from compute.progress import Progress
+from compute.training import curves, loop, lora
 from compute.training.curves import HEADINGS, TaskChange, numbers
-from compute.training.evaluation import DRAWN_OOD
-from compute.training.loop import precision
+from compute.training.evaluation import DRAWN_OOD, HeldOut, measured
+from compute.training.examples import Examples
 from compute.training.plan import TuningPlan
 from compute.training.run_folder import RunFolder, TuningState
 from compute.types import BadInput, CannotDo, CannotWrite, Model
@@ -43,6 +44,46 @@ def check_save(row: Model, *, save: str, plan: TuningPlan) -> None:
         raise CannotDo("Full tuning does not make an adapter: save it merged, or tune by LoRA, tune=lora")
     if save == "adapter" and (row.adapter not in own_checkpoints.WITH_LORA or row.options.get("lora")):
         raise CannotDo(f"{row.key} of adapter {row.adapter!r} reads no further LoRA adapter: save it merged")
+
+
+def identity(base: DualEncoder, sets: Sequence[Examples], *, save: str, plan: TuningPlan) -> dict[str, Any]:
+    """What a training run is known by: its base, plan and data."""
+    return {
+        "base": {**asdict(weights.by_name(replace(base.row, revision=""))), "revision": base.revision},
+        "plan": asdict(plan) | {"save": save},
+        "data": [part.record() for part in sets],
+    }
+
+
+def tuned(
+    base: DualEncoder,
+    sets: Sequence[Examples],
+    *,
+    plan: TuningPlan,
+    save: str,
+    folder: RunFolder,
+    held_out: Callable[[], Sequence[HeldOut]],
+    compared: str,
+    report: Callable[[str], None],
+    measure: loop.Measure | None = None,
+    progress: Progress | None = None,
+) -> tuple[TuningState, list[TaskChange]]:
+    """Tunes the base and makes the folder a whole model: its weights, its card, and the change of what is `held_out`.
+
+    `measure` and `progress` as of `loop.train`; `compared` as of `write_card`. Raises as these and `write_model`.
+    """
+    import torch
+
+    state = loop.train(base, sets, plan=plan, folder=folder, measure=measure, report=report, progress=progress)
+    write_model(base, folder.path, save=save)
+    changes = []
+    if items := held_out():
+        before = measured(items, row=base.row, encoder=models.load(base.row, hardware=base.hardware))
+        with torch.inference_mode():
+            changes = curves.changes(before=before, after=measured(items, row=base.row, encoder=base.towers))
+    write_card(base, folder, state, changes, save=save, plan=plan, compared=compared)
+    folder.finish(state, changes)
+    return state, changes
 
 
 def write_model(base: DualEncoder, folder: Path, *, save: str) -> None:
@@ -88,7 +129,7 @@ def _write_merged(base: DualEncoder, folder: Path) -> None:
         _write_open_clip(base, folder)
     else:
         base.module.save_pretrained(folder)
-    for name in required_files(base.row).names(weights.listing(base.folder)):
+    for name in models.required_files(base.row).names(weights.listing(base.folder)):
         of_weights = name.endswith((".safetensors", ".bin", ".pt", ".index.json", lora_files.CONFIG))
         if "/" not in name and not of_weights and not (folder / name).exists():
             shutil.copyfile(base.folder / name, folder / name)
@@ -141,7 +182,7 @@ def write_card(
         save=save,
         plan=plan,
         settings=asdict(plan),
-        precision=precision(base, plan),
+        precision=loop.precision(base, plan),
         options=option_words(options_beyond_files(row)),
         suite=folder.identity["suite"]["name"],
         to_run=TO_RUN,

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from typing import Any
 from weakref import WeakSet
 
-from compute.eyes import asking, exchange, local, making
+from compute.eyes import asking, exchange, making
 from compute.eyes.folder import StudyFolder
 from compute.eyes.making import MODES, MOST, MakingStep, Materials
 from compute.eyes.study import ASKS, LONGEST_TEXT, MOST_QUESTIONS, Judgment, Kind, Study, parsed
@@ -116,7 +116,7 @@ class Studies:
         if folder is None:
             raise BadInput("The study is not there for you. Reload the page")
         if self._folder is None:
-            models = local.models(folder, warn=log.warning)
+            models = folder.models(warn=log.warning)
             self._folder = TimedMaking(folder.materials(), models, self._live.run, study=folder.study)
         return self._folder
 
