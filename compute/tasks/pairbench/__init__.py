@@ -37,7 +37,7 @@ def identity(task: Task, *, source: Source) -> dict[str, Any]:
     if task.benchmark in OWN:
         path = _manifest(task, source)
         return {"manifest": content_key(path.read_bytes()).decode() if path.is_file() else "", **versions}
-    repo, _ = hub.repo_of(hub.part_of(task), source=source, revision=task.revision)
+    repo, _ = hub.repo_of(hub.part_of(task)[0], source=source, revision=task.revision)
     return {"loader": hub.VERSION, "files": source.state(repo, revision=task.revision), **versions}
 
 
@@ -45,15 +45,15 @@ def needs(task: Task, *, source: Source) -> Need:
     """What a task takes; how many images are shown is not known before its pairs are read."""
     if task.benchmark in OWN:
         return Need(present=_manifest(task, source).is_file(), **asked(task))
-    part = hub.part_of(task)
-    repo, folder = hub.repo_of(part, source=source, revision=task.revision)
-    size = weight(folder) if folder else hub.SIZES.get(part.config)
+    config = hub.part_of(task)[0]
+    repo, folder = hub.repo_of(config, source=source, revision=task.revision)
+    size = weight(folder) if folder else hub.SIZES.get(config)
     return Need(
         repo=repo,
         revision=task.revision,
         bytes=size,
         present=folder is not None,
-        parts={part.config: size} if size else {},
+        parts={config: size} if size else {},
         **asked(task),
     )
 

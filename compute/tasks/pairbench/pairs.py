@@ -11,7 +11,6 @@ from compute.content import items
 from compute.content.items import Column
 from compute.tasks.data import CONDITIONS, RatedPairs
 from compute.tasks.pairbench import manifest as manifests
-from compute.tasks.pairbench import stored
 from compute.tasks.pairbench.manifest import Pair
 from compute.tasks.pairbench.pixels import Change, ImageMaker, MadeImage
 from compute.tasks.pairbench.splits import SPLITS, expected
@@ -27,7 +26,7 @@ def load(path: Path, *, split: str, source: Source | None = None) -> dict[str, R
     state = (path, path.stat().st_mtime_ns if path.is_file() else 0)
     if state not in source.opened:
         manifest = manifests.read(path)
-        source.opened[state] = manifest, ImageMaker(stored.opened(manifest), folder=source.cache)
+        source.opened[state] = manifest, ImageMaker(manifests.images_of(manifest), folder=source.cache)
     manifest, maker = source.opened[state]
     return rated(manifest.of(split), maker=maker, title=path.stem)
 
