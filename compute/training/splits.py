@@ -7,8 +7,7 @@ evaluated. `leaks.check` compares the contents all the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from random import Random
 from typing import Annotated, NamedTuple
 
@@ -16,9 +15,8 @@ import numpy as np
 
 from compute.content.items import content_key
 from compute.tasks.source import Source
-from compute.tasks.unisim import REPO, image_pairs, text_images
+from compute.tasks.unisim import QUESTIONS, REPO
 from compute.tasks.unisim.files import Files
-from compute.tasks.unisim.samples import Sample
 from compute.training.examples import TASKS, Examples, packed
 from compute.types import BadInput, NotHere, suggestion, unknown
 
@@ -31,30 +29,32 @@ class TrainingSplit(NamedTuple):
 
     task: str
     dataset: str
-    draw: Callable[..., list[Sample]]  # draw(files, random, count, split=)
-    folder: str  # below the folder of the benchmark's data
-    origin: str  # who publishes the training split
-    evaluated: str  # the task of the catalogue whose questions are like these
+    folder: str  # of ORIGINS
+    evaluated: str  # the task of the catalogue whose questions are drawn alike
 
 
-_NIGHTS = "the DreamSim project's page, dreamsim-nights.github.io"
-_PIEAPP = "the data set's page, civc.ucsb.edu/graphics/Papers/CVPR2018_PieAPP"
-_HPDV2, _MAGICBRUSH = "hub data set ymhao/HPDv2", "hub data set osunlp/MagicBrush"
-_HQ_EDIT, _POLARIS = "hub data set UCSC-VLAA/HQ-Edit", "hub data set yuwd/Polaris"
-_KADID, _PIPAL = "the data set's page, database.mmsp-kn.de", "github.com/HaomingCai/PIPAL-dataset"
+# Who publishes the training splits, by their folder below that of the benchmark's data.
+ORIGINS = {
+    "nights": "the DreamSim project's page, dreamsim-nights.github.io",
+    "pie_app": "the data set's page, civc.ucsb.edu/graphics/Papers/CVPR2018_PieAPP",
+    "hpdv2": "hub data set ymhao/HPDv2",
+    "MagicBrush": "hub data set osunlp/MagicBrush",
+    "HQ-Edit": "hub data set UCSC-VLAA/HQ-Edit",
+    "polaris": "hub data set yuwd/Polaris",
+    "kadid10k": "the data set's page, database.mmsp-kn.de",
+    "PIPAL": "github.com/HaomingCai/PIPAL-dataset",
+}
 SPLITS = (
-    TrainingSplit("image-choice", "nights", image_pairs.nights, "nights", _NIGHTS, "unisim/nights"),
-    TrainingSplit("image-choice", "pieapp", image_pairs.pieapp, "pie_app", _PIEAPP, "unisim/pieapp-2afc"),
-    TrainingSplit("image-for-text", "hpdv2", text_images.hpdv2, "hpdv2", _HPDV2, "unisim/hpdv2"),
-    TrainingSplit(
-        "image-for-text", "magicbrush", text_images.magicbrush, "MagicBrush", _MAGICBRUSH, "unisim/magicbrush"
-    ),
-    TrainingSplit("image-for-text", "hq-edit", text_images.hq_edit_images, "HQ-Edit", _HQ_EDIT, "unisim/hq-edit-it"),
-    TrainingSplit("text-for-image", "polaris", text_images.polaris, "polaris", _POLARIS, "unisim/polaris"),
-    TrainingSplit("text-for-image", "hq-edit", text_images.hq_edit_texts, "HQ-Edit", _HQ_EDIT, "unisim/hq-edit-text"),
-    TrainingSplit("quality", "kadid-10k", image_pairs.kadid, "kadid10k", _KADID, "unisim/kadid-10k"),
-    TrainingSplit("quality", "pieapp", image_pairs.pieapp_quality, "pie_app", _PIEAPP, "unisim/pieapp-iqa"),
-    TrainingSplit("quality", "pipal", image_pairs.pipal, "PIPAL", _PIPAL, "unisim/pipal"),
+    TrainingSplit("image-choice", "nights", "nights", "unisim/nights"),
+    TrainingSplit("image-choice", "pieapp", "pie_app", "unisim/pieapp-2afc"),
+    TrainingSplit("image-for-text", "hpdv2", "hpdv2", "unisim/hpdv2"),
+    TrainingSplit("image-for-text", "magicbrush", "MagicBrush", "unisim/magicbrush"),
+    TrainingSplit("image-for-text", "hq-edit", "HQ-Edit", "unisim/hq-edit-it"),
+    TrainingSplit("text-for-image", "polaris", "polaris", "unisim/polaris"),
+    TrainingSplit("text-for-image", "hq-edit", "HQ-Edit", "unisim/hq-edit-text"),
+    TrainingSplit("quality", "kadid-10k", "kadid10k", "unisim/kadid-10k"),
+    TrainingSplit("quality", "pieapp", "pie_app", "unisim/pieapp-iqa"),
+    TrainingSplit("quality", "pipal", "PIPAL", "unisim/pipal"),
 )
 
 
@@ -66,25 +66,27 @@ def training(rows: Sequence[TrainingSplit], *, source: Source, seed: int = 0) ->
     try:
         files = Files.of(REPO, source.folder(REPO, revision=""))
     except NotHere as error:
-        named = "; ".join(sorted({f"{row.folder}/ from {row.origin}" for row in rows}))
+        named = "; ".join(sorted({f"{row.folder}/ from {ORIGINS[row.folder]}" for row in rows}))
         raise NotHere(f"{error}. The training splits belong into the same folder: {named}") from error
-    return [_read(row, files, cache=source.cache, seed=seed) for row in rows]
-
-
-def _read(row: TrainingSplit, files: Files, *, cache: Path | None, seed: int) -> Examples:
-    where = f"{row.dataset}, examples of {row.task}"
-    remedy = f"The training split is published by {row.origin}; put it into {files.folder / row.folder}, or omit it"
-    try:
-        samples = row.draw(files, Random(f"{seed} training {row.task} {row.dataset}"), 0, split="train")
-    except NotHere as error:
-        raise NotHere(f"{where}: {error}. {remedy}") from error
-    except (KeyError, ValueError, IndexError, TypeError) as error:
-        raise BadInput(
-            f"{where}: its table has no {error}, so it is not the training split in its public layout. {remedy}"
-        ) from error
-    if not samples:
-        raise BadInput(f"{where}: the training split is empty. {remedy}")
-    return packed(samples, task=row.task, dataset=row.dataset, files=files, cache=cache)
+    sets = []
+    for row in rows:
+        where, random = f"{row.dataset}, examples of {row.task}", Random(f"{seed} training {row.task} {row.dataset}")
+        remedy = (
+            f"The training split is published by {ORIGINS[row.folder]}; put it into {files.folder / row.folder}, or "
+            "omit it"
+        )
+        try:
+            samples = QUESTIONS[row.evaluated].draw(files, random, 0, split="train")
+        except NotHere as error:
+            raise NotHere(f"{where}: {error}. {remedy}") from error
+        except (KeyError, ValueError, IndexError, TypeError) as error:
+            raise BadInput(
+                f"{where}: its table has no {error}, so it is not the training split in its public layout. {remedy}"
+            ) from error
+        if not samples:
+            raise BadInput(f"{where}: the training split is empty. {remedy}")
+        sets.append(packed(samples, task=row.task, dataset=row.dataset, files=files, cache=source.cache))
+    return sets
 
 
 def divided(parts: Sequence[Examples]) -> tuple[list[Examples], list[Examples]]:

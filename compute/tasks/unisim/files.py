@@ -42,10 +42,6 @@ class Files:
             by_folder[str(PurePosixPath(name).parent)].append(name)
         return cls(repo, folder, members, dict(by_folder))
 
-    def has(self, name: str) -> bool:
-        """Whether the data set has a file of this name."""
-        return name in self.members
-
     def read(self, name: str) -> bytes:
         """A file's bytes. Raises NotHere or LikenessError naming it."""
         if name not in self.members:
