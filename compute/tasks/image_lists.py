@@ -185,13 +185,13 @@ def natural(name: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", name) if part]
 
 
-def content(path: Path) -> bytes:
+def content(path: str | Path) -> bytes:
     """A file's bytes. Raises BadInput for one that cannot be read, or is larger than any image."""
     try:
-        with path.open("rb") as file:
+        with open(path, "rb") as file:
             data = file.read(MAX_FILE + 1)
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror or error}") from error
     if len(data) > MAX_FILE:
-        raise BadInput(f"{path.name} has more than {MAX_FILE >> 20} MB, which no image has")
+        raise BadInput(f"{Path(path).name} has more than {MAX_FILE >> 20} MB, which no image has")
     return data

@@ -6,7 +6,7 @@ import numpy as np
 
 from compute.content.items import joined
 from compute.tasks.data import Choices, OddOneOut, take
-from compute.tasks.own.rows import OwnContent, OwnFacts, OwnRows, modalities
+from compute.tasks.own.rows import OwnContent, OwnFacts, OwnRows
 from compute.tasks.own.table import SPLIT, TEST
 from compute.types import counted
 
@@ -179,7 +179,7 @@ def _facts(
         metrics=("accuracy",),
         chance=1 / k,
         n_items=n,
-        modalities=modalities((reference.modality, kind)),
+        modalities=tuple(sorted({reference.modality, kind})),
         counts=f"{counted(n, 'question')} of {k} alternatives{more}",
         notes=notes,
         comparisons=n * k,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from compute.tasks.data import Data, Mixed, Retrieval, renumbered
-from compute.tasks.own.rows import OwnContent, OwnFacts, OwnRows, modalities
+from compute.tasks.own.rows import OwnContent, OwnFacts, OwnRows
 from compute.types import counted, shortened
 
 CORPUS, QUERIES, QRELS = "corpus", "queries", "qrels"
@@ -40,8 +40,8 @@ def retrieval(tables: Mapping[str, OwnRows]) -> OwnFacts:
         metrics=("ndcg_at_10", "hit_rate_at_1", "hit_rate_at_10", "mrr_at_10", "map"),
         chance=None,
         n_items=len(judged),
-        modalities=modalities(
-            part.modality for side in sides for part in side.values() if (part.positions() >= 0).any()
+        modalities=tuple(
+            sorted({part.modality for side in sides for part in side.values() if (part.positions() >= 0).any()})
         ),
         counts=f"{counted(len(judged), 'query')}, {counted(len(documents), 'document')} and "
         f"{counted(len(qrels), 'judgement')}",

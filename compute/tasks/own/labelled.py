@@ -4,13 +4,14 @@ grouped."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
-from compute.content import items
+from compute.content.items import texts
 from compute.tasks.data import Clusters, Labelled, Probe, ZeroShot, take
-from compute.tasks.own.rows import OwnContent, OwnFacts, OwnRows, modalities
+from compute.tasks.own.rows import OwnFacts, OwnRows
 from compute.tasks.own.table import SPLIT, TEST, TRAIN
 from compute.types import counted
 
@@ -18,98 +19,87 @@ PROMPTS = {"image": "a photo of a {}.", "text": "{}"}  # of a class, where the f
 UNUSED = ("val", "valid", "validation", "dev")  # splits that neither train nor test
 
 
-@dataclass(frozen=True, kw_only=True)
-class _OwnClasses:
+class _OwnClasses(NamedTuple):
     """The items of a table and their classes."""
 
-    rows: OwnRows
-    content: OwnContent
+    modality: str
     labels: np.ndarray  # (n,) int, -1 for a row without
     names: tuple[str, ...]  # sorted
+    items: Callable[[], Labelled]
+    facts: Callable[..., OwnFacts]  # of all items, but for what follows from how they are asked
 
-    @classmethod
-    def of(cls, rows: OwnRows) -> _OwnClasses:
-        content = rows.content("item")
-        codes = rows.texts("label")
-        rows.check_names()
-        names = sorted(codes.distinct)
-        rank = {name: at for at, name in enumerate(names)}
-        labels = np.array([*map(rank.__getitem__, codes.distinct), -1])[codes.codes]
-        if len(names) == 1:
-            rows.whole(f"{rows.columns['label']} is {names[0]!r} in every row, and two classes are needed")
-        return cls(rows=rows, content=content, labels=labels, names=tuple(names))
 
-    @property
-    def counts(self) -> str:
-        return f"{counted(len(self.labels), self.content.modality)} of {counted(len(self.names), 'class')}"
+def _classes(rows: OwnRows) -> _OwnClasses:
+    content, codes = rows.content("item"), rows.texts("label")
+    rows.check_names()
+    names = sorted(codes.distinct)
+    rank = {name: at for at, name in enumerate(names)}
+    labels = np.array([*map(rank.__getitem__, codes.distinct), -1])[codes.codes]
+    if len(names) == 1:
+        rows.whole(f"{rows.columns['label']} is {names[0]!r} in every row, and two classes are needed")
+    facts = partial(
+        OwnFacts,
+        metrics=("accuracy",),
+        chance=1 / len(names) if names else None,
+        n_items=len(rows),
+        modalities=(content.modality,),
+        counts=f"{counted(len(rows), content.modality)} of {counted(len(names), 'class')}",
+    )
 
-    @property
-    def chance(self) -> float | None:
-        return 1 / len(self.names) if self.names else None
+    def items() -> Labelled:
+        column = content.column(rows.cache)
+        return Labelled(names=rows.names(), items=column, labels=labels, classes=tuple(names))
 
-    def items(self) -> Labelled:
-        return Labelled(
-            names=self.rows.names(),
-            items=self.content.column(self.rows.cache),
-            labels=self.labels,
-            classes=self.names,
-        )
+    return _OwnClasses(content.modality, labels, tuple(names), items, facts)
 
 
 def zero_shot(rows: OwnRows) -> OwnFacts:
-    """Items that are given the class of the nearest prompt."""
-    classes = _OwnClasses.of(rows)
-    start = PROMPTS[classes.content.modality]
+    """Items that are given the class of the nearest prompt; rows of one class with unlike prompts are faults."""
+    modality, labels, names, tested, facts = _classes(rows)
+    start, about = PROMPTS[modality], "prompts in the file"
     if rows.has("prompt"):
-        prompts, about = _prompts(rows, classes), "prompts in the file"
+        codes = rows.texts("prompt")
+        first = np.full(len(names) + 1, -1, dtype=np.int64)
+        order = np.arange(len(rows))[::-1]
+        first[labels[order]] = order  # the last that is written is the first row of its class
+        earlier = first[labels]
+        rows.fault(
+            "prompt",
+            (codes.codes != codes.codes[earlier]) & (codes.codes >= 0) & (labels >= 0),
+            lambda at: (
+                f"is {codes.at(at)!r}, in row {earlier[at] + 1:,} of the same class {codes.at(int(earlier[at]))!r}"
+            ),
+        )
+        prompts = [codes.at(int(first[at])) for at in range(len(names))]
     else:
-        prompts = [start.format(name.replace("_", " ")) for name in classes.names]
+        prompts = [start.format(name.replace("_", " ")) for name in names]
         about = f'prompt "{start.format("CLASS")}"'
-    return OwnFacts(
+    return facts(
         category="Zero-shot Classification",
-        metrics=("accuracy",),
-        chance=classes.chance,
-        n_items=len(rows),
-        modalities=modalities((classes.content.modality, "text")),
-        counts=classes.counts,
+        modalities=tuple(sorted({modality, "text"})),
         notes=f"Classes by the {about}.",
-        items=lambda: ZeroShot(test=classes.items(), prompts=items.texts(prompts, of=f"{rows.table.title}, prompts")),
+        items=lambda: ZeroShot(test=tested(), prompts=texts(prompts, of=f"{rows.table.title}, prompts")),
     )
 
 
-def _prompts(rows: OwnRows, classes: _OwnClasses) -> list[str]:
-    """One prompt a class; rows of one class with unlike prompts are faults."""
-    codes = rows.texts("prompt")
-    first = np.full(len(classes.names) + 1, -1, dtype=np.int64)
-    order = np.arange(len(rows))[::-1]
-    first[classes.labels[order]] = order  # the last that is written is the first row of its class
-    earlier = first[classes.labels]
-    rows.fault(
-        "prompt",
-        (codes.codes != codes.codes[earlier]) & (codes.codes >= 0) & (classes.labels >= 0),
-        lambda at: f"is {codes.at(at)!r}, in row {earlier[at] + 1:,} of the same class {codes.at(int(earlier[at]))!r}",
+def clusters(rows: OwnRows) -> OwnFacts:
+    """Items to be grouped."""
+    classes = _classes(rows)
+    return classes.facts(
+        category="Clustering", metrics=("nmi",), chance=None, items=lambda: Clusters(test=classes.items())
     )
-    return [codes.at(int(first[at])) for at in range(len(classes.names))]
 
 
-def clusters(rows: OwnRows, *, category: str = "Clustering", metric: str = "nmi") -> OwnFacts:
-    """Items to be grouped; or each to be given the class of its neighbours, by accuracy."""
-    classes = _OwnClasses.of(rows)
-    return OwnFacts(
-        category=category,
-        metrics=(metric,),
-        chance=classes.chance if metric == "accuracy" else None,
-        n_items=len(rows),
-        modalities=(classes.content.modality,),
-        counts=classes.counts,
-        items=lambda: Clusters(test=classes.items()),
-    )
+def neighbours(rows: OwnRows) -> OwnFacts:
+    """Items that are each given the class of their neighbours."""
+    classes = _classes(rows)
+    return classes.facts(category="Nearest Neighbours", items=lambda: Clusters(test=classes.items()))
 
 
 def probe(rows: OwnRows) -> OwnFacts:
     """Items whose class a probe tells, trained on the rows of the split `train`; of data without splits on half of each
     class, drawn once."""
-    classes = _OwnClasses.of(rows)
+    classes = _classes(rows)
     if not rows.has(SPLIT):
         train = _half(classes.labels)
         return _probe(classes, train, ~train, notes="A probe is trained on half of each class, drawn once.")
@@ -157,14 +147,10 @@ def _probe(classes: _OwnClasses, train: np.ndarray, test: np.ndarray, *, notes: 
         whole = classes.items()
         return Probe(train=take(whole, np.flatnonzero(train)), test=take(whole, np.flatnonzero(test)))
 
-    return OwnFacts(
+    return classes.facts(
         category="Linear Probing",
-        metrics=("accuracy",),
-        chance=classes.chance,
         n_items=int(test.sum()),
-        modalities=(classes.content.modality,),
-        counts=f"{test.sum():,} {classes.content.modality}s of {len(classes.names):,} classes, {train.sum():,} for "
-        "training",
+        counts=f"{test.sum():,} {classes.modality}s of {len(classes.names):,} classes, {train.sum():,} for training",
         notes=notes,
         items=items,
     )

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import stat
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,12 +19,11 @@ from unicodedata import normalize
 
 import numpy as np
 
-from compute.content.items import Column, content_key, unreadable
+from compute.content.items import Column, content_key
 from compute.io.images import SUCH_AS, endings, is_image_name
 from compute.io.numbers import has_decimal_comma, read_numbers
 from compute.tasks.data import Data
-from compute.tasks.image_lists import MAX_FILE
-from compute.tasks.own.faults import LISTED, Faults
+from compute.tasks.image_lists import MAX_FILE, content
 from compute.tasks.own.table import OwnTable
 from compute.tasks.parquet import NO_KEY
 from compute.tasks.source import stored_keys
@@ -32,46 +32,70 @@ from compute.types import WHOLE, shortened, suggestion
 if TYPE_CHECKING:
     import pandas as pd
 
-MODALITIES = ("image", "text")  # in the order in which a task lists them
+LISTED = 20  # rows of one kind of fault
+SHOWN = 5  # faults in the sentence of an error
+FileState = tuple[str, int, int]  # path, bytes and time of change, for the keys' cache
 OUTSIDE = "leads out of the manifest's folder: move the images there, or name the folder they are in with --images"
 FIRST = 100  # values without the form of a path: where none of them is a file, the others are not looked for
 MOST_NAMES = 2000  # files of a folder that a suggestion is looked for among
 
 
-class LocatedFiles(NamedTuple):
-    """Files by their path as the manifest has it: (n,) distinct. A file with a problem has no path."""
+class RowFault(NamedTuple):
+    """One fault. Rows count from 1, the first after the header; 0 is the file as a whole."""
 
-    paths: list[str]  # absolute; empty with a problem, and for a text that is not a path
-    problems: dict[int, str]  # position -> what is wrong, as the end of a sentence
-    # Path, bytes and time of change of each, nothing of a file with a problem: for the keys' cache.
-    state: list[tuple[str, int, int]]
+    file: str
+    row: int
+    what: str
 
-    def keys(self, cache: Path | None) -> np.ndarray:
-        """(n,) content keys, each file read once and never again while it stays the same. Raises LikenessError."""
-        return stored_keys(
-            cache,
-            repr(self.state),
-            lambda: np.array([content_key(read_bytes(path)) if path else NO_KEY for path in self.paths], dtype="S32"),
-        )
+    def __str__(self) -> str:
+        return f"{self.file}, row {self.row:,}: {self.what}" if self.row else f"{self.file}: {self.what}"
 
 
-def read_bytes(path: str) -> bytes:
-    """A file's content. Raises LikenessError for one that cannot be read."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(MAX_FILE + 1)
-    except OSError as error:
-        raise unreadable(path, error) from error
+@dataclass(kw_only=True)
+class Faults:
+    """The faults found so far, as files are read."""
+
+    listed: list[RowFault] = field(default_factory=list)
+    count: int = 0
+
+    def whole(self, file: str, what: str) -> None:
+        """A fault of the file as a whole."""
+        self.listed.append(RowFault(file, 0, what))
+        self.count += 1
+
+    def rows(self, file: str, wrong: np.ndarray, what: Callable[[int], str]) -> None:
+        """The rows where `wrong` (n,) bool is true; `what(i)` says what is wrong with row i, from 0."""
+        positions = np.flatnonzero(wrong)
+        self.listed += [RowFault(file, at + 1, what(at)) for at in positions[:LISTED].tolist()]
+        self.count += len(positions)
+
+    def by_row(self) -> list[RowFault]:
+        """Those that are listed, file by file and row by row, those of a file as a whole first."""
+        files = list(dict.fromkeys(fault.file for fault in self.listed))
+        return sorted(self.listed, key=lambda fault: (files.index(fault.file), fault.row))
 
 
-def located(names: Sequence[str], *, folders: Sequence[Path]) -> LocatedFiles:
-    """Looks for each of these distinct paths in the folders, the first that has it. Nothing is opened."""
+def sentence(title: str, listed: list[RowFault] | tuple[RowFault, ...], count: int) -> str:
+    """The first faults and how many there are, as an error has them."""
+    first = " ".join(f"{fault}{'' if fault.what.endswith(('?', '.')) else '.'}" for fault in listed[:SHOWN])
+    if count == 1:
+        return str(listed[0])
+    more = f", the first {SHOWN}" if count > SHOWN else ""
+    return f"{title} has {count:,} faults{more}: {first} All of them: likeness task check {shlex.quote(title)}"
+
+
+def located(names: Sequence[str], *, folders: Sequence[Path]) -> tuple[list[str], dict[int, str], list[FileState]]:
+    """Looks for each of these distinct paths in the folders, the first that has it. Nothing is opened.
+
+    Returns absolute paths, empty with a problem; what is wrong by position, as the end of a sentence; and the state of
+    each file, nothing of one with a problem.
+    """
     roots = [os.path.abspath(folder) for folder in folders]
     allowed = tuple(os.path.join(os.path.realpath(root), "") for root in roots)
     inside = tuple(os.path.join(root, "") for root in roots)
     paths: list[str] = []
     problems: dict[int, str] = {}
-    state: list[tuple[str, int, int]] = []
+    state: list[FileState] = []
     for at, name in enumerate(names):
         path, problem, status = "", "is not a path", None
         for root in roots if "\0" not in name else ():
@@ -82,12 +106,14 @@ def located(names: Sequence[str], *, folders: Sequence[Path]) -> LocatedFiles:
             if not problem:
                 break
         if problem:
-            if status is None and problem != OUTSIDE and len(problems) < LISTED:
-                problem += _nearest(path)
+            folder, file = os.path.split(path)
+            if status is None and problem != OUTSIDE and len(problems) < LISTED and os.path.isdir(folder):
+                near = suggestion(file, os.listdir(folder)[:MOST_NAMES])  # that may be meant
+                problem += f".{near}" if near else ""
             problems[at] = problem
         paths.append("" if problem else path)
         state.append(("", 0, 0) if problem or status is None else (path, status.st_size, status.st_mtime_ns))
-    return LocatedFiles(paths, problems, state)
+    return paths, problems, state
 
 
 def _status(path: str) -> tuple[os.stat_result | None, str]:
@@ -101,13 +127,6 @@ def _status(path: str) -> tuple[os.stat_result | None, str]:
     if not stat.S_ISREG(status.st_mode):
         return status, "is not a file"
     return status, f"has more than {MAX_FILE >> 20} MB" if status.st_size > MAX_FILE else ""
-
-
-def _nearest(path: str) -> str:
-    """The file of the same folder that may be meant, as a sentence."""
-    folder, name = os.path.split(path)
-    near = suggestion(name, os.listdir(folder)[:MOST_NAMES]) if os.path.isdir(folder) else ""
-    return f".{near}" if near else ""
 
 
 def spelled(folder: str, name: str) -> str:
@@ -154,16 +173,21 @@ class OwnContent:
     name: str  # the file's column
     title: str
     codes: Codes | None = None  # paths or texts
-    located: LocatedFiles | None = None
+    paths: Sequence[str] | None = None  # of the distinct files, absolute
+    state: Sequence[FileState] = ()
     stored: Column | None = None  # images inside the file
 
     def keys(self, cache: Path | None) -> np.ndarray:
         """(distinct,) content keys of paths or texts; (n,) of images inside the file."""
         if self.stored is not None:
             return self.stored.keys
-        if self.located is not None:
-            return self.located.keys(cache)
-        return np.array([content_key(text) for text in self.codes.distinct], dtype="S32")
+        if self.paths is None:
+            return np.array([content_key(text) for text in self.codes.distinct], dtype="S32")
+
+        def keys() -> np.ndarray:  # each file is read once and never again while it stays the same
+            return np.array([content_key(content(path)) if path else NO_KEY for path in self.paths], dtype="S32")
+
+        return stored_keys(cache, repr(list(self.state)), keys)
 
     def positions(self) -> np.ndarray:
         """(n,) which of the distinct contents each row has, -1 for none; of images inside the file its own."""
@@ -186,19 +210,18 @@ class OwnContent:
         """The items, one a row; a row without any has no content."""
         if self.stored is not None:
             return self.stored
-        title, name, codes = self.title, self.name, self.codes
-        if self.located is None:
+        title, name, codes, paths = self.title, self.name, self.codes, self.paths
+        if paths is None:
             return Column(
                 modality="text",
                 keys=self.keys(cache)[codes.codes],
                 read=codes.at,
                 name=lambda row: f"{title}, row {row + 1:,}, {name}",
             )
-        paths = self.located.paths
         return Column(
             modality="image",
             keys=self.keys(cache)[codes.codes],
-            read=lambda row: read_bytes(paths[codes.codes[row]]),
+            read=lambda row: content(paths[codes.codes[row]]),
             name=lambda row: f"{title}, row {row + 1:,}, {name} {codes.at(row)}",
         )
 
@@ -313,16 +336,18 @@ class OwnRows:
             codes.rows(~named),
             lambda at: f"is {shortened(codes.at(at))!r}, no image: a file's name ends in {SUCH_AS}",
         )
-        found = located(
+        paths, problems, state = located(
             [text if is_named else "\0" for text, is_named in zip(listed, named.tolist(), strict=True)],
             folders=self.folders,
         )
         self.fault(
             name,
-            codes.rows([at in found.problems and bool(named[at]) for at in range(len(listed))]),
-            lambda at: f"{shortened(codes.at(at))} {found.problems[int(codes.codes[at])]}",
+            codes.rows([at in problems and bool(named[at]) for at in range(len(listed))]),
+            lambda at: f"{shortened(codes.at(at))} {problems[int(codes.codes[at])]}",
         )
-        self.images[name] = OwnContent(modality="image", name=column, title=title, codes=codes, located=found)
+        self.images[name] = OwnContent(
+            modality="image", name=column, title=title, codes=codes, paths=paths, state=state
+        )
         return self.images[name]
 
     def joined_texts(self, names: Sequence[str]) -> OwnContent:
@@ -390,9 +415,3 @@ class OwnFacts:
     notes: str = ""
     comparisons: int | None = None  # pairs that a model without vectors compares
     questions: int | None = None  # that a judge is asked
-
-
-def modalities(kinds: Iterable[str]) -> tuple[str, ...]:
-    """The modalities once each, in their order."""
-    present = set(kinds)
-    return tuple(kind for kind in MODALITIES if kind in present)

@@ -117,14 +117,10 @@ def _columns(table: parquet.Table, *, listed: Sequence[str]) -> tuple[list[str],
     """The columns of images, the original's first, and of texts; only those that the data set lists as paired."""
     import pyarrow as pa
 
-    schema = table.schema
-    images = [
-        field.name
-        for field in schema
-        if pa.types.is_binary(field.type)
-        or (pa.types.is_struct(field.type) and field.type.get_field_index("bytes") >= 0)
+    images = table.in_bytes
+    texts = [
+        field.name for field in table.schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
     ]
-    texts = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
     if listed and set(listed) <= {*images, *texts}:
         images, texts = ([name for name in names if name in listed] for names in (images, texts))
     if not images:
