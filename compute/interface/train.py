@@ -24,9 +24,8 @@ from compute.progress import Progress
 from compute.rounding import rounded
 from compute.tasks.mini import edition
 from compute.tasks.source import Source, data_folder
-from compute.training import curves, evaluation, exported, leaks, splits, towers
-from compute.training.curves import TaskChange
-from compute.training.evaluation import measured
+from compute.training import evaluation, exported, leaks, splits, towers
+from compute.training.evaluation import TaskChange, measured, numbers
 from compute.training.plan import PAPER, TuningPlan, with_options
 from compute.training.run_folder import RunFolder, StepMeasurement, TuningState
 from compute.training.splits import Datasets, Suite
@@ -64,11 +63,11 @@ class TrainingResult(ShowsItself):
         rows = [
             (row.title if row.is_average else f"· {row.title}", *numbers, Cell(text=ends, marks=[marks]))
             for row in self.changes
-            for *numbers, ends in [curves.numbers(row)]
+            for *numbers, ends in [numbers(row)]
             for marks in [tuple(100 * end for end in (row.low, row.difference, row.high))]
         ]
         return ShownTable(
-            heads=("the suite's own items, %", *curves.HEADINGS[1:]),
+            heads=("the suite's own items, %", *evaluation.HEADINGS[1:]),
             rows=rows,
             above=[f"{self.folder.name}: {self.steps:,} steps{stored}; in {self.folder}"],
             key=[name for _, name in _names(self.measurements, best=self.best)],
@@ -168,7 +167,7 @@ def train(
                     report=report,
                     progress=progress,
                 )
-                for line in curves.lines(changes, title="The suite's own items, %") if changes else ():
+                for line in evaluation.lines(changes, title="The suite's own items, %") if changes else ():
                     report(line)
                 if changes:
                     write_text(folder.path / PAGE, page(row.title, folder.path.name, state, changes, plan=plan))
@@ -203,7 +202,7 @@ def page(base: str, name: str, state: TuningState, rows: Sequence[TaskChange], *
     trained = "both towers" if plan.towers == "both" else "its vision tower"
     lead = [f"{base}, {trained} tuned by UniSim’s recipe in {state.step:,} steps."]
     lead += [
-        f"{row.title} went from {curves.numbers(row)[0]} to {curves.numbers(row)[1]} on the unisim suite’s own items."
+        f"{row.title} went from {numbers(row)[0]} to {numbers(row)[1]} on the unisim suite’s own items."
         for row in rows
         if row.is_average
     ]
@@ -219,8 +218,8 @@ def page(base: str, name: str, state: TuningState, rows: Sequence[TaskChange], *
         plot=_plot(points, best=best),
         names=_names(points, best=best),
         best="" if best is None else f"{best:,}",
-        headings=curves.HEADINGS,
-        rows=[(row, curves.numbers(row)) for row in rows],
+        headings=evaluation.HEADINGS,
+        rows=[(row, numbers(row)) for row in rows],
         points=[
             (f"{each.step:,}", *("" if side is None else rounded(side, 1, scale=100) for side in (each.core, each.ood)))
             for each in points
@@ -255,5 +254,5 @@ def _sides(points: Sequence[StepMeasurement]) -> dict[str, dict[int, float]]:
     """Averages in percent by step, of each side that was measured there, by the side's title."""
     return {
         title: {point.step: 100 * value for point in points if (value := getattr(point, side)) is not None}
-        for side, title in curves.TITLES.items()
+        for side, title in evaluation.TITLES.items()
     }

@@ -121,7 +121,10 @@ def export(
     images: set[str] = set()
 
     def store(column: Column, row: int) -> str:
-        name = _image_name(column, row)
+        with naming(column, row):
+            form = (decoding.opened(column.read(row)).format or "image").lower()
+        key = column.keys[row].decode()
+        name = f"images/{key[:2]}/{key}.{'jpg' if form == 'jpeg' else form}"
         if name not in images and not (folder / name).is_file():
             (folder / name).parent.mkdir(exist_ok=True)
             draft = draft_of(folder / name)
@@ -188,10 +191,3 @@ def _interleaved(
         task = min(numbers, key=lambda name: (written[name] + 1) / numbers[name])
         yield written[task], taken(tasks[task], [written[task]], seed=seed)[0]
         written[task] += 1
-
-
-def _image_name(column: Column, row: int) -> str:
-    with naming(column, row):
-        form = (decoding.opened(column.read(row)).format or "image").lower()
-    key = column.keys[row].decode()
-    return f"images/{key[:2]}/{key}.{'jpg' if form == 'jpeg' else form}"

@@ -17,9 +17,8 @@ from compute.models.files import lora as lora_files
 from compute.models.files import weights
 from compute.models.own import checkpoints as own_checkpoints
 from compute.progress import Progress
-from compute.training import curves, loop, lora
-from compute.training.curves import HEADINGS, TaskChange, numbers
-from compute.training.evaluation import DRAWN_OOD, HeldOut, measured
+from compute.training import loop, lora
+from compute.training.evaluation import DRAWN_OOD, HEADINGS, HeldOut, TaskChange, changes, measured, numbers
 from compute.training.examples import Examples
 from compute.training.plan import TuningPlan
 from compute.training.run_folder import RunFolder, TuningState
@@ -76,14 +75,14 @@ def tuned(
 
     state = loop.train(base, sets, plan=plan, folder=folder, measure=measure, report=report, progress=progress)
     write_model(base, folder.path, save=save)
-    changes = []
+    rows = []
     if items := held_out():
         before = measured(items, row=base.row, encoder=models.load(base.row, hardware=base.hardware))
         with torch.inference_mode():
-            changes = curves.changes(before=before, after=measured(items, row=base.row, encoder=base.towers))
-    write_card(base, folder, state, changes, save=save, plan=plan, compared=compared)
-    folder.finish(state, changes)
-    return state, changes
+            rows = changes(before=before, after=measured(items, row=base.row, encoder=base.towers))
+    write_card(base, folder, state, rows, save=save, plan=plan, compared=compared)
+    folder.finish(state, rows)
+    return state, rows
 
 
 def write_model(base: DualEncoder, folder: Path, *, save: str) -> None:
@@ -125,8 +124,18 @@ def _write_merged(base: DualEncoder, folder: Path) -> None:
         base.adapted.merge_and_unload()
         base.adapted = None
     if base.row.adapter == "open_clip":
+        import open_clip
+        from safetensors.torch import save_file
+
         lora.fuse(base.module.visual)
-        _write_open_clip(base, folder)
+        state = {name: value.detach().contiguous().clone() for name, value in base.module.state_dict().items()}
+        save_file(state, folder / OPEN_CLIP_WEIGHTS)
+        if not (base.folder / OPEN_CLIP_CONFIG).is_file() or base.row.options.get("file"):
+            config = {
+                "model_cfg": open_clip.get_model_config(base.row.options["architecture"]),
+                "preprocess_cfg": open_clip.get_model_preprocess_cfg(base.module),
+            }
+            (folder / OPEN_CLIP_CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
     else:
         base.module.save_pretrained(folder)
     for name in models.required_files(base.row).names(weights.listing(base.folder)):
@@ -135,26 +144,11 @@ def _write_merged(base: DualEncoder, folder: Path) -> None:
             shutil.copyfile(base.folder / name, folder / name)
 
 
-def _write_open_clip(base: DualEncoder, folder: Path) -> None:
-    """Weights, and the configuration where the base's folder has none."""
-    import open_clip
-    from safetensors.torch import save_file
-
-    state = {name: value.detach().contiguous().clone() for name, value in base.module.state_dict().items()}
-    save_file(state, folder / OPEN_CLIP_WEIGHTS)
-    if not (base.folder / OPEN_CLIP_CONFIG).is_file() or base.row.options.get("file"):
-        config = {
-            "model_cfg": open_clip.get_model_config(base.row.options["architecture"]),
-            "preprocess_cfg": open_clip.get_model_preprocess_cfg(base.module),
-        }
-        (folder / OPEN_CLIP_CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-
-
 def write_card(
     base: DualEncoder,
     folder: RunFolder,
     state: TuningState,
-    changes: Sequence[TaskChange],
+    rows: Sequence[TaskChange],
     *,
     save: str,
     plan: TuningPlan,
@@ -187,7 +181,7 @@ def write_card(
         suite=folder.identity["suite"]["name"],
         to_run=TO_RUN,
         headings=HEADINGS[1:],
-        rows=[(row, numbers(row)) for row in changes],
+        rows=[(each, numbers(each)) for each in rows],
         drawn_ood=DRAWN_OOD,
         state=state,
     )

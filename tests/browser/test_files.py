@@ -12,7 +12,7 @@ import pytest
 
 import compute
 from compute.interface.train import page as training_page
-from compute.training.curves import TaskChange
+from compute.training.evaluation import TaskChange
 from compute.training.plan import PAPER
 from compute.training.run_folder import StepMeasurement, TuningState
 from tests.browser.conftest import HOSTILE, Watch, violations

@@ -12,8 +12,8 @@ import pytest
 
 from compute.interface.train import page as training_page
 from compute.pages import curves as drawing
-from compute.training import curves
-from compute.training.curves import TaskChange
+from compute.training import evaluation
+from compute.training.evaluation import TaskChange
 from compute.training.plan import PAPER
 from compute.training.run_folder import StepMeasurement, TuningState
 
@@ -35,7 +35,7 @@ def measurement(values: Mapping[str, list[int]]) -> pd.DataFrame:
 
 
 def changed(before: Mapping[str, list[int]] = BEFORE, after: Mapping[str, list[int]] = AFTER) -> list[TaskChange]:
-    return curves.changes(before=measurement(before), after=measurement(after))
+    return evaluation.changes(before=measurement(before), after=measurement(after))
 
 
 def test_averages_come_before_their_tasks_with_paired_intervals():
@@ -53,7 +53,7 @@ def test_averages_come_before_their_tasks_with_paired_intervals():
 def test_a_task_that_changed_alike_on_every_item_leaves_no_interval():
     rows = changed({"mini/quality": [0, 0, 0, 0]}, {"mini/quality": [1, 1, 1, 1]})
     assert all(math.isnan(row.low) and row.difference == 1 for row in rows)
-    assert curves.lines(rows, title="")[1].endswith("+100.0")
+    assert evaluation.lines(rows, title="")[1].endswith("+100.0")
 
 
 @pytest.mark.parametrize("values", [None, [1, 0, 0, 1]])
@@ -66,7 +66,7 @@ def test_an_equal_average_of_other_items_is_not_taken_for_no_change(values):
         if values is None:
             measured.at[1, "items"] = None
         sides.append(measured)
-    core, _, choice = curves.changes(before=sides[0], after=sides[1])
+    core, _, choice = evaluation.changes(before=sides[0], after=sides[1])
     assert choice.difference == 0 and math.isnan(core.low) == math.isnan(choice.low) == (values is None)
 
 

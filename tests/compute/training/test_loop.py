@@ -15,7 +15,7 @@ from compute.content import decoding
 from compute.content.items import Column
 from compute.training import loop
 from compute.training.examples import QUALITY_PROMPT, TASKS, batches
-from compute.training.loss import distance, hinge
+from compute.training.loop import distance, hinge
 from compute.training.run_folder import RunFolder
 from compute.types import BadInput, LikenessError
 from tests.compute.training.small_training import (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from compute.training.loss import COMPARED, distance, hinge, spread
+from compute.training.loop import COMPARED, distance, hinge, spread
 
 
 def unit(*degrees: float) -> torch.Tensor:

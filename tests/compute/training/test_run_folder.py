@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from compute.io.files import DRAFT
-from compute.training.curves import TaskChange
+from compute.training.evaluation import TaskChange
 from compute.training.run_folder import RunFolder, StepMeasurement, TuningState
 from compute.types import BadInput, CannotWrite
 from tests.compute.tasks.files import put
