@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import logging
 import random
+import re
 import shlex
 import shutil
 import threading
@@ -52,6 +53,7 @@ SHOWN = 1_600  # pixels, the longer side of what a browser is sent
 AS_STORED = ("JPEG", "PNG", "WEBP", "GIF")  # formats that browsers show
 SETTINGS, STUDY, LOG, MANIFEST, IMAGES = "settings.json", "study.json", "judgments.jsonl", "manifest.csv", "images"
 LOCK = ".lock"
+NOT_TEXT = re.compile("[\\ud800-\\udfff]")  # bytes in a name that are not UTF-8, as Python holds them
 
 log = logging.getLogger(__name__)
 
@@ -118,7 +120,11 @@ class StudyFolder:
         if not source.is_dir():
             raise NotHere(f"There is no folder {source}, which the study is made from. Put it back")
         found = image_files(source)
-        names = [name for name in found.names if is_image_name(name) and _is_text(name) and len(name) <= LONGEST_TEXT]
+        names = [
+            name
+            for name in found.names
+            if is_image_name(name) and NOT_TEXT.search(name) is None and len(name) <= LONGEST_TEXT
+        ]
         notes = list(found.notes(source))
         if skipped := len(found.names) - len(names):
             notes.append(f"{skipped} images were skipped: their names do not end as those of images, or are not text")
@@ -199,8 +205,13 @@ class StudyFolder:
             exchange.append(self.path / LOG, judgments)
             self._judgments += judgments
             asked = {at for each in judgments for at in self.study.questions[each.question]}
-            for at in asked & exchange.images_of(self.study):
-                self._copy(self.study.contents[at])
+            for name in (self.study.contents[at] for at in asked & exchange.images_of(self.study)):
+                path = self.path / IMAGES / name
+                if is_inside(path, self.path / IMAGES) and not path.exists():
+                    with suppress(NotHere):  # of a study that was made elsewhere it may not be here
+                        source = self._file(name)
+                        path.parent.mkdir(parents=True, exist_ok=True)
+                        shutil.copyfile(source, path)
             table = exchange.votes(self.study, self._judgments, folder=f"{IMAGES}/")
             write_text(self.path / MANIFEST, table)
 
@@ -244,15 +255,6 @@ class StudyFolder:
                 return path
         raise NotHere(f"{name} is neither in {self.path / IMAGES} nor in {self.settings.source}")
 
-    def _copy(self, name: str) -> None:
-        """Copies an image of the source; of a study that was made elsewhere it may not be here."""
-        path = self.path / IMAGES / name
-        if is_inside(path, self.path / IMAGES) and not path.exists():
-            with suppress(NotHere):
-                source = self._file(name)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(source, path)
-
     def _read(self) -> list[Judgment]:
         """The log, without rows that a killed process left unfinished."""
         if self.study is None or not (self.path / LOG).exists():
@@ -280,8 +282,3 @@ def _bytes(path: Path, name: str) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise BadInput(f"{name} cannot be read ({error.strerror})") from error
-
-
-def _is_text(name: str) -> bool:
-    """Whether a name can be written as UTF-8; other programs' may have any bytes."""
-    return not any("\ud800" <= sign <= "\udfff" for sign in name)

@@ -95,7 +95,12 @@ def drawn(given: Materials, *, seed: int = 0) -> Steps:
             small = reduced(image.content)
             look = near_copies.hashes(small), near_copies.colours(small)
             is_told = given.kind != "quality" and near_copies.has_structure(small)
-            if same := keys.get(image.key) or (_copied(look, shapes) if is_told else ""):
+            same = keys.get(image.key, "")
+            if not same and is_told and shapes:
+                hashes, colours = zip(*shapes.values(), strict=True)
+                near = near_copies.near(look[0], hashes) & near_copies.same_colours(look[1], np.stack(colours))
+                same = list(shapes)[int(np.argmax(near))] if near.any() else ""
+            if same:
                 notes.append(shortened(f"{name} was skipped: it shows the same as {same}", 300))
                 continue
             looks.append(look)
@@ -197,15 +202,6 @@ def reduced(image: Image.Image) -> Image.Image:
         image = image.copy()
         image.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
     return image
-
-
-def _copied(look: tuple[np.ndarray, np.ndarray], shapes: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> str:
-    """The earlier image that one with these hashes and colours is a copy of; empty where it is none."""
-    if not shapes:
-        return ""
-    hashes, colours = zip(*shapes.values(), strict=True)
-    same = near_copies.near(look[0], hashes) & near_copies.same_colours(look[1], np.stack(colours))
-    return list(shapes)[int(np.argmax(same))] if same.any() else ""
 
 
 def _known(given: Sequence[tuple[str, str, str]], at: Mapping[str, int], notes: list[str]) -> list[Question]:

@@ -65,7 +65,16 @@ def opened(where: str | Path, *, source: Source | None = None, column: str = "")
     Raises BadInput, and NotHere with the command that fetches a data set.
     """
     if str(where).startswith("hf:"):
-        return _from_hub(str(where), source=source or Source(), column=column)
+        parts = ADDRESS.fullmatch(str(where))
+        if not parts:
+            raise BadInput(
+                f"{str(where)!r} is not an address of a data set: "
+                "hf://datasets/ORG/NAME[@REVISION][#CONFIGURATION/SPLIT]"
+            )
+        repo, revision = parts["repo"], parts["revision"] or ""
+        chosen = {"config": parts["config"] or "default", "split": parts["split"] or "train"}
+        table = parquet.table((source or Source()).folder(repo, revision=revision), repo=repo, **chosen)
+        return of_table(table, column, about={"kind": "hub", "repo": repo, "revision": revision, **chosen})
     path = Path(where)
     if not path.exists():
         raise BadInput(f"There is no {path}: give {ADDRESSES}")
@@ -132,18 +141,6 @@ def of_table(table: parquet.Table, column: str = "", *, about: Mapping[str, str]
         prompts=prompts if prompt else None,
         about={**about, "column": image},
     )
-
-
-def _from_hub(address: str, *, source: Source, column: str) -> Images:
-    parts = ADDRESS.fullmatch(address)
-    if not parts:
-        raise BadInput(
-            f"{address!r} is not an address of a data set: hf://datasets/ORG/NAME[@REVISION][#CONFIGURATION/SPLIT]"
-        )
-    repo, revision = parts["repo"], parts["revision"] or ""
-    chosen = {"config": parts["config"] or "default", "split": parts["split"] or "train"}
-    table = parquet.table(source.folder(repo, revision=revision), repo=repo, **chosen)
-    return of_table(table, column, about={"kind": "hub", "repo": repo, "revision": revision, **chosen})
 
 
 def _from_tars(title: str, shards: Sequence[Path], *, about: Mapping[str, str]) -> Images:

@@ -101,7 +101,12 @@ def probe(rows: OwnRows) -> OwnFacts:
     class, drawn once."""
     classes = _classes(rows)
     if not rows.has(SPLIT):
-        train = _half(classes.labels)
+        # Every other item of each class in a shuffled order that is the same every time, the first included.
+        order = np.random.RandomState(42).permutation(len(rows))
+        order = order[np.argsort(classes.labels[order], kind="stable")]
+        starts = np.flatnonzero(np.diff(classes.labels[order], prepend=-2))
+        train = np.zeros(len(rows), dtype=bool)
+        train[order] = (np.arange(len(rows)) - np.repeat(starts, np.diff(starts, append=len(rows)))) % 2 == 0
         return _probe(classes, train, ~train, notes="A probe is trained on half of each class, drawn once.")
     splits = rows.texts(SPLIT)
 
@@ -130,16 +135,6 @@ def probe(rows: OwnRows) -> OwnFacts:
         )
     left = int(len(rows) - train.sum() - test.sum())
     return _probe(classes, train, test, notes=f"Skipped: {counted(left, 'row')} of other splits." if left else "")
-
-
-def _half(labels: np.ndarray) -> np.ndarray:
-    """(n,) bool: every other item of each class in a shuffled order that is the same every time, the first included."""
-    order = np.random.RandomState(42).permutation(len(labels))
-    order = order[np.argsort(labels[order], kind="stable")]
-    starts = np.flatnonzero(np.diff(labels[order], prepend=-2))
-    half = np.zeros(len(labels), dtype=bool)
-    half[order] = (np.arange(len(labels)) - np.repeat(starts, np.diff(starts, append=len(labels)))) % 2 == 0
-    return half
 
 
 def _probe(classes: _OwnClasses, train: np.ndarray, test: np.ndarray, *, notes: str) -> OwnFacts:

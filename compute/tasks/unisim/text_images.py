@@ -166,7 +166,10 @@ def polaris(files: Files, random: Random, count: int, *, split: str = "test") ->
     for line in rows(files, table):
         image, references, candidate, *_ = line.values()
         score = float(list(line.values())[-1])
-        captions = _captions(references, of=table)
+        try:  # a printed list of strings; read as a literal, so nothing in it can run
+            captions = list(map(str, ast.literal_eval(references)))
+        except (ValueError, SyntaxError) as error:
+            raise BadInput(f"{table}: {references[:60]!r} is not a list of captions") from error
         if score <= POLARIS_HIGHEST_SCORE and _folded(candidate) not in {_folded(text) for text in captions}:
             triples += [(image, caption, candidate) for caption in captions]
     drawn = random.sample(triples, min(count, len(triples))) if split == "test" else triples
@@ -174,15 +177,6 @@ def polaris(files: Files, random: Random, count: int, *, split: str = "test") ->
         shuffled(random, f"{at} {image}", good, bad, reference=f"polaris/images/{image}")
         for at, (image, good, bad) in enumerate(drawn)
     ]
-
-
-def _captions(text: str, *, of: str) -> list[str]:
-    """A printed list of strings; read as a literal, so nothing in it can run."""
-    try:
-        values = ast.literal_eval(text)
-    except (ValueError, SyntaxError) as error:
-        raise BadInput(f"{of}: {text[:60]!r} is not a list of captions") from error
-    return [str(value) for value in values]
 
 
 def _folded(text: str) -> str:
