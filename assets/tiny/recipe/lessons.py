@@ -10,7 +10,7 @@ import numpy as np
 
 from compute.arrays import Bools, Floats32, Ints
 from compute.tasks.drawing import compose
-from compute.tasks.drawing.captions import PLACES, Caption, article, caption, counted, located, related
+from compute.tasks.drawing.captions import PLACES, Caption, article, caption, located, many, related
 from compute.tasks.drawing.compose import sentence, sharing
 from compute.tasks.drawing.distortions import Shown, distorted, shift
 from compute.tasks.drawing.lexicon import (
@@ -18,6 +18,7 @@ from compute.tasks.drawing.lexicon import (
     COLOURS,
     DAMAGES,
     DISTORTIONS,
+    NUMBERS,
     OPPOSITE,
     PHOTOGRAPHS,
     SHAPES,
@@ -27,7 +28,7 @@ from compute.tasks.drawing.lexicon import (
     WORDS,
 )
 from compute.tasks.drawing.render import SIDE, Pixels
-from compute.tasks.drawing.scenes import Scene, cell, facts, place, relation
+from compute.tasks.drawing.scenes import Scene, facts, place, relation
 
 ANSWERS = 4  # of a question on where or how many
 QUESTIONS = 4  # images for one question
@@ -170,7 +171,7 @@ def _question(scene: Scene, rng: Random) -> list[str]:
         return [related(thing.name, each, other.name, wording=rng.randint(0, 1)).text for each in hows]
     if kind == "number" or n > 1:
         numbers = [n, *rng.sample([number for number in range(1, 7) if number != n], ANSWERS - 1)]
-        return [counted(thing.name, number) for number in numbers]
+        return [f"{NUMBERS[each]} {thing.name if each == 1 else many(thing.name)}" for each in numbers]
     corner = place(thing)
     alike = [name for name in PLACES if len(name.split()) == len(corner.split()) and name not in (corner, "middle")]
     return [located(thing.name, each) for each in (corner, *rng.sample(alike, ANSWERS - 1))] if corner else []
@@ -198,7 +199,7 @@ def _patches(image: Shown) -> Ints:
         grid[away < SIZES[thing.size], :2] = (1 + PATCH_HEADS[0].index(thing.colour), 1 + SHAPES.index(thing.shape))
     for position, word in enumerate(image.scene.words):
         if word:
-            line, column = cell(position)
+            line, column = divmod(position, CELLS[1])
             height, width = side // CELLS[0], side // CELLS[1]
             grid[line * height : (line + 1) * height, column * width : (column + 1) * width, 2] = 1 + WORDS.index(word)
     return grid.reshape(side * side, len(PATCH_HEADS))

@@ -276,19 +276,14 @@ def _family(files: CheckpointFiles) -> tuple[str, str]:
         return "timm", f"config.json: architecture {architecture!r} of timm"
     if kind in MODEL_TYPES:
         return MODEL_TYPES[kind], f"config.json: model_type {kind!r}"
-    raise _unclear(files, config, kind)
-
-
-def _unclear(files: CheckpointFiles, config: Mapping[str, Any], kind: str) -> BadInput:
-    """What was read, the nearest families, and how to say which."""
     if not config:
         missing = f"{files.name} has none of {', '.join(CONFIGURATIONS)}"
         if files.has(weights.OPEN_CLIP):
-            return Undetermined(f"{missing}. Name it: --family open_clip --model-option architecture=ViT-B-32")
-        return BadInput(f"{missing}. Name the folder that the model was saved to")
+            raise Undetermined(f"{missing}. Name it: --family open_clip --model-option architecture=ViT-B-32")
+        raise BadInput(f"{missing}. Name the folder that the model was saved to")
     seen = f"config.json of {files.name} says model_type {kind!r}"
     if "vision_config" in config:
-        return Undetermined(
+        raise Undetermined(
             f"{seen}: a language model that sees images. If it is to answer in words, --family vlm; if the state of "
             "its last token is the vector, --family e5_v, vlm2vec or gme, with prompts by --model-option"
         )
@@ -296,7 +291,7 @@ def _unclear(files: CheckpointFiles, config: Mapping[str, Any], kind: str) -> Ba
     families = list(dict.fromkeys(MODEL_TYPES[each] for each in near))
     hint = f"nearest: {', '.join(families)}" if families else f"there are: {', '.join(FAMILIES)}"
     code = ", with custom code, which is never run" if config.get("auto_map") else ""
-    return Undetermined(f"{seen}{code}. Which family loads it is not told; say it: --family FAMILY ({hint})")
+    raise Undetermined(f"{seen}{code}. Which family loads it is not told; say it: --family FAMILY ({hint})")
 
 
 def _sizes(family: str, files: CheckpointFiles) -> tuple[int | None, int | None]:

@@ -83,12 +83,13 @@ def _run(encode: Any, modality: str, *, role: str | None) -> Callable[[Sequence[
         eval_langs=["eng-Latn"],
         main_score="cosine_spearman",
     )
-
-    def collated(rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:  # images as they are
-        return {modality: [row[modality] for row in rows]}
-
     return lambda items: encode(
-        DataLoader(Rows(modality, items), batch_size=len(items), collate_fn=collated, shuffle=False),
+        DataLoader(
+            Rows(modality, items),
+            batch_size=len(items),
+            collate_fn=lambda rows: {modality: [row[modality] for row in rows]},  # images as they are
+            shuffle=False,
+        ),
         task_metadata=metadata,
         hf_split="test",
         hf_subset="default",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -74,21 +74,21 @@ class OwnEncoder:
         with torch.inference_mode():
             output, count = self.sides[modality].run(prepared), len(prepared)
             if not self.late_interaction:
-                return self._shaped(as_array(output, of=self.name), count)
+                array = as_array(output, of=self.name)
+                if array.ndim == 2 and len(array) == count and array.shape[1]:
+                    return np.ascontiguousarray(array, dtype=np.float32)
+                hint = (
+                    ". It looks like one vector a token: pool them" if array.ndim == 3 and len(array) == count else ""
+                )
+                raise BadInput(
+                    f"{self.name} gave an array of shape {array.shape} for {count} items, not ({count}, d){hint}"
+                )
             # Of an array (n, longest, d) that is filled up with zeros, these are taken off.
             parts = [as_array(part, of=self.name).astype(np.float32) for part in output]
         if len(parts) != count or any(part.ndim != 2 or not part.size for part in parts):
             shapes = ", ".join(str(part.shape) for part in parts[:3])
             raise BadInput(f"{self.name} gave {len(parts)} arrays ({shapes}) for {count} items, not (vectors, d) each")
         return [part[: np.flatnonzero(part.any(axis=1)).max(initial=0) + 1] for part in parts]
-
-    def _shaped(self, array: np.ndarray, count: int) -> np.ndarray:
-        if array.ndim != 2 or len(array) != count or not array.shape[1]:
-            hint = ". It looks like one vector a token: pool them" if array.ndim == 3 and len(array) == count else ""
-            raise BadInput(
-                f"{self.name} gave an array of shape {array.shape} for {count} items, not ({count}, d){hint}"
-            )
-        return np.ascontiguousarray(array, dtype=np.float32)
 
 
 @dataclass(kw_only=True)
@@ -149,11 +149,9 @@ class OwnJudge:
         A question whose answer is not a text, or that makes the function raise an error, comes back with an `error`.
         Raises NotHere after many of these in a row, and BadItem for an image that cannot be read.
         """
-        return self.answers.answered(questions, self._ask)
-
-    def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[int, Reply]]:
-        for position in grouped(questions):
-            yield position, self._reply(questions[position])
+        return self.answers.answered(
+            questions, lambda asked: ((position, self._reply(asked[position])) for position in grouped(asked))
+        )
 
     def _reply(self, question: Question) -> Reply:
         messages = question.chat(image_part)
