@@ -250,11 +250,11 @@ def _worth(
     chosen: dict[bool, list[list[int]]] = {is_uniform: [[] for _ in range(count)] for is_uniform in (True, False)}
     for rater, own in _by_rater(new).items():
         order = () if any(each.draw == asking.GIVEN for each in own) else asked[rater]
-        drawn = asking.drawn(study, order, seed=rater[1], answered={each.question for each in own})
-        spared *= 1 - drawn.probability
+        uniform, probability = asking.drawn(study, order, seed=rater[1], answered={each.question for each in own})
+        spared *= 1 - probability
         for each in own:
             if each.choice is not None:
-                chosen[bool(drawn.uniform[each.question])][each.question].append(each.choice)
+                chosen[bool(uniform[each.question])][each.question].append(each.choice)
     worth, weight = np.full(picks.shape, np.nan), np.zeros(count)
     for question in range(count):
         answers = chosen[True][question] or chosen[False][question]

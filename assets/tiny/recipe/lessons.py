@@ -10,7 +10,7 @@ import numpy as np
 
 from compute.arrays import Bools, Floats32, Ints
 from compute.tasks.drawing import compose
-from compute.tasks.drawing.captions import PLACES, Caption, article, caption, located, many, related
+from compute.tasks.drawing.captions import PLACES, Caption, article, caption, counted, located, related
 from compute.tasks.drawing.compose import sentence, sharing
 from compute.tasks.drawing.distortions import Shown, distorted, shift
 from compute.tasks.drawing.lexicon import (
@@ -18,7 +18,6 @@ from compute.tasks.drawing.lexicon import (
     COLOURS,
     DAMAGES,
     DISTORTIONS,
-    NUMBERS,
     OPPOSITE,
     PHOTOGRAPHS,
     SHAPES,
@@ -171,7 +170,7 @@ def _question(scene: Scene, rng: Random) -> list[str]:
         return [related(thing.name, each, other.name, wording=rng.randint(0, 1)).text for each in hows]
     if kind == "number" or n > 1:
         numbers = [n, *rng.sample([number for number in range(1, 7) if number != n], ANSWERS - 1)]
-        return [f"{NUMBERS[each]} {thing.name if each == 1 else many(thing.name)}" for each in numbers]
+        return [counted(thing.name, number) for number in numbers]
     corner = place(thing)
     alike = [name for name in PLACES if len(name.split()) == len(corner.split()) and name not in (corner, "middle")]
     return [located(thing.name, each) for each in (corner, *rng.sample(alike, ANSWERS - 1))] if corner else []

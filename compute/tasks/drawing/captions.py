@@ -113,6 +113,11 @@ def located(name: str, where: str) -> str:
     return f"{article(name)} {PLACES[where]}"
 
 
+def counted(name: str, number: int) -> str:
+    """`three red stars`."""
+    return f"{NUMBERS[number]} {name if number == 1 else many(name)}"
+
+
 def _with_ground(scene: Scene, rng: Random) -> Caption:
     thing = rng.choice(scene.things)
     return Caption(

@@ -23,9 +23,8 @@ def retrieval(tables: Mapping[str, OwnRows]) -> OwnFacts:
 
     queries, documents, qrels = tables[QUERIES], tables[CORPUS], tables[QRELS]
     sides = [_side(queries), _side(documents)]
-    grades = qrels.whole_numbers(
-        SCORE, least=0, most=MOST_GRADE, meaning=f"a whole number from 0, not relevant, to {MOST_GRADE:,}"
-    )
+    meaning = f"a whole number from 0, not relevant, to {MOST_GRADE:,}"
+    grades = qrels.numbers(SCORE, least=0, most=MOST_GRADE, whole=True, meaning=meaning)
     query, document = _positions(qrels, QUERY, queries), _positions(qrels, DOCUMENT, documents)
     judged, known = np.unique(query[query >= 0]), (query >= 0) & (document >= 0)
     if not (grades[known] > 0).any() and not qrels.faults.count:

@@ -266,32 +266,27 @@ class OwnRows:
             self._check_empty(name, self._texts[name].codes < 0, required=required)
         return self._texts[name]
 
-    def whole_numbers(self, name: str, *, least: int, most: int, meaning: str) -> np.ndarray:
-        """(n,) int64; rows without a whole number from `least` to `most` are faults and -1, `meaning` says of what."""
-        values = self._numbers(
-            name, lambda values: (values == np.floor(values)) & (values >= least) & (values <= most), meaning
-        )
-        return np.where(np.isnan(values), -1, values).astype(np.int64)
+    def numbers(
+        self, name: str, *, least: float = -np.inf, most: float = np.inf, whole: bool = False, meaning: str = ""
+    ) -> np.ndarray:
+        """(n,) float64, `whole` int64; rows without a number from `least` to `most` are faults, and NaN or -1.
 
-    def numbers(self, name: str, *, least: float = -np.inf) -> np.ndarray:
-        """(n,) float64; rows without a finite number, of at least `least`, are faults, and NaN."""
-        needed = "a number" if least == -np.inf else f"a number from {least:g}"
-        return self._numbers(name, lambda values: np.isfinite(values) & (values >= least), needed)
-
-    def _numbers(self, name: str, right: Callable[[np.ndarray], np.ndarray], needed: str) -> np.ndarray:
+        `meaning` says what is needed.
+        """
         import pandas as pd
 
-        codes = self.texts(name)
+        codes, needed = self.texts(name), meaning or ("a number" if least == -np.inf else f"a number from {least:g}")
         cells = pd.Series(codes.distinct, dtype=object)
         distinct = read_numbers(cells, comma=has_decimal_comma([cells], separator=self.table.comma)).values
-        distinct = np.append(np.where(right(distinct), distinct, np.nan), np.nan)
-        values = distinct[codes.codes]
+        right = np.isfinite(distinct) & (distinct >= least) & (distinct <= most)
+        right &= (distinct == np.floor(distinct)) | (not whole)
+        values = np.append(np.where(right, distinct, np.nan), np.nan)[codes.codes]
         self.fault(
             name,
             np.isnan(values) & (codes.codes >= 0),
             lambda at: f"is {shortened(codes.at(at))!r}, not {needed}",
         )
-        return values
+        return np.where(np.isnan(values), -1, values).astype(np.int64) if whole else values
 
     def content(self, name: str, *, only: str = "", required: bool = True) -> OwnContent:
         """A column of images or texts; `only` one of these. Images by path, or bytes inside Parquet.
