@@ -77,7 +77,7 @@ def eyes(
     else:
         if not images.is_dir():
             raise BadInput(f"There is no folder {images}. Name a folder of images, or that of a study")
-        known = exchange.ImageNames(image_files(images).names)
+        known = exchange.image_finder(image_files(images).names)
         incoming = [exchange.read(path, known, left=left) for path in add]
         saved = next((each.study for each in incoming if isinstance(each, StudyFile)), None)
         asked = exchange.questions(read_table(questions), known) if questions else saved or next(iter(incoming), None)
@@ -117,7 +117,7 @@ def eyes(
             if len(notes) > NOTES:
                 warn(f"{len(notes) - NOTES} notes more are in {folder.path / STUDY}")
         if add and not incoming:
-            known = exchange.ImageNames(folder.images())
+            known = exchange.image_finder(folder.images())
             incoming = [exchange.read(path, known, left=left) for path in add]
         for path, each in zip(add, incoming, strict=True):
             yield f"{path.name}: {folder.merge(each)}"

@@ -178,7 +178,7 @@ class StudyFolder:
                 done.append(int(100 * share))
                 advance(done[-1] - done[-2])
 
-            study = making.finished(steps, lambda step: tell(step.share))
+            study = making.finished(steps, lambda step: tell(step[0]))
             tell(1)
         self.save(study)
 

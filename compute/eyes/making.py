@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -56,13 +56,7 @@ class Materials:
     notes: Sequence[str] = ()
 
 
-class MakingStep(NamedTuple):
-    """How far it is: a number from 0 to 1, and what is going on."""
-
-    share: float
-    what: str
-
-
+MakingStep = tuple[float, str]  # how far it is, from 0 to 1, and what is going on
 Steps = Generator[MakingStep, None, Study]
 
 
@@ -85,7 +79,7 @@ def drawn(given: Materials, *, seed: int = 0) -> Steps:
     looks: list[tuple[np.ndarray, np.ndarray]] = []
     for at, (name, read) in enumerate(given.images.items()):
         if at % STEP == 0:
-            yield MakingStep(at / len(given.images), f"Reading image {at + 1} of {len(given.images)}")
+            yield (at / len(given.images), f"Reading image {at + 1} of {len(given.images)}")
         try:
             image = read()
         except BadInput as error:
@@ -179,7 +173,7 @@ def answered(study: Study, images: Mapping[str, Callable[[], Input]], models: Se
         own, known = [], {}  # known: vectors of single images and texts
         try:
             for at in range(0, len(asked), CHUNK):
-                yield MakingStep((number + at / len(asked)) / len(models), f"Asking {model.title}")
+                yield ((number + at / len(asked)) / len(models), f"Asking {model.title}")
                 own += picked(model, asked[at : at + CHUNK], known)
             picks[model.key] = own
         except Exception as error:  # whatever the model's library raises

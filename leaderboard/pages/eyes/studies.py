@@ -17,7 +17,7 @@ from weakref import WeakSet
 
 from compute.eyes import asking, exchange, making
 from compute.eyes.folder import StudyFolder
-from compute.eyes.making import MODES, MOST, MakingStep, Materials
+from compute.eyes.making import MODES, MOST, Materials
 from compute.eyes.study import ASKS, LONGEST_TEXT, MOST_QUESTIONS, Judgment, Kind, Study, parsed
 from compute.io.images import is_image_name
 from compute.io.tables import read_table
@@ -47,7 +47,7 @@ class TimedMaking:
     ) -> None:
         self.study, self.sender = study, sender
         self.is_sent, self.is_done = study is not None, False
-        self.used, self.step = time.monotonic(), MakingStep(0.0, "Reading the images")
+        self.used, self.step = time.monotonic(), (0.0, "Reading the images")
         self._steps = self._work(materials, models, run)
 
     def turn(self) -> None:
@@ -62,7 +62,7 @@ class TimedMaking:
     def _work(self, materials: Materials, models: Sequence[Model], run: making.Run) -> making.Steps:
         if self.study is None:
             self.study = yield from making.drawn(materials)
-            yield MakingStep(0.0, "Asking the models")
+            yield 0.0, "Asking the models"
         if not self.study.chance:
             self.study = yield from making.answered(self.study, materials.images, models, run)
         return self.study
@@ -93,7 +93,7 @@ class Studies:
             if isinstance(timed, str):  # the page asks again, with the file where it was not read yet
                 return {"state": "running", "share": 0.0, "what": timed, "waits": True, "file": payload.get("file", "")}
         timed.turn()
-        facts = {"state": "running", **timed.step._asdict()}
+        facts = {"state": "running", "share": timed.step[0], "what": timed.step[1]}
         if timed.study and not timed.is_sent:
             timed.is_sent = True
             facts |= opened(timed.study, source=UPLOAD, seed=seed)
@@ -207,7 +207,7 @@ def uploaded(data: bytes, *, kind: Kind) -> Materials:
     )
     if sum(is_image_name(str(cell)) for cell in file.rows()[0].values()) < 2:  # of alternatives there are two
         return Materials(kind="text", images=images, prompts=exchange.prompts(file)[:MOST_PROMPTS])
-    found = exchange.questions(file, exchange.ImageNames(names))
+    found = exchange.questions(file, exchange.image_finder(names))
     notes = [found.skipped] if found.skipped else []
     return Materials(kind=found.kind, images=images, questions=found.questions, notes=notes)
 
