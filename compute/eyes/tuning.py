@@ -54,7 +54,10 @@ def tune(
     than TUNES_FROM answers, and as `compute.train` does.
     """
     examples = _examples(folder)
-    held, by_image = _held_out(examples, seed=folder.settings.seed)
+    held = splits.held_out(examples, share=HELD_OUT)
+    if not (by_image := BY_IMAGE[0] <= held.mean() <= BY_IMAGE[1]):
+        order = np.random.default_rng(folder.settings.seed).permutation(len(examples))
+        held = order < round(HELD_OUT * len(examples))
     training, test = examples.take(np.flatnonzero(~held)), examples.take(np.flatnonzero(held))
     made = plan.with_options(replace(FEW, samples=EPOCHS * len(training), seed=folder.settings.seed), options)
     exported.check_save(base, save="merged", plan=made)
@@ -66,6 +69,10 @@ def tune(
         if (done := run.finished()) is not None:
             report(f"{out} is complete: nothing was trained")
         else:
+            try:
+                compared = leaks.check([examples], source=Source.keeping(paths.RESULTS, root=None, offline=True))
+            except BadInput:
+                compared = "Some of its images are in tasks of unisim or mini: its scores there say nothing"
             done = exported.tuned(
                 encoder,
                 [training],
@@ -73,7 +80,7 @@ def tune(
                 save="merged",
                 folder=run,
                 held_out=lambda: [(task, {"default": test.data})],
-                compared=_compared(examples),
+                compared=compared,
                 report=report,
             )
     state, (*_, change) = done
@@ -114,21 +121,3 @@ def _examples(folder: StudyFolder) -> Examples:
     files = Files.of("your images", folder.path / IMAGES)
     dataset = slug(f"answers-{folder.path.resolve().name}-{study.key}", default="answers")
     return packed(samples, task=AS_TASK[study.kind][0], dataset=dataset, files=files)
-
-
-def _held_out(examples: Examples, *, seed: int) -> tuple[np.ndarray, bool]:
-    """(n,) bool: about HELD_OUT of the examples, and whether none of their images is in the others."""
-    held = splits.held_out(examples, share=HELD_OUT)
-    if BY_IMAGE[0] <= held.mean() <= BY_IMAGE[1]:
-        return held, True
-    order = np.random.default_rng(seed).permutation(len(examples))
-    return order < round(HELD_OUT * len(examples)), False
-
-
-def _compared(examples: Examples) -> str:
-    """Whether images of the study are in evaluated tasks, as a sentence."""
-    source = Source.keeping(paths.RESULTS, root=None, offline=True)
-    try:
-        return leaks.check([examples], source=source)
-    except BadInput:
-        return "Some of its images are in tasks of unisim or mini: its scores there say nothing"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,11 @@ def export(
     try:
         (folder / "images").mkdir(parents=True, exist_ok=True)
         with replacing(folder / FILE) as draft, draft.open("w", encoding="utf-8") as file, bar as done:
-            for at, (number, example) in enumerate(_interleaved(tasks, numbers, seed=seed)):
+            written = Counter(dict.fromkeys(numbers, 0))
+            for at in range(sum(numbers.values())):  # spread evenly, so that the file's beginning is a sample
+                task = min(numbers, key=lambda name: (written[name] + 1) / numbers[name])
+                (example,), number = taken(tasks[task], [written[task]], seed=seed), written[task]
+                written[task] += 1
                 text = json.dumps(conversation(example, number, store), ensure_ascii=False)
                 file.write(f"{',' if at else '['}\n{text}")
                 done(1)
@@ -115,14 +119,3 @@ def conversation(example: Example, number: int, store: Callable[[Column, int], s
             {"from": "gpt", "value": answers[answer]},
         ],
     }
-
-
-def _interleaved(
-    tasks: Mapping[str, Sequence[Examples]], numbers: Mapping[str, int], *, seed: int
-) -> Iterator[tuple[int, Example]]:
-    """Examples of all tasks with their number in the task, spread evenly, so that the file's beginning is a sample."""
-    written = Counter(dict.fromkeys(numbers, 0))
-    for _ in range(sum(numbers.values())):
-        task = min(numbers, key=lambda name: (written[name] + 1) / numbers[name])
-        yield written[task], taken(tasks[task], [written[task]], seed=seed)[0]
-        written[task] += 1

@@ -55,19 +55,15 @@ def _photographs(rng: Random) -> tuple[Scene, ...]:
 
 
 def _textures(rng: Random) -> tuple[Scene, ...]:
+    """Patterns in any two colours, each with a thing on it so that no two are the same."""
     odd, shared = rng.sample(TEXTURES[1:], 2)
-    return tuple(textured(rng, texture) for texture in (odd, shared, shared))
 
-
-def textured(rng: Random, texture: str) -> Scene:
-    """A pattern of this texture in any two colours, with a thing on it so that no two are the same."""
-
-    def made(lot: Random, part: str) -> Scene:
+    def made(lot: Random, part: str, texture: str) -> Scene:
         first, second = lot.sample(compose.COLOUR_NAMES, 2)
         ground = Background(texture=texture, first=first, second=second, part=part)
         return compose.furnished(lot, ground, 1, size="small")
 
-    return scene(rng, made)
+    return tuple(scene(rng, partial(made, texture=texture)) for texture in (odd, shared, shared))
 
 
 def _things(rng: Random) -> tuple[Scene, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,17 +18,9 @@ PROMPTS = {"image": "a photo of a {}.", "text": "{}"}  # of a class, where the f
 UNUSED = ("val", "valid", "validation", "dev")  # splits that neither train nor test
 
 
-class _OwnClasses(NamedTuple):
-    """The items of a table and their classes."""
-
-    modality: str
-    labels: np.ndarray  # (n,) int, -1 for a row without
-    names: tuple[str, ...]  # sorted
-    items: Callable[[], Labelled]
-    facts: Callable[..., OwnFacts]  # of all items, but for what follows from how they are asked
-
-
-def _classes(rows: OwnRows) -> _OwnClasses:
+def _classes(rows: OwnRows) -> tuple[str, np.ndarray, list[str], Callable[[], Labelled], Callable[..., OwnFacts]]:
+    """The items' modality; (n,) int their classes, -1 for a row without; the classes' names, sorted; the items; and the
+    facts of all of them, but for what follows from how they are asked."""
     content, codes = rows.content("item"), rows.texts("label")
     rows.check_names()
     names = sorted(codes.distinct)
@@ -50,7 +41,7 @@ def _classes(rows: OwnRows) -> _OwnClasses:
         column = content.column(rows.cache)
         return Labelled(names=rows.names(), items=column, labels=labels, classes=tuple(names))
 
-    return _OwnClasses(content.modality, labels, tuple(names), items, facts)
+    return content.modality, labels, names, items, facts
 
 
 def zero_shot(rows: OwnRows) -> OwnFacts:
@@ -84,68 +75,60 @@ def zero_shot(rows: OwnRows) -> OwnFacts:
 
 def clusters(rows: OwnRows) -> OwnFacts:
     """Items to be grouped."""
-    classes = _classes(rows)
-    return classes.facts(
-        category="Clustering", metrics=("nmi",), chance=None, items=lambda: Clusters(test=classes.items())
-    )
+    *_, tested, facts = _classes(rows)
+    return facts(category="Clustering", metrics=("nmi",), chance=None, items=lambda: Clusters(test=tested()))
 
 
 def neighbours(rows: OwnRows) -> OwnFacts:
     """Items that are each given the class of their neighbours."""
-    classes = _classes(rows)
-    return classes.facts(category="Nearest Neighbours", items=lambda: Clusters(test=classes.items()))
+    *_, tested, facts = _classes(rows)
+    return facts(category="Nearest Neighbours", items=lambda: Clusters(test=tested()))
 
 
 def probe(rows: OwnRows) -> OwnFacts:
     """Items whose class a probe tells, trained on the rows of the split `train`; of data without splits on half of each
     class, drawn once."""
-    classes = _classes(rows)
-    if not rows.has(SPLIT):
+    modality, labels, names, every, facts = _classes(rows)
+    if rows.has(SPLIT):
+        splits = rows.texts(SPLIT)
+        kinds = np.array([*(value.strip().lower() for value in splits.distinct), ""], dtype=object)[splits.codes]
+        rows.fault(
+            SPLIT,
+            ~np.isin(kinds, ("", TRAIN, TEST, *UNUSED)),
+            lambda at: f"is {splits.at(at)!r}: write {TRAIN} or {TEST}",
+        )
+        train, test = kinds == TRAIN, kinds == TEST
+        for name, part in ((TRAIN, train), (TEST, test)):
+            if not part.any():
+                rows.whole(f"no row has the {SPLIT} {name}: a probe is trained on {TRAIN} and scored on {TEST}")
+        trained = np.unique(labels[train & (labels >= 0)])
+        if train.any() and len(trained) < 2:
+            rows.whole(f"the rows of the split {TRAIN} have one class, and a probe needs two")
+        elif test.any():
+            rows.fault(
+                "label",
+                test & (labels >= 0) & ~np.isin(labels, trained),
+                lambda at: f"is {names[labels[at]]!r}, a class that no row of the split {TRAIN} has",
+            )
+        left = int(len(rows) - train.sum() - test.sum())
+        notes = f"Skipped: {counted(left, 'row')} of other splits." if left else ""
+    else:
         # Every other item of each class in a shuffled order that is the same every time, the first included.
         order = np.random.RandomState(42).permutation(len(rows))
-        order = order[np.argsort(classes.labels[order], kind="stable")]
-        starts = np.flatnonzero(np.diff(classes.labels[order], prepend=-2))
+        order = order[np.argsort(labels[order], kind="stable")]
+        starts = np.flatnonzero(np.diff(labels[order], prepend=-2))
         train = np.zeros(len(rows), dtype=bool)
         train[order] = (np.arange(len(rows)) - np.repeat(starts, np.diff(starts, append=len(rows)))) % 2 == 0
-        return _probe(classes, train, ~train, notes="A probe is trained on half of each class, drawn once.")
-    splits = rows.texts(SPLIT)
+        test, notes = ~train, "A probe is trained on half of each class, drawn once."
 
-    def are(wanted: Callable[[str], bool]) -> np.ndarray:
-        """(n,) bool: the rows whose split, in lower case, is wanted."""
-        return splits.rows([wanted(value.strip().lower()) for value in splits.distinct])
-
-    rows.fault(
-        SPLIT,
-        are(lambda value: bool(value) and value not in (TRAIN, TEST, *UNUSED)),
-        lambda at: f"is {splits.at(at)!r}: write {TRAIN} or {TEST}",
-    )
-    train, test = are(TRAIN.__eq__), are(TEST.__eq__)
-    for name, part in ((TRAIN, train), (TEST, test)):
-        if not part.any():
-            rows.whole(f"no row has the {SPLIT} {name}: a probe is trained on {TRAIN} and scored on {TEST}")
-    labels = classes.labels
-    trained = np.unique(labels[train & (labels >= 0)])
-    if train.any() and len(trained) < 2:
-        rows.whole(f"the rows of the split {TRAIN} have one class, and a probe needs two")
-    elif test.any():
-        rows.fault(
-            "label",
-            test & (labels >= 0) & ~np.isin(labels, trained),
-            lambda at: f"is {classes.names[labels[at]]!r}, a class that no row of the split {TRAIN} has",
-        )
-    left = int(len(rows) - train.sum() - test.sum())
-    return _probe(classes, train, test, notes=f"Skipped: {counted(left, 'row')} of other splits." if left else "")
-
-
-def _probe(classes: _OwnClasses, train: np.ndarray, test: np.ndarray, *, notes: str) -> OwnFacts:
     def items() -> Probe:
-        whole = classes.items()
+        whole = every()
         return Probe(train=take(whole, np.flatnonzero(train)), test=take(whole, np.flatnonzero(test)))
 
-    return classes.facts(
+    return facts(
         category="Linear Probing",
         n_items=int(test.sum()),
-        counts=f"{test.sum():,} {classes.modality}s of {len(classes.names):,} classes, {train.sum():,} for training",
+        counts=f"{test.sum():,} {modality}s of {len(names):,} classes, {train.sum():,} for training",
         notes=notes,
         items=items,
     )
