@@ -26,11 +26,6 @@ def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str,
     return hub.load(task, source=source)
 
 
-def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
-    """None: what may be chosen is chosen when the pairs are made."""
-    return {}
-
-
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
     """The manifest's digest or the published files, and the versions of what draws from them."""
     versions = {"pairs": making.VERSION, "perturb": PERTURB_VERSION}

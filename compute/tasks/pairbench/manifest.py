@@ -77,6 +77,16 @@ class Pair:
             second = second.then(Change(self.change, self.strength, own))
         return first, second
 
+    def variants(self, side: int) -> list[MadeImage]:
+        """The applications of the split's transformation to the first side, 0, or the second, 1."""
+        change, shown = SPLITS[self.split].change, self.sides[side]
+        if not change or not self.second:
+            return []
+        strengths, seeds = (
+            (self.first_strengths, self.first_seeds) if side == 0 else (self.second_strengths, self.second_seeds)
+        )
+        return [shown.then(Change(change, *drawn)) for drawn in zip(strengths, seeds, strict=True)]
+
 
 class Manifest(BaseModel):
     """Pairs, and what the file's metadata says they were made from, which may be more."""
