@@ -43,7 +43,14 @@ def read(text: str, *, shape: TaskShape | None, given: Mapping[str, str], source
             "and split hub:org/name/configuration:split@revision"
         )
     repo, config, split, revision = (value or "" for value in match.groups())
-    place = _fetched(repo, config=config, revision=revision, source=source)
+    place = None
+    with contextlib.suppress(NotHere):  # no card, or nothing at all: the last line says so
+        card = source.folder(repo, revision=revision, files=(CARD,))
+        # Of one whose card lists its files only those of the configuration are fetched.
+        files = parquet.files_of(card, config=config or ("" if parquet.files_of(card, config=CORPUS) else DEFAULT))
+        if files:
+            place = source.folder(repo, revision=revision, files=(CARD, *files))
+    place = place or source.folder(repo, revision=revision)
     commit = place.name if re.fullmatch(r"[0-9a-f]{40}", place.name) else revision  # that a branch stands for
     name = f"{PREFIX}{repo}{config and f'/{config}'}{split and f':{split}'}{commit and f'@{commit}'}"
     if not any(place.rglob("*.parquet")):
@@ -92,16 +99,6 @@ def read(text: str, *, shape: TaskShape | None, given: Mapping[str, str], source
     if both:
         return repo, name, PROBE, {"": table(config, TRAIN, TEST)}
     return repo, name, shape, {"": table(config, chosen(config))}
-
-
-def _fetched(repo: str, *, config: str, revision: str, source: Source) -> Path:
-    """The data set's folder; of one whose card lists its files only those of the configuration are fetched."""
-    with contextlib.suppress(NotHere):  # no card, or nothing at all: the last line says so
-        card = source.folder(repo, revision=revision, files=(CARD,))
-        files = parquet.files_of(card, config=config or ("" if parquet.files_of(card, config=CORPUS) else DEFAULT))
-        if files:
-            return source.folder(repo, revision=revision, files=(CARD, *files))
-    return source.folder(repo, revision=revision)
 
 
 def _joined(parts: list[OwnTable], splits: tuple[str, ...]) -> OwnTable:

@@ -294,9 +294,6 @@ class OwnRows:
         A column is of images whose values mostly are paths: of a file that is there, by an image's ending, or by their
         form. Empty rows are faults where `required`.
         """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         column, title = self.columns[name], self.table.title
         if column in self.table.stored:
             if only == "text":
@@ -307,13 +304,12 @@ class OwnRows:
             return self.images[name]
         codes = self.texts(name, required=required)
         listed, ends = codes.distinct, "|".join(map(re.escape, endings()))
-        pattern = f"(?i)({ends})$" if only == "text" else rf"(?i)({ends})([?#]\S*)?$|^\S*[/\\]\S*$"
-        named = np.asarray(pc.match_substring_regex(pa.array(listed, pa.large_string()), pattern), dtype=bool) | (
-            column in self.table.paths
-        )
+        pattern = rf"(?i)({ends})\Z" if only == "text" else rf"(?i)({ends})([?#]\S*)?\Z|^\S*[/\\]\S*\Z"
+        is_path = re.compile(pattern).search
+        named = np.array([column in self.table.paths or bool(is_path(text)) for text in listed], dtype=bool)
         there: list[bool] = []
-        for text, is_path in zip(listed, named.tolist(), strict=True):
-            looked = is_path or len(there) < FIRST or True in there[:FIRST]
+        for text, is_named in zip(listed, named.tolist(), strict=True):
+            looked = is_named or len(there) < FIRST or True in there[:FIRST]
             there.append(looked and any(os.path.isfile(spelled(str(root), text)) for root in self.folders))
         named |= np.array(there, dtype=bool)
         images = 2 * codes.rows(named).sum() > (codes.codes >= 0).sum()
