@@ -18,7 +18,7 @@ from compute.features import encoding
 from compute.io.files import write_text
 from compute.models import hardware
 from compute.pages import one_file
-from compute.pages.curves import curves as drawn_curves
+from compute.pages.curves import curves
 from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.progress import Progress
 from compute.rounding import rounded
@@ -27,7 +27,7 @@ from compute.tasks.source import Source, data_folder
 from compute.training import evaluation, exported, leaks, splits, towers
 from compute.training.evaluation import TaskChange, measured, numbers
 from compute.training.plan import PAPER, TuningPlan, with_options
-from compute.training.run_folder import RunFolder, StepMeasurement, TuningState
+from compute.training.run_folder import RunFolder, StepMeasurement
 from compute.training.splits import Datasets, Suite
 from compute.types import Model
 from compute.versions import naming_packages
@@ -61,24 +61,52 @@ class TrainingResult(ShowsItself):
         """Base and tuned model on the suite's own items, below both curves of the validation items."""
         stored = f", of which step {self.best:,} is stored" if self.best is not None else ""
         rows = [
-            (row.title if row.is_average else f"· {row.title}", *numbers, Cell(text=ends, marks=[marks]))
+            (row.title if row.is_average else f"· {row.title}", *cells, Cell(text=ends, marks=[marks]))
             for row in self.changes
-            for *numbers, ends in [numbers(row)]
+            for *cells, ends in [numbers(row)]
             for marks in [tuple(100 * end for end in (row.low, row.difference, row.high))]
         ]
         return ShownTable(
             heads=("the suite's own items, %", *evaluation.HEADINGS[1:]),
             rows=rows,
             above=[f"{self.folder.name}: {self.steps:,} steps{stored}; in {self.folder}"],
-            key=[name for _, name in _names(self.measurements, best=self.best)],
-            picture=_plot(self.measurements, best=self.best),
+            key=[name for _, name in self._curve_names()],
+            picture=self._drawn_curves(),
         )
 
     def plot(self) -> Any:
         """A figure of plotly: both averages on validation items by step."""
         from compute.analysis.figures.curve import training
 
-        return training(_sides(self.measurements), best=self.best)
+        return training(self._curves(), best=self.best)
+
+    def _curves(self) -> dict[str, dict[int, float]]:
+        """Averages in percent by step, of each side that was measured there, by the side's title."""
+        return {
+            title: {each.step: 100 * value for each in self.measurements if (value := getattr(each, side)) is not None}
+            for side, title in evaluation.TITLES.items()
+        }
+
+    def _drawn_curves(self) -> Any:
+        """Both curves as SVG; a side that was not measured has none."""
+        return curves(
+            {place: list(side.items()) for place, side in enumerate(self._curves().values()) if side},
+            x="training step",
+            y="percent",
+            digits=1,
+            bounds=(0, 100),
+            marked=self.best,
+            based=True,
+            label="Core and out-of-distribution averages by training step",
+        )
+
+    def _curve_names(self) -> list[tuple[int, str]]:
+        """Of each curve the number of its colour, and its name with the value of the step that was stored."""
+        return [
+            (place, f"{title} {rounded(side.get(self.best, side[max(side)]), 1)}")
+            for place, (title, side) in enumerate(self._curves().items())
+            if side
+        ]
 
 
 @naming_packages()
@@ -155,7 +183,7 @@ def train(
                 report("While training, averages are over the validation items that select the stored step, in percent")
                 report(evaluation.DRAWN_OOD)
                 chosen_by = evaluation.validation_items(validation)
-                state, changes = exported.tuned(
+                _, changes = exported.tuned(
                     encoder,
                     sets,
                     plan=plan,
@@ -169,11 +197,8 @@ def train(
                 )
                 for line in evaluation.lines(changes, title="The suite's own items, %") if changes else ():
                     report(line)
-                if changes:
-                    write_text(folder.path / PAGE, page(row.title, folder.path.name, state, changes, plan=plan))
-                    report(f"Both curves: {folder.path / PAGE}")
     state, changes = folder.finished()
-    return TrainingResult(
+    result = TrainingResult(
         folder=folder.path,
         plan=plan,
         steps=state.step,
@@ -184,6 +209,10 @@ def train(
         model_options=exported.options_beyond_files(row),
         changes=tuple(changes),
     )
+    if changes and not (path := folder.path / PAGE).exists():
+        write_text(path, page(row.title, folder.path.name, result))
+        report(f"Both curves: {path}")
+    return result
 
 
 def model_row(base: str | Path, *, offline: bool) -> Model:
@@ -194,65 +223,34 @@ def model_row(base: str | Path, *, offline: bool) -> Model:
     return chosen.row
 
 
-def page(base: str, name: str, state: TuningState, rows: Sequence[TaskChange], *, plan: TuningPlan) -> str:
+def page(base: str, name: str, result: TrainingResult) -> str:
     """What training gave the model `name`, and what it cost, as one HTML file: both curves and the final table.
 
-    base: its base's title; rows: the final table, averages before tasks.
+    base: its base's title.
     """
-    trained = "both towers" if plan.towers == "both" else "its vision tower"
-    lead = [f"{base}, {trained} tuned by UniSim’s recipe in {state.step:,} steps."]
+    trained = "both towers" if result.plan.towers == "both" else "its vision tower"
+    rows = [(row, numbers(row)) for row in result.changes]
+    lead = [f"{base}, {trained} tuned by UniSim’s recipe in {result.steps:,} steps."]
     lead += [
-        f"{row.title} went from {numbers(row)[0]} to {numbers(row)[1]} on the unisim suite’s own items."
-        for row in rows
+        f"{row.title} went from {cells[0]} to {cells[1]} on the unisim suite’s own items."
+        for row, cells in rows
         if row.is_average
     ]
     lead.append(f"{evaluation.DRAWN_OOD}.")
-    if state.best == 0:
+    if result.best == 0:
         lead.append("No step was better than the base on validation items, so what is stored are the base’s weights.")
-    points, best = state.measurements, state.best
     return one_file.render(
         "training.html",
         styles=("training.css",),
         title=name,
         lead=lead,
-        plot=_plot(points, best=best),
-        names=_names(points, best=best),
-        best="" if best is None else f"{best:,}",
+        plot=result._drawn_curves(),
+        names=result._curve_names(),
+        best="" if result.best is None else f"{result.best:,}",
         headings=evaluation.HEADINGS,
-        rows=[(row, numbers(row)) for row in rows],
+        rows=rows,
         points=[
             (f"{each.step:,}", *("" if side is None else rounded(side, 1, scale=100) for side in (each.core, each.ood)))
-            for each in points
+            for each in result.measurements
         ],
     )
-
-
-def _plot(points: Sequence[StepMeasurement], *, best: int | None) -> Any:
-    """Both curves as SVG; a side that was not measured has none."""
-    return drawn_curves(
-        {place: list(side.items()) for place, side in enumerate(_sides(points).values()) if side},
-        x="training step",
-        y="percent",
-        digits=1,
-        bounds=(0, 100),
-        marked=best,
-        based=True,
-        label="Core and out-of-distribution averages by training step",
-    )
-
-
-def _names(points: Sequence[StepMeasurement], *, best: int | None) -> list[tuple[int, str]]:
-    """Of each curve the number of its colour, and its name with the value of the step that was stored."""
-    return [
-        (place, f"{title} {rounded(side.get(best, side[max(side)]), 1)}")
-        for place, (title, side) in enumerate(_sides(points).items())
-        if side
-    ]
-
-
-def _sides(points: Sequence[StepMeasurement]) -> dict[str, dict[int, float]]:
-    """Averages in percent by step, of each side that was measured there, by the side's title."""
-    return {
-        title: {point.step: 100 * value for point in points if (value := getattr(point, side)) is not None}
-        for side, title in evaluation.TITLES.items()
-    }

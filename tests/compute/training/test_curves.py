@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from compute.interface.train import page as training_page
+from compute.interface.train import page
 from compute.pages import curves as drawing
 from compute.training import evaluation
 from compute.training.evaluation import TaskChange
-from compute.training.plan import PAPER
-from compute.training.run_folder import StepMeasurement, TuningState
+from compute.training.run_folder import StepMeasurement
+from tests.compute.interface.test_shown import trained
 
 SIDES = {"mini/quality": "core", "mini/image-choice": "core", "mini/sharpness": "ood"}
 BEFORE = {"mini/quality": [1, 0, 0, 0], "mini/image-choice": [1, 1, 0, 0], "mini/sharpness": [1, 1, 1, 1]}
@@ -72,8 +73,8 @@ def test_an_equal_average_of_other_items_is_not_taken_for_no_change(values):
 
 def drawn(*points: tuple[int, float, float | None], title: str = "tuned", best: int | None = None) -> str:
     measured = [StepMeasurement(tasks={}, step=step, core=core, ood=ood) for step, core, ood in points]
-    state = TuningState(step=points[-1][0], best=best, measurements=measured)
-    return training_page("The base", title, state, changed(), plan=PAPER)
+    result = replace(trained(), best=best, measurements=tuple(measured), changes=tuple(changed()))
+    return page("The base", title, result)
 
 
 def polylines(page: str) -> list[list[tuple[float, ...]]]:
