@@ -20,7 +20,7 @@ from compute.models import hardware
 from compute.tasks.source import Source
 from compute.tasks.unisim.files import Files
 from compute.tasks.unisim.samples import Sample
-from compute.training import exported, leaks, plan, splits, towers
+from compute.training import exported, plan, splits, towers
 from compute.training.examples import Examples, packed
 from compute.training.run_folder import RunFolder
 from compute.types import BadInput, Model, slug
@@ -70,7 +70,7 @@ def tune(
             report(f"{out} is complete: nothing was trained")
         else:
             try:
-                compared = leaks.check([examples], source=Source.keeping(paths.RESULTS, root=None, offline=True))
+                compared = splits.check_leaks([examples], source=Source.keeping(paths.RESULTS, root=None, offline=True))
             except BadInput:
                 compared = "Some of its images are in tasks of unisim or mini: its scores there say nothing"
             done = exported.tuned(

@@ -24,7 +24,7 @@ from compute.progress import Progress
 from compute.rounding import rounded
 from compute.tasks.mini import edition
 from compute.tasks.source import Source, data_folder
-from compute.training import evaluation, exported, leaks, splits, towers
+from compute.training import evaluation, exported, splits, towers
 from compute.training.evaluation import TaskChange, measured, numbers
 from compute.training.plan import PAPER, TuningPlan, with_options
 from compute.training.run_folder import RunFolder, StepMeasurement
@@ -178,7 +178,7 @@ def train(
                 report(f"{folder.path} is complete: nothing was trained")
             else:
                 progress = Progress()
-                compared = leaks.check([*sets, *validation], source=source, progress=progress)
+                compared = splits.check_leaks([*sets, *validation], source=source, progress=progress)
                 report(compared)
                 report("While training, averages are over the validation items that select the stored step, in percent")
                 report(evaluation.DRAWN_OOD)

@@ -2,7 +2,7 @@
 
 Where a data set has official splits, its own decide: NIGHTS, PieAPP, HPDv2, MagicBrush, HQ-Edit, Polaris and PIPAL
 (whose validation images are evaluated). KADID-10k has none: its first 72 reference images are trained on, the last 9
-evaluated. `leaks.check` compares the contents all the same.
+evaluated. `check_leaks` compares the contents all the same.
 """
 
 from __future__ import annotations
@@ -13,15 +13,21 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from compute import tasks as loaders
+from compute.catalog import shipped
 from compute.content.items import content_key
+from compute.progress import Progress
+from compute.tasks.parquet import NO_KEY
 from compute.tasks.source import Source
 from compute.tasks.unisim import QUESTIONS, REPO
 from compute.tasks.unisim.files import Files
 from compute.training.examples import TASKS, Examples, packed
-from compute.types import BadInput, NotHere, suggestion, unknown
+from compute.types import BadInput, LikenessError, NotHere, Task, suggestion, unknown
 
 # Of a data set's examples, at most so many and such a share choose the stored step; Table 5 leaves this open.
 VALIDATION_COUNT, VALIDATION_SHARE = 500, 0.1
+BENCHMARKS = ("unisim", "mini")  # whose tasks are evaluated during training
+LISTED = 5  # training images that an error names
 
 
 class TrainingSplit(NamedTuple):
@@ -169,3 +175,50 @@ def chosen(datasets: Sequence[str] = (), *, suite: str = "unisim", tasks: Sequen
     if not rows:
         raise BadInput("No data set is left to train on: name at least one of a task that is trained")
     return rows
+
+
+def evaluated_tasks() -> list[Task]:
+    """The tasks that a training must not have seen: all of UniSim-Bench and of the drawn suites that have items."""
+    return [task for task in shipped().tasks if task.benchmark in BENCHMARKS and loaders.computable(task)]
+
+
+def check_leaks(sets: Sequence[Examples], *, source: Source, progress: Progress | None = None) -> str:
+    """Compares every image of the examples with those of the evaluated tasks; returns a sentence on what was compared.
+
+    What counts: an image of an evaluated item, in whatever role, that is any image of a training example, by the bytes
+    of their files: in another encoding it is not recognised. Texts do not count: prompts are the same in many data
+    sets, and an item of the four core tasks is never a text alone.
+
+    `source` must be offline: nothing is fetched. Raises BadInput naming data set and item of the first hits: nothing
+    may be trained then.
+    """
+    images: dict[bytes, str] = {}  # content key -> the image in words
+    rows, compared = evaluated_tasks(), 0
+    with (progress or Progress()).bar("Reading evaluation items", total=len(rows), unit="task") as done:
+        for task in rows:
+            done(1)
+            try:
+                columns = loaders.every_column(loaders.load(task, source=source), variants=False)
+            except LikenessError:
+                continue
+            compared += 1
+            for column in columns:
+                if column.modality == "image":
+                    for row, key in enumerate(column.keys.tolist()):
+                        images.setdefault(key, f"{column.name(row)!r} of {task.key}")
+    images.pop(NO_KEY, None)
+    known = np.array(list(images), dtype="S32")
+    hits = [
+        f"{column.name(int(row))!r} is {images[column.keys[row]]}"
+        for part in sets
+        for column in part.images
+        for row in np.flatnonzero(np.isin(column.keys, known))
+    ]
+    if hits:
+        raise BadInput(
+            f"{len(hits)} training images are evaluated too: {'; '.join(hits[:LISTED])}. Nothing was trained: take "
+            "these examples out of the training data, or drop the data set"
+        )
+    missing = len(rows) - compared
+    left = f"; {missing} tasks were not compared: their data is not on this machine or unreadable" if missing else ""
+    return f"No training image is of {len(images):,} images of {compared} evaluated tasks{left}"

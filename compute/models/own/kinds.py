@@ -16,6 +16,7 @@ from compute.models.own.objects import (
     OwnEncoder,
     OwnJudge,
     Side,
+    as_it_is,
     encoder_of,
     inputs_of,
     of_towers,
@@ -96,7 +97,7 @@ def _sentence_transformer(given: Given) -> OwnEncoder:
     }
 
     def side(encode: Any) -> Side:
-        return Side(run=lambda items: encode(list(items), batch_size=len(items), show_progress_bar=False))
+        return lambda items: encode(list(items), batch_size=len(items), show_progress_bar=False), as_it_is
 
     encode = {"image": model.encode_document, "text": model.encode_query} if late else {}
     return OwnEncoder(

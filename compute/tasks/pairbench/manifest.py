@@ -19,7 +19,7 @@ from compute.content.items import content_key
 from compute.io.files import parse_json, replacing, validated
 from compute.io.tables import check_unpacked
 from compute.tasks.data import PAIR_TYPES
-from compute.tasks.pairbench.pixels import RESIZE, Change, ImageMaker, MadeImage
+from compute.tasks.pairbench.pixels import RESIZE, ImageMaker, MadeImage
 from compute.tasks.pairbench.splits import SPLITS
 from compute.tasks.parquet import Table
 from compute.tasks.perturb import PERTURBATIONS
@@ -74,7 +74,7 @@ class Pair:
         if self.change:
             # A resize is not random: its key does not depend on the pair's seed, so that all splits share its image.
             own = 0 if self.change == RESIZE else self.seed
-            second = second.then(Change(self.change, self.strength, own))
+            second = second.then(self.change, self.strength, own)
         return first, second
 
     def variants(self, side: int) -> list[MadeImage]:
@@ -85,7 +85,7 @@ class Pair:
         strengths, seeds = (
             (self.first_strengths, self.first_seeds) if side == 0 else (self.second_strengths, self.second_seeds)
         )
-        return [shown.then(Change(change, *drawn)) for drawn in zip(strengths, seeds, strict=True)]
+        return [shown.then(change, *drawn) for drawn in zip(strengths, seeds, strict=True)]
 
 
 class Manifest(BaseModel):

@@ -6,7 +6,7 @@ import pytest
 
 from compute.catalog import shipped
 from compute.tasks.source import Source
-from compute.training import leaks
+from compute.training import splits
 from compute.training.examples import Examples
 from compute.types import BadInput
 from tests.compute.tasks import unisim_files
@@ -29,8 +29,8 @@ def images(tmp_path_factory):
 def check(images, monkeypatch):
     """Compares with two tasks that are here and one that is not."""
     keys = ("unisim/pieapp-iqa", "unisim/nights", "unisim/koniq-10k")
-    monkeypatch.setattr(leaks, "evaluated_tasks", lambda: [shipped().task(key) for key in keys])
-    return lambda *sets: leaks.check(sets, source=Source(root=images.parents[2], offline=True))
+    monkeypatch.setattr(splits, "evaluated_tasks", lambda: [shipped().task(key) for key in keys])
+    return lambda *sets: splits.check_leaks(sets, source=Source(root=images.parents[2], offline=True))
 
 
 def test_what_nobody_evaluates_passes_and_what_is_not_here_is_counted(images, check):
@@ -52,10 +52,10 @@ def test_many_hits_are_counted_and_the_first_are_named(images, check):
     every = sorted(images.rglob("[01]*.png"))
     with pytest.raises(BadInput, match="^12 ") as error:
         check(pairs(*[path.read_bytes() for path in every] * 2))
-    assert str(error.value).count(" of unisim/nights") == leaks.LISTED
+    assert str(error.value).count(" of unisim/nights") == splits.LISTED
 
 
 def test_the_tasks_that_are_compared_are_those_with_items():
-    keys = {task.key for task in leaks.evaluated_tasks()}
+    keys = {task.key for task in splits.evaluated_tasks()}
     assert {"unisim/nights", "unisim/roxford", "mini/image-choice", "mini/pairs-sp"} <= keys
     assert not any(key.startswith("mieb/") for key in keys)

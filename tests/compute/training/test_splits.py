@@ -14,7 +14,7 @@ from compute.tasks.source import Source
 from compute.tasks.unisim import files, image_pairs
 from compute.tasks.unisim.files import Files
 from compute.tasks.unisim.samples import Sample
-from compute.training import leaks, splits
+from compute.training import splits
 from compute.training.examples import TASKS, packed
 from compute.types import BadInput, NotHere
 from tests.compute.tasks import unisim_files
@@ -102,8 +102,8 @@ def test_scores_and_severities_decide(sets):
 
 def test_nothing_that_is_evaluated_is_trained_on(sets, data, monkeypatch):
     evaluated = [shipped().task(key) for key in sorted({row.evaluated for row in splits.SPLITS})]
-    monkeypatch.setattr(leaks, "evaluated_tasks", lambda: evaluated)
-    assert leaks.check(list(sets.values()), source=source(data)).endswith(" of 10 evaluated tasks")
+    monkeypatch.setattr(splits, "evaluated_tasks", lambda: evaluated)
+    assert splits.check_leaks(list(sets.values()), source=source(data)).endswith(" of 10 evaluated tasks")
 
 
 def test_archives_are_read_as_folders_are(tmp_path, sets):
