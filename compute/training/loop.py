@@ -115,7 +115,10 @@ class Tuning:
         else:
             base.unfreeze(text=plan.towers == "both")
         if plan.checkpointing:
-            base.checkpoint_activations()
+            if hasattr(base.module, "gradient_checkpointing_enable"):
+                base.module.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+            else:
+                (base.module if base.trains_text else base.module.visual).set_grad_checkpointing(True)
         self.weights = base.parameters()
         self.start = self.copy() if plan.keep == "interpolate" else {}  # the base's
         self.before = towers.load(base.row, hardware=base.hardware, tasks=()) if plan.keep == "distill" else None

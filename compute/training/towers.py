@@ -99,13 +99,6 @@ class DualEncoder:
         """The weights that are trained, by name."""
         return {name: weight for name, weight in self.module.named_parameters() if weight.requires_grad}
 
-    def checkpoint_activations(self) -> None:
-        """Computes the trained towers' activations again in the backward pass rather than storing them."""
-        if hasattr(self.module, "gradient_checkpointing_enable"):
-            self.module.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
-        else:
-            (self.module if self.trains_text else self.module.visual).set_grad_checkpointing(True)
-
     def training(self, on: bool) -> None:
         """Dropout on in the trained towers, or off. Norms over a batch always use their stored statistics."""
         import torch

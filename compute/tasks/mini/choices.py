@@ -143,18 +143,18 @@ def _text_for_image(rng: Random, number: int) -> tuple[Scene, str, str]:
 def _quality(rng: Random, number: int) -> tuple[Shown, Shown]:
     """Two strengths of one distortion of a scene, or two scenes of which one is more distorted by two steps or more;
     the better one first."""
-    return unlike(partial(_better_and_worse, one_scene=number % 2 == 1), rng)
 
+    def both(rng: Random) -> tuple[Shown, Shown]:
+        first = scene(rng, rng.choice((compose.view, compose.pair)))
+        weak, kind = rng.randint(0, 3), rng.choice(tuple(DAMAGES))
+        if number % 2:
+            other, worse, strong = first, kind, rng.randint(weak + 1, 5)
+        else:
+            other = scene(rng, rng.choice((compose.view, compose.pair)))
+            worse, strong = rng.choice(tuple(DAMAGES)), rng.randint(weak + 2, 5)
+        return distorted(first, kind, weak, rng), distorted(other, worse, strong, rng)
 
-def _better_and_worse(rng: Random, *, one_scene: bool) -> tuple[Shown, Shown]:
-    first = scene(rng, rng.choice((compose.view, compose.pair)))
-    weak, kind = rng.randint(0, 3), rng.choice(tuple(DAMAGES))
-    if one_scene:
-        other, worse, strong = first, kind, rng.randint(weak + 1, 5)
-    else:
-        other = scene(rng, rng.choice((compose.view, compose.pair)))
-        worse, strong = rng.choice(tuple(DAMAGES)), rng.randint(weak + 2, 5)
-    return distorted(first, kind, weak, rng), distorted(other, worse, strong, rng)
+    return unlike(both, rng)
 
 
 def _sharpness(rng: Random, number: int) -> list[Shown]:

@@ -57,7 +57,8 @@ def captions(rows: OwnRows) -> OwnFacts:
     """Images and their captions, each searched for by the other; an image or caption of several rows counts once."""
     contents = rows.content("image", only="image"), rows.content("caption", only="text")
     rows.check_names()
-    first, at = zip(*(content.first_rows() for content in contents), strict=True)
+    held = (content.positions() if content.stored is None else content.stored.keys for content in contents)
+    first, at = zip(*(np.unique(each, return_index=True, return_inverse=True)[1:] for each in held), strict=True)
     if min(map(len, first)) < 2 and not rows.faults.count:
         rows.whole("a search needs two images and two captions that differ")
     said = f"{counted(len(first[0]), 'image')} and {counted(len(first[1]), 'caption')}"

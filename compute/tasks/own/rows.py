@@ -201,11 +201,6 @@ class OwnContent:
         empty = int(bool(len(used)) and used[0] < 0)
         return self.column(cache).take(first[empty:]), at - empty
 
-    def first_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """The first row of each path, text or image inside the file, and which of these each row has (n,)."""
-        contents = self.positions() if self.stored is None else self.stored.keys
-        return np.unique(contents, return_index=True, return_inverse=True)[1:]
-
     def column(self, cache: Path | None) -> Column:
         """The items, one a row; a row without any has no content."""
         if self.stored is not None:
