@@ -87,7 +87,12 @@ class Studies:
             raise BadInput("The request is not one of this page. Reload it and try again")
         session = str(payload.get("session", ""))
         if source == FOLDER:
-            timed = self._of_folder(str(payload.get("key", "")))
+            if (folder := own(self._site, str(payload.get("key", "")))) is None:
+                raise BadInput("The study is not there for you. Reload the page")
+            if self._folder is None:
+                models = folder.models(warn=log.warning)
+                self._folder = TimedMaking(folder.materials(), models, self._live.run, study=folder.study)
+            timed = self._folder
         else:
             timed = self._of_visitor(payload, session, request, kind=kind)
             if isinstance(timed, str):  # the page asks again, with the file where it was not read yet
@@ -110,15 +115,6 @@ class Studies:
                 "id": hold(self._site, timed.study, session=session, request=request),
             }
         return facts
-
-    def _of_folder(self, key: str) -> TimedMaking:
-        folder = own(self._site, key)
-        if folder is None:
-            raise BadInput("The study is not there for you. Reload the page")
-        if self._folder is None:
-            models = folder.models(warn=log.warning)
-            self._folder = TimedMaking(folder.materials(), models, self._live.run, study=folder.study)
-        return self._folder
 
     def _of_visitor(self, payload: dict[str, Any], session: str, request: Any, *, kind: Kind) -> TimedMaking | str:
         """The study of a session, or what it waits for."""
