@@ -39,9 +39,7 @@ def retrieval(tables: Mapping[str, OwnRows]) -> OwnFacts:
         metrics=("ndcg_at_10", "hit_rate_at_1", "hit_rate_at_10", "mrr_at_10", "map"),
         chance=None,
         n_items=len(judged),
-        modalities=tuple(
-            sorted({part.modality for side in sides for part in side.values() if (part.positions() >= 0).any()})
-        ),
+        modalities=tuple(sorted({part.modality for side in sides for part in side.values() if (part.at >= 0).any()})),
         counts=f"{counted(len(judged), 'query')}, {counted(len(documents), 'document')} and "
         f"{counted(len(qrels), 'judgement')}",
         notes=f"Skipped: {counted(left, 'query')} without a judgement." if left else "",
@@ -57,8 +55,7 @@ def captions(rows: OwnRows) -> OwnFacts:
     """Images and their captions, each searched for by the other; an image or caption of several rows counts once."""
     contents = rows.content("image", only="image"), rows.content("caption", only="text")
     rows.check_names()
-    held = (content.positions() if content.stored is None else content.stored.keys for content in contents)
-    first, at = zip(*(np.unique(each, return_index=True, return_inverse=True)[1:] for each in held), strict=True)
+    first, at = zip(*(np.unique(each.at, return_index=True, return_inverse=True)[1:] for each in contents), strict=True)
     if min(map(len, first)) < 2 and not rows.faults.count:
         rows.whole("a search needs two images and two captions that differ")
     said = f"{counted(len(first[0]), 'image')} and {counted(len(first[1]), 'caption')}"
@@ -103,7 +100,7 @@ def _side(rows: OwnRows) -> dict[str, OwnContent]:
     if present := [name for name in ("title", "text") if rows.has(name)]:
         contents["text"] = rows.joined_texts(present)
     if contents:
-        empty = np.all([content.positions() < 0 for content in contents.values()], axis=0)
+        empty = np.all([content.at < 0 for content in contents.values()], axis=0)
         rows.faults.rows(rows.table.title, empty, lambda at: "it has neither a text nor an image")
     else:
         rows.whole("has neither a column text nor a column image")

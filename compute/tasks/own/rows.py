@@ -171,54 +171,21 @@ class OwnContent:
 
     modality: str  # image or text
     name: str  # the file's column
-    title: str
-    codes: Codes | None = None  # paths or texts
-    paths: Sequence[str] | None = None  # of the distinct files, absolute
-    state: Sequence[FileState] = ()
-    stored: Column | None = None  # images inside the file
-
-    def keys(self, cache: Path | None) -> np.ndarray:
-        """(distinct,) content keys of paths or texts; (n,) of images inside the file."""
-        if self.stored is not None:
-            return self.stored.keys
-        if self.paths is None:
-            return np.array([content_key(text) for text in self.codes.distinct], dtype="S32")
-
-        def keys() -> np.ndarray:  # each file is read once and never again while it stays the same
-            return np.array([content_key(content(path)) if path else NO_KEY for path in self.paths], dtype="S32")
-
-        return stored_keys(cache, repr(list(self.state)), keys)
-
-    def positions(self) -> np.ndarray:
-        """(n,) which of the distinct contents each row has, -1 for none; of images inside the file its own."""
-        if self.stored is not None:
-            return np.where(self.stored.keys == NO_KEY, -1, np.arange(len(self.stored)))
-        return self.codes.codes
+    at: np.ndarray  # (n,) which content each row has, -1 for none; equal ones have one number
+    keys: Callable[[Path | None], np.ndarray]  # the contents' keys, given the folder where those of files are stored
+    read: Callable[[int], bytes | str]  # a content by its number
+    label: Callable[[int], str]  # a row in messages
 
     def distinct(self, cache: Path | None) -> tuple[Column, np.ndarray]:
         """Every content once, and which of them each row has (n,), -1 for none."""
-        used, first, at = np.unique(self.positions(), return_index=True, return_inverse=True)
+        used, first, at = np.unique(self.at, return_index=True, return_inverse=True)
         empty = int(bool(len(used)) and used[0] < 0)
         return self.column(cache).take(first[empty:]), at - empty
 
     def column(self, cache: Path | None) -> Column:
         """The items, one a row; a row without any has no content."""
-        if self.stored is not None:
-            return self.stored
-        title, name, codes, paths = self.title, self.name, self.codes, self.paths
-        if paths is None:
-            return Column(
-                modality="text",
-                keys=self.keys(cache)[codes.codes],
-                read=codes.at,
-                name=lambda row: f"{title}, row {row + 1:,}, {name}",
-            )
-        return Column(
-            modality="image",
-            keys=self.keys(cache)[codes.codes],
-            read=lambda row: content(paths[codes.codes[row]]),
-            name=lambda row: f"{title}, row {row + 1:,}, {name} {codes.at(row)}",
-        )
+        keys = self.keys(cache)[self.at]
+        return Column(modality=self.modality, keys=keys, read=lambda row: self.read(int(self.at[row])), name=self.label)
 
 
 @dataclass(kw_only=True)
@@ -289,13 +256,21 @@ class OwnRows:
         A column is of images whose values mostly are paths: of a file that is there, by an image's ending, or by their
         form. Empty rows are faults where `required`.
         """
-        column, title = self.columns[name], self.table.title
+        column = self.columns[name]
         if column in self.table.stored:
             if only == "text":
                 self.whole(f"{column} holds images, and texts are needed")
             stored = self.table.stored[column](cache=self.cache)
             self._check_empty(name, stored.keys == NO_KEY, required=required)
-            self.images[name] = OwnContent(modality="image", name=column, title=title, stored=stored)
+            _, first, same = np.unique(stored.keys, return_index=True, return_inverse=True)
+            self.images[name] = OwnContent(
+                modality="image",
+                name=column,
+                at=np.where(stored.keys == NO_KEY, -1, first[same]),
+                keys=lambda cache: stored.keys,
+                read=stored.read,
+                label=stored.name,
+            )
             return self.images[name]
         codes = self.texts(name, required=required)
         listed, ends = codes.distinct, "|".join(map(re.escape, endings()))
@@ -316,7 +291,7 @@ class OwnRows:
                 codes.rows([here and is_image_name(text) for here, text in zip(there, listed, strict=True)]),
                 lambda at: f"is {shortened(codes.at(at))!r}, the file of an image, and most others are texts",
             )
-            return OwnContent(modality="text", name=column, title=title, codes=codes)
+            return self._content_of(codes, column)
         self.fault(
             name,
             codes.rows(~named),
@@ -331,8 +306,17 @@ class OwnRows:
             codes.rows([at in problems and bool(named[at]) for at in range(len(listed))]),
             lambda at: f"{shortened(codes.at(at))} {problems[int(codes.codes[at])]}",
         )
+
+        def keys() -> np.ndarray:  # each file is read once and never again while it stays the same
+            return np.array([content_key(content(path)) if path else NO_KEY for path in paths], dtype="S32")
+
         self.images[name] = OwnContent(
-            modality="image", name=column, title=title, codes=codes, paths=paths, state=state
+            modality="image",
+            name=column,
+            at=codes.codes,
+            keys=lambda cache: stored_keys(cache, repr(state), keys),
+            read=lambda at: content(paths[at]),
+            label=lambda row: f"{self.table.title}, row {row + 1:,}, {column} {codes.at(row)}",
         )
         return self.images[name]
 
@@ -341,7 +325,18 @@ class OwnRows:
         first, *others = [self._as_texts(name).fillna("") for name in names]
         values = (first.str.cat(others, sep=" ") if others else first).str.strip()
         column = " and ".join(self.columns[name] for name in names)
-        return OwnContent(modality="text", name=column, title=self.table.title, codes=Codes.of(values))
+        return self._content_of(Codes.of(values), column)
+
+    def _content_of(self, codes: Codes, column: str) -> OwnContent:
+        """The contents of a column of texts."""
+        return OwnContent(
+            modality="text",
+            name=column,
+            at=codes.codes,
+            keys=lambda cache: np.array([content_key(text) for text in codes.distinct], dtype="S32"),
+            read=codes.distinct.__getitem__,
+            label=lambda row: f"{self.table.title}, row {row + 1:,}, {column}",
+        )
 
     def names(self) -> tuple[str, ...]:
         """The items' names: those of the column `name`, else the rows' numbers from 1."""
