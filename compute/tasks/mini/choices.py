@@ -94,7 +94,7 @@ def _image_choice(rng: Random, number: int) -> tuple[Shown, Shown, Shown]:
 
 def _distortions(rng: Random) -> tuple[Shown, Shown, Shown]:
     shown, kind, weak = scene(rng), rng.choice(DISTORTIONS), rng.randint(1, 3)
-    return Shown(scene=shown), distorted(shown, kind, weak, rng), distorted(shown, kind, rng.randint(weak + 1, 5), rng)
+    return Shown(shown), distorted(shown, kind, weak, rng), distorted(shown, kind, rng.randint(weak + 1, 5), rng)
 
 
 def _changes(rng: Random) -> tuple[Shown, Shown, Shown]:
@@ -109,11 +109,11 @@ def _changes(rng: Random) -> tuple[Shown, Shown, Shown]:
         for _ in range(2):
             far = compose.edited(far, rng)
         if rng.random() < 0.5:
-            near = Shown(scene=first, shift=shift(rng), kind=rng.choice(("lighten", "darken")), strength=1)
+            near = Shown(first, shift(rng), kind=rng.choice(("lighten", "darken")), strength=1)
         else:
-            near = Shown(scene=once, shift=shift(rng))
+            near = Shown(once, shift(rng))
         if differing(first, near.scene) < differing(first, far):
-            return Shown(scene=first), near, Shown(scene=far, shift=shift(rng))
+            return Shown(first), near, Shown(far, shift(rng))
 
 
 def _image_for_text(rng: Random, number: int) -> tuple[str, Scene, Scene]:
