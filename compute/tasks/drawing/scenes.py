@@ -47,7 +47,7 @@ class Background:
         return self.first if self.texture == "plain" else f"{self.texture} {self.first} {self.second}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Scene:
     """A background with things on it, or with words in the cells of a page (row by row, empty for none)."""
 

@@ -79,7 +79,7 @@ def single(rng: Random, shape: str, colour: str, *, photographs: float = 0.0) ->
         while True:
             ground = compose.background(lot, part=part, photographs=photographs, textures=0.0)
             if colour in compose.free_colours(ground):
-                return Scene(background=ground, things=compose.placed(lot, [(shape, colour)]))
+                return Scene(ground, compose.placed(lot, [(shape, colour)]))
 
     return scene(rng, made)
 

@@ -6,10 +6,9 @@ The samples behind the published numbers cannot be drawn again: their seeds were
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,8 +34,7 @@ LANDMARKS = {"unisim/roxford": "roxford5k", "unisim/rparis": "rparis6k"}  # fold
 PROTOCOLS = {"medium": (("easy", "hard"), ("junk",)), "hard": (("hard",), ("junk", "easy"))}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Questions:
+class Questions(NamedTuple):
     """How a task's samples are drawn and what its reference and alternatives are."""
 
     draw: Callable[..., list[Sample]]  # draw(files, random, count)
@@ -58,31 +56,29 @@ BETTER = partial(Questions, question="quality")
 ODD = partial(Questions, question=samples.ODD, count=3)
 
 QUESTIONS: dict[str, Questions] = {
-    "unisim/nights": NEARER(draw=image_pairs.nights),
-    "unisim/bapps": NEARER(draw=image_pairs.bapps),
-    "unisim/pieapp-2afc": NEARER(draw=image_pairs.pieapp),
-    "unisim/imagereward": FITS_TEXT(draw=text_images.imagereward, repo=REWARDS, files=REWARD_FILES),
-    HPDV2: FITS_TEXT(draw=partial(text_images.hpdv2, alternatives=2)),
-    "unisim/agiqa-3k-alignment": FITS_TEXT(draw=text_images.agiqa),
-    "unisim/magicbrush": FITS_TEXT(draw=text_images.magicbrush),
-    "unisim/hq-edit-it": FITS_TEXT(draw=text_images.hq_edit_images),
-    "unisim/cd-coco": FITS_IMAGE(draw=text_images.cd_coco),
-    "unisim/polaris": FITS_IMAGE(draw=text_images.polaris),
-    "unisim/hq-edit-text": FITS_IMAGE(draw=text_images.hq_edit_texts),
-    "unisim/kadid-10k": BETTER(draw=image_pairs.kadid),
-    "unisim/koniq-10k": BETTER(draw=partial(image_pairs.koniq, attribute="MOS")),
-    "unisim/pieapp-iqa": BETTER(draw=image_pairs.pieapp_quality),
-    "unisim/agiqa-3k-quality": BETTER(draw=image_pairs.agiqa_quality),
-    "unisim/pipal": BETTER(draw=image_pairs.pipal),
-    "unisim/sice-brightness": Questions(draw=image_pairs.sice, question="brightness", look=image_pairs.smaller),
+    "unisim/nights": NEARER(image_pairs.nights),
+    "unisim/bapps": NEARER(image_pairs.bapps),
+    "unisim/pieapp-2afc": NEARER(image_pairs.pieapp),
+    "unisim/imagereward": FITS_TEXT(text_images.imagereward, repo=REWARDS, files=REWARD_FILES),
+    HPDV2: FITS_TEXT(partial(text_images.hpdv2, alternatives=2)),
+    "unisim/agiqa-3k-alignment": FITS_TEXT(text_images.agiqa),
+    "unisim/magicbrush": FITS_TEXT(text_images.magicbrush),
+    "unisim/hq-edit-it": FITS_TEXT(text_images.hq_edit_images),
+    "unisim/cd-coco": FITS_IMAGE(text_images.cd_coco),
+    "unisim/polaris": FITS_IMAGE(text_images.polaris),
+    "unisim/hq-edit-text": FITS_IMAGE(text_images.hq_edit_texts),
+    "unisim/kadid-10k": BETTER(image_pairs.kadid),
+    "unisim/koniq-10k": BETTER(partial(image_pairs.koniq, attribute="MOS")),
+    "unisim/pieapp-iqa": BETTER(image_pairs.pieapp_quality),
+    "unisim/agiqa-3k-quality": BETTER(image_pairs.agiqa_quality),
+    "unisim/pipal": BETTER(image_pairs.pipal),
+    "unisim/sice-brightness": Questions(image_pairs.sice, question="brightness", look=image_pairs.smaller),
     **{
-        f"unisim/koniq-10k-{attribute}": Questions(
-            draw=partial(image_pairs.koniq, attribute=attribute), question=attribute
-        )
+        f"unisim/koniq-10k-{attribute}": Questions(partial(image_pairs.koniq, attribute=attribute), question=attribute)
         for attribute in ("brightness", "colorfulness", "contrast", "sharpness")
     },
-    "unisim/imagenet-ooo": ODD(draw=odd.imagenet, version=2),
-    "unisim/cifar-100-ooo": ODD(draw=odd.cifar, look=odd.cifar_images, repo=CIFAR, revision=CIFAR_REVISION),
+    "unisim/imagenet-ooo": ODD(odd.imagenet, version=2),
+    "unisim/cifar-100-ooo": ODD(odd.cifar, look=odd.cifar_images, repo=CIFAR, revision=CIFAR_REVISION),
 }
 
 
