@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from compute.training.towers import DualEncoder
 
 OPEN_CLIP_CONFIG, OPEN_CLIP_WEIGHTS = "open_clip_config.json", "open_clip_model.safetensors"
-# Without one of these no folder is read as a checkpoint, so that they are put there last.
-CONFIGS = ("config.json", lora_files.CONFIG, OPEN_CLIP_CONFIG)
 TO_RUN = {"unisim": "unisim-core", "own": "mini"}  # by whose examples a model was trained on: the suite to run it on
 # Options of dual encoders that no checkpoint's files hold. The others say where the base's files are.
 BEYOND_FILES = ("text_prefix", "normalise", "max_tokens")
@@ -101,7 +99,8 @@ def write_model(base: DualEncoder, folder: Path, *, save: str) -> None:
                 (draft / own_checkpoints.CARD).unlink(missing_ok=True)  # peft's own
             else:
                 _write_merged(base, draft)
-            for file in sorted(draft.iterdir(), key=lambda file: file.name in CONFIGS):
+            # Without a configuration no folder is read as a checkpoint, so that it is put there last.
+            for file in sorted(draft.iterdir(), key=lambda file: file.name in own_checkpoints.CONFIGURATIONS):
                 file.chmod((folder / "training" / "plan.json").stat().st_mode)  # safetensors keeps files to their owner
                 os.replace(file, folder / file.name)
             draft.rmdir()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from compute.models import ADAPTERS, load_trainable, required_files
+from compute.models import load_trainable, required_files
 from compute.models.adapter import Hardware
 from compute.models.encoders.towers import Towers
 from compute.models.files import hub_files, weights
@@ -123,10 +123,6 @@ def load(row: Model, *, hardware: Hardware, tasks: Sequence[str] = tuple(TASKS))
         raise CannotDo(f"{row.key} has no vision tower to tune: choose a dual encoder, such as tiny")
     if row.abilities and "embed_text" not in row.abilities and with_texts:
         raise CannotDo(without_text)
-    if row.adapter not in FAMILIES and row.adapter in ADAPTERS:
-        raise CannotDo(
-            f"{row.key}: models of adapter {row.adapter!r} cannot be tuned. Those of {', '.join(FAMILIES)} can"
-        )
     if not row.weights:
         raise BadInput(f"{row.key} has no weights, so there is nothing to tune")
     hardware = Hardware(device=hardware.device, dtype="float32")
