@@ -165,14 +165,6 @@ def train(
             },
         )
         source = replace(source, offline=True)
-
-        def held_out() -> list[evaluation.HeldOut]:
-            items, missing = evaluation.suite_items(source=source)
-            if missing:
-                first = next(iter(missing))
-                report(f"{len(missing)} tasks of unisim are not measured, such as {first}: {missing[first]}")
-            return items
-
         with folder.opened():
             if folder.finished():
                 report(f"{folder.path} is complete: nothing was trained")
@@ -190,7 +182,7 @@ def train(
                     save=save,
                     folder=folder,
                     measure=lambda: evaluation.record(measured(chosen_by, row=row, encoder=encoder.towers)),
-                    held_out=held_out,
+                    held_out=partial(evaluation.suite_items, source=source, report=report),
                     compared=compared,
                     report=report,
                     progress=progress,

@@ -8,7 +8,7 @@ shown without the other.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,19 +100,19 @@ def _measured(task: Task, data: Mapping[str, Data], subject: Subject) -> dict[st
     }
 
 
-def suite_items(*, source: Source) -> tuple[list[HeldOut], dict[str, str]]:
-    """UniSim's own items, for the final table only; and the tasks that cannot be read here, each with the reason."""
+def suite_items(*, source: Source, report: Callable[[str], None]) -> list[HeldOut]:
+    """UniSim's own items, for the final table only; a line is reported on tasks that cannot be read here."""
     present: list[HeldOut] = []
-    missing: dict[str, str] = {}
+    missing: list[str] = []
     for task in shipped().tasks:
-        if not {"unisim-core", "unisim-ood"} & set(task.suites):
-            continue
-        options = {name: values[0] for name, values in tasks.options_of(task).items()}
-        try:
-            present.append((task, tasks.load(task, source=source, options=options)))
-        except LikenessError as error:
-            missing[task.key] = str(error)
-    return present, missing
+        if {"unisim-core", "unisim-ood"} & set(task.suites):
+            try:
+                present.append((task, tasks.load(task, source=source)))
+            except LikenessError as error:
+                missing.append(f"{task.key}: {error}")
+    if missing:
+        report(f"{len(missing)} tasks of unisim are not measured, such as {missing[0]}")
+    return present
 
 
 def validation_items(parts: Sequence[Examples]) -> list[HeldOut]:
