@@ -115,7 +115,15 @@ def drawn(given: Materials, *, seed: int = 0) -> Steps:
     if given.questions is None:
         questions = _pool(given.kind, looks, len(prompts), np.random.default_rng(seed))
     else:
-        questions = _known(given.questions, {name: number for number, name in enumerate(names)}, notes)
+        number = {name: at for at, name in enumerate(names)} | {"": -1}
+        known = [each for each in given.questions if number.keys() >= {*each}]
+        if missing := len(given.questions) - len(known):
+            notes.append(f"{missing} questions were skipped: an image of theirs is missing")
+        if not known:
+            raise BadInput("No question of the table has all its images. Add the images that it names")
+        if (more := len(known) - MOST_QUESTIONS) > 0:
+            notes.append(f"{more} questions were skipped: a study has {MOST_QUESTIONS}")
+        questions = [tuple(number[name] for name in each) for each in known[:MOST_QUESTIONS]]
     used = sorted({at for question in questions for at in question if at >= 0})
     place = {-1: -1} | {at: number for number, at in enumerate(used)}
     return Study(
@@ -196,18 +204,6 @@ def reduced(image: Image.Image) -> Image.Image:
         image = image.copy()
         image.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
     return image
-
-
-def _known(given: Sequence[tuple[str, str, str]], at: Mapping[str, int], notes: list[str]) -> list[Question]:
-    """Given questions whose images are all there, by numbers of names."""
-    known = [each for each in given if all(name in at for name in each if name)]
-    if missing := len(given) - len(known):
-        notes.append(f"{missing} questions were skipped: an image of theirs is missing")
-    if not known:
-        raise BadInput("No question of the table has all its images. Add the images that it names")
-    if (more := len(known) - MOST_QUESTIONS) > 0:
-        notes.append(f"{more} questions were skipped: a study has {MOST_QUESTIONS}")
-    return [(at[reference] if reference else -1, at[one], at[two]) for reference, one, two in known[:MOST_QUESTIONS]]
 
 
 def _pool(

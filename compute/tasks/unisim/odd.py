@@ -26,7 +26,11 @@ def imagenet(files: Files, random: Random, count: int) -> list[Sample]:
             f"imagenet/val has {len(class_folders)} folders of images, not one for each of ImageNet's 1000 "
             "classes. Unpack the validation set into a folder a class"
         )
-    classes = imagenet_macro_classes()
+    # The benchmark's public list. A weight is how often it names the class: 119 of the 199 terrestrial animals twice.
+    table = read_csv(CATALOG / "imagenet_macro_classes.csv", columns=("macro_class", "imagenet_index", "weight"))
+    classes: dict[str, dict[int, float]] = defaultdict(dict)
+    for macro, index, weight in zip(table["macro_class"], table["imagenet_index"], table["weight"], strict=True):
+        classes[macro][int(index)] = float(weight)
 
     def image(macro: str) -> str:
         weights = classes[macro]
@@ -38,18 +42,6 @@ def imagenet(files: Files, random: Random, count: int) -> list[Sample]:
         pair, single = random.sample(sorted(classes), 2)
         samples.append(shuffled(random, str(at), image(single), image(pair), image(pair)))
     return samples
-
-
-def imagenet_macro_classes() -> dict[str, dict[int, float]]:
-    """The benchmark's public list: for each of six macro-classes ImageNet's class indices and their weights.
-
-    A weight is how often the public list names the class: it names 119 of the 199 terrestrial animals twice.
-    """
-    table = read_csv(CATALOG / "imagenet_macro_classes.csv", columns=("macro_class", "imagenet_index", "weight"))
-    classes: dict[str, dict[int, float]] = defaultdict(dict)
-    for macro, index, weight in zip(table["macro_class"], table["imagenet_index"], table["weight"], strict=True):
-        classes[macro][int(index)] = float(weight)
-    return dict(classes)
 
 
 def cifar(files: Files, random: Random, count: int) -> list[Sample]:
