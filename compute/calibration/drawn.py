@@ -43,7 +43,7 @@ def material(*, scenes: int, seed: int) -> Material:
     lots = [Random(f"calibration {SOURCE} {seed} {number}") for number in range(scenes)]
     drawn = [scene(rng) for rng in lots]
     order = np.random.default_rng([seed, scenes])
-    images = _column([Shown(scene=one) for one in drawn], lots)
+    images = _column([Shown(one) for one in drawn], lots)
     near = _column([_near(one, rng) for one, rng in zip(drawn, lots, strict=True)], lots)
     captions = [[caption(one, rng) for one, rng in zip(drawn, lots, strict=True)] for _ in range(2)]
     first, second = (items.texts([one.text for one in side], of=SOURCE) for side in captions)
@@ -75,11 +75,11 @@ def scene(rng: Random) -> Scene:
 def _near(first: Scene, rng: Random) -> Shown:
     """The same scene moved and a little lighter or darker, or moved with one change."""
     if rng.random() < 0.5:
-        return Shown(scene=first, shift=shift(rng), kind=rng.choice(("lighten", "darken")), strength=1)
+        return Shown(first, shift(rng), kind=rng.choice(("lighten", "darken")), strength=1)
     while True:
         edited = compose.edited(first, rng)
         if not edited.background.photograph:
-            return Shown(scene=edited, shift=shift(rng))
+            return Shown(edited, shift(rng))
 
 
 def _true_of(captions: Sequence[Caption], shown: Sequence[frozenset[str]]) -> np.ndarray:

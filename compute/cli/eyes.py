@@ -62,7 +62,7 @@ def eyes(
         from compute.engine import workspace
 
         workspace.stay_offline()
-    from compute.eyes import exchange, local
+    from compute.eyes import exchange
     from compute.eyes.folder import SETTINGS, STUDY, EyesSettings, StudyFolder
     from compute.eyes.study import ASKS, StudyFile
     from compute.io.images import image_files
@@ -77,7 +77,7 @@ def eyes(
     else:
         if not images.is_dir():
             raise BadInput(f"There is no folder {images}. Name a folder of images, or that of a study")
-        known = exchange.ImageNames(image_files(images).names)
+        known = exchange.image_finder(image_files(images).names)
         incoming = [exchange.read(path, known, left=left) for path in add]
         saved = next((each.study for each in incoming if isinstance(each, StudyFile)), None)
         asked = exchange.questions(read_table(questions), known) if questions else saved or next(iter(incoming), None)
@@ -103,11 +103,11 @@ def eyes(
         if rater:
             folder.change(rater=rater)
         is_new = folder.study is None
-        rows = local.models(folder, warn=warn) if is_new or not folder.study.chance else []
+        rows = folder.models(warn=warn) if is_new or not folder.study.chance else []
         if is_new:
-            local.draw(folder)
+            folder.draw()
         if (add or report) and not folder.study.chance:  # else the app asks them while questions are answered
-            local.ask(folder, rows)
+            folder.ask(rows)
         if is_new:
             asked = f", {len(folder.study.models)} models" if folder.study.chance else ""
             yield f"{folder.path}: {len(folder.study.questions)} questions{asked}"
@@ -117,7 +117,7 @@ def eyes(
             if len(notes) > NOTES:
                 warn(f"{len(notes) - NOTES} notes more are in {folder.path / STUDY}")
         if add and not incoming:
-            known = exchange.ImageNames(folder.images())
+            known = exchange.image_finder(folder.images())
             incoming = [exchange.read(path, known, left=left) for path in add]
         for path, each in zip(add, incoming, strict=True):
             yield f"{path.name}: {folder.merge(each)}"
@@ -130,7 +130,7 @@ def eyes(
             from compute.interface.train import model_row
 
             row = model_row(tune, offline=offline)
-            yield from tuning.tune(folder, row, out=to, options=option, device=device, report=typer.echo).lines
+            yield from tuning.tune(folder, row, out=to, options=option, device=device, report=typer.echo)
         if not (add or report or tune):
             start = ["-m", paths.PACKAGE.rpartition(".")[0]] if paths.IS_INSTALLED else [str(paths.ROOT / "app.py")]
             words = [*(["--port", str(port)] if port else []), *(["--offline"] if offline else [])]

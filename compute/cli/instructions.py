@@ -35,7 +35,7 @@ def instructions(
     from compute import paths
     from compute.progress import Progress
     from compute.tasks.source import Source, data_folder
-    from compute.training import leaks, splits
+    from compute.training import splits
     from compute.training.conversations import COUNTS, export
 
     chosen = splits.chosen(datasets, suite=suite)
@@ -47,7 +47,7 @@ def instructions(
         folder,
         seed=seed,
         counts=dict.fromkeys(COUNTS, count) if count else COUNTS,
-        leaks=leaks.check(sets, source=replace(source, offline=True), progress=progress),
+        leaks=splits.check_leaks(sets, source=replace(source, offline=True), progress=progress),
         progress=progress,
     )
     yield record["leaks"]

@@ -18,7 +18,7 @@ from compute.metrics.judge_diagnostics import template_name
 from compute.options import taking
 from compute.progress import Progress
 from compute.tasks import image_lists
-from compute.tasks.pairbench import making, stored
+from compute.tasks.pairbench import making
 from compute.tasks.pairbench import manifest as manifests
 from compute.tasks.pairbench import whatsup as tables
 from compute.tasks.pairbench.manifest import Manifest
@@ -101,8 +101,8 @@ def show(
     yield from manifest.notes
     for line in _oddities(manifest):
         yield f"Odd: {line}"
-    stored.opened(manifest)
-    yield f"All {len(stored.shown(manifest.pairs)):,} images are in {manifest.stored}"
+    manifests.images_of(manifest)
+    yield f"All {len(manifests.shown(manifest.pairs)):,} images are in {manifest.stored}"
     possible = SPLITS if set(manifest.splits) & {split.key for split in SPATIAL_SPLITS} else SHORT
     missing = [key for key in possible if key not in manifest.splits]
     yield f"Splits it does not have: {', '.join(missing)}" if missing else "It has every split of such images"

@@ -34,13 +34,6 @@ class AskedQuestion(NamedTuple):
     walked: int
 
 
-class Drawn(NamedTuple):
-    """What of the pool a rater was asked: `uniform` bool [questions], and the probability of each to be asked."""
-
-    uniform: Bools
-    probability: Floats
-
-
 def chances(picks: Floats) -> Floats:
     """The share of pairs of models that pick differently [questions], relative to the highest share.
 
@@ -99,8 +92,9 @@ def order(study: Study, *, seed: int, early: int = 0) -> Iterator[AskedQuestion]
             block = []
 
 
-def drawn(study: Study, asked: Iterable[AskedQuestion], *, seed: int, answered: set[int]) -> Drawn:
-    """What a rater was asked up to the last of the `answered` questions in `asked`, the order of the seed.
+def drawn(study: Study, asked: Iterable[AskedQuestion], *, seed: int, answered: set[int]) -> tuple[Bools, Floats]:
+    """What of the pool a rater was asked up to the last of the `answered` questions in `asked`, the order of the seed:
+    which questions of the uniform draw, and the probability of each to be asked [questions].
 
     `asked` is empty where they were asked elsewhere: they are taken for a uniform draw from the pool.
     """
@@ -113,11 +107,11 @@ def drawn(study: Study, asked: Iterable[AskedQuestion], *, seed: int, answered: 
                 break
     if last is None:
         uniform = np.isin(np.arange(count), list(answered))
-        return Drawn(uniform, np.full(count, max(len(answered), 1) / max(count, 1)))
+        return uniform, np.full(count, max(len(answered), 1) / max(count, 1))
     uniform = np.zeros(count, bool)
     uniform[list(shuffled(count, seed, UNIFORM)[: last.uniform])] = True
     left = (1 - last.uniform / count) * (1 - last.walked / count * np.asarray(study.chance or [0.0] * count))
-    return Drawn(uniform, 1 - left)
+    return uniform, 1 - left
 
 
 @lru_cache(128)

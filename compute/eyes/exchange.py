@@ -13,7 +13,7 @@ import io
 import os
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -63,6 +63,7 @@ PROMPTS = Form("prompts", (FormField("prompt", ("text", "caption"), BLANK),))
 NAMED = 5  # faults, and raters, that are printed
 
 Question = tuple[str, str, str]  # reference, text or "", and two images
+Find = Callable[[str], str]  # of `image_finder`
 
 
 def append(path: Path, judgments: Sequence[Judgment]) -> None:
@@ -132,28 +133,30 @@ class JudgmentFile(NamedTuple):
     skipped: str
 
 
-class ImageNames:
-    """The images of a folder, found by what other programs call them."""
+def image_finder(names: Sequence[str]) -> Find:
+    """Returns what finds an image of a folder by the path or address that another program has for it.
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names = set(names)
-        self._by_base: dict[str, list[str]] = defaultdict(list)
-        for name in names:
-            self._by_base[_plain(name)].append(name)
+    That raises BadInput where there is none, or several have that name.
+    """
+    by_base: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        by_base[_plain(name)].append(name)
+    known = set(names)
 
-    def find(self, text: str) -> str:
-        """The image of a path or address. Raises BadInput where there is none, or several have that name."""
-        if text in self._names:
+    def find(text: str) -> str:
+        if text in known:
             return text
         path = _path(text)
         base = _plain(path)
-        found = self._by_base[base] if base in self._by_base else self._by_base.get(UPLOADED.sub("", base, 1), [])
+        found = by_base[base] if base in by_base else by_base.get(UPLOADED.sub("", base, 1), [])
         longest = [name for name in found if f"/{path}".endswith(f"/{name}") or name.endswith(f"/{path}")]
         if len(longest or found) == 1:
             return (longest or found)[0]
         if found:
             raise BadInput(f"{shortened(text)} may be any of {', '.join(found[:3])}: rename them apart")
         raise BadInput(f"{shortened(text) or 'an empty field'} is not among the images")
+
+    return find
 
 
 def _path(text: str) -> str:
@@ -169,12 +172,12 @@ def _plain(path: str) -> str:
     return re.sub(r"[^-\w.]", "", PurePosixPath(path).name.strip().replace(" ", "_"))
 
 
-def read(path: Path, names: ImageNames, *, left: str = "") -> JudgmentFile | StudyFile:
+def read(path: Path, find: Find, *, left: str = "") -> JudgmentFile | StudyFile:
     """A saved study, Label Studio's JSON or JSON-MIN, or a table of judgments: reference or prompt, two alternatives,
     `choice`, and perhaps rater and time. `left`: the field of the image on the left. Raises BadInput where nothing in
     it can be used, or it may be meant in two ways."""
     if path.suffix.lower() != ".json":
-        return _imported(path.name, _rows(read_table(path)), names, left=left, is_table=True)
+        return _imported(path.name, _rows(read_table(path)), find, left=left, is_table=True)
     try:
         if path.stat().st_size > LARGEST:
             raise BadInput(f"{path.name} has more than {LARGEST >> 20} MB. Export fewer tasks at once")
@@ -183,13 +186,13 @@ def read(path: Path, names: ImageNames, *, left: str = "") -> JudgmentFile | Stu
         why = f"{path.name} cannot be read as JSON ({error}). Save the study, or export from Label Studio as JSON"
         raise BadInput(why) from error
     if isinstance(content, list):
-        return _imported(path.name, list(_of_label_studio(content)), names, left=left)
+        return _imported(path.name, list(_of_label_studio(content)), find, left=left)
     return parsed(content, name=path.name)
 
 
-def questions(table: TableFile, names: ImageNames) -> JudgmentFile:
+def questions(table: TableFile, find: Find) -> JudgmentFile:
     """The questions of a table: reference or prompt, and two alternatives. Raises BadInput where none can be used."""
-    return _imported(table.title, _rows(table), names, is_table=True, is_judged=False)
+    return _imported(table.title, _rows(table), find, is_table=True, is_judged=False)
 
 
 def prompts(source: Path | TableFile) -> list[str]:
@@ -232,21 +235,16 @@ def _of_label_studio(tasks: Sequence[Any]) -> Iterator[tuple[str, dict[str, Any]
             elif each.get("was_cancelled"):
                 yield where, "its annotation was cancelled"
             else:
-                about = {key: each.get(key) for key in ("completed_by", "created_at", "updated_at")}
-                yield where, _annotated(data, results) | about
-
-
-def _annotated(data: dict[str, Any], results: Sequence[Any]) -> dict[str, Any]:
-    """A task's fields and its answer: of tags that are called as fields are, a field's name."""
-    answers = []
-    for part in filter(lambda part: isinstance(part, dict), results):
-        text, tags = _text(part.get("value")), str(part.get("to_name")).split(",")
-        if len(tags) == 2 and {*tags} <= data.keys():
-            data = {tag: data[tag] for tag in tags} | data  # the left one first
-            text = dict(zip(SIDES, tags, strict=True)).get(text, text)
-        answers.append(text)
-    known = {*data, *TIES, *sum(PLACES, ())}
-    return data | {"choice": [text for text in answers if {text, word(text)} & known] or answers}
+                row, answers = data, []
+                for part in filter(lambda part: isinstance(part, dict), results):
+                    text, tags = _text(part.get("value")), str(part.get("to_name")).split(",")
+                    if len(tags) == 2 and {*tags} <= row.keys():
+                        row = {tag: row[tag] for tag in tags} | row  # the left one first
+                        text = dict(zip(SIDES, tags, strict=True)).get(text, text)
+                    answers.append(text)
+                known = {*row, *TIES, *sum(PLACES, ())}  # of tags that are called as fields are, a field's name
+                row |= {"choice": [text for text in answers if {text, word(text)} & known] or answers}
+                yield where, row | {key: each.get(key) for key in ("completed_by", "created_at", "updated_at")}
 
 
 def _text(value: Any) -> str:
@@ -272,7 +270,7 @@ def _role(heading: str) -> str:
 
 
 def _imported(
-    title: str, given: Rows, names: ImageNames, *, left: str = "", is_table: bool = False, is_judged: bool = True
+    title: str, given: Rows, find: Find, *, left: str = "", is_table: bool = False, is_judged: bool = True
 ) -> JudgmentFile:
     """The judgments of one kind that can be used. Raises BadInput without any, and where all may be misread."""
     faults = [f"{where}: {why}" for where, why in given if isinstance(why, str)]
@@ -311,12 +309,24 @@ def _imported(
     without = 0
     for where, row in rows:
         try:
-            first, second = (names.find(row.get(key, "")) for key in sides)
+            first, second = (find(row.get(key, "")) for key in sides)
             if first == second:
                 raise BadInput(f"both alternatives are {shortened(first)}")
-            question = (_reference(row.get(reference, ""), kind, names), first, second)
+            about = "" if kind == "quality" else row.get(reference, "")
+            if kind == "image":
+                about = find(about)
+            elif kind == "text" and (is_image_name(_path(about)) or not 0 < len(about) <= LONGEST_TEXT):
+                raise BadInput(
+                    f"it is about {shortened(about)!r}, not about a text of 1 to {LONGEST_TEXT:,} characters"
+                )
+            question, choice = (about, first, second), None
             said = [text for text in {row.get(key, ""): 0 for key in choices} if text.lower() not in MISSING]
-            choice = _choice(" and ".join(said), question, places, names) if said else None
+            if text := " and ".join(said):
+                choice = places.get(text.lower(), places.get(word(text)))
+                if choice is None and is_image_name(_path(text)) and (name := find(text)) in question[1:]:
+                    choice = question.index(name, 1) - 1
+                elif choice is None:
+                    choice = side(text)
         except BadInput as error:
             faults.append(f"{where}: {error}")
             continue
@@ -344,17 +354,6 @@ def _are_images(texts: Collection[str]) -> bool:
     return 2 * sum(is_image_name(_path(text)) for text in texts) > len(texts)
 
 
-def _reference(text: str, kind: Kind, names: ImageNames) -> str:
-    """What a question of a kind is about."""
-    if kind == "image":
-        return names.find(text)
-    if kind == "quality":
-        return ""
-    if is_image_name(_path(text)) or not 0 < len(text) <= LONGEST_TEXT:
-        raise BadInput(f"it is about {shortened(text)!r}, not about a text of 1 to {LONGEST_TEXT:,} characters")
-    return text
-
-
 def _sides(
     title: str, order: tuple[str, str], used: Sequence[tuple[str, str]], *, left: str, is_table: bool
 ) -> tuple[str, str]:
@@ -362,7 +361,13 @@ def _sides(
     nothing, from their names. `used`: the pairs of words that choices use. Raises BadInput where that is not known."""
     if left in order:
         return order if left == order[0] else order[::-1]
-    by_name = {words: named for words in PLACES for named in (order[::-1], order) if _are(named, words)}
+
+    def are(fields: tuple[str, str], words: tuple[str, str]) -> bool:
+        """Whether the first's name has the first of two words and so the second; long ones within a word too."""
+        pairs = zip(fields, words, strict=True)
+        return all(word in (name.lower() if len(word) > 1 else words_of(name)) for name, word in pairs)
+
+    by_name = {words: named for words in PLACES for named in (order[::-1], order) if are(named, words)}
     sides = by_name.get(SIDES, order)
     if is_table:
         is_clear = all(by_name.get(words, sides) == order for words in used if words != SIDES)
@@ -375,21 +380,6 @@ def _sides(
             f"Add {one} or {other}"
         )
     return sides
-
-
-def _are(fields: tuple[str, str], words: tuple[str, str]) -> bool:
-    """Whether one field's name has the first of two words and the other's the second; long ones within a word too."""
-    return all(
-        word in (name.lower() if len(word) > 1 else words_of(name)) for name, word in zip(fields, words, strict=True)
-    )
-
-
-def _choice(text: str, question: Question, places: Mapping[str, int], names: ImageNames) -> int | None:
-    """Which alternative a choice names; None: neither."""
-    at = places.get(text.lower(), places.get(word(text)))
-    if at is None and is_image_name(_path(text)) and (name := names.find(text)) in question[1:]:
-        return question.index(name, 1) - 1
-    return side(text) if at is None else at
 
 
 def _moment(time: str) -> float:

@@ -10,9 +10,11 @@ from __future__ import annotations
 import io
 import logging
 import random
+import re
 import shlex
 import shutil
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
@@ -23,7 +25,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from compute.content import decoding
 from compute.content.items import content_key
-from compute.eyes import exchange
+from compute.engine import named_models
+from compute.eyes import exchange, making
 from compute.eyes.making import Materials
 from compute.eyes.study import (
     LONGEST_NAME,
@@ -37,14 +40,20 @@ from compute.eyes.study import (
 )
 from compute.io.files import is_inside, reserved, validated, write_text
 from compute.io.images import image_files, is_image_name
+from compute.live import questions
 from compute.live.inputs import Input
-from compute.types import BadInput, CannotWrite, NotHere
+from compute.live.pool import Pool
+from compute.live.roster import Roster
+from compute.models.own.own_model import ADAPTER as OWN
+from compute.progress import Progress
+from compute.types import BadInput, CannotWrite, Model, NotHere
 
 MOST_IMAGES = 1_000  # of a study; of more a sample is taken
 SHOWN = 1_600  # pixels, the longer side of what a browser is sent
 AS_STORED = ("JPEG", "PNG", "WEBP", "GIF")  # formats that browsers show
 SETTINGS, STUDY, LOG, MANIFEST, IMAGES = "settings.json", "study.json", "judgments.jsonl", "manifest.csv", "images"
 LOCK = ".lock"
+NOT_TEXT = re.compile("[\\ud800-\\udfff]")  # bytes in a name that are not UTF-8, as Python holds them
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +120,11 @@ class StudyFolder:
         if not source.is_dir():
             raise NotHere(f"There is no folder {source}, which the study is made from. Put it back")
         found = image_files(source)
-        names = [name for name in found.names if is_image_name(name) and _is_text(name) and len(name) <= LONGEST_TEXT]
+        names = [
+            name
+            for name in found.names
+            if is_image_name(name) and NOT_TEXT.search(name) is None and len(name) <= LONGEST_TEXT
+        ]
         notes = list(found.notes(source))
         if skipped := len(found.names) - len(names):
             notes.append(f"{skipped} images were skipped: their names do not end as those of images, or are not text")
@@ -128,6 +141,46 @@ class StudyFolder:
             questions=given,
             notes=notes,
         )
+
+    def models(self, *, warn: Callable[[str], None]) -> list[Model]:
+        """The models of the settings, else those that are ready and usual. Raises BadInput where one cannot answer such
+        questions here, UnknownKey."""
+        from compute.engine import workspace  # loads the hub's library, which the app sets up first
+
+        mode, kinds = making.MODES[self.settings.kind]
+        catalog = workspace.catalog_with_own(None, warn=warn)
+        if not self.settings.models:
+            return Roster(catalog.models, pool=Pool(), network=lambda: False).usual(mode, kinds)
+        rows = [each.row for each in named_models.named(self.settings.models, catalog=catalog, offline=True)]
+        for row in rows:
+            if row.adapter == OWN:
+                raise BadInput(
+                    f"{row.key} was an object in Python, which cannot be loaded here. Save it as a checkpoint and "
+                    "name its folder in --models, or omit it"
+                )
+            if why := questions.cannot(row, mode, kinds):
+                raise BadInput(f"{row.key} cannot answer these questions: {why}. Omit it from --models")
+        return rows
+
+    def draw(self) -> None:
+        """Draws the questions and stores them. Raises BadInput where there are too few images."""
+        self._make("Reading the images", making.drawn(self.materials(), seed=self.settings.seed))
+
+    def ask(self, rows: list[Model]) -> None:
+        """Asks the models and stores what they pick."""
+        self._make("Asking the models", making.answered(self.study, self.materials().images, rows, Pool().run))
+
+    def _make(self, title: str, steps: making.Steps) -> None:
+        done = [0]
+        with Progress().bar(title, total=100, unit="part") as advance:
+
+            def tell(share: float) -> None:
+                done.append(int(100 * share))
+                advance(done[-1] - done[-2])
+
+            study = making.finished(steps, lambda step: tell(step[0]))
+            tell(1)
+        self.save(study)
 
     def save(self, study: Study) -> None:
         """Stores the questions. Answers are about their numbers, so they are stored once."""
@@ -152,8 +205,13 @@ class StudyFolder:
             exchange.append(self.path / LOG, judgments)
             self._judgments += judgments
             asked = {at for each in judgments for at in self.study.questions[each.question]}
-            for at in asked & exchange.images_of(self.study):
-                self._copy(self.study.contents[at])
+            for name in (self.study.contents[at] for at in asked & exchange.images_of(self.study)):
+                path = self.path / IMAGES / name
+                if is_inside(path, self.path / IMAGES) and not path.exists():
+                    with suppress(NotHere):  # of a study that was made elsewhere it may not be here
+                        source = self._file(name)
+                        path.parent.mkdir(parents=True, exist_ok=True)
+                        shutil.copyfile(source, path)
             table = exchange.votes(self.study, self._judgments, folder=f"{IMAGES}/")
             write_text(self.path / MANIFEST, table)
 
@@ -197,15 +255,6 @@ class StudyFolder:
                 return path
         raise NotHere(f"{name} is neither in {self.path / IMAGES} nor in {self.settings.source}")
 
-    def _copy(self, name: str) -> None:
-        """Copies an image of the source; of a study that was made elsewhere it may not be here."""
-        path = self.path / IMAGES / name
-        if is_inside(path, self.path / IMAGES) and not path.exists():
-            with suppress(NotHere):
-                source = self._file(name)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(source, path)
-
     def _read(self) -> list[Judgment]:
         """The log, without rows that a killed process left unfinished."""
         if self.study is None or not (self.path / LOG).exists():
@@ -233,8 +282,3 @@ def _bytes(path: Path, name: str) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise BadInput(f"{name} cannot be read ({error.strerror})") from error
-
-
-def _is_text(name: str) -> bool:
-    """Whether a name can be written as UTF-8; other programs' may have any bytes."""
-    return not any("\ud800" <= sign <= "\udfff" for sign in name)

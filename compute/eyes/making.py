@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -56,13 +56,7 @@ class Materials:
     notes: Sequence[str] = ()
 
 
-class MakingStep(NamedTuple):
-    """How far it is: a number from 0 to 1, and what is going on."""
-
-    share: float
-    what: str
-
-
+MakingStep = tuple[float, str]  # how far it is, from 0 to 1, and what is going on
 Steps = Generator[MakingStep, None, Study]
 
 
@@ -85,7 +79,7 @@ def drawn(given: Materials, *, seed: int = 0) -> Steps:
     looks: list[tuple[np.ndarray, np.ndarray]] = []
     for at, (name, read) in enumerate(given.images.items()):
         if at % STEP == 0:
-            yield MakingStep(at / len(given.images), f"Reading image {at + 1} of {len(given.images)}")
+            yield (at / len(given.images), f"Reading image {at + 1} of {len(given.images)}")
         try:
             image = read()
         except BadInput as error:
@@ -95,7 +89,12 @@ def drawn(given: Materials, *, seed: int = 0) -> Steps:
             small = reduced(image.content)
             look = near_copies.hashes(small), near_copies.colours(small)
             is_told = given.kind != "quality" and near_copies.has_structure(small)
-            if same := keys.get(image.key) or (_copied(look, shapes) if is_told else ""):
+            same = keys.get(image.key, "")
+            if not same and is_told and shapes:
+                hashes, colours = zip(*shapes.values(), strict=True)
+                near = near_copies.near(look[0], hashes) & near_copies.same_colours(look[1], np.stack(colours))
+                same = list(shapes)[int(np.argmax(near))] if near.any() else ""
+            if same:
                 notes.append(shortened(f"{name} was skipped: it shows the same as {same}", 300))
                 continue
             looks.append(look)
@@ -116,7 +115,15 @@ def drawn(given: Materials, *, seed: int = 0) -> Steps:
     if given.questions is None:
         questions = _pool(given.kind, looks, len(prompts), np.random.default_rng(seed))
     else:
-        questions = _known(given.questions, {name: number for number, name in enumerate(names)}, notes)
+        number = {name: at for at, name in enumerate(names)} | {"": -1}
+        known = [each for each in given.questions if number.keys() >= {*each}]
+        if missing := len(given.questions) - len(known):
+            notes.append(f"{missing} questions were skipped: an image of theirs is missing")
+        if not known:
+            raise BadInput("No question of the table has all its images. Add the images that it names")
+        if (more := len(known) - MOST_QUESTIONS) > 0:
+            notes.append(f"{more} questions were skipped: a study has {MOST_QUESTIONS}")
+        questions = [tuple(number[name] for name in each) for each in known[:MOST_QUESTIONS]]
     used = sorted({at for question in questions for at in question if at >= 0})
     place = {-1: -1} | {at: number for number, at in enumerate(used)}
     return Study(
@@ -174,7 +181,7 @@ def answered(study: Study, images: Mapping[str, Callable[[], Input]], models: Se
         own, known = [], {}  # known: vectors of single images and texts
         try:
             for at in range(0, len(asked), CHUNK):
-                yield MakingStep((number + at / len(asked)) / len(models), f"Asking {model.title}")
+                yield ((number + at / len(asked)) / len(models), f"Asking {model.title}")
                 own += picked(model, asked[at : at + CHUNK], known)
             picks[model.key] = own
         except Exception as error:  # whatever the model's library raises
@@ -197,27 +204,6 @@ def reduced(image: Image.Image) -> Image.Image:
         image = image.copy()
         image.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
     return image
-
-
-def _copied(look: tuple[np.ndarray, np.ndarray], shapes: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> str:
-    """The earlier image that one with these hashes and colours is a copy of; empty where it is none."""
-    if not shapes:
-        return ""
-    hashes, colours = zip(*shapes.values(), strict=True)
-    same = near_copies.near(look[0], hashes) & near_copies.same_colours(look[1], np.stack(colours))
-    return list(shapes)[int(np.argmax(same))] if same.any() else ""
-
-
-def _known(given: Sequence[tuple[str, str, str]], at: Mapping[str, int], notes: list[str]) -> list[Question]:
-    """Given questions whose images are all there, by numbers of names."""
-    known = [each for each in given if all(name in at for name in each if name)]
-    if missing := len(given) - len(known):
-        notes.append(f"{missing} questions were skipped: an image of theirs is missing")
-    if not known:
-        raise BadInput("No question of the table has all its images. Add the images that it names")
-    if (more := len(known) - MOST_QUESTIONS) > 0:
-        notes.append(f"{more} questions were skipped: a study has {MOST_QUESTIONS}")
-    return [(at[reference] if reference else -1, at[one], at[two]) for reference, one, two in known[:MOST_QUESTIONS]]
 
 
 def _pool(

@@ -188,7 +188,20 @@ def report(study: Study, judgments: Sequence[Judgment]) -> EyesReport:
     pairs, better = _pairs(compared, looks=looks, judgments=len(new), titles=named, picks=picks[order])
     letters = class_letters(better)
     keys = list(study.models)
-    consistency = _consistency(counted)
+    answered = [each for each in counted if each.choice is not None]
+    first = {(each.rater, each.seed, each.question): each.choice for each in answered if each.draw != asking.REPEAT}
+    again = [
+        (each.choice, first.get((each.rater, each.seed, each.question)))
+        for each in answered
+        if each.draw == asking.REPEAT
+    ]
+    consistency = Share.of([float(one == other) for one, other in again if other is not None])
+    chosen = {each.question: each.choice for each in new if each.choice is not None}  # by the last rater who chose
+    mistakes = [
+        Mistake(question, choice, models=tuple(np.array(named[:3])[wrong].tolist()))
+        for question, choice in chosen.items()
+        if (wrong := picks[order[:3], question] == 1 - choice).any()
+    ]
     answers: dict[int, dict[str, Hashable]] = defaultdict(dict)
     for each in new:
         answers[each.question][each.rater] = each.choice
@@ -205,9 +218,9 @@ def report(study: Study, judgments: Sequence[Judgment]) -> EyesReport:
         pairs=tuple(pairs),
         consistency=consistency,
         ceiling=(1 + math.sqrt(2 * consistency.value - 1)) / 2 if consistency.value >= 0.5 else None,
-        left=Share.of([float(each.choice == each.left) for each in counted if each.choice is not None]),
+        left=Share.of([float(each.choice == each.left) for each in answered]),
         alpha=krippendorff_alpha([list(own.values()) for own in answers.values()]),
-        mistakes=_mistakes(new, picks[order[:3]], titles=named[:3]),
+        mistakes=tuple(sorted(mistakes, key=lambda each: -len(each.models))[:MOST_MISTAKES]),
         notes=tuple(study.notes),
     )
 
@@ -237,11 +250,11 @@ def _worth(
     chosen: dict[bool, list[list[int]]] = {is_uniform: [[] for _ in range(count)] for is_uniform in (True, False)}
     for rater, own in _by_rater(new).items():
         order = () if any(each.draw == asking.GIVEN for each in own) else asked[rater]
-        drawn = asking.drawn(study, order, seed=rater[1], answered={each.question for each in own})
-        spared *= 1 - drawn.probability
+        uniform, probability = asking.drawn(study, order, seed=rater[1], answered={each.question for each in own})
+        spared *= 1 - probability
         for each in own:
             if each.choice is not None:
-                chosen[bool(drawn.uniform[each.question])][each.question].append(each.choice)
+                chosen[bool(uniform[each.question])][each.question].append(each.choice)
     worth, weight = np.full(picks.shape, np.nan), np.zeros(count)
     for question in range(count):
         answers = chosen[True][question] or chosen[False][question]
@@ -316,18 +329,6 @@ def lead_and_bound(parts: Sequence[Floats], *, looks: int) -> tuple[Floats, floa
     return z - z.T, float(largest[taken - 1]) + NEAR
 
 
-def _consistency(counted: Sequence[Judgment]) -> Share:
-    """Of the questions that were answered twice, how many got the same answer; "cannot tell" is none."""
-    chosen = [each for each in counted if each.choice is not None]
-    first = {(each.rater, each.seed, each.question): each.choice for each in chosen if each.draw != asking.REPEAT}
-    again = [
-        (each.choice, first.get((each.rater, each.seed, each.question)))
-        for each in chosen
-        if each.draw == asking.REPEAT
-    ]
-    return Share.of([float(one == other) for one, other in again if other is not None])
-
-
 def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float | None:
     """Agreement of several raters beyond chance: 1 is perfect, 0 is chance. None where no unit has two values.
 
@@ -346,14 +347,3 @@ def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float | None:
     if not expected:
         return None
     return 1 - (n - 1) * observed / expected
-
-
-def _mistakes(new: Sequence[Judgment], picks: np.ndarray, *, titles: Sequence[str]) -> tuple[Mistake, ...]:
-    """The questions that most of these models get wrong, by the last rater who chose."""
-    chosen: Mapping[int, int] = {each.question: each.choice for each in new if each.choice is not None}
-    found = [
-        Mistake(question, choice, models=tuple(np.array(titles)[wrong].tolist()))
-        for question, choice in chosen.items()
-        if (wrong := picks[:, question] == 1 - choice).any()
-    ]
-    return tuple(sorted(found, key=lambda each: -len(each.models))[:MOST_MISTAKES])

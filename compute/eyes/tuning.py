@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from compute import paths
 from compute.analysis import power
@@ -19,12 +17,10 @@ from compute.eyes.folder import IMAGES, StudyFolder
 from compute.eyes.report import Share
 from compute.eyes.study import TUNES_FROM, Kind
 from compute.models import hardware
-from compute.models.files import weights
 from compute.tasks.source import Source
 from compute.tasks.unisim.files import Files
 from compute.tasks.unisim.samples import Sample
-from compute.training import curves, exported, leaks, loop, plan, splits, towers
-from compute.training.evaluation import measured
+from compute.training import exported, plan, splits, towers
 from compute.training.examples import Examples, packed
 from compute.training.run_folder import RunFolder
 from compute.types import BadInput, Model, slug
@@ -42,37 +38,6 @@ EPOCHS = 20
 FEW = replace(plan.PAPER, learning_rate=1e-4, warm_up=10, evaluate_every=50)
 
 
-class TunedModel(NamedTuple):
-    """A tuned model on disk, and how it and its base agree with the held-out answers."""
-
-    folder: Path
-    base: str
-    steps: int
-    trained: int  # answers
-    by_image: bool  # whether no image is on both sides
-    before: Share
-    after: Share
-    low: float  # of the 95% interval of the difference, paired over the held-out answers; NaN: none changed
-    high: float
-
-    @property
-    def lines(self) -> list[str]:
-        """The result in sentences."""
-        apart = "of other images" if self.by_image else "some of the same images, as these hang together"
-        gap = 100 * (self.after.value - self.before.value)
-        if math.isnan(self.low):
-            compared = "Tuning changed none of these answers."
-        else:
-            verdict = "significant" if self.low > 0 or self.high < 0 else "not significant"
-            ends = f"95% interval {100 * self.low:+.1f} to {100 * self.high:+.1f}"
-            compared = f"The difference is {gap:+.1f} points ({ends}), {verdict}."
-        return [
-            f"{self.folder}: {self.steps} steps on {self.trained} answers; {self.after.n} were held out, {apart}.",
-            f"On these {self.base} agrees with you in {self.before.percent(1)}, tuned in {self.after.percent(1)}.",
-            compared,
-        ]
-
-
 def tune(
     folder: StudyFolder,
     base: Model,
@@ -81,58 +46,56 @@ def tune(
     options: Sequence[str] = (),
     device: str = "",
     report: Callable[[str], None] = print,
-) -> TunedModel:
-    """Tunes the base to about 70% of a study's answers, stores it in `out`, and tests both on the others.
+) -> list[str]:
+    """Tunes the base to about 70% of a study's answers, stores it in `out`, and says in sentences how both agree with
+    the others.
 
     Of several raters' answers to a question the majority counts. A stopped call goes on. Raises BadInput for fewer
     than TUNES_FROM answers, and as `compute.train` does.
     """
     examples = _examples(folder)
-    held, by_image = _held_out(examples, seed=folder.settings.seed)
+    held = splits.held_out(examples, share=HELD_OUT)
+    if not (by_image := BY_IMAGE[0] <= held.mean() <= BY_IMAGE[1]):
+        order = np.random.default_rng(folder.settings.seed).permutation(len(examples))
+        held = order < round(HELD_OUT * len(examples))
     training, test = examples.take(np.flatnonzero(~held)), examples.take(np.flatnonzero(held))
     made = plan.with_options(replace(FEW, samples=EPOCHS * len(training), seed=folder.settings.seed), options)
     exported.check_save(base, save="merged", plan=made)
     encoder = towers.load(base, hardware=hardware(device), tasks=[examples.task])
-    run = RunFolder(
-        path=out,
-        identity={
-            "base": {**asdict(weights.by_name(replace(base, revision=""))), "revision": encoder.revision},
-            "plan": asdict(made) | {"save": "merged"},
-            "suite": {"name": "own"},
-            "data": [training.record()],
-        },
-    )
-    items = [(shipped().task(AS_TASK[folder.study.kind][1]), {"default": test.data})]
-
-    def measure() -> pd.DataFrame:
-        import torch
-
-        with torch.inference_mode():
-            return measured(items, row=base, encoder=encoder.towers)
-
+    identity = exported.identity(encoder, [training], save="merged", plan=made)
+    run = RunFolder(path=out, identity=identity | {"suite": {"name": "own"}})
+    task = replace(shipped().task(AS_TASK[folder.study.kind][1]), title="Held-out answers")
     with run.opened():
         if (done := run.finished()) is not None:
             report(f"{out} is complete: nothing was trained")
-            state, (change,) = done
         else:
-            before = measure()
-            state = loop.train(encoder, [training], plan=made, folder=run, report=report)
-            change = replace(curves.changes(before=before, after=measure())[-1], title="Held-out answers")
-            exported.write_model(encoder, out, save="merged")
-            compared = _compared(examples)
-            exported.write_card(encoder, run, state, [change], save="merged", plan=made, compared=compared)
-            run.finish(state, [change])
-    return TunedModel(
-        folder=out,
-        base=base.title,
-        steps=state.step,
-        trained=len(training),
-        by_image=by_image,
-        before=Share.at(change.before, len(test)),
-        after=Share.at(change.after, len(test)),
-        low=change.low,
-        high=change.high,
-    )
+            try:
+                compared = splits.check_leaks([examples], source=Source.keeping(paths.RESULTS, root=None, offline=True))
+            except BadInput:
+                compared = "Some of its images are in tasks of unisim or mini: its scores there say nothing"
+            done = exported.tuned(
+                encoder,
+                [training],
+                plan=made,
+                save="merged",
+                folder=run,
+                held_out=lambda: [(task, {"default": test.data})],
+                compared=compared,
+                report=report,
+            )
+    state, (*_, change) = done
+    before, after = (Share.at(value, len(test)).percent(1) for value in (change.before, change.after))
+    compared = "Tuning changed none of these answers."
+    if not math.isnan(change.low):
+        verdict = "significant" if change.low > 0 or change.high < 0 else "not significant"
+        gap, low, high = (f"{100 * value:+.1f}" for value in (change.difference, change.low, change.high))
+        compared = f"The difference is {gap} points (95% interval {low} to {high}), {verdict}."
+    apart = "of other images" if by_image else "some of the same images, as these hang together"
+    return [
+        f"{out}: {state.step} steps on {len(training)} answers; {len(test)} were held out, {apart}.",
+        f"On these {base.title} agrees with you in {before}, tuned in {after}.",
+        compared,
+    ]
 
 
 def _examples(folder: StudyFolder) -> Examples:
@@ -158,21 +121,3 @@ def _examples(folder: StudyFolder) -> Examples:
     files = Files.of("your images", folder.path / IMAGES)
     dataset = slug(f"answers-{folder.path.resolve().name}-{study.key}", default="answers")
     return packed(samples, task=AS_TASK[study.kind][0], dataset=dataset, files=files)
-
-
-def _held_out(examples: Examples, *, seed: int) -> tuple[np.ndarray, bool]:
-    """(n,) bool: about HELD_OUT of the examples, and whether none of their images is in the others."""
-    held = splits.held_out(examples, share=HELD_OUT)
-    if BY_IMAGE[0] <= held.mean() <= BY_IMAGE[1]:
-        return held, True
-    order = np.random.default_rng(seed).permutation(len(examples))
-    return order < round(HELD_OUT * len(examples)), False
-
-
-def _compared(examples: Examples) -> str:
-    """Whether images of the study are in evaluated tasks, as a sentence."""
-    source = Source.keeping(paths.RESULTS, root=None, offline=True)
-    try:
-        return leaks.check([examples], source=source)
-    except BadInput:
-        return "Some of its images are in tasks of unisim or mini: its scores there say nothing"

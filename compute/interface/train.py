@@ -11,26 +11,24 @@ from typing import Annotated, Any
 
 import pandas as pd
 
-from compute import models, paths
+from compute import paths
 from compute.engine import named_models, workspace
 from compute.engine.settings import DataFolder, Device, Offline
 from compute.features import encoding
-from compute.interface import training_page as page
 from compute.io.files import write_text
-from compute.models import hardware as chosen_hardware
-from compute.models.files import weights
+from compute.models import hardware
+from compute.pages import one_file
+from compute.pages.curves import curves
 from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.progress import Progress
+from compute.rounding import rounded
 from compute.tasks.mini import edition
 from compute.tasks.source import Source, data_folder
-from compute.training import curves, evaluation, exported, leaks, loop, splits, towers
-from compute.training.curves import TaskChange
-from compute.training.evaluation import measured
-from compute.training.examples import Examples
+from compute.training import evaluation, exported, splits, towers
+from compute.training.evaluation import TaskChange, measured, numbers
 from compute.training.plan import PAPER, TuningPlan, with_options
 from compute.training.run_folder import RunFolder, StepMeasurement
 from compute.training.splits import Datasets, Suite
-from compute.training.towers import DualEncoder
 from compute.types import Model
 from compute.versions import naming_packages
 
@@ -63,24 +61,52 @@ class TrainingResult(ShowsItself):
         """Base and tuned model on the suite's own items, below both curves of the validation items."""
         stored = f", of which step {self.best:,} is stored" if self.best is not None else ""
         rows = [
-            (row.title if row.is_average else f"· {row.title}", *numbers, Cell(text=ends, marks=[marks]))
+            (row.title if row.is_average else f"· {row.title}", *cells, Cell(text=ends, marks=[marks]))
             for row in self.changes
-            for *numbers, ends in [curves.numbers(row)]
+            for *cells, ends in [numbers(row)]
             for marks in [tuple(100 * end for end in (row.low, row.difference, row.high))]
         ]
         return ShownTable(
-            heads=("the suite's own items, %", *curves.HEADINGS[1:]),
+            heads=("the suite's own items, %", *evaluation.HEADINGS[1:]),
             rows=rows,
             above=[f"{self.folder.name}: {self.steps:,} steps{stored}; in {self.folder}"],
-            key=[name for _, name in page.names(self.measurements, best=self.best)],
-            picture=page.plot(self.measurements, best=self.best),
+            key=[name for _, name in self._curve_names()],
+            picture=self._drawn_curves(),
         )
 
     def plot(self) -> Any:
         """A figure of plotly: both averages on validation items by step."""
         from compute.analysis.figures.curve import training
 
-        return training(page.sides(self.measurements), best=self.best)
+        return training(self._curves(), best=self.best)
+
+    def _curves(self) -> dict[str, dict[int, float]]:
+        """Averages in percent by step, of each side that was measured there, by the side's title."""
+        return {
+            title: {each.step: 100 * value for each in self.measurements if (value := getattr(each, side)) is not None}
+            for side, title in evaluation.TITLES.items()
+        }
+
+    def _drawn_curves(self) -> Any:
+        """Both curves as SVG; a side that was not measured has none."""
+        return curves(
+            {place: list(side.items()) for place, side in enumerate(self._curves().values()) if side},
+            x="training step",
+            y="percent",
+            digits=1,
+            bounds=(0, 100),
+            marked=self.best,
+            based=True,
+            label="Core and out-of-distribution averages by training step",
+        )
+
+    def _curve_names(self) -> list[tuple[int, str]]:
+        """Of each curve the number of its colour, and its name with the value of the step that was stored."""
+        return [
+            (place, f"{title} {rounded(side.get(self.best, side[max(side)]), 1)}")
+            for place, (title, side) in enumerate(self._curves().items())
+            if side
+        ]
 
 
 @naming_packages()
@@ -129,25 +155,42 @@ def train(
         sets, validation = splits.divided(splits.training(rows, source=source, seed=plan.seed))
         row = model_row(base, offline=offline)
         exported.check_save(row, save=save, plan=plan)
-        encoder = towers.load(row, hardware=chosen_hardware(device), tasks=[part.task for part in sets])
+        encoder = towers.load(row, hardware=hardware(device), tasks=[part.task for part in sets])
         folder = RunFolder(
             path=Path(out).expanduser(),
             identity={
                 "suite": {"name": suite, "drawn": edition()},
-                "base": {**asdict(weights.by_name(replace(row, revision=""))), "revision": encoder.revision},
-                "plan": asdict(plan) | {"save": save},
-                "data": [part.record() for part in sets],
+                **exported.identity(encoder, sets, save=save, plan=plan),
                 "validation": [part.record() for part in validation],
             },
         )
+        source = replace(source, offline=True)
         with folder.opened():
             if folder.finished():
                 report(f"{folder.path} is complete: nothing was trained")
             else:
-                source = replace(source, offline=True)
-                _trained(encoder, sets, validation, folder, plan=plan, save=save, source=source, report=report)
+                progress = Progress()
+                compared = splits.check_leaks([*sets, *validation], source=source, progress=progress)
+                report(compared)
+                report("While training, averages are over the validation items that select the stored step, in percent")
+                report(evaluation.DRAWN_OOD)
+                chosen_by = evaluation.validation_items(validation)
+                _, changes = exported.tuned(
+                    encoder,
+                    sets,
+                    plan=plan,
+                    save=save,
+                    folder=folder,
+                    measure=lambda: evaluation.record(measured(chosen_by, row=row, encoder=encoder.towers)),
+                    held_out=partial(evaluation.suite_items, source=source, report=report),
+                    compared=compared,
+                    report=report,
+                    progress=progress,
+                )
+                for line in evaluation.lines(changes, title="The suite's own items, %") if changes else ():
+                    report(line)
     state, changes = folder.finished()
-    return TrainingResult(
+    result = TrainingResult(
         folder=folder.path,
         plan=plan,
         steps=state.step,
@@ -158,55 +201,10 @@ def train(
         model_options=exported.options_beyond_files(row),
         changes=tuple(changes),
     )
-
-
-def _trained(
-    encoder: DualEncoder,
-    sets: Sequence[Examples],
-    validation: Sequence[Examples],
-    folder: RunFolder,
-    *,
-    plan: TuningPlan,
-    save: str,
-    source: Source,
-    report: Callable[[str], None],
-) -> None:
-    """Trains, writes the model, measures it, and marks the run as complete."""
-    base, progress = encoder.row, Progress()
-    compared = leaks.check([*sets, *validation], source=source, progress=progress)
-    report(compared)
-    report("While training, averages are over the validation items that select the stored step, in percent")
-    report(evaluation.DRAWN_OOD)
-    chosen_by = evaluation.validation_items(validation)
-    state = loop.train(
-        encoder,
-        sets,
-        plan=plan,
-        folder=folder,
-        measure=lambda: evaluation.record(measured(chosen_by, row=base, encoder=encoder.towers)),
-        report=report,
-        progress=progress,
-    )
-    exported.write_model(encoder, folder.path, save=save)
-    items, missing = evaluation.suite_items(source=source)
-    if missing:
-        first = next(iter(missing))
-        report(f"{len(missing)} tasks of unisim are not measured, such as {first}: {missing[first]}")
-    changes = []
-    if items:
-        tuned = model_row(folder.path, offline=True)
-        tuned = replace(tuned, options={**tuned.options, **exported.options_beyond_files(base)})
-        before, after = (
-            measured(items, row=row, encoder=models.load(row, hardware=encoder.hardware)) for row in (base, tuned)
-        )
-        changes = curves.changes(before=before, after=after)
-        for line in curves.lines(changes, title="The suite's own items, %"):
-            report(line)
-    exported.write_card(encoder, folder, state, changes, save=save, plan=plan, compared=compared)
-    if changes:
-        write_text(folder.path / PAGE, page.page(base.title, folder.path.name, plan, state, changes))
-        report(f"Both curves: {folder.path / PAGE}")
-    folder.finish(state, changes)
+    if changes and not (path := folder.path / PAGE).exists():
+        write_text(path, page(row.title, folder.path.name, result))
+        report(f"Both curves: {path}")
+    return result
 
 
 def model_row(base: str | Path, *, offline: bool) -> Model:
@@ -215,3 +213,36 @@ def model_row(base: str | Path, *, offline: bool) -> Model:
     text = named_models.of_path(base) if isinstance(base, Path) else base
     (chosen,) = named_models.named([text], catalog=catalog, offline=offline)
     return chosen.row
+
+
+def page(base: str, name: str, result: TrainingResult) -> str:
+    """What training gave the model `name`, and what it cost, as one HTML file: both curves and the final table.
+
+    base: its base's title.
+    """
+    trained = "both towers" if result.plan.towers == "both" else "its vision tower"
+    rows = [(row, numbers(row)) for row in result.changes]
+    lead = [f"{base}, {trained} tuned by UniSim’s recipe in {result.steps:,} steps."]
+    lead += [
+        f"{row.title} went from {cells[0]} to {cells[1]} on the unisim suite’s own items."
+        for row, cells in rows
+        if row.is_average
+    ]
+    lead.append(f"{evaluation.DRAWN_OOD}.")
+    if result.best == 0:
+        lead.append("No step was better than the base on validation items, so what is stored are the base’s weights.")
+    return one_file.render(
+        "training.html",
+        styles=("training.css",),
+        title=name,
+        lead=lead,
+        plot=result._drawn_curves(),
+        names=result._curve_names(),
+        best="" if result.best is None else f"{result.best:,}",
+        headings=evaluation.HEADINGS,
+        rows=rows,
+        points=[
+            (f"{each.step:,}", *("" if side is None else rounded(side, 1, scale=100) for side in (each.core, each.ood)))
+            for each in result.measurements
+        ],
+    )

@@ -65,7 +65,16 @@ def opened(where: str | Path, *, source: Source | None = None, column: str = "")
     Raises BadInput, and NotHere with the command that fetches a data set.
     """
     if str(where).startswith("hf:"):
-        return _from_hub(str(where), source=source or Source(), column=column)
+        parts = ADDRESS.fullmatch(str(where))
+        if not parts:
+            raise BadInput(
+                f"{str(where)!r} is not an address of a data set: "
+                "hf://datasets/ORG/NAME[@REVISION][#CONFIGURATION/SPLIT]"
+            )
+        repo, revision = parts["repo"], parts["revision"] or ""
+        chosen = {"config": parts["config"] or "default", "split": parts["split"] or "train"}
+        table = parquet.table((source or Source()).folder(repo, revision=revision), repo=repo, **chosen)
+        return of_table(table, column, about={"kind": "hub", "repo": repo, "revision": revision, **chosen})
     path = Path(where)
     if not path.exists():
         raise BadInput(f"There is no {path}: give {ADDRESSES}")
@@ -134,18 +143,6 @@ def of_table(table: parquet.Table, column: str = "", *, about: Mapping[str, str]
     )
 
 
-def _from_hub(address: str, *, source: Source, column: str) -> Images:
-    parts = ADDRESS.fullmatch(address)
-    if not parts:
-        raise BadInput(
-            f"{address!r} is not an address of a data set: hf://datasets/ORG/NAME[@REVISION][#CONFIGURATION/SPLIT]"
-        )
-    repo, revision = parts["repo"], parts["revision"] or ""
-    chosen = {"config": parts["config"] or "default", "split": parts["split"] or "train"}
-    table = parquet.table(source.folder(repo, revision=revision), repo=repo, **chosen)
-    return of_table(table, column, about={"kind": "hub", "repo": repo, "revision": revision, **chosen})
-
-
 def _from_tars(title: str, shards: Sequence[Path], *, about: Mapping[str, str]) -> Images:
     """The samples of WebDataset shards, with the prompts that they store. Raises BadInput."""
     samples, unused = tars.samples(list(shards), suffixes=endings())
@@ -185,13 +182,13 @@ def natural(name: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", name) if part]
 
 
-def content(path: Path) -> bytes:
+def content(path: str | Path) -> bytes:
     """A file's bytes. Raises BadInput for one that cannot be read, or is larger than any image."""
     try:
-        with path.open("rb") as file:
+        with open(path, "rb") as file:
             data = file.read(MAX_FILE + 1)
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror or error}") from error
     if len(data) > MAX_FILE:
-        raise BadInput(f"{path.name} has more than {MAX_FILE >> 20} MB, which no image has")
+        raise BadInput(f"{Path(path).name} has more than {MAX_FILE >> 20} MB, which no image has")
     return data

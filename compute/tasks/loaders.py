@@ -11,8 +11,8 @@ from compute.tasks.data import Data
 from compute.tasks.source import Need, Source
 from compute.types import NotHere, Task
 
-# Each has PROCEDURES, which it has items for; load(task, source=, options=), the items a subset; options_of(task);
-# needs(task, source=); and identity(task, source=), part of the fingerprint.
+# Each has PROCEDURES, which it has items for; load(task, source=, options=), the items a subset; needs(task, source=);
+# identity(task, source=), part of the fingerprint; and options_of(task), where there is something to choose.
 LOADERS: dict[str, ModuleType] = {
     "unisim": unisim,
     "mieb": mieb,
@@ -35,7 +35,8 @@ def load(task: Task, *, source: Source, options: Mapping[str, Any] | None = None
 
 def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
     """The options of how a task's items are made: name -> allowed values, the first is the default."""
-    return _loader(task).options_of(task)
+    loader = _loader(task)
+    return loader.options_of(task) if hasattr(loader, "options_of") else {}
 
 
 def needs(task: Task, *, source: Source) -> Need:

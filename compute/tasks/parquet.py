@@ -64,6 +64,19 @@ class Table:
         """The names of the columns, in order."""
         return tuple(self.schema.names)
 
+    @property
+    def in_bytes(self) -> list[str]:
+        """The columns of images' bytes: bare, or as the hub has them, `{bytes, path}`."""
+        import pyarrow as pa
+
+        return [
+            field.name
+            for field in self.schema
+            if pa.types.is_binary(field.type)
+            or pa.types.is_large_binary(field.type)
+            or (pa.types.is_struct(field.type) and field.type.get_field_index("bytes") >= 0)
+        ]
+
     def values(self, *names: str) -> list[list[Any]]:
         """Whole columns as Python lists, in the requested order. Raises BadInput naming a missing column."""
         for name in names:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -31,8 +30,7 @@ SMOOTH = 0.06  # of the shorter side: standard deviation over which moves are si
 BLOCK = 128  # pixels of a row that are blurred at once
 
 
-@dataclass(frozen=True, kw_only=True)
-class Perturbation:
+class Perturbation(NamedTuple):
     """One transformation. `apply(pixels (3, h, w) uint8, strength, draw)` gives pixels of the same shape."""
 
     key: str  # as the splits of PairBench's data sets are called
@@ -183,40 +181,18 @@ PERTURBATIONS: dict[str, Perturbation] = {
     perturbation.key: perturbation
     for perturbation in (
         Perturbation(
-            key="colorjitter",
-            title="Colour jitter",
-            what="brightness, contrast and saturation by up to",
-            unit="%",
-            most=100 * FACTOR,
-            apply=_colour_jitter,
+            "colorjitter",
+            "Colour jitter",
+            "brightness, contrast and saturation by up to",
+            "%",
+            100 * FACTOR,
+            _colour_jitter,
         ),
-        Perturbation(key="rotate", title="Rotation", what="", unit="degrees", most=DEGREES, apply=_rotate),
+        Perturbation("rotate", "Rotation", "", "degrees", DEGREES, _rotate),
+        Perturbation("gaussianblur", "Gaussian blur", "standard deviation of", "pixels", BLUR, _gaussian_blur, min),
+        Perturbation("perspective", "Perspective", "corners moved by up to", "pixels", CORNERS / 2, _perspective, max),
         Perturbation(
-            key="gaussianblur",
-            title="Gaussian blur",
-            what="standard deviation of",
-            unit="pixels",
-            most=BLUR,
-            side=min,
-            apply=_gaussian_blur,
-        ),
-        Perturbation(
-            key="perspective",
-            title="Perspective",
-            what="corners moved by up to",
-            unit="pixels",
-            most=CORNERS / 2,
-            side=max,
-            apply=_perspective,
-        ),
-        Perturbation(
-            key="elastic",
-            title="Elastic transformation",
-            what="pixels moved by up to",
-            unit="pixels",
-            most=ELASTIC / 2,
-            side=max,
-            apply=_elastic,
+            "elastic", "Elastic transformation", "pixels moved by up to", "pixels", ELASTIC / 2, _elastic, max
         ),
     )
 }

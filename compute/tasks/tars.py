@@ -39,7 +39,7 @@ def samples(shards: list[Path], *, suffixes: tuple[str, ...]) -> tuple[list[TarS
     unused = []
     for shard in shards:
         own: dict[str, TarSample] = {}
-        for info in _members(shard):
+        for info in members(shard):
             if not _add(own, info, shard=shard, suffixes=suffixes):
                 unused.append(info.name)
         for key in own.keys() & known.keys():
@@ -48,7 +48,8 @@ def samples(shards: list[Path], *, suffixes: tuple[str, ...]) -> tuple[list[TarS
     return [sample for sample in known.values() if sample.image is not None], unused
 
 
-def _members(shard: Path) -> Iterator[tarfile.TarInfo]:
+def members(shard: Path) -> Iterator[tarfile.TarInfo]:
+    """The files in a plain tar. Raises BadInput for another or a damaged one."""
     try:
         with tarfile.open(shard, mode="r:") as archive:
             for info in archive:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from compute.content import decoding
 from compute.content.items import Column
-from compute.io.files import DRAFT, draft_of, refusal, replacing, write_text
+from compute.io.files import DRAFT, draft_of, refusal, replacing, words_beside, write_text
 from compute.progress import Progress
 from compute.training.examples import Example, Examples, naming, taken, text
 from compute.types import BadInput, CannotWrite
@@ -24,74 +24,9 @@ VERSION = 1  # of the templates: raise it when a wording changes
 # The paper's numbers of samples (appendix B.2): at most so many of a task.
 COUNTS = {"image-choice": 120_000, "image-for-text": 300_000, "text-for-image": 300_000, "quality": 120_000}
 FILE, RECORD, TOKEN = "instructions.json", "record.json", "<image>"
-
-
-_LETTERS = ("A", "B")
-# Questions with {reference}, {first}, {second} where contents stand, each with its answers for either one.
-TEMPLATES: dict[str, tuple[tuple[str, tuple[str, str]], ...]] = {
-    "image-choice": (
-        (
-            "Reference: {reference}\nA: {first}\nB: {second}\nWhich of A and B looks more like the reference? "
-            "Answer with one letter.",
-            _LETTERS,
-        ),
-        (
-            "{reference}{first}{second}\nTake the first image as the reference. Is the second or the third "
-            "image more similar to it?",
-            ("The second image.", "The third image."),
-        ),
-        (
-            "{first}{second}\nHere are two candidates, and here is a reference: {reference}\nWhich candidate "
-            "would a person say is closer to it, the first or the second?",
-            ("The first.", "The second."),
-        ),
-    ),
-    "image-for-text": (
-        (
-            "A: {first}\nB: {second}\nWhich image fits this description better: {reference}\nAnswer with one letter.",
-            _LETTERS,
-        ),
-        (
-            'Two images were made for the text "{reference}".\n{first}{second}\nDoes the first or the second '
-            "follow it better?",
-            ("The first image.", "The second image."),
-        ),
-        (
-            "Description: {reference}\nFirst image: {first}\nSecond image: {second}\nName the image that "
-            "matches the description.",
-            ("First image", "Second image"),
-        ),
-    ),
-    "text-for-image": (
-        (
-            "{reference}\nA: {first}\nB: {second}\nWhich caption describes the image better? Answer with one letter.",
-            _LETTERS,
-        ),
-        (
-            'Look at this image: {reference}\nFirst caption: "{first}"\nSecond caption: "{second}"\nWhich of '
-            "the two is the better caption?",
-            ("The first caption.", "The second caption."),
-        ),
-        (
-            "Caption 1: {first}\nCaption 2: {second}\n{reference}\nGive the number of the caption that is "
-            "true of this image.",
-            ("1", "2"),
-        ),
-    ),
-    "quality": (
-        (
-            "A: {first}\nB: {second}\nWhich of the two images has the higher quality? Answer with one letter.",
-            _LETTERS,
-        ),
-        (
-            "{first}{second}\nOne of these images is less distorted. Is it the first or the second?",
-            ("The first image.", "The second image."),
-        ),
-        (
-            "First image: {first}\nSecond image: {second}\nName the image of better visual quality.",
-            ("First image", "Second image"),
-        ),
-    ),
+# Questions with {reference}, {first}, {second} where contents stand, each with its answers for either one, by task.
+TEMPLATES: dict[str, list[tuple[str, list[str]]]] = {
+    task: [(each["question"], each["answers"]) for each in rows] for task, rows in words_beside(__file__).items()
 }
 
 
@@ -121,7 +56,10 @@ def export(
     images: set[str] = set()
 
     def store(column: Column, row: int) -> str:
-        name = _image_name(column, row)
+        with naming(column, row):
+            form = (decoding.opened(column.read(row)).format or "image").lower()
+        key = column.keys[row].decode()
+        name = f"images/{key[:2]}/{key}.{'jpg' if form == 'jpeg' else form}"
         if name not in images and not (folder / name).is_file():
             (folder / name).parent.mkdir(exist_ok=True)
             draft = draft_of(folder / name)
@@ -134,7 +72,11 @@ def export(
     try:
         (folder / "images").mkdir(parents=True, exist_ok=True)
         with replacing(folder / FILE) as draft, draft.open("w", encoding="utf-8") as file, bar as done:
-            for at, (number, example) in enumerate(_interleaved(tasks, numbers, seed=seed)):
+            written = Counter(dict.fromkeys(numbers, 0))
+            for at in range(sum(numbers.values())):  # spread evenly, so that the file's beginning is a sample
+                task = min(numbers, key=lambda name: (written[name] + 1) / numbers[name])
+                (example,), number = taken(tasks[task], [written[task]], seed=seed), written[task]
+                written[task] += 1
                 text = json.dumps(conversation(example, number, store), ensure_ascii=False)
                 file.write(f"{',' if at else '['}\n{text}")
                 done(1)
@@ -177,21 +119,3 @@ def conversation(example: Example, number: int, store: Callable[[Column, int], s
             {"from": "gpt", "value": answers[answer]},
         ],
     }
-
-
-def _interleaved(
-    tasks: Mapping[str, Sequence[Examples]], numbers: Mapping[str, int], *, seed: int
-) -> Iterator[tuple[int, Example]]:
-    """Examples of all tasks with their number in the task, spread evenly, so that the file's beginning is a sample."""
-    written = Counter(dict.fromkeys(numbers, 0))
-    for _ in range(sum(numbers.values())):
-        task = min(numbers, key=lambda name: (written[name] + 1) / numbers[name])
-        yield written[task], taken(tasks[task], [written[task]], seed=seed)[0]
-        written[task] += 1
-
-
-def _image_name(column: Column, row: int) -> str:
-    with naming(column, row):
-        form = (decoding.opened(column.read(row)).format or "image").lower()
-    key = column.keys[row].decode()
-    return f"images/{key[:2]}/{key}.{'jpg' if form == 'jpeg' else form}"

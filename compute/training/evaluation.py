@@ -1,17 +1,21 @@
 """Core and generalisation of a model in memory, by the procedures and metrics that `compute run` uses.
 
-Which items training is measured on, and which choose the best checkpoint. None of them is trained on.
+Which items training is measured on, and which choose the best checkpoint. None of them is trained on. The paper's own
+finding is that tuning on several tasks costs accuracy on others (UniSim, Tables 2 and 3), so that neither side is ever
+shown without the other.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from compute import tasks
+from compute.analysis.item_difference import paired_difference
 from compute.catalog import shipped
 from compute.engine import run_folders, scoring
 from compute.engine.plan import defaults
@@ -19,6 +23,7 @@ from compute.features.memory import MemoryStore
 from compute.features.subject import Subject
 from compute.models.adapter import Encoder
 from compute.procedures import procedure
+from compute.rounding import rounded
 from compute.tasks import mini
 from compute.tasks.data import Data
 from compute.tasks.source import Source
@@ -29,7 +34,9 @@ from compute.types import WHOLE, BadInput, LikenessError, Model, Task
 # The tasks that the multi-task metric is trained on, by the papers' names of the catalogue's categories (Table 2); the
 # others measure generalisation (Table 3).
 CORE = ("Img-2AFC", "IT-2AFC", "Text-2AFC", "IQA")
-SIDES = ("core", "ood")
+TITLES = {"core": "Core", "ood": "Out of distribution"}
+SIDES = tuple(TITLES)
+HEADINGS = ("", "before", "after", "difference", "95% interval")
 # Drawn tasks of the categories that UniSim calls out of distribution (sections 3.1 and 3.2): attributes, odd one out,
 # image retrieval. Nothing of Table 5 measures them.
 OOD = ("mini/sharpness", "mini/odd-one-out", "mini/instances")
@@ -93,19 +100,19 @@ def _measured(task: Task, data: Mapping[str, Data], subject: Subject) -> dict[st
     }
 
 
-def suite_items(*, source: Source) -> tuple[list[HeldOut], dict[str, str]]:
-    """UniSim's own items, for the final table only; and the tasks that cannot be read here, each with the reason."""
+def suite_items(*, source: Source, report: Callable[[str], None]) -> list[HeldOut]:
+    """UniSim's own items, for the final table only; a line is reported on tasks that cannot be read here."""
     present: list[HeldOut] = []
-    missing: dict[str, str] = {}
+    missing: list[str] = []
     for task in shipped().tasks:
-        if not {"unisim-core", "unisim-ood"} & set(task.suites):
-            continue
-        options = {name: values[0] for name, values in tasks.options_of(task).items()}
-        try:
-            present.append((task, tasks.load(task, source=source, options=options)))
-        except LikenessError as error:
-            missing[task.key] = str(error)
-    return present, missing
+        if {"unisim-core", "unisim-ood"} & set(task.suites):
+            try:
+                present.append((task, tasks.load(task, source=source)))
+            except LikenessError as error:
+                missing.append(f"{task.key}: {error}")
+    if missing:
+        report(f"{len(missing)} tasks of unisim are not measured, such as {missing[0]}")
+    return present
 
 
 def validation_items(parts: Sequence[Examples]) -> list[HeldOut]:
@@ -119,3 +126,76 @@ def validation_items(parts: Sequence[Examples]) -> list[HeldOut]:
     catalog, alike = shipped(), {(row.task, row.dataset): row.evaluated for row in splits.SPLITS}
     core = [(catalog.task(alike[part.task, part.dataset]), {"default": part.data}) for part in parts]
     return core + [(catalog.task(key), mini.load(catalog.task(key))) for key in OOD]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskChange:
+    """One task, or the average of a side, before and after training. Fractions; NaN ends: the interval is not known."""
+
+    key: str  # of the task; of an average that of its side
+    title: str
+    side: str  # of SIDES
+    before: float
+    after: float
+    low: float  # of the 95% interval of after - before, over items
+    high: float
+
+    @property
+    def difference(self) -> float:
+        """After less before."""
+        return self.after - self.before
+
+    @property
+    def is_average(self) -> bool:
+        """Whether this is a side's average."""
+        return self.key == self.side
+
+
+def changes(*, before: pd.DataFrame, after: pd.DataFrame) -> list[TaskChange]:
+    """The average of each side, followed by its tasks. Both are as `measured` gives them, of the same items.
+
+    A task's interval inverts the test of its items' flipped signs. An average's joins those of its tasks, which show
+    different items, as independent: the half width is the root of the sum of squares of theirs, each times its weight.
+    A task without a change on any item adds nothing to it; another without an interval, or no change at all, leaves
+    none.
+    """
+    out: list[TaskChange] = []
+    for side in SIDES:
+        tasks, squares = [], 0.0
+        for first, now in zip(before.itertuples(), after.itertuples(), strict=True):
+            if first.side != side:
+                continue
+            low = high = half = math.nan
+            if first.items is not None and now.items is not None:
+                paired = paired_difference(now.items, first.items, metric=first.metric)
+                low, high = paired.low, paired.high
+                half = 0.0 if first.items.equals(now.items) else (high - low) / 2
+            ends = {"before": first.value, "after": now.value, "low": low, "high": high}
+            tasks.append(TaskChange(key=first.task, title=first.title, side=side, **ends))
+            squares += (first.weight * half) ** 2
+        if tasks:
+            first, now, half = average(before, side), average(after, side), math.sqrt(squares) or math.nan
+            ends = {"low": now - first - half, "high": now - first + half}
+            out += [TaskChange(key=side, title=TITLES[side], side=side, before=first, after=now, **ends), *tasks]
+    return out
+
+
+def lines(rows: Sequence[TaskChange], *, title: str) -> list[str]:
+    """The table in percent and points, a line a row, averages first and their tasks below. `title`: of what."""
+    table = [[title, *HEADINGS[1:]]]
+    table += [[row.title if row.is_average else f"  {row.title}", *numbers(row)] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "  ".join([titles.ljust(widths[0]), *map(str.rjust, figures, widths[1:])]).rstrip()
+        for titles, *figures in table
+    ]
+
+
+def numbers(row: TaskChange) -> tuple[str, str, str, str]:
+    """Before and after in percent, their difference and its interval in points."""
+    before, after = (rounded(value, 1, scale=100) for value in (row.before, row.after))
+    gap, *ends = (
+        "" if math.isnan(value) else rounded(value, 1, scale=100, sign=True)
+        for value in (row.difference, row.low, row.high)
+    )
+    return before, after, gap, " to ".join(filter(None, ends))

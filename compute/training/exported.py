@@ -6,20 +6,20 @@ import json
 import os
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compute import models
 from compute.io.files import discard, locked, refusal, write_text
-from compute.models import required_files
 from compute.models.files import lora as lora_files
 from compute.models.files import weights
 from compute.models.own import checkpoints as own_checkpoints
-from compute.training import lora
-from compute.training.curves import HEADINGS, TaskChange, numbers
-from compute.training.evaluation import DRAWN_OOD
-from compute.training.loop import precision
+from compute.progress import Progress
+from compute.training import loop, lora
+from compute.training.evaluation import DRAWN_OOD, HEADINGS, HeldOut, TaskChange, changes, measured, numbers
+from compute.training.examples import Examples
 from compute.training.plan import TuningPlan
 from compute.training.run_folder import RunFolder, TuningState
 from compute.types import BadInput, CannotDo, CannotWrite, Model
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from compute.training.towers import DualEncoder
 
 OPEN_CLIP_CONFIG, OPEN_CLIP_WEIGHTS = "open_clip_config.json", "open_clip_model.safetensors"
-# Without one of these no folder is read as a checkpoint, so that they are put there last.
-CONFIGS = ("config.json", lora_files.CONFIG, OPEN_CLIP_CONFIG)
 TO_RUN = {"unisim": "unisim-core", "own": "mini"}  # by whose examples a model was trained on: the suite to run it on
 # Options of dual encoders that no checkpoint's files hold. The others say where the base's files are.
 BEYOND_FILES = ("text_prefix", "normalise", "max_tokens")
@@ -43,6 +41,46 @@ def check_save(row: Model, *, save: str, plan: TuningPlan) -> None:
         raise CannotDo("Full tuning does not make an adapter: save it merged, or tune by LoRA, tune=lora")
     if save == "adapter" and (row.adapter not in own_checkpoints.WITH_LORA or row.options.get("lora")):
         raise CannotDo(f"{row.key} of adapter {row.adapter!r} reads no further LoRA adapter: save it merged")
+
+
+def identity(base: DualEncoder, sets: Sequence[Examples], *, save: str, plan: TuningPlan) -> dict[str, Any]:
+    """What a training run is known by: its base, plan and data."""
+    return {
+        "base": {**asdict(weights.by_name(replace(base.row, revision=""))), "revision": base.revision},
+        "plan": asdict(plan) | {"save": save},
+        "data": [part.record() for part in sets],
+    }
+
+
+def tuned(
+    base: DualEncoder,
+    sets: Sequence[Examples],
+    *,
+    plan: TuningPlan,
+    save: str,
+    folder: RunFolder,
+    held_out: Callable[[], Sequence[HeldOut]],
+    compared: str,
+    report: Callable[[str], None],
+    measure: loop.Measure | None = None,
+    progress: Progress | None = None,
+) -> tuple[TuningState, list[TaskChange]]:
+    """Tunes the base and makes the folder a whole model: its weights, its card, and the change of what is `held_out`.
+
+    `measure` and `progress` as of `loop.train`; `compared` as of `write_card`. Raises as these and `write_model`.
+    """
+    import torch
+
+    state = loop.train(base, sets, plan=plan, folder=folder, measure=measure, report=report, progress=progress)
+    write_model(base, folder.path, save=save)
+    rows = []
+    if items := held_out():
+        before = measured(items, row=base.row, encoder=models.load(base.row, hardware=base.hardware))
+        with torch.inference_mode():
+            rows = changes(before=before, after=measured(items, row=base.row, encoder=base.towers))
+    write_card(base, folder, state, rows, save=save, plan=plan, compared=compared)
+    folder.finish(state, rows)
+    return state, rows
 
 
 def write_model(base: DualEncoder, folder: Path, *, save: str) -> None:
@@ -61,7 +99,8 @@ def write_model(base: DualEncoder, folder: Path, *, save: str) -> None:
                 (draft / own_checkpoints.CARD).unlink(missing_ok=True)  # peft's own
             else:
                 _write_merged(base, draft)
-            for file in sorted(draft.iterdir(), key=lambda file: file.name in CONFIGS):
+            # Without a configuration no folder is read as a checkpoint, so that it is put there last.
+            for file in sorted(draft.iterdir(), key=lambda file: file.name in own_checkpoints.CONFIGURATIONS):
                 file.chmod((folder / "training" / "plan.json").stat().st_mode)  # safetensors keeps files to their owner
                 os.replace(file, folder / file.name)
             draft.rmdir()
@@ -84,36 +123,31 @@ def _write_merged(base: DualEncoder, folder: Path) -> None:
         base.adapted.merge_and_unload()
         base.adapted = None
     if base.row.adapter == "open_clip":
+        import open_clip
+        from safetensors.torch import save_file
+
         lora.fuse(base.module.visual)
-        _write_open_clip(base, folder)
+        state = {name: value.detach().contiguous().clone() for name, value in base.module.state_dict().items()}
+        save_file(state, folder / OPEN_CLIP_WEIGHTS)
+        if not (base.folder / OPEN_CLIP_CONFIG).is_file() or base.row.options.get("file"):
+            config = {
+                "model_cfg": open_clip.get_model_config(base.row.options["architecture"]),
+                "preprocess_cfg": open_clip.get_model_preprocess_cfg(base.module),
+            }
+            (folder / OPEN_CLIP_CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
     else:
         base.module.save_pretrained(folder)
-    for name in required_files(base.row).names(weights.listing(base.folder)):
+    for name in models.required_files(base.row).names(weights.listing(base.folder)):
         of_weights = name.endswith((".safetensors", ".bin", ".pt", ".index.json", lora_files.CONFIG))
         if "/" not in name and not of_weights and not (folder / name).exists():
             shutil.copyfile(base.folder / name, folder / name)
-
-
-def _write_open_clip(base: DualEncoder, folder: Path) -> None:
-    """Weights, and the configuration where the base's folder has none."""
-    import open_clip
-    from safetensors.torch import save_file
-
-    state = {name: value.detach().contiguous().clone() for name, value in base.module.state_dict().items()}
-    save_file(state, folder / OPEN_CLIP_WEIGHTS)
-    if not (base.folder / OPEN_CLIP_CONFIG).is_file() or base.row.options.get("file"):
-        config = {
-            "model_cfg": open_clip.get_model_config(base.row.options["architecture"]),
-            "preprocess_cfg": open_clip.get_model_preprocess_cfg(base.module),
-        }
-        (folder / OPEN_CLIP_CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 
 def write_card(
     base: DualEncoder,
     folder: RunFolder,
     state: TuningState,
-    changes: Sequence[TaskChange],
+    rows: Sequence[TaskChange],
     *,
     save: str,
     plan: TuningPlan,
@@ -141,12 +175,12 @@ def write_card(
         save=save,
         plan=plan,
         settings=asdict(plan),
-        precision=precision(base, plan),
+        precision=loop.precision(base, plan),
         options=option_words(options_beyond_files(row)),
         suite=folder.identity["suite"]["name"],
         to_run=TO_RUN,
         headings=HEADINGS[1:],
-        rows=[(row, numbers(row)) for row in changes],
+        rows=[(each, numbers(each)) for each in rows],
         drawn_ood=DRAWN_OOD,
         state=state,
     )

@@ -23,7 +23,6 @@ from compute.features.encoding import ready
 from compute.progress import Progress
 from compute.training import lora, towers
 from compute.training.examples import QUALITY_PROMPT, Examples, batches, naming, text
-from compute.training.loss import distance, hinge, spread
 from compute.training.plan import TuningPlan
 from compute.training.run_folder import RunFolder, StepMeasurement, TuningState
 from compute.types import LikenessError
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from compute.training.towers import DualEncoder
 
 Measure = Callable[[], Mapping[str, Any]]  # the scores of the model as it is, as `evaluation.record` gives them
+COMPARED = 64  # images of a step that keep=distill compares with the base, at most
 WORKERS = 8  # processes that prepare for a device, at most; a CPU, whose cores the model needs, gets one
 
 
@@ -115,7 +115,10 @@ class Tuning:
         else:
             base.unfreeze(text=plan.towers == "both")
         if plan.checkpointing:
-            base.checkpoint_activations()
+            if hasattr(base.module, "gradient_checkpointing_enable"):
+                base.module.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+            else:
+                (base.module if base.trains_text else base.module.visual).set_grad_checkpointing(True)
         self.weights = base.parameters()
         self.start = self.copy() if plan.keep == "interpolate" else {}  # the base's
         self.before = towers.load(base.row, hardware=base.hardware, tasks=()) if plan.keep == "distill" else None
@@ -341,3 +344,41 @@ def precision(base: DualEncoder, plan: TuningPlan) -> str:
     processor = getattr(torch.cpu, "get_capabilities", dict)()
     fast = base.hardware.device.startswith("cuda") or any(processor.get(name) for name in FAST_BFLOAT16)
     return "bfloat16" if fast else "float32"
+
+
+def hinge(
+    reference: torch.Tensor, first: torch.Tensor, second: torch.Tensor, *, preferred: torch.Tensor, margin: float
+) -> torch.Tensor:
+    """(n,) losses of equation 1: max(0, (2y - 1)(sim(reference, first) - sim(reference, second)) + margin).
+
+    `reference`, `first`, `second`: (n, d) embeddings of length 1, so that sim is their cosine; `preferred`: (n,) the
+    preferred index y, 0 or 1. It is 0 where the preferred alternative wins by the margin or more.
+    """
+    difference = (reference * first).sum(dim=-1) - (reference * second).sum(dim=-1)
+    return ((2 * preferred - 1) * difference + margin).clamp(min=0)
+
+
+def distance(
+    tuned: torch.Tensor, base: torch.Tensor, captions: tuple[torch.Tensor, torch.Tensor] | None = None
+) -> torch.Tensor:
+    """The mean squared difference of cosines by the tuned model and by its base: of images (n, d) with captions (k, d),
+    both pairs of tuned and base, or without captions of the images with each other. Vectors have length 1.
+
+    What texts say of images stays as it was, and images may come nearer to each other in all directions in which no
+    text lies: learning without forgetting on the new tasks' own inputs (Li and Hoiem, 2016), where the texts are the
+    old task's classes. Images alone may turn together: similarities are kept (Tung and Mori, 2019, equation 4).
+    """
+    if captions is not None:
+        return (tuned @ captions[0].T - base @ captions[1].T).square().mean()
+    gap = tuned @ tuned.T - base @ base.T
+    n = len(gap)
+    return (gap.square().sum() - gap.diagonal().square().sum()) / max(n * (n - 1), 1)
+
+
+def spread(count: int) -> list[int]:
+    """At most COMPARED of `count` positions, evenly from the first to the last.
+
+    Not every k-th: images are in the order of their examples, so that these might all be references.
+    """
+    most = min(count, COMPARED)
+    return [round(at * (count - 1) / max(1, most - 1)) for at in range(most)]

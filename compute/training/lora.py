@@ -8,7 +8,6 @@ differs. So it is split here into layers as the transformers library has them, a
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -95,7 +94,17 @@ def apply(base: DualEncoder, plan: TuningPlan) -> PeftModel:
 
     if base.row.adapter == "open_clip":
         split(base.module.visual)
-    names = [name for name in _linear_layers(base) if name.rpartition(".")[2] in base.family.targets]
+    names = []
+    for part in base.family.vision:
+        modules = dict(getattr(base.module, part).named_modules(prefix=part))
+        # torch's own attention calls none of the layers in it.
+        own = [name for name, module in modules.items() if isinstance(module, torch.nn.MultiheadAttention)]
+        names += [
+            name
+            for name, module in modules.items()
+            if isinstance(module, torch.nn.Linear) and name.rpartition(".")[2] in base.family.targets
+            if name.rpartition(".")[0] not in own
+        ]
     if not names:
         raise BadInput(f"{base.row.key}'s vision tower has no layer that LoRA changes: tune all of it, tune=full")
     own = files.own_folder(base.row) is not None
@@ -114,18 +123,6 @@ def apply(base: DualEncoder, plan: TuningPlan) -> PeftModel:
     config.base_model_name_or_path = str(base.folder) if own else base.row.weights
     config.revision = None if own else base.revision
     return adapted
-
-
-def _linear_layers(base: DualEncoder) -> Iterator[str]:
-    """Names of the vision tower's linear layers, but for those within torch's own attention, which calls none."""
-    from torch import nn
-
-    for part in base.family.vision:
-        tower = getattr(base.module, part)
-        inside = [name for name, module in tower.named_modules() if isinstance(module, nn.MultiheadAttention)]
-        for name, module in tower.named_modules():
-            if isinstance(module, nn.Linear) and name.rpartition(".")[0] not in inside:
-                yield f"{part}.{name}" if name else part
 
 
 def split(tower: nn.Module) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 from pydantic.dataclasses import dataclass
 
 from compute.io.files import replacing, reserved, write_text
-from compute.training.curves import TaskChange
+from compute.training.evaluation import TaskChange
 from compute.types import BadInput, CannotWrite
 
 

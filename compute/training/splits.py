@@ -2,28 +2,32 @@
 
 Where a data set has official splits, its own decide: NIGHTS, PieAPP, HPDv2, MagicBrush, HQ-Edit, Polaris and PIPAL
 (whose validation images are evaluated). KADID-10k has none: its first 72 reference images are trained on, the last 9
-evaluated. `leaks.check` compares the contents all the same.
+evaluated. `check_leaks` compares the contents all the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from random import Random
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from compute import tasks as loaders
+from compute.catalog import shipped
 from compute.content.items import content_key
+from compute.progress import Progress
+from compute.tasks.parquet import NO_KEY
 from compute.tasks.source import Source
-from compute.tasks.unisim import REPO, image_pairs, text_images
+from compute.tasks.unisim import QUESTIONS, REPO
 from compute.tasks.unisim.files import Files
-from compute.tasks.unisim.samples import Sample
 from compute.training.examples import TASKS, Examples, packed
-from compute.types import BadInput, NotHere, suggestion, unknown
+from compute.types import BadInput, LikenessError, NotHere, Task, suggestion, unknown
 
 # Of a data set's examples, at most so many and such a share choose the stored step; Table 5 leaves this open.
 VALIDATION_COUNT, VALIDATION_SHARE = 500, 0.1
+BENCHMARKS = ("unisim", "mini")  # whose tasks are evaluated during training
+LISTED = 5  # training images that an error names
 
 
 class TrainingSplit(NamedTuple):
@@ -31,30 +35,32 @@ class TrainingSplit(NamedTuple):
 
     task: str
     dataset: str
-    draw: Callable[..., list[Sample]]  # draw(files, random, count, split=)
-    folder: str  # below the folder of the benchmark's data
-    origin: str  # who publishes the training split
-    evaluated: str  # the task of the catalogue whose questions are like these
+    folder: str  # of ORIGINS
+    evaluated: str  # the task of the catalogue whose questions are drawn alike
 
 
-_NIGHTS = "the DreamSim project's page, dreamsim-nights.github.io"
-_PIEAPP = "the data set's page, civc.ucsb.edu/graphics/Papers/CVPR2018_PieAPP"
-_HPDV2, _MAGICBRUSH = "hub data set ymhao/HPDv2", "hub data set osunlp/MagicBrush"
-_HQ_EDIT, _POLARIS = "hub data set UCSC-VLAA/HQ-Edit", "hub data set yuwd/Polaris"
-_KADID, _PIPAL = "the data set's page, database.mmsp-kn.de", "github.com/HaomingCai/PIPAL-dataset"
+# Who publishes the training splits, by their folder below that of the benchmark's data.
+ORIGINS = {
+    "nights": "the DreamSim project's page, dreamsim-nights.github.io",
+    "pie_app": "the data set's page, civc.ucsb.edu/graphics/Papers/CVPR2018_PieAPP",
+    "hpdv2": "hub data set ymhao/HPDv2",
+    "MagicBrush": "hub data set osunlp/MagicBrush",
+    "HQ-Edit": "hub data set UCSC-VLAA/HQ-Edit",
+    "polaris": "hub data set yuwd/Polaris",
+    "kadid10k": "the data set's page, database.mmsp-kn.de",
+    "PIPAL": "github.com/HaomingCai/PIPAL-dataset",
+}
 SPLITS = (
-    TrainingSplit("image-choice", "nights", image_pairs.nights, "nights", _NIGHTS, "unisim/nights"),
-    TrainingSplit("image-choice", "pieapp", image_pairs.pieapp, "pie_app", _PIEAPP, "unisim/pieapp-2afc"),
-    TrainingSplit("image-for-text", "hpdv2", text_images.hpdv2, "hpdv2", _HPDV2, "unisim/hpdv2"),
-    TrainingSplit(
-        "image-for-text", "magicbrush", text_images.magicbrush, "MagicBrush", _MAGICBRUSH, "unisim/magicbrush"
-    ),
-    TrainingSplit("image-for-text", "hq-edit", text_images.hq_edit_images, "HQ-Edit", _HQ_EDIT, "unisim/hq-edit-it"),
-    TrainingSplit("text-for-image", "polaris", text_images.polaris, "polaris", _POLARIS, "unisim/polaris"),
-    TrainingSplit("text-for-image", "hq-edit", text_images.hq_edit_texts, "HQ-Edit", _HQ_EDIT, "unisim/hq-edit-text"),
-    TrainingSplit("quality", "kadid-10k", image_pairs.kadid, "kadid10k", _KADID, "unisim/kadid-10k"),
-    TrainingSplit("quality", "pieapp", image_pairs.pieapp_quality, "pie_app", _PIEAPP, "unisim/pieapp-iqa"),
-    TrainingSplit("quality", "pipal", image_pairs.pipal, "PIPAL", _PIPAL, "unisim/pipal"),
+    TrainingSplit("image-choice", "nights", "nights", "unisim/nights"),
+    TrainingSplit("image-choice", "pieapp", "pie_app", "unisim/pieapp-2afc"),
+    TrainingSplit("image-for-text", "hpdv2", "hpdv2", "unisim/hpdv2"),
+    TrainingSplit("image-for-text", "magicbrush", "MagicBrush", "unisim/magicbrush"),
+    TrainingSplit("image-for-text", "hq-edit", "HQ-Edit", "unisim/hq-edit-it"),
+    TrainingSplit("text-for-image", "polaris", "polaris", "unisim/polaris"),
+    TrainingSplit("text-for-image", "hq-edit", "HQ-Edit", "unisim/hq-edit-text"),
+    TrainingSplit("quality", "kadid-10k", "kadid10k", "unisim/kadid-10k"),
+    TrainingSplit("quality", "pieapp", "pie_app", "unisim/pieapp-iqa"),
+    TrainingSplit("quality", "pipal", "PIPAL", "unisim/pipal"),
 )
 
 
@@ -66,25 +72,27 @@ def training(rows: Sequence[TrainingSplit], *, source: Source, seed: int = 0) ->
     try:
         files = Files.of(REPO, source.folder(REPO, revision=""))
     except NotHere as error:
-        named = "; ".join(sorted({f"{row.folder}/ from {row.origin}" for row in rows}))
+        named = "; ".join(sorted({f"{row.folder}/ from {ORIGINS[row.folder]}" for row in rows}))
         raise NotHere(f"{error}. The training splits belong into the same folder: {named}") from error
-    return [_read(row, files, cache=source.cache, seed=seed) for row in rows]
-
-
-def _read(row: TrainingSplit, files: Files, *, cache: Path | None, seed: int) -> Examples:
-    where = f"{row.dataset}, examples of {row.task}"
-    remedy = f"The training split is published by {row.origin}; put it into {files.folder / row.folder}, or omit it"
-    try:
-        samples = row.draw(files, Random(f"{seed} training {row.task} {row.dataset}"), 0, split="train")
-    except NotHere as error:
-        raise NotHere(f"{where}: {error}. {remedy}") from error
-    except (KeyError, ValueError, IndexError, TypeError) as error:
-        raise BadInput(
-            f"{where}: its table has no {error}, so it is not the training split in its public layout. {remedy}"
-        ) from error
-    if not samples:
-        raise BadInput(f"{where}: the training split is empty. {remedy}")
-    return packed(samples, task=row.task, dataset=row.dataset, files=files, cache=cache)
+    sets = []
+    for row in rows:
+        where, random = f"{row.dataset}, examples of {row.task}", Random(f"{seed} training {row.task} {row.dataset}")
+        remedy = (
+            f"The training split is published by {ORIGINS[row.folder]}; put it into {files.folder / row.folder}, or "
+            "omit it"
+        )
+        try:
+            samples = QUESTIONS[row.evaluated].draw(files, random, 0, split="train")
+        except NotHere as error:
+            raise NotHere(f"{where}: {error}. {remedy}") from error
+        except (KeyError, ValueError, IndexError, TypeError) as error:
+            raise BadInput(
+                f"{where}: its table has no {error}, so it is not the training split in its public layout. {remedy}"
+            ) from error
+        if not samples:
+            raise BadInput(f"{where}: the training split is empty. {remedy}")
+        sets.append(packed(samples, task=row.task, dataset=row.dataset, files=files, cache=source.cache))
+    return sets
 
 
 def divided(parts: Sequence[Examples]) -> tuple[list[Examples], list[Examples]]:
@@ -167,3 +175,50 @@ def chosen(datasets: Sequence[str] = (), *, suite: str = "unisim", tasks: Sequen
     if not rows:
         raise BadInput("No data set is left to train on: name at least one of a task that is trained")
     return rows
+
+
+def evaluated_tasks() -> list[Task]:
+    """The tasks that a training must not have seen: all of UniSim-Bench and of the drawn suites that have items."""
+    return [task for task in shipped().tasks if task.benchmark in BENCHMARKS and loaders.computable(task)]
+
+
+def check_leaks(sets: Sequence[Examples], *, source: Source, progress: Progress | None = None) -> str:
+    """Compares every image of the examples with those of the evaluated tasks; returns a sentence on what was compared.
+
+    What counts: an image of an evaluated item, in whatever role, that is any image of a training example, by the bytes
+    of their files: in another encoding it is not recognised. Texts do not count: prompts are the same in many data
+    sets, and an item of the four core tasks is never a text alone.
+
+    `source` must be offline: nothing is fetched. Raises BadInput naming data set and item of the first hits: nothing
+    may be trained then.
+    """
+    images: dict[bytes, str] = {}  # content key -> the image in words
+    rows, compared = evaluated_tasks(), 0
+    with (progress or Progress()).bar("Reading evaluation items", total=len(rows), unit="task") as done:
+        for task in rows:
+            done(1)
+            try:
+                columns = loaders.every_column(loaders.load(task, source=source), variants=False)
+            except LikenessError:
+                continue
+            compared += 1
+            for column in columns:
+                if column.modality == "image":
+                    for row, key in enumerate(column.keys.tolist()):
+                        images.setdefault(key, f"{column.name(row)!r} of {task.key}")
+    images.pop(NO_KEY, None)
+    known = np.array(list(images), dtype="S32")
+    hits = [
+        f"{column.name(int(row))!r} is {images[column.keys[row]]}"
+        for part in sets
+        for column in part.images
+        for row in np.flatnonzero(np.isin(column.keys, known))
+    ]
+    if hits:
+        raise BadInput(
+            f"{len(hits)} training images are evaluated too: {'; '.join(hits[:LISTED])}. Nothing was trained: take "
+            "these examples out of the training data, or drop the data set"
+        )
+    missing = len(rows) - compared
+    left = f"; {missing} tasks were not compared: their data is not on this machine or unreadable" if missing else ""
+    return f"No training image is of {len(images):,} images of {compared} evaluated tasks{left}"

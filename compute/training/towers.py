@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from compute.models import ADAPTERS, load_trainable, required_files
+from compute.models import load_trainable, required_files
 from compute.models.adapter import Hardware
 from compute.models.encoders.towers import Towers
 from compute.models.files import hub_files, weights
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from peft import PeftModel
 
 
-@dataclass(frozen=True, kw_only=True)
-class Family:
+class Family(NamedTuple):
     """Where a family's module has its towers: names of their parts, and of the layers that LoRA changes.
 
     `text` are modules or weights; those that a model lacks are skipped. `targets` are the family's names for the
@@ -36,20 +35,18 @@ OF_TRANSFORMERS = ("q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2")
 # OpenCLIP's own blocks, whose fused in_proj is split (lora.py), and the blocks of timm's towers behind its interface.
 OF_OPEN_CLIP = (*OF_TRANSFORMERS, "c_fc", "c_proj", "qkv", "proj")
 FAMILIES = {
-    "clip": Family(
-        vision=("vision_model", "visual_projection"), text=("text_model", "text_projection"), targets=OF_TRANSFORMERS
-    ),
-    "siglip": Family(vision=("vision_model",), text=("text_model",), targets=OF_TRANSFORMERS),
-    "align": Family(vision=("vision_model",), text=("text_model", "text_projection"), targets=OF_TRANSFORMERS),
+    "clip": Family(("vision_model", "visual_projection"), ("text_model", "text_projection"), OF_TRANSFORMERS),
+    "siglip": Family(("vision_model",), ("text_model",), OF_TRANSFORMERS),
+    "align": Family(("vision_model",), ("text_model", "text_projection"), OF_TRANSFORMERS),
     "blip": Family(
-        vision=("vision_model", "vision_proj"),
-        text=("text_encoder", "text_proj"),
-        targets=("qkv", "projection", "fc1", "fc2"),
+        ("vision_model", "vision_proj"),
+        ("text_encoder", "text_proj"),
+        ("qkv", "projection", "fc1", "fc2"),
     ),
     "open_clip": Family(
-        vision=("visual",),
-        text=("text", "transformer", "token_embedding", "positional_embedding", "ln_final", "text_projection"),
-        targets=OF_OPEN_CLIP,
+        ("visual",),
+        ("text", "transformer", "token_embedding", "positional_embedding", "ln_final", "text_projection"),
+        OF_OPEN_CLIP,
     ),
 }
 
@@ -99,13 +96,6 @@ class DualEncoder:
         """The weights that are trained, by name."""
         return {name: weight for name, weight in self.module.named_parameters() if weight.requires_grad}
 
-    def checkpoint_activations(self) -> None:
-        """Computes the trained towers' activations again in the backward pass rather than storing them."""
-        if hasattr(self.module, "gradient_checkpointing_enable"):
-            self.module.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
-        else:
-            (self.module if self.trains_text else self.module.visual).set_grad_checkpointing(True)
-
     def training(self, on: bool) -> None:
         """Dropout on in the trained towers, or off. Norms over a batch always use their stored statistics."""
         import torch
@@ -133,10 +123,6 @@ def load(row: Model, *, hardware: Hardware, tasks: Sequence[str] = tuple(TASKS))
         raise CannotDo(f"{row.key} has no vision tower to tune: choose a dual encoder, such as tiny")
     if row.abilities and "embed_text" not in row.abilities and with_texts:
         raise CannotDo(without_text)
-    if row.adapter not in FAMILIES and row.adapter in ADAPTERS:
-        raise CannotDo(
-            f"{row.key}: models of adapter {row.adapter!r} cannot be tuned. Those of {', '.join(FAMILIES)} can"
-        )
     if not row.weights:
         raise BadInput(f"{row.key} has no weights, so there is nothing to tune")
     hardware = Hardware(device=hardware.device, dtype="float32")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,11 @@ import pandas as pd
 import pytest
 
 import compute
-from compute.interface import training_page
-from compute.training.curves import TaskChange
-from compute.training.plan import PAPER
-from compute.training.run_folder import StepMeasurement, TuningState
+from compute.interface.train import page
+from compute.training.evaluation import TaskChange
+from compute.training.run_folder import StepMeasurement
 from tests.browser.conftest import HOSTILE, Watch, violations
+from tests.compute.interface.test_shown import trained
 
 MODELS = 30
 PLOTS = """() => [...document.querySelectorAll('.plot text')].filter((text) => {
@@ -53,8 +54,8 @@ def training(path: Path) -> None:
         TaskChange(key=title, title=title, side=side, before=0.5, after=0.5 + by, low=by - 0.03, high=by + 0.03)
         for (side, title), by in changes.items()
     ]
-    state = TuningState(step=2000, best=1500, measurements=points)
-    path.write_text(training_page.page("Base", f"tuned {HOSTILE}", PAPER, state, rows))
+    result = replace(trained(), steps=2000, best=1500, measurements=points, changes=rows)
+    path.write_text(page("Base", f"tuned {HOSTILE}", result))
 
 
 @pytest.fixture

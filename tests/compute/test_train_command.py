@@ -15,7 +15,7 @@ from compute.models.own import checkpoints as own_checkpoints
 from compute.tasks import mini
 from compute.tasks.mini import choices
 from compute.tasks.unisim import REPO
-from compute.training import evaluation, leaks, splits
+from compute.training import evaluation, splits
 from compute.types import BadInput, CannotWrite, NotHere, UnknownKey
 from tests.compute.commands import assert_refused, command
 from tests.compute.models import checkpoints
@@ -43,7 +43,7 @@ def data(written, tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(splits, "VALIDATION_SHARE", 0.5)
     monkeypatch.setattr(evaluation, "OOD", ())
-    monkeypatch.setattr(leaks, "evaluated_tasks", lambda: [shipped().task(key) for key in EVALUATED])
+    monkeypatch.setattr(splits, "evaluated_tasks", lambda: [shipped().task(key) for key in EVALUATED])
     return shutil.copytree(written, tmp_path / "data") / REPO
 
 

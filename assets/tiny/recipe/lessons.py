@@ -27,7 +27,7 @@ from compute.tasks.drawing.lexicon import (
     WORDS,
 )
 from compute.tasks.drawing.render import SIDE, Pixels
-from compute.tasks.drawing.scenes import Scene, cell, facts, place, relation
+from compute.tasks.drawing.scenes import Scene, facts, place, relation
 
 ANSWERS = 4  # of a question on where or how many
 QUESTIONS = 4  # images for one question
@@ -109,7 +109,7 @@ def family(rng: Random, *, part: str) -> tuple[Shown, Shown, Shown]:
     if lot < 0.2:
         return _sentences(rng, part=part)
     scene = compose.scene(rng, part=part)
-    reference = Shown(scene=scene)
+    reference = Shown(scene)
     if lot < 0.6:  # the same distortion, or two, of different strengths
         kinds = tuple(DAMAGES if rng.random() < 0.7 else TONES)
         kind = rng.choice(kinds)
@@ -119,12 +119,12 @@ def family(rng: Random, *, part: str) -> tuple[Shown, Shown, Shown]:
         return reference, distorted(scene, kind, weak, rng), distorted(scene, other, strong, rng)
     changed = compose.edited(scene, rng)
     if lot < 0.8:  # the same scene seen a little differently, and another scene
-        near = Shown(scene=scene, shift=shift(rng), kind=rng.choice(tuple(TONES)), strength=rng.randint(0, 3))
-        return reference, near, Shown(scene=changed)
+        near = Shown(scene, shift(rng), kind=rng.choice(tuple(TONES)), strength=rng.randint(0, 3))
+        return reference, near, Shown(changed)
     far = changed
     for _ in range(2):
         far = compose.edited(far, rng)
-    return reference, Shown(scene=changed, shift=shift(rng)), Shown(scene=far, shift=shift(rng))
+    return reference, Shown(changed, shift(rng)), Shown(far, shift(rng))
 
 
 def _sentences(rng: Random, *, part: str) -> tuple[Shown, Shown, Shown]:
@@ -132,13 +132,13 @@ def _sentences(rng: Random, *, part: str) -> tuple[Shown, Shown, Shown]:
     first = sentence(rng, part=part)
     near = rng.randint(1, 3)
     others = (sharing(first, near, rng, part=part), sharing(first, rng.randint(0, near - 1), rng, part=part))
-    return Shown(scene=first), Shown(scene=others[0]), Shown(scene=others[1])
+    return Shown(first), Shown(others[0]), Shown(others[1])
 
 
 def _single(rng: Random, *, part: str) -> Shown:
     scene = compose.scene(rng, part=part)
     if rng.random() > 0.4:
-        return Shown(scene=scene)
+        return Shown(scene)
     kind = rng.choice(DISTORTIONS)
     return distorted(scene, kind, rng.randint(1, 3 if scene.words else 5), rng)
 
@@ -198,7 +198,7 @@ def _patches(image: Shown) -> Ints:
         grid[away < SIZES[thing.size], :2] = (1 + PATCH_HEADS[0].index(thing.colour), 1 + SHAPES.index(thing.shape))
     for position, word in enumerate(image.scene.words):
         if word:
-            line, column = cell(position)
+            line, column = divmod(position, CELLS[1])
             height, width = side // CELLS[0], side // CELLS[1]
             grid[line * height : (line + 1) * height, column * width : (column + 1) * width, 2] = 1 + WORDS.index(word)
     return grid.reshape(side * side, len(PATCH_HEADS))

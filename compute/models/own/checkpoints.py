@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from compute.io.files import words_beside
 from compute.models.encoders import mllm_embedding, sentence_transformer
 from compute.models.files import hub_files, lora, weights
 from compute.models.files.weights import one_line
@@ -27,31 +28,17 @@ from compute.types import BadInput, CannotDo, Model, NotHere, shortened, unknown
 HUB = "hub:"  # before a hub id, where models are named
 HUB_ID = re.compile(r"(\w[\w.-]*/\w[\w.-]*)(?:@(\S+))?")
 CONFIGURATIONS = ("modules.json", "open_clip_config.json", "config.json", lora.CONFIG)
-IMAGES, TEXTS, BOTH, WORDS = ("embed_image",), ("embed_text",), ("embed_image", "embed_text"), ("choose", "score_pair")
+IMAGES = ("embed_image",)
+_FILE = words_beside(__file__)
 # What the families that a checkpoint can be of do, as `--family` names them.
-FAMILIES: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("open_clip", "clip", "siglip", "align", "blip"), BOTH),
-    **dict.fromkeys(("vision", "timm", "moco_v3"), IMAGES),
-    **dict.fromkeys(("bert", "t5", "sentence_transformer"), TEXTS),
-    **dict.fromkeys(("e5_v", "vlm2vec", "gme", "late_interaction"), BOTH),
-    "vlm": WORDS,
-}
+FAMILIES: dict[str, tuple[str, ...]] = {family: tuple(abilities) for family, abilities in _FILE["families"].items()}
 TWO_TOWERS = ("clip", "siglip", "align", "blip")  # a checkpoint without a tokenizer has the image tower alone
 # The families that read a LoRA by option `lora`, over the base model that it names; others of these by option `base`.
 WITH_LORA = ("clip", "siglip", "align", "blip", "vision", "bert", "t5", "sentence_transformer")
 BY_BASE = ("e5_v", "vlm2vec", "gme")
 # The transformers library's `model_type` whose family leaves no choice open.
-MODEL_TYPES = {
-    **dict.fromkeys(("clip", "metaclip_2"), "clip"),
-    **dict.fromkeys(("siglip", "siglip2"), "siglip"),
-    **{name: name for name in ("align", "blip", "t5")},
-    **dict.fromkeys(("convnext", "convnextv2", "deit", "dinov2", "dinov2_with_registers", "dinov3_convnext"), "vision"),
-    **dict.fromkeys(("dinov3_vit", "ijepa", "resnet", "siglip_vision_model", "swin", "swinv2", "vit"), "vision"),
-    **dict.fromkeys(("vit_mae", "vit_msn"), "vision"),
-    **dict.fromkeys(("albert", "bert", "camembert", "deberta-v2", "distilbert", "electra", "modernbert"), "bert"),
-    **dict.fromkeys(("mpnet", "roberta", "xlm-roberta"), "bert"),
-    **dict.fromkeys(mllm_embedding.LATE, "late_interaction"),
-}
+MODEL_TYPES = {kind: family for family, kinds in _FILE["model-types"].items() for kind in kinds}
+MODEL_TYPES |= dict.fromkeys(mllm_embedding.LATE, "late_interaction")
 # Where a configuration states how many numbers a vector has, if not as `hidden_size`.
 STATED = {
     **dict.fromkeys(("clip", "align"), "projection_dim"),
@@ -276,19 +263,14 @@ def _family(files: CheckpointFiles) -> tuple[str, str]:
         return "timm", f"config.json: architecture {architecture!r} of timm"
     if kind in MODEL_TYPES:
         return MODEL_TYPES[kind], f"config.json: model_type {kind!r}"
-    raise _unclear(files, config, kind)
-
-
-def _unclear(files: CheckpointFiles, config: Mapping[str, Any], kind: str) -> BadInput:
-    """What was read, the nearest families, and how to say which."""
     if not config:
         missing = f"{files.name} has none of {', '.join(CONFIGURATIONS)}"
         if files.has(weights.OPEN_CLIP):
-            return Undetermined(f"{missing}. Name it: --family open_clip --model-option architecture=ViT-B-32")
-        return BadInput(f"{missing}. Name the folder that the model was saved to")
+            raise Undetermined(f"{missing}. Name it: --family open_clip --model-option architecture=ViT-B-32")
+        raise BadInput(f"{missing}. Name the folder that the model was saved to")
     seen = f"config.json of {files.name} says model_type {kind!r}"
     if "vision_config" in config:
-        return Undetermined(
+        raise Undetermined(
             f"{seen}: a language model that sees images. If it is to answer in words, --family vlm; if the state of "
             "its last token is the vector, --family e5_v, vlm2vec or gme, with prompts by --model-option"
         )
@@ -296,7 +278,7 @@ def _unclear(files: CheckpointFiles, config: Mapping[str, Any], kind: str) -> Ba
     families = list(dict.fromkeys(MODEL_TYPES[each] for each in near))
     hint = f"nearest: {', '.join(families)}" if families else f"there are: {', '.join(FAMILIES)}"
     code = ", with custom code, which is never run" if config.get("auto_map") else ""
-    return Undetermined(f"{seen}{code}. Which family loads it is not told; say it: --family FAMILY ({hint})")
+    raise Undetermined(f"{seen}{code}. Which family loads it is not told; say it: --family FAMILY ({hint})")
 
 
 def _sizes(family: str, files: CheckpointFiles) -> tuple[int | None, int | None]:

@@ -16,6 +16,7 @@ from compute.models.own.objects import (
     OwnEncoder,
     OwnJudge,
     Side,
+    as_it_is,
     encoder_of,
     inputs_of,
     of_towers,
@@ -38,9 +39,12 @@ class Kind(NamedTuple):
     advice: str = ""  # what to pass where the object does not run, as a sentence
 
 
-def _is_open_clip(model: Any) -> bool:
-    open_clip = sys.modules.get("open_clip")
-    return open_clip is not None and isinstance(model, open_clip.CLIP | open_clip.CustomTextCLIP | open_clip.CoCa)
+def _of(library: str, *names: str) -> Callable[[Any], bool]:
+    """Whether an object is of one of these classes; a library that is not loaded made none."""
+    return lambda model: (
+        (module := sys.modules.get(library)) is not None
+        and isinstance(model, tuple(getattr(module, name) for name in names))
+    )
 
 
 def _open_clip(given: Given) -> OwnEncoder:
@@ -72,12 +76,6 @@ def _open_clip(given: Given) -> OwnEncoder:
     return of_towers(towers)
 
 
-def _is_sentence_transformer(model: Any) -> bool:
-    return "sentence_transformers" in sys.modules and any(
-        kind.__module__.startswith("sentence_transformers.") for kind in type(model).__mro__
-    )
-
-
 def _sentence_transformer(given: Given) -> OwnEncoder:
     """What its own `encode` gives, with the model's default prompt where it has one, for both queries and documents.
 
@@ -99,7 +97,7 @@ def _sentence_transformer(given: Given) -> OwnEncoder:
     }
 
     def side(encode: Any) -> Side:
-        return Side(run=lambda items: encode(list(items), batch_size=len(items), show_progress_bar=False))
+        return lambda items: encode(list(items), batch_size=len(items), show_progress_bar=False), as_it_is
 
     encode = {"image": model.encode_document, "text": model.encode_query} if late else {}
     return OwnEncoder(
@@ -119,10 +117,6 @@ def _methods_of(model: Any) -> dict[str, Any]:
     """`encode_image` and `encode_text`, where an object has them."""
     found = {modality: getattr(model, f"encode_{modality}", None) for modality in ("image", "text")}
     return {modality: method if callable(method) else None for modality, method in found.items()}
-
-
-def _is_module(model: Any) -> bool:
-    return "torch" in sys.modules and isinstance(model, sys.modules["torch"].nn.Module)
 
 
 def _module(given: Given) -> OwnEncoder:
@@ -182,7 +176,7 @@ def _one_input(given: Given) -> None:
 KINDS = (
     Kind(
         "a SentenceTransformer",
-        _is_sentence_transformer,
+        lambda model: any(kind.__module__.startswith("sentence_transformers.") for kind in type(model).__mro__),
         _sentence_transformer,
         packages=("torch", "transformers", "tokenizers", "sentence-transformers", "pillow"),
         advice="Check that model.encode(items) runs for a list of them",
@@ -196,7 +190,7 @@ KINDS = (
     ),
     Kind(
         "an open_clip model",
-        _is_open_clip,
+        _of("open_clip", "CLIP", "CustomTextCLIP", "CoCa"),
         _open_clip,
         takes=("preprocess", "tokenizer"),
         packages=("torch", "torchvision", "open_clip_torch", "timm", "transformers", "pillow"),
@@ -221,7 +215,7 @@ KINDS = (
     ),
     Kind(
         "a torch.nn.Module",
-        _is_module,
+        _of("torch.nn", "Module"),
         _module,
         takes=("preprocess", "tokenizer"),
         packages=("torch", "pillow"),

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from compute.models.own.objects import Given, OwnEncoder, Side
+from compute.models.own.objects import Given, OwnEncoder, as_it_is
 from compute.types import BadInput
 
 
@@ -40,7 +40,7 @@ def read(given: Given) -> OwnEncoder:
     prompt_type = "query for texts, document for images" if late else "None"
     return OwnEncoder(
         name=given.of,
-        sides={side: Side(run=_run(_encode(given.model), side, role=roles.get(side))) for side in has},
+        sides={side: (_run(_encode(given.model), side, role=roles.get(side)), as_it_is) for side in has},
         settings={"prompt": f"none: task_metadata is that of no task and prompt_type is {prompt_type}"},
         uncertain=not named,
         late_interaction=late,
@@ -83,12 +83,13 @@ def _run(encode: Any, modality: str, *, role: str | None) -> Callable[[Sequence[
         eval_langs=["eng-Latn"],
         main_score="cosine_spearman",
     )
-
-    def collated(rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:  # images as they are
-        return {modality: [row[modality] for row in rows]}
-
     return lambda items: encode(
-        DataLoader(Rows(modality, items), batch_size=len(items), collate_fn=collated, shuffle=False),
+        DataLoader(
+            Rows(modality, items),
+            batch_size=len(items),
+            collate_fn=lambda rows: {modality: [row[modality] for row in rows]},  # images as they are
+            shuffle=False,
+        ),
         task_metadata=metadata,
         hf_split="test",
         hf_subset="default",

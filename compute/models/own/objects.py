@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -43,12 +43,14 @@ class Given(NamedTuple):
     higher_is_better: bool | None = None
 
 
-class Side(NamedTuple):
-    """One modality of an encoder: `ready` prepares an item on the CPU, in many threads; `run` takes a batch of them and
-    gives anything that `as_array` reads, of late interaction item by item."""
+# One modality of an encoder: what takes a batch of prepared items and gives anything that `as_array` reads, of late
+# interaction item by item; and what prepares an item on the CPU, in many threads.
+Side = tuple[Callable[[Sequence[Any]], Any], Callable[[Any], Any]]
 
-    run: Callable[[Sequence[Any]], Any]
-    ready: Callable[[Any], Any] = lambda item: item
+
+def as_it_is(item: Any) -> Any:
+    """The item, which needs no preparation."""
+    return item
 
 
 @dataclass(kw_only=True)
@@ -65,30 +67,30 @@ class OwnEncoder:
 
     def prepare(self, modality: str, item: Item) -> Any:
         """An item made ready. Raises BadInput where the preparation fails."""
-        return _prepared(self.sides[modality].ready, item)
+        return _prepared(self.sides[modality][1], item)
 
     def embed(self, modality: str, prepared: Sequence[Any]) -> np.ndarray | list[np.ndarray]:
         """(n, d) float32, or (vectors, d) an item. Raises what the model raises, and BadInput for other output."""
         import torch
 
         with torch.inference_mode():
-            output, count = self.sides[modality].run(prepared), len(prepared)
+            output, count = self.sides[modality][0](prepared), len(prepared)
             if not self.late_interaction:
-                return self._shaped(as_array(output, of=self.name), count)
+                array = as_array(output, of=self.name)
+                if array.ndim == 2 and len(array) == count and array.shape[1]:
+                    return np.ascontiguousarray(array, dtype=np.float32)
+                hint = (
+                    ". It looks like one vector a token: pool them" if array.ndim == 3 and len(array) == count else ""
+                )
+                raise BadInput(
+                    f"{self.name} gave an array of shape {array.shape} for {count} items, not ({count}, d){hint}"
+                )
             # Of an array (n, longest, d) that is filled up with zeros, these are taken off.
             parts = [as_array(part, of=self.name).astype(np.float32) for part in output]
         if len(parts) != count or any(part.ndim != 2 or not part.size for part in parts):
             shapes = ", ".join(str(part.shape) for part in parts[:3])
             raise BadInput(f"{self.name} gave {len(parts)} arrays ({shapes}) for {count} items, not (vectors, d) each")
         return [part[: np.flatnonzero(part.any(axis=1)).max(initial=0) + 1] for part in parts]
-
-    def _shaped(self, array: np.ndarray, count: int) -> np.ndarray:
-        if array.ndim != 2 or len(array) != count or not array.shape[1]:
-            hint = ". It looks like one vector a token: pool them" if array.ndim == 3 and len(array) == count else ""
-            raise BadInput(
-                f"{self.name} gave an array of shape {array.shape} for {count} items, not ({count}, d){hint}"
-            )
-        return np.ascontiguousarray(array, dtype=np.float32)
 
 
 @dataclass(kw_only=True)
@@ -120,7 +122,7 @@ class OwnComparer:
         if first is None:
             raise CannotDo(f"{of} compares two images; it cannot score one alone")
         stack = list if preprocess is None else partial(stacked, hardware=hardware)
-        sides = [[_prepared(preprocess or (lambda image: image), image) for image in side] for side in (first, second)]
+        sides = [[_prepared(preprocess or as_it_is, image) for image in side] for side in (first, second)]
         with torch.inference_mode():
             if self.batched:
                 output = as_array(model(*map(stack, sides)), of=of)
@@ -149,11 +151,9 @@ class OwnJudge:
         A question whose answer is not a text, or that makes the function raise an error, comes back with an `error`.
         Raises NotHere after many of these in a row, and BadItem for an image that cannot be read.
         """
-        return self.answers.answered(questions, self._ask)
-
-    def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[int, Reply]]:
-        for position in grouped(questions):
-            yield position, self._reply(questions[position])
+        return self.answers.answered(
+            questions, lambda asked: ((position, self._reply(asked[position])) for position in grouped(asked))
+        )
 
     def _reply(self, question: Question) -> Reply:
         messages = question.chat(image_part)
@@ -180,16 +180,15 @@ def encoder_of(given: Given, *, image: Callable[..., Any] | None, text: Callable
     ):
         if function is not None:
             settings[modality] = items if ready is None else made
-            sides[modality] = Side(
-                partial(_run, function, None if ready is None else given.hardware), *filter(None, [ready])
-            )
+            run = partial(_run, function, None if ready is None else given.hardware)
+            sides[modality] = run, ready or as_it_is
     return OwnEncoder(name=given.of, sides=sides, settings=settings)
 
 
 def of_towers(towers: Towers, **parts: Any) -> OwnEncoder:
     """The encoder of a library's own model, whose items go through towers."""
     has = [modality for modality in ("image", "text") if getattr(towers, modality) is not None]
-    sides = {side: Side(ready=partial(towers.prepare, side), run=partial(towers.embed, side)) for side in has}
+    sides = {side: (partial(towers.embed, side), partial(towers.prepare, side)) for side in has}
     return OwnEncoder(name=towers.name, sides=sides, settings=towers.settings, parts=parts)
 
 

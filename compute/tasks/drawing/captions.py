@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from random import Random
+from typing import NamedTuple
 
 from compute.tasks.drawing.lexicon import NUMBERS, OPPOSITE, TEXTURE_TITLES
 from compute.tasks.drawing.scenes import Background, Scene, place, relation
@@ -29,8 +29,7 @@ PLACES = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Caption:
+class Caption(NamedTuple):
     """A text and the facts it states; it is true of every image that has them all."""
 
     text: str
@@ -69,7 +68,7 @@ def caption(scene: Scene, rng: Random) -> Caption:
         return _words(scene, rng)
     if not scene.things:
         lead = "" if scene.background.photograph else rng.choice(("", "a pattern of ", "a picture of "))
-        return Caption(text=lead + ground(scene.background), facts=ground_facts(scene.background))
+        return Caption(lead + ground(scene.background), ground_facts(scene.background))
     kinds = [_all, _corner, _with_ground, _count, _some]
     if len(scene.things) > 1:
         kinds += [*(_relation,) * 5, _count, _corner]
@@ -81,7 +80,7 @@ def _words(scene: Scene, rng: Random) -> Caption:
     if rng.random() < 0.3:
         words = rng.sample(words, min(len(words), rng.randint(1, 3)))
     lead = rng.choice(("", "text: ", "the words ", "a page that says "))
-    return Caption(text=lead + " ".join(words), facts=frozenset(f"word {word}" for word in words))
+    return Caption(lead + " ".join(words), frozenset(f"word {word}" for word in words))
 
 
 def _all(scene: Scene, rng: Random) -> Caption:
@@ -89,9 +88,7 @@ def _all(scene: Scene, rng: Random) -> Caption:
     counts = Counter(thing.name for thing in scene.things)
     parts = [article(name) if n == 1 else f"{NUMBERS[n]} {many(name)}" for name, n in counts.items()]
     rng.shuffle(parts)
-    return Caption(
-        text=rng.choice(_A) + " and ".join(parts), facts=frozenset(f"{n} name {name}" for name, n in counts.items())
-    )
+    return Caption(rng.choice(_A) + " and ".join(parts), frozenset(f"{n} name {name}" for name, n in counts.items()))
 
 
 def many(name: str) -> str:
@@ -104,8 +101,8 @@ def _corner(scene: Scene, rng: Random) -> Caption:
     thing = rng.choice(scene.things)
     corner = place(thing)
     if not corner:
-        return Caption(text=article(f"{thing.size} {thing.name}"), facts=frozenset({f"size {thing.size} {thing.name}"}))
-    return Caption(text=located(thing.name, corner), facts=frozenset({f"place {corner} {thing.name}"}))
+        return Caption(article(f"{thing.size} {thing.name}"), frozenset({f"size {thing.size} {thing.name}"}))
+    return Caption(located(thing.name, corner), frozenset({f"place {corner} {thing.name}"}))
 
 
 def located(name: str, where: str) -> str:
@@ -121,8 +118,8 @@ def counted(name: str, number: int) -> str:
 def _with_ground(scene: Scene, rng: Random) -> Caption:
     thing = rng.choice(scene.things)
     return Caption(
-        text=f"{article(thing.name)} {rng.choice(('on', 'in front of'))} {ground(scene.background)}",
-        facts=ground_facts(scene.background) | {f"name {thing.name}"},
+        f"{article(thing.name)} {rng.choice(('on', 'in front of'))} {ground(scene.background)}",
+        ground_facts(scene.background) | {f"name {thing.name}"},
     )
 
 
@@ -131,14 +128,12 @@ def _count(scene: Scene, rng: Random) -> Caption:
     thing, total = rng.choice(scene.things), len(scene.things)
     level = rng.choice(("name", "name", "shape", "things"))
     if level == "things":
-        return Caption(
-            text=f"{NUMBERS[total]} {'shape' if total == 1 else 'shapes'}", facts=frozenset({f"{total} things"})
-        )
+        return Caption(f"{NUMBERS[total]} {'shape' if total == 1 else 'shapes'}", frozenset({f"{total} things"}))
     value = getattr(thing, level)
     n = sum(getattr(other, level) == value for other in scene.things)
     several = many(value) if level == "name" else plural(value)
     lead = rng.choice(("", "", "there are " if n > 1 else "there is "))
-    return Caption(text=f"{lead}{NUMBERS[n]} {value if n == 1 else several}", facts=frozenset({f"{n} {level} {value}"}))
+    return Caption(f"{lead}{NUMBERS[n]} {value if n == 1 else several}", frozenset({f"{n} {level} {value}"}))
 
 
 def _some(scene: Scene, rng: Random) -> Caption:
@@ -149,12 +144,12 @@ def _some(scene: Scene, rng: Random) -> Caption:
         level = rng.choice(("shape", "colour"))
         value = getattr(things[0], level)
         return Caption(
-            text=rng.choice(_A) + article(value if level == "shape" else f"{value} shape"),
-            facts=frozenset({f"{level} {value}"}),
+            rng.choice(_A) + article(value if level == "shape" else f"{value} shape"),
+            frozenset({f"{level} {value}"}),
         )
     return Caption(
-        text=rng.choice(_A) + " and ".join(article(name) for name in names),
-        facts=frozenset(f"name {name}" for name in names),
+        rng.choice(_A) + " and ".join(article(name) for name in names),
+        frozenset(f"name {name}" for name in names),
     )
 
 
@@ -171,4 +166,4 @@ def related(first: str, how: str, second: str, *, wording: int = 0, turned: bool
     facts = frozenset({f"relation {first} {how} {second}", f"relation {second} {OPPOSITE[how]} {first}"})
     if turned:
         first, how, second = second, OPPOSITE[how], first
-    return Caption(text=f"{article(first)} {_RELATIONS[how][wording]} {article(second)}", facts=facts)
+    return Caption(f"{article(first)} {_RELATIONS[how][wording]} {article(second)}", facts)

@@ -75,7 +75,7 @@ def _spot(rng: Random, others: list[Thing], size: str) -> tuple[float, float] | 
 
 def furnished(rng: Random, ground: Background, count: int, *, size: str = "") -> Scene:
     """So many different things on a background."""
-    return Scene(background=ground, things=placed(rng, names(rng, ground, count), size=size))
+    return Scene(ground, placed(rng, names(rng, ground, count), size=size))
 
 
 def single(rng: Random, *, part: str) -> Scene:
@@ -99,17 +99,17 @@ def counted(rng: Random, *, part: str) -> Scene:
     kind, other = names(rng, ground, 2)
     count = rng.randint(1, 6)
     kinds = [kind] * count + ([other] if count < 5 and rng.random() < 0.3 else [])
-    return Scene(background=ground, things=placed(rng, kinds, size="small" if count > 3 else ""))
+    return Scene(ground, placed(rng, kinds, size="small" if count > 3 else ""))
 
 
 def view(rng: Random, *, part: str, name: str = "") -> Scene:
     """A photograph, of this name or of any, and nothing else."""
-    return Scene(background=photograph(rng, part=part, name=name))
+    return Scene(photograph(rng, part=part, name=name))
 
 
 def pattern(rng: Random, *, part: str) -> Scene:
     """A texture and nothing else."""
-    return Scene(background=background(rng, part=part, photographs=0.0, textures=1.0))
+    return Scene(background(rng, part=part, photographs=0.0, textures=1.0))
 
 
 def written(rng: Random, *, part: str, count: int = 0) -> Scene:
@@ -119,7 +119,7 @@ def written(rng: Random, *, part: str, count: int = 0) -> Scene:
     start = 0 if count > 4 else 2 * rng.randint(0, (total - count) // 2)
     paper = rng.choice(PAPERS)
     words = ("",) * start + tuple(rng.sample(WORDS, count))
-    return Scene(background=Background(first=paper, second=paper, part=part), words=words, ink=rng.choice(INKS))
+    return Scene(Background(first=paper, second=paper, part=part), words=words, ink=rng.choice(INKS))
 
 
 KINDS: tuple[tuple[Callable[..., Scene], float], ...] = (
@@ -244,6 +244,6 @@ def sharing(scene: Scene, shared: int, rng: Random, *, part: str) -> Scene:
         chosen = rng.sample(ours, shared) + [word for word in other.words if word and word not in ours]
         if len(chosen) >= 4:
             blank = ("",) * other.words.index(next(word for word in other.words if word))
-            variant = Scene(background=other.background, ink=other.ink, words=blank + tuple(rng.sample(chosen[:4], 4)))
+            variant = Scene(other.background, ink=other.ink, words=blank + tuple(rng.sample(chosen[:4], 4)))
             if variant.held_out() == (part == "test"):
                 return variant

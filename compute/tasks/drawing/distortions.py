@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
 from random import Random
+from typing import NamedTuple
 
 import numpy as np
 from PIL import Image, ImageFilter
@@ -61,8 +61,7 @@ def distort(image: Pixels, *, kind: str, strength: int, seed: int = 0) -> Pixels
     return np.clip(np.rint(values), 0, 255).astype(np.uint8)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shown:
+class Shown(NamedTuple):
     """A scene as one image shows it: moved a little, then distorted."""
 
     scene: Scene
@@ -83,4 +82,4 @@ def shift(rng: Random) -> tuple[float, float]:
 
 def distorted(scene: Scene, kind: str, strength: int, rng: Random) -> Shown:
     """The scene under one distortion, with its own seed."""
-    return Shown(scene=scene, kind=kind, strength=strength, seed=rng.getrandbits(32))
+    return Shown(scene, kind=kind, strength=strength, seed=rng.getrandbits(32))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from compute.tasks.drawing.lexicon import CELLS, COLOURS, SIZES
-from compute.tasks.drawing.scenes import Background, Scene, Thing, cell
+from compute.tasks.drawing.scenes import Background, Scene
 from compute.types import NotHere
 from compute.versions import install_command
 
@@ -32,16 +32,25 @@ def draw(scene: Scene, *, shift: tuple[float, float] = (0.0, 0.0)) -> Pixels:
     canvas = _background(scene.background).copy()
     pen = ImageDraw.Draw(canvas)
     for thing in scene.things:
-        _thing(pen, thing, x=(thing.x + shift[0]) * FINE, y=(thing.y + shift[1]) * FINE)
+        x, y = (thing.x + shift[0]) * FINE, (thing.y + shift[1]) * FINE
+        radius, colour = SIZES[thing.size] * FINE, COLOURS[thing.colour]
+        edge = (70, 70, 70) if thing.colour in ("black", "white") else None
+        box = (x - radius, y - radius, x + radius, y + radius)
+        if thing.shape == "circle":
+            pen.ellipse(box, fill=colour, outline=edge)
+        elif thing.shape == "ring":
+            pen.ellipse(box, outline=colour, width=max(3, round(radius * 0.38)))
+        else:
+            points = [(x + a * radius, y + b * radius) for a, b in _OUTLINES[thing.shape]]
+            pen.polygon(points, fill=colour, outline=edge)
     small = canvas.reduce(2)
     for position, word in enumerate(scene.words):
         if word:
-            line, column = cell(position)
-            mask = _written(word)
+            line, column = divmod(position, CELLS[1])
             small.paste(
                 COLOURS[scene.ink],
                 (column * SIDE // CELLS[1] + 2 + round(shift[0] * 16), line * SIDE // CELLS[0] + round(shift[1] * 16)),
-                mask,
+                _written(word),
             )
     return np.asarray(small)
 
@@ -115,30 +124,12 @@ _OUTLINES = {
 }
 
 
-def _thing(pen: ImageDraw.ImageDraw, thing: Thing, *, x: float, y: float) -> None:
-    radius, colour = SIZES[thing.size] * FINE, COLOURS[thing.colour]
-    edge = (70, 70, 70) if thing.colour in ("black", "white") else None
-    if thing.shape in ("circle", "ring"):
-        box = (x - radius, y - radius, x + radius, y + radius)
-        if thing.shape == "circle":
-            pen.ellipse(box, fill=colour, outline=edge)
-        else:
-            pen.ellipse(box, outline=colour, width=max(3, round(radius * 0.38)))
-        return
-    pen.polygon([(x + a * radius, y + b * radius) for a, b in _OUTLINES[thing.shape]], fill=colour, outline=edge)
-
-
 @lru_cache(maxsize=256)
 def _written(word: str) -> Image.Image:
     """A word as a mask, in the font that Pillow itself carries."""
     mask = Image.new("L", (SIDE // CELLS[1] - 2, SIDE // CELLS[0]), 0)
-    ImageDraw.Draw(mask).text((0, -1), word, fill=255, font=_font())
+    ImageDraw.Draw(mask).text((0, -1), word, fill=255, font=ImageFont.load_default(FONT_SIZE))
     return mask
-
-
-@lru_cache(maxsize=1)
-def _font() -> ImageFont.FreeTypeFont:
-    return ImageFont.load_default(FONT_SIZE)
 
 
 def photo_path(name: str) -> Path:

@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from dataclasses import dataclass
 
-from compute.tasks.drawing.lexicon import CELLS, PHOTOGRAPHS
+from compute.tasks.drawing.lexicon import PHOTOGRAPHS
 
 APART = 0.12  # share of the image by which two centres must differ for a relation to be stated
 EIGHTHS = 8  # how many parts all scenes are divided into; one is reserved for evaluation
@@ -47,7 +47,7 @@ class Background:
         return self.first if self.texture == "plain" else f"{self.texture} {self.first} {self.second}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Scene:
     """A background with things on it, or with words in the cells of a page (row by row, empty for none)."""
 
@@ -122,8 +122,3 @@ def facts(scene: Scene) -> frozenset[str]:
 def differing(first: Scene, second: Scene) -> int:
     """How many facts hold for one of two scenes and not for the other."""
     return len(facts(first) ^ facts(second))
-
-
-def cell(position: int) -> tuple[int, int]:
-    """Line and column of the page's cell with this number."""
-    return divmod(position, CELLS[1])

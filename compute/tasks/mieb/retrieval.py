@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +33,8 @@ def load(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> R
 
     As in the public code, queries without any graded document are skipped, and those whose grades are all 0 are kept.
     """
-    parts = _maker(row)(row, source, subset)
+    maker = next((made for prefix, made in MAKERS.items() if row.name.startswith(prefix)), three_tables)
+    parts = maker(row, source, subset)
     query_at = {name: at for at, name in enumerate(parts.queries.names)}
     document_at = {name: at for at, name in enumerate(parts.documents.names)}
     graded = sorted({query_at[query] for query, _ in parts.grades if query in query_at})
@@ -55,13 +56,6 @@ def load(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> R
         missing=(gone[:, 0], gone[:, 2]) if len(gone) else None,
         candidates=(pairs[:, 0], pairs[:, 1]) if parts.pools else None,
     )
-
-
-def _maker(row: Row) -> Callable[[Row, Source, str], Parts]:
-    for prefix, maker in MAKERS.items():
-        if row.name.startswith(prefix):
-            return maker
-    return three_tables
 
 
 def three_tables(row: Row, source: Source, subset: str) -> Parts:
@@ -213,32 +207,20 @@ def _captioned(
 
 
 def captions(row: Row, source: Source, subset: str) -> Parts:
-    """WIT and XM3600: a split a language; every caption of an image asks for it."""
+    """WIT and XM3600: a split a language; every caption of an image asks for it. XFlickr30k-CO has one an image."""
     folder, repo = row.where(source)
     table = parquet.table(folder, repo=repo, split=subset)
-    names, lists = table.values("image_id", "captions")
+    is_one = "sentences" in table.columns
+    names, lists = table.values(*(("id", "sentences") if is_one else ("image_id", "captions")))
     queries = [
-        (f"{name}-{number}", text, str(name))
+        (str(name) if is_one else f"{name}-{number}", text, str(name))
         for name, some in zip(names, lists, strict=True)
-        for number, text in enumerate(some)
+        for number, text in enumerate([some] if is_one else some)
     ]
     return Parts(
         queries=_both(tuple(name for name, _, _ in queries), text=[text for _, text, _ in queries], of=table.title),
         documents=_both(tuple(map(str, names)), image=table.images("image", cache=source.cache), of=repo),
         grades={(name, image): 1 for name, _, image in queries},
-    )
-
-
-def one_caption(row: Row, source: Source, subset: str) -> Parts:
-    """XFlickr30k-CO: a split a language, one sentence an image."""
-    folder, repo = row.where(source)
-    table = parquet.table(folder, repo=repo, split=subset)
-    ids, texts = table.values("id", "sentences")
-    names = tuple(map(str, ids))
-    return Parts(
-        queries=_both(names, text=texts, of=table.title),
-        documents=_both(names, image=table.images("image", cache=source.cache), of=repo),
-        grades={(name, name): 1 for name in names},
     )
 
 
@@ -283,6 +265,6 @@ MAKERS = {
     "SciMMIR": rows_as_pairs,
     "WIT": captions,
     "XM3600": captions,
-    "XFlickr30kCo": one_caption,
+    "XFlickr30kCo": captions,
     "CVBench": choices,
 }

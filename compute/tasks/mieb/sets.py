@@ -12,7 +12,6 @@ from compute.tasks import parquet
 from compute.tasks.data import Clusters, Labelled, Matches, Probe, Sentences, ZeroShot, take
 from compute.tasks.mieb import rows
 from compute.tasks.mieb.rows import Row
-from compute.tasks.parquet import Table
 from compute.tasks.source import Source
 from compute.types import BadInput
 
@@ -149,16 +148,12 @@ def _pooled(row: Row, source: Source) -> Matches:
 def sentences(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> Sentences:
     """Pairs of rendered sentences with people's scores, of one language or pair of languages."""
     folder, repo = row.where(source)
-    table = _language(folder, repo=repo, subset=subset, split=row.split)
+    chosen = {"config": subset, "split": row.split}
+    if subset != "default" and subset not in parquet.configs(folder):  # in some data sets a split of the only one
+        chosen = {"split": subset}
+    table = parquet.table(folder, repo=repo, **chosen)
     first, second = (table.images(name, cache=source.cache) for name in row.image_columns)
     (scores,) = table.values(row.label_column)
     return Sentences(
         names=tuple(map(str, range(len(table)))), first=first, second=second, human=np.array(scores, dtype=np.float64)
     )
-
-
-def _language(folder, *, repo: str, subset: str, split: str) -> Table:
-    """A language is a configuration; in some data sets it is a split of the only one."""
-    if subset == "default" or subset in parquet.configs(folder):
-        return parquet.table(folder, repo=repo, config=subset, split=split)
-    return parquet.table(folder, repo=repo, split=subset)

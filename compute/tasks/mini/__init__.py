@@ -68,16 +68,6 @@ def drawn(key: str) -> dict[str, Data]:
     return made if isinstance(made, dict) else {"default": made}
 
 
-def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
-    """None."""
-    return {}
-
-
-def version(key: str) -> int:
-    """Of what is drawn for a key of TASKS or PAIRS."""
-    return GENERATOR_VERSION + CHANGED.get(key, 0)
-
-
 def edition() -> str:
     """Of all that is drawn: it changes with any task's items."""
     return f"{GENERATOR_VERSION}.{sum(CHANGED.values())}"
@@ -86,7 +76,7 @@ def edition() -> str:
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
     """The version of what is drawn; of pairs also those of their drawing and of the transformations."""
     drawn = {"pairs": making.VERSION, "perturb": PERTURB_VERSION} if task.key in PAIRS else {}
-    return {"generator": version(task.key), **drawn}
+    return {"generator": GENERATOR_VERSION + CHANGED.get(task.key, 0), **drawn}
 
 
 def needs(task: Task, *, source: Source) -> Need:

@@ -43,7 +43,7 @@ def png(pixels: Pixels) -> bytes:
 
 def files(shown: Sequence[Shown | Scene]) -> list[bytes]:
     """An image file a scene."""
-    return [png((image if isinstance(image, Shown) else Shown(scene=image)).pixels()) for image in shown]
+    return [png((image if isinstance(image, Shown) else Shown(image)).pixels()) for image in shown]
 
 
 def column(shown: Sequence[Shown | Scene], *, of: str) -> Column:

@@ -55,19 +55,15 @@ def _photographs(rng: Random) -> tuple[Scene, ...]:
 
 
 def _textures(rng: Random) -> tuple[Scene, ...]:
+    """Patterns in any two colours, each with a thing on it so that no two are the same."""
     odd, shared = rng.sample(TEXTURES[1:], 2)
-    return tuple(textured(rng, texture) for texture in (odd, shared, shared))
 
-
-def textured(rng: Random, texture: str) -> Scene:
-    """A pattern of this texture in any two colours, with a thing on it so that no two are the same."""
-
-    def made(lot: Random, part: str) -> Scene:
+    def made(lot: Random, part: str, texture: str) -> Scene:
         first, second = lot.sample(compose.COLOUR_NAMES, 2)
         ground = Background(texture=texture, first=first, second=second, part=part)
         return compose.furnished(lot, ground, 1, size="small")
 
-    return scene(rng, made)
+    return tuple(scene(rng, partial(made, texture=texture)) for texture in (odd, shared, shared))
 
 
 def _things(rng: Random) -> tuple[Scene, ...]:
@@ -83,7 +79,7 @@ def single(rng: Random, shape: str, colour: str, *, photographs: float = 0.0) ->
         while True:
             ground = compose.background(lot, part=part, photographs=photographs, textures=0.0)
             if colour in compose.free_colours(ground):
-                return Scene(background=ground, things=compose.placed(lot, [(shape, colour)]))
+                return Scene(ground, compose.placed(lot, [(shape, colour)]))
 
     return scene(rng, made)
 
@@ -98,7 +94,7 @@ def _image_choice(rng: Random, number: int) -> tuple[Shown, Shown, Shown]:
 
 def _distortions(rng: Random) -> tuple[Shown, Shown, Shown]:
     shown, kind, weak = scene(rng), rng.choice(DISTORTIONS), rng.randint(1, 3)
-    return Shown(scene=shown), distorted(shown, kind, weak, rng), distorted(shown, kind, rng.randint(weak + 1, 5), rng)
+    return Shown(shown), distorted(shown, kind, weak, rng), distorted(shown, kind, rng.randint(weak + 1, 5), rng)
 
 
 def _changes(rng: Random) -> tuple[Shown, Shown, Shown]:
@@ -113,11 +109,11 @@ def _changes(rng: Random) -> tuple[Shown, Shown, Shown]:
         for _ in range(2):
             far = compose.edited(far, rng)
         if rng.random() < 0.5:
-            near = Shown(scene=first, shift=shift(rng), kind=rng.choice(("lighten", "darken")), strength=1)
+            near = Shown(first, shift(rng), kind=rng.choice(("lighten", "darken")), strength=1)
         else:
-            near = Shown(scene=once, shift=shift(rng))
+            near = Shown(once, shift(rng))
         if differing(first, near.scene) < differing(first, far):
-            return Shown(scene=first), near, Shown(scene=far, shift=shift(rng))
+            return Shown(first), near, Shown(far, shift(rng))
 
 
 def _image_for_text(rng: Random, number: int) -> tuple[str, Scene, Scene]:
@@ -147,18 +143,18 @@ def _text_for_image(rng: Random, number: int) -> tuple[Scene, str, str]:
 def _quality(rng: Random, number: int) -> tuple[Shown, Shown]:
     """Two strengths of one distortion of a scene, or two scenes of which one is more distorted by two steps or more;
     the better one first."""
-    return unlike(partial(_better_and_worse, one_scene=number % 2 == 1), rng)
 
+    def both(rng: Random) -> tuple[Shown, Shown]:
+        first = scene(rng, rng.choice((compose.view, compose.pair)))
+        weak, kind = rng.randint(0, 3), rng.choice(tuple(DAMAGES))
+        if number % 2:
+            other, worse, strong = first, kind, rng.randint(weak + 1, 5)
+        else:
+            other = scene(rng, rng.choice((compose.view, compose.pair)))
+            worse, strong = rng.choice(tuple(DAMAGES)), rng.randint(weak + 2, 5)
+        return distorted(first, kind, weak, rng), distorted(other, worse, strong, rng)
 
-def _better_and_worse(rng: Random, *, one_scene: bool) -> tuple[Shown, Shown]:
-    first = scene(rng, rng.choice((compose.view, compose.pair)))
-    weak, kind = rng.randint(0, 3), rng.choice(tuple(DAMAGES))
-    if one_scene:
-        other, worse, strong = first, kind, rng.randint(weak + 1, 5)
-    else:
-        other = scene(rng, rng.choice((compose.view, compose.pair)))
-        worse, strong = rng.choice(tuple(DAMAGES)), rng.randint(weak + 2, 5)
-    return distorted(first, kind, weak, rng), distorted(other, worse, strong, rng)
+    return unlike(both, rng)
 
 
 def _sharpness(rng: Random, number: int) -> list[Shown]:

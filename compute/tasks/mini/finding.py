@@ -66,14 +66,14 @@ def instances() -> dict[str, Retrieval]:
 
 
 def _easily(shown: Scene, rng: Random) -> Shown:
-    return Shown(scene=shown, shift=shift(rng), kind=rng.choice(tuple(TONES)), strength=rng.randint(1, 2))
+    return Shown(shown, shift(rng), kind=rng.choice(tuple(TONES)), strength=rng.randint(1, 2))
 
 
 def _hardly(shown: Scene, rng: Random) -> Shown:
     """One change, a move, and a distortion of middling strength."""
     return Shown(
-        scene=compose.edited(shown, rng),
-        shift=shift(rng),
+        compose.edited(shown, rng),
+        shift(rng),
         kind=rng.choice(DISTORTIONS),
         strength=rng.randint(2, 4),
         seed=rng.getrandbits(32),

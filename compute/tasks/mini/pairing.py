@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from random import Random
 
 import numpy as np
 
@@ -28,7 +27,11 @@ def swaps() -> Matches:
     for number, rng in draws("swaps", SWAPS):
         levels = ("shape", "colour") if number % 2 else ("colour",)
         while True:
-            shown, how = _related_pair(rng)
+            shown = scene(rng, compose.pair)
+            first, second = shown.things
+            how = relation(first, second)
+            if not how or first.shape == second.shape or first.colour == second.colour:
+                continue
             other = replace(shown, things=compose.traded(*shown.things, *levels))
             if other.held_out():
                 break
@@ -40,16 +43,6 @@ def swaps() -> Matches:
         images=tuple(column(part, of=f"mini/swaps, image {at}") for at, part in enumerate(sides[:2])),
         captions=tuple(items.texts(part, of=f"mini/swaps, caption {at}") for at, part in enumerate(sides[2:])),
     )
-
-
-def _related_pair(rng: Random) -> tuple[Scene, str]:
-    """Two things that differ in shape and colour, and how the first stands to the second."""
-    while True:
-        shown = scene(rng, compose.pair)
-        first, second = shown.things
-        how = relation(first, second)
-        if how and first.shape != second.shape and first.colour != second.colour:
-            return shown, how
 
 
 def places() -> Retrieval:

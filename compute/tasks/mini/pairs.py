@@ -35,16 +35,16 @@ def rated(split: str) -> dict[str, RatedPairs]:
 @cache
 def _items(kind: str) -> tuple[image_lists.Images, list[SourceItem]]:
     """Scenes of any kind, or of two shapes each with what it shows."""
-    shown = _scenes() if kind == "scenes" else _related()
+    shown: list[tuple[str, Scene, Shows | None]] = (
+        [(f"{number:04d}", scene(lots("pairs", number)), None) for number in range(SCENES)]
+        if kind == "scenes"
+        else _related()
+    )
     images = image_lists.in_memory(
         dict(zip((name for name, _, _ in shown), files([drawn for _, drawn, _ in shown]), strict=True)),
         title=f"mini-pairs, {kind}",
     )
     return images, making.scanned(images, shows={name: shows for name, _, shows in shown if shows})
-
-
-def _scenes() -> list[tuple[str, Scene, Shows | None]]:
-    return [(f"{number:04d}", scene(lots("pairs", number)), None) for number in range(SCENES)]
 
 
 def _related() -> list[tuple[str, Scene, Shows | None]]:

@@ -24,11 +24,6 @@ def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str,
     return opened(task, source=source).items()
 
 
-def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
-    """None: what may be chosen is in the file."""
-    return {}
-
-
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
     """The version of what reads the file; its content is the task's revision. Raises NotHere where it has changed."""
     opened(task, source=source)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from compute.content.items import joined
 from compute.tasks.data import Choices, OddOneOut, take
-from compute.tasks.own.rows import OwnContent, OwnFacts, OwnRows, modalities
+from compute.tasks.own.rows import OwnContent, OwnFacts, OwnRows
 from compute.tasks.own.table import SPLIT, TEST
 from compute.types import counted
 
@@ -25,8 +27,7 @@ def choices(rows: OwnRows) -> OwnFacts:
 
 def triplets(rows: OwnRows) -> OwnFacts:
     """Anchors, each with its positive and negatives: the positive is right, at a place drawn once for every row."""
-    anchor, *others = [rows.content(name) for name in ("anchor", "positive", *rows.numbered("negative"))]
-    _check_alike(rows, others)
+    anchor, others = rows.content("anchor"), _alternatives(rows, ("positive", *rows.numbered("negative")))
     rows.check_names()
     order = np.random.RandomState(SEED).rand(len(rows), len(others)).argsort(axis=1)
     told = f"Right is {others[0].name}, at a place drawn once for each row."
@@ -118,14 +119,9 @@ def votes(rows: OwnRows) -> OwnFacts | None:
     )
 
 
-def _alternatives(rows: OwnRows) -> list[OwnContent]:
-    """The alternatives; of different kinds they are a fault."""
-    alternatives = [rows.content(name) for name in rows.numbered("alternative")]
-    _check_alike(rows, alternatives)
-    return alternatives
-
-
-def _check_alike(rows: OwnRows, alternatives: list[OwnContent]) -> None:
+def _alternatives(rows: OwnRows, names: Sequence[str] = ()) -> list[OwnContent]:
+    """The alternatives, of these columns; of different kinds they are a fault."""
+    alternatives = [rows.content(name) for name in names or rows.numbered("alternative")]
     first = alternatives[0]
     unlike = next((part for part in alternatives if part.modality != first.modality), None)
     if unlike is not None:
@@ -133,12 +129,13 @@ def _check_alike(rows: OwnRows, alternatives: list[OwnContent]) -> None:
             f"{first.name} holds {first.modality}s, {unlike.name} {unlike.modality}s: the alternatives are all images "
             "or all texts"
         )
+    return alternatives
 
 
 def _numbers(rows: OwnRows, name: str, k: int, *, what: str) -> np.ndarray:
     """(n,) from 0 to k - 1; the file counts from 1, or from 0 if it has 0 and no k."""
     meaning = f"the number of one of the {k} {what}s, 1 to {k}"
-    values, column = rows.whole_numbers(name, least=0, most=k, meaning=meaning), rows.columns[name]
+    values, column = rows.numbers(name, least=0, most=k, whole=True, meaning=meaning), rows.columns[name]
     if not (values == 0).any():
         return values - 1
     if (values == k).any():
@@ -179,7 +176,7 @@ def _facts(
         metrics=("accuracy",),
         chance=1 / k,
         n_items=n,
-        modalities=modalities((reference.modality, kind)),
+        modalities=tuple(sorted({reference.modality, kind})),
         counts=f"{counted(n, 'question')} of {k} alternatives{more}",
         notes=notes,
         comparisons=n * k,

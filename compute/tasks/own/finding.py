@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from compute.tasks.data import Data, Mixed, Retrieval, renumbered
-from compute.tasks.own.rows import OwnContent, OwnFacts, OwnRows, modalities
+from compute.tasks.own.rows import OwnContent, OwnFacts, OwnRows
 from compute.types import counted, shortened
 
 CORPUS, QUERIES, QRELS = "corpus", "queries", "qrels"
@@ -23,9 +23,8 @@ def retrieval(tables: Mapping[str, OwnRows]) -> OwnFacts:
 
     queries, documents, qrels = tables[QUERIES], tables[CORPUS], tables[QRELS]
     sides = [_side(queries), _side(documents)]
-    grades = qrels.whole_numbers(
-        SCORE, least=0, most=MOST_GRADE, meaning=f"a whole number from 0, not relevant, to {MOST_GRADE:,}"
-    )
+    meaning = f"a whole number from 0, not relevant, to {MOST_GRADE:,}"
+    grades = qrels.numbers(SCORE, least=0, most=MOST_GRADE, whole=True, meaning=meaning)
     query, document = _positions(qrels, QUERY, queries), _positions(qrels, DOCUMENT, documents)
     judged, known = np.unique(query[query >= 0]), (query >= 0) & (document >= 0)
     if not (grades[known] > 0).any() and not qrels.faults.count:
@@ -40,9 +39,7 @@ def retrieval(tables: Mapping[str, OwnRows]) -> OwnFacts:
         metrics=("ndcg_at_10", "hit_rate_at_1", "hit_rate_at_10", "mrr_at_10", "map"),
         chance=None,
         n_items=len(judged),
-        modalities=modalities(
-            part.modality for side in sides for part in side.values() if (part.positions() >= 0).any()
-        ),
+        modalities=tuple(sorted({part.modality for side in sides for part in side.values() if (part.at >= 0).any()})),
         counts=f"{counted(len(judged), 'query')}, {counted(len(documents), 'document')} and "
         f"{counted(len(qrels), 'judgement')}",
         notes=f"Skipped: {counted(left, 'query')} without a judgement." if left else "",
@@ -58,7 +55,7 @@ def captions(rows: OwnRows) -> OwnFacts:
     """Images and their captions, each searched for by the other; an image or caption of several rows counts once."""
     contents = rows.content("image", only="image"), rows.content("caption", only="text")
     rows.check_names()
-    first, at = zip(*(content.first_rows() for content in contents), strict=True)
+    first, at = zip(*(np.unique(each.at, return_index=True, return_inverse=True)[1:] for each in contents), strict=True)
     if min(map(len, first)) < 2 and not rows.faults.count:
         rows.whole("a search needs two images and two captions that differ")
     said = f"{counted(len(first[0]), 'image')} and {counted(len(first[1]), 'caption')}"
@@ -103,7 +100,7 @@ def _side(rows: OwnRows) -> dict[str, OwnContent]:
     if present := [name for name in ("title", "text") if rows.has(name)]:
         contents["text"] = rows.joined_texts(present)
     if contents:
-        empty = np.all([content.positions() < 0 for content in contents.values()], axis=0)
+        empty = np.all([content.at < 0 for content in contents.values()], axis=0)
         rows.faults.rows(rows.table.title, empty, lambda at: "it has neither a text nor an image")
     else:
         rows.whole("has neither a column text nor a column image")

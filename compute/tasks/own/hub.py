@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -26,19 +25,9 @@ NAME = re.compile(r"hub:([\w.-]+/[\w.-]+)(?:/([\w.-]+))?(?::([\w.-]+))?(?:@([\w.
 DEFAULT = "default"
 
 
-class HubDataSet(NamedTuple):
-    """A data set of the hub: its tables, or the folder of one without Parquet, whose files are read like any."""
-
-    title: str  # `org/name`
-    name: str  # `hub:org/name@commit`, with configuration and split where they were named
-    shape: TaskShape | None  # where its layout tells
-    tables: Mapping[str, OwnTable] = {}
-    folder: Path | None = None
-
-
-def is_named(data: Path | str) -> bool:
-    """Whether this names a data set of the hub, and no file."""
-    return str(data).startswith(PREFIX)
+# Its `org/name`; `hub:org/name@commit`, with configuration and split where they were named; the shape, where its layout
+# tells; and its tables, or the folder of one without Parquet, whose files are read like any.
+HubDataSet = tuple[str, str, TaskShape | None, Mapping[str, OwnTable] | Path]
 
 
 def read(text: str, *, shape: TaskShape | None, given: Mapping[str, str], source: Source) -> HubDataSet:
@@ -54,12 +43,18 @@ def read(text: str, *, shape: TaskShape | None, given: Mapping[str, str], source
             "and split hub:org/name/configuration:split@revision"
         )
     repo, config, split, revision = (value or "" for value in match.groups())
-    place = _fetched(repo, config=config, revision=revision, source=source)
+    place = None
+    with contextlib.suppress(NotHere):  # no card, or nothing at all: the last line says so
+        card = source.folder(repo, revision=revision, files=(CARD,))
+        # Of one whose card lists its files only those of the configuration are fetched.
+        files = parquet.files_of(card, config=config or ("" if parquet.files_of(card, config=CORPUS) else DEFAULT))
+        if files:
+            place = source.folder(repo, revision=revision, files=(CARD, *files))
+    place = place or source.folder(repo, revision=revision)
     commit = place.name if re.fullmatch(r"[0-9a-f]{40}", place.name) else revision  # that a branch stands for
     name = f"{PREFIX}{repo}{config and f'/{config}'}{split and f':{split}'}{commit and f'@{commit}'}"
-    data = HubDataSet(title=repo, name=name, shape=shape)
     if not any(place.rglob("*.parquet")):
-        return data._replace(folder=place)
+        return repo, name, shape, place
     # A commit says all; of a user folder in place of the hub's its files do.
     state = name if commit else source.state(repo, revision=revision)
 
@@ -93,7 +88,7 @@ def read(text: str, *, shape: TaskShape | None, given: Mapping[str, str], source
         for role, each in ((QUERIES, queries), (CORPUS, CORPUS), (QRELS, QRELS if QRELS in configs else DEFAULT)):
             splits = parquet.splits(place, config=each)  # a corpus has one for all, whatever was named
             tables[role] = table(each, splits[0] if len(splits) == 1 else chosen(each))
-        return data._replace(shape=RETRIEVAL, tables=tables)
+        return repo, name, RETRIEVAL, tables
     config = config or (DEFAULT if DEFAULT in configs else configs[0] if len(configs) == 1 else "")
     if config not in configs:
         raise BadInput(f"{repo} has the configurations {', '.join(configs)}: name one, {PREFIX}{repo}/{configs[0]}")
@@ -102,18 +97,8 @@ def read(text: str, *, shape: TaskShape | None, given: Mapping[str, str], source
         columns = table(config, TEST).columns
         both = SPLIT not in columns and shape_of(columns, given, title=repo) is CLASSIFICATION
     if both:
-        return data._replace(shape=PROBE, tables={"": table(config, TRAIN, TEST)})
-    return data._replace(tables={"": table(config, chosen(config))})
-
-
-def _fetched(repo: str, *, config: str, revision: str, source: Source) -> Path:
-    """The data set's folder; of one whose card lists its files only those of the configuration are fetched."""
-    with contextlib.suppress(NotHere):  # no card, or nothing at all: the last line says so
-        card = source.folder(repo, revision=revision, files=(CARD,))
-        files = parquet.files_of(card, config=config or ("" if parquet.files_of(card, config=CORPUS) else DEFAULT))
-        if files:
-            return source.folder(repo, revision=revision, files=(CARD, *files))
-    return source.folder(repo, revision=revision)
+        return repo, name, PROBE, {"": table(config, TRAIN, TEST)}
+    return repo, name, shape, {"": table(config, chosen(config))}
 
 
 def _joined(parts: list[OwnTable], splits: tuple[str, ...]) -> OwnTable:

@@ -4,13 +4,13 @@ grouped."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from compute.content import items
+from compute.content.items import texts
 from compute.tasks.data import Clusters, Labelled, Probe, ZeroShot, take
-from compute.tasks.own.rows import OwnContent, OwnFacts, OwnRows, modalities
+from compute.tasks.own.rows import OwnFacts, OwnRows
 from compute.tasks.own.table import SPLIT, TEST, TRAIN
 from compute.types import counted
 
@@ -18,153 +18,117 @@ PROMPTS = {"image": "a photo of a {}.", "text": "{}"}  # of a class, where the f
 UNUSED = ("val", "valid", "validation", "dev")  # splits that neither train nor test
 
 
-@dataclass(frozen=True, kw_only=True)
-class _OwnClasses:
-    """The items of a table and their classes."""
+def _classes(rows: OwnRows) -> tuple[str, np.ndarray, list[str], Callable[[], Labelled], Callable[..., OwnFacts]]:
+    """The items' modality; (n,) int their classes, -1 for a row without; the classes' names, sorted; the items; and the
+    facts of all of them, but for what follows from how they are asked."""
+    content, codes = rows.content("item"), rows.texts("label")
+    rows.check_names()
+    names = sorted(codes.distinct)
+    rank = {name: at for at, name in enumerate(names)}
+    labels = np.array([*map(rank.__getitem__, codes.distinct), -1])[codes.codes]
+    if len(names) == 1:
+        rows.whole(f"{rows.columns['label']} is {names[0]!r} in every row, and two classes are needed")
+    facts = partial(
+        OwnFacts,
+        metrics=("accuracy",),
+        chance=1 / len(names) if names else None,
+        n_items=len(rows),
+        modalities=(content.modality,),
+        counts=f"{counted(len(rows), content.modality)} of {counted(len(names), 'class')}",
+    )
 
-    rows: OwnRows
-    content: OwnContent
-    labels: np.ndarray  # (n,) int, -1 for a row without
-    names: tuple[str, ...]  # sorted
+    def items() -> Labelled:
+        column = content.column(rows.cache)
+        return Labelled(names=rows.names(), items=column, labels=labels, classes=tuple(names))
 
-    @classmethod
-    def of(cls, rows: OwnRows) -> _OwnClasses:
-        content = rows.content("item")
-        codes = rows.texts("label")
-        rows.check_names()
-        names = sorted(codes.distinct)
-        rank = {name: at for at, name in enumerate(names)}
-        labels = np.array([*map(rank.__getitem__, codes.distinct), -1])[codes.codes]
-        if len(names) == 1:
-            rows.whole(f"{rows.columns['label']} is {names[0]!r} in every row, and two classes are needed")
-        return cls(rows=rows, content=content, labels=labels, names=tuple(names))
-
-    @property
-    def counts(self) -> str:
-        return f"{counted(len(self.labels), self.content.modality)} of {counted(len(self.names), 'class')}"
-
-    @property
-    def chance(self) -> float | None:
-        return 1 / len(self.names) if self.names else None
-
-    def items(self) -> Labelled:
-        return Labelled(
-            names=self.rows.names(),
-            items=self.content.column(self.rows.cache),
-            labels=self.labels,
-            classes=self.names,
-        )
+    return content.modality, labels, names, items, facts
 
 
 def zero_shot(rows: OwnRows) -> OwnFacts:
-    """Items that are given the class of the nearest prompt."""
-    classes = _OwnClasses.of(rows)
-    start = PROMPTS[classes.content.modality]
+    """Items that are given the class of the nearest prompt; rows of one class with unlike prompts are faults."""
+    modality, labels, names, tested, facts = _classes(rows)
+    start, about = PROMPTS[modality], "prompts in the file"
     if rows.has("prompt"):
-        prompts, about = _prompts(rows, classes), "prompts in the file"
+        codes = rows.texts("prompt")
+        first = np.full(len(names) + 1, -1, dtype=np.int64)
+        order = np.arange(len(rows))[::-1]
+        first[labels[order]] = order  # the last that is written is the first row of its class
+        earlier = first[labels]
+        rows.fault(
+            "prompt",
+            (codes.codes != codes.codes[earlier]) & (codes.codes >= 0) & (labels >= 0),
+            lambda at: (
+                f"is {codes.at(at)!r}, in row {earlier[at] + 1:,} of the same class {codes.at(int(earlier[at]))!r}"
+            ),
+        )
+        prompts = [codes.at(int(first[at])) for at in range(len(names))]
     else:
-        prompts = [start.format(name.replace("_", " ")) for name in classes.names]
+        prompts = [start.format(name.replace("_", " ")) for name in names]
         about = f'prompt "{start.format("CLASS")}"'
-    return OwnFacts(
+    return facts(
         category="Zero-shot Classification",
-        metrics=("accuracy",),
-        chance=classes.chance,
-        n_items=len(rows),
-        modalities=modalities((classes.content.modality, "text")),
-        counts=classes.counts,
+        modalities=tuple(sorted({modality, "text"})),
         notes=f"Classes by the {about}.",
-        items=lambda: ZeroShot(test=classes.items(), prompts=items.texts(prompts, of=f"{rows.table.title}, prompts")),
+        items=lambda: ZeroShot(test=tested(), prompts=texts(prompts, of=f"{rows.table.title}, prompts")),
     )
 
 
-def _prompts(rows: OwnRows, classes: _OwnClasses) -> list[str]:
-    """One prompt a class; rows of one class with unlike prompts are faults."""
-    codes = rows.texts("prompt")
-    first = np.full(len(classes.names) + 1, -1, dtype=np.int64)
-    order = np.arange(len(rows))[::-1]
-    first[classes.labels[order]] = order  # the last that is written is the first row of its class
-    earlier = first[classes.labels]
-    rows.fault(
-        "prompt",
-        (codes.codes != codes.codes[earlier]) & (codes.codes >= 0) & (classes.labels >= 0),
-        lambda at: f"is {codes.at(at)!r}, in row {earlier[at] + 1:,} of the same class {codes.at(int(earlier[at]))!r}",
-    )
-    return [codes.at(int(first[at])) for at in range(len(classes.names))]
+def clusters(rows: OwnRows) -> OwnFacts:
+    """Items to be grouped."""
+    *_, tested, facts = _classes(rows)
+    return facts(category="Clustering", metrics=("nmi",), chance=None, items=lambda: Clusters(test=tested()))
 
 
-def clusters(rows: OwnRows, *, category: str = "Clustering", metric: str = "nmi") -> OwnFacts:
-    """Items to be grouped; or each to be given the class of its neighbours, by accuracy."""
-    classes = _OwnClasses.of(rows)
-    return OwnFacts(
-        category=category,
-        metrics=(metric,),
-        chance=classes.chance if metric == "accuracy" else None,
-        n_items=len(rows),
-        modalities=(classes.content.modality,),
-        counts=classes.counts,
-        items=lambda: Clusters(test=classes.items()),
-    )
+def neighbours(rows: OwnRows) -> OwnFacts:
+    """Items that are each given the class of their neighbours."""
+    *_, tested, facts = _classes(rows)
+    return facts(category="Nearest Neighbours", items=lambda: Clusters(test=tested()))
 
 
 def probe(rows: OwnRows) -> OwnFacts:
     """Items whose class a probe tells, trained on the rows of the split `train`; of data without splits on half of each
     class, drawn once."""
-    classes = _OwnClasses.of(rows)
-    if not rows.has(SPLIT):
-        train = _half(classes.labels)
-        return _probe(classes, train, ~train, notes="A probe is trained on half of each class, drawn once.")
-    splits = rows.texts(SPLIT)
-
-    def are(wanted: Callable[[str], bool]) -> np.ndarray:
-        """(n,) bool: the rows whose split, in lower case, is wanted."""
-        return splits.rows([wanted(value.strip().lower()) for value in splits.distinct])
-
-    rows.fault(
-        SPLIT,
-        are(lambda value: bool(value) and value not in (TRAIN, TEST, *UNUSED)),
-        lambda at: f"is {splits.at(at)!r}: write {TRAIN} or {TEST}",
-    )
-    train, test = are(TRAIN.__eq__), are(TEST.__eq__)
-    for name, part in ((TRAIN, train), (TEST, test)):
-        if not part.any():
-            rows.whole(f"no row has the {SPLIT} {name}: a probe is trained on {TRAIN} and scored on {TEST}")
-    labels = classes.labels
-    trained = np.unique(labels[train & (labels >= 0)])
-    if train.any() and len(trained) < 2:
-        rows.whole(f"the rows of the split {TRAIN} have one class, and a probe needs two")
-    elif test.any():
+    modality, labels, names, every, facts = _classes(rows)
+    if rows.has(SPLIT):
+        splits = rows.texts(SPLIT)
+        kinds = np.array([*(value.strip().lower() for value in splits.distinct), ""], dtype=object)[splits.codes]
         rows.fault(
-            "label",
-            test & (labels >= 0) & ~np.isin(labels, trained),
-            lambda at: f"is {classes.names[labels[at]]!r}, a class that no row of the split {TRAIN} has",
+            SPLIT,
+            ~np.isin(kinds, ("", TRAIN, TEST, *UNUSED)),
+            lambda at: f"is {splits.at(at)!r}: write {TRAIN} or {TEST}",
         )
-    left = int(len(rows) - train.sum() - test.sum())
-    return _probe(classes, train, test, notes=f"Skipped: {counted(left, 'row')} of other splits." if left else "")
+        train, test = kinds == TRAIN, kinds == TEST
+        for name, part in ((TRAIN, train), (TEST, test)):
+            if not part.any():
+                rows.whole(f"no row has the {SPLIT} {name}: a probe is trained on {TRAIN} and scored on {TEST}")
+        trained = np.unique(labels[train & (labels >= 0)])
+        if train.any() and len(trained) < 2:
+            rows.whole(f"the rows of the split {TRAIN} have one class, and a probe needs two")
+        elif test.any():
+            rows.fault(
+                "label",
+                test & (labels >= 0) & ~np.isin(labels, trained),
+                lambda at: f"is {names[labels[at]]!r}, a class that no row of the split {TRAIN} has",
+            )
+        left = int(len(rows) - train.sum() - test.sum())
+        notes = f"Skipped: {counted(left, 'row')} of other splits." if left else ""
+    else:
+        # Every other item of each class in a shuffled order that is the same every time, the first included.
+        order = np.random.RandomState(42).permutation(len(rows))
+        order = order[np.argsort(labels[order], kind="stable")]
+        starts = np.flatnonzero(np.diff(labels[order], prepend=-2))
+        train = np.zeros(len(rows), dtype=bool)
+        train[order] = (np.arange(len(rows)) - np.repeat(starts, np.diff(starts, append=len(rows)))) % 2 == 0
+        test, notes = ~train, "A probe is trained on half of each class, drawn once."
 
-
-def _half(labels: np.ndarray) -> np.ndarray:
-    """(n,) bool: every other item of each class in a shuffled order that is the same every time, the first included."""
-    order = np.random.RandomState(42).permutation(len(labels))
-    order = order[np.argsort(labels[order], kind="stable")]
-    starts = np.flatnonzero(np.diff(labels[order], prepend=-2))
-    half = np.zeros(len(labels), dtype=bool)
-    half[order] = (np.arange(len(labels)) - np.repeat(starts, np.diff(starts, append=len(labels)))) % 2 == 0
-    return half
-
-
-def _probe(classes: _OwnClasses, train: np.ndarray, test: np.ndarray, *, notes: str) -> OwnFacts:
     def items() -> Probe:
-        whole = classes.items()
+        whole = every()
         return Probe(train=take(whole, np.flatnonzero(train)), test=take(whole, np.flatnonzero(test)))
 
-    return OwnFacts(
+    return facts(
         category="Linear Probing",
-        metrics=("accuracy",),
-        chance=classes.chance,
         n_items=int(test.sum()),
-        modalities=(classes.content.modality,),
-        counts=f"{test.sum():,} {classes.content.modality}s of {len(classes.names):,} classes, {train.sum():,} for "
-        "training",
+        counts=f"{test.sum():,} {modality}s of {len(names):,} classes, {train.sum():,} for training",
         notes=notes,
         items=items,
     )

@@ -3,8 +3,10 @@ it (corpus.jsonl, queries.jsonl and qrels/test.tsv)."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+from compute.content.items import content_key
 from compute.io.images import image_files, unused_note
 from compute.io.tables import ENDINGS, is_table
 from compute.tasks.own import table as tables
@@ -83,6 +85,8 @@ def class_folder(folder: Path) -> OwnTable:
 
     Raises BadInput for a folder without images in class folders, and for images outside these.
     """
+    import pyarrow as pa
+
     found = image_files(folder)
     parts = [(name, name.split("/")[:-1]) for name in found.names]
     if beside := [name for name, folders in parts if not folders]:
@@ -101,4 +105,11 @@ def class_folder(folder: Path) -> OwnTable:
         )
     paths, labels, splits = map(list, zip(*rows, strict=True))
     values = {"name": paths, "item": paths, "label": labels} | ({SPLIT: splits} if split_up else {})
-    return tables.of_values(folder.name, values, folder=folder, paths=("item",), notes=notes)
+    return OwnTable(
+        title=folder.name,
+        folder=folder,
+        paths=("item",),
+        notes=notes,
+        values=pa.table({name: pa.array(column, pa.large_string()) for name, column in values.items()}),
+        digest=content_key(json.dumps([sorted(values), *(values[name] for name in sorted(values))])).decode(),
+    )

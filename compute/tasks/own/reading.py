@@ -13,10 +13,9 @@ import numpy as np
 from compute.content.items import content_key
 from compute.tasks.data import Data
 from compute.tasks.own import hub, layout, shapes
-from compute.tasks.own.faults import Faults, RowFault, sentence
-from compute.tasks.own.rows import OwnFacts, OwnRows
+from compute.tasks.own.rows import Faults, OwnFacts, OwnRows, RowFault, sentence
 from compute.tasks.source import OwnFile, Source
-from compute.types import WHOLE, BadInput
+from compute.types import WHOLE, BadInput, unknown
 
 VERSION = 1  # of what is made of a file: raise it when any item changes
 
@@ -111,20 +110,18 @@ def read(
     source = source or Source()
     given = dict(columns or {})
     faults = Faults()
-    chosen = shapes.shape_named(shape) if shape else None
+    if shape and shape not in shapes.KEYS:
+        raise BadInput(unknown("shape", shape, shapes.KEYS, listed=True))
+    chosen = shapes.SHAPES[shapes.KEYS.index(shape)] if shape else None
     path, hub_name = None, ""
     named = images = tuple(Path(folder).absolute() for folder in images)
-    if hub.is_named(data):
-        found = hub.read(str(data), shape=chosen, given=given, source=source)
-        title, hub_name, chosen, tables = found.title, found.name, found.shape, found.tables
-        if found.folder is not None:
-            chosen, tables = layout.read(found.folder, chosen)
-            snapshots = found.folder.parent
-            if snapshots.name == "snapshots" and snapshots.parent.name.startswith("datasets--"):
-                images = (
-                    *images,
-                    snapshots.parent,
-                )  # of the hub's cache, whose files are links to the blobs next to it
+    if str(data).startswith(hub.PREFIX):
+        title, hub_name, chosen, tables = hub.read(str(data), shape=chosen, given=given, source=source)
+        if isinstance(tables, Path):
+            cached = tables.parent.parent  # whose files are links to the blobs next to it
+            if tables.parent.name == "snapshots" and cached.name.startswith("datasets--"):
+                images = (*images, cached)
+            chosen, tables = layout.read(tables, chosen)
     else:
         path = Path(data).absolute()
         title = path.name or str(path)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import stat
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,12 +19,11 @@ from unicodedata import normalize
 
 import numpy as np
 
-from compute.content.items import Column, content_key, unreadable
+from compute.content.items import Column, content_key
 from compute.io.images import SUCH_AS, endings, is_image_name
 from compute.io.numbers import has_decimal_comma, read_numbers
 from compute.tasks.data import Data
-from compute.tasks.image_lists import MAX_FILE
-from compute.tasks.own.faults import LISTED, Faults
+from compute.tasks.image_lists import MAX_FILE, content
 from compute.tasks.own.table import OwnTable
 from compute.tasks.parquet import NO_KEY
 from compute.tasks.source import stored_keys
@@ -32,46 +32,70 @@ from compute.types import WHOLE, shortened, suggestion
 if TYPE_CHECKING:
     import pandas as pd
 
-MODALITIES = ("image", "text")  # in the order in which a task lists them
+LISTED = 20  # rows of one kind of fault
+SHOWN = 5  # faults in the sentence of an error
+FileState = tuple[str, int, int]  # path, bytes and time of change, for the keys' cache
 OUTSIDE = "leads out of the manifest's folder: move the images there, or name the folder they are in with --images"
 FIRST = 100  # values without the form of a path: where none of them is a file, the others are not looked for
 MOST_NAMES = 2000  # files of a folder that a suggestion is looked for among
 
 
-class LocatedFiles(NamedTuple):
-    """Files by their path as the manifest has it: (n,) distinct. A file with a problem has no path."""
+class RowFault(NamedTuple):
+    """One fault. Rows count from 1, the first after the header; 0 is the file as a whole."""
 
-    paths: list[str]  # absolute; empty with a problem, and for a text that is not a path
-    problems: dict[int, str]  # position -> what is wrong, as the end of a sentence
-    # Path, bytes and time of change of each, nothing of a file with a problem: for the keys' cache.
-    state: list[tuple[str, int, int]]
+    file: str
+    row: int
+    what: str
 
-    def keys(self, cache: Path | None) -> np.ndarray:
-        """(n,) content keys, each file read once and never again while it stays the same. Raises LikenessError."""
-        return stored_keys(
-            cache,
-            repr(self.state),
-            lambda: np.array([content_key(read_bytes(path)) if path else NO_KEY for path in self.paths], dtype="S32"),
-        )
+    def __str__(self) -> str:
+        return f"{self.file}, row {self.row:,}: {self.what}" if self.row else f"{self.file}: {self.what}"
 
 
-def read_bytes(path: str) -> bytes:
-    """A file's content. Raises LikenessError for one that cannot be read."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(MAX_FILE + 1)
-    except OSError as error:
-        raise unreadable(path, error) from error
+@dataclass(kw_only=True)
+class Faults:
+    """The faults found so far, as files are read."""
+
+    listed: list[RowFault] = field(default_factory=list)
+    count: int = 0
+
+    def whole(self, file: str, what: str) -> None:
+        """A fault of the file as a whole."""
+        self.listed.append(RowFault(file, 0, what))
+        self.count += 1
+
+    def rows(self, file: str, wrong: np.ndarray, what: Callable[[int], str]) -> None:
+        """The rows where `wrong` (n,) bool is true; `what(i)` says what is wrong with row i, from 0."""
+        positions = np.flatnonzero(wrong)
+        self.listed += [RowFault(file, at + 1, what(at)) for at in positions[:LISTED].tolist()]
+        self.count += len(positions)
+
+    def by_row(self) -> list[RowFault]:
+        """Those that are listed, file by file and row by row, those of a file as a whole first."""
+        files = list(dict.fromkeys(fault.file for fault in self.listed))
+        return sorted(self.listed, key=lambda fault: (files.index(fault.file), fault.row))
 
 
-def located(names: Sequence[str], *, folders: Sequence[Path]) -> LocatedFiles:
-    """Looks for each of these distinct paths in the folders, the first that has it. Nothing is opened."""
+def sentence(title: str, listed: list[RowFault] | tuple[RowFault, ...], count: int) -> str:
+    """The first faults and how many there are, as an error has them."""
+    first = " ".join(f"{fault}{'' if fault.what.endswith(('?', '.')) else '.'}" for fault in listed[:SHOWN])
+    if count == 1:
+        return str(listed[0])
+    more = f", the first {SHOWN}" if count > SHOWN else ""
+    return f"{title} has {count:,} faults{more}: {first} All of them: likeness task check {shlex.quote(title)}"
+
+
+def located(names: Sequence[str], *, folders: Sequence[Path]) -> tuple[list[str], dict[int, str], list[FileState]]:
+    """Looks for each of these distinct paths in the folders, the first that has it. Nothing is opened.
+
+    Returns absolute paths, empty with a problem; what is wrong by position, as the end of a sentence; and the state of
+    each file, nothing of one with a problem.
+    """
     roots = [os.path.abspath(folder) for folder in folders]
     allowed = tuple(os.path.join(os.path.realpath(root), "") for root in roots)
     inside = tuple(os.path.join(root, "") for root in roots)
     paths: list[str] = []
     problems: dict[int, str] = {}
-    state: list[tuple[str, int, int]] = []
+    state: list[FileState] = []
     for at, name in enumerate(names):
         path, problem, status = "", "is not a path", None
         for root in roots if "\0" not in name else ():
@@ -82,12 +106,14 @@ def located(names: Sequence[str], *, folders: Sequence[Path]) -> LocatedFiles:
             if not problem:
                 break
         if problem:
-            if status is None and problem != OUTSIDE and len(problems) < LISTED:
-                problem += _nearest(path)
+            folder, file = os.path.split(path)
+            if status is None and problem != OUTSIDE and len(problems) < LISTED and os.path.isdir(folder):
+                near = suggestion(file, os.listdir(folder)[:MOST_NAMES])  # that may be meant
+                problem += f".{near}" if near else ""
             problems[at] = problem
         paths.append("" if problem else path)
         state.append(("", 0, 0) if problem or status is None else (path, status.st_size, status.st_mtime_ns))
-    return LocatedFiles(paths, problems, state)
+    return paths, problems, state
 
 
 def _status(path: str) -> tuple[os.stat_result | None, str]:
@@ -101,13 +127,6 @@ def _status(path: str) -> tuple[os.stat_result | None, str]:
     if not stat.S_ISREG(status.st_mode):
         return status, "is not a file"
     return status, f"has more than {MAX_FILE >> 20} MB" if status.st_size > MAX_FILE else ""
-
-
-def _nearest(path: str) -> str:
-    """The file of the same folder that may be meant, as a sentence."""
-    folder, name = os.path.split(path)
-    near = suggestion(name, os.listdir(folder)[:MOST_NAMES]) if os.path.isdir(folder) else ""
-    return f".{near}" if near else ""
 
 
 def spelled(folder: str, name: str) -> str:
@@ -152,55 +171,21 @@ class OwnContent:
 
     modality: str  # image or text
     name: str  # the file's column
-    title: str
-    codes: Codes | None = None  # paths or texts
-    located: LocatedFiles | None = None
-    stored: Column | None = None  # images inside the file
-
-    def keys(self, cache: Path | None) -> np.ndarray:
-        """(distinct,) content keys of paths or texts; (n,) of images inside the file."""
-        if self.stored is not None:
-            return self.stored.keys
-        if self.located is not None:
-            return self.located.keys(cache)
-        return np.array([content_key(text) for text in self.codes.distinct], dtype="S32")
-
-    def positions(self) -> np.ndarray:
-        """(n,) which of the distinct contents each row has, -1 for none; of images inside the file its own."""
-        if self.stored is not None:
-            return np.where(self.stored.keys == NO_KEY, -1, np.arange(len(self.stored)))
-        return self.codes.codes
+    at: np.ndarray  # (n,) which content each row has, -1 for none; equal ones have one number
+    keys: Callable[[Path | None], np.ndarray]  # the contents' keys, given the folder where those of files are stored
+    read: Callable[[int], bytes | str]  # a content by its number
+    label: Callable[[int], str]  # a row in messages
 
     def distinct(self, cache: Path | None) -> tuple[Column, np.ndarray]:
         """Every content once, and which of them each row has (n,), -1 for none."""
-        used, first, at = np.unique(self.positions(), return_index=True, return_inverse=True)
+        used, first, at = np.unique(self.at, return_index=True, return_inverse=True)
         empty = int(bool(len(used)) and used[0] < 0)
         return self.column(cache).take(first[empty:]), at - empty
 
-    def first_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """The first row of each path, text or image inside the file, and which of these each row has (n,)."""
-        contents = self.positions() if self.stored is None else self.stored.keys
-        return np.unique(contents, return_index=True, return_inverse=True)[1:]
-
     def column(self, cache: Path | None) -> Column:
         """The items, one a row; a row without any has no content."""
-        if self.stored is not None:
-            return self.stored
-        title, name, codes = self.title, self.name, self.codes
-        if self.located is None:
-            return Column(
-                modality="text",
-                keys=self.keys(cache)[codes.codes],
-                read=codes.at,
-                name=lambda row: f"{title}, row {row + 1:,}, {name}",
-            )
-        paths = self.located.paths
-        return Column(
-            modality="image",
-            keys=self.keys(cache)[codes.codes],
-            read=lambda row: read_bytes(paths[codes.codes[row]]),
-            name=lambda row: f"{title}, row {row + 1:,}, {name} {codes.at(row)}",
-        )
+        keys = self.keys(cache)[self.at]
+        return Column(modality=self.modality, keys=keys, read=lambda row: self.read(int(self.at[row])), name=self.label)
 
 
 @dataclass(kw_only=True)
@@ -243,32 +228,27 @@ class OwnRows:
             self._check_empty(name, self._texts[name].codes < 0, required=required)
         return self._texts[name]
 
-    def whole_numbers(self, name: str, *, least: int, most: int, meaning: str) -> np.ndarray:
-        """(n,) int64; rows without a whole number from `least` to `most` are faults and -1, `meaning` says of what."""
-        values = self._numbers(
-            name, lambda values: (values == np.floor(values)) & (values >= least) & (values <= most), meaning
-        )
-        return np.where(np.isnan(values), -1, values).astype(np.int64)
+    def numbers(
+        self, name: str, *, least: float = -np.inf, most: float = np.inf, whole: bool = False, meaning: str = ""
+    ) -> np.ndarray:
+        """(n,) float64, `whole` int64; rows without a number from `least` to `most` are faults, and NaN or -1.
 
-    def numbers(self, name: str, *, least: float = -np.inf) -> np.ndarray:
-        """(n,) float64; rows without a finite number, of at least `least`, are faults, and NaN."""
-        needed = "a number" if least == -np.inf else f"a number from {least:g}"
-        return self._numbers(name, lambda values: np.isfinite(values) & (values >= least), needed)
-
-    def _numbers(self, name: str, right: Callable[[np.ndarray], np.ndarray], needed: str) -> np.ndarray:
+        `meaning` says what is needed.
+        """
         import pandas as pd
 
-        codes = self.texts(name)
+        codes, needed = self.texts(name), meaning or ("a number" if least == -np.inf else f"a number from {least:g}")
         cells = pd.Series(codes.distinct, dtype=object)
         distinct = read_numbers(cells, comma=has_decimal_comma([cells], separator=self.table.comma)).values
-        distinct = np.append(np.where(right(distinct), distinct, np.nan), np.nan)
-        values = distinct[codes.codes]
+        right = np.isfinite(distinct) & (distinct >= least) & (distinct <= most)
+        right &= (distinct == np.floor(distinct)) | (not whole)
+        values = np.append(np.where(right, distinct, np.nan), np.nan)[codes.codes]
         self.fault(
             name,
             np.isnan(values) & (codes.codes >= 0),
             lambda at: f"is {shortened(codes.at(at))!r}, not {needed}",
         )
-        return values
+        return np.where(np.isnan(values), -1, values).astype(np.int64) if whole else values
 
     def content(self, name: str, *, only: str = "", required: bool = True) -> OwnContent:
         """A column of images or texts; `only` one of these. Images by path, or bytes inside Parquet.
@@ -276,26 +256,30 @@ class OwnRows:
         A column is of images whose values mostly are paths: of a file that is there, by an image's ending, or by their
         form. Empty rows are faults where `required`.
         """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        column, title = self.columns[name], self.table.title
+        column = self.columns[name]
         if column in self.table.stored:
             if only == "text":
                 self.whole(f"{column} holds images, and texts are needed")
             stored = self.table.stored[column](cache=self.cache)
             self._check_empty(name, stored.keys == NO_KEY, required=required)
-            self.images[name] = OwnContent(modality="image", name=column, title=title, stored=stored)
+            _, first, same = np.unique(stored.keys, return_index=True, return_inverse=True)
+            self.images[name] = OwnContent(
+                modality="image",
+                name=column,
+                at=np.where(stored.keys == NO_KEY, -1, first[same]),
+                keys=lambda cache: stored.keys,
+                read=stored.read,
+                label=stored.name,
+            )
             return self.images[name]
         codes = self.texts(name, required=required)
         listed, ends = codes.distinct, "|".join(map(re.escape, endings()))
-        pattern = f"(?i)({ends})$" if only == "text" else rf"(?i)({ends})([?#]\S*)?$|^\S*[/\\]\S*$"
-        named = np.asarray(pc.match_substring_regex(pa.array(listed, pa.large_string()), pattern), dtype=bool) | (
-            column in self.table.paths
-        )
+        pattern = rf"(?i)({ends})\Z" if only == "text" else rf"(?i)({ends})([?#]\S*)?\Z|^\S*[/\\]\S*\Z"
+        is_path = re.compile(pattern).search
+        named = np.array([column in self.table.paths or bool(is_path(text)) for text in listed], dtype=bool)
         there: list[bool] = []
-        for text, is_path in zip(listed, named.tolist(), strict=True):
-            looked = is_path or len(there) < FIRST or True in there[:FIRST]
+        for text, is_named in zip(listed, named.tolist(), strict=True):
+            looked = is_named or len(there) < FIRST or True in there[:FIRST]
             there.append(looked and any(os.path.isfile(spelled(str(root), text)) for root in self.folders))
         named |= np.array(there, dtype=bool)
         images = 2 * codes.rows(named).sum() > (codes.codes >= 0).sum()
@@ -307,22 +291,33 @@ class OwnRows:
                 codes.rows([here and is_image_name(text) for here, text in zip(there, listed, strict=True)]),
                 lambda at: f"is {shortened(codes.at(at))!r}, the file of an image, and most others are texts",
             )
-            return OwnContent(modality="text", name=column, title=title, codes=codes)
+            return self._content_of(codes, column)
         self.fault(
             name,
             codes.rows(~named),
             lambda at: f"is {shortened(codes.at(at))!r}, no image: a file's name ends in {SUCH_AS}",
         )
-        found = located(
+        paths, problems, state = located(
             [text if is_named else "\0" for text, is_named in zip(listed, named.tolist(), strict=True)],
             folders=self.folders,
         )
         self.fault(
             name,
-            codes.rows([at in found.problems and bool(named[at]) for at in range(len(listed))]),
-            lambda at: f"{shortened(codes.at(at))} {found.problems[int(codes.codes[at])]}",
+            codes.rows([at in problems and bool(named[at]) for at in range(len(listed))]),
+            lambda at: f"{shortened(codes.at(at))} {problems[int(codes.codes[at])]}",
         )
-        self.images[name] = OwnContent(modality="image", name=column, title=title, codes=codes, located=found)
+
+        def keys() -> np.ndarray:  # each file is read once and never again while it stays the same
+            return np.array([content_key(content(path)) if path else NO_KEY for path in paths], dtype="S32")
+
+        self.images[name] = OwnContent(
+            modality="image",
+            name=column,
+            at=codes.codes,
+            keys=lambda cache: stored_keys(cache, repr(state), keys),
+            read=lambda at: content(paths[at]),
+            label=lambda row: f"{self.table.title}, row {row + 1:,}, {column} {codes.at(row)}",
+        )
         return self.images[name]
 
     def joined_texts(self, names: Sequence[str]) -> OwnContent:
@@ -330,7 +325,18 @@ class OwnRows:
         first, *others = [self._as_texts(name).fillna("") for name in names]
         values = (first.str.cat(others, sep=" ") if others else first).str.strip()
         column = " and ".join(self.columns[name] for name in names)
-        return OwnContent(modality="text", name=column, title=self.table.title, codes=Codes.of(values))
+        return self._content_of(Codes.of(values), column)
+
+    def _content_of(self, codes: Codes, column: str) -> OwnContent:
+        """The contents of a column of texts."""
+        return OwnContent(
+            modality="text",
+            name=column,
+            at=codes.codes,
+            keys=lambda cache: np.array([content_key(text) for text in codes.distinct], dtype="S32"),
+            read=codes.distinct.__getitem__,
+            label=lambda row: f"{self.table.title}, row {row + 1:,}, {column}",
+        )
 
     def names(self) -> tuple[str, ...]:
         """The items' names: those of the column `name`, else the rows' numbers from 1."""
@@ -390,9 +396,3 @@ class OwnFacts:
     notes: str = ""
     comparisons: int | None = None  # pairs that a model without vectors compares
     questions: int | None = None  # that a judge is asked
-
-
-def modalities(kinds: Iterable[str]) -> tuple[str, ...]:
-    """The modalities once each, in their order."""
-    present = set(kinds)
-    return tuple(kind for kind in MODALITIES if kind in present)

@@ -7,15 +7,14 @@ row here and in docs/your-data.md, and a function that checks the rows and says 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import NamedTuple
 
 from compute.io.forms import Form, FormField
 from compute.tasks.data import Matches, Sentences
 from compute.tasks.own import choosing, finding, labelled
-from compute.tasks.own.rows import OwnFacts, OwnRows, modalities
+from compute.tasks.own.rows import OwnFacts, OwnRows
 from compute.tasks.own.table import SPLIT
-from compute.types import BadInput, counted, shortened, unknown
+from compute.types import BadInput, counted, shortened
 
 IMAGES, CAPTIONS = "image", "caption"
 
@@ -35,7 +34,7 @@ def rated(rows: OwnRows) -> OwnFacts:
         metrics=("cosine_spearman",),
         chance=0.0,
         n_items=len(rows),
-        modalities=modalities(kinds),
+        modalities=tuple(sorted({*kinds})),
         counts=f"{counted(len(rows), 'pair')} of {f'{kinds[0]}s' if kinds[0] == kinds[1] else ' and '.join(kinds)}",
         comparisons=len(rows),
         items=lambda: Sentences(
@@ -136,7 +135,7 @@ NEIGHBOURS = CLUSTERING._replace(
     key="neighbours",
     title="Nearest neighbours",
     procedure="neighbours",
-    facts=partial(labelled.clusters, category="Nearest Neighbours", metric="accuracy"),
+    facts=labelled.neighbours,
 )
 
 SHAPES = (  # in the order in which a file's columns are compared with theirs
@@ -226,13 +225,6 @@ SHAPES = (  # in the order in which a file's columns are compared with theirs
     RETRIEVAL,
 )
 KEYS = tuple(shape.key for shape in SHAPES)
-
-
-def shape_named(key: str) -> TaskShape:
-    """The shape of that key. Raises BadInput for another."""
-    if key not in KEYS:
-        raise BadInput(unknown("shape", key, KEYS, listed=True))
-    return SHAPES[KEYS.index(key)]
 
 
 def shape_of(present: tuple[str, ...], given: Mapping[str, str], *, title: str) -> TaskShape:

@@ -6,7 +6,6 @@ Images inside a Parquet file stay there until they are read.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from compute.content import items
 from compute.content.items import Column
 from compute.io.tables import ENDINGS, PARQUET, check_names, check_unpacked, is_table, read_table
 from compute.tasks import parquet
@@ -101,31 +99,13 @@ def digest_of(path: Path) -> str:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
-def of_values(
-    title: str, values: Mapping[str, list[str]], *, folder: Path, paths: tuple[str, ...], notes: tuple[str, ...]
-) -> OwnTable:
-    """A table of texts in memory, as an image folder gives it."""
-    import pyarrow as pa
-
-    return OwnTable(
-        title=title,
-        folder=folder,
-        paths=paths,
-        notes=notes,
-        values=pa.table({name: pa.array(column, pa.large_string()) for name, column in values.items()}),
-        digest=items.content_key(json.dumps([sorted(values), *(values[name] for name in sorted(values))])).decode(),
-    )
-
-
 def of_parquet(table: parquet.Table, *, folder: Path | None, digest: str) -> OwnTable:
     """The rows of a Parquet table, a file's or a hub data set's. Raises BadInput for a damaged file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = table.schema
-    check_names(schema.names, table.title)
-    in_bytes = [field.name for field in schema if _is_bytes(field.type)]
-    others = [name for name in schema.names if name not in in_bytes]
+    check_names(table.columns, table.title)
+    others = [name for name in table.columns if name not in table.in_bytes]
     for file in table.files:
         check_unpacked(file, others, most_bytes=MOST_BYTES)
     values = pa.concat_tables([pq.read_table(file, columns=others) for file in table.files])
@@ -135,16 +115,7 @@ def of_parquet(table: parquet.Table, *, folder: Path | None, digest: str) -> Own
         title=table.title,
         values=values,
         folder=folder,
-        stored={name: partial(table.images, name) for name in in_bytes},
+        stored={name: partial(table.images, name) for name in table.in_bytes},
         class_names={name: names for name in others if (names := table.class_names(name))},
         digest=digest,
     )
-
-
-def _is_bytes(kind: pa.DataType) -> bool:
-    """Whether a column holds images' bytes: bare, or as the hub has them, `{bytes, path}`."""
-    import pyarrow as pa
-
-    if pa.types.is_struct(kind):
-        return "bytes" in [field.name for field in kind]
-    return pa.types.is_binary(kind) or pa.types.is_large_binary(kind)

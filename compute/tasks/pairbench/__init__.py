@@ -26,18 +26,13 @@ def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str,
     return hub.load(task, source=source)
 
 
-def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
-    """None: what may be chosen is chosen when the pairs are made."""
-    return {}
-
-
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
     """The manifest's digest or the published files, and the versions of what draws from them."""
     versions = {"pairs": making.VERSION, "perturb": PERTURB_VERSION}
     if task.benchmark in OWN:
         path = _manifest(task, source)
         return {"manifest": content_key(path.read_bytes()).decode() if path.is_file() else "", **versions}
-    repo, _ = hub.repo_of(hub.part_of(task), source=source, revision=task.revision)
+    repo, _ = hub.repo_of(hub.part_of(task)[0], source=source, revision=task.revision)
     return {"loader": hub.VERSION, "files": source.state(repo, revision=task.revision), **versions}
 
 
@@ -45,15 +40,15 @@ def needs(task: Task, *, source: Source) -> Need:
     """What a task takes; how many images are shown is not known before its pairs are read."""
     if task.benchmark in OWN:
         return Need(present=_manifest(task, source).is_file(), **asked(task))
-    part = hub.part_of(task)
-    repo, folder = hub.repo_of(part, source=source, revision=task.revision)
-    size = weight(folder) if folder else hub.SIZES.get(part.config)
+    config = hub.part_of(task)[0]
+    repo, folder = hub.repo_of(config, source=source, revision=task.revision)
+    size = weight(folder) if folder else hub.SIZES.get(config)
     return Need(
         repo=repo,
         revision=task.revision,
         bytes=size,
         present=folder is not None,
-        parts={part.config: size} if size else {},
+        parts={config: size} if size else {},
         **asked(task),
     )
 

@@ -16,7 +16,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -37,60 +36,46 @@ SIZES = {"coco": 761_297_687}  # bytes to fetch of a configuration, as the card 
 LOOKED_AT = 20  # rows whose sizes decide which column is the identical pair's
 
 
-class Part(NamedTuple):
-    """Where a task's items are: the configuration, the names that its split has had, and what differs in its pairs."""
+def part_of(task: Task) -> tuple[str, tuple[str, ...], Split]:
+    """Where a task's items are: the configuration, the names that its split has had, and what differs in its pairs.
 
-    config: str
-    splits: tuple[str, ...]
-    split: Split
-
-
-def part_of(task: Task) -> Part:
-    """A task's part of the data set. Raises NotHere for a task that is none."""
+    Raises NotHere for a task that is not of the data set.
+    """
     benchmark, _, name = task.key.partition("/")
     if benchmark != "pairbench" or task.key not in OF_TASK:
         raise NotHere(f"Task {task.key!r} is not a part of PairBench's data sets: {', '.join(REPOS)}")
     split = SPLITS[OF_TASK[task.key]]
     kind, _, half, *_ = f"{name}--".split("-")
     if kind != "wu":
-        return Part(kind, (split.change,), split)
+        return kind, (split.change,), split
     own = f"subset_{half}_pos" + (f"_{split.change}" if split.change else "")
-    config = "wu_img_text" if split.second == "text" else "wu_img_img"
-    return Part(config, (own, f"wu_{own}"), split)
+    return "wu_img_text" if split.second == "text" else "wu_img_img", (own, f"wu_{own}"), split
 
 
-def repo_of(part: Part, *, source: Source, revision: str) -> tuple[str, Path | None]:
-    """The data set that is on this machine, and its folder; else the first of REPOS, and none."""
+def repo_of(config: str, *, source: Source, revision: str) -> tuple[str, Path | None]:
+    """The data set that is here with that configuration, and its folder; else the first of REPOS, and none."""
     for repo in REPOS:
-        folder = source.present(repo, revision=revision, files=files_of(part))
-        if folder is not None:
+        if folder := source.present(repo, revision=revision, files=(CARD, f"{config}/*")):
             return repo, folder
     return REPOS[0], None
 
 
-def files_of(part: Part) -> tuple[str, ...]:
-    """Patterns of the files to fetch."""
-    return (CARD, f"{part.config}/*")
-
-
 def load(task: Task, *, source: Source) -> dict[str, RatedPairs]:
     """A task's pairs by condition. Raises NotHere with the command that fetches them, BadInput for another layout."""
-    part = part_of(task)
-    repo, folder = repo_of(part, source=source, revision=task.revision)
-    if folder is None:
-        folder = source.folder(repo, revision=task.revision, files=files_of(part))
-    present = parquet.splits(folder, config=part.config)
-    name = next((split for split in part.splits if split in present), part.splits[0])
-    table = parquet.table(folder, repo=repo, config=part.config, split=name)
-    (original, *others), texts = _columns(table, listed=_listed_pairs(folder, repo=repo, config=part.config))
-    split, cache = part.split, source.cache
-    columns = {original: table.images(original, cache=cache)}
+    config, names, split = part_of(task)
+    repo, folder = repo_of(config, source=source, revision=task.revision)
+    folder = folder or source.folder(repo, revision=task.revision, files=(CARD, f"{config}/*"))
+    present = parquet.splits(folder, config=config)
+    name = next((name for name in names if name in present), names[0])
+    table = parquet.table(folder, repo=repo, config=config, split=name)
+    (original, *others), texts = _columns(table, listed=_listed_pairs(folder, repo=repo, config=config))
+    columns = {original: table.images(original, cache=source.cache)}
     contents: dict[str, list[str]] = {}
     if split.second == "text":
         seconds = _types(texts, table, identical=texts[:1])
         contents = dict(zip(seconds, table.values(*seconds), strict=True))
     else:
-        columns |= {name: table.images(name, cache=cache) for name in others}
+        columns |= {name: table.images(name, cache=source.cache) for name in others}
         identical = [name for name in others if _is_resized(columns[original], columns[name])]
         seconds = _types(others, table, identical=identical[:1])
 
@@ -132,14 +117,10 @@ def _columns(table: parquet.Table, *, listed: Sequence[str]) -> tuple[list[str],
     """The columns of images, the original's first, and of texts; only those that the data set lists as paired."""
     import pyarrow as pa
 
-    schema = table.schema
-    images = [
-        field.name
-        for field in schema
-        if pa.types.is_binary(field.type)
-        or (pa.types.is_struct(field.type) and field.type.get_field_index("bytes") >= 0)
+    images = table.in_bytes
+    texts = [
+        field.name for field in table.schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
     ]
-    texts = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
     if listed and set(listed) <= {*images, *texts}:
         images, texts = ([name for name in names if name in listed] for names in (images, texts))
     if not images:

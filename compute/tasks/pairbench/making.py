@@ -22,8 +22,7 @@ from compute.content import decoding, near_copies
 from compute.content.items import content_key
 from compute.progress import Progress
 from compute.tasks.image_lists import Images
-from compute.tasks.pairbench import stored
-from compute.tasks.pairbench.manifest import TEMPLATES, Manifest, Pair, write
+from compute.tasks.pairbench.manifest import TEMPLATES, Manifest, Pair, shown, write, write_images
 from compute.tasks.pairbench.pixels import RESIZE, SHARE, ImageMaker, MadeImage
 from compute.tasks.pairbench.splits import Split
 from compute.tasks.pairbench.whatsup import Shows
@@ -133,7 +132,11 @@ def draw(
         if kind == "irrelevant":
             counterpart = irrelevant(counterpart, draws)
         if split.second == "text":
-            return replace(pair, text=_caption(counterpart, kind, draws))
+            relation, captions = counterpart.relation, dict(counterpart.captions)
+            if kind == "irrelevant":  # in another relation, as its images are transformed too
+                others = [other for other in captions if other != relation] or [relation]
+                relation = others[int(draws.integers(len(others)))]
+            return replace(pair, text=captions[relation])
         pair = replace(pair, second=counterpart.name, second_key=counterpart.key.decode())
         if kind == "identical":
             pair = replace(pair, change=RESIZE, strength=SHARE)
@@ -144,17 +147,31 @@ def draw(
             pair = replace(pair, second_strengths=strengths, second_seeds=seeds)
         return pair
 
+    def counterparts(item: SourceItem, split: Split) -> list[SourceItem]:
+        """Items of the same objects in two other relations, of a text the item itself twice."""
+        draws = _random(seed, split.key, item.name, "counterparts")[1]
+        if split.second == "text":
+            relations = [relation for relation, _ in item.captions if relation != item.relation]
+            others = [replace(item, relation=relations[at]) for at in draws.permutation(len(relations))]
+        else:
+            group = groups[item.objects]
+            others = [group[at] for at in draws.permutation(len(group)) if group[at].relation != item.relation]
+            others = list({other.relation: other for other in reversed(others)}.values())[::-1]
+        if not others:
+            what = "caption" if split.second == "text" else "image of its objects"
+            raise BadItem(item.name, f"the table has no {what} in another spatial relation")
+        return others[: 2 if second_counterpart else 1]
+
     def pairs_of(item: SourceItem, split: Split) -> list[Pair]:
         shared = Pair(split=split.key, item=item.name, type="", first=item.name, first_key=item.key.decode())
         if split.change:
             # Of the item, not of the pair: all pairs of an item show the same variants of their first side.
             strengths, seeds = _applications(_random(seed, split.key, item.name, "first")[1], applications)
             shared = replace(shared, first_strengths=strengths, first_seeds=seeds)
-        most = 2 if second_counterpart else 1
-        counterparts = _counterparts(item, split, groups, seed)[:most] if split.spatial else [item]
-        shown = [item, *counterparts, item]  # of an irrelevant pair, what is not to be shown
-        kinds = ["identical", *("transformed", "transformed-2")[: len(counterparts)], "irrelevant"]
-        return [paired(shared, kind, other, split) for kind, other in zip(kinds, shown, strict=True)]
+        others = counterparts(item, split) if split.spatial else [item]
+        sides = [item, *others, item]  # of an irrelevant pair, what is not to be shown
+        kinds = ["identical", *("transformed", "transformed-2")[: len(others)], "irrelevant"]
+        return [paired(shared, kind, other, split) for kind, other in zip(kinds, sides, strict=True)]
 
     for split in splits:
         for item in items:
@@ -188,34 +205,6 @@ def _strength(draws: np.random.Generator) -> float:
 def _applications(draws: np.random.Generator, count: int) -> tuple[tuple[float, ...], tuple[int, ...]]:
     strengths = tuple(_strength(draws) for _ in range(count))
     return strengths, tuple(draws.integers(2**32, size=count).tolist())
-
-
-def _counterparts(
-    item: SourceItem, split: Split, groups: dict[tuple[str, ...], list[SourceItem]], seed: int
-) -> list[SourceItem]:
-    """Two items of the same objects in two other relations, of a text the item itself twice. Raises BadItem."""
-    draws = _random(seed, split.key, item.name, "counterparts")[1]
-    if split.second == "text":
-        relations = [relation for relation, _ in item.captions if relation != item.relation]
-        chosen = [relations[at] for at in draws.permutation(len(relations))]
-        others = [replace(item, relation=relation) for relation in chosen]
-    else:
-        group = groups[item.objects]
-        others = [group[at] for at in draws.permutation(len(group)) if group[at].relation != item.relation]
-        others = list({other.relation: other for other in reversed(others)}.values())[::-1]
-    if not others:
-        what = "caption" if split.second == "text" else "image of its objects"
-        raise BadItem(item.name, f"the table has no {what} in another spatial relation")
-    return others
-
-
-def _caption(item: SourceItem, kind: str, draws: np.random.Generator) -> str:
-    """The caption of an item; of an irrelevant one in another relation, as its images are transformed too."""
-    captions = dict(item.captions)
-    if kind == "irrelevant":
-        others = [relation for relation in captions if relation != item.relation] or [item.relation]
-        return captions[others[int(draws.integers(len(others)))]]
-    return captions[item.relation]
 
 
 def make(
@@ -291,6 +280,6 @@ def make(
         "stored": f"{out.stem}-images.parquet",
     }
     maker = ImageMaker(unchanged(images))
-    with progress.bar("Writing images", total=len(stored.shown(drawn)), unit="image") as done:
-        stored.write(out.with_name(about["stored"]), drawn, maker=maker, done=done)
+    with progress.bar("Writing images", total=len(shown(drawn)), unit="image") as done:
+        write_images(out.with_name(about["stored"]), drawn, maker=maker, done=done)
     return write(out, drawn, about=about)

@@ -1,44 +1,36 @@
 """The manifest of a set of pairs: every random choice written down, so that the same pairs can be made anywhere.
 
-A Parquet file with a row a pair, without order: a judge rates both. Another one next to it has the images (stored.py).
+A Parquet file with a row a pair, without order: a judge rates both. Another one next to it has the images, each once;
+variants are made when they are read.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from compute.content.items import content_key
 from compute.io.files import parse_json, replacing, validated
 from compute.io.tables import check_unpacked
 from compute.tasks.data import PAIR_TYPES
-from compute.tasks.pairbench.pixels import RESIZE, Change, MadeImage
+from compute.tasks.pairbench.pixels import RESIZE, ImageMaker, MadeImage
 from compute.tasks.pairbench.splits import SPLITS
+from compute.tasks.parquet import Table
 from compute.tasks.perturb import PERTURBATIONS
-from compute.types import BadInput, first_line
+from compute.types import BadInput, NotHere, first_line
 
 VERSION = 1  # raise it when a column changes its name or meaning
 TEMPLATES = 5  # prompt templates of each kind of pair (Appendix C.1)
 HEADING = b"likeness.pairs"  # the key of the file's metadata that says what the pairs were made from, and how
 MOST_BYTES = 1 << 30  # of a manifest's texts
 AGAIN = "Make the pairs again: likeness pairs make"
-
-
-def one_of(known: Collection[str]) -> AfterValidator:
-    """Returns what refuses a text that is not known."""
-
-    def checked(text: str) -> str:
-        if text not in known:
-            raise ValueError("it is unknown")
-        return text
-
-    return AfterValidator(checked)
+GROUP = 32  # images a row group: what is read at once
 
 
 Strength = Annotated[float, Field(ge=0, le=1)]
@@ -49,15 +41,15 @@ Seed = Annotated[int, Field(ge=0)]
 class Pair:
     """One pair. Seeds and strengths are those of `perturb`."""
 
-    split: Annotated[str, one_of(SPLITS)]
+    split: Literal[tuple(SPLITS)]
     item: str  # the source item
-    type: Annotated[str, one_of(PAIR_TYPES)]
+    type: Literal[PAIR_TYPES]
     first: str  # an image's name, shown as it is
     first_key: str  # content keys of the source files
     second: str = ""  # an image's name; empty for a text
     second_key: str = ""
     text: str = ""  # the second side, where that is a text
-    change: Annotated[str, one_of(("", RESIZE, *PERTURBATIONS))] = ""  # of the second image
+    change: Literal["", RESIZE, *PERTURBATIONS] = ""  # of the second image
     strength: Strength = 0.0  # of a resize the share of each side
     seed: Seed = 0  # everything random about the pair is drawn from it
     template: Annotated[int, Field(ge=0, lt=TEMPLATES)] = 0  # which prompt template
@@ -82,8 +74,18 @@ class Pair:
         if self.change:
             # A resize is not random: its key does not depend on the pair's seed, so that all splits share its image.
             own = 0 if self.change == RESIZE else self.seed
-            second = second.then(Change(self.change, self.strength, own))
+            second = second.then(self.change, self.strength, own)
         return first, second
+
+    def variants(self, side: int) -> list[MadeImage]:
+        """The applications of the split's transformation to the first side, 0, or the second, 1."""
+        change, shown = SPLITS[self.split].change, self.sides[side]
+        if not change or not self.second:
+            return []
+        strengths, seeds = (
+            (self.first_strengths, self.first_seeds) if side == 0 else (self.second_strengths, self.second_seeds)
+        )
+        return [shown.then(change, *drawn) for drawn in zip(strengths, seeds, strict=True)]
 
 
 class Manifest(BaseModel):
@@ -173,3 +175,42 @@ def read(path: Path) -> Manifest:
         return validated(parse_json(heading.decode(), name="the heading") | rows, Manifest)
     except (ValueError, TypeError) as error:  # also of JSON that is no object
         raise BadInput(f"{path.name}: its heading or a row is damaged ({first_line(error)}). {AGAIN}") from error
+
+
+def shown(pairs: Iterable[Pair]) -> dict[bytes, MadeImage]:
+    """Returns each image that pairs show, by its content key."""
+    return {side.key: side for pair in pairs for side in pair.sides if side}
+
+
+def images_of(manifest: Manifest) -> Callable[[MadeImage], bytes | None]:
+    """Returns what reads a manifest's images; None for a variant.
+
+    Raises NotHere if the file is gone or lacks an image, BadInput if it is damaged.
+    """
+    name = manifest.stored
+    if not name:
+        raise NotHere(f"{manifest.path.name} has no images: earlier versions made them from their sources. {AGAIN}")
+    path = manifest.path.with_name(name)
+    if not path.is_file():
+        raise NotHere(f"{name}, the images of the pairs, is no longer next to the manifest: move it back")
+    table = Table((path,), name)
+    (keys,) = table.values("key")
+    rows, images = {key.encode(): row for row, key in enumerate(keys)}, table.rows("image")
+    missing = [image.name for key, image in shown(manifest.pairs).items() if key not in rows]
+    if missing:
+        raise NotHere(f"{name} is missing an image of {missing[0]}. {AGAIN}")
+    return lambda made: images[rows[made.key]] if made.key in rows else None
+
+
+def write_images(path: Path, pairs: Iterable[Pair], *, maker: ImageMaker, done: Callable[[int], None]) -> None:
+    """Writes the images of pairs, a few in memory at a time. Raises CannotWrite."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.schema([("key", pa.string()), ("image", pa.binary())])
+    images = list(shown(pairs).items())
+    with replacing(path) as draft, pq.ParquetWriter(draft, schema, compression="none") as writer:
+        for start in range(0, len(images), GROUP):
+            batch = [{"key": key.decode(), "image": maker.file(made)} for key, made in images[start : start + GROUP]]
+            writer.write_table(pa.Table.from_pylist(batch, schema=schema))
+            done(len(batch))

@@ -11,9 +11,8 @@ from compute.content import items
 from compute.content.items import Column
 from compute.tasks.data import CONDITIONS, RatedPairs
 from compute.tasks.pairbench import manifest as manifests
-from compute.tasks.pairbench import stored
 from compute.tasks.pairbench.manifest import Pair
-from compute.tasks.pairbench.pixels import Change, ImageMaker, MadeImage
+from compute.tasks.pairbench.pixels import ImageMaker, MadeImage
 from compute.tasks.pairbench.splits import SPLITS, expected
 from compute.tasks.source import Source
 
@@ -27,7 +26,7 @@ def load(path: Path, *, split: str, source: Source | None = None) -> dict[str, R
     state = (path, path.stat().st_mtime_ns if path.is_file() else 0)
     if state not in source.opened:
         manifest = manifests.read(path)
-        source.opened[state] = manifest, ImageMaker(stored.opened(manifest), folder=source.cache)
+        source.opened[state] = manifest, ImageMaker(manifests.images_of(manifest), folder=source.cache)
     manifest, maker = source.opened[state]
     return rated(manifest.of(split), maker=maker, title=path.stem)
 
@@ -36,29 +35,19 @@ def rated(pairs: Sequence[Pair], *, maker: ImageMaker, title: str) -> dict[str, 
     """The pairs of one split under each condition. All columns are lazy: a row's image is made when it is read."""
     split = SPLITS[pairs[0].split]
     of = f"{title} {split.key}"
-    sides = [pair.sides for pair in pairs]
-    first = column([side[0] for side in sides], pairs, maker=maker, of=f"{of}, first")
+    made = [pair.sides for pair in pairs]
+    first = column([side[0] for side in made], pairs, maker=maker, of=f"{of}, first")
     if split.second == "text":
         second = items.texts([pair.text for pair in pairs], of=f"{of}, second")
     else:
-        second = column([side[1] for side in sides], pairs, maker=maker, of=f"{of}, second")
-    variants: dict[str, tuple[Column, ...]] = {"first": (), "second": ()}
-    if split.change and split.second == "image":
-        for at, side in enumerate(variants):
-            strengths = [getattr(pair, f"{side}_strengths") for pair in pairs]
-            seeds = [getattr(pair, f"{side}_seeds") for pair in pairs]
-            variants[side] = tuple(
-                column(
-                    [
-                        both[at].then(Change(split.change, strengths[row][k], seeds[row][k]))
-                        for row, both in enumerate(sides)
-                    ],
-                    pairs,
-                    maker=maker,
-                    of=f"{of}, {side}, variant {k}",
-                )
-                for k in range(min(map(len, seeds)))
-            )
+        second = column([side[1] for side in made], pairs, maker=maker, of=f"{of}, second")
+    variants = {
+        side: tuple(
+            column(images, pairs, maker=maker, of=f"{of}, {side}, variant {k}")
+            for k, images in enumerate(zip(*(pair.variants(at) for pair in pairs), strict=False))
+        )
+        for at, side in enumerate(("first", "second"))
+    }
     return {
         condition: RatedPairs(
             names=tuple(pair.name for pair in pairs),

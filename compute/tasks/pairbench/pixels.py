@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
 
@@ -30,30 +30,14 @@ SHARE = 0.95  # of each side, in the identical pair; the paper says 95% of the s
 RECENT = 64 << 20  # bytes of images that stay in memory
 
 
-class Change(NamedTuple):
-    """One change of an image: RESIZE to a share of each side, or a transformation of `perturb`."""
-
-    kind: str
-    strength: float
-    seed: int = 0
-
-    def apply(self, image: Image.Image) -> Image.Image:
-        """The changed image, RGB."""
-        if self.kind != RESIZE:
-            return perturb(image, kind=self.kind, strength=self.strength, seed=self.seed)
-        from PIL import Image as Images
-
-        size = tuple(max(1, round(side * self.strength)) for side in image.size)
-        return image.resize(size, Images.Resampling.LANCZOS)
-
-
 @dataclass(frozen=True, kw_only=True)
 class MadeImage:
     """A source image and what is done to it."""
 
     name: str
     source: bytes  # content key of the source's file
-    changes: tuple[Change, ...] = ()
+    # Each RESIZE to a share of a side, or a transformation of `perturb`: kind, strength, seed.
+    changes: tuple[tuple[str, float, int], ...] = ()
 
     @property
     def key(self) -> bytes:
@@ -64,9 +48,9 @@ class MadeImage:
         changes = list(map(list, self.changes))
         return content_key(json.dumps([self.source.decode(), PERTURB_VERSION, changes]))
 
-    def then(self, change: Change) -> MadeImage:
+    def then(self, kind: str, strength: float, seed: int = 0) -> MadeImage:
         """The image with one more change."""
-        return replace(self, changes=(*self.changes, change))
+        return replace(self, changes=(*self.changes, (kind, strength, seed)))
 
 
 class ImageMaker:
@@ -96,6 +80,8 @@ class ImageMaker:
 
     def image(self, made: MadeImage) -> Image.Image:
         """The image, RGB, not to be changed: others read it too. Raises BadInput."""
+        from PIL import Image as Images
+
         with self._lock:
             image = self._recent.get(made.key) or self._stored(made.key)
         if image is not None:
@@ -105,10 +91,14 @@ class ImageMaker:
             with decoding.lock(opened):
                 image = decoding.rgb(opened)
         else:
-            *before, last = made.changes
+            *before, (kind, strength, seed) = made.changes
             base = self.image(replace(made, changes=tuple(before)))
             with decoding.lock(base):
-                image = last.apply(base)
+                if kind == RESIZE:
+                    size = tuple(max(1, round(side * strength)) for side in base.size)
+                    image = base.resize(size, Images.Resampling.LANCZOS)
+                else:
+                    image = perturb(base, kind=kind, strength=strength, seed=seed)
         with self._lock:
             with suppress(ValueError):  # one that is larger than all that stays
                 self._recent[made.key] = image

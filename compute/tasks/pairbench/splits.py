@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from compute.tasks.data import POSITION
 from compute.tasks.perturb import PERTURBATIONS
@@ -11,8 +11,7 @@ from compute.types import BadInput
 SHORT = {"cj": "colorjitter", "r": "rotate", "gb": "gaussianblur", "ps": "perspective", "et": "elastic"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Split:
+class Split(NamedTuple):
     """One split. `second` is the modality of the pairs' second side."""
 
     key: str
@@ -36,20 +35,14 @@ def in_sentence(title: str) -> str:
     return title if title.startswith("Gauss") else title[0].lower() + title[1:]
 
 
-IMAGE_SPLITS = tuple(
-    Split(key=key, title=PERTURBATIONS[kind].title, transformations=(kind,)) for key, kind in SHORT.items()
-)
+IMAGE_SPLITS = tuple(Split(key, PERTURBATIONS[kind].title, (kind,)) for key, kind in SHORT.items())
 SPATIAL_SPLITS = (
-    Split(key="sp", title="Spatial position", transformations=(POSITION,)),
+    Split("sp", "Spatial position", (POSITION,)),
     *(
-        Split(
-            key=f"sp-{key}",
-            title=f"Spatial position and {in_sentence(PERTURBATIONS[kind].title)}",
-            transformations=(POSITION, kind),
-        )
+        Split(f"sp-{key}", f"Spatial position and {in_sentence(PERTURBATIONS[kind].title)}", (POSITION, kind))
         for key, kind in SHORT.items()
     ),
-    Split(key="sp-text", title="Spatial position, image and text", transformations=(POSITION,), second="text"),
+    Split("sp-text", "Spatial position, image and text", (POSITION,), second="text"),
 )
 SPLITS = {split.key: split for split in (*IMAGE_SPLITS, *SPATIAL_SPLITS)}
 # The split of every task whose own `split` names a file of its data set instead.

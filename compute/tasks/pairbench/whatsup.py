@@ -8,7 +8,7 @@ tell them by one of RELATIONS: "A mug to the left of a knife".
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -65,7 +65,10 @@ def read(path: Path, *, images: Path | None = None) -> tuple[Images, dict[str, S
     present = [*table.frame, *table.stored]
     fitting([FORM], present, title=path.name)
     columns = FORM.columns(present)
-    rows = [{name: _plain(row.get(own)) for name, own in columns.items()} for row in table.rows()]
+    rows = [
+        {name: cell.tolist() if hasattr(cell := row.get(own), "tolist") else cell for name, own in columns.items()}
+        for row in table.rows()
+    ]
     embedded = not isinstance(rows[0]["image"], str)
     root = images or path.parent
     known = image_lists.opened(path if embedded else root, column=columns["image"] * embedded)
@@ -85,13 +88,19 @@ def read(path: Path, *, images: Path | None = None) -> tuple[Images, dict[str, S
                 )
         if name in shown:
             raise BadInput(f"{where}: {name} appears twice in the table. Remove one of the rows")
-        shown[name] = _shows(facts, relations)
+        objects, relation, (caption, *options) = facts
+        if options:
+            matches = [CAPTION.fullmatch(option.rstrip(".")) for option in options]
+            others = {
+                match["relation"].lower() if match else f"option {at}": option
+                for at, (match, option) in enumerate(zip(matches, options, strict=True), 2)
+            }
+        else:
+            own = re.compile(rf"\b{re.escape(relation)}\b", re.IGNORECASE)
+            others = {other: own.sub(other, caption, count=1) for other in relations}
+        others.pop(relation, None)
+        shown[name] = Shows(objects, relation, captions=((relation, caption), *others.items()))
     return replace(known.take([names[name] for name in shown]), notes=()), shown
-
-
-def _plain(cell: Any) -> Any:
-    """A cell; a list of Parquet's as one of Python."""
-    return getattr(cell, "tolist", lambda: cell)()
 
 
 def _parsed(row: Mapping[str, Any], where: str) -> tuple[tuple[str, ...], str, list[str]]:
@@ -115,17 +124,3 @@ def _parsed(row: Mapping[str, Any], where: str) -> tuple[tuple[str, ...], str, l
             "caption writes it, and objects, separated by a semicolon"
         )
     return objects, relation, captions
-
-
-def _shows(facts: tuple[tuple[str, ...], str, list[str]], relations: Sequence[str]) -> Shows:
-    objects, relation, captions = facts
-    if len(captions) == 1:
-        own = re.compile(rf"\b{re.escape(relation)}\b", re.IGNORECASE)
-        others = {other: own.sub(other, captions[0], count=1) for other in relations if other != relation}
-    else:
-        others = {}
-        for number, caption in enumerate(captions[1:]):
-            match = CAPTION.fullmatch(caption.rstrip("."))
-            others[match["relation"].lower() if match else f"option {number + 2}"] = caption
-        others.pop(relation, None)
-    return Shows(objects, relation, captions=((relation, captions[0]), *others.items()))

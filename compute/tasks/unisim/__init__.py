@@ -6,17 +6,18 @@ The samples behind the published numbers cannot be drawn again: their seeds were
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
-from compute.tasks.data import Data
+import numpy as np
+
+from compute.tasks.data import Data, Mixed, Retrieval
 from compute.tasks.source import Need, Source, weight
-from compute.tasks.unisim import image_pairs, landmarks, odd, samples, text_images
+from compute.tasks.unisim import ground_truth, image_pairs, odd, samples, text_images
 from compute.tasks.unisim.files import Files
 from compute.tasks.unisim.samples import Sample
-from compute.types import NotHere, Task
+from compute.types import BadInput, NotHere, Task
 
 LOADER_VERSION, SEED = 1, 0
 PROCEDURES = ("choice", "odd_one_out", "retrieval")
@@ -28,10 +29,12 @@ REWARD_FILES = ("metadata-validation.parquet", "images/validation/*")
 SIZES = {REWARDS: 712_000_000 + 415_000_000, CIFAR: 22_600_000 + 118_000_000}
 HPDV2 = "unisim/hpdv2"
 ALTERNATIVES = (2, 3, 4, 5, 6, 7, 8)  # Figure 4
+LANDMARKS = {"unisim/roxford": "roxford5k", "unisim/rparis": "rparis6k"}  # folders (Radenovic et al. 2018)
+# What counts as right and what is removed from the ranking, by protocol; what is in neither is wrong.
+PROTOCOLS = {"medium": (("easy", "hard"), ("junk",)), "hard": (("hard",), ("junk", "easy"))}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Questions:
+class Questions(NamedTuple):
     """How a task's samples are drawn and what its reference and alternatives are."""
 
     draw: Callable[..., list[Sample]]  # draw(files, random, count)
@@ -53,31 +56,29 @@ BETTER = partial(Questions, question="quality")
 ODD = partial(Questions, question=samples.ODD, count=3)
 
 QUESTIONS: dict[str, Questions] = {
-    "unisim/nights": NEARER(draw=image_pairs.nights),
-    "unisim/bapps": NEARER(draw=image_pairs.bapps),
-    "unisim/pieapp-2afc": NEARER(draw=image_pairs.pieapp),
-    "unisim/imagereward": FITS_TEXT(draw=text_images.imagereward, repo=REWARDS, files=REWARD_FILES),
-    HPDV2: FITS_TEXT(draw=partial(text_images.hpdv2, alternatives=2)),
-    "unisim/agiqa-3k-alignment": FITS_TEXT(draw=text_images.agiqa),
-    "unisim/magicbrush": FITS_TEXT(draw=text_images.magicbrush),
-    "unisim/hq-edit-it": FITS_TEXT(draw=text_images.hq_edit_images),
-    "unisim/cd-coco": FITS_IMAGE(draw=text_images.cd_coco),
-    "unisim/polaris": FITS_IMAGE(draw=text_images.polaris),
-    "unisim/hq-edit-text": FITS_IMAGE(draw=text_images.hq_edit_texts),
-    "unisim/kadid-10k": BETTER(draw=image_pairs.kadid),
-    "unisim/koniq-10k": BETTER(draw=partial(image_pairs.koniq, attribute="MOS")),
-    "unisim/pieapp-iqa": BETTER(draw=image_pairs.pieapp_quality),
-    "unisim/agiqa-3k-quality": BETTER(draw=image_pairs.agiqa_quality),
-    "unisim/pipal": BETTER(draw=image_pairs.pipal),
-    "unisim/sice-brightness": Questions(draw=image_pairs.sice, question="brightness", look=image_pairs.smaller),
+    "unisim/nights": NEARER(image_pairs.nights),
+    "unisim/bapps": NEARER(image_pairs.bapps),
+    "unisim/pieapp-2afc": NEARER(image_pairs.pieapp),
+    "unisim/imagereward": FITS_TEXT(text_images.imagereward, repo=REWARDS, files=REWARD_FILES),
+    HPDV2: FITS_TEXT(partial(text_images.hpdv2, alternatives=2)),
+    "unisim/agiqa-3k-alignment": FITS_TEXT(text_images.agiqa),
+    "unisim/magicbrush": FITS_TEXT(text_images.magicbrush),
+    "unisim/hq-edit-it": FITS_TEXT(text_images.hq_edit_images),
+    "unisim/cd-coco": FITS_IMAGE(text_images.cd_coco),
+    "unisim/polaris": FITS_IMAGE(text_images.polaris),
+    "unisim/hq-edit-text": FITS_IMAGE(text_images.hq_edit_texts),
+    "unisim/kadid-10k": BETTER(image_pairs.kadid),
+    "unisim/koniq-10k": BETTER(partial(image_pairs.koniq, attribute="MOS")),
+    "unisim/pieapp-iqa": BETTER(image_pairs.pieapp_quality),
+    "unisim/agiqa-3k-quality": BETTER(image_pairs.agiqa_quality),
+    "unisim/pipal": BETTER(image_pairs.pipal),
+    "unisim/sice-brightness": Questions(image_pairs.sice, question="brightness", look=image_pairs.smaller),
     **{
-        f"unisim/koniq-10k-{attribute}": Questions(
-            draw=partial(image_pairs.koniq, attribute=attribute), question=attribute
-        )
+        f"unisim/koniq-10k-{attribute}": Questions(partial(image_pairs.koniq, attribute=attribute), question=attribute)
         for attribute in ("brightness", "colorfulness", "contrast", "sharpness")
     },
-    "unisim/imagenet-ooo": ODD(draw=odd.imagenet, version=2),
-    "unisim/cifar-100-ooo": ODD(draw=odd.cifar, look=odd.cifar_images, repo=CIFAR, revision=CIFAR_REVISION),
+    "unisim/imagenet-ooo": ODD(odd.imagenet, version=2),
+    "unisim/cifar-100-ooo": ODD(odd.cifar, look=odd.cifar_images, repo=CIFAR, revision=CIFAR_REVISION),
 }
 
 
@@ -85,12 +86,10 @@ def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str,
     """A task's items; revisited Oxford and Paris have the subsets medium and hard."""
     repo, revision, patterns = _where(task)
     files = Files.of(repo, source.folder(repo, revision=revision, files=patterns))
-    if task.key in landmarks.FOLDERS:
-        look = samples.looker(files, cache=source.cache)
-        return landmarks.load(files, landmarks.FOLDERS[task.key], look)
+    if task.key in LANDMARKS:
+        return _landmarks(files, LANDMARKS[task.key], samples.looker(files, cache=source.cache))
     row = QUESTIONS[task.key]
-    draw = row.draw
-    more = ""
+    draw, more = row.draw, ""
     if options.get("alternatives", row.count) != row.count:
         draw, more = partial(row.draw, alternatives=options["alternatives"]), f"-{options['alternatives']}"
     if row.version != LOADER_VERSION:
@@ -131,34 +130,21 @@ def needs(task: Task, *, source: Source) -> Need:
     """What the task takes; the data set's archives hold all tasks, so their bytes are counted once a data set."""
     repo, revision, patterns = _where(task)
     folder = source.present(repo, revision=revision, files=patterns)
-    images, texts = _shown(task)
+    row, count = QUESTIONS.get(task.key), task.n_items or 0
+    shown = [row.alternatives] * row.count + [row.reference] if row else []
+    compared = (
+        row.count * (row.count - 1 if row.question == samples.ODD else 1) if row else 0
+    )  # of odd ones both orders
     return Need(
         repo=repo,
         revision=revision,
         bytes=weight(folder) if folder else SIZES.get(repo),
         present=folder is not None,
-        images=images * task.n_items if images and task.n_items else None,
-        texts=texts * task.n_items if texts and task.n_items else None,
-        comparisons=_compared(task) * task.n_items if task.n_items else None,
-        questions=task.n_items if task.key in QUESTIONS else None,
+        images=shown.count("image") * count or None,
+        texts=shown.count("text") * count or None,
+        comparisons=compared * count if count else None,
+        questions=task.n_items if row else None,
     )
-
-
-def _compared(task: Task) -> int:
-    """How many comparisons one item takes: one an alternative; of an odd one out every two in both orders."""
-    if task.key not in QUESTIONS:
-        return 0
-    count = QUESTIONS[task.key].count
-    return count * (count - 1) if QUESTIONS[task.key].question == samples.ODD else count
-
-
-def _shown(task: Task) -> tuple[int, int]:
-    """Images and texts of one item; none where items are not questions."""
-    if task.key not in QUESTIONS:
-        return 0, 0
-    row = QUESTIONS[task.key]
-    parts = [row.alternatives] * row.count + [row.reference]
-    return parts.count("image"), parts.count("text")
 
 
 def _where(task: Task) -> tuple[str, str, tuple[str, ...]]:
@@ -166,6 +152,43 @@ def _where(task: Task) -> tuple[str, str, tuple[str, ...]]:
     if task.key in QUESTIONS:
         row = QUESTIONS[task.key]
         return row.repo, row.revision or task.revision, row.files
-    if task.key not in landmarks.FOLDERS:
+    if task.key not in LANDMARKS:
         raise NotHere(f"Task {task.key!r} has no row in QUESTIONS of compute/tasks/unisim/__init__.py: add one")
     return REPO, task.revision, ()
+
+
+def _landmarks(files: Files, folder: str, look: samples.Look) -> dict[str, Retrieval]:
+    """Revisited Oxford or Paris: both protocols over the same queries and images; queries are whole images, as the
+    public code shows them."""
+    folder_path = f"retrieval/revisitop/{folder}"
+    truth = ground_truth.read(files.read(f"{folder_path}/gnd_{folder}.pkl"), of=f"gnd_{folder}.pkl")
+    try:
+        listed, query_names, rows = truth["imlist"], truth["qimlist"], truth["gnd"]
+        marks = [
+            {kind: np.asarray(row[kind], dtype=np.int64).ravel() for kind in ("easy", "hard", "junk")} for row in rows
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadInput(f"gnd_{folder}.pkl has no {error}: it is not the revisited ground truth") from error
+    queries, documents = (
+        Mixed(
+            names=tuple(map(str, names)),
+            image=look([f"{folder_path}/jpg/{name}.jpg" for name in names], True),
+            image_at=np.arange(len(names)),
+        )
+        for names in (query_names, listed)
+    )
+
+    def pairs(kinds: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+        lists = [np.concatenate([row[kind] for kind in kinds]) for row in marks]
+        return np.repeat(np.arange(len(lists)), [len(indices) for indices in lists]), np.concatenate(lists)
+
+    by_protocol = {}
+    for protocol, (right, out) in PROTOCOLS.items():
+        query, document = pairs(right)
+        by_protocol[protocol] = Retrieval(
+            queries=queries,
+            documents=documents,
+            ignored=pairs(out),
+            relevant=(query, document, np.ones(len(query), dtype=np.int64)),
+        )
+    return by_protocol

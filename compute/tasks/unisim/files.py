@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tarfile
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -13,6 +12,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from compute.content.items import Column, content_key, unreadable
+from compute.tasks import tars
 from compute.tasks.source import Member, stored_keys
 from compute.types import BadInput, NotHere
 
@@ -33,18 +33,23 @@ class Files:
         plain = {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if path.is_file()}
         for name, path in plain.items():
             if path.suffix == ".tar":
-                members |= _tar(path)
+                inside = {
+                    _plain(entry.name): Member(path, entry.offset_data, entry.size) for entry in tars.members(path)
+                }
+                below = f"{path.stem}/"
+                members |= {f"{below}{each}": inside[each] for each in inside if not each.startswith(below)} | inside
             elif path.suffix == ".zip":
-                members |= _zip(path, folder=PurePosixPath(name).with_suffix(""))
+                try:
+                    with zipfile.ZipFile(path) as archive:
+                        names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+                except zipfile.BadZipFile as error:
+                    raise BadInput(f"{path.name} is not a whole zip archive ({error}). Fetch it again") from error
+                members |= {f"{name[:-4]}/{_plain(each)}": Member(path, inner=each) for each in names}
         members |= {name: Member(path) for name, path in plain.items()}
         by_folder: dict[str, list[str]] = defaultdict(list)
         for name in sorted(members):
             by_folder[str(PurePosixPath(name).parent)].append(name)
         return cls(repo, folder, members, dict(by_folder))
-
-    def has(self, name: str) -> bool:
-        """Whether the data set has a file of this name."""
-        return name in self.members
 
     def read(self, name: str) -> bytes:
         """A file's bytes. Raises NotHere or LikenessError naming it."""
@@ -107,28 +112,5 @@ class Files:
         )
 
 
-def _tar(path: Path) -> dict[str, Member]:
-    try:
-        with tarfile.open(path, "r:") as archive:
-            names = {
-                _plain(PurePosixPath(entry.name)): Member(path, entry.offset_data, entry.size)
-                for entry in archive
-                if entry.isfile()
-            }
-    except tarfile.TarError as error:
-        raise BadInput(f"{path.name} is not a whole tar archive ({error}). Fetch it again") from error
-    below = {f"{path.stem}/{name}": member for name, member in names.items() if not name.startswith(f"{path.stem}/")}
-    return {**below, **names}
-
-
-def _zip(path: Path, *, folder: PurePosixPath) -> dict[str, Member]:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            inner = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
-    except zipfile.BadZipFile as error:
-        raise BadInput(f"{path.name} is not a whole zip archive ({error}). Fetch it again") from error
-    return {f"{folder}/{_plain(PurePosixPath(name))}": Member(path, inner=name) for name in inner}
-
-
-def _plain(name: PurePosixPath) -> str:
-    return str(PurePosixPath(*[part for part in name.parts if part not in (".", "..", "/")]))
+def _plain(name: str) -> str:
+    return str(PurePosixPath(*[part for part in PurePosixPath(name).parts if part not in (".", "..", "/")]))

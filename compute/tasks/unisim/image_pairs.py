@@ -60,22 +60,19 @@ def bapps(files: Files, random: Random, count: int) -> list[Sample]:
         votes = files.within(f"{folder}/judge")
         for path in votes[: int(len(votes) * BAPPS_SHARE)]:
             name = PurePosixPath(path).stem
+            try:
+                vote = float(np.load(io.BytesIO(files.read(path)), allow_pickle=False).ravel()[0])
+            except (ValueError, IndexError, EOFError) as error:
+                raise BadInput(f"{path} is not an array of numbers") from error
             samples.append(
                 Sample(
                     name=f"{subset}/{name}",
                     reference=f"{folder}/ref/{name}.png",
                     alternatives=(f"{folder}/p0/{name}.png", f"{folder}/p1/{name}.png"),
-                    answer=round(_first_number(files.read(path), of=path)),
+                    answer=round(vote),
                 )
             )
     return samples
-
-
-def _first_number(data: bytes, *, of: str) -> float:
-    try:
-        return float(np.load(io.BytesIO(data), allow_pickle=False).ravel()[0])
-    except (ValueError, IndexError, EOFError) as error:
-        raise BadInput(f"{of} is not an array of numbers") from error
 
 
 def _pieapp(files: Files, split: str) -> list[tuple[str, str, str, str, float]]:
@@ -184,6 +181,8 @@ def pipal(files: Files, random: Random, count: int, *, split: str = "test") -> l
 
 def sice(files: Files, random: Random, count: int) -> list[Sample]:
     """All pairs of exposures of a scene whose mean grey levels differ by a whole step; the first 10% of the scenes."""
+    from PIL import Image, ImageStat
+
     scenes = [
         scene
         for part in ("Dataset_Part1", "Dataset_Part2")
@@ -192,7 +191,10 @@ def sice(files: Files, random: Random, count: int) -> list[Sample]:
     ]
     samples = []
     for scene in scenes[: max(1, int(len(scenes) * SICE_SHARE))]:
-        levels = {name: _grey(files.read(name)) for name in files.within(scene)}
+        levels: dict[str, int] = {}
+        for name in files.within(scene):
+            with Image.open(io.BytesIO(files.read(name))) as image:
+                levels[name] = int(ImageStat.Stat(image.convert("L")).mean[0])
         names = list(levels)
         samples += [
             shuffled(random, f"{first} {second}", *sorted((first, second), key=levels.__getitem__, reverse=True))
@@ -201,13 +203,6 @@ def sice(files: Files, random: Random, count: int) -> list[Sample]:
             if levels[first] != levels[second]
         ]
     return samples
-
-
-def _grey(data: bytes) -> int:
-    from PIL import Image, ImageStat
-
-    with Image.open(io.BytesIO(data)) as image:
-        return int(ImageStat.Stat(image.convert("L")).mean[0])
 
 
 def _smaller(data: bytes) -> bytes:

@@ -15,20 +15,6 @@ from compute.tasks.unisim.samples import Look, Sample, shuffled
 from compute.types import BadInput
 
 
-def triples(groups: dict[object, list[str]], random: Random, count: int) -> list[Sample]:
-    """Random triples: two different members of one group, one of another, in random positions."""
-    usable = sorted((group for group, members in groups.items() if len(members) > 1), key=str)
-    if len(usable) < 2:
-        raise BadInput("An odd one out needs two classes of two images each: some of the data set's files are missing")
-    samples = []
-    for at in range(count):
-        pair, single = random.sample(usable, 2)
-        names, odd = random.sample(groups[pair], 2), random.randrange(3)
-        names.insert(odd, random.choice(groups[single]))
-        samples.append(Sample(name=str(at), alternatives=tuple(names), answer=odd))
-    return samples
-
-
 def imagenet(files: Files, random: Random, count: int) -> list[Sample]:
     """ImageNet's validation images: two macro-classes, for each image its own class by weight, then one image.
 
@@ -40,7 +26,11 @@ def imagenet(files: Files, random: Random, count: int) -> list[Sample]:
             f"imagenet/val has {len(class_folders)} folders of images, not one for each of ImageNet's 1000 "
             "classes. Unpack the validation set into a folder a class"
         )
-    classes = imagenet_macro_classes()
+    # The benchmark's public list. A weight is how often it names the class: 119 of the 199 terrestrial animals twice.
+    table = read_csv(CATALOG / "imagenet_macro_classes.csv", columns=("macro_class", "imagenet_index", "weight"))
+    classes: dict[str, dict[int, float]] = defaultdict(dict)
+    for macro, index, weight in zip(table["macro_class"], table["imagenet_index"], table["weight"], strict=True):
+        classes[macro][int(index)] = float(weight)
 
     def image(macro: str) -> str:
         weights = classes[macro]
@@ -54,26 +44,23 @@ def imagenet(files: Files, random: Random, count: int) -> list[Sample]:
     return samples
 
 
-def imagenet_macro_classes() -> dict[str, dict[int, float]]:
-    """The benchmark's public list: for each of six macro-classes ImageNet's class indices and their weights.
-
-    A weight is how often the public list names the class: it names 119 of the 199 terrestrial animals twice.
-    """
-    table = read_csv(CATALOG / "imagenet_macro_classes.csv", columns=("macro_class", "imagenet_index", "weight"))
-    classes: dict[str, dict[int, float]] = defaultdict(dict)
-    for macro, index, weight in zip(table["macro_class"], table["imagenet_index"], table["weight"], strict=True):
-        classes[macro][int(index)] = float(weight)
-    return dict(classes)
-
-
 def cifar(files: Files, random: Random, count: int) -> list[Sample]:
-    """CIFAR-100's test images by coarse class; names are row numbers."""
+    """CIFAR-100's test images: two of one coarse class and one of another; names are row numbers."""
     coarse = cifar_coarse_classes()
     (labels,) = _cifar(files).values("fine_label")
-    groups: dict[object, list[str]] = defaultdict(list)
+    groups: dict[int, list[str]] = defaultdict(list)
     for row, label in enumerate(labels):
         groups[coarse[label]].append(str(row))
-    return triples(groups, random, count)
+    usable = sorted((group for group, members in groups.items() if len(members) > 1), key=str)
+    if len(usable) < 2:
+        raise BadInput("An odd one out needs two classes of two images each: some of the data set's files are missing")
+    samples = []
+    for at in range(count):
+        pair, single = random.sample(usable, 2)
+        names, odd = random.sample(groups[pair], 2), random.randrange(3)
+        names.insert(odd, random.choice(groups[single]))
+        samples.append(Sample(name=str(at), alternatives=tuple(names), answer=odd))
+    return samples
 
 
 def cifar_images(files: Files, *, cache: Path | None) -> Look:

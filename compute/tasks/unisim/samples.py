@@ -38,17 +38,6 @@ def shuffled(random: Random, name: str, good: str, *others: str, reference: str 
     )
 
 
-def save(path: Path, samples: list[Sample]) -> None:
-    """Writes a manifest, whole or not at all."""
-    most = max(len(sample.alternatives) for sample in samples)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*FIELDS, *(f"alternative_{at}" for at in range(most))])
-    writer.writerows([sample.name, sample.reference, sample.answer, *sample.alternatives] for sample in samples)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, text.getvalue())
-
-
 def read(path: Path) -> list[Sample]:
     """Reads a manifest. Raises BadInput naming the line that is not a question."""
     with path.open(encoding="utf-8", newline="") as handle:
@@ -76,7 +65,13 @@ def drawn(path: Path | None, draw: Callable[[], list[Sample]]) -> list[Sample]:
     if not samples:
         raise BadInput("No question could be drawn: the data set's files are not what its loader expects")
     if path:
-        save(path, samples)
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        most = max(len(sample.alternatives) for sample in samples)
+        writer.writerow([*FIELDS, *(f"alternative_{at}" for at in range(most))])
+        writer.writerows([sample.name, sample.reference, sample.answer, *sample.alternatives] for sample in samples)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, text.getvalue())
     return samples
 
 

@@ -16,6 +16,7 @@ from compute.types import BadInput
 HPDV2_DAMAGED = ("00006811.jpg", "00168743.jpg", "00331911.jpg", "00310087.jpg")
 AGIQA_LEAST_ALIGNMENT = 1.0
 COCO_LEAST_VOTES = 3
+COCO_TABLES = ("all_captions_extended.csv", "expert_worker_results_extended.csv")
 # Columns of votes -> columns of captions, in the two tables of model captions.
 COCO_MODELS = {
     "OFA": "OFA_Huge",
@@ -38,25 +39,23 @@ def imagereward(files: Files, random: Random, count: int) -> list[Sample]:
     prompts: dict[str, list[dict]] = defaultdict(list)
     for row in table:
         prompts[str(row["prompt_id"])].append(row)
+    # Numbered archives, whose names the path of an image may hold or not.
+    folders = [folder for folder in files.by_folder if folder.startswith("images/validation")]
     samples = []
     for prompt, images in sorted(prompts.items()):
         best, worst = (choose(images, key=lambda row: row["rank"]) for choose in (min, max))
         if best["rank"] != worst["rank"]:
-            names = [_imagereward_file(files, row["image_path"]) for row in (best, worst)]
+            names = [
+                _existing(files, path, *(f"{folder}/{PurePosixPath(path).name}" for folder in folders))
+                for path in (best["image_path"], worst["image_path"])
+            ]
             samples.append(shuffled(random, prompt, *names, reference=best["prompt"]))
     return samples
 
 
-def _imagereward_file(files: Files, path: str) -> str:
-    """The images are in numbered archives, whose names the path may hold or not."""
-    name = PurePosixPath(path).name
-    folders = [folder for folder in files.by_folder if folder.startswith("images/validation")]
-    return _existing(files, path, *(f"{folder}/{name}" for folder in folders))
-
-
 def _existing(files: Files, *names: str) -> str:
     """The first of the names that the data set has a file of, else the first."""
-    return next(filter(files.has, names), names[0])
+    return next((name for name in names if name in files.members), names[0])
 
 
 def hpdv2(files: Files, random: Random, count: int, *, alternatives: int = 2, split: str = "test") -> list[Sample]:
@@ -105,15 +104,10 @@ def magicbrush(files: Files, random: Random, count: int, *, split: str = "test")
     for at, row in enumerate(_json(files, f"MagicBrush/{split}.json")):
         if row["metadata"]["dataset"] == "MagicBrush-Diff" or len(row["image"]) > 2:
             continue
-        source, target = (_in_split(path, split) for path in row["image"])
+        parts = (PurePosixPath(path).parts for path in row["image"])
+        source, target = (str(PurePosixPath(folder, split, *rest)) for folder, _, *rest in parts)
         samples.append(shuffled(random, str(at), target, source, reference=row["conversations"][1]["value"]))
     return samples
-
-
-def _in_split(path: str, split: str) -> str:
-    """The path within the split's folder."""
-    parts = PurePosixPath(path).parts
-    return str(PurePosixPath(parts[0], split, *parts[2:]))
 
 
 def _hq_edit(files: Files, split: str) -> list[dict]:
@@ -140,9 +134,12 @@ def hq_edit_texts(files: Files, random: Random, count: int, *, split: str = "tes
 
 def cd_coco(files: Files, random: Random, count: int) -> list[Sample]:
     """A caption with at least 3 votes against each model caption that nobody voted for."""
-    captions = {row["fname"]: row for row in rows(files, _resource(files, "all_captions_extended.csv"))}
+    written, voted = (
+        rows(files, _existing(files, f"coco-triplets/resources/{name}", f"resources/{name}")) for name in COCO_TABLES
+    )
+    captions = {row["fname"]: row for row in written}
     samples = []
-    for row in rows(files, _resource(files, "expert_worker_results_extended.csv")):
+    for row in voted:
         votes = {model: float(row[model]) for model in COCO_MODELS}
         if float(row["max_score"]) < COCO_LEAST_VOTES:
             continue
@@ -162,10 +159,6 @@ def cd_coco(files: Files, random: Random, count: int) -> list[Sample]:
     return samples
 
 
-def _resource(files: Files, name: str) -> str:
-    return _existing(files, f"coco-triplets/resources/{name}", f"resources/{name}")
-
-
 def polaris(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
     """Model captions scored 0.5 or lower against each reference caption; equal texts are dropped. To train, all."""
     triples = []
@@ -173,7 +166,10 @@ def polaris(files: Files, random: Random, count: int, *, split: str = "test") ->
     for line in rows(files, table):
         image, references, candidate, *_ = line.values()
         score = float(list(line.values())[-1])
-        captions = _captions(references, of=table)
+        try:  # a printed list of strings; read as a literal, so nothing in it can run
+            captions = list(map(str, ast.literal_eval(references)))
+        except (ValueError, SyntaxError) as error:
+            raise BadInput(f"{table}: {references[:60]!r} is not a list of captions") from error
         if score <= POLARIS_HIGHEST_SCORE and _folded(candidate) not in {_folded(text) for text in captions}:
             triples += [(image, caption, candidate) for caption in captions]
     drawn = random.sample(triples, min(count, len(triples))) if split == "test" else triples
@@ -181,15 +177,6 @@ def polaris(files: Files, random: Random, count: int, *, split: str = "test") ->
         shuffled(random, f"{at} {image}", good, bad, reference=f"polaris/images/{image}")
         for at, (image, good, bad) in enumerate(drawn)
     ]
-
-
-def _captions(text: str, *, of: str) -> list[str]:
-    """A printed list of strings; read as a literal, so nothing in it can run."""
-    try:
-        values = ast.literal_eval(text)
-    except (ValueError, SyntaxError) as error:
-        raise BadInput(f"{of}: {text[:60]!r} is not a list of captions") from error
-    return [str(value) for value in values]
 
 
 def _folded(text: str) -> str:

@@ -15,9 +15,9 @@ from pathlib import PurePosixPath
 from typing import Any
 from weakref import WeakSet
 
-from compute.eyes import asking, exchange, local, making
+from compute.eyes import asking, exchange, making
 from compute.eyes.folder import StudyFolder
-from compute.eyes.making import MODES, MOST, MakingStep, Materials
+from compute.eyes.making import MODES, MOST, Materials
 from compute.eyes.study import ASKS, LONGEST_TEXT, MOST_QUESTIONS, Judgment, Kind, Study, parsed
 from compute.io.images import is_image_name
 from compute.io.tables import read_table
@@ -47,7 +47,7 @@ class TimedMaking:
     ) -> None:
         self.study, self.sender = study, sender
         self.is_sent, self.is_done = study is not None, False
-        self.used, self.step = time.monotonic(), MakingStep(0.0, "Reading the images")
+        self.used, self.step = time.monotonic(), (0.0, "Reading the images")
         self._steps = self._work(materials, models, run)
 
     def turn(self) -> None:
@@ -62,7 +62,7 @@ class TimedMaking:
     def _work(self, materials: Materials, models: Sequence[Model], run: making.Run) -> making.Steps:
         if self.study is None:
             self.study = yield from making.drawn(materials)
-            yield MakingStep(0.0, "Asking the models")
+            yield 0.0, "Asking the models"
         if not self.study.chance:
             self.study = yield from making.answered(self.study, materials.images, models, run)
         return self.study
@@ -87,13 +87,18 @@ class Studies:
             raise BadInput("The request is not one of this page. Reload it and try again")
         session = str(payload.get("session", ""))
         if source == FOLDER:
-            timed = self._of_folder(str(payload.get("key", "")))
+            if (folder := own(self._site, str(payload.get("key", "")))) is None:
+                raise BadInput("The study is not there for you. Reload the page")
+            if self._folder is None:
+                models = folder.models(warn=log.warning)
+                self._folder = TimedMaking(folder.materials(), models, self._live.run, study=folder.study)
+            timed = self._folder
         else:
             timed = self._of_visitor(payload, session, request, kind=kind)
             if isinstance(timed, str):  # the page asks again, with the file where it was not read yet
                 return {"state": "running", "share": 0.0, "what": timed, "waits": True, "file": payload.get("file", "")}
         timed.turn()
-        facts = {"state": "running", **timed.step._asdict()}
+        facts = {"state": "running", "share": timed.step[0], "what": timed.step[1]}
         if timed.study and not timed.is_sent:
             timed.is_sent = True
             facts |= opened(timed.study, source=UPLOAD, seed=seed)
@@ -110,15 +115,6 @@ class Studies:
                 "id": hold(self._site, timed.study, session=session, request=request),
             }
         return facts
-
-    def _of_folder(self, key: str) -> TimedMaking:
-        folder = own(self._site, key)
-        if folder is None:
-            raise BadInput("The study is not there for you. Reload the page")
-        if self._folder is None:
-            models = local.models(folder, warn=log.warning)
-            self._folder = TimedMaking(folder.materials(), models, self._live.run, study=folder.study)
-        return self._folder
 
     def _of_visitor(self, payload: dict[str, Any], session: str, request: Any, *, kind: Kind) -> TimedMaking | str:
         """The study of a session, or what it waits for."""
@@ -207,7 +203,7 @@ def uploaded(data: bytes, *, kind: Kind) -> Materials:
     )
     if sum(is_image_name(str(cell)) for cell in file.rows()[0].values()) < 2:  # of alternatives there are two
         return Materials(kind="text", images=images, prompts=exchange.prompts(file)[:MOST_PROMPTS])
-    found = exchange.questions(file, exchange.ImageNames(names))
+    found = exchange.questions(file, exchange.image_finder(names))
     notes = [found.skipped] if found.skipped else []
     return Materials(kind=found.kind, images=images, questions=found.questions, notes=notes)
 

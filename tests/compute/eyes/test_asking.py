@@ -54,10 +54,9 @@ def test_the_probability_of_a_question_is_the_share_of_raters_who_are_asked_it(a
     for seed in range(seeds):
         order = list(islice(asking.order(of, seed=seed, early=early), asked))
         answered = {each.question for each in order}
-        drawn = asking.drawn(of, order, seed=seed, answered=answered)
+        uniform[seed], probability[seed] = asking.drawn(of, order, seed=seed, answered=answered)
         was_asked[seed, list(answered)] = 1
-        uniform[seed], probability[seed] = drawn.uniform, drawn.probability
-        assert set(np.flatnonzero(drawn.uniform)) <= answered
+        assert set(np.flatnonzero(uniform[seed])) <= answered
     share, expected = was_asked.mean(axis=0), probability.mean(axis=0)
     assert share == pytest.approx(expected, abs=0.05)
     for values in (share - expected, uniform.mean(axis=0)):

@@ -7,10 +7,13 @@ import os
 from itertools import islice
 from pathlib import Path
 
-from compute.eyes import asking, local
+from compute import paths
+from compute.catalog.own import models as own_models
+from compute.eyes import asking
 from compute.eyes.folder import StudyFolder
 from compute.eyes.study import StudyFile
 from compute.types import BadInput
+from tests.compute.catalog.own.test_models import DIGEST, ROW, SESSION
 from tests.compute.commands import assert_refused, likeness
 from tests.compute.eyes.test_folder import answer
 from tests.compute.tasks.pairbench.images import folder_of
@@ -20,7 +23,7 @@ def answered(path: Path, *, by: str, count: int) -> None:
     """As a rater who picks what a model picks."""
     folder = StudyFolder.opened(path)
     if not folder.study.chance:
-        local.ask(folder, local.models(folder, warn=print))
+        folder.ask(folder.models(warn=print))
     order = enumerate(islice(asking.order(folder.study, seed=folder.settings.seed), count))
     folder.add(
         *(
@@ -57,6 +60,13 @@ def test_a_study_that_could_not_be_made_is_tried_again(tmp_path):
     (tmp_path / "prompts.txt").write_text("a red disc")
     assert_refused(likeness(*words, "--prompts", tmp_path / "prompts.txt"), BadInput, "judgments")
     assert StudyFolder.opened(tmp_path / "eyes", writes=False).study.kind == "text"
+
+
+def test_an_object_of_a_script_is_refused_for_it_cannot_be_asked_here(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
+    own_models.record(ROW, digest=DIGEST, results=paths.RESULTS, source=SESSION)
+    words = ("eyes", folder_of(tmp_path / "images", 4), "--out", tmp_path / "eyes", "--models", f"tiny,{ROW.key}")
+    assert_refused(likeness(*words), BadInput, ROW.key, "checkpoint")
 
 
 def test_answers_from_elsewhere_make_a_study(tmp_path):

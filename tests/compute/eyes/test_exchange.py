@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from compute.eyes import exchange
-from compute.eyes.exchange import ImageNames, JudgmentFile
+from compute.eyes.exchange import JudgmentFile, image_finder
 from compute.eyes.folder import EyesSettings, StudyFolder
 from compute.eyes.study import Study, StudyFile, standing
 from compute.io.tables import read_table
 from compute.types import BadInput
 from tests.compute.eyes.test_folder import answer, drawn
 
-NAMES = ImageNames(["a.png", "b c.png", "one/d.png", "two/d.png", "deadbeef-e.png"])
+NAMES = image_finder(["a.png", "b c.png", "one/d.png", "two/d.png", "deadbeef-e.png"])
 QUESTION = ("a.png", "b c.png", "one/d.png")
 DATA = {"ref": "a.png", "image1": "/data/upload/1/0a1b2c3d-b_c.png", "image2": "/data/local-files/?d=one/d.png"}
 
@@ -55,11 +55,11 @@ LOST = {"/data/upload/1/0a1b2c3d-d.png": "any of", "z.png": "not among", "http:/
 
 
 def test_images_are_found_by_what_other_programs_call_them():
-    assert {text: NAMES.find(text) for text in FOUND} == FOUND
-    assert ImageNames(["x/one/d.png", "x/two/d.png"]).find("one/d.png") == "x/one/d.png"
+    assert {text: NAMES(text) for text in FOUND} == FOUND
+    assert image_finder(["x/one/d.png", "x/two/d.png"])("one/d.png") == "x/one/d.png"
     for text, why in LOST.items():
         with pytest.raises(BadInput, match=why):
-            NAMES.find(text)
+            NAMES(text)
 
 
 def test_label_studio(tmp_path):
@@ -202,7 +202,7 @@ def merge(folder, tmp_path):
 
     def merged(heading: str, *rows: str) -> str:
         table = write(tmp_path / "t.csv", "\n".join((heading, *rows)))
-        return folder.merge(exchange.read(table, ImageNames(folder.images())))
+        return folder.merge(exchange.read(table, image_finder(folder.images())))
 
     return merged
 

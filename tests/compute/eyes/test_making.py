@@ -78,7 +78,7 @@ def made(kind: str, images: Images, *models: tuple[Model, Any], seed: int = 0, *
     study = finished(answered(bare, given.images, [row for row, _ in models], pool.run), after.append)
     assert (bare.key, bare.chance, bare.picks) == (study.key, [], {}) and len(study.chance) == len(study.questions)
     for steps in (before, after):
-        shares = [step.share for step in steps]
+        shares = [step[0] for step in steps]
         assert shares == sorted(shares) and shares[0] >= 0 and shares[-1] < 1
     return study
 

@@ -13,7 +13,7 @@ import pytest
 import compute
 from compute.interface.train import TrainingResult
 from compute.pages.shown import ShownTable
-from compute.training.curves import TaskChange
+from compute.training.evaluation import TaskChange
 from compute.training.plan import PAPER
 from compute.training.run_folder import StepMeasurement
 from compute.types import BadInput

@@ -65,7 +65,7 @@ def scene(row: int, purpose: str) -> Scene:
             background = compose.background(lot, part=part)
             free = compose.free_colours(background)
             if all(colour in free for _, colour in kinds):
-                return Scene(background=background, things=compose.placed(lot, list(kinds)))
+                return Scene(background, compose.placed(lot, list(kinds)))
 
     return compose.scene(lots(f"generators {purpose}", row), part="test", kind=made)
 

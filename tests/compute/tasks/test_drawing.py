@@ -28,7 +28,7 @@ def scenes(count: int, *, part: str = "train", seed: str = "test") -> list[Scene
 def test_a_thing_is_drawn_where_it_stands():
     """Its pixels are its colour, within its radius of its centre, and the rest is the background."""
     for shape in SHAPES:
-        image = draw(Scene(background=WHITE, things=(thing(shape, "blue", x=0.25, y=0.75),))).astype(int)
+        image = draw(Scene(WHITE, (thing(shape, "blue", x=0.25, y=0.75),))).astype(int)
         inked = np.abs(image - np.array(COLOURS["white"])).sum(axis=-1) > 60
         rows, columns = np.nonzero(inked)
         assert np.hypot(rows + 0.5 - 48, columns + 0.5 - 16).max() <= SIZES["large"] * SIDE * 1.15 + 1, shape

@@ -12,7 +12,7 @@ from PIL import Image
 
 from compute.catalog import shipped
 from compute.content.items import content_key
-from compute.training import conversations, leaks
+from compute.training import conversations, splits
 from compute.training.conversations import TEMPLATES, TOKEN, export
 from compute.training.examples import TASKS, Examples
 from compute.types import BadInput
@@ -109,7 +109,7 @@ def test_what_cannot_be_read_leaves_no_file_and_a_foreign_folder_is_not_touched(
 
 def test_the_command_compares_and_says_what_it_wrote(tmp_path, monkeypatch):
     unisim_files.write(tmp_path / "data", "nights", "pie_app", "hpdv2", "polaris", training=True)
-    monkeypatch.setattr(leaks, "evaluated_tasks", lambda: [shipped().task("unisim/nights")])
+    monkeypatch.setattr(splits, "evaluated_tasks", lambda: [shipped().task("unisim/nights")])
     chosen = ("image-choice=nights", "image-for-text=hpdv2", "text-for-image=polaris", "quality=pieapp")
     out, given = tmp_path / "out", f"--count 1 --data {tmp_path}/data --offline".split()
     made = likeness(

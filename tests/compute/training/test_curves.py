@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from compute.interface import training_page
+from compute.interface.train import page
 from compute.pages import curves as drawing
-from compute.training import curves
-from compute.training.curves import TaskChange
-from compute.training.plan import PAPER
-from compute.training.run_folder import StepMeasurement, TuningState
+from compute.training import evaluation
+from compute.training.evaluation import TaskChange
+from compute.training.run_folder import StepMeasurement
+from tests.compute.interface.test_shown import trained
 
 SIDES = {"mini/quality": "core", "mini/image-choice": "core", "mini/sharpness": "ood"}
 BEFORE = {"mini/quality": [1, 0, 0, 0], "mini/image-choice": [1, 1, 0, 0], "mini/sharpness": [1, 1, 1, 1]}
@@ -35,7 +36,7 @@ def measurement(values: Mapping[str, list[int]]) -> pd.DataFrame:
 
 
 def changed(before: Mapping[str, list[int]] = BEFORE, after: Mapping[str, list[int]] = AFTER) -> list[TaskChange]:
-    return curves.changes(before=measurement(before), after=measurement(after))
+    return evaluation.changes(before=measurement(before), after=measurement(after))
 
 
 def test_averages_come_before_their_tasks_with_paired_intervals():
@@ -53,7 +54,7 @@ def test_averages_come_before_their_tasks_with_paired_intervals():
 def test_a_task_that_changed_alike_on_every_item_leaves_no_interval():
     rows = changed({"mini/quality": [0, 0, 0, 0]}, {"mini/quality": [1, 1, 1, 1]})
     assert all(math.isnan(row.low) and row.difference == 1 for row in rows)
-    assert curves.lines(rows, title="")[1].endswith("+100.0")
+    assert evaluation.lines(rows, title="")[1].endswith("+100.0")
 
 
 @pytest.mark.parametrize("values", [None, [1, 0, 0, 1]])
@@ -66,14 +67,14 @@ def test_an_equal_average_of_other_items_is_not_taken_for_no_change(values):
         if values is None:
             measured.at[1, "items"] = None
         sides.append(measured)
-    core, _, choice = curves.changes(before=sides[0], after=sides[1])
+    core, _, choice = evaluation.changes(before=sides[0], after=sides[1])
     assert choice.difference == 0 and math.isnan(core.low) == math.isnan(choice.low) == (values is None)
 
 
 def drawn(*points: tuple[int, float, float | None], title: str = "tuned", best: int | None = None) -> str:
     measured = [StepMeasurement(tasks={}, step=step, core=core, ood=ood) for step, core, ood in points]
-    state = TuningState(step=points[-1][0], best=best, measurements=measured)
-    return training_page.page("The base", title, PAPER, state, changed())
+    result = replace(trained(), best=best, measurements=tuple(measured), changes=tuple(changed()))
+    return page("The base", title, result)
 
 
 def polylines(page: str) -> list[list[tuple[float, ...]]]:

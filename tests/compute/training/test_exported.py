@@ -12,7 +12,7 @@ from safetensors.numpy import load_file
 from compute import models
 from compute.models.own import checkpoints as own_checkpoints
 from compute.training import exported
-from compute.training.curves import TaskChange
+from compute.training.evaluation import TaskChange
 from compute.types import CannotDo
 from tests.compute.models import checkpoints
 from tests.compute.training.small_training import CPU, PLAN, scores, sets, trained
