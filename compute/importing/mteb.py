@@ -6,8 +6,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,9 +21,10 @@ from compute.importing.figures import Imported, SkippedFile, fingerprint, outsid
 from compute.importing.model_meta import ModelMeta, model_key, model_row
 from compute.io.files import Record, short, validated
 from compute.io.tables import MOST_BYTES
-from compute.types import BadInput, Metric, Model, Run, Score, Task
+from compute.types import BadInput, Metric, Model, Run, Score, Task, first_line
 
 RUN = ("folder", "revision", "task", "split")  # the columns that tell runs apart
+REPOSITORY = "mteb/results"  # a data set on the hub
 COLUMNS = {  # of the rows that are read, one a score; and of those that are shipped
     "folder": "string",  # <organisation>__<model>
     "revision": "string",
@@ -62,52 +62,7 @@ class SplitRow(BaseModel):
     hf_subset: str = "default"
 
 
-def read_split(
-    rows: Sequence[Any], *, split: str, task: Task, metric: Metric
-) -> tuple[dict[str, float], dict[str, Any]]:
-    """Value a subset, and which field of the file they are read from.
-
-    The field of the task's own metric wins over `main_score`: some old files put another metric there.
-    """
-    values: dict[str, float] = {}
-    fields: dict[str, Any] = {"field": "main_score"}
-    try:
-        checked = [validated(row, SplitRow) for row in rows]
-    except ValueError as error:
-        raise BadInput(f"split {split!r}: {error}") from error
-    if not checked:
-        raise BadInput(f"split {split!r} has no scores")
-    for row in checked:
-        subset = subset_key(row.hf_subset, task)
-        if subset in values:
-            raise BadInput(f"split {split!r} has subset {subset!r} twice")
-        value = row.main_score
-        for field in FIELDS.get(metric.key, (metric.key,)):
-            named = getattr(row, field, None)
-            if type(named) in (int, float) and abs(named) < 1e300:
-                fields["field"] = field
-                if value is not None and abs(named - value) > 1e-6:
-                    fields["main_score"] = value
-                value = float(named)
-                break
-        if value is None:
-            raise BadInput(f"split {split!r} has neither main_score nor {metric.key}")
-        if reason := outside(value, metric):
-            raise BadInput(f"main_score of {split}/{subset}: {reason}")
-        values[subset] = value
-    return values, fields
-
-
-def subset_key(name: str, task: Task) -> str:
-    """Our name of a file's subset: an aggregate's `default` over several subsets is their `average`."""
-    if name == "default":
-        return "average" if len(task.subsets) > 1 else name
-    if name not in task.subsets:
-        raise BadInput(f"the task has no subset {short(name)}")
-    return name
-
-
-META = "model_meta.json"
+META = "model_meta"
 REPAIR = "Download the file again, or delete it"
 REPAIR_META = "Correct it; the model is listed by its name alone"
 
@@ -125,6 +80,35 @@ class ResultFile(BaseModel):
     date: Any = None
 
 
+def fetch_mteb_results(cache: Path, *, catalog: Catalog, revision: str = "main") -> Path:
+    """Downloads the result files of the catalogue's tasks of MIEB and ViDoRe as of one commit; returns their folder.
+
+    `revision` is a commit, branch or tag; a branch is resolved first, and the folder is named after the commit, so
+    that the import can be repeated. Raises BadInput when the revision does not exist or the Hub cannot be reached.
+    """
+    import httpx2
+    from huggingface_hub import HfApi, snapshot_download
+
+    names = sorted(task.title for task in catalog.tasks if task.benchmark in MTEB)
+    try:
+        whole = re.fullmatch(r"[0-9a-f]{40}", revision)
+        commit = revision if whole else str(HfApi().dataset_info(REPOSITORY, revision=revision).sha)
+        # Real files: the Hub's shared cache holds links, which the reader does not follow.
+        snapshot_download(
+            REPOSITORY,
+            repo_type="dataset",
+            revision=commit,
+            local_dir=cache / commit,
+            allow_patterns=[f"results/*/*/{name}.json" for name in (*names, META)],
+        )
+    except (OSError, ValueError, httpx2.HTTPError) as error:
+        raise BadInput(
+            f"Cannot download {REPOSITORY} at {revision[:12]} ({first_line(error)}). Check the connection and the "
+            "revision, or give a folder of results that is already on this machine"
+        ) from error
+    return cache / commit
+
+
 def read_mteb_results(path: Path, *, catalog: Catalog) -> Imported:
     """Every score of a task in the catalogue; `path` is the `results` folder or the one that holds it.
 
@@ -134,27 +118,78 @@ def read_mteb_results(path: Path, *, catalog: Catalog) -> Imported:
     """
     if not path.is_dir():
         raise BadInput(f"There is no folder {path}: give the folder of the results repository")
-    reader = _RepositoryReader(root=path / "results" if (path / "results").is_dir() else path, catalog=catalog)
-    reader.name_strays(reader.root)
-    for folder in _folders(reader.root):
-        if "__" in folder.name:
-            reader.read_model(folder)
-        else:
-            reader.problem(folder, "the name is not <organisation>__<model>", "Rename the folder, or delete it")
-    if not reader.files:
+    root = path / "results" if (path / "results").is_dir() else path
+    tasks = {task.title: task for task in catalog.tasks if task.benchmark in MTEB}
+    metrics = {metric.key: metric for metric in catalog.metrics}
+    every: list[dict[str, Any]] = []
+    facts: dict[str, ModelMeta] = {}
+    problems: list[SkippedFile] = []
+    skipped: list[SkippedFile] = []
+    models, count = set(), 0
+
+    def note(path: Path, reason: str, remedy: str, *, among: list[SkippedFile] = problems) -> None:
+        among.append(SkippedFile(path.relative_to(root).as_posix(), reason, remedy))
+
+    for folder in (root, *_folders(root)):  # of models; results lie two levels below
+        for stray in sorted(folder.iterdir()):
+            if _title(stray) in tasks and not stray.is_dir():
+                note(stray, "lies in no revision's folder", "Move it to <org>__<model>/<revision>/")
+    for folder in _folders(root):
+        if "__" not in folder.name:
+            note(folder, "the name is not <organisation>__<model>", "Rename the folder, or delete it")
+            continue
+        if model_key(folder.name) in models:
+            note(folder, "is another spelling of a model already read", "Keep one of the two folders")
+            continue
+        models.add(model_key(folder.name))
+        revisions = []  # newest mteb version, number of tasks, rows, description
+        for revision in _folders(folder):
+            rows, meta = [], None
+            # Of a file that is there in both forms, the plain one.
+            files = {_title(file): file for end in (".json.gz", ".json") for file in revision.glob(f"*{end}")}
+            count += len(files)
+            for title, file in sorted(files.items()):
+                try:
+                    if title == META:
+                        read = _read(file, ModelMeta)
+                        model_row(read, folder.name, catalog=catalog)  # refuses another model's
+                        meta = read
+                    elif title in tasks:
+                        about = {
+                            "folder": folder.name,
+                            "revision": revision.name,
+                            FILE: f"{folder.name}/{revision.name}/{file.name}",
+                        }
+                        rows += [{**about, **row} for row in _rows(file, tasks[title], metrics)]
+                    else:
+                        reason = f"the catalogue has no task {title!r} of MIEB or ViDoRe"
+                        note(file, reason, "Add a row to assets/catalog/tasks.csv to read it", among=skipped)
+                except BadInput as error:
+                    note(file, str(error), REPAIR_META if title == META else REPAIR)
+            newest = max((version_key(row["mteb_version"]) for row in rows), default=())
+            revisions.append((newest, len({row["task"] for row in rows}), rows, meta))
+        taken: set[str] = set()
+        revisions.sort(key=lambda each: each[:2], reverse=True)
+        for rank, (*_, rows, _) in enumerate(revisions):
+            every += [{**row, "main": row["main"] and row["task"] not in taken, "primary": rank == 0} for row in rows]
+            taken |= {row["task"] for row in rows}
+        described = [meta for *_, meta in revisions if meta]
+        if taken and described:
+            facts[folder.name] = described[0]
+    if not count:
         raise BadInput(
             f"{path} holds no MTEB results: give a folder laid out as results/<org>__<model>/<revision>/<Task>.json"
         )
-    rows = pd.DataFrame(reader.rows, columns=[*COLUMNS, FILE]).astype(COLUMNS)
-    models, runs, scores = recorded(rows, facts=reader.facts, catalog=catalog)
+    frame = pd.DataFrame(every, columns=[*COLUMNS, FILE]).astype(COLUMNS)
+    made, runs, scores = recorded(frame, facts=facts, catalog=catalog)
     return Imported(
         runs=tuple(runs),
         scores=tuple(scores),
-        models=tuple(models),
-        problems=tuple(reader.problems),
-        skipped=tuple(reader.skipped),
-        facts=reader.facts,
-        rows=rows,
+        models=tuple(made),
+        problems=tuple(problems),
+        skipped=tuple(skipped),
+        facts=facts,
+        rows=frame,
     )
 
 
@@ -226,117 +261,60 @@ def _read(path: Path, kind: type[Record]) -> Record:
         raise BadInput(f"is not JSON of the expected form ({str(error)[:160]})") from error
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Revision:
-    rows: list[dict[str, Any]]
-    meta: ModelMeta | None
-
-    @property
-    def order(self) -> tuple[tuple[int, ...], int]:
-        """The newest mteb version, then the number of tasks."""
-        versions = [version_key(row["mteb_version"]) for row in self.rows]
-        return max(versions, default=()), len({row["task"] for row in self.rows})
+def _title(file: Path) -> str:
+    return file.name.removesuffix(".gz").removesuffix(".json")
 
 
-class _RepositoryReader:
-    """Collects while it walks; one instance reads one repository."""
+def _rows(path: Path, task: Task, metrics: Mapping[str, Metric]) -> Iterator[dict[str, Any]]:
+    """One result file, a row a split and subset. Raises BadInput with the reason alone.
 
-    def __init__(self, *, root: Path, catalog: Catalog) -> None:
-        self.root = root
-        self.catalog = catalog
-        self.tasks = {task.title: task for task in catalog.tasks if task.benchmark in MTEB}
-        self.metrics = {metric.key: metric for metric in catalog.metrics}
-        self.rows: list[dict[str, Any]] = []
-        self.facts: dict[str, ModelMeta] = {}
-        self.problems: list[SkippedFile] = []
-        self.skipped: list[SkippedFile] = []
-        self.read: set[str] = set()
-        self.files = 0
-
-    def problem(self, path: Path, reason: str, remedy: str) -> None:
-        """Notes a file or folder that is skipped."""
-        self.problems.append(SkippedFile(self.name(path), reason, remedy))
-
-    def name(self, path: Path) -> str:
-        """The path below the folder that is read."""
-        return path.relative_to(self.root).as_posix()
-
-    def read_model(self, folder: Path) -> None:
-        """Reads all revisions of one model; newest and fullest first, the first on a task is main."""
-        key = model_key(folder.name)
-        if key in self.read:
-            self.problem(folder, "is another spelling of a model already read", "Keep one of the two folders")
-            return
-        self.read.add(key)
-        self.name_strays(folder)
-        revisions = sorted(map(self.read_revision, _folders(folder)), key=lambda item: item.order, reverse=True)
-        taken: set[str] = set()
-        for rank, revision in enumerate(revisions):
-            self.rows += [
-                {**row, "main": row["main"] and row["task"] not in taken, "primary": rank == 0} for row in revision.rows
-            ]
-            taken |= {row["task"] for row in revision.rows}
-        meta = next((revision.meta for revision in revisions if revision.meta), None)
-        if taken and meta:
-            self.facts[folder.name] = meta
-
-    def name_strays(self, folder: Path) -> None:
-        """Notes the results in a folder of models or of revisions."""
-        for path in sorted(folder.iterdir()):
-            if path.name.removesuffix(".gz").removesuffix(".json") in self.tasks and not path.is_dir():
-                self.problem(path, "lies in no revision's folder", "Move it to <org>__<model>/<revision>/")
-
-    def read_revision(self, folder: Path) -> _Revision:
-        """The rows of one revision; a damaged file is noted."""
-        rows, meta = [], None
-        # Of a file that is there in both forms, the plain one.
-        found = {
-            path.name.removesuffix(".gz"): path for end in (".json.gz", ".json") for path in folder.glob(f"*{end}")
-        }
-        for name, path in sorted(found.items()):
-            self.files += 1
-            title = name.removesuffix(".json")
-            try:
-                if name == META:
-                    read = _read(path, ModelMeta)
-                    model_row(read, folder.parent.name, catalog=self.catalog)  # refuses another model's
-                    meta = read
-                elif task := self.tasks.get(title):
-                    rows += self.read_task(path, task)
-                else:
-                    reason = f"the catalogue has no task {title!r} of MIEB or ViDoRe"
-                    remedy = "Add a row to assets/catalog/tasks.csv to read it"
-                    self.skipped.append(SkippedFile(self.name(path), reason, remedy))
-            except BadInput as error:
-                self.problem(path, str(error), REPAIR_META if name == META else REPAIR)
-        return _Revision(rows=rows, meta=meta)
-
-    def read_task(self, path: Path, task: Task) -> list[dict[str, Any]]:
-        """One result file, a row a split and subset. Raises BadInput with the reason alone."""
-        content = _read(path, ResultFile)
-        if (content.task_name or task.title) != task.title:
-            raise BadInput(f"says it is for task {short(content.task_name)}")
-        *others, wanted = task.split.split("|")  # of two the task's score is that of the last
-        own = next((split for split in (wanted, "test") if split in content.scores), "")
-        if not own:
-            raise BadInput(f"has the splits {', '.join(content.scores)[:60]}, but the task is scored on {wanted}")
-        metric = self.metrics[task.metrics[0]]
-        rows = []
-        for split in (*(split for split in others if split in content.scores), own):
-            values, fields = read_split(content.scores[split], split=split, task=task, metric=metric)
-            about = {
-                "folder": path.parent.parent.name,
-                "revision": path.parent.name,
-                "task": task.title,
-                "split": split,
-                "metric": metric.key,
-                "main": split == own,
-                "dataset_revision": content.dataset_revision or "",
-                "mteb_version": content.mteb_version or "",
-                "evaluation_time": content.evaluation_time,
-                "date": str(content.date or ""),
-                FILE: self.name(path),
-                **fields,
-            }
-            rows += [{**about, "subset": subset, "value": value} for subset, value in values.items()]
-        return rows
+    The field of the task's own metric wins over `main_score`: some old files put another metric there.
+    """
+    content = _read(path, ResultFile)
+    if (content.task_name or task.title) != task.title:
+        raise BadInput(f"says it is for task {short(content.task_name)}")
+    *others, wanted = task.split.split("|")  # of two the task's score is that of the last
+    own = next((split for split in (wanted, "test") if split in content.scores), "")
+    if not own:
+        raise BadInput(f"has the splits {', '.join(content.scores)[:60]}, but the task is scored on {wanted}")
+    metric = metrics[task.metrics[0]]
+    about = {
+        "task": task.title,
+        "metric": metric.key,
+        "dataset_revision": content.dataset_revision or "",
+        "mteb_version": content.mteb_version or "",
+        "evaluation_time": content.evaluation_time,
+        "date": str(content.date or ""),
+    }
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for split in (*(split for split in others if split in content.scores), own):
+        try:
+            rows = [validated(row, SplitRow) for row in content.scores[split]]
+        except ValueError as error:
+            raise BadInput(f"split {split!r}: {error}") from error
+        if not rows:
+            raise BadInput(f"split {split!r} has no scores")
+        of_split = {"field": "main_score", "split": split, "main": split == own}
+        for row in rows:
+            subset, value = row.hf_subset, row.main_score
+            if subset == "default":  # of several subsets, their average
+                subset = "average" if len(task.subsets) > 1 else subset
+            elif subset not in task.subsets:
+                raise BadInput(f"the task has no subset {short(subset)}")
+            if (split, subset) in found:
+                raise BadInput(f"split {split!r} has subset {subset!r} twice")
+            for field in FIELDS.get(metric.key, (metric.key,)):
+                named = getattr(row, field, None)
+                if type(named) in (int, float) and abs(named) < 1e300:
+                    of_split["field"] = field
+                    if value is not None and abs(named - value) > 1e-6:
+                        of_split["main_score"] = value
+                    value = float(named)
+                    break
+            if value is None:
+                raise BadInput(f"split {split!r} has neither main_score nor {metric.key}")
+            if reason := outside(value, metric):
+                raise BadInput(f"main_score of {split}/{subset}: {reason}")
+            found[split, subset] = {"of": of_split, "subset": subset, "value": value}
+    for row in found.values():
+        yield {**about, **row.pop("of"), **row}
