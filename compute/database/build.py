@@ -262,12 +262,12 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
 
 def _fixed_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
     """What no run changes, but for imports and maps: catalogue, published scores, notes and claims."""
-    figures = published.load(catalog)
+    runs, scores, gaps = published.load(catalog)
     return catalog_frames(catalog) | {
-        "runs": frame(figures.runs),
-        "scores": frame(figures.scores),
-        "gaps": frame(figures.gaps),
-        "averages": frame(published.averages(catalog)),
+        "runs": frame(runs),
+        "scores": frame(scores),
+        "gaps": pd.DataFrame(gaps),
+        "averages": published.averages(catalog),
         "notes": notes(catalog),
         "claims": frame(all_claims()),
     }
