@@ -14,13 +14,12 @@ from compute.cli import workspace
 from compute.cli.command import as_command
 from compute.cli.workspace import build
 from compute.engine.workspace import catalog_with_own
-from compute.io.files import temporary_folder
+from compute.io.files import temporary_folder, write_text
 from compute.types import BadInput, counted
 
 if TYPE_CHECKING:
     from compute.catalog import Catalog
     from compute.sharing.computed_runs import SharedRuns
-    from compute.sharing.shared_files import SharedFiles
 
 
 def publish(
@@ -77,7 +76,7 @@ def results(
 ) -> Iterator[str]:
     """Gives a model's computed results back: .eval_results for the hub, a section of its card, and mteb's files."""
     from compute.catalog.hub_tasks import HUB_ID
-    from compute.sharing import computed_runs, pull_request, shared_files
+    from compute.sharing import computed_runs, eval_results, model_card, mteb_results, pull_request
 
     if bool(repo) == bool(to):
         raise BadInput(
@@ -100,23 +99,37 @@ def results(
     )
     if repo and not dry_run:
         pull_request.require_token()
-    card, commit = pull_request.current_card(repo) if repo else (shared_files.read_card(to), "")
-    files = shared_files.prepare(
-        shared,
-        suites=_suites(shared, catalog=catalog, database=_database(database)),
-        metrics={metric.key: metric for metric in catalog.metrics},
-        hub_id=repo or shared.hub_id,
-        source_url=source,
-        card=card,
-    )
-    _show(files, to_hub=bool(repo))
+    card, commit = pull_request.current_card(repo) if repo else ("", "")
+    if to and (to / pull_request.CARD).exists():
+        card = pull_request.as_card((to / pull_request.CARD).read_bytes(), name=str(to / pull_request.CARD))
+    metrics, hub_id = {metric.key: metric for metric in catalog.metrics}, repo or shared.hub_id
+    page = f"https://huggingface.co/{hub_id}#{model_card.ANCHOR}" if hub_id else ""
+    files, figures = eval_results.files(shared.runs, metrics=metrics, source_url=source or page)
+    of_mteb, not_mteb = mteb_results.files(shared, name=hub_id or row.key)
+    rows = _suites(shared, catalog=catalog, database=_database(database))
+    section = model_card.section(shared, suites=rows, metrics=metrics, about=source)
+    files[pull_request.CARD] = model_card.insert(card, section)
+    files |= {} if repo else {f"mteb/{path}": text for path, text in of_mteb.items()}
+    notes = [f"{reason}: not in mteb's results" for reason in not_mteb]
+    if without := [run.task.key for run in shared.runs if not run.dataset]:
+        where = f"in the card alone, such as {without[0]}"
+        notes.append(f"{counted(len(without), 'run')} of data that is not on the hub: {where}")
+    for path, text in sorted(files.items()):
+        typer.echo(f"{path}  {len(text.encode()):,} bytes")
+    typer.echo(f"{counted(figures, 'score')} in .eval_results, {counted(len(of_mteb), 'file')} for mteb")
+    if repo and of_mteb:
+        typer.echo("mteb's files belong to its own results repository: write them with --to FOLDER")
+    for note in (*shared.left_out, *notes):  # the first may name what is private: for who publishes alone
+        typer.echo(f"Skipped: {note}")
     if dry_run:
         yield "Nothing was written or sent: --dry-run"
     elif repo:
-        description = "\n".join(("Made by `likeness publish results`.", *(f"- {note}" for note in files.notes)))
-        yield pull_request.propose(files.repository, repo=repo, parent=commit, description=description)
+        description = "\n".join(("Made by `likeness publish results`.", *(f"- {note}" for note in notes)))
+        yield pull_request.propose(files, repo=repo, parent=commit, description=description)
     else:
-        shared_files.write(files, folder=to)
+        for name, text in files.items():
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            write_text(to / name, text)
         yield f"Written to {to}"
 
 
@@ -138,19 +151,6 @@ def _suites(shared: SharedRuns, *, catalog: Catalog, database: Path) -> list[dic
     arranged = workspace.suite_scores(database, suites=comparable, origin="published") if comparable else []
     published = dict(zip(comparable, arranged, strict=True))
     return model_card.suite_rows(shared, suites=suites, published=published, catalog=catalog)
-
-
-def _show(files: SharedFiles, *, to_hub: bool) -> None:
-    shown = (
-        files.repository if to_hub else {**files.repository, **{f"mteb/{path}": c for path, c in files.mteb.items()}}
-    )
-    for path, content in sorted(shown.items()):
-        typer.echo(f"{path}  {len(content):,} bytes")
-    typer.echo(f"{counted(files.figures, 'score')} in .eval_results, {counted(len(files.mteb), 'file')} for mteb")
-    if to_hub and files.mteb:
-        typer.echo("mteb's files belong to its own results repository: write them with --to FOLDER")
-    for note in (*files.left_out, *files.notes):
-        typer.echo(f"Skipped: {note}")
 
 
 group = typer.Typer(add_completion=False, invoke_without_command=True, callback=as_command(publish))

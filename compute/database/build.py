@@ -34,7 +34,7 @@ from compute.io.tables import read_csv
 from compute.models import ADAPTERS, NOTES, required_files
 from compute.models.files import weights
 from compute.procedures import judging
-from compute.types import BadInput, DatabaseError, Model, NotHere, counted, first_line, shortened
+from compute.types import DatabaseError, Model, NotHere, counted, first_line, shortened
 
 UNLISTED = "It is in no catalogue: this is what its runs say of it. To run it again, name it as before"
 PROJECTION = ("kind", "key", "x", "y", "cluster", "settings")
@@ -359,49 +359,37 @@ def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[StoredR
 
     A run that is under two roots is taken from where it is newest.
     """
-    known = {noun: {row.key for row in getattr(catalog, noun)} for noun in ("models", "tasks", "metrics")}
+    known = {noun: {row.key for row in getattr(catalog, noun)} for noun in ("models", "metrics")}
     subsets = {task.key: {*task.subsets, "default", "average"} for task in catalog.tasks}
-    newest: dict[str, StoredRun] = {}
-    problems, gone = [], Counter[str]()
-    for root in roots:
-        for folder in run_folders.every(root):
-            try:
-                stored = run_folders.read(folder)
-                if stored.run.task not in known["tasks"]:
-                    gone[stored.run.task] += 1
-                    continue
-                # A score of a part that its task does not have would count in the task's mean.
-                if unknown := sorted({score.subset for score in stored.scores} - subsets[stored.run.task]):
-                    raise BadInput(
-                        f"Run folder {'/'.join(stored.folder.parts[-3:])} has a score of {short(unknown[0])}, "
-                        f"which is not a subset of {stored.run.task}: remove it and run again"
-                    )
-                for noun, key in (
-                    ("models", stored.run.model),
-                    *(("metrics", score.metric) for score in stored.scores),
-                ):
-                    if key not in known[noun] and not (noun == "models" and MODEL_KEY.fullmatch(key)):
-                        raise BadInput(
-                            f"Run folder {'/'.join(folder.parts[-3:])} is of {noun[:-1]} {key!r}, "
-                            "which is in no catalogue"
-                        )
-            except BadInput as error:
-                problems.append(str(error))
-                continue
-            if stored.is_of_the_future:
+    stored, problems = run_folders.newest(folder for root in roots for folder in run_folders.every(root))
+    gone = Counter(one.run.task for one in stored if one.run.task not in subsets)
+    kept = []
+    for one in stored:
+        if one.run.task in gone:
+            continue
+        where, model = f"Run folder {'/'.join(one.folder.parts[-3:])}", one.run.model
+        metrics = [score.metric for score in one.scores if score.metric not in known["metrics"]]
+        # A score of a part that its task does not have would count in the task's mean.
+        if unknown := sorted({score.subset for score in one.scores} - subsets[one.run.task]):
+            what = f"which is not a subset of {one.run.task}: remove it and run again"
+            problems.append(f"{where} has a score of {short(unknown[0])}, {what}")
+        elif model not in known["models"] and not MODEL_KEY.fullmatch(model):
+            problems.append(f"{where} is of model {model!r}, which is in no catalogue")
+        elif metrics:
+            problems.append(f"{where} is of metric {metrics[0]!r}, which is in no catalogue")
+        else:
+            kept.append(one)
+            if one.is_of_the_future:
                 problems.append(
-                    f"Run folder {'/'.join(folder.parts[-3:])} is dated {stored.run.started}, in the future: it is "
-                    "shown only where no other run of this model and task is. Check the clock and run again"
+                    f"{where} is dated {one.run.started}, in the future: it is shown only where no other run of this "
+                    "model and task is. Check the clock and run again"
                 )
-            before = newest.get(stored.run.id)
-            if before is None or stored.date > before.date:
-                newest[stored.run.id] = stored
     if gone:
         problems.append(
             f"{counted(gone.total(), 'run')} of tasks in no catalogue stay in their folders and are not shown: "
             + shortened(", ".join(sorted(gone)), 400)
         )
-    return list(newest.values()), problems
+    return kept, problems
 
 
 def described(stored: Sequence[StoredRun], *, listed: Collection[str]) -> list[Model]:

@@ -85,8 +85,9 @@ def suite_rows(
     `published`: these rows, by the suite's key; a suite without them has no rank.
     """
     metrics = {metric.key: metric for metric in catalog.metrics}
-    runs = {run.task.key: run.stored for run in shared.runs if run.headline.metric == run.task.metrics[0]}
-    scores = {task: run_folders.headline(run) for task, run in runs.items()}
+    scores = {run.task.key: run_folders.headline(run.stored) for run in shared.runs}
+    scores = {key: score for key, score in scores.items() if score.metric == catalog.task(key).metrics[0]}
+    runs = {run.task.key: run.stored for run in shared.runs if run.task.key in scores}
     rows = []
     for suite in suites:
         mine = of_scores(suite, {shared.model.key: scores}, tasks=catalog.tasks, metrics=metrics)
@@ -141,7 +142,7 @@ def section(
         suites=suites,
         ranked=bool(ranked),
         unlike=any(row["unlike"] for row in ranked),
-        tasks=[_task_row(run, metrics[run.headline.metric]) for run in shared.runs],
+        tasks=[_task_row(run, metrics) for run in shared.runs],
         made=_made(shared.runs),
     )
 
@@ -176,8 +177,9 @@ def cell(text: object) -> str:
     return re.sub(r"([\\|`*_\[\]!#])", r"\\\1", line)
 
 
-def _task_row(run: SharedRun, metric: Metric) -> dict[str, object]:
-    score, settings = run.headline, run.stored.run.settings
+def _task_row(run: SharedRun, metrics: Mapping[str, Metric]) -> dict[str, object]:
+    score, settings = run_folders.headline(run.stored), run.stored.run.settings
+    metric = metrics[score.metric]
     ends, known = interval(score, metric), settings.get("catalogue_items")
     remarks = [
         "synthetic: a program drew the items" if run.synthetic else "",

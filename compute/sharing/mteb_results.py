@@ -106,7 +106,8 @@ def _subsets(run: SharedRun) -> list[tuple[str, str]]:
     """Our subsets that mteb stores, with mteb's names; without those that lack the main score, which it needs."""
     known = {score.subset for score in run.stored.scores if score.metric == run.task.metrics[0]}
     if run.task.title in AGGREGATES:
-        return [(run.whole_subset, WHOLE)] if run.whole_subset in known else []
+        whole = hub_tasks.whole_subset(run.task)
+        return [(whole, WHOLE)] if whole in known else []
     return [(subset, subset) for subset in run.task.subsets if subset in known]
 
 

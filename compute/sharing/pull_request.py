@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from compute.sharing.shared_files import CARD, as_card
 from compute.types import BadInput, LikenessError, NotHere, first_line
 
+CARD = "README.md"
 MESSAGE = "Add evaluation results computed with Likeness"
 
 
@@ -38,6 +38,14 @@ def current_card(repo: str) -> tuple[str, str]:
     return as_card(path.read_bytes(), name=f"The card of {repo!r}"), commit
 
 
+def as_card(content: bytes, *, name: str) -> str:
+    """A card's text. Raises BadInput where it is not UTF-8, which to replace would destroy."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{name} is not UTF-8 text: convert it first") from error
+
+
 def require_token() -> None:
     """Raises NotHere where the hub's library has no token; it is never shown."""
     from huggingface_hub import get_token
@@ -49,7 +57,7 @@ def require_token() -> None:
         )
 
 
-def propose(files: Mapping[str, bytes], *, repo: str, parent: str, description: str) -> str:
+def propose(files: Mapping[str, str], *, repo: str, parent: str, description: str) -> str:
     """Opens a pull request with the files in one commit on top of `parent`; its address.
 
     The token is the hub library's own. Raises LikenessError with what the hub says.
@@ -58,7 +66,7 @@ def propose(files: Mapping[str, bytes], *, repo: str, parent: str, description: 
     from huggingface_hub import CommitOperationAdd, HfApi
 
     operations = [
-        CommitOperationAdd(path_in_repo=path, path_or_fileobj=content) for path, content in sorted(files.items())
+        CommitOperationAdd(path_in_repo=path, path_or_fileobj=text.encode()) for path, text in sorted(files.items())
     ]
     try:
         made = HfApi().create_commit(
