@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 from unicodedata import normalize
 
 import numpy as np
@@ -57,16 +57,8 @@ MARKS = re.compile(r"\*\*|<br ?/?>|</?(?:b|u|strong)>|`|!?\[(?=[^\]]*\]\()|\]\([
 OF_MODEL = re.compile(r"""(?:pretrained|model|model_name|model_path)=["']?([^,"')\s]+)""")
 
 
-class Framed(Protocol):
-    """What turns itself into a frame of pandas, such as mteb's `BenchmarkResults`; polars' say `to_pandas`."""
-
-    def to_dataframe(self) -> pd.DataFrame:
-        """Its scores."""
-        ...
-
-
-TableOfScores = Annotated[
-    pd.DataFrame | Path | str | Framed | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+TableOfScores = Annotated[  # Any: what turns itself into a frame, as mteb's results and polars' frames do
+    pd.DataFrame | Path | str | Any | Mapping[str, Any] | Sequence[Mapping[str, Any]],
     "CSV, TSV, Excel, JSON, JSON Lines, Parquet or Markdown: a row a model and a column a task, or the columns model, "
     "task, value and optionally stderr, n, category, higher_is_better; or a folder, a file a model.",
 ]
@@ -150,8 +142,16 @@ def _of_object(content: Any, title: str, *, model: str = "") -> pd.DataFrame:
     """Records, columns, scores by model and task, results of lm-evaluation-harness, or OpenVLM's."""
     try:
         if isinstance(content, Mapping) and isinstance(content.get("results"), Mapping):
-            of_board = any(isinstance(one, Mapping) and OF_OPENVLM in one for one in content["results"].values())
-            return pd.DataFrame(_of_openvlm(content["results"]) if of_board else _of_lm_eval(content, model))
+            results = content["results"]
+            if not any(isinstance(one, Mapping) and OF_OPENVLM in one for one in results.values()):
+                return pd.DataFrame(_of_lm_eval(content, model))
+            rows = [
+                (name, task, metric, parts[task][metric], None)
+                for name, parts in results.items()
+                for task in parts
+                for metric in (_scored(parts[task]) if task != OF_OPENVLM else ())
+            ]
+            return pd.DataFrame(rows, columns=["model", "task", "metric", "value", "way"])
         by_model = isinstance(content, Mapping) and "model" not in LONG.columns(list(content))
         if by_model and content and all(isinstance(one, Mapping) for one in content.values()):
             return pd.DataFrame.from_dict(content, orient="index").rename_axis("model").reset_index()
@@ -185,14 +185,6 @@ def _of_lm_eval(content: Mapping[str, Any], model: str) -> Iterator[dict[str, An
             way = (ways.get(task) or {}).get(metric)
             metric = key if kind not in ("", "none") else metric
             yield {"model": name, "task": task, "metric": metric, "value": measures[key], "stderr": error, "way": way}
-
-
-def _of_openvlm(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """A row a measure of a data set, of each model of OpenVLM.json."""
-    for model, parts in results.items():
-        for task in parts:
-            for metric in _scored(parts[task]) if task != OF_OPENVLM else ():
-                yield {"model": model, "task": task, "metric": metric, "value": parts[task][metric], "way": None}
 
 
 def _scored(measures: Mapping[str, Any] | None) -> list[str]:
