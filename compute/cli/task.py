@@ -1,17 +1,27 @@
-"""likeness task: checks user data before a model sees them."""
+"""likeness task: checks user data before a model sees them: how they were read, what is wrong, and how small a
+difference their size can show."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated
+import shlex
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from annotated_types import Ge
 
+from compute import paths
 from compute.cli.command import grouped
 from compute.cli.workspace import Results
 from compute.engine.settings import Columns, Images, Offline, RunSettings, Shape
-from compute.interface import data_check
+from compute.types import BadInput, LikenessError
+
+if TYPE_CHECKING:
+    from compute.catalog.own.suite import OwnSuite
+    from compute.tasks.own import OwnData
+    from compute.types import Task
 
 
 def check(
@@ -29,13 +39,90 @@ def check(
 
     Exit code 1 if they cannot be run as they are.
     """
+    from compute.catalog import shipped
+    from compute.catalog.own import suite as own_suite
+    from compute.catalog.own import suite_file, suite_making, suite_records
+    from compute.tasks import own
+    from compute.tasks.source import Source
+
     settings = RunSettings(
         data=data, data_name=name, shape=shape, columns=columns, images=images, results=results, offline=offline
     )
-    lines, runs = data_check.check(settings, most=decode)
-    yield from lines
-    if not runs:
+    data, root, images = settings.data, settings.results, settings.images
+    source = Source.keeping(root, root=None, offline=offline)
+    parts: list[tuple[str, OwnData | str]] = []  # a task's title, and its data or why they cannot be read
+    make: Callable[[], OwnSuite]
+    if own_suite.is_suite_file(data):
+        if name or shape or settings.columns:
+            raise BadInput(f"{Path(data).name} states how its data are read: omit --name, --shape and --columns")
+        stated = suite_file.parse(Path(data), images=images)
+        read: dict[int, OwnData] = {}
+        for index, listed in enumerate(stated.tasks):
+            if listed.file:
+                try:
+                    part = read[index] = stated.read(index, source=source)
+                except LikenessError as error:
+                    part = str(error)
+                parts.append((listed.title or Path(listed.file).name, part))
+        make = partial(suite_file.suite, stated, read, catalog=shipped())
+    elif own.manifest_of_pairs(data):
+        raise BadInput(f"{data} is a manifest of pairs, which is shown by likeness pairs show {shlex.quote(str(data))}")
+    else:
+        part = own.read(data, shape=shape, columns=settings.columns, images=images, source=source)
+        parts.append((part.title, part))
+        make = partial(suite_making.of_data, {part.shape.key: part}, name=name or part.name)
+    rows, problem = [None] * len(parts), "correct what is listed, then check again"
+    if all(isinstance(part, own.OwnData) and not part.faults for _, part in parts):
+        try:
+            rows, problem = suite_records.keyed(make(), results=root).tasks, ""
+        except LikenessError as error:
+            problem = str(error)
+    bad = 0
+    for (title, part), row in zip(parts, rows, strict=True):
+        lines, unreadable = _checked(part, row=row, most=decode, root=root)
+        yield from (title, *(f"  {line}" for line in lines))
+        bad += unreadable
+    if problem:
+        yield f"Cannot be run: {problem}"
         raise typer.Exit(1)
+    yield "Cannot be run as it is: correct the images that cannot be read, or omit them" if bad else "Can be run"
+    options = [
+        ("--suite" if own_suite.is_suite_file(data) else "--data", str(data)),
+        ("--name", name),
+        ("--shape", shape),
+        ("--columns", ",".join(f"{column}={of}" for column, of in settings.columns.items())),
+        *(("--images", str(folder)) for folder in images),
+    ]
+    words = " ".join(f"{option} {shlex.quote(value)}" for option, value in options if value)
+    yield f"Run it: likeness run {words} --models tiny{' --skip-bad-items' * bool(bad)}"
+    if bad:
+        raise typer.Exit(1)
+
+
+def _checked(part: OwnData | str, *, row: Task | None, most: int, root: Path) -> tuple[list[str], int]:
+    """One task's data as lines, and how many images cannot be read; `row` is the task as a run knows it, None where
+    there is none yet."""
+    from compute.engine.checking import copies
+    from compute.engine.checking.findings import findings
+    from compute.engine.checking.resolution import sentence
+    from compute.engine.checking.summary import summary
+
+    if isinstance(part, str):
+        return [f"Cannot be read: {part}"], 0
+    items = {} if part.faults else part.items()
+    lines = list(summary(part, items))
+    if part.faults:
+        shown = "" if part.faults <= len(part.problems) else f", the first {len(part.problems)}"
+        lines += [f"Faults: {part.faults:,}{shown}", *(f"  {fault}" for fault in part.problems)]
+        return [*lines, "Not checked until these are corrected: repeats, contradicting labels, unreadable images"], 0
+    lines += [f"Category: {row.category}"] if row else []
+    images = copies.hashed(items, most=most)
+    if images.total:
+        lines += [f"Images: {images.sentence}", *(f"  {name}: {problem}" for name, problem in images.bad)]
+    found = [*(each for data in items.values() for each in findings(data)), *copies.within(items, images)]
+    lines += map(str, found) if found else ["No repeated items, no contradicting labels"]
+    lines += [sentence(row, roots=(root, paths.COMPUTED))] if row else []
+    return lines, len(images.bad)
 
 
 group = grouped(check)
