@@ -15,12 +15,14 @@ from compute import models, paths
 from compute.engine import named_models, workspace
 from compute.engine.settings import DataFolder, Device, Offline
 from compute.features import encoding
-from compute.interface import training_page as page
 from compute.io.files import write_text
 from compute.models import hardware as chosen_hardware
 from compute.models.files import weights
+from compute.pages import one_file
+from compute.pages.curves import curves as drawn_curves
 from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.progress import Progress
+from compute.rounding import rounded
 from compute.tasks.mini import edition
 from compute.tasks.source import Source, data_folder
 from compute.training import curves, evaluation, exported, leaks, loop, splits, towers
@@ -28,7 +30,7 @@ from compute.training.curves import TaskChange
 from compute.training.evaluation import measured
 from compute.training.examples import Examples
 from compute.training.plan import PAPER, TuningPlan, with_options
-from compute.training.run_folder import RunFolder, StepMeasurement
+from compute.training.run_folder import RunFolder, StepMeasurement, TuningState
 from compute.training.splits import Datasets, Suite
 from compute.training.towers import DualEncoder
 from compute.types import Model
@@ -72,15 +74,15 @@ class TrainingResult(ShowsItself):
             heads=("the suite's own items, %", *curves.HEADINGS[1:]),
             rows=rows,
             above=[f"{self.folder.name}: {self.steps:,} steps{stored}; in {self.folder}"],
-            key=[name for _, name in page.names(self.measurements, best=self.best)],
-            picture=page.plot(self.measurements, best=self.best),
+            key=[name for _, name in names(self.measurements, best=self.best)],
+            picture=plot(self.measurements, best=self.best),
         )
 
     def plot(self) -> Any:
         """A figure of plotly: both averages on validation items by step."""
         from compute.analysis.figures.curve import training
 
-        return training(page.sides(self.measurements), best=self.best)
+        return training(sides(self.measurements), best=self.best)
 
 
 @naming_packages()
@@ -204,7 +206,7 @@ def _trained(
             report(line)
     exported.write_card(encoder, folder, state, changes, save=save, plan=plan, compared=compared)
     if changes:
-        write_text(folder.path / PAGE, page.page(base.title, folder.path.name, plan, state, changes))
+        write_text(folder.path / PAGE, page(base.title, folder.path.name, plan, state, changes))
         report(f"Both curves: {folder.path / PAGE}")
     folder.finish(state, changes)
 
@@ -215,3 +217,67 @@ def model_row(base: str | Path, *, offline: bool) -> Model:
     text = named_models.of_path(base) if isinstance(base, Path) else base
     (chosen,) = named_models.named([text], catalog=catalog, offline=offline)
     return chosen.row
+
+
+def page(base: str, name: str, plan: TuningPlan, state: TuningState, rows: Sequence[TaskChange]) -> str:
+    """The page of the model `name` as text. base: its base's title; rows: the final table, averages before tasks."""
+    trained = "both towers" if plan.towers == "both" else "its vision tower"
+    lead = [f"{base}, {trained} tuned by UniSim’s recipe in {state.step:,} steps."]
+    lead += [
+        f"{row.title} went from {curves.numbers(row)[0]} to {curves.numbers(row)[1]} on the unisim suite’s own items."
+        for row in rows
+        if row.is_average
+    ]
+    lead.append(f"{evaluation.DRAWN_OOD}.")
+    if state.best == 0:
+        lead.append("No step was better than the base on validation items, so what is stored are the base’s weights.")
+    points, best = state.measurements, state.best
+    return one_file.render(
+        "training.html",
+        styles=("training.css",),
+        title=name,
+        lead=lead,
+        plot=plot(points, best=best),
+        names=names(points, best=best),
+        best="" if best is None else f"{best:,}",
+        headings=curves.HEADINGS,
+        rows=[(row, curves.numbers(row)) for row in rows],
+        points=[
+            (
+                f"{point.step:,}",
+                *(rounded(value, 1, scale=100) if value is not None else "" for value in (point.core, point.ood)),
+            )
+            for point in points
+        ],
+    )
+
+
+def plot(points: Sequence[StepMeasurement], *, best: int | None) -> Any:
+    """Both curves as SVG; a side that was not measured has none."""
+    return drawn_curves(
+        {place: list(side.items()) for place, side in enumerate(sides(points).values()) if side},
+        x="training step",
+        y="percent",
+        digits=1,
+        bounds=(0, 100),
+        marked=best,
+        based=True,
+        label="Core and out-of-distribution averages by training step",
+    )
+
+
+def names(points: Sequence[StepMeasurement], *, best: int | None) -> list[tuple[int, str]]:
+    """Of each curve the number of its colour, and its name with the value of the step that was stored."""
+    return [
+        (place, f"{title} {rounded(side.get(best, side[max(side)]), 1)}")
+        for place, (title, side) in enumerate(sides(points).items())
+        if side
+    ]
+
+
+def sides(points: Sequence[StepMeasurement]) -> dict[str, dict[int, float]]:
+    """Averages in percent by step, of each side that was measured there, by the side's title."""
+    return {
+        title: {point.step: 100 * value for point in points if (value := getattr(point, side)) is not None}
+        for side, title in curves.TITLES.items()
+    }

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import compute
-from compute.interface import training_page
+from compute.interface.train import page
 from compute.training.curves import TaskChange
 from compute.training.plan import PAPER
 from compute.training.run_folder import StepMeasurement, TuningState
@@ -54,7 +54,7 @@ def training(path: Path) -> None:
         for (side, title), by in changes.items()
     ]
     state = TuningState(step=2000, best=1500, measurements=points)
-    path.write_text(training_page.page("Base", f"tuned {HOSTILE}", PAPER, state, rows))
+    path.write_text(page("Base", f"tuned {HOSTILE}", PAPER, state, rows))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from compute.interface import training_page
+from compute.interface.train import page
 from compute.pages import curves as drawing
 from compute.training import curves
 from compute.training.curves import TaskChange
@@ -73,7 +73,7 @@ def test_an_equal_average_of_other_items_is_not_taken_for_no_change(values):
 def drawn(*points: tuple[int, float, float | None], title: str = "tuned", best: int | None = None) -> str:
     measured = [StepMeasurement(tasks={}, step=step, core=core, ood=ood) for step, core, ood in points]
     state = TuningState(step=points[-1][0], best=best, measurements=measured)
-    return training_page.page("The base", title, PAPER, state, changed())
+    return page("The base", title, PAPER, state, changed())
 
 
 def polylines(page: str) -> list[list[tuple[float, ...]]]:
