@@ -283,31 +283,27 @@ def _objects(file: io.TextIOWrapper, title: str, *, whole: bool) -> Iterator[Any
 def _json_lines(
     file: io.TextIOWrapper, title: str, notes: tuple[str, ...], *, most_rows: int | None, whole: bool
 ) -> TableFile:
-    columns: dict[str, list[Any]] = {}
-    kinds: dict[str, str] = {}
-    count = 0
-    for row in _objects(file, title, whole=whole):
-        count += 1
+    rows: list[dict[str, Any]] = []
+    kinds: dict[str, str] = {}  # empty where a column holds nothing yet, or something else
+    for count, row in enumerate(_objects(file, title, whole=whole), 1):
         if not isinstance(row, dict):
             raise BadInput(f"{title}, row {count:,}: it is not a JSON object")
         if most_rows is not None and count > most_rows:
             raise BadInput(f"{title} has more than {most_rows:,} rows. Split it")
         for key, value in row.items():
             kind = KINDS.get(type(value), "")
-            if kind and kinds.setdefault(key, kind) != kind:
-                raise BadInput(f"{title}, row {count:,}: {key} is {kind}, in earlier rows {kinds[key]}")
-            if key not in columns and len(columns) >= MOST_COLUMNS:
-                raise BadInput(f"{title} has more than {MOST_COLUMNS:,} columns. Is it a table?")
-            cells = columns.setdefault(key, [])
-            cells += [None] * (count - 1 - len(cells))
-            cells.append(value)
-    if not count:
+            kinds[key] = known = kinds.get(key) or kind
+            if kind not in ("", known):
+                raise BadInput(f"{title}, row {count:,}: {key} is {kind}, in earlier rows {known}")
+        if len(kinds) > MOST_COLUMNS:
+            raise BadInput(f"{title} has more than {MOST_COLUMNS:,} columns. Is it a table?")
+        rows.append(row)
+    if not rows:
         raise BadInput(f"{title} has no rows")
-    check_names([key.strip() for key in columns], title)
+    check_names([key.strip() for key in kinds], title)
     typed = {}
-    for key, cells in columns.items():
-        cells += [None] * (count - len(cells))
-        kind = kinds.get(key, "")
+    for key, kind in kinds.items():
+        cells = [row.get(key) for row in rows]
         whole = kind == "a number" and not any(isinstance(cell, float) for cell in cells)
         types = {"a text": "str", "a number": "Int64" if whole else "float64", "true or false": "boolean"}
         try:
