@@ -60,21 +60,8 @@ class Report:
     seconds: float
 
 
-def sources(*, results: Path = paths.RESULTS) -> list[Path]:
-    """Every file the database is made from."""
-    return [*_fixed_sources(results), *_sources_of_runs(results)]
-
-
-def _sources_of_runs(results: Path) -> list[Path]:
-    return [
-        *(folder / run_folders.MARK for folder in run_folders.every(results)),
-        *calibrations.files(results).values(),
-        *image_maps.files(results, paths.COMPUTED).values(),
-    ]
-
-
-def _fixed_sources(results: Path) -> list[Path]:
-    """Those that a run does not change."""
+def sources(*, results: Path = paths.RESULTS) -> tuple[list[Path], list[Path]]:
+    """Every file the database is made from: those that no run changes, and the others."""
     folders = (paths.PUBLISHED, paths.CATALOG, paths.COMPUTED)
     return [
         *paths.IMPORTED.glob("*"),
@@ -85,12 +72,11 @@ def _fixed_sources(results: Path) -> list[Path]:
         *(results / "imported").glob(f"*/{collections.MARK}"),
         *suite_records.files(results),
         *own_models.files(results),
+    ], [
+        *(folder / run_folders.MARK for folder in run_folders.every(results)),
+        *calibrations.files(results).values(),
+        *image_maps.files(results, paths.COMPUTED).values(),
     ]
-
-
-def sources_digest(*, results: Path = paths.RESULTS) -> str:
-    """A digest of the sources that no run changes, and one of the others, with a dash between."""
-    return "-".join(_digest(files(results), results) for files in (_fixed_sources, _sources_of_runs))
 
 
 def _digest(files: Sequence[Path], results: Path) -> str:
@@ -116,6 +102,13 @@ def _digest(files: Sequence[Path], results: Path) -> str:
     return digest.hexdigest()
 
 
+def _recorded(results: Path) -> str:
+    """What the database records of its sources: digests of the folder's path, of the files that no run changes, and of
+    the others. The path is not named: databases are published."""
+    folder = hashlib.blake2b(str(results.resolve()).encode(errors="surrogateescape"), digest_size=8).hexdigest()
+    return f"{folder}:{'-'.join(_digest(files, results) for files in sources(results=results))}"
+
+
 def is_stale(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> bool:
     """Whether the database is missing, or was made from other files.
 
@@ -126,15 +119,14 @@ def is_stale(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> b
     if not path.is_file():
         return True
     try:
-        folder, _, digest = store.recorded(path, "sources").partition(":")
+        recorded, now = store.recorded(path, "sources"), _recorded(results)
     except DatabaseError:
         return _is_truncated(path)
-    if digest == sources_digest(results=results):
-        return False
-    if folder == _folder_digest(results):
-        return True
+    (folder, _, digest), (own, _, current) = (text.partition(":") for text in (recorded, now))
+    if digest == current or folder == own:
+        return digest != current
     made = path.stat().st_mtime
-    return any(source.stat().st_mtime > made for source in sources(results=results))
+    return any(source.stat().st_mtime > made for files in sources(results=results) for source in files)
 
 
 def _is_truncated(path: Path) -> bool:
@@ -147,11 +139,6 @@ def _is_truncated(path: Path) -> bool:
     except DatabaseError:  # missing, in use, or of other contents
         pass
     return False
-
-
-def _folder_digest(folder: Path) -> str:
-    """Tells folders apart without naming them: databases are published."""
-    return hashlib.blake2b(str(folder.resolve()).encode(errors="surrogateescape"), digest_size=8).hexdigest()
 
 
 def bring_up_to_date(
@@ -190,8 +177,8 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     started = time.perf_counter()
     remove_drafts(path, results=results)
     # Before they are read: what changes meanwhile makes it stale.
-    digest = sources_digest(results=results)
-    recorded, fixed = f"{_folder_digest(results)}:{digest}", digest.partition("-")[0]
+    recorded = _recorded(results)
+    fixed = recorded.partition(":")[2].partition("-")[0]
     suites, problems = suite_records.recorded(results)
     models, wrong = own_models.recorded(results)
     problems += wrong
@@ -209,7 +196,15 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
         copied = store.recorded(path, "fixed") == fixed
     frames, superseded = dict.fromkeys(("runs", "scores"), frame(())), []
     if not copied:
-        frames = _fixed_frames(catalog)
+        published_runs, published_scores, gaps = published.load(catalog)
+        frames = catalog_frames(catalog) | {
+            "runs": frame(published_runs),
+            "scores": frame(published_scores),
+            "gaps": pd.DataFrame(gaps),
+            "averages": published.averages(catalog),
+            "notes": notes(catalog),
+            "claims": frame(all_claims()),
+        }
         wrong, superseded = add_imports(frames, catalog=catalog, folder=results / "imported")
         problems += wrong
         if paths.PROJECTIONS.is_file():
@@ -258,19 +253,6 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
         superseded=tuple(superseded),
         **store.counts(path, ("models", "tasks", "runs", "scores", "claims")),
     )
-
-
-def _fixed_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
-    """What no run changes, but for imports and maps: catalogue, published scores, notes and claims."""
-    runs, scores, gaps = published.load(catalog)
-    return catalog_frames(catalog) | {
-        "runs": frame(runs),
-        "scores": frame(scores),
-        "gaps": pd.DataFrame(gaps),
-        "averages": published.averages(catalog),
-        "notes": notes(catalog),
-        "claims": frame(all_claims()),
-    }
 
 
 def catalog_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:

@@ -211,7 +211,7 @@ def test_a_build_shows_the_runs_of_models_and_suites_that_the_package_does_not_l
     ]
     assert str(tmp_path).encode() not in database.read_bytes()
     recorded = {results / "models" / "my-model.json", results / "suites" / "own-shown.json"}
-    assert {*recorded, paths.USER_MODELS} <= set(build.sources(results=results))
+    assert {*recorded, paths.USER_MODELS} <= set(build.sources(results=results)[0])
     paths.USER_MODELS.unlink()
     assert build.is_stale(database, results=results)
 
