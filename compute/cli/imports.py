@@ -171,12 +171,13 @@ def parti_prompts(
         repo = f"{parti.ORGANISATION}/{name}"
         typer.echo(f"Reading {repo}", err=True)
         tables[name] = parquet.table(source.folder(repo, revision=revision), repo=repo, split="train")
-    made = parti.write(out, generations=tables, votes=tuple(votes))
-    for note in made.notes:
+    made, notes = parti.write(out, generations=tables, votes=tuple(votes))
+    for note in notes:
         typer.echo(f"Warning: {note}", err=True)
     if not votes:
         typer.echo("Warning: without --votes the column of votes is empty", err=True)
-    yield f"{out}: {made.rows:,} images of {made.prompts:,} prompts by {len(tables)} generators, {made.votes:,} votes"
+    images = f"{made['rows']:,} images of {made['prompts']:,} prompts by {len(tables)} generators"
+    yield f"{out}: {images}, {made['votes']:,} votes"
 
 
 def _ship(imported: Imported, *, commit: str, date: str) -> None:

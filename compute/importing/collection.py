@@ -115,29 +115,25 @@ def load(folder: Path) -> tuple[list[Loaded], list[str]]:
     """Every whole collection under `folder`, and why others were skipped."""
     collections, problems = [], []
     for path in sorted(folder.glob(f"*/{MARK}")):
+        own = path.parent
         try:
-            collections.append(_read(path.parent))
+            about = mark(own)
+            tables = {table: store.read_parquet(own / Path(file).name) for table, file in about.files.items()}
+            if not {"runs", "scores"} <= set(tables) <= set(TABLES):
+                raise ValueError("it has no runs or no scores, or an unknown table")
+            for table, frame in tables.items():
+                if other := sorted({field.name for field in fields(TABLES[table])} ^ set(frame.columns)):
+                    raise ValueError(f"{table}: the column {other[0]!r} is unknown or missing")
+            made = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
+            collections.append(Loaded(name=own.name, date=about.date or made, tables=tables))
         except (OSError, ValueError, DatabaseError) as error:
-            problems.append(refusal(path.parent.name, error))
+            problems.append(refusal(own.name, error))
     return collections, problems
 
 
 def refusal(name: str, error: Exception) -> str:
     """Why a collection is skipped, as a sentence."""
     return f"Imported collection {name} is skipped ({first_line(error)}): remove its folder, or import it again"
-
-
-def _read(folder: Path) -> Loaded:
-    """One collection. Raises OSError, ValueError or DatabaseError with what is wrong with it."""
-    about = mark(folder)
-    tables = {table: store.read_parquet(folder / Path(file).name) for table, file in about.files.items()}
-    if not {"runs", "scores"} <= set(tables) <= set(TABLES):
-        raise ValueError("it has no runs or no scores, or an unknown table")
-    for table, frame in tables.items():
-        if other := sorted({field.name for field in fields(TABLES[table])} ^ set(frame.columns)):
-            raise ValueError(f"{table}: the column {other[0]!r} is unknown or missing")
-    made = datetime.fromtimestamp((folder / MARK).stat().st_mtime, UTC).isoformat(timespec="seconds")
-    return Loaded(name=folder.name, date=about.date or made, tables=tables)
 
 
 def joined(collections: Sequence[Loaded]) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, int]]:

@@ -7,9 +7,10 @@ may be a share or a percentage, and is skipped rather than guessed.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,7 +22,7 @@ from compute.catalog import Catalog, hub_tasks
 from compute.catalog.hub_tasks import EVAL_RESULTS
 from compute.importing.figures import Imported, SkippedFile, fingerprint, outside
 from compute.io.files import short, validated
-from compute.types import BadInput, Metric, Model, NotHere, Run, Score, first_line
+from compute.types import BadInput, Metric, Model, NotHere, Run, Score, Task, first_line
 
 MTEB = "https://github.com/embeddings-benchmark/mteb"
 REMEDY = "Correct the file, or ask who wrote it"
@@ -113,7 +114,8 @@ def read_eval_results(path: Path, *, model: str, catalog: Catalog, source: str =
             try:
                 entry = validated(item, ResultEntry)
                 if target := targets.get((entry.dataset, entry.task)):
-                    run, score = _figure(entry, target, metrics[target.metric], model=model.lower(), source=source)
+                    *place, metric = target
+                    run, score = _figure(entry, *place, metrics[metric], model=model.lower(), source=source)
                     figures[run.task, score.subset, score.metric].append((run, score, file.name))
                     continue
                 reason = f"the catalogue has no task {short(entry.task)} of {short(entry.dataset)}"
@@ -157,15 +159,20 @@ def _entries(path: Path) -> list[Any]:
 
 
 def _figure(
-    entry: ResultEntry, target: hub_tasks.HubTask, metric: Metric, *, model: str, source: str
+    entry: ResultEntry, task: Task, subset: str, metric: Metric, *, model: str, source: str
 ) -> tuple[Run, Score]:
     """An entry's score and its run. Raises BadInput with the reason alone."""
-    task, facts = target.task, dict(_facts(entry.notes or ""))
+    facts = dict(_facts(entry.notes or ""))
     if facts.get("metric", metric.key) != metric.key:
         raise BadInput(f"is {short(facts['metric'])} by its notes, but {entry.task} is {metric.key}")
     value = _stored(entry, metric, unit=facts.get("unit", ""))
     if reason := outside(value, metric):
         raise BadInput(f"value {reason}")
+    # What notes say of the number of items, the error and the share of items answered, where it makes sense.
+    count, error = facts.get("n", ""), facts.get("standard error", "")
+    answered = re.match(r"(\d{1,3}(\.\d{1,4})?)%", facts.get("answered", ""))
+    stderr = float(error) / metric.scale if DECIMAL.fullmatch(error) else None
+    spread = math.inf if metric.lower is None or metric.upper is None else metric.upper - metric.lower
     mark = fingerprint(model=model, task=task.key, source=source)
     run = Run(
         id=f"eval-results/{model}/{task.key}/{mark[:12]}",
@@ -187,11 +194,13 @@ def _figure(
     )
     return run, Score(
         run=run.id,
-        subset=target.subset,
+        subset=subset,
         metric=metric.key,
         value=value,
         printed=str(entry.value)[:40],
-        **_precision(facts, metric),
+        n=int(count) if re.fullmatch(r"[1-9]\d{0,14}", count) else None,
+        stderr=stderr if stderr is not None and stderr <= spread else None,
+        coverage=float(answered[1]) / 100 if answered and float(answered[1]) <= 100 else None,
     )
 
 
@@ -215,16 +224,3 @@ def _stored(entry: ResultEntry, metric: Metric, *, unit: str) -> float:
     raise BadInput(
         f"value {entry.value} has the unit {short(unit)}; {metric.title} is read in {printed!r} or a fraction"
     )
-
-
-def _precision(facts: Mapping[str, str], metric: Metric) -> dict[str, Any]:
-    """What notes say of the number of items, the error and the share of items answered, where it makes sense."""
-    count, error = facts.get("n", ""), facts.get("standard error", "")
-    answered = re.match(r"(\d{1,3}(\.\d{1,4})?)%", facts.get("answered", ""))
-    stderr = float(error) / metric.scale if DECIMAL.fullmatch(error) else None
-    spread = float("inf") if metric.lower is None or metric.upper is None else metric.upper - metric.lower
-    return {
-        "n": int(count) if re.fullmatch(r"[1-9]\d{0,14}", count) else None,
-        "stderr": stderr if stderr is not None and stderr <= spread else None,
-        "coverage": float(answered[1]) / 100 if answered and float(answered[1]) <= 100 else None,
-    }

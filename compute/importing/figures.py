@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from compute.importing.model_meta import ModelMeta
 from compute.types import Metric, Model, Run, Score, Task
 
 
@@ -38,7 +37,7 @@ class Imported:
     metrics: tuple[Metric, ...] = ()
     problems: tuple[SkippedFile, ...] = ()
     skipped: tuple[SkippedFile, ...] = ()
-    facts: dict[str, ModelMeta] = field(default_factory=dict)  # by the source's own names of models: those of all
+    facts: dict[str, Any] = field(default_factory=dict)  # by the source's own names of models: those of all
     rows: pd.DataFrame | None = field(default=None, compare=False, repr=False)  # of mteb's results, as they are shipped
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from compute.content import decoding
 from compute.io import forms
@@ -35,17 +35,11 @@ FORMS = (
 BLOCK = 200  # rows of images in memory
 
 
-class PartiTable(NamedTuple):
-    """What was written: rows, prompts, votes, and what to know."""
-
-    rows: int
-    prompts: int
-    votes: int
-    notes: tuple[str, ...]
-
-
-def write(path: Path, *, generations: Mapping[str, parquet.Table], votes: Sequence[Path] = ()) -> PartiTable:
-    """Writes the table of these generators' data sets to `path` (.parquet), a row an image.
+def write(
+    path: Path, *, generations: Mapping[str, parquet.Table], votes: Sequence[Path] = ()
+) -> tuple[dict[str, int], list[str]]:
+    """Writes the table of these generators' data sets to `path` (.parquet), a row an image. Returns how many rows,
+    prompts and votes, and what to know.
 
     Columns: prompt, generator, image {bytes, path}, votes (null where there are none at all), category, challenge, note
     and seed. Memory holds BLOCK images. Raises BadInput for a data set of another layout, an image that is none, and
@@ -91,12 +85,10 @@ def write(path: Path, *, generations: Mapping[str, parquet.Table], votes: Sequen
                     )
                 )
             rows += len(own)
-    return PartiTable(
-        rows=rows,
-        prompts=len({text for texts in prompts.values() for text in texts}),
-        votes=counted.total(),
-        notes=(*_missing(prompts), *notes),
-    )
+    every = dict.fromkeys(text for texts in prompts.values() for text in texts)
+    without = {name: [text for text in every if text not in texts] for name, texts in prompts.items()}
+    lines = [f"{name}: {some(missing, noun='prompt')} without an image" for name, missing in without.items() if missing]
+    return {"rows": rows, "prompts": len(every), "votes": counted.total()}, [*lines, *notes]
 
 
 def read_votes(path: Path, *, prompts: Sequence[str]) -> Iterator[tuple[str, str, int]]:
@@ -121,16 +113,6 @@ def _prompts(name: str, table: parquet.Table) -> list[str]:
     if twice := repeated(texts):
         raise BadInput(f"{name}: {some(twice, noun='prompt')} appear more than once, so their votes are ambiguous")
     return [text.strip() for text in texts]
-
-
-def _missing(prompts: Mapping[str, list[str]]) -> list[str]:
-    """Which prompts have no image of a generator: named and counted."""
-    every = dict.fromkeys(text for texts in prompts.values() for text in texts)
-    lines = []
-    for name, texts in prompts.items():
-        if missing := [text for text in every if text not in texts]:
-            lines.append(f"{name}: {some(missing, noun='prompt')} without an image")
-    return lines
 
 
 def _votes(paths: Sequence[Path], prompts: Mapping[str, list[str]]) -> tuple[Counter[tuple[str, str]], list[str]]:
