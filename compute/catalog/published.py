@@ -1,4 +1,8 @@
-"""The papers' scores: the CSVs of assets/published, as printed, and the runs and scores they hold."""
+"""The papers' scores: the CSVs of assets/published, as printed, and the runs and scores they hold.
+
+Their version is the newest entry of CHANGELOG.md there: an entry records the digest of the scores as they were, so that
+no figure changes without a new version.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -20,6 +24,10 @@ from compute.types import BadInput, Metric, Run, Score, Task
 DASH = "-"  # the paper prints no value; an empty cell could not be read from our text
 
 
+CHANGELOG = PUBLISHED / "CHANGELOG.md"
+ENTRY = re.compile(
+    r"(?P<number>\d+\.\d+), (?P<date>\d{4}-\d\d-\d\d)\n+Digest: `(?P<digest>[0-9a-f]{32})`\n+(?P<changes>.+)", re.S
+)
 BLANK = ("", DASH)
 ROLES = ("scores", "second")  # tables of those that have any
 GAP = ("model", "task", "subset", "metric", "source", "reason")
@@ -146,3 +154,33 @@ def number(text: str) -> float:
     if not re.fullmatch(r"[+−-]?\d+(\.\d+)?%?", text):
         raise BadInput(f"{text!r} is not a printed number")
     return float(text.removesuffix("%").replace("−", "-"))
+
+
+class DataVersion(NamedTuple):
+    """One entry: a number such as `1.2`, its date, the digest of the scores, and what changed, in Markdown."""
+
+    number: str
+    date: str
+    digest: str
+    changes: str
+
+
+def history(path: Path = CHANGELOG) -> tuple[DataVersion, ...]:
+    """Every version, the newest first. Raises BadInput for an entry that cannot be read."""
+    _, *entries = path.read_text(encoding="utf-8").split("\n## ")
+    versions = []
+    for entry in entries:
+        match = ENTRY.fullmatch(entry.strip())
+        if match is None:
+            raise BadInput(
+                f"{path.name}: the entry {entry.partition(chr(10))[0]!r} is not `NUMBER, DATE`, a line "
+                "`Digest: ...` and a list of changes"
+            )
+        versions.append(DataVersion(**match.groupdict()))
+
+    return tuple(versions)
+
+
+def current() -> DataVersion:
+    """The version of the scores in this repository."""
+    return history()[0]

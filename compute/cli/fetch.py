@@ -6,8 +6,7 @@ import signal
 from collections.abc import Iterator
 from typing import Annotated
 
-from compute.cli.models import Models, named_models
-from compute.cli.workspace import warn
+from compute.cli.workspace import Models, named_models, warn
 from compute.types import Model, NotHere
 
 

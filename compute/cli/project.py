@@ -10,12 +10,12 @@ import typer
 from annotated_types import Ge
 
 from compute import paths
-from compute.cli.models import named_models
 from compute.cli.workspace import (
     Build,
     Database,
     Origin,
     Results,
+    named_models,
     rebuild,
     shipped_file,
     suite_scores,

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from compute.cli.models import Models, named_models
-from compute.cli.workspace import Build, Results, rebuild, warn
+from compute.cli.workspace import Build, Models, Results, named_models, rebuild, warn
 from compute.engine.settings import RunSettings
 from compute.options import names, taking
 from compute.types import BadInput

@@ -41,7 +41,7 @@ def check(
     """
     from compute.catalog import shipped
     from compute.catalog.own import suite as own_suite
-    from compute.catalog.own import suite_file, suite_making, suite_records
+    from compute.catalog.own import suite_file, suite_records
     from compute.tasks import own
     from compute.tasks.source import Source
 
@@ -70,7 +70,7 @@ def check(
     else:
         part = own.read(data, shape=shape, columns=settings.columns, images=images, source=source)
         parts.append((part.title, part))
-        make = partial(suite_making.of_data, {part.shape.key: part}, name=name or part.name)
+        make = partial(own_suite.of_data, {part.shape.key: part}, name=name or part.name)
     rows, problem = [None] * len(parts), "correct what is listed, then check again"
     if all(isinstance(part, own.OwnData) and not part.faults for _, part in parts):
         try:

@@ -17,7 +17,7 @@ import pandas as pd
 
 from compute import paths
 from compute.calibration import files as calibrations
-from compute.catalog import Catalog, data_version, published
+from compute.catalog import Catalog, published
 from compute.catalog.catalog import MODEL_KEY
 from compute.catalog.own import models as own_models
 from compute.catalog.own import suite as own_suite
@@ -68,7 +68,7 @@ def sources(*, results: Path = paths.RESULTS) -> tuple[list[Path], list[Path]]:
         *(path for folder in folders for path in folder.rglob("*") if path.suffix in SOURCES),
         *([paths.USER_MODELS] if paths.USER_MODELS.is_file() else ()),
         *(paths.ROOT / "compute").rglob("*.py"),
-        data_version.CHANGELOG,
+        published.CHANGELOG,
         *(results / "imported").glob(f"*/{collections.MARK}"),
         *suite_records.files(results),
         *own_models.files(results),
@@ -240,7 +240,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
         sources=recorded,
         fixed=fixed,
         copied=copied,
-        version=data_version.current().number,
+        version=published.current().number,
     )
     problems += [f"{'/'.join(file.parts[-4:])} is damaged: {reason}" for file, reason in damaged.items()]
     return Report(

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compute.catalog import data_version
+from compute.catalog import published
 from compute.catalog.own.suite import SYNTHETIC_BENCHMARKS
 from compute.database import store
 from compute.types import BadInput, LikenessError, first_line
@@ -136,8 +136,8 @@ def write(folder: Path, *, database: Path, of: Snapshot | None = None) -> dict[s
         store.write_parquet(folder / f"{file}.parquet", frame=frame)
     of = of or snapshot(database)
     (folder / "README.md").write_text(card(tables, of=of), encoding="utf-8")
-    if of.version == data_version.current().number:
-        shutil.copyfile(data_version.CHANGELOG, folder / data_version.CHANGELOG.name)
+    if of.version == published.current().number:
+        shutil.copyfile(published.CHANGELOG, folder / published.CHANGELOG.name)
     return {file: len(frame) for file, frame in tables.items()}
 
 
@@ -161,10 +161,10 @@ def card(frames: dict[str, pd.DataFrame], *, of: Snapshot) -> str:
 
 
 def _version(of: Snapshot) -> str:
-    known = next((entry for entry in data_version.history() if entry.number == of.version), None)
+    known = next((entry for entry in published.history() if entry.number == of.version), None)
     if known is None:
         return f"The version of the published scores was not recorded. Built on {of.day}."
-    changes = " `CHANGELOG.md` says what changed from version to version." if known == data_version.current() else ""
+    changes = " `CHANGELOG.md` says what changed from version to version." if known == published.current() else ""
     named = f", tagged `{of.tag}`" if of.tag else ""
     return f"Published scores {known.number} of {known.date}{named}; built on {of.day}.{changes}"
 

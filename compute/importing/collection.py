@@ -1,4 +1,5 @@
-"""Keeps an import on disk, so that every later build has it: Parquet files in a folder, and `collection.json`.
+"""What an import yields; and how it is kept on disk, so that every later build has it: Parquet files in a folder, and
+`collection.json`.
 
 The latter names the files: written last and moved into place, it is where a new import replaces an earlier one. Imports
 of other names stay next to it; what two of them hold is the newer one's.
@@ -12,16 +13,15 @@ import secrets
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from pydantic import BaseModel
 
 from compute.database import store
-from compute.importing.figures import Imported
 from compute.io.files import discard, locked, read_record, validated, write_text
 from compute.types import BadInput, DatabaseError, Metric, Model, Run, Score, Task, first_line
 
@@ -35,6 +35,49 @@ LINKS = (  # columns that name others, and where these must be known
     ("tasks", "metrics", "metrics"),
 )
 MARK = "collection.json"  # its presence means that the folder is whole
+
+
+class SkippedFile(NamedTuple):
+    """A file or folder that was skipped, why, and what to do about it."""
+
+    path: str  # relative to the folder that was read
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}. {self.remedy}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imported:
+    """Runs and scores of one source. `models`, `tasks` and `metrics` are those missing from the catalogue.
+
+    `problems` are files that are not what they should be; `skipped` are files of tasks that are not in the catalogue.
+    """
+
+    runs: tuple[Run, ...]
+    scores: tuple[Score, ...]
+    models: tuple[Model, ...] = ()
+    tasks: tuple[Task, ...] = ()
+    metrics: tuple[Metric, ...] = ()
+    problems: tuple[SkippedFile, ...] = ()
+    skipped: tuple[SkippedFile, ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict)  # by the source's own names of models: those of all
+    rows: pd.DataFrame | None = field(default=None, compare=False, repr=False)  # of mteb's results, as they are shipped
+
+
+def outside(value: float, metric: Metric) -> str:
+    """Why a value (in stored units) cannot be one of this metric, or the empty text when it can."""
+    if metric.lower is not None and value < metric.lower:
+        return f"{value:g} is below {metric.lower:g}, the minimum of {metric.title}"
+    if metric.upper is not None and value > metric.upper:
+        return f"{value:g} is above {metric.upper:g}, the maximum of {metric.title}"
+    return ""
+
+
+def fingerprint(**identity: Any) -> str:
+    """SHA-256 (hex) of everything that distinguishes runs."""
+    return hashlib.sha256(json.dumps(identity, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 class Collection(BaseModel):
@@ -122,7 +165,7 @@ def load(folder: Path) -> tuple[list[Loaded], list[str]]:
             if not {"runs", "scores"} <= set(tables) <= set(TABLES):
                 raise ValueError("it has no runs or no scores, or an unknown table")
             for table, frame in tables.items():
-                if other := sorted({field.name for field in fields(TABLES[table])} ^ set(frame.columns)):
+                if other := sorted({each.name for each in fields(TABLES[table])} ^ set(frame.columns)):
                     raise ValueError(f"{table}: the column {other[0]!r} is unknown or missing")
             made = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
             collections.append(Loaded(name=own.name, date=about.date or made, tables=tables))

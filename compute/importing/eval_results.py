@@ -20,7 +20,7 @@ from pydantic import AliasPath, BaseModel, ConfigDict, Field
 
 from compute.catalog import Catalog, hub_tasks
 from compute.catalog.hub_tasks import EVAL_RESULTS
-from compute.importing.figures import Imported, SkippedFile, fingerprint, outside
+from compute.importing.collection import Imported, SkippedFile, fingerprint, outside
 from compute.io.files import short, validated
 from compute.types import BadInput, Metric, Model, NotHere, Run, Score, Task, first_line
 

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from compute.catalog import Catalog
 from compute.catalog.catalog import MTEB
 from compute.catalog.published import score_of
-from compute.importing.figures import Imported, SkippedFile, fingerprint, outside
+from compute.importing.collection import Imported, SkippedFile, fingerprint, outside
 from compute.io.files import Record, short, validated
 from compute.io.tables import MOST_BYTES
 from compute.types import BadInput, Metric, Model, Run, Score, Task, first_line

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from compute.catalog import Catalog
-from compute.importing.figures import Imported, fingerprint, outside
+from compute.importing.collection import Imported, fingerprint, outside
 from compute.io import forms
 from compute.io.column_names import higher_is_better
 from compute.io.forms import Form, FormField

@@ -15,8 +15,7 @@ from pydantic import BaseModel
 
 from compute.catalog import Catalog
 from compute.database import store
-from compute.importing.collection import Loaded
-from compute.importing.figures import Imported
+from compute.importing.collection import Imported, Loaded
 from compute.importing.mteb import COLUMNS, FILE, RUN, ModelMeta, recorded
 from compute.io.files import read_record, validated, write_text
 from compute.types import Metric

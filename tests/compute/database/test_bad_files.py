@@ -15,7 +15,7 @@ from compute.database import build, store
 from compute.engine import image_maps, run_folders, thumbnails
 from compute.engine.run_folders import ITEMS, MARK
 from compute.importing import collection
-from compute.importing.figures import Imported
+from compute.importing.collection import Imported
 from compute.types import DatabaseError, Run, Score
 from tests.compute.test_build_computed import CLIP, OTHER, keep
 
