@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from statistics import NormalDist
 from typing import Any
 
@@ -64,7 +64,10 @@ def all_claims() -> list[Claim]:
         for name in PAPERS:
             paper = read_paper(name, tables)
             for key, row in paper["claims"].items():
-                for found in _answers(tables, row):
+                result = tables.execute(row["query"]) if "verdict" not in row else None
+                columns = [column[0] for column in result.description] if result else ["holds"]
+                for values in result.fetchall() if result else [(row["verdict"],)]:
+                    found = dict(zip(columns, values, strict=True))
                     claims.append(_claim(key, row, found, paper=paper["paper"]))
     return claims
 
@@ -94,35 +97,22 @@ def printed_tables() -> duckdb.DuckDBPyConnection:
                 about = rows, names, keys, text.get("group", [""] * len(names)), column, wide[heading]
                 cells += [(table.key, place, heading, *row) for row in zip(*about, strict=True)]
         tables.register(table.key, pd.DataFrame(wide))
+    try:
+        public_files = store.read_parquet(paths.IMPORTED / "mteb.parquet")
+    except (OSError, DatabaseError):
+        public_files = pd.DataFrame({"value": [0.0], "main": [False]} | dict.fromkeys(NO_FILES, ""))
     frames = {
         "printed": pd.DataFrame(cells, columns=PRINTED),
         "columns": read_csv(paths.PUBLISHED / "columns.csv"),
         "tasks": store.frame(shipped().tasks),
         "models": store.frame(shipped().models),
-        "public_files": _public_files(),
+        "public_files": public_files,
     }
     for name, frame in frames.items():
         tables.register("_frame", frame)
         tables.execute(f"CREATE TABLE {name} AS FROM _frame")
     tables.execute((paths.CLAIMS / "common.sql").read_text(encoding="utf-8"))
     return tables
-
-
-def _public_files() -> pd.DataFrame:
-    try:
-        return store.read_parquet(paths.IMPORTED / "mteb.parquet")
-    except (OSError, DatabaseError):
-        return pd.DataFrame({"value": [0.0], "main": [False]} | dict.fromkeys(NO_FILES, ""))
-
-
-def _answers(tables: duckdb.DuckDBPyConnection, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    if "verdict" in row:
-        yield {"holds": row["verdict"]}
-        return
-    result = tables.execute(row["query"])
-    columns = [column[0] for column in result.description]
-    for values in result.fetchall():
-        yield dict(zip(columns, values, strict=True))
 
 
 def _claim(key: str, row: dict[str, Any], found: dict[str, Any], *, paper: str) -> Claim:

@@ -20,34 +20,25 @@ def fetch(
 
     A model too large for the memory or the disk is refused.
     """
-    from compute import models as adapters
-    from compute.engine.workspace import catalog_with_own
-
-    for row in [model.row for model in named_models(models, catalog_with_own(None, warn=warn))]:
-        if not adapters.is_downloaded(row):
-            _bring(row, room=room, lines=lines)
-        folder = adapters.fetch(row)
-        yield f"{row.key}: {folder or 'no weights to fetch'}"
-
-
-def _bring(row: Model, *, room: int, lines: bool) -> None:
-    """Checks what the hub holds of the row, where that is what its weights are and the hub may be reached; with `lines`
-    fetches it, in this thread, so that SIGTERM ends it as an interrupt does."""
     from huggingface_hub import constants
 
     from compute import models as adapters
+    from compute.engine.workspace import catalog_with_own
     from compute.models.files import hub_files, weights
 
-    required = adapters.required_files(row)
-    if required is None or constants.is_offline_mode() or weights.own_folder(row) is not None:
-        return
-    files = hub_files.list_files(row, required=required)
-    whole = sum(file.size for file in files)
-    check(row, whole=whole, missing=hub_files.missing_bytes(row, files), room=room)
-    if lines:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-        # Printing fails once nobody listens, which ends the download.
-        hub_files.fetch(row, files, progress=lambda done: print(done, whole, flush=True))
+    for row in [model.row for model in named_models(models, catalog_with_own(None, warn=warn))]:
+        required = adapters.required_files(row)
+        is_own = required is None or weights.own_folder(row) is not None
+        if not adapters.is_downloaded(row) and not is_own and not constants.is_offline_mode():
+            files = hub_files.list_files(row, required=required)
+            whole = sum(file.size for file in files)
+            check(row, whole=whole, missing=hub_files.missing_bytes(row, files), room=room)
+            if lines:  # in this thread, so that SIGTERM ends it as an interrupt does
+                signal.signal(signal.SIGTERM, signal.default_int_handler)
+                # Printing fails once nobody listens, which ends the download.
+                hub_files.fetch(row, files, progress=lambda done, whole=whole: print(done, whole, flush=True))
+        folder = adapters.fetch(row)
+        yield f"{row.key}: {folder or 'no weights to fetch'}"
 
 
 def check(row: Model, *, whole: int, missing: int, room: int) -> None:

@@ -83,7 +83,7 @@ def make(
     yield f"{out}: {len(manifest.pairs):,} pairs of {manifest.items:,} images, seed {manifest.seed}"
     if synthetic is None:
         yield "Whether the images are synthetic is not recorded: set --synthetic or --not-synthetic"
-    _say_counts(manifest.counts())
+    yield from _counted(manifest)
     yield f"Rate them: likeness run --suite pairbench --data {shlex.quote(str(out))} --models tiny,ssim"
 
 
@@ -95,12 +95,23 @@ def show(
     yield f"{file.name}: version {manifest.version}, {len(manifest.pairs):,} pairs of {manifest.items:,} images"
     yield f"Made from {manifest.sources.get('path') or manifest.sources.get('repo')}, seed {manifest.seed}"
     yield f"Synthetic images: {_SYNTHETIC[manifest.synthetic]}"
-    _say_counts(manifest.counts())
+    yield from _counted(manifest)
     templates = Counter(pair.template for pair in manifest.pairs)
     yield "Prompt templates: " + ", ".join(f"{template_name(key)}: {templates[key]:,}" for key in sorted(templates))
     yield from manifest.notes
-    for line in _oddities(manifest):
-        yield f"Odd: {line}"
+    near = [" and ".join(pair) for pair in manifest.near_copies]
+    for what, names in (
+        ("skipped, number of images", manifest.left_out),
+        ("near copies among the images, number of pairs", near),
+    ):
+        if names:
+            yield f"Odd: {what}: {len(names)} ({', '.join(names[:3])}{' ...' * (len(names) > 3)})"
+    for split, counts in manifest.counts().items():
+        fewer = counts["transformed"] - counts["transformed-2"]
+        if fewer and SPLITS[split].spatial and manifest.second_counterpart:
+            yield f"Odd: {split}: items with one counterpart only: {fewer}"
+    if manifest.items < 30:
+        yield f"Odd: {manifest.items} images are few: intervals will be wide"
     stored.opened(manifest)
     yield f"All {len(stored.shown(manifest.pairs)):,} images are in {manifest.stored}"
     possible = SPLITS if set(manifest.splits) & {split.key for split in SPATIAL_SPLITS} else SHORT
@@ -108,42 +119,14 @@ def show(
     yield f"Splits it does not have: {', '.join(missing)}" if missing else "It has every split of such images"
 
 
-def _say_counts(counts: dict[str, Counter[str]]) -> None:
+def _counted(manifest: Manifest) -> Iterator[str]:
     """A line a split: its pairs by type, and the comparisons of both conditions."""
-    head = ["split", "what differs", "identical", "transformed", "irrelevant", "comparisons a condition"]
-    rows = [
-        [
-            key,
-            SPLITS[key].title,
-            f"{own['identical']:,}",
-            f"{own['transformed'] + own['transformed-2']:,}",
-            f"{own['irrelevant']:,}",
-            f"{2 * own.total():,}",
-        ]
-        for key, own in counts.items()
-    ]
-    for row in padded([head, *rows]):
-        typer.echo("  ".join(row).rstrip())
-
-
-def _oddities(manifest: Manifest) -> list[str]:
-    lines = []
-    if manifest.left_out:
-        lines.append(f"skipped, number of images: {len(manifest.left_out)} ({_some(manifest.left_out)})")
-    if manifest.near_copies:
-        pairs = [" and ".join(pair) for pair in manifest.near_copies]
-        lines.append(f"near copies among the images, number of pairs: {len(pairs)} ({_some(pairs)})")
-    for split, counts in manifest.counts().items():
-        fewer = counts["transformed"] - counts["transformed-2"]
-        if fewer and SPLITS[split].spatial and manifest.second_counterpart:
-            lines.append(f"{split}: items with one counterpart only: {fewer}")
-    if manifest.items < 30:
-        lines.append(f"{manifest.items} images are few: intervals will be wide")
-    return lines
-
-
-def _some(values: list[str]) -> str:
-    return ", ".join(values[:3]) + " ..." * (len(values) > 3)
+    rows = [["split", "what differs", "identical", "transformed", "irrelevant", "comparisons a condition"]]
+    for key, own in manifest.counts().items():
+        numbers = (own["identical"], own["transformed"] + own["transformed-2"], own["irrelevant"], 2 * own.total())
+        rows.append([key, SPLITS[key].title, *(f"{number:,}" for number in numbers)])
+    for row in padded(rows):
+        yield "  ".join(row).rstrip()
 
 
 group = grouped(make, show)

@@ -144,10 +144,12 @@ def _database(path: Path | None) -> Path:
 
 def _suites(shared: SharedRuns, *, catalog: Catalog, database: Path) -> list[dict[str, Any]]:
     """The card's rows of the suites that one of the runs is of, with the rows of the database's papers."""
+    from compute.catalog.own.suite import BENCHMARKS, SYNTHETIC_BENCHMARKS
     from compute.sharing import model_card
 
     suites = model_card.suites_of(shared, catalog=catalog)
-    comparable = tuple(suite.key for suite in suites if model_card.is_comparable(suite))
+    # Never of user data or drawn items: published rows do not answer the same questions.
+    comparable = tuple(suite.key for suite in suites if suite.benchmark not in (*SYNTHETIC_BENCHMARKS, *BENCHMARKS))
     arranged = workspace.suite_scores(database, suites=comparable, origin="published") if comparable else []
     published = dict(zip(comparable, arranged, strict=True))
     return model_card.suite_rows(shared, suites=suites, published=published, catalog=catalog)

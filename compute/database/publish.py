@@ -145,8 +145,14 @@ def card(frames: dict[str, pd.DataFrame], *, of: Snapshot) -> str:
     """The data set's card, with its counts, its version and how to cite it."""
     scores = frames["scores"]
     counts = scores["origin"].value_counts()
+    version = f"The version of the published scores was not recorded. Built on {of.day}."
+    for at, known in enumerate(published.history()):
+        if known.number == of.version:
+            named = f", tagged `{of.tag}`" if of.tag else ""
+            version = f"Published scores {known.number} of {known.date}{named}; built on {of.day}."
+            version += "" if at else " `CHANGELOG.md` says what changed from version to version."
     return CARD.format(
-        version=_version(of),
+        version=version,
         citation=citation(of),
         scores=len(scores),
         models=scores["model"].nunique(),
@@ -158,15 +164,6 @@ def card(frames: dict[str, pd.DataFrame], *, of: Snapshot) -> str:
         ),
         files="\n".join(f"- `{file}.parquet`: {len(frame):,} rows" for file, frame in frames.items()),
     )
-
-
-def _version(of: Snapshot) -> str:
-    known = next((entry for entry in published.history() if entry.number == of.version), None)
-    if known is None:
-        return f"The version of the published scores was not recorded. Built on {of.day}."
-    changes = " `CHANGELOG.md` says what changed from version to version." if known == published.current() else ""
-    named = f", tagged `{of.tag}`" if of.tag else ""
-    return f"Published scores {known.number} of {known.date}{named}; built on {of.day}.{changes}"
 
 
 def citation(of: Snapshot) -> str:

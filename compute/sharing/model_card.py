@@ -17,7 +17,7 @@ from compute.analysis.ranked_model import RankedModel
 from compute.analysis.table import HUMAN, ScoreTable, of_scores
 from compute.catalog import Catalog
 from compute.catalog.hub_tasks import PERCENT
-from compute.catalog.own.suite import BENCHMARKS, SYNTHETIC_BENCHMARKS
+from compute.catalog.own.suite import SYNTHETIC_BENCHMARKS
 from compute.engine import run_folders
 from compute.interface.comparability import Comparability, comparability
 from compute.interface.standing import mean_of, rank_of
@@ -70,11 +70,6 @@ def suites_of(shared: SharedRuns, *, catalog: Catalog) -> list[Suite]:
     keys = {suite for run in shared.runs for suite in run.task.suites} & shared.suites
     counting = {suite for task in catalog.tasks if task.ranked for suite in task.suites}
     return [suite for suite in catalog.suites if suite.key in keys & counting and suite.aggregate != HUMAN]
-
-
-def is_comparable(suite: Suite) -> bool:
-    """Whether published rows answer the same questions: never so of user data or drawn items."""
-    return suite.benchmark not in (*SYNTHETIC_BENCHMARKS, *BENCHMARKS)
 
 
 def suite_rows(
