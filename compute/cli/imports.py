@@ -82,15 +82,29 @@ def mteb_results(
 ) -> None:
     """Result files of the public MTEB results repository: results/<org>__<model>/<revision>/<Task>.json."""
     from compute.catalog import shipped
-    from compute.importing import fetch_mteb_results, read_mteb_results
+    from compute.database import store
+    from compute.importing import fetch_mteb_results, read_mteb_results, snapshot
 
     folder = path or fetch_mteb_results(paths.RESULTS / "fetched", revision=revision, catalog=shipped())
     imported = read_mteb_results(folder, catalog=shipped())
-    if ship:
-        _ship(imported, commit=revision if path else folder.name, date=date)
-    else:
+    if not ship:
         source = str(folder.absolute()) if path else "mteb/results"
         _store(imported, kind="mteb-results", source=source, **how)
+        return
+    commit = revision if path else folder.name
+    if not re.fullmatch(r"[0-9a-f]{7,40}", commit) or not re.fullmatch(r"\d{4}-\d\d-\d\d", date):
+        raise BadInput("--ship records which commit the results are of: give --revision COMMIT and --date YYYY-MM-DD")
+    _report(imported, what="file")
+    before = paths.IMPORTED / f"{snapshot.NAME}.parquet"
+    old = store.read_parquet(before) if before.is_file() else imported.rows[:0]
+    snapshot.ship(imported, folder=paths.IMPORTED, commit=commit, date=date)
+    typer.echo(
+        f"Results of {date}, commit {commit[:12]}: {len(imported.facts)} models, {len(imported.scores):,} scores"
+    )
+    for line in snapshot.changes(old, imported.rows, metrics=shipped().metrics):
+        typer.echo(line)
+    if imported.problems:
+        raise typer.Exit(1)
 
 
 @storing
@@ -178,27 +192,6 @@ def parti_prompts(
         typer.echo("Warning: without --votes the column of votes is empty", err=True)
     images = f"{made['rows']:,} images of {made['prompts']:,} prompts by {len(tables)} generators"
     yield f"{out}: {images}, {made['votes']:,} votes"
-
-
-def _ship(imported: Imported, *, commit: str, date: str) -> None:
-    """Writes the shipped results, and prints as Markdown what is other than in those before."""
-    from compute.catalog import shipped
-    from compute.database import store
-    from compute.importing import snapshot
-
-    if not re.fullmatch(r"[0-9a-f]{7,40}", commit) or not re.fullmatch(r"\d{4}-\d\d-\d\d", date):
-        raise BadInput("--ship records which commit the results are of: give --revision COMMIT and --date YYYY-MM-DD")
-    _report(imported, what="file")
-    before = paths.IMPORTED / f"{snapshot.NAME}.parquet"
-    old = store.read_parquet(before) if before.is_file() else imported.rows[:0]
-    snapshot.ship(imported, folder=paths.IMPORTED, commit=commit, date=date)
-    typer.echo(
-        f"Results of {date}, commit {commit[:12]}: {len(imported.facts)} models, {len(imported.scores):,} scores"
-    )
-    for line in snapshot.changes(old, imported.rows, metrics=shipped().metrics):
-        typer.echo(line)
-    if imported.problems:
-        raise typer.Exit(1)
 
 
 group = grouped(mteb_results, scores, eval_results, parti_prompts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -51,6 +52,7 @@ def project(
     from compute.engine import image_maps
     from compute.engine.named_models import record_named
 
+    stage = partial(typer.echo, err=True)
     if task or model:
         if not task or not model:
             raise BadInput("A map of images needs a task and a model: likeness project --task T --model M")
@@ -69,7 +71,7 @@ def project(
             seed=seed,
             n_neighbors=15 if neighbors is None else neighbors,
             min_dist=min_dist,
-            progress=_stage,
+            progress=stage,
         )
         yield from image_maps.lines(written)
         rebuild(root, wanted=build)
@@ -85,10 +87,10 @@ def project(
             min_dist=min_dist,
         )
         scores = suite_scores(database, suites=recipe.suites, origin=origin)
-        frame = maps.project(scores, recipe, progress=_stage)
+        frame = maps.project(scores, recipe, progress=stage)
     else:
         frame = maps.shipped(
-            lambda some: suite_scores(database, suites=some, origin="usual"), seed=seed, progress=_stage
+            lambda some: suite_scores(database, suites=some, origin="usual"), seed=seed, progress=stage
         )
     if to == "-":
         typer.echo(frame.to_csv(index=False, lineterminator="\n"), nl=False)
@@ -98,7 +100,3 @@ def project(
     write_text(target, frame.to_csv(index=False, lineterminator="\n"))
     yield from maps.lines(frame)
     yield f"{target.name} written; likeness build puts it into the database"
-
-
-def _stage(text: str) -> None:
-    typer.echo(text, err=True)

@@ -22,10 +22,10 @@ from compute.analysis.table import of_scores, position
 from compute.database import store
 from compute.engine.run_folders import ITEMS, StoredRun
 from compute.engine.scoring import row_of
-from compute.interface.comparability import MEASURED_ELSEWHERE, comparability, mixed, unlike
 from compute.interface.score_checks import check_scales
 from compute.interface.score_layouts import TableOfScores
 from compute.interface.score_reading import ScoreReading
+from compute.interface.standing import MEASURED_ELSEWHERE, comparability, mixed, unlike
 from compute.options import taking
 from compute.types import BadInput, Metric, Score, Suite, Task, UnknownKey, argument, shortened
 

@@ -19,8 +19,7 @@ from compute.catalog import Catalog
 from compute.catalog.hub_tasks import PERCENT
 from compute.catalog.own.suite import SYNTHETIC_BENCHMARKS
 from compute.engine import run_folders
-from compute.interface.comparability import Comparability, comparability
-from compute.interface.standing import mean_of, rank_of
+from compute.interface.standing import Comparability, comparability, mean_of, rank_of
 from compute.rounding import rounded
 from compute.sharing.computed_runs import SharedRun, SharedRuns
 from compute.types import BadInput, Metric, Suite
