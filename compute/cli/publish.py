@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,7 +31,7 @@ def publish(
     database: Annotated[Path | None, "Default: the app's, built first if it is out of date."] = None,
 ) -> Iterator[str]:
     """Uploads the database, its main tables as Parquet, and a card that describes them; `results`: of one model."""
-    from compute.database import publish
+    from compute.database import publish, store
 
     if context.invoked_subcommand:
         if repo or to or private or tag or database:
@@ -43,13 +42,11 @@ def publish(
     if tag and to:
         raise BadInput("A tag names a snapshot of an uploaded data set: give --repo USER/NAME with --tag")
     path = _database(database)
-    of = publish.snapshot(path)
-    if repo:
-        tag = publish.free_tag(repo, version=of.version, wanted=tag)
-        of = replace(of, repo=repo, tag=tag)
+    version = store.recorded(path, "version")
+    tag = publish.free_tag(repo, version=version, wanted=tag) if repo else ""
     with temporary_folder() as draft:
         folder = to or draft
-        rows = publish.write(folder, database=path, of=of)
+        rows = publish.write(folder, database=path, repo=repo, tag=tag)
         for file, count in rows.items():
             yield f"{file}.parquet: {count:,} rows"
         if to:
@@ -57,7 +54,7 @@ def publish(
             return
         address = publish.upload(folder, repo=repo, private=private, tag=tag)
     if not tag:
-        yield f"v{of.version} names an earlier snapshot: to make this one citable too, publish it with --tag NAME"
+        yield f"v{version} names an earlier snapshot: to make this one citable too, publish it with --tag NAME"
     yield address
 
 
