@@ -59,7 +59,7 @@ NO_FILES = ("folder", "task", "subset", "metric")  # columns of results of other
 
 def all_claims() -> list[Claim]:
     """Returns every claim of the four papers with its verdict, paper by paper."""
-    claims: list[Claim] = []
+    claims = []
     with printed_tables() as tables:
         for name in PAPERS:
             paper = read_paper(name, tables)

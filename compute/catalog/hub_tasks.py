@@ -53,7 +53,7 @@ def split(task: Task) -> str:
 
 def table(catalog: Catalog) -> dict[tuple[str, str], tuple[Task, str, str]]:
     """Task, subset and metric of every figure that the catalogue's tasks may have, by its data set and id."""
-    rows: dict[tuple[str, str], tuple[Task, str, str]] = {}
+    rows = {}
     for task in catalog.tasks:
         dataset = dataset_id(task, catalog=catalog)
         if not dataset:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -45,10 +45,10 @@ def load(catalog: Catalog, *, folder: Path = PUBLISHED) -> tuple[list[Run], list
     tables = read_csv(folder / "tables.csv", columns=("key", "benchmark", "source", "role"))
     columns = read_csv(folder / "columns.csv", columns=("table", "column", "role", "task", "subset", "metric", "scale"))
     aliases = {(alias.benchmark, alias.printed): alias.model for alias in catalog.aliases}
-    runs: dict[str, Run] = {}
-    scores: dict[tuple[str, str, str], Score] = {}
-    gaps: list[dict[str, str]] = []
-    values: dict[tuple[str, str, str, str], float] = {}
+    runs = {}
+    scores = {}  # by run, subset and metric
+    gaps = []
+    values = {}  # by model, task, subset and metric
     for table in tables.sort_values("role", kind="stable").to_dict("records"):  # scores, then second
         scored = columns[(columns.table == table["key"]) & (columns.role == "score")].to_dict("records")
         for cell, value, printed in _cells(table, scored, aliases, folder) if table["role"] in ROLES else ():
@@ -112,7 +112,7 @@ def averages(catalog: Catalog) -> pd.DataFrame:
     tables = read_csv(PUBLISHED / "tables.csv", columns=("key", "benchmark", "source")).set_index("key")
     rules = read_csv(PUBLISHED / "averages.csv", columns=("table", "column", "group", "suites", "category", "tasks"))
     rules = rules.assign(suites=rules["suites"].str.split(";")).explode("suites")
-    cells: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    cells = {}  # by suite, category and model
     for rule in rules.to_dict("records"):
         frame, about = published_table(rule["table"]), tables.loc[rule["table"]]
         if rule["group"]:

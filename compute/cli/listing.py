@@ -94,7 +94,7 @@ def _options(catalog: Catalog) -> Iterator[str]:
     from compute.engine.plan import defaults
     from compute.procedures import PROCEDURES
 
-    owners: dict[tuple[str, tuple], list[str]] = {}
+    owners = {}
     for procedure in PROCEDURES:
         for name, values in procedure.options.items():
             owners.setdefault((name, tuple(values)), []).append(procedure.key)

@@ -50,13 +50,13 @@ def check(
     )
     data, root, images = settings.data, settings.results, settings.images
     source = Source.keeping(root, root=None, offline=offline)
-    parts: list[tuple[str, OwnData | str]] = []  # a task's title, and its data or why they cannot be read
+    parts = []  # a task's title, and its data or why they cannot be read
     make: Callable[[], OwnSuite]
     if own_suite.is_suite_file(data):
         if name or shape or settings.columns:
             raise BadInput(f"{Path(data).name} states how its data are read: omit --name, --shape and --columns")
         stated = suite_file.parse(Path(data), images=images)
-        read: dict[int, OwnData] = {}
+        read = {}
         for index, listed in enumerate(stated.tasks):
             if listed.file:
                 try:

@@ -146,7 +146,7 @@ def named_models(
 
 def _options(texts: Sequence[str]) -> dict[str, Any]:
     """`name=value` texts; a value that is JSON is read as such, and the checkpoint in `base` by its revision."""
-    options: dict[str, Any] = {}
+    options = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():

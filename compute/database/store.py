@@ -255,7 +255,7 @@ def _fill_from(
 ) -> dict[Path, str]:
     """Runs `sql` over all files at once, and one at a time where one of them is damaged: those are returned."""
     listed = [(key, os.path.abspath(path), path) for key, path in files]
-    damaged: dict[Path, str] = {}
+    damaged = {}
     if listed:
         connection.register("files", pd.DataFrame(listed, columns=["key", "path", "given"])[["key", "path"]])
         try:

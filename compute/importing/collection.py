@@ -199,9 +199,9 @@ def joined(collections: Sequence[Loaded]) -> tuple[pd.DataFrame, pd.DataFrame, d
         some = scores[scores["run"].isin(rivals["id"])]
         pairs = pd.Series(list(zip(some["subset"], some["metric"], strict=True)), index=some["run"].to_numpy())
         cells = {run: set(of_run) for run, of_run in pairs.groupby(level=0)}
-        hidden: list[int] = []
+        hidden = []
         for _, group in rivals.groupby(["model", "task"]):
-            kept: list[tuple[int, int, set]] = []  # position, order, cells
+            kept = []  # position, order, cells
             for at, order, run in zip(group.index, group["order"], group["id"], strict=True):
                 own = cells.get(run, set())
                 others = [each for each in kept if each[1] != order and each[2] & own]

@@ -101,7 +101,7 @@ def read_eval_results(path: Path, *, model: str, catalog: Catalog, source: str =
     source = source or f"{EVAL_RESULTS} of {model}"
     targets, metrics = hub_tasks.table(catalog), {metric.key: metric for metric in catalog.metrics}
     # By task, subset and metric: the scores of all files, with the file's name.
-    figures: dict[tuple[str, str, str], list[tuple[Run, Score, str]]] = defaultdict(list)
+    figures = defaultdict(list)
     problems, skipped = [], []
     for file in files:
         try:
@@ -123,7 +123,7 @@ def read_eval_results(path: Path, *, model: str, catalog: Catalog, source: str =
                 skipped.append(SkippedFile(where, reason, remedy))
             except (BadInput, ValueError) as error:
                 problems.append(SkippedFile(where, str(error), REMEDY))
-    runs: dict[str, Run] = {}
+    runs = {}
     scores = []
     for (task, subset, metric), same in figures.items():
         if len({score.value for _, score, _ in same}) > 1:

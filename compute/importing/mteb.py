@@ -165,10 +165,10 @@ def read_mteb_results(path: Path, *, catalog: Catalog) -> Imported:
     root = path / "results" if (path / "results").is_dir() else path
     tasks = {task.title: task for task in catalog.tasks if task.benchmark in MTEB}
     metrics = {metric.key: metric for metric in catalog.metrics}
-    every: list[dict[str, Any]] = []
-    facts: dict[str, ModelMeta] = {}
-    problems: list[SkippedFile] = []
-    skipped: list[SkippedFile] = []
+    every = []
+    facts = {}
+    problems = []
+    skipped = []
     models, count = set(), 0
 
     def note(path: Path, reason: str, remedy: str, *, among: list[SkippedFile] = problems) -> None:
@@ -212,7 +212,7 @@ def read_mteb_results(path: Path, *, catalog: Catalog) -> Imported:
                     note(file, str(error), REPAIR_META if title == META else REPAIR)
             newest = max((version_key(row["mteb_version"]) for row in rows), default=())
             revisions.append((newest, len({row["task"] for row in rows}), rows, meta))
-        taken: set[str] = set()
+        taken = set()
         revisions.sort(key=lambda each: each[:2], reverse=True)
         for rank, (*_, rows, _) in enumerate(revisions):
             every += [{**row, "main": row["main"] and row["task"] not in taken, "primary": rank == 0} for row in rows]
@@ -370,7 +370,7 @@ def _rows(path: Path, task: Task, metrics: Mapping[str, Metric]) -> Iterator[dic
         "evaluation_time": content.evaluation_time,
         "date": str(content.date or ""),
     }
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    found = {}
     for split in (*(split for split in others if split in content.scores), own):
         try:
             rows = [validated(row, SplitRow) for row in content.scores[split]]

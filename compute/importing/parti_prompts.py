@@ -118,8 +118,8 @@ def _prompts(name: str, table: parquet.Table) -> list[str]:
 def _votes(paths: Sequence[Path], prompts: Mapping[str, list[str]]) -> tuple[Counter[tuple[str, str]], list[str]]:
     """Votes by generator and prompt, and what could not be placed."""
     known = {name: set(texts) for name, texts in prompts.items()}
-    counted: Counter[tuple[str, str]] = Counter()
-    others: Counter[str] = Counter()
+    counted = Counter()
+    others = Counter()
     lost = 0
     for path in paths:
         for name, prompt, votes in read_votes(path, prompts=next(iter(prompts.values()))):

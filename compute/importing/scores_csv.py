@@ -54,8 +54,8 @@ def read_scores_csv(path: Path, *, catalog: Catalog) -> Imported:
     nouns = (*DECLARING, "metric")
     listed = {noun: [row.key for row in getattr(catalog, f"{noun}s")] for noun in nouns}
     known = {noun: {row.key: row for row in getattr(catalog, f"{noun}s")} for noun in nouns}
-    runs: dict[str, Run] = {}
-    scores: dict[tuple[str, str, str], Score] = {}
+    runs = {}
+    scores = {}  # by run, subset and metric
     for at, row in enumerate(frame.to_dict("records"), start=1):
         try:
             if row["benchmark"] not in benchmarks:

@@ -159,7 +159,7 @@ def _executed(planned: Plan, bench: workspace.Bench, workers: RayCluster | None)
     """Runs the plan, with a bar over its runs. Raises KeyboardInterrupt that says what is stored."""
     missing = len(planned.missing)
     title = f"{planned.models[0].key} on {planned.suite.key}"
-    ended: list[Outcome] = []
+    ended = []
     try:
         with Progress(watched=bench.settings.progress).bar(title, total=missing, unit="run") as advance:
 

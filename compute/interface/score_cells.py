@@ -44,7 +44,7 @@ def read_cells(
     """
     columns = [column for one in cells for column in (one.value, one.stderr) if column is not None]
     decimal = has_decimal_comma(columns, separator=comma)
-    faults: list[str] = []
+    faults = []
 
     def numbers(column: pd.Series, at: Ints, *, is_error: bool = False) -> Numbers:
         """A column of one unit as numbers; what is wrong goes to the faults."""

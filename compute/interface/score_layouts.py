@@ -294,8 +294,8 @@ def _of_opencompass(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[pd
 def _main_measures(frame: pd.DataFrame, *, kept: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
     """The main measure of every task, as a long table with the columns `kept`, and a note of the others."""
     frame = frame[~texts(frame["value"]).str.lower().isin(NO_NUMBER)]
-    chosen: dict[str, str] = {}
-    way: dict[str, bool | None] = {}
+    chosen = {}
+    way = {}
     for task, rows in frame.groupby("task", sort=False):
         for metric, told in zip(rows["metric"], rows.get("way", [None] * len(rows)), strict=True):
             way[metric] = told if isinstance(told, bool) else higher_is_better(metric)

@@ -227,7 +227,7 @@ class ScoreReading:
         """The tasks among names of columns, as options and the names themselves tell, and a note of what is skipped by
         its name or, of a `frame`, as text: nothing that an option names, and not all."""
         tasks = [name for name in names if name not in self.ignore and (not self.only or name in self.only)]
-        skipped: dict[str, list[str]] = {}
+        skipped = {}
         complements = errors_among(tasks, COMPLEMENT)
         for name in tasks:
             if name in self.named:

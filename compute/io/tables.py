@@ -283,8 +283,8 @@ def _objects(file: io.TextIOWrapper, title: str, *, whole: bool) -> Iterator[Any
 def _json_lines(
     file: io.TextIOWrapper, title: str, notes: tuple[str, ...], *, most_rows: int | None, whole: bool
 ) -> TableFile:
-    rows: list[dict[str, Any]] = []
-    kinds: dict[str, str] = {}  # empty where a column holds nothing yet, or something else
+    rows = []
+    kinds = {}  # empty where a column holds nothing yet, or something else
     for count, row in enumerate(_objects(file, title, whole=whole), 1):
         if not isinstance(row, dict):
             raise BadInput(f"{title}, row {count:,}: it is not a JSON object")

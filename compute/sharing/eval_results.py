@@ -20,7 +20,7 @@ from compute.sharing.computed_runs import SharedRun
 from compute.types import Metric, Score
 
 if TYPE_CHECKING:
-    from huggingface_hub import EvalResultEntry
+    pass
 
 NAME = "likeness"  # begins every file's name, so that no other program's file is replaced
 
@@ -32,7 +32,7 @@ def files(
     the hub, a run's whole task first. Runs whose data set is not on the hub are in none."""
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
-    by_dataset: dict[str, list[EvalResultEntry]] = {}
+    by_dataset = {}
     for run in runs:
         for score in sorted(run.stored.scores, key=lambda score: score.subset != hub_tasks.whole_subset(run.task)):
             task_id = hub_tasks.task_id(run.task, subset=score.subset, metric=score.metric)

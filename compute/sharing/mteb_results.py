@@ -57,7 +57,7 @@ def files(shared: SharedRuns, *, name: str) -> tuple[dict[str, str], tuple[str, 
 
     mteb's format cannot say that a score rests on a part of the items, or on another protocol than its own.
     """
-    texts: dict[str, str] = {}
+    texts = {}
     left_out = []
     for run in shared.runs:
         if run.task.benchmark not in MTEB:
@@ -78,7 +78,7 @@ def files(shared: SharedRuns, *, name: str) -> tuple[dict[str, str], tuple[str, 
 
 def task_result(run: SharedRun) -> dict[str, Any]:
     """The content of one task's file."""
-    values: dict[str, dict[str, float]] = {}
+    values = {}
     for score in run.stored.scores:
         if score.metric in METRICS:
             values.setdefault(score.subset, {})[score.metric] = score.value

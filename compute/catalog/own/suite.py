@@ -93,7 +93,7 @@ def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, lis
     metrics = {row.key for row in catalog.metrics}
     added, problems = [], []
     shipped_tasks = {task.key for task in catalog.tasks}
-    shared: dict[str, tuple[str, ...]] = {}  # a task of the catalogue -> user suites that it is part of
+    shared = {}  # a task of the catalogue -> user suites that it is part of
     for own in suites:
         unknown = sorted({name for task in own.tasks for name in task.metrics} - metrics)
         gone = sorted(set(own.shared) - shipped_tasks)

@@ -185,7 +185,7 @@ def suite(file: SuiteFile, data: Mapping[int, OwnData], *, catalog: Catalog) -> 
         replace(task, title=name[: own_suite.MAX_NAME]) for task, name in zip(made.tasks, names.values(), strict=True)
     )
     every = [*tasks, *shared]
-    scales: dict[tuple[bool, float], str] = {}  # of the metrics: a mean needs one direction and scale
+    scales = {}  # of the metrics: a mean needs one direction and scale
     for task in every:
         metric = catalog.metric(task.metrics[0])
         scales.setdefault((metric.higher_is_better, metric.scale), f"{task.title} is measured by {metric.title}")
