@@ -84,7 +84,7 @@ def printed_tables() -> duckdb.DuckDBPyConnection:
     tables = duckdb.connect(config={"threads": 1})
     for name, function, inputs, output in FUNCTIONS:
         tables.create_function(name, function, inputs, output)
-    models = {(alias.benchmark, alias.printed): alias.model for alias in shipped().aliases}
+    models = shipped().printed_names
     cells = []
     for table in read_csv(paths.PUBLISHED / "tables.csv").itertuples():
         text = published_table(table.key).to_dict("list")

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -44,7 +43,7 @@ def load(catalog: Catalog, *, folder: Path = PUBLISHED) -> tuple[list[Run], list
     """
     tables = read_csv(folder / "tables.csv", columns=("key", "benchmark", "source", "role"))
     columns = read_csv(folder / "columns.csv", columns=("table", "column", "role", "task", "subset", "metric", "scale"))
-    aliases = {(alias.benchmark, alias.printed): alias.model for alias in catalog.aliases}
+    aliases = catalog.printed_names
     runs = {}
     scores = {}  # by run, subset and metric
     gaps = []
@@ -108,7 +107,7 @@ def averages(catalog: Catalog) -> pd.DataFrame:
     """The category means that averages.csv names, as papers print them, for rows whose single scores cannot all be
     read: a row a suite, category and model, and of how many tasks. Parts of a category join, weighted by their tasks.
     """
-    aliases = {(alias.benchmark, alias.printed): alias.model for alias in catalog.aliases}
+    aliases = catalog.printed_names
     tables = read_csv(PUBLISHED / "tables.csv", columns=("key", "benchmark", "source")).set_index("key")
     rules = read_csv(PUBLISHED / "averages.csv", columns=("table", "column", "group", "suites", "category", "tasks"))
     rules = rules.assign(suites=rules["suites"].str.split(";")).explode("suites")
@@ -156,31 +155,14 @@ def number(text: str) -> float:
     return float(text.removesuffix("%").replace("−", "-"))
 
 
-class DataVersion(NamedTuple):
-    """One entry: a number such as `1.2`, its date, the digest of the scores, and what changed, in Markdown."""
-
-    number: str
-    date: str
-    digest: str
-    changes: str
-
-
-def history(path: Path = CHANGELOG) -> tuple[DataVersion, ...]:
-    """Every version, the newest first. Raises BadInput for an entry that cannot be read."""
+def history(path: Path = CHANGELOG) -> list[dict[str, str]]:
+    """Every version, the newest first: its number such as `1.2`, its date, the digest of the scores, and what changed,
+    in Markdown. Raises BadInput for an entry that cannot be read."""
     _, *entries = path.read_text(encoding="utf-8").split("\n## ")
-    versions = []
-    for entry in entries:
-        match = ENTRY.fullmatch(entry.strip())
+    matches = {entry.partition("\n")[0]: ENTRY.fullmatch(entry.strip()) for entry in entries}
+    for title, match in matches.items():
         if match is None:
             raise BadInput(
-                f"{path.name}: the entry {entry.partition(chr(10))[0]!r} is not `NUMBER, DATE`, a line "
-                "`Digest: ...` and a list of changes"
+                f"{path.name}: the entry {title!r} is not `NUMBER, DATE`, a line `Digest: ...` and a list of changes"
             )
-        versions.append(DataVersion(**match.groupdict()))
-
-    return tuple(versions)
-
-
-def current() -> DataVersion:
-    """The version of the scores in this repository."""
-    return history()[0]
+    return [match.groupdict() for match in matches.values()]

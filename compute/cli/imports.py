@@ -47,12 +47,11 @@ def _store(
         raise BadInput(f"--name is {name[:80]!r}; use small letters, digits and . _ -")
     _report(imported, what=what)
     folder = paths.RESULTS / "imported"
-    target = collection.save(imported, folder=folder, name=name, kind=kind, source=source, replace=replace)
-    for other in collection.of_source(source, folder=folder):
-        if other != target and replace:
-            collection.remove(other)
+    target, others = collection.save(imported, folder=folder, name=name, kind=kind, source=source, replace=replace)
+    for other in others:
+        if replace:
             typer.echo(f"Replaced: {other.name}, an earlier import of the same source")
-        elif other != target:
+        else:
             typer.echo(f"{other.name} is of the same source and stays. To replace earlier imports of it: --replace")
     typer.echo(
         f"{target.name}: {counted(len(imported.scores), 'score')} of "

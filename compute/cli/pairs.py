@@ -13,7 +13,7 @@ import typer
 from compute.cli.command import grouped
 from compute.engine.settings import DataFolder, Offline
 from compute.engine.workspace import check_writable, stay_offline
-from compute.io.tables import padded
+from compute.io.tables import aligned
 from compute.metrics.judge_diagnostics import template_name
 from compute.options import taking
 from compute.progress import Progress
@@ -125,8 +125,7 @@ def _counted(manifest: Manifest) -> Iterator[str]:
     for key, own in manifest.counts().items():
         numbers = (own["identical"], own["transformed"] + own["transformed-2"], own["irrelevant"], 2 * own.total())
         rows.append([key, SPLITS[key].title, *(f"{number:,}" for number in numbers)])
-    for row in padded(rows):
-        yield "  ".join(row).rstrip()
+    yield from aligned(rows)
 
 
 group = grouped(make, show)

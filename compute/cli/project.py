@@ -18,7 +18,6 @@ from compute.cli.workspace import (
     Results,
     named_models,
     rebuild,
-    shipped_file,
     suite_scores,
     warn,
 )
@@ -76,7 +75,9 @@ def project(
         yield from image_maps.lines(written)
         rebuild(root, wanted=build)
         return
-    to = to or ("-" if suites else str(shipped_file(paths.PROJECTIONS, option="--to")))
+    if not to and not suites and paths.IS_INSTALLED:  # what is written among packages is lost at their next update
+        raise BadInput(f"{paths.PROJECTIONS.name} comes with the installed package. Name a path to write to: --to PATH")
+    to = to or ("-" if suites else str(paths.PROJECTIONS))
     if suites:
         recipe = maps.Recipe(
             noun=noun,

@@ -43,14 +43,6 @@ def warn(problem: str) -> None:
     typer.echo(f"Warning: {problem}", err=True)
 
 
-def shipped_file(path: Path, *, option: str) -> Path:
-    """The path of a shipped file that a command rewrites. Raises BadInput where the package is installed: what is
-    written among the packages is lost at their next update."""
-    if paths.IS_INSTALLED:
-        raise BadInput(f"{path.name} comes with the installed package. Name a path to write to: {option} PATH")
-    return path
-
-
 def build(path: Path | None = None, *, results: Path | None = None) -> Report:
     """Builds the database (default: the app's) of a results folder (default: the app's), and prints a warning for each
     folder that was skipped, and the models that no catalogue lists."""

@@ -240,7 +240,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
         sources=recorded,
         fixed=fixed,
         copied=copied,
-        version=published.current().number,
+        version=published.history()[0]["number"],
     )
     problems += [f"{'/'.join(file.parts[-4:])} is damaged: {reason}" for file, reason in damaged.items()]
     return Report(

@@ -116,7 +116,7 @@ def write(folder: Path, *, database: Path, repo: str = "", tag: str = "") -> dic
         store.write_parquet(folder / f"{file}.parquet", frame=frame)
     card = _card(tables, version=version, repo=repo, tag=tag)
     (folder / "README.md").write_text(card, encoding="utf-8")
-    if version == published.current().number:
+    if version == published.history()[0]["number"]:
         shutil.copyfile(published.CHANGELOG, folder / published.CHANGELOG.name)
     return {file: len(frame) for file, frame in tables.items()}
 
@@ -128,8 +128,10 @@ def _card(frames: dict[str, pd.DataFrame], *, version: str, repo: str, tag: str)
     counts = scores["origin"].value_counts()
     about = f"The version of the published scores was not recorded. Built on {day}."
     for at, known in enumerate(published.history()):
-        if known.number == version:
-            about = f"Published scores {version} of {known.date}{f', tagged `{tag}`' if tag else ''}; built on {day}."
+        if known["number"] == version:
+            about = (
+                f"Published scores {version} of {known['date']}{f', tagged `{tag}`' if tag else ''}; built on {day}."
+            )
             about += "" if at else " `CHANGELOG.md` says what changed from version to version."
     where = [f"url = {{{DATASETS}/{repo}{f'/tree/{tag}' if tag else ''}}}"] if repo else []
     where += [] if tag else [f"note = {{Built on {day}}}"]

@@ -99,8 +99,9 @@ class Loaded(NamedTuple):
 
 def save(
     imported: Imported, *, folder: Path, name: str = "", kind: str = "", source: str = "", replace: bool = False
-) -> Path:
-    """Writes one collection under `folder`; returns where it is.
+) -> tuple[Path, list[Path]]:
+    """Writes one collection under `folder`; returns where it is, and the others that were imported from the source,
+    which are removed if `replace`.
 
     Without a `name` it is called after its kind, and a digest of its source and content. Raises BadInput where a
     collection of that name has other content, unless `replace`.
@@ -130,23 +131,15 @@ def save(
         for left in target.glob("*.parquet"):
             if left.name not in files.values():
                 discard(left)
-    return target
-
-
-def of_source(source: str, *, folder: Path) -> list[Path]:
-    """The collections under `folder` that were imported from a source; those that cannot be read are of none."""
-    found = []
+    others = []
     for path in sorted(folder.glob(f"*/{MARK}")):
-        with suppress(OSError, ValueError):
-            if mark(path.parent).source == source:
-                found.append(path.parent)
-    return found
-
-
-def remove(target: Path) -> None:
-    """Removes a collection, its mark first: a folder without it is not a collection."""
-    discard(target / MARK)
-    shutil.rmtree(target, ignore_errors=True)
+        with suppress(OSError, ValueError):  # one that cannot be read is of no source
+            if path.parent != target and mark(path.parent).source == source:
+                others.append(path.parent)
+    for other in others if replace else ():
+        discard(other / MARK)  # first: a folder without it is not a collection
+        shutil.rmtree(other, ignore_errors=True)
+    return target, others
 
 
 def mark(folder: Path) -> Collection:

@@ -50,7 +50,7 @@ def read_scores_csv(path: Path, *, catalog: Catalog) -> Imported:
         raise BadInput(f"{path.name}: {unknown('column', others[0], columns, listed=True)}")
     _, frame, _ = forms.read(table, [SCORES])
     benchmarks = [benchmark.key for benchmark in catalog.benchmarks]
-    aliases = {(alias.benchmark, alias.printed): alias.model for alias in catalog.aliases}
+    aliases = catalog.printed_names
     nouns = (*DECLARING, "metric")
     listed = {noun: [row.key for row in getattr(catalog, f"{noun}s")] for noun in nouns}
     known = {noun: {row.key: row for row in getattr(catalog, f"{noun}s")} for noun in nouns}

@@ -50,7 +50,7 @@ def imported(folder: Path, name: str, **changes: object) -> None:
     """A collection of one run and score, one field changed after it was checked on its way in."""
     run = Run(id=f"csv/{name}", model=CLIP, task=TASK, origin="imported", source="a file")
     score = Score(run=run.id, subset="default", metric="accuracy", value=0.25, n=4)
-    target = collection.save(Imported(runs=(run,), scores=(score,)), name=name, folder=folder)
+    target, _ = collection.save(Imported(runs=(run,), scores=(score,)), name=name, folder=folder)
     for table, values in changes.items():
         file = target / json.loads((target / collection.MARK).read_text())["files"][table]
         if isinstance(values, bytes):
