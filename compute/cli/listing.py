@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from compute import models
+from compute.catalog import Catalog
 from compute.cli.workspace import Results, warn
 from compute.engine.workspace import catalog_with_own
 from compute.rounding import parameters_text
-from compute.types import BadInput, suggestion
-
-if TYPE_CHECKING:
-    from compute.catalog import Catalog
-    from compute.types import Model
+from compute.types import BadInput, Model, suggestion
 
 NOUNS = ("models", "tasks", "suites", "metrics", "datasets", "options")
 UNLOADED = "(nothing loads it)"

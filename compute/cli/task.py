@@ -4,24 +4,28 @@ difference their size can show."""
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from annotated_types import Ge
 
 from compute import paths
+from compute.catalog import shipped
+from compute.catalog.own import suite as own_suite
+from compute.catalog.own import suite_file, suite_records
 from compute.cli.command import grouped
 from compute.cli.workspace import Results
+from compute.engine.checking import copies
+from compute.engine.checking.findings import findings
+from compute.engine.checking.resolution import sentence
+from compute.engine.checking.summary import summary
 from compute.engine.settings import Columns, Images, Offline, RunSettings, Shape
-from compute.types import BadInput, LikenessError
-
-if TYPE_CHECKING:
-    from compute.catalog.own.suite import OwnSuite
-    from compute.tasks.own import OwnData
-    from compute.types import Task
+from compute.tasks import own
+from compute.tasks.source import Source
+from compute.types import BadInput, LikenessError, Task
 
 
 def check(
@@ -39,19 +43,12 @@ def check(
 
     Exit code 1 if they cannot be run as they are.
     """
-    from compute.catalog import shipped
-    from compute.catalog.own import suite as own_suite
-    from compute.catalog.own import suite_file, suite_records
-    from compute.tasks import own
-    from compute.tasks.source import Source
-
     settings = RunSettings(
         data=data, data_name=name, shape=shape, columns=columns, images=images, results=results, offline=offline
     )
     data, root, images = settings.data, settings.results, settings.images
     source = Source.keeping(root, root=None, offline=offline)
     parts = []  # a task's title, and its data or why they cannot be read
-    make: Callable[[], OwnSuite]
     if own_suite.is_suite_file(data):
         if name or shape or settings.columns:
             raise BadInput(f"{Path(data).name} states how its data are read: omit --name, --shape and --columns")
@@ -99,14 +96,9 @@ def check(
         raise typer.Exit(1)
 
 
-def _checked(part: OwnData | str, *, row: Task | None, most: int, root: Path) -> tuple[list[str], int]:
+def _checked(part: own.OwnData | str, *, row: Task | None, most: int, root: Path) -> tuple[list[str], int]:
     """One task's data as lines, and how many images cannot be read; `row` is the task as a run knows it, None where
     there is none yet."""
-    from compute.engine.checking import copies
-    from compute.engine.checking.findings import findings
-    from compute.engine.checking.resolution import sentence
-    from compute.engine.checking.summary import summary
-
     if isinstance(part, str):
         return [f"Cannot be read: {part}"], 0
     items = {} if part.faults else part.items()

@@ -8,15 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from compute.catalog import published
 from compute.catalog.own.suite import SYNTHETIC_BENCHMARKS
 from compute.database import store
 from compute.types import BadInput, LikenessError, first_line
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # File of the data set -> table or view of the database. Single items and pictures stay in the database alone.
 TABLES = {

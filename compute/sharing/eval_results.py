@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
@@ -18,9 +18,6 @@ from compute.catalog import hub_tasks
 from compute.rounding import rounded
 from compute.sharing.computed_runs import SharedRun
 from compute.types import Metric, Score
-
-if TYPE_CHECKING:
-    pass
 
 NAME = "likeness"  # begins every file's name, so that no other program's file is replaced
 
