@@ -88,35 +88,31 @@ def is_suite_file(name: Path | str) -> bool:
 
 def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, list[str]]:
     """The catalogue with these suites, and why others are skipped: keys or metrics that it does not allow."""
-    taken = {*(row.key for row in catalog.suites), *(row.key for row in catalog.tasks)}
-    listed, models = {row.key for row in catalog.models}, {}
-    metrics = {row.key for row in catalog.metrics}
+    shipped = {task.key for task in catalog.tasks}
+    taken = {*(row.key for row in catalog.suites), *shipped}
+    metrics, listed = {row.key for row in catalog.metrics}, {row.key for row in catalog.models}
     added, problems = [], []
-    shipped_tasks = {task.key for task in catalog.tasks}
-    shared = {}  # a task of the catalogue -> user suites that it is part of
     for own in suites:
         unknown = sorted({name for task in own.tasks for name in task.metrics} - metrics)
-        gone = sorted(set(own.shared) - shipped_tasks)
+        gone = sorted(set(own.shared) - shipped)
         keys = {own.suite.key, *(task.key for task in own.tasks)}
         if keys & taken or unknown or gone:
             why = f"no metric {unknown[0]!r} is known" if unknown else "another suite has its name or its tasks' keys"
             why = f"no task {gone[0]!r} is known" if gone else why
             problems.append(f"The suite {own.suite.key} of your data is skipped: {why}")
-            continue
-        added.append(own)
-        taken |= keys
-        shared |= {key: (*shared.get(key, ()), own.suite.key) for key in own.shared}
-        models = {row.key: row for row in own.models if row.key not in listed} | models
-    if not added:
-        return catalog, problems
+        else:
+            added.append(own)
+            taken |= keys
+    models = {row.key: row for own in reversed(added) for row in own.models if row.key not in listed}
+    tasks = [
+        replace(task, suites=(*task.suites, *(own.suite.key for own in added if task.key in own.shared)))
+        for task in catalog.tasks
+    ]
     return replace(
         catalog,
         benchmarks=(*catalog.benchmarks, *(BENCHMARKS[key] for key in sorted({own.suite.benchmark for own in added}))),
         suites=(*catalog.suites, *(own.suite for own in added)),
-        tasks=(
-            *(replace(task, suites=(*task.suites, *shared.get(task.key, ()))) for task in catalog.tasks),
-            *(task for own in added for task in own.tasks),
-        ),
+        tasks=(*tasks, *(task for own in added for task in own.tasks)),
         models=(*catalog.models, *models.values()),
     ), problems
 
