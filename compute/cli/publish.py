@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from compute import paths
+from compute.catalog import Catalog
+from compute.catalog.hub_tasks import HUB_ID
+from compute.catalog.own.suite import BENCHMARKS, SYNTHETIC_BENCHMARKS
 from compute.cli import workspace
 from compute.cli.command import as_command
 from compute.cli.workspace import build
 from compute.engine.workspace import catalog_with_own
 from compute.io.files import temporary_folder, write_text
-from compute.types import BadInput, counted
+from compute.sharing import computed_runs, eval_results, model_card, mteb_results
+from compute.types import BadInput, LikenessError, NotHere, counted, first_line
 
-if TYPE_CHECKING:
-    from compute.catalog import Catalog
-    from compute.sharing.computed_runs import SharedRuns
+CARD = "README.md"
 
 
 def publish(
@@ -72,8 +74,8 @@ def results(
     database: workspace.Database = None,
 ) -> Iterator[str]:
     """Gives a model's computed results back: .eval_results for the hub, a section of its card, and mteb's files."""
-    from compute.catalog.hub_tasks import HUB_ID
-    from compute.sharing import computed_runs, eval_results, model_card, mteb_results, pull_request
+    import httpx2
+    from huggingface_hub import CommitOperationAdd, HfApi, get_token
 
     if bool(repo) == bool(to):
         raise BadInput(
@@ -94,18 +96,19 @@ def results(
         synthetic=synthetic,
         own=own,
     )
-    if repo and not dry_run:
-        pull_request.require_token()
-    card, commit = pull_request.current_card(repo) if repo else ("", "")
-    if to and (to / pull_request.CARD).exists():
-        card = pull_request.as_card((to / pull_request.CARD).read_bytes(), name=str(to / pull_request.CARD))
+    if repo and not dry_run and not get_token():  # which is never shown
+        raise NotHere(
+            "A pull request needs a token that may write: put it into HF_TOKEN, or store it with: hf auth login. "
+            "Without one, write the files to a folder with --to and upload them by hand"
+        )
+    card, commit = _card(repo, to)
     metrics, hub_id = {metric.key: metric for metric in catalog.metrics}, repo or shared.hub_id
     page = f"https://huggingface.co/{hub_id}#{model_card.ANCHOR}" if hub_id else ""
     files, figures = eval_results.files(shared.runs, metrics=metrics, source_url=source or page)
     of_mteb, not_mteb = mteb_results.files(shared, name=hub_id or row.key)
     rows = _suites(shared, catalog=catalog, database=_database(database))
     section = model_card.section(shared, suites=rows, metrics=metrics, about=source)
-    files[pull_request.CARD] = model_card.insert(card, section)
+    files[CARD] = model_card.insert(card, section)
     files |= {} if repo else {f"mteb/{path}": text for path, text in of_mteb.items()}
     notes = [f"{reason}: not in mteb's results" for reason in not_mteb]
     if without := [run.task.key for run in shared.runs if not run.dataset]:
@@ -121,13 +124,65 @@ def results(
     if dry_run:
         yield "Nothing was written or sent: --dry-run"
     elif repo:
-        description = "\n".join(("Made by `likeness publish results`.", *(f"- {note}" for note in notes)))
-        yield pull_request.propose(files, repo=repo, parent=commit, description=description)
+        operations = [
+            CommitOperationAdd(path_in_repo=path, path_or_fileobj=text.encode()) for path, text in sorted(files.items())
+        ]
+        try:
+            made = HfApi().create_commit(
+                repo_id=repo,
+                repo_type="model",
+                operations=operations,
+                commit_message="Add evaluation results computed with Likeness",
+                commit_description="\n".join(("Made by `likeness publish results`.", *(f"- {note}" for note in notes))),
+                create_pr=True,
+                parent_commit=commit,
+            )
+        except (httpx2.HTTPError, OSError) as error:
+            raise LikenessError(
+                f"The pull request to {repo!r} could not be opened: {first_line(error).rstrip('.')}. Check that the "
+                "token may write and that the repository takes pull requests, or write the files with --to and upload "
+                "them by hand"
+            ) from error
+        yield str(made.pr_url)
     else:
         for name, text in files.items():
             (to / name).parent.mkdir(parents=True, exist_ok=True)
             write_text(to / name, text)
         yield f"Written to {to}"
+
+
+def _card(repo: str, folder: Path | None) -> tuple[str, str]:
+    """The README.md of a repository or of a folder as it is, empty where it has none, and the commit that it is of.
+
+    Raises NotHere where the hub cannot be reached, BadInput where it shows no such repository, and for a card that is
+    not UTF-8, which to replace would destroy.
+    """
+    import httpx2
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import EntryNotFoundError, HFValidationError, RepositoryNotFoundError
+
+    hub, commit = HfApi(), ""
+    try:
+        if repo:
+            commit = str(hub.model_info(repo).sha)
+            content = Path(hub.hf_hub_download(repo, CARD, revision=commit)).read_bytes()
+        else:
+            content = (folder / CARD).read_bytes() if (folder / CARD).exists() else b""
+        return content.decode(), commit
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{CARD} of {repo or folder} is not UTF-8 text: convert it first") from error
+    except EntryNotFoundError:
+        return "", commit
+    except (HFValidationError, RepositoryNotFoundError) as error:
+        raise BadInput(
+            f"The hub shows no model {repo!r}: check the name; a private one needs a token in HF_TOKEN"
+        ) from error
+    except (httpx2.HTTPError, OSError) as error:
+        reason = first_line(error).rstrip(".")
+        raise NotHere(
+            f"The card of {repo or folder} cannot be read: {reason}. Check the connection, or write the files to a "
+            "folder with --to"
+        ) from error
 
 
 def _database(path: Path | None) -> Path:
@@ -139,11 +194,8 @@ def _database(path: Path | None) -> Path:
     return path or paths.DATABASE
 
 
-def _suites(shared: SharedRuns, *, catalog: Catalog, database: Path) -> list[dict[str, Any]]:
+def _suites(shared: computed_runs.SharedRuns, *, catalog: Catalog, database: Path) -> list[dict[str, Any]]:
     """The card's rows of the suites that one of the runs is of, with the rows of the database's papers."""
-    from compute.catalog.own.suite import BENCHMARKS, SYNTHETIC_BENCHMARKS
-    from compute.sharing import model_card
-
     suites = model_card.suites_of(shared, catalog=catalog)
     # Never of user data or drawn items: published rows do not answer the same questions.
     comparable = tuple(suite.key for suite in suites if suite.benchmark not in (*SYNTHETIC_BENCHMARKS, *BENCHMARKS))
