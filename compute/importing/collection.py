@@ -11,6 +11,7 @@ import hashlib
 import json
 import secrets
 import shutil
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
@@ -183,29 +184,27 @@ def joined(collections: Sequence[Loaded]) -> tuple[pd.DataFrame, pd.DataFrame, d
         for table in ("runs", "scores")
     )
     twice = runs.duplicated("id")
-    gone = runs[twice]["order"].value_counts()
+    gone = Counter(runs[twice]["order"])
     runs = runs[~twice]
     scores = scores.merge(runs[["id", "order"]].rename(columns={"id": "run"}), on=["run", "order"])
     shown = runs[runs["main"].astype(bool)]
     rivals = shown[shown.groupby(["model", "task"])["order"].transform("nunique") > 1]
-    if len(rivals):
-        some = scores[scores["run"].isin(rivals["id"])]
-        pairs = pd.Series(list(zip(some["subset"], some["metric"], strict=True)), index=some["run"].to_numpy())
-        cells = {run: set(of_run) for run, of_run in pairs.groupby(level=0)}
-        hidden = []
-        for _, group in rivals.groupby(["model", "task"]):
-            kept = []  # position, order, cells
-            for at, order, run in zip(group.index, group["order"], group["id"], strict=True):
-                own = cells.get(run, set())
-                others = [each for each in kept if each[1] != order and each[2] & own]
-                if all(other[2] < own for other in others):
-                    hidden += [other[0] for other in others]
-                    kept = [each for each in kept if each not in others] + [(at, order, own)]
-                else:
-                    hidden.append(at)
-        runs.loc[hidden, "main"] = False
-        gone = gone.add(runs.loc[hidden, "order"].value_counts(), fill_value=0)
-    counts = {collections[int(order)].name: int(count) for order, count in sorted(gone.items())}
+    cells = {run: set() for run in rivals["id"]}
+    some = scores[scores["run"].isin(cells)]
+    for run, *cell in zip(some["run"], some["subset"], some["metric"], strict=True):
+        cells[run].add(tuple(cell))
+    hidden = set()
+    for _, group in rivals.groupby(["model", "task"]):
+        newer = []
+        for row in group.itertuples():
+            own, there = cells[row.id], [each for each in newer if each.id not in hidden and each.order != row.order]
+            others = [each.id for each in there if cells[each.id] & own]
+            hidden |= {*others} if all(cells[other] < own for other in others) else {row.id}
+            newer.append(row)
+    is_hidden = runs["id"].isin(hidden)
+    runs.loc[is_hidden, "main"] = False
+    gone.update(runs[is_hidden]["order"])
+    counts = {collections[order].name: count for order, count in sorted(gone.items())}
     return runs.drop(columns="order"), scores.drop(columns="order"), counts
 
 
