@@ -66,20 +66,18 @@ TableOfScores = Annotated[  # Any: what turns itself into a frame, as mteb's res
 
 def opened(scores: TableOfScores) -> TableFile:
     """The frame behind what somebody brings. Raises BadInput."""
-    match scores:
-        case pd.DataFrame():
-            return TableFile(title=SCORES, frame=scores)
-        case str() | Path():
-            return _of_path(Path(scores))
-        case Mapping() | list():
-            return TableFile(title=SCORES, frame=_of_object(scores, SCORES))
+    if isinstance(scores, str | Path):
+        return _of_path(Path(scores))
+    frame = _of_object(scores, SCORES) if isinstance(scores, Mapping | list) else scores
     for method in ("to_dataframe", "to_pandas"):
-        if hasattr(scores, method):
-            return TableFile(title=SCORES, frame=getattr(scores, method)())
-    raise BadInput(
-        f"scores is a {type(scores).__name__}; give a frame of pandas or polars, a dictionary of columns, the path of "
-        "a table, or mteb's results"
-    )
+        if hasattr(frame, method):
+            frame = getattr(frame, method)()
+    if not isinstance(frame, pd.DataFrame):
+        raise BadInput(
+            f"scores is a {type(scores).__name__}; give a frame of pandas or polars, a dictionary of columns, the path "
+            "of a table, or mteb's results"
+        )
+    return TableFile(title=SCORES, frame=frame)
 
 
 def laid_out(given: TableFile, *, model: str, transpose: bool) -> tuple[TableFile, dict[str, str]]:
@@ -215,15 +213,13 @@ def _of_markdown(path: Path) -> TableFile:
 def _tables(lines: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:
     """The tables of a text, each with the line above it that is not of one."""
     above, rows = "", []
-    for line, after in zip(lines, [*lines[1:], ""], strict=True):
-        if RULE.fullmatch(after) and CELL.search(line) or rows and CELL.search(line):
+    for line, after in zip([*lines, ""], [*lines[1:], "", ""], strict=True):
+        if CELL.search(line) and (rows or RULE.fullmatch(after)):
             rows.append(line)
             continue
         if rows:
             yield above, _in_markdown(rows)
         above, rows = line.strip(" #*:") or above, []
-    if rows:
-        yield above, _in_markdown(rows)
 
 
 def _of_harness(table: pd.DataFrame, model: str) -> pd.DataFrame:
@@ -294,13 +290,12 @@ def _of_opencompass(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[pd
 def _main_measures(frame: pd.DataFrame, *, kept: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
     """The main measure of every task, as a long table with the columns `kept`, and a note of the others."""
     frame = frame[~texts(frame["value"]).str.lower().isin(NO_NUMBER)]
-    chosen = {}
-    way = {}
-    for task, rows in frame.groupby("task", sort=False):
-        for metric, told in zip(rows["metric"], rows.get("way", [None] * len(rows)), strict=True):
-            way[metric] = told if isinstance(told, bool) else higher_is_better(metric)
-        measures = dict.fromkeys(rows["metric"])
-        chosen[task] = min(measures, key=lambda metric: (not has_role(metric, MAIN), way[metric] is False))
+    told = zip(frame["metric"], frame.get("way", [None] * len(frame)), strict=True)
+    way = {metric: said if isinstance(said, bool) else higher_is_better(metric) for metric, said in told}
+    chosen = {
+        task: min(dict.fromkeys(metrics), key=lambda metric: (not has_role(metric, MAIN), way[metric] is False))
+        for task, metrics in frame.groupby("task", sort=False)["metric"]
+    }
     others = [metric for metric in dict.fromkeys(frame["metric"]) if metric not in chosen.values()]
     frame = frame[frame["metric"] == frame["task"].map(chosen)].reset_index(drop=True)
     ways = frame["metric"].map(way)
