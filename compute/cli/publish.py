@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from compute import paths
-from compute.catalog import Catalog
 from compute.catalog.hub_tasks import HUB_ID
-from compute.catalog.own.suite import BENCHMARKS, SYNTHETIC_BENCHMARKS
 from compute.cli import workspace
 from compute.cli.command import as_command
 from compute.cli.workspace import build
@@ -106,7 +104,12 @@ def results(
     page = f"https://huggingface.co/{hub_id}#{model_card.ANCHOR}" if hub_id else ""
     files, figures = eval_results.files(shared.runs, metrics=metrics, source_url=source or page)
     of_mteb, not_mteb = mteb_results.files(shared, name=hub_id or row.key)
-    rows = _suites(shared, catalog=catalog, database=_database(database))
+    path = _database(database)
+    rows = model_card.suite_rows(
+        shared,
+        published=lambda suites: workspace.suite_scores(path, suites=suites, origin="published"),
+        catalog=catalog,
+    )
     section = model_card.section(shared, suites=rows, metrics=metrics, about=source)
     files[CARD] = model_card.insert(card, section)
     files |= {} if repo else {f"mteb/{path}": text for path, text in of_mteb.items()}
@@ -192,16 +195,6 @@ def _database(path: Path | None) -> Path:
     if path is None and is_stale(paths.DATABASE):
         build()
     return path or paths.DATABASE
-
-
-def _suites(shared: computed_runs.SharedRuns, *, catalog: Catalog, database: Path) -> list[dict[str, Any]]:
-    """The card's rows of the suites that one of the runs is of, with the rows of the database's papers."""
-    suites = model_card.suites_of(shared, catalog=catalog)
-    # Never of user data or drawn items: published rows do not answer the same questions.
-    comparable = tuple(suite.key for suite in suites if suite.benchmark not in (*SYNTHETIC_BENCHMARKS, *BENCHMARKS))
-    arranged = workspace.suite_scores(database, suites=comparable, origin="published") if comparable else []
-    published = dict(zip(comparable, arranged, strict=True))
-    return model_card.suite_rows(shared, suites=suites, published=published, catalog=catalog)
 
 
 group = typer.Typer(add_completion=False, invoke_without_command=True, callback=as_command(publish))

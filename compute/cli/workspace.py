@@ -86,7 +86,7 @@ def rebuild(root: Path, *, wanted: bool = True, err: bool = False) -> None:
     )
 
 
-def suite_scores(path: Path | None, *, suites: tuple[str, ...], origin: str) -> list[ScoreTable]:
+def suite_scores(path: Path | None, *, suites: Sequence[str], origin: str) -> list[ScoreTable]:
     """The suites' scores in the database at `path`. Raises UnknownKey, BadInput, DatabaseError."""
     from contextlib import closing
 

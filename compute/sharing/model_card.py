@@ -7,7 +7,7 @@ metadata stay untouched: the hub reads results from `.eval_results`, and calls t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined
@@ -17,7 +17,7 @@ from compute.analysis.ranked_model import RankedModel
 from compute.analysis.table import HUMAN, ScoreTable, of_scores
 from compute.catalog import Catalog
 from compute.catalog.hub_tasks import PERCENT
-from compute.catalog.own.suite import SYNTHETIC_BENCHMARKS
+from compute.catalog.own.suite import BENCHMARKS, SYNTHETIC_BENCHMARKS
 from compute.engine import run_folders
 from compute.interface.standing import Comparability, comparability, mean_of, rank_of
 from compute.rounding import rounded
@@ -72,12 +72,16 @@ def suites_of(shared: SharedRuns, *, catalog: Catalog) -> list[Suite]:
 
 
 def suite_rows(
-    shared: SharedRuns, *, suites: Iterable[Suite], published: Mapping[str, ScoreTable], catalog: Catalog
+    shared: SharedRuns, *, published: Callable[[Sequence[str]], Sequence[ScoreTable]], catalog: Catalog
 ) -> list[dict[str, Any]]:
     """What the card says of each suite: the mean by its own rule, and the rank among the rows of the papers.
 
-    `published`: these rows, by the suite's key; a suite without them has no rank.
+    `published` gives these rows of some suites. Of user data and drawn items there are none, and no rank: no published
+    row answers the same questions.
     """
+    suites = suites_of(shared, catalog=catalog)
+    keys = [suite.key for suite in suites if suite.benchmark not in (*SYNTHETIC_BENCHMARKS, *BENCHMARKS)]
+    of_papers = dict(zip(keys, published(keys) if keys else (), strict=True))
     metrics = {metric.key: metric for metric in catalog.metrics}
     scores = {run.task.key: run_folders.headline(run.stored) for run in shared.runs}
     scores = {key: score for key, score in scores.items() if score.metric == catalog.task(key).metrics[0]}
@@ -85,7 +89,7 @@ def suite_rows(
     rows = []
     for suite in suites:
         mine = of_scores(suite, {shared.model.key: scores}, tasks=catalog.tasks, metrics=metrics)
-        tasks, others = [catalog.task(key) for key in mine.tasks], published.get(suite.key)
+        tasks, others = [catalog.task(key) for key in mine.tasks], of_papers.get(suite.key)
         comparable = comparability(model=shared.model.key, origin="published", tasks=tasks, runs=runs, others=others)
         found = mean_of(mine) if others is None else rank_of(mine, others, comparable=comparable)
         rows.append(_suite_row(suite, found, comparable, metrics[tasks[0].metrics[0]]))

@@ -82,8 +82,7 @@ def published(database: Path, suite: str) -> dict[str, ScoreTable]:
 
 def places(root: Path, *, synthetic: bool = False, rows: dict[str, ScoreTable] | None = None) -> list[dict]:
     runs, catalog = results.gathered(root, synthetic=synthetic), shipped()
-    suites = model_card.suites_of(runs, catalog=catalog)
-    return model_card.suite_rows(runs, suites=suites, published=rows or {}, catalog=catalog)
+    return model_card.suite_rows(runs, published=lambda keys: [rows[key] for key in keys], catalog=catalog)
 
 
 def found_in(root: Path, database: Path) -> RankedModel:
