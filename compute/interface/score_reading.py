@@ -164,6 +164,12 @@ class ScoreReading:
         table = ScoreTable(
             models=tuple(models), tasks=tuple(one.task for one in cells), values=values, stderr=stderr, **about
         )
+        return self._finished(table, group_of, notes=notes, more=file.notes, told="higher_is_better" in roles)
+
+    def _finished(
+        self, table: ScoreTable, group_of: Mapping[str, str], *, notes: list[str], more: Sequence[str], told: bool
+    ) -> ScoreTable:
+        """The table with directions, categories and shared data, which options and names tell. Raises BadInput."""
         check_units(table, named=self.named)
         if not table.tasks:
             raise BadInput("The table has no tasks: it needs a column of scores besides the column of models")
@@ -175,8 +181,8 @@ class ScoreReading:
             notes.append(
                 f"Counted as tasks: {shown(perhaps)}. Omit them ({argument('ignore')}) if they sum up the others."
             )
-        table = replace(table, notes=(*notes, *file.notes))
-        table = directed(table, lower=self.lower_is_better, told="higher_is_better" in roles)
+        table = replace(table, notes=(*notes, *more))
+        table = directed(table, lower=self.lower_is_better, told=told)
         if self.categories:
             table = categorised(table, members(self.categories, table.tasks, noun="category"), order=self.categories)
         elif group_of:
