@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import yaml
 from pydantic import AliasPath, BaseModel, ConfigDict, Field
@@ -105,9 +105,14 @@ def read_eval_results(path: Path, *, model: str, catalog: Catalog, source: str =
     problems, skipped = [], []
     for file in files:
         try:
-            entries = _entries(file)
-        except ValueError as error:
-            problems.append(SkippedFile(file.name, str(error), REMEDY))
+            if not file.is_file():  # a pipe would be waited for
+                raise ValueError("it is not a regular file")
+            entries = yaml.load(file.read_text(encoding="utf-8"), Loader=_ExactLoader)  # noqa: S506 (a safe loader)
+            if not isinstance(entries, list) or not entries:
+                raise ValueError("it holds no list of entries")
+        except (OSError, ValueError, ArithmeticError, RecursionError, yaml.YAMLError) as error:
+            reason = " ".join(str(error).split())[:80]
+            problems.append(SkippedFile(file.name, f"cannot be read ({type(error).__name__}: {reason})", REMEDY))
             continue
         for position, item in enumerate(entries, start=1):
             where = f"{file.name}, entry {position}"
@@ -144,20 +149,6 @@ def read_eval_results(path: Path, *, model: str, catalog: Catalog, source: str =
     )
 
 
-def _entries(path: Path) -> list[Any]:
-    """A file's entries. Raises ValueError with what is wrong with it."""
-    try:
-        if not path.is_file():  # a pipe would be waited for
-            raise ValueError("it is not a regular file")
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_ExactLoader)  # noqa: S506 (a safe loader)
-    except (OSError, ValueError, ArithmeticError, RecursionError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())[:80]
-        raise ValueError(f"cannot be read ({type(error).__name__}: {reason})") from error
-    if not isinstance(content, list) or not content:
-        raise ValueError("holds no list of entries")
-    return content
-
-
 def _figure(
     entry: ResultEntry, task: Task, subset: str, metric: Metric, *, model: str, source: str
 ) -> tuple[Run, Score]:
@@ -165,7 +156,18 @@ def _figure(
     facts = dict(_facts(entry.notes or ""))
     if facts.get("metric", metric.key) != metric.key:
         raise BadInput(f"is {short(facts['metric'])} by its notes, but {entry.task} is {metric.key}")
-    value = _stored(entry, metric, unit=facts.get("unit", ""))
+    unit, printed = facts.get("unit", ""), hub_tasks.unit(metric)
+    by_mteb = (entry.url or "").rstrip("/") == MTEB and printed == hub_tasks.PERCENT
+    # A share above 1 or below -1 can only be a percentage; nothing is nothing in every unit.
+    beyond = metric.upper == 1 and printed == hub_tasks.PERCENT and (abs(entry.value) > 1 or entry.value == 0)
+    if unit == hub_tasks.FRACTION:
+        value = float(entry.value)
+    elif unit == printed or by_mteb or beyond or (not unit and metric.scale == 1):
+        value = hub_tasks.stored(entry.value, metric)
+    else:
+        raise BadInput(
+            f"value {entry.value} has the unit {short(unit)}; {metric.title} is read in {printed!r} or a fraction"
+        )
     if reason := outside(value, metric):
         raise BadInput(f"value {reason}")
     # What notes say of the number of items, the error and the share of items answered, where it makes sense.
@@ -209,18 +211,3 @@ def _facts(notes: str) -> Iterator[tuple[str, str]]:
     for part in reversed(notes.split(";")):
         if match := FACT.fullmatch(part.strip()):
             yield match[1], match[2].strip()
-
-
-def _stored(entry: ResultEntry, metric: Metric, *, unit: str) -> float:
-    """The value in stored units. Raises BadInput where its unit is not known."""
-    printed = hub_tasks.unit(metric)
-    if unit == hub_tasks.FRACTION:
-        return float(entry.value)
-    by_mteb = (entry.url or "").rstrip("/") == MTEB and printed == hub_tasks.PERCENT
-    # A share above 1 or below -1 can only be a percentage; nothing is nothing in every unit.
-    beyond = metric.upper == 1 and printed == hub_tasks.PERCENT and (abs(entry.value) > 1 or entry.value == 0)
-    if unit == printed or by_mteb or beyond or (not unit and metric.scale == 1):
-        return hub_tasks.stored(entry.value, metric)
-    raise BadInput(
-        f"value {entry.value} has the unit {short(unit)}; {metric.title} is read in {printed!r} or a fraction"
-    )

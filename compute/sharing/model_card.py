@@ -129,6 +129,13 @@ def section(
     environment.filters["cell"] = cell
     ranked = [row for row in suites if row["ranked"]]
     days = sorted({run.stored.run.started[:10] for run in shared.runs} - {""})
+    facts = {  # what several runs differ in is listed
+        "Weights": {run.stored.short_revision for run in shared.runs},
+        "numbers": {run.stored.run.dtype for run in shared.runs},
+        "device": {run.stored.run.device for run in shared.runs},
+        "code": {run.stored.run.code for run in shared.runs},
+    }
+    known = {name: sorted(values - {""}) for name, values in facts.items()}
     last = f" to {days[-1]}" if len(days) > 1 else ""
     return environment.from_string(SECTION).render(
         begin=BEGIN,
@@ -141,7 +148,7 @@ def section(
         ranked=bool(ranked),
         unlike=any(row["unlike"] for row in ranked),
         tasks=[_task_row(run, metrics) for run in shared.runs],
-        made=_made(shared.runs),
+        made="; ".join(f"{name} {cell(', '.join(values))}" for name, values in known.items() if values) + ".",
     )
 
 
@@ -205,15 +212,3 @@ def _shown(value: float, metric: Metric, *, unit: bool = True) -> str:
 
 def _range(ends: tuple[float, float], metric: Metric) -> str:
     return " to ".join(_shown(end, metric, unit=False) for end in ends)
-
-
-def _made(runs: Sequence[SharedRun]) -> str:
-    """Weights, numbers, device and code of the runs; what several runs differ in is listed."""
-    facts = {
-        "Weights": {run.stored.short_revision for run in runs},
-        "numbers": {run.stored.run.dtype for run in runs},
-        "device": {run.stored.run.device for run in runs},
-        "code": {run.stored.run.code for run in runs},
-    }
-    known = {name: sorted(values - {""}) for name, values in facts.items()}
-    return "; ".join(f"{name} {cell(', '.join(values))}" for name, values in known.items() if values) + "."
