@@ -22,7 +22,7 @@ from compute.types import BadInput, counted, slug
 def _report(imported: Imported, *, what: str) -> None:
     """Prints what was not read."""
     for problem in imported.problems:
-        typer.echo(f"Skipped: {problem}", err=True)
+        workspace.say(f"Skipped: {problem}")
     if imported.skipped:
         outside = counted(len(imported.skipped), what)
         typer.echo(f"{outside} for tasks outside the catalogue, such as {imported.skipped[0].path}")
@@ -147,7 +147,7 @@ def eval_results(
     imported = read_eval_results(path, model=model, source=source, catalog=known())
     if not imported.scores:
         for problem in (*imported.problems, *imported.skipped[:3]):
-            typer.echo(f"Skipped: {problem}", err=True)
+            workspace.say(f"Skipped: {problem}")
         raise BadInput(f"{where} has no score that can be read. The lines above say why; nothing was changed")
     of = re.sub(r"[^a-z0-9._-]+", "--", model.lower())[:60]
     where = str(path.absolute()) if not source else where
@@ -182,13 +182,13 @@ def parti_prompts(
     tables = {}
     for name in generators or parti.GENERATORS:
         repo = f"{parti.ORGANISATION}/{name}"
-        typer.echo(f"Reading {repo}", err=True)
+        workspace.say(f"Reading {repo}")
         tables[name] = parquet.table(source.folder(repo, revision=revision), repo=repo, split="train")
     made, notes = parti.write(out, generations=tables, votes=tuple(votes))
     for note in notes:
-        typer.echo(f"Warning: {note}", err=True)
+        workspace.warn(note)
     if not votes:
-        typer.echo("Warning: without --votes the column of votes is empty", err=True)
+        workspace.warn("without --votes the column of votes is empty")
     images = f"{made['rows']:,} images of {made['prompts']:,} prompts by {len(tables)} generators"
     yield f"{out}: {images}, {made['votes']:,} votes"
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from compute.cli.command import grouped
+from compute.cli.workspace import say
 from compute.engine.settings import DataFolder, Offline
 from compute.engine.workspace import check_writable, stay_offline
 from compute.io.tables import aligned
@@ -77,7 +78,7 @@ def make(
         shows=shows,
         synthetic=synthetic,
         **how,
-        report=lambda line: typer.echo(line, err=True),
+        report=say,
         progress=Progress(),
     )
     yield f"{out}: {len(manifest.pairs):,} pairs of {manifest.items:,} images, seed {manifest.seed}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +17,7 @@ from compute.cli.workspace import (
     Results,
     named_models,
     rebuild,
+    say,
     suite_scores,
     warn,
 )
@@ -51,7 +51,6 @@ def project(
     from compute.engine import image_maps
     from compute.engine.named_models import record_named
 
-    stage = partial(typer.echo, err=True)
     if task or model:
         if not task or not model:
             raise BadInput("A map of images needs a task and a model: likeness project --task T --model M")
@@ -70,7 +69,7 @@ def project(
             seed=seed,
             n_neighbors=15 if neighbors is None else neighbors,
             min_dist=min_dist,
-            progress=stage,
+            progress=say,
         )
         yield from image_maps.lines(written)
         rebuild(root, wanted=build)
@@ -88,11 +87,9 @@ def project(
             min_dist=min_dist,
         )
         scores = suite_scores(database, suites=recipe.suites, origin=origin)
-        frame = maps.project(scores, recipe, progress=stage)
+        frame = maps.project(scores, recipe, progress=say)
     else:
-        frame = maps.shipped(
-            lambda some: suite_scores(database, suites=some, origin="usual"), seed=seed, progress=stage
-        )
+        frame = maps.shipped(lambda some: suite_scores(database, suites=some, origin="usual"), seed=seed, progress=say)
     if to == "-":
         typer.echo(frame.to_csv(index=False, lineterminator="\n"), nl=False)
         return

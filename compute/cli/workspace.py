@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,13 +35,14 @@ Models = Annotated[
     "judges by their names at LIKENESS_ENDPOINT (endpoint:NAME).",
 ]
 Build = Annotated[bool, "Rebuild the database with what is new."]
+say = partial(typer.echo, err=True)  # beside what a program reads
 Database = Annotated[Path | None, "Default: the app's."]
 Origin = Annotated[str, "published, imported, computed, all, or usual: the most complete."]
 
 
 def warn(problem: str) -> None:
     """Prints what was skipped, and why."""
-    typer.echo(f"Warning: {problem}", err=True)
+    say(f"Warning: {problem}")
 
 
 def build(path: Path | None = None, *, results: Path | None = None) -> Report:
@@ -52,9 +54,9 @@ def build(path: Path | None = None, *, results: Path | None = None) -> Report:
     for problem in report.problems:
         warn(problem)
     if report.problems:
-        typer.echo(f"Warnings: {len(report.problems)}, each named above", err=True)
+        say(f"Warnings: {len(report.problems)}, each named above")
     if report.unlisted:
-        typer.echo(f"In no catalogue, and shown by what their runs say: {', '.join(report.unlisted)}", err=True)
+        say(f"In no catalogue, and shown by what their runs say: {', '.join(report.unlisted)}")
     return report
 
 
@@ -123,7 +125,7 @@ def named_models(
     known = {row.key: row for row in catalog.models}
     for row in (known[text] for text in dict.fromkeys(texts) if text in known):
         for folder in own_models.folders(row):
-            typer.echo(f"Reads {printable(folder)} as recorded for {row.key}", err=True)
+            say(f"Reads {printable(folder)} as recorded for {row.key}")
     models = named_models.named(
         texts,
         catalog=catalog,
@@ -132,7 +134,7 @@ def named_models(
     )
     for model in models:
         if model.remark:
-            typer.echo(model.remark, err=True)
+            say(model.remark)
     return models
 
 
