@@ -3,13 +3,13 @@
 Layouts, as far as they are public: the generations are data sets of the hub, one a generator
 (`diffusers-parti-prompts/<generator>`), Parquet with the columns Prompt, Category, Challenge, Note, images (bytes and
 path), model_name and seed, in the order of the 1,632 prompts. How the votes were published is not documented; the forms
-that are read here are assumptions (`read_votes`), and a table in none of them is refused with its columns.
+that are read here are assumptions (`_votes`), and a table in none of them is refused with its columns.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -91,21 +91,6 @@ def write(
     return {"rows": rows, "prompts": len(every), "votes": counted.total()}, [*lines, *notes]
 
 
-def read_votes(path: Path, *, prompts: Sequence[str]) -> Iterator[tuple[str, str, int]]:
-    """Generator, prompt and number of votes, for every row of a table of votes (`compute.io.tables`).
-
-    Assumed: a row a vote, or a row a count in a column of COUNTS; the generator in one of CHOSEN; the prompt as text in
-    `prompt`, or by its row among `prompts` in a column of POSITIONS; it is empty for a row that there is not. Raises
-    BadInput naming the columns there are.
-    """
-    key, frame, _ = forms.read(path, FORMS)
-    if key == "by row":
-        at = frame["id"].astype(int)
-        frame["prompt"] = [prompts[row] if row < len(prompts) else "" for row in at]
-    counts = frame["votes"].astype(int) if "votes" in frame else [1] * len(frame)
-    yield from zip(frame["result"], frame["prompt"], counts, strict=True)
-
-
 def _prompts(name: str, table: parquet.Table) -> list[str]:
     (texts,) = table.values(PROMPT)
     if not all(isinstance(text, str) and text.strip() for text in texts):
@@ -116,13 +101,22 @@ def _prompts(name: str, table: parquet.Table) -> list[str]:
 
 
 def _votes(paths: Sequence[Path], prompts: Mapping[str, list[str]]) -> tuple[Counter[tuple[str, str]], list[str]]:
-    """Votes by generator and prompt, and what could not be placed."""
-    known = {name: set(texts) for name, texts in prompts.items()}
+    """Votes by generator and prompt, and what could not be placed.
+
+    Assumed of a table of votes (`compute.io.tables`): a row a vote, or a row a count in a column of COUNTS; the
+    generator in one of CHOSEN; the prompt as text in `prompt`, or by its row among the first generator's prompts in a
+    column of POSITIONS. Raises BadInput naming the columns there are.
+    """
+    known, first = {name: set(texts) for name, texts in prompts.items()}, next(iter(prompts.values()))
     counted = Counter()
     others = Counter()
     lost = 0
     for path in paths:
-        for name, prompt, votes in read_votes(path, prompts=next(iter(prompts.values()))):
+        _, frame, _ = forms.read(path, FORMS)
+        if "prompt" not in frame:
+            frame["prompt"] = [first[row] if row < len(first) else "" for row in frame["id"].astype(int)]
+        counts = frame["votes"].astype(int) if "votes" in frame else [1] * len(frame)
+        for name, prompt, votes in zip(frame["result"], frame["prompt"], counts, strict=True):
             if name not in known:
                 others[name] += votes
             elif prompt in known[name]:
