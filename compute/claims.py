@@ -90,7 +90,7 @@ def printed_tables() -> duckdb.DuckDBPyConnection:
         text = published_table(table.key).to_dict("list")
         names, rows = text["model"], range(len(text["model"]))
         keys = [models.get((table.benchmark, name)) for name in names]
-        wide: dict[str, Any] = text | {"row": rows, "key": keys}
+        wide = text | {"row": rows, "key": keys}
         for place, (heading, column) in enumerate(text.items()):
             if heading != SIZES and any(map(NUMBER.match, column)):  # not one of words
                 wide[heading] = list(map(number, column))

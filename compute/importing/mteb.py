@@ -251,7 +251,7 @@ def recorded(
         cells = list(same)
         first = cells[0]
         model, task = model_key(first.folder), tasks[first.task]
-        settings: dict[str, Any] = {
+        settings = {
             "dataset_revision": first.dataset_revision,
             "mteb_version": first.mteb_version,
             "evaluation_time": None if pd.isna(first.evaluation_time) else first.evaluation_time,

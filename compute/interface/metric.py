@@ -49,9 +49,9 @@ class TensorMetric:
         """`model`: a loaded comparer of two images with `tensors`, or an encoder of images."""
         self.name = name
         self.differentiable = hasattr(model, "tensors")
-        self.higher_is_better: bool = getattr(model, "higher_is_better", True)
+        self.higher_is_better = getattr(model, "higher_is_better", True)
         self._model = model
-        self._network: torch.nn.Module | None = getattr(model, "network", None) if self.differentiable else None
+        self._network = getattr(model, "network", None) if self.differentiable else None
 
     def __call__(self, first: Tensor, second: Tensor) -> Tensor:
         """(N,), on the device of the images. Raises BadInput for other shapes, sizes, types and values."""
