@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from statistics import NormalDist
 from typing import Any
 
@@ -59,12 +59,15 @@ NO_FILES = ("folder", "task", "subset", "metric")  # columns of results of other
 
 def all_claims() -> list[Claim]:
     """Returns every claim of the four papers with its verdict, paper by paper."""
-    claims: list[Claim] = []
+    claims = []
     with printed_tables() as tables:
         for name in PAPERS:
             paper = read_paper(name, tables)
             for key, row in paper["claims"].items():
-                for found in _answers(tables, row):
+                result = tables.execute(row["query"]) if "verdict" not in row else None
+                columns = [column[0] for column in result.description] if result else ["holds"]
+                for values in result.fetchall() if result else [(row["verdict"],)]:
+                    found = dict(zip(columns, values, strict=True))
                     claims.append(_claim(key, row, found, paper=paper["paper"]))
     return claims
 
@@ -81,48 +84,35 @@ def printed_tables() -> duckdb.DuckDBPyConnection:
     tables = duckdb.connect(config={"threads": 1})
     for name, function, inputs, output in FUNCTIONS:
         tables.create_function(name, function, inputs, output)
-    models = {(alias.benchmark, alias.printed): alias.model for alias in shipped().aliases}
+    models = shipped().printed_names
     cells = []
     for table in read_csv(paths.PUBLISHED / "tables.csv").itertuples():
         text = published_table(table.key).to_dict("list")
         names, rows = text["model"], range(len(text["model"]))
         keys = [models.get((table.benchmark, name)) for name in names]
-        wide: dict[str, Any] = text | {"row": rows, "key": keys}
+        wide = text | {"row": rows, "key": keys}
         for place, (heading, column) in enumerate(text.items()):
             if heading != SIZES and any(map(NUMBER.match, column)):  # not one of words
                 wide[heading] = list(map(number, column))
                 about = rows, names, keys, text.get("group", [""] * len(names)), column, wide[heading]
                 cells += [(table.key, place, heading, *row) for row in zip(*about, strict=True)]
         tables.register(table.key, pd.DataFrame(wide))
+    try:
+        public_files = store.read_parquet(paths.IMPORTED / "mteb.parquet")
+    except (OSError, DatabaseError):
+        public_files = pd.DataFrame({"value": [0.0], "main": [False]} | dict.fromkeys(NO_FILES, ""))
     frames = {
         "printed": pd.DataFrame(cells, columns=PRINTED),
         "columns": read_csv(paths.PUBLISHED / "columns.csv"),
         "tasks": store.frame(shipped().tasks),
         "models": store.frame(shipped().models),
-        "public_files": _public_files(),
+        "public_files": public_files,
     }
     for name, frame in frames.items():
         tables.register("_frame", frame)
         tables.execute(f"CREATE TABLE {name} AS FROM _frame")
     tables.execute((paths.CLAIMS / "common.sql").read_text(encoding="utf-8"))
     return tables
-
-
-def _public_files() -> pd.DataFrame:
-    try:
-        return store.read_parquet(paths.IMPORTED / "mteb.parquet")
-    except (OSError, DatabaseError):
-        return pd.DataFrame({"value": [0.0], "main": [False]} | dict.fromkeys(NO_FILES, ""))
-
-
-def _answers(tables: duckdb.DuckDBPyConnection, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    if "verdict" in row:
-        yield {"holds": row["verdict"]}
-        return
-    result = tables.execute(row["query"])
-    columns = [column[0] for column in result.description]
-    for values in result.fetchall():
-        yield dict(zip(columns, values, strict=True))
 
 
 def _claim(key: str, row: dict[str, Any], found: dict[str, Any], *, paper: str) -> Claim:

@@ -110,6 +110,11 @@ class Catalog:
     datasets: tuple[Dataset, ...]
     aliases: tuple[Alias, ...]
 
+    @property
+    def printed_names(self) -> dict[tuple[str, str], str]:
+        """The key of each model by benchmark and the name that its paper prints."""
+        return {(alias.benchmark, alias.printed): alias.model for alias in self.aliases}
+
     def task(self, key: str) -> Task:
         """The task of that key. Raises UnknownKey."""
         return _find("task", key, self.tasks)

@@ -8,7 +8,6 @@ metric behind it where they are not the task's first.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal, localcontext
 
 from compute.catalog.catalog import MTEB, Catalog
@@ -18,15 +17,6 @@ HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 EVAL_RESULTS = ".eval_results"  # the folder in a model's repository
 DIGITS = 60  # of exact arithmetic: a float has at most 17, and a scale is a power of ten
 PERCENT, AS_DEFINED, FRACTION = "%", "as defined", "fraction"
-
-
-@dataclass(frozen=True, kw_only=True)
-class HubTask:
-    """What an id stands for."""
-
-    task: Task
-    subset: str
-    metric: str
 
 
 def dataset_id(task: Task, *, catalog: Catalog) -> str:
@@ -61,9 +51,9 @@ def split(task: Task) -> str:
     return task.split.split("|")[-1]
 
 
-def table(catalog: Catalog) -> dict[tuple[str, str], HubTask]:
-    """Data set and id of every figure that the catalogue's tasks may have."""
-    rows: dict[tuple[str, str], HubTask] = {}
+def table(catalog: Catalog) -> dict[tuple[str, str], tuple[Task, str, str]]:
+    """Task, subset and metric of every figure that the catalogue's tasks may have, by its data set and id."""
+    rows = {}
     for task in catalog.tasks:
         dataset = dataset_id(task, catalog=catalog)
         if not dataset:
@@ -71,7 +61,7 @@ def table(catalog: Catalog) -> dict[tuple[str, str], HubTask]:
         for subset in dict.fromkeys((whole_subset(task), *task.subsets)):
             for metric in task.metrics:
                 if name := task_id(task, subset=subset, metric=metric):
-                    rows[dataset, name] = HubTask(task=task, subset=subset, metric=metric)
+                    rows[dataset, name] = (task, subset, metric)
         if task.benchmark in MTEB and (dataset, task.title) in rows:  # mteb gives this figure under both names
             rows[dataset, f"{task.title}_{WHOLE}_{split(task)}"] = rows[dataset, task.title]
     return rows

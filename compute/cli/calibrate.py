@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 from annotated_types import Ge
 
-from compute.cli.models import Models, named_models
-from compute.cli.workspace import Build, Results, rebuild, warn
+from compute.cli.workspace import Build, Models, Results, named_models, rebuild, warn
 from compute.engine.settings import Offline, RunSettings
 from compute.engine.workspace import catalog_with_own, workbench
 from compute.types import BadInput

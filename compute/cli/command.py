@@ -28,7 +28,7 @@ def as_command(function: Callable[..., Any]) -> Callable[..., None]:
     """
     signature = inspect.signature(function, eval_str=True)
     pages = parameters(_page) if hasattr(signature.return_annotation, "save_html") else {}
-    read: dict[str, Callable[[Any], Any]] = {}
+    read = {}
     taken = [each for one in (*signature.parameters.values(), *pages.values()) if (each := _taken(one, read))]
 
     def command(**given: Any) -> None:
@@ -108,7 +108,7 @@ def mapping(texts: Sequence[str] | None, *, kind: Any, name: str, several: bool 
 
     Raises BadInput.
     """
-    found: dict[str, Any] = {}
+    found = {}
     for text in names(texts) if several else texts or ():
         key, _, value = map(str.strip, (text.partition if kind is str else text.rpartition)("="))
         if not (key and value):

@@ -138,37 +138,34 @@ def eyes(
             os.execv(sys.executable, [sys.executable, *start, "--eyes", str(folder.path), *words])
 
 
-def _lines(report: EyesReport) -> list[str]:
+def _lines(report: EyesReport) -> Iterator[str]:
     """The report as a table and sentences."""
-    from compute.io.tables import padded
+    from compute.io.tables import aligned
 
     rows = [("class", "model", "agreement", "95% interval", "questions")]
     for each in report.models:
         share = each.agreement
         cells = (f"{share.value:.0%}", f"{share.low:.0%} to {share.high:.0%}") if share.n else ("-", "-")
         rows.append((each.letter, each.title, *cells, str(share.n)))
-    lines = [report.lead, "", *("  ".join(cells).rstrip() for cells in padded(rows)), ""]
+    yield from (report.lead, "", *aligned(rows), "")
     raters = f" by {len(report.raters)} raters" if len(report.raters) > 1 else ""
-    lines.append(f"{report.judgments} judgments{raters}, of which {report.cannot_tell} cannot tell.")
+    yield f"{report.judgments} judgments{raters}, of which {report.cannot_tell} cannot tell."
     if report.models:
-        lines.append(report.rests_on)
+        yield report.rests_on
     if report.consistency.n:
-        share = report.consistency
-        ceiling = (
-            ""
-            if report.ceiling is None
-            else f" A model that always knew your preference would agree on about {report.ceiling:.0%}."
-        )
-        lines.append(
+        share, best = report.consistency, report.ceiling
+        ceiling = "" if best is None else f" A model that always knew your preference would agree on about {best:.0%}."
+        yield (
             f"Asked again with sides swapped, {share.value:.0%} of {share.n} answers were the same "
             f"(95% interval {share.low:.0%} to {share.high:.0%}).{ceiling}"
         )
     if report.left.n and not report.left.low <= 0.5 <= report.left.high:
-        lines.append(f"Position bias: {report.left.value:.0%} of the choices are of the image on the left.")
+        yield f"Position bias: {report.left.value:.0%} of the choices are of the image on the left."
     if report.alpha is not None:
-        lines.append(f"Agreement between raters: Krippendorff's alpha {report.alpha:.2f}.")
+        yield f"Agreement between raters: Krippendorff's alpha {report.alpha:.2f}."
     for pair in report.pairs[:3]:
         if not pair.is_significant and pair.more:
-            lines.append(f"{pair.more} more questions would separate {pair.first} and {pair.second} (80% power).")
-    more = [f"{len(report.notes) - NOTES} notes more"] if len(report.notes) > NOTES else []
-    return [*lines, *report.notes[:NOTES], *more]
+            yield f"{pair.more} more questions would separate {pair.first} and {pair.second} (80% power)."
+    yield from report.notes[:NOTES]
+    if len(report.notes) > NOTES:
+        yield f"{len(report.notes) - NOTES} notes more"

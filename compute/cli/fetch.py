@@ -6,9 +6,8 @@ import signal
 from collections.abc import Iterator
 from typing import Annotated
 
-from compute.cli.models import Models, named_models
-from compute.cli.workspace import warn
-from compute.types import Model, NotHere
+from compute.cli.workspace import Models, named_models, warn
+from compute.types import NotHere
 
 
 def fetch(
@@ -21,51 +20,35 @@ def fetch(
 
     A model too large for the memory or the disk is refused.
     """
-    from compute import models as adapters
-    from compute.engine.workspace import catalog_with_own
-
-    for row in [model.row for model in named_models(models, catalog_with_own(None, warn=warn))]:
-        if not adapters.is_downloaded(row):
-            _bring(row, room=room, lines=lines)
-        folder = adapters.fetch(row)
-        yield f"{row.key}: {folder or 'no weights to fetch'}"
-
-
-def _bring(row: Model, *, room: int, lines: bool) -> None:
-    """Checks what the hub holds of the row, where that is what its weights are and the hub may be reached; with `lines`
-    fetches it, in this thread, so that SIGTERM ends it as an interrupt does."""
     from huggingface_hub import constants
 
     from compute import models as adapters
-    from compute.models.files import hub_files, weights
-
-    required = adapters.required_files(row)
-    if required is None or constants.is_offline_mode() or weights.own_folder(row) is not None:
-        return
-    files = hub_files.list_files(row, required=required)
-    whole = sum(file.size for file in files)
-    check(row, whole=whole, missing=hub_files.missing_bytes(row, files), room=room)
-    if lines:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-        # Printing fails once nobody listens, which ends the download.
-        hub_files.fetch(row, files, progress=lambda done: print(done, whole, flush=True))
-
-
-def check(row: Model, *, whole: int, missing: int, room: int) -> None:
-    """Raises NotHere where the loaded weights would take more than `room` bytes, or the missing part the disk."""
+    from compute.engine.workspace import catalog_with_own
     from compute.live.pool import GROWTH
     from compute.live.roster import SPARE_DISK, free_disk
+    from compute.models.files import hub_files, weights
     from compute.rounding import size as in_words
 
-    takes = round(whole * GROWTH)
-    if 0 < room < takes:
-        raise NotHere(
-            f"{row.title} is too large: it takes about {in_words(takes)} of memory, and {in_words(room)} are "
-            "set aside for models"
-        )
-    free = free_disk()
-    if missing + SPARE_DISK > free:
-        raise NotHere(
-            f"{row.title} is too large: {in_words(missing)} are to come, and the disk has {in_words(free)} "
-            f"left, and {in_words(SPARE_DISK)} must stay free"
-        )
+    for row in [model.row for model in named_models(models, catalog_with_own(None, warn=warn))]:
+        required = adapters.required_files(row)
+        is_own = required is None or weights.own_folder(row) is not None
+        if not adapters.is_downloaded(row) and not is_own and not constants.is_offline_mode():
+            files = hub_files.list_files(row, required=required)
+            whole = sum(file.size for file in files)
+            missing, free, takes = hub_files.missing_bytes(row, files), free_disk(), round(whole * GROWTH)
+            if 0 < room < takes:
+                raise NotHere(
+                    f"{row.title} is too large: it takes about {in_words(takes)} of memory, and {in_words(room)} are "
+                    "set aside for models"
+                )
+            if missing + SPARE_DISK > free:
+                raise NotHere(
+                    f"{row.title} is too large: {in_words(missing)} are to come, and the disk has {in_words(free)} "
+                    f"left, and {in_words(SPARE_DISK)} must stay free"
+                )
+            if lines:  # in this thread, so that SIGTERM ends it as an interrupt does
+                signal.signal(signal.SIGTERM, signal.default_int_handler)
+                # Printing fails once nobody listens, which ends the download.
+                hub_files.fetch(row, files, progress=lambda done, whole=whole: print(done, whole, flush=True))
+        folder = adapters.fetch(row)
+        yield f"{row.key}: {folder or 'no weights to fetch'}"

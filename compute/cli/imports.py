@@ -22,7 +22,7 @@ from compute.types import BadInput, counted, slug
 def _report(imported: Imported, *, what: str) -> None:
     """Prints what was not read."""
     for problem in imported.problems:
-        typer.echo(f"Skipped: {problem}", err=True)
+        workspace.say(f"Skipped: {problem}")
     if imported.skipped:
         outside = counted(len(imported.skipped), what)
         typer.echo(f"{outside} for tasks outside the catalogue, such as {imported.skipped[0].path}")
@@ -47,12 +47,11 @@ def _store(
         raise BadInput(f"--name is {name[:80]!r}; use small letters, digits and . _ -")
     _report(imported, what=what)
     folder = paths.RESULTS / "imported"
-    target = collection.save(imported, folder=folder, name=name, kind=kind, source=source, replace=replace)
-    for other in collection.of_source(source, folder=folder):
-        if other != target and replace:
-            collection.remove(other)
+    target, others = collection.save(imported, folder=folder, name=name, kind=kind, source=source, replace=replace)
+    for other in others:
+        if replace:
             typer.echo(f"Replaced: {other.name}, an earlier import of the same source")
-        elif other != target:
+        else:
             typer.echo(f"{other.name} is of the same source and stays. To replace earlier imports of it: --replace")
     typer.echo(
         f"{target.name}: {counted(len(imported.scores), 'score')} of "
@@ -82,15 +81,29 @@ def mteb_results(
 ) -> None:
     """Result files of the public MTEB results repository: results/<org>__<model>/<revision>/<Task>.json."""
     from compute.catalog import shipped
-    from compute.importing import fetch_mteb_results, read_mteb_results
+    from compute.database import store
+    from compute.importing import fetch_mteb_results, read_mteb_results, snapshot
 
     folder = path or fetch_mteb_results(paths.RESULTS / "fetched", revision=revision, catalog=shipped())
     imported = read_mteb_results(folder, catalog=shipped())
-    if ship:
-        _ship(imported, commit=revision if path else folder.name, date=date)
-    else:
+    if not ship:
         source = str(folder.absolute()) if path else "mteb/results"
         _store(imported, kind="mteb-results", source=source, **how)
+        return
+    commit = revision if path else folder.name
+    if not re.fullmatch(r"[0-9a-f]{7,40}", commit) or not re.fullmatch(r"\d{4}-\d\d-\d\d", date):
+        raise BadInput("--ship records which commit the results are of: give --revision COMMIT and --date YYYY-MM-DD")
+    _report(imported, what="file")
+    before = paths.IMPORTED / f"{snapshot.NAME}.parquet"
+    old = store.read_parquet(before) if before.is_file() else imported.rows[:0]
+    snapshot.ship(imported, folder=paths.IMPORTED, commit=commit, date=date)
+    typer.echo(
+        f"Results of {date}, commit {commit[:12]}: {len(imported.facts)} models, {len(imported.scores):,} scores"
+    )
+    for line in snapshot.changes(old, imported.rows, metrics=shipped().metrics):
+        typer.echo(line)
+    if imported.problems:
+        raise typer.Exit(1)
 
 
 @storing
@@ -134,7 +147,7 @@ def eval_results(
     imported = read_eval_results(path, model=model, source=source, catalog=known())
     if not imported.scores:
         for problem in (*imported.problems, *imported.skipped[:3]):
-            typer.echo(f"Skipped: {problem}", err=True)
+            workspace.say(f"Skipped: {problem}")
         raise BadInput(f"{where} has no score that can be read. The lines above say why; nothing was changed")
     of = re.sub(r"[^a-z0-9._-]+", "--", model.lower())[:60]
     where = str(path.absolute()) if not source else where
@@ -169,35 +182,15 @@ def parti_prompts(
     tables = {}
     for name in generators or parti.GENERATORS:
         repo = f"{parti.ORGANISATION}/{name}"
-        typer.echo(f"Reading {repo}", err=True)
+        workspace.say(f"Reading {repo}")
         tables[name] = parquet.table(source.folder(repo, revision=revision), repo=repo, split="train")
-    made = parti.write(out, generations=tables, votes=tuple(votes))
-    for note in made.notes:
-        typer.echo(f"Warning: {note}", err=True)
+    made, notes = parti.write(out, generations=tables, votes=tuple(votes))
+    for note in notes:
+        workspace.warn(note)
     if not votes:
-        typer.echo("Warning: without --votes the column of votes is empty", err=True)
-    yield f"{out}: {made.rows:,} images of {made.prompts:,} prompts by {len(tables)} generators, {made.votes:,} votes"
-
-
-def _ship(imported: Imported, *, commit: str, date: str) -> None:
-    """Writes the shipped results, and prints as Markdown what is other than in those before."""
-    from compute.catalog import shipped
-    from compute.database import store
-    from compute.importing import snapshot
-
-    if not re.fullmatch(r"[0-9a-f]{7,40}", commit) or not re.fullmatch(r"\d{4}-\d\d-\d\d", date):
-        raise BadInput("--ship records which commit the results are of: give --revision COMMIT and --date YYYY-MM-DD")
-    _report(imported, what="file")
-    before = paths.IMPORTED / f"{snapshot.NAME}.parquet"
-    old = store.read_parquet(before) if before.is_file() else imported.rows[:0]
-    snapshot.ship(imported, folder=paths.IMPORTED, commit=commit, date=date)
-    typer.echo(
-        f"Results of {date}, commit {commit[:12]}: {len(imported.facts)} models, {len(imported.scores):,} scores"
-    )
-    for line in snapshot.changes(old, imported.rows, metrics=shipped().metrics):
-        typer.echo(line)
-    if imported.problems:
-        raise typer.Exit(1)
+        workspace.warn("without --votes the column of votes is empty")
+    images = f"{made['rows']:,} images of {made['prompts']:,} prompts by {len(tables)} generators"
+    yield f"{out}: {images}, {made['votes']:,} votes"
 
 
 group = grouped(mteb_results, scores, eval_results, parti_prompts)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from compute import models
+from compute.catalog import Catalog
 from compute.cli.workspace import Results, warn
 from compute.engine.workspace import catalog_with_own
 from compute.rounding import parameters_text
-from compute.types import BadInput, suggestion
-
-if TYPE_CHECKING:
-    from compute.catalog import Catalog
-    from compute.types import Model
+from compute.types import BadInput, Model, suggestion
 
 NOUNS = ("models", "tasks", "suites", "metrics", "datasets", "options")
 UNLOADED = "(nothing loads it)"
@@ -29,25 +26,18 @@ def listing(
     results: Results = None,
 ) -> Iterator[str]:
     """Prints the catalogue, one line a row, with your own models and the suites of your data."""
-    catalog = catalog_with_own(results, warn=warn)
-    if noun == "models" and not suite:
-        chosen = model_lines(catalog.models, family=family, runnable=runnable, missing=missing)
-    elif family or runnable or missing:
-        raise BadInput(f"--family, --runnable and --missing choose among models, not among {noun}")
-    else:
-        chosen = lines(catalog, noun=noun, suite=suite)
-    yield from chosen
-
-
-def lines(catalog: Catalog, *, noun: str, suite: str = "") -> Iterator[str]:
-    """One aligned line a row: key, title, then what distinguishes rows of this noun; of tasks those of a suite, where
-    one is named. Raises BadInput, UnknownKey."""
     if noun not in NOUNS:
         raise BadInput(f"There is no list of {noun!r}. Choose from: {', '.join(NOUNS)}")
     if suite and noun != "tasks":
         raise BadInput(f"--suite chooses among tasks, not among {noun}: likeness list tasks --suite {suite}")
-    if noun in ("models", "options"):
-        yield from model_lines(catalog.models) if noun == "models" else _options(catalog)
+    if noun != "models" and (family or runnable or missing):
+        raise BadInput(f"--family, --runnable and --missing choose among models, not among {noun}")
+    catalog = catalog_with_own(results, warn=warn)
+    if noun == "models":
+        yield from model_lines(catalog.models, family=family, runnable=runnable, missing=missing)
+        return
+    if noun == "options":
+        yield from _options(catalog)
         return
     rows = getattr(catalog, noun)
     if suite:
@@ -80,7 +70,9 @@ def model_lines(
         raise BadInput(f"No model has the family {family!r}.{near} There are: {', '.join(filter(None, families))}")
     chosen = []
     for row in rows:
-        remark = models.missing(row) if runnable or missing else _remark(row)
+        known = {"not computable": row.options.get("not_computable"), "caution": row.options.get("caution")}
+        remark = next((f"{name}: {text}" for name, text in known.items() if text), "")
+        remark = models.missing(row) if runnable or missing else remark
         if family in ("", row.family, row.adapter) and (runnable == missing or missing == bool(remark)):
             size = "size unknown" if row.parameters_m is None else f"{parameters_text(row.parameters_m)} parameters"
             details = f"({row.kind}, {size}{f'; {remark}' if remark else ''})"
@@ -88,13 +80,6 @@ def model_lines(
     key_width, width = (max((len(row[at]) for row in chosen), default=0) for at in (0, 1))
     for key, adapter, rest in chosen:
         yield f"{key:<{key_width}}  {adapter:<{width}}  {rest}"
-
-
-def _remark(model: Model) -> str:
-    """Why a model cannot be computed, or what to know before running it; empty for most."""
-    if reason := model.options.get("not_computable"):
-        return f"not computable: {reason}"
-    return f"caution: {model.options['caution']}" if model.options.get("caution") else ""
 
 
 def _options(catalog: Catalog) -> Iterator[str]:
@@ -106,7 +91,7 @@ def _options(catalog: Catalog) -> Iterator[str]:
     from compute.engine.plan import defaults
     from compute.procedures import PROCEDURES
 
-    owners: dict[tuple[str, tuple], list[str]] = {}
+    owners = {}
     for procedure in PROCEDURES:
         for name, values in procedure.options.items():
             owners.setdefault((name, tuple(values)), []).append(procedure.key)

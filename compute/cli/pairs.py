@@ -11,9 +11,10 @@ from typing import Annotated, Any
 import typer
 
 from compute.cli.command import grouped
+from compute.cli.workspace import say
 from compute.engine.settings import DataFolder, Offline
 from compute.engine.workspace import check_writable, stay_offline
-from compute.io.tables import padded
+from compute.io.tables import aligned
 from compute.metrics.judge_diagnostics import template_name
 from compute.options import taking
 from compute.progress import Progress
@@ -77,13 +78,13 @@ def make(
         shows=shows,
         synthetic=synthetic,
         **how,
-        report=lambda line: typer.echo(line, err=True),
+        report=say,
         progress=Progress(),
     )
     yield f"{out}: {len(manifest.pairs):,} pairs of {manifest.items:,} images, seed {manifest.seed}"
     if synthetic is None:
         yield "Whether the images are synthetic is not recorded: set --synthetic or --not-synthetic"
-    _say_counts(manifest.counts())
+    yield from _counted(manifest)
     yield f"Rate them: likeness run --suite pairbench --data {shlex.quote(str(out))} --models tiny,ssim"
 
 
@@ -95,12 +96,23 @@ def show(
     yield f"{file.name}: version {manifest.version}, {len(manifest.pairs):,} pairs of {manifest.items:,} images"
     yield f"Made from {manifest.sources.get('path') or manifest.sources.get('repo')}, seed {manifest.seed}"
     yield f"Synthetic images: {_SYNTHETIC[manifest.synthetic]}"
-    _say_counts(manifest.counts())
+    yield from _counted(manifest)
     templates = Counter(pair.template for pair in manifest.pairs)
     yield "Prompt templates: " + ", ".join(f"{template_name(key)}: {templates[key]:,}" for key in sorted(templates))
     yield from manifest.notes
-    for line in _oddities(manifest):
-        yield f"Odd: {line}"
+    near = [" and ".join(pair) for pair in manifest.near_copies]
+    for what, names in (
+        ("skipped, number of images", manifest.left_out),
+        ("near copies among the images, number of pairs", near),
+    ):
+        if names:
+            yield f"Odd: {what}: {len(names)} ({', '.join(names[:3])}{' ...' * (len(names) > 3)})"
+    for split, counts in manifest.counts().items():
+        fewer = counts["transformed"] - counts["transformed-2"]
+        if fewer and SPLITS[split].spatial and manifest.second_counterpart:
+            yield f"Odd: {split}: items with one counterpart only: {fewer}"
+    if manifest.items < 30:
+        yield f"Odd: {manifest.items} images are few: intervals will be wide"
     manifests.images_of(manifest)
     yield f"All {len(manifests.shown(manifest.pairs)):,} images are in {manifest.stored}"
     possible = SPLITS if set(manifest.splits) & {split.key for split in SPATIAL_SPLITS} else SHORT
@@ -108,42 +120,13 @@ def show(
     yield f"Splits it does not have: {', '.join(missing)}" if missing else "It has every split of such images"
 
 
-def _say_counts(counts: dict[str, Counter[str]]) -> None:
+def _counted(manifest: Manifest) -> Iterator[str]:
     """A line a split: its pairs by type, and the comparisons of both conditions."""
-    head = ["split", "what differs", "identical", "transformed", "irrelevant", "comparisons a condition"]
-    rows = [
-        [
-            key,
-            SPLITS[key].title,
-            f"{own['identical']:,}",
-            f"{own['transformed'] + own['transformed-2']:,}",
-            f"{own['irrelevant']:,}",
-            f"{2 * own.total():,}",
-        ]
-        for key, own in counts.items()
-    ]
-    for row in padded([head, *rows]):
-        typer.echo("  ".join(row).rstrip())
-
-
-def _oddities(manifest: Manifest) -> list[str]:
-    lines = []
-    if manifest.left_out:
-        lines.append(f"skipped, number of images: {len(manifest.left_out)} ({_some(manifest.left_out)})")
-    if manifest.near_copies:
-        pairs = [" and ".join(pair) for pair in manifest.near_copies]
-        lines.append(f"near copies among the images, number of pairs: {len(pairs)} ({_some(pairs)})")
-    for split, counts in manifest.counts().items():
-        fewer = counts["transformed"] - counts["transformed-2"]
-        if fewer and SPLITS[split].spatial and manifest.second_counterpart:
-            lines.append(f"{split}: items with one counterpart only: {fewer}")
-    if manifest.items < 30:
-        lines.append(f"{manifest.items} images are few: intervals will be wide")
-    return lines
-
-
-def _some(values: list[str]) -> str:
-    return ", ".join(values[:3]) + " ..." * (len(values) > 3)
+    rows = [["split", "what differs", "identical", "transformed", "irrelevant", "comparisons a condition"]]
+    for key, own in manifest.counts().items():
+        numbers = (own["identical"], own["transformed"] + own["transformed-2"], own["irrelevant"], 2 * own.total())
+        rows.append([key, SPLITS[key].title, *(f"{number:,}" for number in numbers)])
+    yield from aligned(rows)
 
 
 group = grouped(make, show)

@@ -10,14 +10,14 @@ import typer
 from annotated_types import Ge
 
 from compute import paths
-from compute.cli.models import named_models
 from compute.cli.workspace import (
     Build,
     Database,
     Origin,
     Results,
+    named_models,
     rebuild,
-    shipped_file,
+    say,
     suite_scores,
     warn,
 )
@@ -69,12 +69,14 @@ def project(
             seed=seed,
             n_neighbors=15 if neighbors is None else neighbors,
             min_dist=min_dist,
-            progress=_stage,
+            progress=say,
         )
         yield from image_maps.lines(written)
         rebuild(root, wanted=build)
         return
-    to = to or ("-" if suites else str(shipped_file(paths.PROJECTIONS, option="--to")))
+    if not to and not suites and paths.IS_INSTALLED:  # what is written among packages is lost at their next update
+        raise BadInput(f"{paths.PROJECTIONS.name} comes with the installed package. Name a path to write to: --to PATH")
+    to = to or ("-" if suites else str(paths.PROJECTIONS))
     if suites:
         recipe = maps.Recipe(
             noun=noun,
@@ -85,11 +87,9 @@ def project(
             min_dist=min_dist,
         )
         scores = suite_scores(database, suites=recipe.suites, origin=origin)
-        frame = maps.project(scores, recipe, progress=_stage)
+        frame = maps.project(scores, recipe, progress=say)
     else:
-        frame = maps.shipped(
-            lambda some: suite_scores(database, suites=some, origin="usual"), seed=seed, progress=_stage
-        )
+        frame = maps.shipped(lambda some: suite_scores(database, suites=some, origin="usual"), seed=seed, progress=say)
     if to == "-":
         typer.echo(frame.to_csv(index=False, lineterminator="\n"), nl=False)
         return
@@ -98,7 +98,3 @@ def project(
     write_text(target, frame.to_csv(index=False, lineterminator="\n"))
     yield from maps.lines(frame)
     yield f"{target.name} written; likeness build puts it into the database"
-
-
-def _stage(text: str) -> None:
-    typer.echo(text, err=True)

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from compute import paths
+from compute.catalog.hub_tasks import HUB_ID
 from compute.cli import workspace
 from compute.cli.command import as_command
 from compute.cli.workspace import build
 from compute.engine.workspace import catalog_with_own
-from compute.io.files import temporary_folder
-from compute.types import BadInput, counted
+from compute.io.files import temporary_folder, write_text
+from compute.sharing import computed_runs, eval_results, model_card, mteb_results
+from compute.types import BadInput, LikenessError, NotHere, counted, first_line
 
-if TYPE_CHECKING:
-    from compute.catalog import Catalog
-    from compute.sharing.computed_runs import SharedRuns
-    from compute.sharing.shared_files import SharedFiles
+CARD = "README.md"
 
 
 def publish(
@@ -33,7 +31,7 @@ def publish(
     database: Annotated[Path | None, "Default: the app's, built first if it is out of date."] = None,
 ) -> Iterator[str]:
     """Uploads the database, its main tables as Parquet, and a card that describes them; `results`: of one model."""
-    from compute.database import publish
+    from compute.database import publish, store
 
     if context.invoked_subcommand:
         if repo or to or private or tag or database:
@@ -44,13 +42,11 @@ def publish(
     if tag and to:
         raise BadInput("A tag names a snapshot of an uploaded data set: give --repo USER/NAME with --tag")
     path = _database(database)
-    of = publish.snapshot(path)
-    if repo:
-        tag = publish.free_tag(repo, version=of.version, wanted=tag)
-        of = replace(of, repo=repo, tag=tag)
+    version = store.recorded(path, "version")
+    tag = publish.free_tag(repo, version=version, wanted=tag) if repo else ""
     with temporary_folder() as draft:
         folder = to or draft
-        rows = publish.write(folder, database=path, of=of)
+        rows = publish.write(folder, database=path, repo=repo, tag=tag)
         for file, count in rows.items():
             yield f"{file}.parquet: {count:,} rows"
         if to:
@@ -58,7 +54,7 @@ def publish(
             return
         address = publish.upload(folder, repo=repo, private=private, tag=tag)
     if not tag:
-        yield f"v{of.version} names an earlier snapshot: to make this one citable too, publish it with --tag NAME"
+        yield f"v{version} names an earlier snapshot: to make this one citable too, publish it with --tag NAME"
     yield address
 
 
@@ -76,8 +72,8 @@ def results(
     database: workspace.Database = None,
 ) -> Iterator[str]:
     """Gives a model's computed results back: .eval_results for the hub, a section of its card, and mteb's files."""
-    from compute.catalog.hub_tasks import HUB_ID
-    from compute.sharing import computed_runs, pull_request, shared_files
+    import httpx2
+    from huggingface_hub import CommitOperationAdd, HfApi, get_token
 
     if bool(repo) == bool(to):
         raise BadInput(
@@ -98,26 +94,98 @@ def results(
         synthetic=synthetic,
         own=own,
     )
-    if repo and not dry_run:
-        pull_request.require_token()
-    card, commit = pull_request.current_card(repo) if repo else (shared_files.read_card(to), "")
-    files = shared_files.prepare(
+    if repo and not dry_run and not get_token():  # which is never shown
+        raise NotHere(
+            "A pull request needs a token that may write: put it into HF_TOKEN, or store it with: hf auth login. "
+            "Without one, write the files to a folder with --to and upload them by hand"
+        )
+    card, commit = _card(repo, to)
+    metrics, hub_id = {metric.key: metric for metric in catalog.metrics}, repo or shared.hub_id
+    page = f"https://huggingface.co/{hub_id}#{model_card.ANCHOR}" if hub_id else ""
+    files, figures = eval_results.files(shared.runs, metrics=metrics, source_url=source or page)
+    of_mteb, not_mteb = mteb_results.files(shared, name=hub_id or row.key)
+    path = _database(database)
+    rows = model_card.suite_rows(
         shared,
-        suites=_suites(shared, catalog=catalog, database=_database(database)),
-        metrics={metric.key: metric for metric in catalog.metrics},
-        hub_id=repo or shared.hub_id,
-        source_url=source,
-        card=card,
+        published=lambda suites: workspace.suite_scores(path, suites=suites, origin="published"),
+        catalog=catalog,
     )
-    _show(files, to_hub=bool(repo))
+    section = model_card.section(shared, suites=rows, metrics=metrics, about=source)
+    files[CARD] = model_card.insert(card, section)
+    files |= {} if repo else {f"mteb/{path}": text for path, text in of_mteb.items()}
+    notes = [f"{reason}: not in mteb's results" for reason in not_mteb]
+    if without := [run.task.key for run in shared.runs if not run.dataset]:
+        where = f"in the card alone, such as {without[0]}"
+        notes.append(f"{counted(len(without), 'run')} of data that is not on the hub: {where}")
+    for path, text in sorted(files.items()):
+        typer.echo(f"{path}  {len(text.encode()):,} bytes")
+    typer.echo(f"{counted(figures, 'score')} in .eval_results, {counted(len(of_mteb), 'file')} for mteb")
+    if repo and of_mteb:
+        typer.echo("mteb's files belong to its own results repository: write them with --to FOLDER")
+    for note in (*shared.left_out, *notes):  # the first may name what is private: for who publishes alone
+        typer.echo(f"Skipped: {note}")
     if dry_run:
         yield "Nothing was written or sent: --dry-run"
     elif repo:
-        description = "\n".join(("Made by `likeness publish results`.", *(f"- {note}" for note in files.notes)))
-        yield pull_request.propose(files.repository, repo=repo, parent=commit, description=description)
+        operations = [
+            CommitOperationAdd(path_in_repo=path, path_or_fileobj=text.encode()) for path, text in sorted(files.items())
+        ]
+        try:
+            made = HfApi().create_commit(
+                repo_id=repo,
+                repo_type="model",
+                operations=operations,
+                commit_message="Add evaluation results computed with Likeness",
+                commit_description="\n".join(("Made by `likeness publish results`.", *(f"- {note}" for note in notes))),
+                create_pr=True,
+                parent_commit=commit,
+            )
+        except (httpx2.HTTPError, OSError) as error:
+            raise LikenessError(
+                f"The pull request to {repo!r} could not be opened: {first_line(error).rstrip('.')}. Check that the "
+                "token may write and that the repository takes pull requests, or write the files with --to and upload "
+                "them by hand"
+            ) from error
+        yield str(made.pr_url)
     else:
-        shared_files.write(files, folder=to)
+        for name, text in files.items():
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            write_text(to / name, text)
         yield f"Written to {to}"
+
+
+def _card(repo: str, folder: Path | None) -> tuple[str, str]:
+    """The README.md of a repository or of a folder as it is, empty where it has none, and the commit that it is of.
+
+    Raises NotHere where the hub cannot be reached, BadInput where it shows no such repository, and for a card that is
+    not UTF-8, which to replace would destroy.
+    """
+    import httpx2
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import EntryNotFoundError, HFValidationError, RepositoryNotFoundError
+
+    hub, commit = HfApi(), ""
+    try:
+        if repo:
+            commit = str(hub.model_info(repo).sha)
+            content = Path(hub.hf_hub_download(repo, CARD, revision=commit)).read_bytes()
+        else:
+            content = (folder / CARD).read_bytes() if (folder / CARD).exists() else b""
+        return content.decode(), commit
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{CARD} of {repo or folder} is not UTF-8 text: convert it first") from error
+    except EntryNotFoundError:
+        return "", commit
+    except (HFValidationError, RepositoryNotFoundError) as error:
+        raise BadInput(
+            f"The hub shows no model {repo!r}: check the name; a private one needs a token in HF_TOKEN"
+        ) from error
+    except (httpx2.HTTPError, OSError) as error:
+        reason = first_line(error).rstrip(".")
+        raise NotHere(
+            f"The card of {repo or folder} cannot be read: {reason}. Check the connection, or write the files to a "
+            "folder with --to"
+        ) from error
 
 
 def _database(path: Path | None) -> Path:
@@ -127,30 +195,6 @@ def _database(path: Path | None) -> Path:
     if path is None and is_stale(paths.DATABASE):
         build()
     return path or paths.DATABASE
-
-
-def _suites(shared: SharedRuns, *, catalog: Catalog, database: Path) -> list[dict[str, Any]]:
-    """The card's rows of the suites that one of the runs is of, with the rows of the database's papers."""
-    from compute.sharing import model_card
-
-    suites = model_card.suites_of(shared, catalog=catalog)
-    comparable = tuple(suite.key for suite in suites if model_card.is_comparable(suite))
-    arranged = workspace.suite_scores(database, suites=comparable, origin="published") if comparable else []
-    published = dict(zip(comparable, arranged, strict=True))
-    return model_card.suite_rows(shared, suites=suites, published=published, catalog=catalog)
-
-
-def _show(files: SharedFiles, *, to_hub: bool) -> None:
-    shown = (
-        files.repository if to_hub else {**files.repository, **{f"mteb/{path}": c for path, c in files.mteb.items()}}
-    )
-    for path, content in sorted(shown.items()):
-        typer.echo(f"{path}  {len(content):,} bytes")
-    typer.echo(f"{counted(files.figures, 'score')} in .eval_results, {counted(len(files.mteb), 'file')} for mteb")
-    if to_hub and files.mteb:
-        typer.echo("mteb's files belong to its own results repository: write them with --to FOLDER")
-    for note in (*files.left_out, *files.notes):
-        typer.echo(f"Skipped: {note}")
 
 
 group = typer.Typer(add_completion=False, invoke_without_command=True, callback=as_command(publish))

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from compute.cli.models import Models, named_models
-from compute.cli.workspace import Build, Results, rebuild, warn
+from compute.cli.workspace import Build, Models, Results, named_models, rebuild, say, warn
 from compute.engine.settings import RunSettings
 from compute.options import names, taking
 from compute.types import BadInput
@@ -82,7 +81,7 @@ def run(
     where = f"{usual.device}, a Ray cluster," if settings.engine == "ray" else usual.device
     yield from (*plan.lines(planned), f"On {where} in {', '.join(dtypes)}{stored}", *plan.reasons(planned))
     if not {job.model.key for job in planned.jobs} & set(keys):
-        typer.echo("None of these models can be run on any of these tasks: nothing was changed", err=True)
+        say("None of these models can be run on any of these tasks: nothing was changed")
         raise typer.Exit(1)
     if settings.dry_run:
         yield from estimate_lines.lines(planned, *estimate.estimate(planned, bench=bench), settings=settings)

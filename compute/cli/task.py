@@ -1,17 +1,34 @@
-"""likeness task: checks user data before a model sees them."""
+"""likeness task: checks user data before a model sees them: how they were read, what is wrong, and how small a
+difference their size can show."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 from annotated_types import Ge
 
+from compute import paths
+from compute.catalog import shipped
+from compute.catalog.own import suite as own_suite
+from compute.catalog.own import suite_file, suite_records
 from compute.cli.command import grouped
 from compute.cli.workspace import Results
+from compute.engine.checking.findings import findings, hashed, within
+from compute.engine.checking.resolution import sentence
 from compute.engine.settings import Columns, Images, Offline, RunSettings, Shape
-from compute.interface import data_check
+from compute.metrics.registry import METRICS
+from compute.tasks import own
+from compute.tasks.data import Clusters, Data, Probe, Retrieval, ZeroShot
+from compute.tasks.source import Source
+from compute.types import BadInput, LikenessError, Task, shortened
+
+NAMED = 8  # classes that are named
 
 
 def check(
@@ -32,10 +49,113 @@ def check(
     settings = RunSettings(
         data=data, data_name=name, shape=shape, columns=columns, images=images, results=results, offline=offline
     )
-    lines, runs = data_check.check(settings, most=decode)
-    yield from lines
-    if not runs:
+    data, root, images = settings.data, settings.results, settings.images
+    source = Source.keeping(root, root=None, offline=offline)
+    parts = []  # a task's title, and its data or why they cannot be read
+    if own_suite.is_suite_file(data):
+        if name or shape or settings.columns:
+            raise BadInput(f"{Path(data).name} states how its data are read: omit --name, --shape and --columns")
+        stated = suite_file.parse(Path(data), images=images)
+        read = {}
+        for index, listed in enumerate(stated.tasks):
+            if listed.file:
+                try:
+                    part = read[index] = stated.read(index, source=source)
+                except LikenessError as error:
+                    part = str(error)
+                parts.append((listed.title or Path(listed.file).name, part))
+        make = partial(suite_file.suite, stated, read, catalog=shipped())
+    elif own.manifest_of_pairs(data):
+        raise BadInput(f"{data} is a manifest of pairs, which is shown by likeness pairs show {shlex.quote(str(data))}")
+    else:
+        part = own.read(data, shape=shape, columns=settings.columns, images=images, source=source)
+        parts.append((part.title, part))
+        make = partial(own_suite.of_data, {part.shape.key: part}, name=name or part.name)
+    rows, problem = [None] * len(parts), "correct what is listed, then check again"
+    if all(isinstance(part, own.OwnData) and not part.faults for _, part in parts):
+        try:
+            rows, problem = suite_records.keyed(make(), results=root).tasks, ""
+        except LikenessError as error:
+            problem = str(error)
+    bad = 0
+    for (title, part), row in zip(parts, rows, strict=True):
+        lines, unreadable = _checked(part, row=row, most=decode, root=root)
+        yield from (title, *(f"  {line}" for line in lines))
+        bad += unreadable
+    if problem:
+        yield f"Cannot be run: {problem}"
         raise typer.Exit(1)
+    yield "Cannot be run as it is: correct the images that cannot be read, or omit them" if bad else "Can be run"
+    options = [
+        ("--suite" if own_suite.is_suite_file(data) else "--data", str(data)),
+        ("--name", name),
+        ("--shape", shape),
+        ("--columns", ",".join(f"{column}={of}" for column, of in settings.columns.items())),
+        *(("--images", str(folder)) for folder in images),
+    ]
+    words = " ".join(f"{option} {shlex.quote(value)}" for option, value in options if value)
+    yield f"Run it: likeness run {words} --models tiny{' --skip-bad-items' * bool(bad)}"
+    if bad:
+        raise typer.Exit(1)
+
+
+def _checked(part: own.OwnData | str, *, row: Task | None, most: int, root: Path) -> tuple[list[str], int]:
+    """One task's data as lines, and how many images cannot be read; `row` is the task as a run knows it, None where
+    there is none yet."""
+    if isinstance(part, str):
+        return [f"Cannot be read: {part}"], 0
+    items = {} if part.faults else part.items()
+    lines = list(_summary(part, items))
+    if part.faults:
+        shown = "" if part.faults <= len(part.problems) else f", the first {len(part.problems)}"
+        lines += [f"Faults: {part.faults:,}{shown}", *(f"  {fault}" for fault in part.problems)]
+        return [*lines, "Not checked until these are corrected: repeats, contradicting labels, unreadable images"], 0
+    lines += [f"Category: {row.category}"] if row else []
+    images = hashed(items, most=most)
+    if images.total:
+        lines += [f"Images: {images.sentence}", *(f"  {name}: {problem}" for name, problem in images.bad)]
+    found = [*(each for data in items.values() for each in findings(data)), *within(items, images)]
+    lines += map(str, found) if found else ["No repeated items, no contradicting labels"]
+    lines += [sentence(row, roots=(root, paths.COMPUTED))] if row else []
+    return lines, len(images.bad)
+
+
+def _summary(part: own.OwnData, items: Mapping[str, Data]) -> Iterator[str]:
+    """The facts of data as they were read, a line each; data with faults have no items."""
+    key, title = part.shape.key, part.shape.title.lower()
+    yield f"Shape: {key}" + ("" if key.replace("-", " ") == title else f" ({title})")
+    yield f"Rows: {part.rows:,}"
+    tables = []  # the shape's name of each column, and the file's where it is another
+    for name, rows in part.read.items():
+        used = ", ".join(own if own == column else f"{column} = {own}" for column, own in rows.columns.items())
+        tables.append(f"{name}: {used}" if name else used)
+    yield f"Columns: {'; '.join(tables)}"
+    if part.ignored:
+        yield f"Not read: {', '.join(part.ignored)}"
+    yield from (f"Note: {note}" for note in part.notes)
+    if not items:
+        return
+    known = part.facts
+    metric = next(row for row in METRICS if row.key == known.metrics[0])
+    chance = "not known" if known.chance is None else f"{known.chance * metric.scale:.1f}{metric.unit}"
+    yield f"Items: {known.counts}"
+    yield f"Of: {' and '.join(f'{kind}s' for kind in known.modalities)}"
+    yield f"Scored by: {metric.title}; chance {chance}"
+    for data in items.values():
+        if isinstance(data, Probe):
+            yield f"Splits: {len(data.train.names):,} to train, {len(data.test.names):,} to test"
+        match data:
+            case Probe(test=test) | Clusters(test=test) | ZeroShot(test=test):
+                counts = np.bincount(test.labels, minlength=len(test.classes))
+                order = np.argsort(-counts, kind="stable")
+                named = [f"{shortened(test.classes[at], 40)} {counts[at]:,}" for at in order[:NAMED].tolist()]
+                more = [f"... the smallest {counts.min():,}"] if len(order) > NAMED else []
+                yield f"Classes: {len(counts):,}: {', '.join(named + more)}"
+            case Retrieval(relevant=(query, _, grade)):
+                counts = np.bincount(query[grade > 0], minlength=len(data.queries))
+                least, most = counts.min(), counts.max()
+                yield f"Queries and documents: {len(data.queries):,} and {len(data.documents):,}"
+                yield f"Relevant documents a query: {least:,}" + (f" to {most:,}" if least < most else "")
 
 
 group = grouped(check)

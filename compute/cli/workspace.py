@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import shlex
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from compute import paths, storage
-from compute.types import BadInput
+from compute.types import BadInput, printable
 
 if TYPE_CHECKING:
     from compute.analysis.table import ScoreTable
+    from compute.catalog import Catalog
     from compute.database.build import Report
+    from compute.models.own.checkpoints import NamedModel
 
 Results = Annotated[
     Path | None,
@@ -24,22 +29,20 @@ Results = Annotated[
         "hf://buckets/org/name; default: results.",
     ),
 ]
+Models = Annotated[
+    Sequence[str],
+    "Models, comma-separated: keys (likeness list models), folders of checkpoints (./name), hub:org/name@revision, or "
+    "judges by their names at LIKENESS_ENDPOINT (endpoint:NAME).",
+]
 Build = Annotated[bool, "Rebuild the database with what is new."]
+say = partial(typer.echo, err=True)  # beside what a program reads
 Database = Annotated[Path | None, "Default: the app's."]
 Origin = Annotated[str, "published, imported, computed, all, or usual: the most complete."]
 
 
 def warn(problem: str) -> None:
     """Prints what was skipped, and why."""
-    typer.echo(f"Warning: {problem}", err=True)
-
-
-def shipped_file(path: Path, *, option: str) -> Path:
-    """The path of a shipped file that a command rewrites. Raises BadInput where the package is installed: what is
-    written among the packages is lost at their next update."""
-    if paths.IS_INSTALLED:
-        raise BadInput(f"{path.name} comes with the installed package. Name a path to write to: {option} PATH")
-    return path
+    say(f"Warning: {problem}")
 
 
 def build(path: Path | None = None, *, results: Path | None = None) -> Report:
@@ -51,9 +54,9 @@ def build(path: Path | None = None, *, results: Path | None = None) -> Report:
     for problem in report.problems:
         warn(problem)
     if report.problems:
-        typer.echo(f"Warnings: {len(report.problems)}, each named above", err=True)
+        say(f"Warnings: {len(report.problems)}, each named above")
     if report.unlisted:
-        typer.echo(f"In no catalogue, and shown by what their runs say: {', '.join(report.unlisted)}", err=True)
+        say(f"In no catalogue, and shown by what their runs say: {', '.join(report.unlisted)}")
     return report
 
 
@@ -85,7 +88,7 @@ def rebuild(root: Path, *, wanted: bool = True, err: bool = False) -> None:
     )
 
 
-def suite_scores(path: Path | None, *, suites: tuple[str, ...], origin: str) -> list[ScoreTable]:
+def suite_scores(path: Path | None, *, suites: Sequence[str], origin: str) -> list[ScoreTable]:
     """The suites' scores in the database at `path`. Raises UnknownKey, BadInput, DatabaseError."""
     from contextlib import closing
 
@@ -98,3 +101,55 @@ def suite_scores(path: Path | None, *, suites: tuple[str, ...], origin: str) -> 
             return connection.execute(sql, values).df()
 
         return [of_suite(store.suite_frames(query, suite=suite), origin=origin) for suite in suites]
+
+
+def named_models(
+    texts: Sequence[str],
+    catalog: Catalog,
+    *,
+    name: str = "",
+    family: str = "",
+    options: Sequence[str] = (),
+    offline: bool = False,
+) -> list[NamedModel]:
+    """What the texts of an option name, once each; prints how checkpoints are read, and first the folders
+    that a record names.
+
+    Raises UnknownKey, NotHere, CannotDo, and BadInput where none is named.
+    """
+    from compute.catalog.own import models as own_models
+    from compute.engine import named_models
+
+    if not texts:
+        raise BadInput("No model is named. List them: likeness list models")
+    known = {row.key: row for row in catalog.models}
+    for row in (known[text] for text in dict.fromkeys(texts) if text in known):
+        for folder in own_models.folders(row):
+            say(f"Reads {printable(folder)} as recorded for {row.key}")
+    models = named_models.named(
+        texts,
+        catalog=catalog,
+        overrides=named_models.Overrides(name=name, family=family, options=_options(options)),
+        offline=offline,
+    )
+    for model in models:
+        if model.remark:
+            say(model.remark)
+    return models
+
+
+def _options(texts: Sequence[str]) -> dict[str, Any]:
+    """`name=value` texts; a value that is JSON is read as such, and the checkpoint in `base` by its revision."""
+    options = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise BadInput(f"--model-option {text!r} is not a name=value")
+        try:
+            options[name.strip()] = json.loads(value)
+        except json.JSONDecodeError:
+            options[name.strip()] = value
+    if isinstance(options.get("base"), str):
+        weights, _, revision = options["base"].partition("@")
+        options["base"] = {"weights": weights, "revision": revision}
+    return options

@@ -17,7 +17,7 @@ import pandas as pd
 
 from compute import paths
 from compute.calibration import files as calibrations
-from compute.catalog import Catalog, data_version, published
+from compute.catalog import Catalog, published
 from compute.catalog.catalog import MODEL_KEY
 from compute.catalog.own import models as own_models
 from compute.catalog.own import suite as own_suite
@@ -34,7 +34,7 @@ from compute.io.tables import read_csv
 from compute.models import ADAPTERS, NOTES, required_files
 from compute.models.files import weights
 from compute.procedures import judging
-from compute.types import BadInput, DatabaseError, Model, NotHere, counted, first_line, shortened
+from compute.types import DatabaseError, Model, NotHere, counted, first_line, shortened
 
 UNLISTED = "It is in no catalogue: this is what its runs say of it. To run it again, name it as before"
 PROJECTION = ("kind", "key", "x", "y", "cluster", "settings")
@@ -60,37 +60,23 @@ class Report:
     seconds: float
 
 
-def sources(*, results: Path = paths.RESULTS) -> list[Path]:
-    """Every file the database is made from."""
-    return [*_fixed_sources(results), *_sources_of_runs(results)]
-
-
-def _sources_of_runs(results: Path) -> list[Path]:
-    return [
-        *(folder / run_folders.MARK for folder in run_folders.every(results)),
-        *calibrations.files(results).values(),
-        *image_maps.files(results, paths.COMPUTED).values(),
-    ]
-
-
-def _fixed_sources(results: Path) -> list[Path]:
-    """Those that a run does not change."""
+def sources(*, results: Path = paths.RESULTS) -> tuple[list[Path], list[Path]]:
+    """Every file the database is made from: those that no run changes, and the others."""
     folders = (paths.PUBLISHED, paths.CATALOG, paths.COMPUTED)
     return [
         *paths.IMPORTED.glob("*"),
         *(path for folder in folders for path in folder.rglob("*") if path.suffix in SOURCES),
         *([paths.USER_MODELS] if paths.USER_MODELS.is_file() else ()),
         *(paths.ROOT / "compute").rglob("*.py"),
-        data_version.CHANGELOG,
+        published.CHANGELOG,
         *(results / "imported").glob(f"*/{collections.MARK}"),
         *suite_records.files(results),
         *own_models.files(results),
+    ], [
+        *(folder / run_folders.MARK for folder in run_folders.every(results)),
+        *calibrations.files(results).values(),
+        *image_maps.files(results, paths.COMPUTED).values(),
     ]
-
-
-def sources_digest(*, results: Path = paths.RESULTS) -> str:
-    """A digest of the sources that no run changes, and one of the others, with a dash between."""
-    return "-".join(_digest(files(results), results) for files in (_fixed_sources, _sources_of_runs))
 
 
 def _digest(files: Sequence[Path], results: Path) -> str:
@@ -116,6 +102,13 @@ def _digest(files: Sequence[Path], results: Path) -> str:
     return digest.hexdigest()
 
 
+def _recorded(results: Path) -> str:
+    """What the database records of its sources: digests of the folder's path, of the files that no run changes, and of
+    the others. The path is not named: databases are published."""
+    folder = hashlib.blake2b(str(results.resolve()).encode(errors="surrogateescape"), digest_size=8).hexdigest()
+    return f"{folder}:{'-'.join(_digest(files, results) for files in sources(results=results))}"
+
+
 def is_stale(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> bool:
     """Whether the database is missing, or was made from other files.
 
@@ -126,15 +119,14 @@ def is_stale(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> b
     if not path.is_file():
         return True
     try:
-        folder, _, digest = store.recorded(path, "sources").partition(":")
+        recorded, now = store.recorded(path, "sources"), _recorded(results)
     except DatabaseError:
         return _is_truncated(path)
-    if digest == sources_digest(results=results):
-        return False
-    if folder == _folder_digest(results):
-        return True
+    (folder, _, digest), (own, _, current) = (text.partition(":") for text in (recorded, now))
+    if digest == current or folder == own:
+        return digest != current
     made = path.stat().st_mtime
-    return any(source.stat().st_mtime > made for source in sources(results=results))
+    return any(source.stat().st_mtime > made for files in sources(results=results) for source in files)
 
 
 def _is_truncated(path: Path) -> bool:
@@ -147,11 +139,6 @@ def _is_truncated(path: Path) -> bool:
     except DatabaseError:  # missing, in use, or of other contents
         pass
     return False
-
-
-def _folder_digest(folder: Path) -> str:
-    """Tells folders apart without naming them: databases are published."""
-    return hashlib.blake2b(str(folder.resolve()).encode(errors="surrogateescape"), digest_size=8).hexdigest()
 
 
 def bring_up_to_date(
@@ -190,8 +177,8 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     started = time.perf_counter()
     remove_drafts(path, results=results)
     # Before they are read: what changes meanwhile makes it stale.
-    digest = sources_digest(results=results)
-    recorded, fixed = f"{_folder_digest(results)}:{digest}", digest.partition("-")[0]
+    recorded = _recorded(results)
+    fixed = recorded.partition(":")[2].partition("-")[0]
     suites, problems = suite_records.recorded(results)
     models, wrong = own_models.recorded(results)
     problems += wrong
@@ -209,7 +196,15 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
         copied = store.recorded(path, "fixed") == fixed
     frames, superseded = dict.fromkeys(("runs", "scores"), frame(())), []
     if not copied:
-        frames = _fixed_frames(catalog)
+        published_runs, published_scores, gaps = published.load(catalog)
+        frames = catalog_frames(catalog) | {
+            "runs": frame(published_runs),
+            "scores": frame(published_scores),
+            "gaps": pd.DataFrame(gaps),
+            "averages": published.averages(catalog),
+            "notes": notes(catalog),
+            "claims": frame(all_claims()),
+        }
         wrong, superseded = add_imports(frames, catalog=catalog, folder=results / "imported")
         problems += wrong
         if paths.PROJECTIONS.is_file():
@@ -245,7 +240,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
         sources=recorded,
         fixed=fixed,
         copied=copied,
-        version=data_version.current().number,
+        version=published.history()[0]["number"],
     )
     problems += [f"{'/'.join(file.parts[-4:])} is damaged: {reason}" for file, reason in damaged.items()]
     return Report(
@@ -258,19 +253,6 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
         superseded=tuple(superseded),
         **store.counts(path, ("models", "tasks", "runs", "scores", "claims")),
     )
-
-
-def _fixed_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
-    """What no run changes, but for imports and maps: catalogue, published scores, notes and claims."""
-    figures = published.load(catalog)
-    return catalog_frames(catalog) | {
-        "runs": frame(figures.runs),
-        "scores": frame(figures.scores),
-        "gaps": frame(figures.gaps),
-        "averages": frame(published.averages(catalog)),
-        "notes": notes(catalog),
-        "claims": frame(all_claims()),
-    }
 
 
 def catalog_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
@@ -359,49 +341,37 @@ def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[StoredR
 
     A run that is under two roots is taken from where it is newest.
     """
-    known = {noun: {row.key for row in getattr(catalog, noun)} for noun in ("models", "tasks", "metrics")}
+    known = {noun: {row.key for row in getattr(catalog, noun)} for noun in ("models", "metrics")}
     subsets = {task.key: {*task.subsets, "default", "average"} for task in catalog.tasks}
-    newest: dict[str, StoredRun] = {}
-    problems, gone = [], Counter[str]()
-    for root in roots:
-        for folder in run_folders.every(root):
-            try:
-                stored = run_folders.read(folder)
-                if stored.run.task not in known["tasks"]:
-                    gone[stored.run.task] += 1
-                    continue
-                # A score of a part that its task does not have would count in the task's mean.
-                if unknown := sorted({score.subset for score in stored.scores} - subsets[stored.run.task]):
-                    raise BadInput(
-                        f"Run folder {'/'.join(stored.folder.parts[-3:])} has a score of {short(unknown[0])}, "
-                        f"which is not a subset of {stored.run.task}: remove it and run again"
-                    )
-                for noun, key in (
-                    ("models", stored.run.model),
-                    *(("metrics", score.metric) for score in stored.scores),
-                ):
-                    if key not in known[noun] and not (noun == "models" and MODEL_KEY.fullmatch(key)):
-                        raise BadInput(
-                            f"Run folder {'/'.join(folder.parts[-3:])} is of {noun[:-1]} {key!r}, "
-                            "which is in no catalogue"
-                        )
-            except BadInput as error:
-                problems.append(str(error))
-                continue
-            if stored.is_of_the_future:
+    stored, problems = run_folders.newest(folder for root in roots for folder in run_folders.every(root))
+    gone = Counter(one.run.task for one in stored if one.run.task not in subsets)
+    kept = []
+    for one in stored:
+        if one.run.task in gone:
+            continue
+        where, model = f"Run folder {'/'.join(one.folder.parts[-3:])}", one.run.model
+        metrics = [score.metric for score in one.scores if score.metric not in known["metrics"]]
+        # A score of a part that its task does not have would count in the task's mean.
+        if unknown := sorted({score.subset for score in one.scores} - subsets[one.run.task]):
+            what = f"which is not a subset of {one.run.task}: remove it and run again"
+            problems.append(f"{where} has a score of {short(unknown[0])}, {what}")
+        elif model not in known["models"] and not MODEL_KEY.fullmatch(model):
+            problems.append(f"{where} is of model {model!r}, which is in no catalogue")
+        elif metrics:
+            problems.append(f"{where} is of metric {metrics[0]!r}, which is in no catalogue")
+        else:
+            kept.append(one)
+            if one.is_of_the_future:
                 problems.append(
-                    f"Run folder {'/'.join(folder.parts[-3:])} is dated {stored.run.started}, in the future: it is "
-                    "shown only where no other run of this model and task is. Check the clock and run again"
+                    f"{where} is dated {one.run.started}, in the future: it is shown only where no other run of this "
+                    "model and task is. Check the clock and run again"
                 )
-            before = newest.get(stored.run.id)
-            if before is None or stored.date > before.date:
-                newest[stored.run.id] = stored
     if gone:
         problems.append(
             f"{counted(gone.total(), 'run')} of tasks in no catalogue stay in their folders and are not shown: "
             + shortened(", ".join(sorted(gone)), 400)
         )
-    return list(newest.values()), problems
+    return kept, problems
 
 
 def described(stored: Sequence[StoredRun], *, listed: Collection[str]) -> list[Model]:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 import shutil
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from compute.catalog import data_version
+import pandas as pd
+
+from compute.catalog import published
 from compute.catalog.own.suite import SYNTHETIC_BENCHMARKS
 from compute.database import store
 from compute.types import BadInput, LikenessError, first_line
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # File of the data set -> table or view of the database. Single items and pictures stay in the database alone.
 TABLES = {
@@ -80,74 +79,63 @@ ORIGINS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Snapshot:
-    """What a card says of its data: the version of the scores, the day, and where they can be had later.
-
-    `tag` is empty for a state of the data set that has no name, `repo` for files that are in none.
-    """
-
-    version: str
-    day: str  # ISO date
-    repo: str = ""
-    tag: str = ""
-
-
-def snapshot(database: Path) -> Snapshot:
-    """The snapshot of a database today. Raises DatabaseError."""
-    version = store.recorded(database, "version") or "not recorded"
-    return Snapshot(version=version, day=datetime.now(UTC).date().isoformat())
-
-
 def free_tag(repo: str, *, version: str, wanted: str = "") -> str:
     """The tag that a new snapshot gets: the one that is wanted, else the version's. Empty where that is taken already.
 
     Raises BadInput for a wanted tag that is taken or cannot be one, LikenessError with what the hub says.
     """
-    import httpx2
     from huggingface_hub import HfApi
-    from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
+    from huggingface_hub.errors import RepositoryNotFoundError
 
     if wanted and not TAG.fullmatch(wanted):
         raise BadInput(f"{wanted[:60]!r} cannot name a snapshot: use letters, digits, dots and dashes, such as v1.2")
     tag = wanted or (f"v{version}" if TAG.fullmatch(f"v{version}") else "")
-    try:
-        taken = {known.name for known in HfApi().list_repo_refs(repo, repo_type="dataset").tags}
-    except RepositoryNotFoundError:
-        return tag
-    except HFValidationError as error:
-        raise BadInput(f"{repo!r} is not a name of a data set: give it as USER/NAME") from error
-    except (httpx2.HTTPError, OSError) as error:
-        raise LikenessError(_refusal(repo, error)) from error
+    with _refusals(repo):
+        try:
+            taken = {known.name for known in HfApi().list_repo_refs(repo, repo_type="dataset").tags}
+        except RepositoryNotFoundError:
+            return tag
     if wanted in taken:
         raise BadInput(f"{repo} has a snapshot {wanted} already, which may be cited: name another with --tag")
     return "" if tag in taken else tag
 
 
-def write(folder: Path, *, database: Path, of: Snapshot | None = None) -> dict[str, int]:
-    """Writes the data set's files into an empty folder; rows by file. Raises DatabaseError for an unreadable one."""
+def write(folder: Path, *, database: Path, repo: str = "", tag: str = "") -> dict[str, int]:
+    """Writes the data set's files into an empty folder; rows by file. `tag` is the name of the snapshot in `repo`; both
+    are empty where it has none. Raises DatabaseError for an unreadable database."""
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise BadInput(f"{folder} is not empty: name a folder that is, or that is not there yet")
     frames = store.frames(database, names=tuple(TABLES.values()))
+    version = store.recorded(database, "version") or "not recorded"
     tables = {file: frames[name] for file, name in TABLES.items()}
     shutil.copyfile(database, folder / "likeness.duckdb")
     for file, frame in tables.items():
         store.write_parquet(folder / f"{file}.parquet", frame=frame)
-    of = of or snapshot(database)
-    (folder / "README.md").write_text(card(tables, of=of), encoding="utf-8")
-    if of.version == data_version.current().number:
-        shutil.copyfile(data_version.CHANGELOG, folder / data_version.CHANGELOG.name)
+    card = _card(tables, version=version, repo=repo, tag=tag)
+    (folder / "README.md").write_text(card, encoding="utf-8")
+    if version == published.history()[0]["number"]:
+        shutil.copyfile(published.CHANGELOG, folder / published.CHANGELOG.name)
     return {file: len(frame) for file, frame in tables.items()}
 
 
-def card(frames: dict[str, pd.DataFrame], *, of: Snapshot) -> str:
-    """The data set's card, with its counts, its version and how to cite it."""
-    scores = frames["scores"]
+def _card(frames: dict[str, pd.DataFrame], *, version: str, repo: str, tag: str) -> str:
+    """The data set's card, with its counts, its version and how to cite it: by its tag where it has one, else by the
+    day."""
+    scores, day = frames["scores"], datetime.now(UTC).date().isoformat()
     counts = scores["origin"].value_counts()
+    about = f"The version of the published scores was not recorded. Built on {day}."
+    for at, known in enumerate(published.history()):
+        if known["number"] == version:
+            about = (
+                f"Published scores {version} of {known['date']}{f', tagged `{tag}`' if tag else ''}; built on {day}."
+            )
+            about += "" if at else " `CHANGELOG.md` says what changed from version to version."
+    where = [f"url = {{{DATASETS}/{repo}{f'/tree/{tag}' if tag else ''}}}"] if repo else []
+    where += [] if tag else [f"note = {{Built on {day}}}"]
     return CARD.format(
-        version=_version(of),
-        citation=citation(of),
+        version=about,
+        citation=CITATION.format(year=day[:4], version=version, where=",\n  ".join(where)),
         scores=len(scores),
         models=scores["model"].nunique(),
         tasks=scores["task"].nunique(),
@@ -160,34 +148,15 @@ def card(frames: dict[str, pd.DataFrame], *, of: Snapshot) -> str:
     )
 
 
-def _version(of: Snapshot) -> str:
-    known = next((entry for entry in data_version.history() if entry.number == of.version), None)
-    if known is None:
-        return f"The version of the published scores was not recorded. Built on {of.day}."
-    changes = " `CHANGELOG.md` says what changed from version to version." if known == data_version.current() else ""
-    named = f", tagged `{of.tag}`" if of.tag else ""
-    return f"Published scores {known.number} of {known.date}{named}; built on {of.day}.{changes}"
-
-
-def citation(of: Snapshot) -> str:
-    """BibTeX of a snapshot: of its tag where it has one, else of the day."""
-    page = f"{DATASETS}/{of.repo}" if of.repo else ""
-    parts = [f"url = {{{page}{f'/tree/{of.tag}' if of.tag else ''}}}"] if page else []
-    parts += [] if of.tag else [f"note = {{Built on {of.day}}}"]
-    return CITATION.format(year=of.day[:4], version=of.version, where=",\n  ".join(parts))
-
-
 def upload(folder: Path, *, repo: str, private: bool, tag: str = "") -> str:
     """Uploads the folder in one commit, into a data set that is made if need be, and tags it; its address.
 
     The token is the hub library's own (HF_TOKEN, or `hf auth login`). Raises LikenessError with what the hub says.
     """
-    import httpx2
     from huggingface_hub import HfApi
-    from huggingface_hub.errors import HFValidationError
 
     hub = HfApi()
-    try:
+    with _refusals(repo):
         hub.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)
         commit = hub.upload_folder(
             repo_id=repo, repo_type="dataset", folder_path=str(folder), commit_message="The board's data, rebuilt"
@@ -196,16 +165,22 @@ def upload(folder: Path, *, repo: str, private: bool, tag: str = "") -> str:
             hub.create_tag(
                 repo, repo_type="dataset", tag=tag, revision=commit.oid, tag_message="A snapshot to be cited"
             )
-    except HFValidationError as error:
-        raise BadInput(f"{repo!r} is not a name of a data set: give it as USER/NAME") from error
-    except (httpx2.HTTPError, OSError) as error:
-        raise LikenessError(_refusal(repo, error)) from error
     return f"{DATASETS}/{repo}{f'/tree/{tag}' if tag else ''}"
 
 
-def _refusal(repo: str, error: Exception) -> str:
-    reason = first_line(error).rstrip(".")
-    return (
-        f"The data set {repo!r} could not be uploaded: {reason}. A token that may write is read from "
-        "HF_TOKEN, or stored by: hf auth login"
-    )
+@contextmanager
+def _refusals(repo: str) -> Iterator[None]:
+    """What the hub refuses, as errors of ours."""
+    import httpx2
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        yield
+    except HFValidationError as error:
+        raise BadInput(f"{repo!r} is not a name of a data set: give it as USER/NAME") from error
+    except (httpx2.HTTPError, OSError) as error:
+        reason = first_line(error).rstrip(".")
+        raise LikenessError(
+            f"The data set {repo!r} could not be uploaded: {reason}. A token that may write is read from HF_TOKEN, or "
+            "stored by: hf auth login"
+        ) from error

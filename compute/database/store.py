@@ -144,16 +144,18 @@ FROM {FILES} WHERE webp IS NOT NULL AND strlen(image) <= {MAX_NAME} GROUP BY tas
 ON CONFLICT DO NOTHING
 """
 
+KeyedFiles = Iterable[tuple[str, Path]]  # what each Parquet file is of: a run's id, a task's key
+
 
 def write(
     path: Path,
     *,
     frames: dict[str, pd.DataFrame],
-    items: Iterable[tuple[str, Path]] = (),
+    items: KeyedFiles = (),
     most_items: int = 0,
-    ratings: Iterable[tuple[str, Path]] = (),
-    thumbnails: Iterable[tuple[str, Path]] = (),
-    item_maps: Iterable[tuple[str, Path]] = (),
+    ratings: KeyedFiles = (),
+    thumbnails: KeyedFiles = (),
+    item_maps: KeyedFiles = (),
     sources: str = "",
     fixed: str = "",
     copied: bool = False,
@@ -248,14 +250,14 @@ def _fill(connection: duckdb.DuckDBPyConnection, name: str, frame: pd.DataFrame)
 def _fill_from(
     connection: duckdb.DuckDBPyConnection,
     sql: str,
-    files: Iterable[tuple[str, Path]],
+    files: KeyedFiles,
     *values: int,
     what: str = "pictures or items",
     most_rows: int = MAX_ROWS,
 ) -> dict[Path, str]:
     """Runs `sql` over all files at once, and one at a time where one of them is damaged: those are returned."""
     listed = [(key, os.path.abspath(path), path) for key, path in files]
-    damaged: dict[Path, str] = {}
+    damaged = {}
     if listed:
         connection.register("files", pd.DataFrame(listed, columns=["key", "path", "given"])[["key", "path"]])
         try:

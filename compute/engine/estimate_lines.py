@@ -10,7 +10,7 @@ from compute import storage
 from compute.engine.estimate import ModelEstimate, TaskEstimate, downloads
 from compute.engine.plan import Plan
 from compute.engine.settings import RunSettings
-from compute.io.tables import padded
+from compute.io.tables import aligned
 from compute.models import ADAPTERS, endpoint_variable
 from compute.progress import duration
 from compute.rounding import rounded, size
@@ -33,7 +33,7 @@ def lines(
             )
             for one in data
         ]
-        text += ["", *("  ".join(row).rstrip() for row in padded(rows))]
+        text += ["", *aligned(rows)]
         text += [f"{one.task.key}: {one.problem}" for one in data if one.problem]
     for model in work:
         text += [

@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -322,6 +322,21 @@ def every(root: Path) -> Iterator[Path]:
         if model.name not in OTHERS and not model.name.startswith("."):
             for task in _folders(model):
                 yield from (run for run in _folders(task) if (run / MARK).is_file())
+
+
+def newest(folders: Iterable[Path]) -> tuple[list[StoredRun], list[str]]:
+    """The whole runs in these folders, of several of one id the newest; and what is wrong with damaged ones."""
+    runs: dict[str, StoredRun] = {}
+    problems = []
+    for folder in folders:
+        try:
+            one = read(folder)
+        except BadInput as error:
+            problems.append(str(error))
+            continue
+        if one.run.id not in runs or one.date > runs[one.run.id].date:
+            runs[one.run.id] = one
+    return list(runs.values()), problems
 
 
 def _folders(root: Path) -> list[Path]:

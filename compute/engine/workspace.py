@@ -194,7 +194,7 @@ def own_suites(
     BadInput, NotHere, CannotWrite.
     """
     from compute.catalog.own import suite as own_suite
-    from compute.catalog.own import suite_making, suite_records
+    from compute.catalog.own import suite_records
     from compute.content.items import content_key
     from compute.tasks.own import manifest_of_pairs
 
@@ -211,11 +211,11 @@ def own_suites(
                 "--data (in Python data=)"
             )
     elif not suite and manifest_of_pairs(data):
-        made = suite_making.from_file(Path(data), suite=suite_making.PAIRBENCH)
+        made = own_suite.from_file(Path(data), suite=own_suite.PAIRBENCH)
     elif not suite or (same is not None and same.shape not in (own_suite.PAIRS, *own_suite.COMPARISONS)):
         made = _read(settings, same=same, warn=warn)
     elif Path(data).is_file():
-        made = suite_making.from_file(Path(data), suite=suite, known=suites)
+        made = own_suite.from_file(Path(data), suite=suite, known=suites)
     if made is not None:
         made = (suite_records.keyed if settings.dry_run else suite_records.record)(made, results=root)
         suite = made.suite.key
@@ -262,7 +262,7 @@ def suite_of_file(path: Path, settings: RunSettings, *, warn: Warn = lambda word
 
 def _read(settings: RunSettings, *, same: OwnSuite | None, warn: Warn) -> OwnSuite:
     """The suite that user data make; where it is known, `same`, they must be its data."""
-    from compute.catalog.own import suite_making
+    from compute.catalog.own import suite as own_suite
     from compute.tasks.own import read
 
     shape, columns = settings.shape, settings.columns
@@ -271,7 +271,7 @@ def _read(settings: RunSettings, *, same: OwnSuite | None, warn: Warn) -> OwnSui
     part = read(settings.data, shape=shape, columns=columns, images=settings.images, source=_reader(settings))
     for note in part.notes:
         warn(note)
-    made = suite_making.of_data({part.shape.key: part}, name=settings.data_name or part.name)
+    made = own_suite.of_data({part.shape.key: part}, name=settings.data_name or part.name)
     if same is not None and made.digest != same.digest:
         raise BadInput(
             f"{part.title} is not the data of the suite {same.suite.key}. To make a suite of it, name no suite with it"

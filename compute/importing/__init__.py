@@ -1,9 +1,8 @@
 """Scores that others measured: public MTEB results, the hub's evaluation results, and any table of scores."""
 
+from compute.importing.collection import Imported, SkippedFile
 from compute.importing.eval_results import fetch_eval_results, read_eval_results
-from compute.importing.figures import Imported, SkippedFile
-from compute.importing.hub import fetch_mteb_results
-from compute.importing.mteb import read_mteb_results
+from compute.importing.mteb import fetch_mteb_results, read_mteb_results
 from compute.importing.scores_csv import read_scores_csv
 
 __all__ = [

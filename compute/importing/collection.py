@@ -1,4 +1,5 @@
-"""Keeps an import on disk, so that every later build has it: Parquet files in a folder, and `collection.json`.
+"""What an import yields; and how it is kept on disk, so that every later build has it: Parquet files in a folder, and
+`collection.json`.
 
 The latter names the files: written last and moved into place, it is where a new import replaces an earlier one. Imports
 of other names stay next to it; what two of them hold is the newer one's.
@@ -10,18 +11,18 @@ import hashlib
 import json
 import secrets
 import shutil
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from pydantic import BaseModel
 
 from compute.database import store
-from compute.importing.figures import Imported
 from compute.io.files import discard, locked, read_record, validated, write_text
 from compute.types import BadInput, DatabaseError, Metric, Model, Run, Score, Task, first_line
 
@@ -35,6 +36,49 @@ LINKS = (  # columns that name others, and where these must be known
     ("tasks", "metrics", "metrics"),
 )
 MARK = "collection.json"  # its presence means that the folder is whole
+
+
+class SkippedFile(NamedTuple):
+    """A file or folder that was skipped, why, and what to do about it."""
+
+    path: str  # relative to the folder that was read
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}. {self.remedy}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imported:
+    """Runs and scores of one source. `models`, `tasks` and `metrics` are those missing from the catalogue.
+
+    `problems` are files that are not what they should be; `skipped` are files of tasks that are not in the catalogue.
+    """
+
+    runs: tuple[Run, ...]
+    scores: tuple[Score, ...]
+    models: tuple[Model, ...] = ()
+    tasks: tuple[Task, ...] = ()
+    metrics: tuple[Metric, ...] = ()
+    problems: tuple[SkippedFile, ...] = ()
+    skipped: tuple[SkippedFile, ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict)  # by the source's own names of models: those of all
+    rows: pd.DataFrame | None = field(default=None, compare=False, repr=False)  # of mteb's results, as they are shipped
+
+
+def outside(value: float, metric: Metric) -> str:
+    """Why a value (in stored units) cannot be one of this metric, or the empty text when it can."""
+    if metric.lower is not None and value < metric.lower:
+        return f"{value:g} is below {metric.lower:g}, the minimum of {metric.title}"
+    if metric.upper is not None and value > metric.upper:
+        return f"{value:g} is above {metric.upper:g}, the maximum of {metric.title}"
+    return ""
+
+
+def fingerprint(**identity: Any) -> str:
+    """SHA-256 (hex) of everything that distinguishes runs."""
+    return hashlib.sha256(json.dumps(identity, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 class Collection(BaseModel):
@@ -56,8 +100,9 @@ class Loaded(NamedTuple):
 
 def save(
     imported: Imported, *, folder: Path, name: str = "", kind: str = "", source: str = "", replace: bool = False
-) -> Path:
-    """Writes one collection under `folder`; returns where it is.
+) -> tuple[Path, list[Path]]:
+    """Writes one collection under `folder`; returns where it is, and the others that were imported from the source,
+    which are removed if `replace`.
 
     Without a `name` it is called after its kind, and a digest of its source and content. Raises BadInput where a
     collection of that name has other content, unless `replace`.
@@ -87,23 +132,15 @@ def save(
         for left in target.glob("*.parquet"):
             if left.name not in files.values():
                 discard(left)
-    return target
-
-
-def of_source(source: str, *, folder: Path) -> list[Path]:
-    """The collections under `folder` that were imported from a source; those that cannot be read are of none."""
-    found = []
+    others = []
     for path in sorted(folder.glob(f"*/{MARK}")):
-        with suppress(OSError, ValueError):
-            if mark(path.parent).source == source:
-                found.append(path.parent)
-    return found
-
-
-def remove(target: Path) -> None:
-    """Removes a collection, its mark first: a folder without it is not a collection."""
-    discard(target / MARK)
-    shutil.rmtree(target, ignore_errors=True)
+        with suppress(OSError, ValueError):  # one that cannot be read is of no source
+            if path.parent != target and mark(path.parent).source == source:
+                others.append(path.parent)
+    for other in others if replace else ():
+        discard(other / MARK)  # first: a folder without it is not a collection
+        shutil.rmtree(other, ignore_errors=True)
+    return target, others
 
 
 def mark(folder: Path) -> Collection:
@@ -115,29 +152,25 @@ def load(folder: Path) -> tuple[list[Loaded], list[str]]:
     """Every whole collection under `folder`, and why others were skipped."""
     collections, problems = [], []
     for path in sorted(folder.glob(f"*/{MARK}")):
+        own = path.parent
         try:
-            collections.append(_read(path.parent))
+            about = mark(own)
+            tables = {table: store.read_parquet(own / Path(file).name) for table, file in about.files.items()}
+            if not {"runs", "scores"} <= set(tables) <= set(TABLES):
+                raise ValueError("it has no runs or no scores, or an unknown table")
+            for table, frame in tables.items():
+                if other := sorted({each.name for each in fields(TABLES[table])} ^ set(frame.columns)):
+                    raise ValueError(f"{table}: the column {other[0]!r} is unknown or missing")
+            made = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
+            collections.append(Loaded(name=own.name, date=about.date or made, tables=tables))
         except (OSError, ValueError, DatabaseError) as error:
-            problems.append(refusal(path.parent.name, error))
+            problems.append(refusal(own.name, error))
     return collections, problems
 
 
 def refusal(name: str, error: Exception) -> str:
     """Why a collection is skipped, as a sentence."""
     return f"Imported collection {name} is skipped ({first_line(error)}): remove its folder, or import it again"
-
-
-def _read(folder: Path) -> Loaded:
-    """One collection. Raises OSError, ValueError or DatabaseError with what is wrong with it."""
-    about = mark(folder)
-    tables = {table: store.read_parquet(folder / Path(file).name) for table, file in about.files.items()}
-    if not {"runs", "scores"} <= set(tables) <= set(TABLES):
-        raise ValueError("it has no runs or no scores, or an unknown table")
-    for table, frame in tables.items():
-        if other := sorted({field.name for field in fields(TABLES[table])} ^ set(frame.columns)):
-            raise ValueError(f"{table}: the column {other[0]!r} is unknown or missing")
-    made = datetime.fromtimestamp((folder / MARK).stat().st_mtime, UTC).isoformat(timespec="seconds")
-    return Loaded(name=folder.name, date=about.date or made, tables=tables)
 
 
 def joined(collections: Sequence[Loaded]) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, int]]:
@@ -151,29 +184,27 @@ def joined(collections: Sequence[Loaded]) -> tuple[pd.DataFrame, pd.DataFrame, d
         for table in ("runs", "scores")
     )
     twice = runs.duplicated("id")
-    gone = runs[twice]["order"].value_counts()
+    gone = Counter(runs[twice]["order"])
     runs = runs[~twice]
     scores = scores.merge(runs[["id", "order"]].rename(columns={"id": "run"}), on=["run", "order"])
     shown = runs[runs["main"].astype(bool)]
     rivals = shown[shown.groupby(["model", "task"])["order"].transform("nunique") > 1]
-    if len(rivals):
-        some = scores[scores["run"].isin(rivals["id"])]
-        pairs = pd.Series(list(zip(some["subset"], some["metric"], strict=True)), index=some["run"].to_numpy())
-        cells = {run: set(of_run) for run, of_run in pairs.groupby(level=0)}
-        hidden: list[int] = []
-        for _, group in rivals.groupby(["model", "task"]):
-            kept: list[tuple[int, int, set]] = []  # position, order, cells
-            for at, order, run in zip(group.index, group["order"], group["id"], strict=True):
-                own = cells.get(run, set())
-                others = [each for each in kept if each[1] != order and each[2] & own]
-                if all(other[2] < own for other in others):
-                    hidden += [other[0] for other in others]
-                    kept = [each for each in kept if each not in others] + [(at, order, own)]
-                else:
-                    hidden.append(at)
-        runs.loc[hidden, "main"] = False
-        gone = gone.add(runs.loc[hidden, "order"].value_counts(), fill_value=0)
-    counts = {collections[int(order)].name: int(count) for order, count in sorted(gone.items())}
+    cells = {run: set() for run in rivals["id"]}
+    some = scores[scores["run"].isin(cells)]
+    for run, *cell in zip(some["run"], some["subset"], some["metric"], strict=True):
+        cells[run].add(tuple(cell))
+    hidden = set()
+    for _, group in rivals.groupby(["model", "task"]):
+        newer = []
+        for row in group.itertuples():
+            own, there = cells[row.id], [each for each in newer if each.id not in hidden and each.order != row.order]
+            others = [each.id for each in there if cells[each.id] & own]
+            hidden |= {*others} if all(cells[other] < own for other in others) else {row.id}
+            newer.append(row)
+    is_hidden = runs["id"].isin(hidden)
+    runs.loc[is_hidden, "main"] = False
+    gone.update(runs[is_hidden]["order"])
+    counts = {collections[order].name: count for order, count in sorted(gone.items())}
     return runs.drop(columns="order"), scores.drop(columns="order"), counts
 
 

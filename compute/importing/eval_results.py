@@ -7,21 +7,22 @@ may be a share or a percentage, and is skipped rather than guessed.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import yaml
 from pydantic import AliasPath, BaseModel, ConfigDict, Field
 
 from compute.catalog import Catalog, hub_tasks
 from compute.catalog.hub_tasks import EVAL_RESULTS
-from compute.importing.figures import Imported, SkippedFile, fingerprint, outside
+from compute.importing.collection import Imported, SkippedFile, fingerprint, outside
 from compute.io.files import short, validated
-from compute.types import BadInput, Metric, Model, NotHere, Run, Score, first_line
+from compute.types import BadInput, Metric, Model, NotHere, Run, Score, Task, first_line
 
 MTEB = "https://github.com/embeddings-benchmark/mteb"
 REMEDY = "Correct the file, or ask who wrote it"
@@ -100,20 +101,26 @@ def read_eval_results(path: Path, *, model: str, catalog: Catalog, source: str =
     source = source or f"{EVAL_RESULTS} of {model}"
     targets, metrics = hub_tasks.table(catalog), {metric.key: metric for metric in catalog.metrics}
     # By task, subset and metric: the scores of all files, with the file's name.
-    figures: dict[tuple[str, str, str], list[tuple[Run, Score, str]]] = defaultdict(list)
+    figures = defaultdict(list)
     problems, skipped = [], []
     for file in files:
         try:
-            entries = _entries(file)
-        except ValueError as error:
-            problems.append(SkippedFile(file.name, str(error), REMEDY))
+            if not file.is_file():  # a pipe would be waited for
+                raise ValueError("it is not a regular file")
+            entries = yaml.load(file.read_text(encoding="utf-8"), Loader=_ExactLoader)  # noqa: S506 (a safe loader)
+            if not isinstance(entries, list) or not entries:
+                raise ValueError("it holds no list of entries")
+        except (OSError, ValueError, ArithmeticError, RecursionError, yaml.YAMLError) as error:
+            reason = " ".join(str(error).split())[:80]
+            problems.append(SkippedFile(file.name, f"cannot be read ({type(error).__name__}: {reason})", REMEDY))
             continue
         for position, item in enumerate(entries, start=1):
             where = f"{file.name}, entry {position}"
             try:
                 entry = validated(item, ResultEntry)
                 if target := targets.get((entry.dataset, entry.task)):
-                    run, score = _figure(entry, target, metrics[target.metric], model=model.lower(), source=source)
+                    *place, metric = target
+                    run, score = _figure(entry, *place, metrics[metric], model=model.lower(), source=source)
                     figures[run.task, score.subset, score.metric].append((run, score, file.name))
                     continue
                 reason = f"the catalogue has no task {short(entry.task)} of {short(entry.dataset)}"
@@ -121,7 +128,7 @@ def read_eval_results(path: Path, *, model: str, catalog: Catalog, source: str =
                 skipped.append(SkippedFile(where, reason, remedy))
             except (BadInput, ValueError) as error:
                 problems.append(SkippedFile(where, str(error), REMEDY))
-    runs: dict[str, Run] = {}
+    runs = {}
     scores = []
     for (task, subset, metric), same in figures.items():
         if len({score.value for _, score, _ in same}) > 1:
@@ -142,30 +149,32 @@ def read_eval_results(path: Path, *, model: str, catalog: Catalog, source: str =
     )
 
 
-def _entries(path: Path) -> list[Any]:
-    """A file's entries. Raises ValueError with what is wrong with it."""
-    try:
-        if not path.is_file():  # a pipe would be waited for
-            raise ValueError("it is not a regular file")
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_ExactLoader)  # noqa: S506 (a safe loader)
-    except (OSError, ValueError, ArithmeticError, RecursionError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())[:80]
-        raise ValueError(f"cannot be read ({type(error).__name__}: {reason})") from error
-    if not isinstance(content, list) or not content:
-        raise ValueError("holds no list of entries")
-    return content
-
-
 def _figure(
-    entry: ResultEntry, target: hub_tasks.HubTask, metric: Metric, *, model: str, source: str
+    entry: ResultEntry, task: Task, subset: str, metric: Metric, *, model: str, source: str
 ) -> tuple[Run, Score]:
     """An entry's score and its run. Raises BadInput with the reason alone."""
-    task, facts = target.task, dict(_facts(entry.notes or ""))
+    facts = dict(_facts(entry.notes or ""))
     if facts.get("metric", metric.key) != metric.key:
         raise BadInput(f"is {short(facts['metric'])} by its notes, but {entry.task} is {metric.key}")
-    value = _stored(entry, metric, unit=facts.get("unit", ""))
+    unit, printed = facts.get("unit", ""), hub_tasks.unit(metric)
+    by_mteb = (entry.url or "").rstrip("/") == MTEB and printed == hub_tasks.PERCENT
+    # A share above 1 or below -1 can only be a percentage; nothing is nothing in every unit.
+    beyond = metric.upper == 1 and printed == hub_tasks.PERCENT and (abs(entry.value) > 1 or entry.value == 0)
+    if unit == hub_tasks.FRACTION:
+        value = float(entry.value)
+    elif unit == printed or by_mteb or beyond or (not unit and metric.scale == 1):
+        value = hub_tasks.stored(entry.value, metric)
+    else:
+        raise BadInput(
+            f"value {entry.value} has the unit {short(unit)}; {metric.title} is read in {printed!r} or a fraction"
+        )
     if reason := outside(value, metric):
         raise BadInput(f"value {reason}")
+    # What notes say of the number of items, the error and the share of items answered, where it makes sense.
+    count, error = facts.get("n", ""), facts.get("standard error", "")
+    answered = re.match(r"(\d{1,3}(\.\d{1,4})?)%", facts.get("answered", ""))
+    stderr = float(error) / metric.scale if DECIMAL.fullmatch(error) else None
+    spread = math.inf if metric.lower is None or metric.upper is None else metric.upper - metric.lower
     mark = fingerprint(model=model, task=task.key, source=source)
     run = Run(
         id=f"eval-results/{model}/{task.key}/{mark[:12]}",
@@ -187,11 +196,13 @@ def _figure(
     )
     return run, Score(
         run=run.id,
-        subset=target.subset,
+        subset=subset,
         metric=metric.key,
         value=value,
         printed=str(entry.value)[:40],
-        **_precision(facts, metric),
+        n=int(count) if re.fullmatch(r"[1-9]\d{0,14}", count) else None,
+        stderr=stderr if stderr is not None and stderr <= spread else None,
+        coverage=float(answered[1]) / 100 if answered and float(answered[1]) <= 100 else None,
     )
 
 
@@ -200,31 +211,3 @@ def _facts(notes: str) -> Iterator[tuple[str, str]]:
     for part in reversed(notes.split(";")):
         if match := FACT.fullmatch(part.strip()):
             yield match[1], match[2].strip()
-
-
-def _stored(entry: ResultEntry, metric: Metric, *, unit: str) -> float:
-    """The value in stored units. Raises BadInput where its unit is not known."""
-    printed = hub_tasks.unit(metric)
-    if unit == hub_tasks.FRACTION:
-        return float(entry.value)
-    by_mteb = (entry.url or "").rstrip("/") == MTEB and printed == hub_tasks.PERCENT
-    # A share above 1 or below -1 can only be a percentage; nothing is nothing in every unit.
-    beyond = metric.upper == 1 and printed == hub_tasks.PERCENT and (abs(entry.value) > 1 or entry.value == 0)
-    if unit == printed or by_mteb or beyond or (not unit and metric.scale == 1):
-        return hub_tasks.stored(entry.value, metric)
-    raise BadInput(
-        f"value {entry.value} has the unit {short(unit)}; {metric.title} is read in {printed!r} or a fraction"
-    )
-
-
-def _precision(facts: Mapping[str, str], metric: Metric) -> dict[str, Any]:
-    """What notes say of the number of items, the error and the share of items answered, where it makes sense."""
-    count, error = facts.get("n", ""), facts.get("standard error", "")
-    answered = re.match(r"(\d{1,3}(\.\d{1,4})?)%", facts.get("answered", ""))
-    stderr = float(error) / metric.scale if DECIMAL.fullmatch(error) else None
-    spread = float("inf") if metric.lower is None or metric.upper is None else metric.upper - metric.lower
-    return {
-        "n": int(count) if re.fullmatch(r"[1-9]\d{0,14}", count) else None,
-        "stderr": stderr if stderr is not None and stderr <= spread else None,
-        "coverage": float(answered[1]) / 100 if answered and float(answered[1]) <= 100 else None,
-    }

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from compute.catalog import Catalog
 from compute.catalog.catalog import MTEB
 from compute.catalog.published import score_of
-from compute.importing.figures import Imported, SkippedFile, fingerprint, outside
-from compute.importing.model_meta import ModelMeta, model_key, model_row
+from compute.importing.collection import Imported, SkippedFile, fingerprint, outside
 from compute.io.files import Record, short, validated
 from compute.io.tables import MOST_BYTES
-from compute.types import BadInput, Metric, Model, Run, Score, Task
+from compute.types import BadInput, Metric, Model, Run, Score, Task, first_line
 
 RUN = ("folder", "revision", "task", "split")  # the columns that tell runs apart
+REPOSITORY = "mteb/results"  # a data set on the hub
 COLUMNS = {  # of the rows that are read, one a score; and of those that are shipped
     "folder": "string",  # <organisation>__<model>
     "revision": "string",
@@ -53,6 +54,49 @@ FIELDS = {
 }
 
 
+class ModelMeta(BaseModel):
+    """What is read of a model_meta.json, and kept as it is with the shipped results."""
+
+    model_config = ConfigDict(strict=True)
+
+    name: str
+    revision: str | None = None
+    license: str | None = None
+    release_date: str | None = None
+    n_parameters: int | None = None
+    memory_usage_mb: float | None = None
+    embed_dim: int | None = None
+    max_tokens: float | None = None
+    modalities: list[str] | None = None
+    languages: list[str] | None = None
+    open_weights: bool | None = None
+    use_instructions: bool | None = None
+    similarity_fn_name: str | None = None
+    model_type: list[str] | None = None
+    framework: list[str] | None = None
+    loader: str | None = None
+    reference: str | None = None
+    training_datasets: list[str] | None = None  # names of mteb's tasks and data sets; None: not stated
+
+    @field_validator("max_tokens")
+    @classmethod
+    def _without_limit(cls, value: float | None) -> float | None:
+        """JSON has no infinity."""
+        return value if value is not None and math.isfinite(value) else None
+
+    @field_validator("training_datasets", mode="before")
+    @classmethod
+    def _names(cls, value: Any) -> Any:
+        """Older files map each name to its splits."""
+        return sorted(value) if isinstance(value, dict) else value
+
+    @property
+    def late_interaction(self) -> bool | None:
+        """Whether the model has many vectors per item; None where the file does not say."""
+        kinds = {(self.similarity_fn_name or "").replace("_", "").lower(), *(self.model_type or ())}
+        return True if kinds & {"maxsim", "late-interaction"} else False if kinds & {"cosine", "dense"} else None
+
+
 class SplitRow(BaseModel):
     """The scores of one subset; every other metric is an extra field."""
 
@@ -62,52 +106,7 @@ class SplitRow(BaseModel):
     hf_subset: str = "default"
 
 
-def read_split(
-    rows: Sequence[Any], *, split: str, task: Task, metric: Metric
-) -> tuple[dict[str, float], dict[str, Any]]:
-    """Value a subset, and which field of the file they are read from.
-
-    The field of the task's own metric wins over `main_score`: some old files put another metric there.
-    """
-    values: dict[str, float] = {}
-    fields: dict[str, Any] = {"field": "main_score"}
-    try:
-        checked = [validated(row, SplitRow) for row in rows]
-    except ValueError as error:
-        raise BadInput(f"split {split!r}: {error}") from error
-    if not checked:
-        raise BadInput(f"split {split!r} has no scores")
-    for row in checked:
-        subset = subset_key(row.hf_subset, task)
-        if subset in values:
-            raise BadInput(f"split {split!r} has subset {subset!r} twice")
-        value = row.main_score
-        for field in FIELDS.get(metric.key, (metric.key,)):
-            named = getattr(row, field, None)
-            if type(named) in (int, float) and abs(named) < 1e300:
-                fields["field"] = field
-                if value is not None and abs(named - value) > 1e-6:
-                    fields["main_score"] = value
-                value = float(named)
-                break
-        if value is None:
-            raise BadInput(f"split {split!r} has neither main_score nor {metric.key}")
-        if reason := outside(value, metric):
-            raise BadInput(f"main_score of {split}/{subset}: {reason}")
-        values[subset] = value
-    return values, fields
-
-
-def subset_key(name: str, task: Task) -> str:
-    """Our name of a file's subset: an aggregate's `default` over several subsets is their `average`."""
-    if name == "default":
-        return "average" if len(task.subsets) > 1 else name
-    if name not in task.subsets:
-        raise BadInput(f"the task has no subset {short(name)}")
-    return name
-
-
-META = "model_meta.json"
+META = "model_meta"
 REPAIR = "Download the file again, or delete it"
 REPAIR_META = "Correct it; the model is listed by its name alone"
 
@@ -125,6 +124,35 @@ class ResultFile(BaseModel):
     date: Any = None
 
 
+def fetch_mteb_results(cache: Path, *, catalog: Catalog, revision: str = "main") -> Path:
+    """Downloads the result files of the catalogue's tasks of MIEB and ViDoRe as of one commit; returns their folder.
+
+    `revision` is a commit, branch or tag; a branch is resolved first, and the folder is named after the commit, so
+    that the import can be repeated. Raises BadInput when the revision does not exist or the Hub cannot be reached.
+    """
+    import httpx2
+    from huggingface_hub import HfApi, snapshot_download
+
+    names = sorted(task.title for task in catalog.tasks if task.benchmark in MTEB)
+    try:
+        whole = re.fullmatch(r"[0-9a-f]{40}", revision)
+        commit = revision if whole else str(HfApi().dataset_info(REPOSITORY, revision=revision).sha)
+        # Real files: the Hub's shared cache holds links, which the reader does not follow.
+        snapshot_download(
+            REPOSITORY,
+            repo_type="dataset",
+            revision=commit,
+            local_dir=cache / commit,
+            allow_patterns=[f"results/*/*/{name}.json" for name in (*names, META)],
+        )
+    except (OSError, ValueError, httpx2.HTTPError) as error:
+        raise BadInput(
+            f"Cannot download {REPOSITORY} at {revision[:12]} ({first_line(error)}). Check the connection and the "
+            "revision, or give a folder of results that is already on this machine"
+        ) from error
+    return cache / commit
+
+
 def read_mteb_results(path: Path, *, catalog: Catalog) -> Imported:
     """Every score of a task in the catalogue; `path` is the `results` folder or the one that holds it.
 
@@ -134,27 +162,78 @@ def read_mteb_results(path: Path, *, catalog: Catalog) -> Imported:
     """
     if not path.is_dir():
         raise BadInput(f"There is no folder {path}: give the folder of the results repository")
-    reader = _RepositoryReader(root=path / "results" if (path / "results").is_dir() else path, catalog=catalog)
-    reader.name_strays(reader.root)
-    for folder in _folders(reader.root):
-        if "__" in folder.name:
-            reader.read_model(folder)
-        else:
-            reader.problem(folder, "the name is not <organisation>__<model>", "Rename the folder, or delete it")
-    if not reader.files:
+    root = path / "results" if (path / "results").is_dir() else path
+    tasks = {task.title: task for task in catalog.tasks if task.benchmark in MTEB}
+    metrics = {metric.key: metric for metric in catalog.metrics}
+    every = []
+    facts = {}
+    problems = []
+    skipped = []
+    models, count = set(), 0
+
+    def note(path: Path, reason: str, remedy: str, *, among: list[SkippedFile] = problems) -> None:
+        among.append(SkippedFile(path.relative_to(root).as_posix(), reason, remedy))
+
+    for folder in (root, *_folders(root)):  # of models; results lie two levels below
+        for stray in sorted(folder.iterdir()):
+            if _title(stray) in tasks and not stray.is_dir():
+                note(stray, "lies in no revision's folder", "Move it to <org>__<model>/<revision>/")
+    for folder in _folders(root):
+        if "__" not in folder.name:
+            note(folder, "the name is not <organisation>__<model>", "Rename the folder, or delete it")
+            continue
+        if model_key(folder.name) in models:
+            note(folder, "is another spelling of a model already read", "Keep one of the two folders")
+            continue
+        models.add(model_key(folder.name))
+        revisions = []  # newest mteb version, number of tasks, rows, description
+        for revision in _folders(folder):
+            rows, meta = [], None
+            # Of a file that is there in both forms, the plain one.
+            files = {_title(file): file for end in (".json.gz", ".json") for file in revision.glob(f"*{end}")}
+            count += len(files)
+            for title, file in sorted(files.items()):
+                try:
+                    if title == META:
+                        read = _read(file, ModelMeta)
+                        model_row(read, folder.name, catalog=catalog)  # refuses another model's
+                        meta = read
+                    elif title in tasks:
+                        about = {
+                            "folder": folder.name,
+                            "revision": revision.name,
+                            FILE: f"{folder.name}/{revision.name}/{file.name}",
+                        }
+                        rows += [{**about, **row} for row in _rows(file, tasks[title], metrics)]
+                    else:
+                        reason = f"the catalogue has no task {title!r} of MIEB or ViDoRe"
+                        note(file, reason, "Add a row to assets/catalog/tasks.csv to read it", among=skipped)
+                except BadInput as error:
+                    note(file, str(error), REPAIR_META if title == META else REPAIR)
+            newest = max((version_key(row["mteb_version"]) for row in rows), default=())
+            revisions.append((newest, len({row["task"] for row in rows}), rows, meta))
+        taken = set()
+        revisions.sort(key=lambda each: each[:2], reverse=True)
+        for rank, (*_, rows, _) in enumerate(revisions):
+            every += [{**row, "main": row["main"] and row["task"] not in taken, "primary": rank == 0} for row in rows]
+            taken |= {row["task"] for row in rows}
+        described = [meta for *_, meta in revisions if meta]
+        if taken and described:
+            facts[folder.name] = described[0]
+    if not count:
         raise BadInput(
             f"{path} holds no MTEB results: give a folder laid out as results/<org>__<model>/<revision>/<Task>.json"
         )
-    rows = pd.DataFrame(reader.rows, columns=[*COLUMNS, FILE]).astype(COLUMNS)
-    models, runs, scores = recorded(rows, facts=reader.facts, catalog=catalog)
+    frame = pd.DataFrame(every, columns=[*COLUMNS, FILE]).astype(COLUMNS)
+    made, runs, scores = recorded(frame, facts=facts, catalog=catalog)
     return Imported(
         runs=tuple(runs),
         scores=tuple(scores),
-        models=tuple(models),
-        problems=tuple(reader.problems),
-        skipped=tuple(reader.skipped),
-        facts=reader.facts,
-        rows=rows,
+        models=tuple(made),
+        problems=tuple(problems),
+        skipped=tuple(skipped),
+        facts=facts,
+        rows=frame,
     )
 
 
@@ -172,7 +251,7 @@ def recorded(
         cells = list(same)
         first = cells[0]
         model, task = model_key(first.folder), tasks[first.task]
-        settings: dict[str, Any] = {
+        settings = {
             "dataset_revision": first.dataset_revision,
             "mteb_version": first.mteb_version,
             "evaluation_time": None if pd.isna(first.evaluation_time) else first.evaluation_time,
@@ -202,6 +281,46 @@ def recorded(
     return [model_row(facts.get(name), name, catalog=catalog) for name in folders], runs, scores
 
 
+def model_key(folder: str) -> str:
+    """The catalogue's key of the model in folder `<org>__<model>`."""
+    return folder.replace("__", "/", 1).lower()
+
+
+def model_row(meta: ModelMeta | None, folder: str, *, catalog: Catalog) -> Model:
+    """A model row; of its training data, the data sets of the catalogue. Its organisation is spelled as the catalogue
+    has it for the same account of the hub. None: all that the folder's name says. Raises BadInput where the folder is
+    another model's.
+    """
+    account, _, name = folder.partition("__")
+    organisations = {row.key.partition("/")[0]: row.organisation for row in catalog.models if row.organisation}
+    bare = Model(key=model_key(folder), title=name, organisation=organisations.get(account.lower(), account))
+    if meta is None:
+        return bare
+    if meta.name.replace("/", "__", 1) != folder:
+        raise BadInput(f"names the model {short(meta.name)}, but the folder is {short(folder)}")
+    modalities = tuple(meta.modalities or ())
+    released = meta.release_date or ""
+    return replace(
+        bare,
+        weights=meta.name if meta.open_weights else "",
+        revision=meta.revision or "",
+        license=meta.license or "",
+        late_interaction=meta.late_interaction,
+        instructions=meta.use_instructions,
+        memory_mb=meta.memory_usage_mb,
+        embed_dim=meta.embed_dim,
+        max_tokens=int(meta.max_tokens) if meta.max_tokens else None,
+        languages=tuple(language.replace("_", "-") for language in meta.languages or ()),
+        trained_on=catalog.dataset_keys(sorted(meta.training_datasets or ())),
+        facts_from="mteb model_meta",
+        open_weights=meta.open_weights,
+        parameters_m=meta.n_parameters / 1e6 if meta.n_parameters else None,
+        modalities=modalities,
+        released=released if re.fullmatch(r"\d{4}-\d{2}-\d{2}", released) else "",
+        abilities=tuple(f"embed_{part}" for part in ("image", "text") if part in modalities),
+    )
+
+
 def version_key(text: str) -> tuple[int, ...]:
     """An mteb version as comparable numbers; of a range (`2.12.16-2.15.4`) its end; () when there is none."""
     match = re.match(r"\d{1,9}(\.\d{1,9})*", text.rpartition("-")[2])
@@ -226,117 +345,60 @@ def _read(path: Path, kind: type[Record]) -> Record:
         raise BadInput(f"is not JSON of the expected form ({str(error)[:160]})") from error
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Revision:
-    rows: list[dict[str, Any]]
-    meta: ModelMeta | None
-
-    @property
-    def order(self) -> tuple[tuple[int, ...], int]:
-        """The newest mteb version, then the number of tasks."""
-        versions = [version_key(row["mteb_version"]) for row in self.rows]
-        return max(versions, default=()), len({row["task"] for row in self.rows})
+def _title(file: Path) -> str:
+    return file.name.removesuffix(".gz").removesuffix(".json")
 
 
-class _RepositoryReader:
-    """Collects while it walks; one instance reads one repository."""
+def _rows(path: Path, task: Task, metrics: Mapping[str, Metric]) -> Iterator[dict[str, Any]]:
+    """One result file, a row a split and subset. Raises BadInput with the reason alone.
 
-    def __init__(self, *, root: Path, catalog: Catalog) -> None:
-        self.root = root
-        self.catalog = catalog
-        self.tasks = {task.title: task for task in catalog.tasks if task.benchmark in MTEB}
-        self.metrics = {metric.key: metric for metric in catalog.metrics}
-        self.rows: list[dict[str, Any]] = []
-        self.facts: dict[str, ModelMeta] = {}
-        self.problems: list[SkippedFile] = []
-        self.skipped: list[SkippedFile] = []
-        self.read: set[str] = set()
-        self.files = 0
-
-    def problem(self, path: Path, reason: str, remedy: str) -> None:
-        """Notes a file or folder that is skipped."""
-        self.problems.append(SkippedFile(self.name(path), reason, remedy))
-
-    def name(self, path: Path) -> str:
-        """The path below the folder that is read."""
-        return path.relative_to(self.root).as_posix()
-
-    def read_model(self, folder: Path) -> None:
-        """Reads all revisions of one model; newest and fullest first, the first on a task is main."""
-        key = model_key(folder.name)
-        if key in self.read:
-            self.problem(folder, "is another spelling of a model already read", "Keep one of the two folders")
-            return
-        self.read.add(key)
-        self.name_strays(folder)
-        revisions = sorted(map(self.read_revision, _folders(folder)), key=lambda item: item.order, reverse=True)
-        taken: set[str] = set()
-        for rank, revision in enumerate(revisions):
-            self.rows += [
-                {**row, "main": row["main"] and row["task"] not in taken, "primary": rank == 0} for row in revision.rows
-            ]
-            taken |= {row["task"] for row in revision.rows}
-        meta = next((revision.meta for revision in revisions if revision.meta), None)
-        if taken and meta:
-            self.facts[folder.name] = meta
-
-    def name_strays(self, folder: Path) -> None:
-        """Notes the results in a folder of models or of revisions."""
-        for path in sorted(folder.iterdir()):
-            if path.name.removesuffix(".gz").removesuffix(".json") in self.tasks and not path.is_dir():
-                self.problem(path, "lies in no revision's folder", "Move it to <org>__<model>/<revision>/")
-
-    def read_revision(self, folder: Path) -> _Revision:
-        """The rows of one revision; a damaged file is noted."""
-        rows, meta = [], None
-        # Of a file that is there in both forms, the plain one.
-        found = {
-            path.name.removesuffix(".gz"): path for end in (".json.gz", ".json") for path in folder.glob(f"*{end}")
-        }
-        for name, path in sorted(found.items()):
-            self.files += 1
-            title = name.removesuffix(".json")
-            try:
-                if name == META:
-                    read = _read(path, ModelMeta)
-                    model_row(read, folder.parent.name, catalog=self.catalog)  # refuses another model's
-                    meta = read
-                elif task := self.tasks.get(title):
-                    rows += self.read_task(path, task)
-                else:
-                    reason = f"the catalogue has no task {title!r} of MIEB or ViDoRe"
-                    remedy = "Add a row to assets/catalog/tasks.csv to read it"
-                    self.skipped.append(SkippedFile(self.name(path), reason, remedy))
-            except BadInput as error:
-                self.problem(path, str(error), REPAIR_META if name == META else REPAIR)
-        return _Revision(rows=rows, meta=meta)
-
-    def read_task(self, path: Path, task: Task) -> list[dict[str, Any]]:
-        """One result file, a row a split and subset. Raises BadInput with the reason alone."""
-        content = _read(path, ResultFile)
-        if (content.task_name or task.title) != task.title:
-            raise BadInput(f"says it is for task {short(content.task_name)}")
-        *others, wanted = task.split.split("|")  # of two the task's score is that of the last
-        own = next((split for split in (wanted, "test") if split in content.scores), "")
-        if not own:
-            raise BadInput(f"has the splits {', '.join(content.scores)[:60]}, but the task is scored on {wanted}")
-        metric = self.metrics[task.metrics[0]]
-        rows = []
-        for split in (*(split for split in others if split in content.scores), own):
-            values, fields = read_split(content.scores[split], split=split, task=task, metric=metric)
-            about = {
-                "folder": path.parent.parent.name,
-                "revision": path.parent.name,
-                "task": task.title,
-                "split": split,
-                "metric": metric.key,
-                "main": split == own,
-                "dataset_revision": content.dataset_revision or "",
-                "mteb_version": content.mteb_version or "",
-                "evaluation_time": content.evaluation_time,
-                "date": str(content.date or ""),
-                FILE: self.name(path),
-                **fields,
-            }
-            rows += [{**about, "subset": subset, "value": value} for subset, value in values.items()]
-        return rows
+    The field of the task's own metric wins over `main_score`: some old files put another metric there.
+    """
+    content = _read(path, ResultFile)
+    if (content.task_name or task.title) != task.title:
+        raise BadInput(f"says it is for task {short(content.task_name)}")
+    *others, wanted = task.split.split("|")  # of two the task's score is that of the last
+    own = next((split for split in (wanted, "test") if split in content.scores), "")
+    if not own:
+        raise BadInput(f"has the splits {', '.join(content.scores)[:60]}, but the task is scored on {wanted}")
+    metric = metrics[task.metrics[0]]
+    about = {
+        "task": task.title,
+        "metric": metric.key,
+        "dataset_revision": content.dataset_revision or "",
+        "mteb_version": content.mteb_version or "",
+        "evaluation_time": content.evaluation_time,
+        "date": str(content.date or ""),
+    }
+    found = {}
+    for split in (*(split for split in others if split in content.scores), own):
+        try:
+            rows = [validated(row, SplitRow) for row in content.scores[split]]
+        except ValueError as error:
+            raise BadInput(f"split {split!r}: {error}") from error
+        if not rows:
+            raise BadInput(f"split {split!r} has no scores")
+        of_split = {"field": "main_score", "split": split, "main": split == own}
+        for row in rows:
+            subset, value = row.hf_subset, row.main_score
+            if subset == "default":  # of several subsets, their average
+                subset = "average" if len(task.subsets) > 1 else subset
+            elif subset not in task.subsets:
+                raise BadInput(f"the task has no subset {short(subset)}")
+            if (split, subset) in found:
+                raise BadInput(f"split {split!r} has subset {subset!r} twice")
+            for field in FIELDS.get(metric.key, (metric.key,)):
+                named = getattr(row, field, None)
+                if type(named) in (int, float) and abs(named) < 1e300:
+                    of_split["field"] = field
+                    if value is not None and abs(named - value) > 1e-6:
+                        of_split["main_score"] = value
+                    value = float(named)
+                    break
+            if value is None:
+                raise BadInput(f"split {split!r} has neither main_score nor {metric.key}")
+            if reason := outside(value, metric):
+                raise BadInput(f"main_score of {split}/{subset}: {reason}")
+            found[split, subset] = {"of": of_split, "subset": subset, "value": value}
+    for row in found.values():
+        yield {**about, **row.pop("of"), **row}

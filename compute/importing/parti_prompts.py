@@ -3,15 +3,15 @@
 Layouts, as far as they are public: the generations are data sets of the hub, one a generator
 (`diffusers-parti-prompts/<generator>`), Parquet with the columns Prompt, Category, Challenge, Note, images (bytes and
 path), model_name and seed, in the order of the 1,632 prompts. How the votes were published is not documented; the forms
-that are read here are assumptions (`read_votes`), and a table in none of them is refused with its columns.
+that are read here are assumptions (`_votes`), and a table in none of them is refused with its columns.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from compute.content import decoding
 from compute.io import forms
@@ -35,17 +35,11 @@ FORMS = (
 BLOCK = 200  # rows of images in memory
 
 
-class PartiTable(NamedTuple):
-    """What was written: rows, prompts, votes, and what to know."""
-
-    rows: int
-    prompts: int
-    votes: int
-    notes: tuple[str, ...]
-
-
-def write(path: Path, *, generations: Mapping[str, parquet.Table], votes: Sequence[Path] = ()) -> PartiTable:
-    """Writes the table of these generators' data sets to `path` (.parquet), a row an image.
+def write(
+    path: Path, *, generations: Mapping[str, parquet.Table], votes: Sequence[Path] = ()
+) -> tuple[dict[str, int], list[str]]:
+    """Writes the table of these generators' data sets to `path` (.parquet), a row an image. Returns how many rows,
+    prompts and votes, and what to know.
 
     Columns: prompt, generator, image {bytes, path}, votes (null where there are none at all), category, challenge, note
     and seed. Memory holds BLOCK images. Raises BadInput for a data set of another layout, an image that is none, and
@@ -91,27 +85,10 @@ def write(path: Path, *, generations: Mapping[str, parquet.Table], votes: Sequen
                     )
                 )
             rows += len(own)
-    return PartiTable(
-        rows=rows,
-        prompts=len({text for texts in prompts.values() for text in texts}),
-        votes=counted.total(),
-        notes=(*_missing(prompts), *notes),
-    )
-
-
-def read_votes(path: Path, *, prompts: Sequence[str]) -> Iterator[tuple[str, str, int]]:
-    """Generator, prompt and number of votes, for every row of a table of votes (`compute.io.tables`).
-
-    Assumed: a row a vote, or a row a count in a column of COUNTS; the generator in one of CHOSEN; the prompt as text in
-    `prompt`, or by its row among `prompts` in a column of POSITIONS; it is empty for a row that there is not. Raises
-    BadInput naming the columns there are.
-    """
-    key, frame, _ = forms.read(path, FORMS)
-    if key == "by row":
-        at = frame["id"].astype(int)
-        frame["prompt"] = [prompts[row] if row < len(prompts) else "" for row in at]
-    counts = frame["votes"].astype(int) if "votes" in frame else [1] * len(frame)
-    yield from zip(frame["result"], frame["prompt"], counts, strict=True)
+    every = dict.fromkeys(text for texts in prompts.values() for text in texts)
+    without = {name: [text for text in every if text not in texts] for name, texts in prompts.items()}
+    lines = [f"{name}: {some(missing, noun='prompt')} without an image" for name, missing in without.items() if missing]
+    return {"rows": rows, "prompts": len(every), "votes": counted.total()}, [*lines, *notes]
 
 
 def _prompts(name: str, table: parquet.Table) -> list[str]:
@@ -123,24 +100,23 @@ def _prompts(name: str, table: parquet.Table) -> list[str]:
     return [text.strip() for text in texts]
 
 
-def _missing(prompts: Mapping[str, list[str]]) -> list[str]:
-    """Which prompts have no image of a generator: named and counted."""
-    every = dict.fromkeys(text for texts in prompts.values() for text in texts)
-    lines = []
-    for name, texts in prompts.items():
-        if missing := [text for text in every if text not in texts]:
-            lines.append(f"{name}: {some(missing, noun='prompt')} without an image")
-    return lines
-
-
 def _votes(paths: Sequence[Path], prompts: Mapping[str, list[str]]) -> tuple[Counter[tuple[str, str]], list[str]]:
-    """Votes by generator and prompt, and what could not be placed."""
-    known = {name: set(texts) for name, texts in prompts.items()}
-    counted: Counter[tuple[str, str]] = Counter()
-    others: Counter[str] = Counter()
+    """Votes by generator and prompt, and what could not be placed.
+
+    Assumed of a table of votes (`compute.io.tables`): a row a vote, or a row a count in a column of COUNTS; the
+    generator in one of CHOSEN; the prompt as text in `prompt`, or by its row among the first generator's prompts in a
+    column of POSITIONS. Raises BadInput naming the columns there are.
+    """
+    known, first = {name: set(texts) for name, texts in prompts.items()}, next(iter(prompts.values()))
+    counted = Counter()
+    others = Counter()
     lost = 0
     for path in paths:
-        for name, prompt, votes in read_votes(path, prompts=next(iter(prompts.values()))):
+        _, frame, _ = forms.read(path, FORMS)
+        if "prompt" not in frame:
+            frame["prompt"] = [first[row] if row < len(first) else "" for row in frame["id"].astype(int)]
+        counts = frame["votes"].astype(int) if "votes" in frame else [1] * len(frame)
+        for name, prompt, votes in zip(frame["result"], frame["prompt"], counts, strict=True):
             if name not in known:
                 others[name] += votes
             elif prompt in known[name]:

@@ -15,10 +15,8 @@ from pydantic import BaseModel
 
 from compute.catalog import Catalog
 from compute.database import store
-from compute.importing.collection import Loaded
-from compute.importing.figures import Imported
-from compute.importing.model_meta import ModelMeta
-from compute.importing.mteb import COLUMNS, FILE, RUN, recorded
+from compute.importing.collection import Imported, Loaded
+from compute.importing.mteb import COLUMNS, FILE, RUN, ModelMeta, recorded
 from compute.io.files import read_record, validated, write_text
 from compute.types import Metric
 
@@ -87,18 +85,15 @@ def changes(before: pd.DataFrame, after: pd.DataFrame, *, metrics: Iterable[Metr
     scale = {metric.key: metric.scale for metric in metrics}
     old, new = (frame[frame["main"]].set_index(cell)["value"] for frame in (before, after))
     were, are = (set(values.index.get_level_values("folder")) for values in (old, new))
-    both = pd.concat({"old": old, "new": new}, axis=1).dropna()
-    changed = both[both["old"] != both["new"]]
-    points = {key: (value["new"] - value["old"]) * scale.get(key[3], 1.0) for key, value in changed.iterrows()}
-    moved = [f"    - {', '.join(key)}: {change:+.2f}" for key, change in points.items() if abs(change) > MOVED]
-    added, gone = (
-        sum(key[0] in were & are for key in first.index.difference(second.index))
-        for first, second in ((new, old), (old, new))
-    )
+    both = pd.concat({"old": old, "new": new}, axis=1)
+    scales = both.index.get_level_values("metric").map(lambda metric: scale.get(metric, 1.0))
+    points = (both["new"] - both["old"]) * scales
+    known = both[both.index.get_level_values("folder").isin(were & are)]
+    changed, moved = (points.abs() > 0).sum(), points[points.abs() > MOVED]
     return [
         *(f"- new model: {name}" for name in sorted(are - were)),
         *(f"- model gone: {name}" for name in sorted(were - are)),
-        f"- {added:,} new scores of known models, {gone:,} gone, {len(changed):,} changed, {len(moved):,} of them by "
-        f"more than {MOVED:g} points",
-        *moved,
+        f"- {known['old'].isna().sum():,} new scores of known models, {known['new'].isna().sum():,} gone, {changed:,} "
+        f"changed, {len(moved):,} of them by more than {MOVED:g} points",
+        *(f"    - {', '.join(key)}: {change:+.2f}" for key, change in moved.items()),
     ]

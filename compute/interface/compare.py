@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 import pandas as pd
 
@@ -22,10 +22,10 @@ from compute.analysis.table import of_scores, position
 from compute.database import store
 from compute.engine.run_folders import ITEMS, StoredRun
 from compute.engine.scoring import row_of
-from compute.interface.comparability import MEASURED_ELSEWHERE, comparability, mixed, unlike
 from compute.interface.score_checks import check_scales
 from compute.interface.score_layouts import TableOfScores
 from compute.interface.score_reading import ScoreReading
+from compute.interface.standing import MEASURED_ELSEWHERE, comparability, mixed, unlike
 from compute.options import taking
 from compute.types import BadInput, Metric, Score, Suite, Task, UnknownKey, argument, shortened
 
@@ -33,18 +33,10 @@ COLUMNS = ("task", "category", "a", "b", "difference", "low", "high", "p", "over
 NO_ERROR = "the standard error of a score is not known"
 
 
-class Evaluated(Protocol):
-    """A model as `compute.evaluate` returns it."""
-
-    def compare(self, other: Any) -> Comparison:
-        """This model minus another one."""
-        ...
-
-
 @taking(ScoreReading, without=("groups",))
 def compare(
-    a: Annotated[str | Evaluated, "A model of the table."],
-    b: Annotated[str | Evaluated, "Another one."],
+    a: Annotated[str | Any, "A model of the table."],
+    b: Annotated[str | Any, "Another one."],
     *,
     scores: TableOfScores | None = None,
     aggregate: Annotated[str, "category-mean or task-mean."] = CATEGORY_MEAN,

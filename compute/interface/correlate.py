@@ -35,16 +35,8 @@ class TaskCorrelations(ShowsItself, Correlation):
         """A row a pair of tasks, the most similar first: first, second, r, low, high, n."""
         first, second = np.triu_indices(len(self.tasks), 1)
         names = np.array(self.tasks, object)
-        frame = pd.DataFrame(
-            {
-                "first": names[first],
-                "second": names[second],
-                "r": self.r[first, second],
-                "low": self.low[first, second],
-                "high": self.high[first, second],
-                "n": self.n[first, second],
-            }
-        )
+        named = {"first": names[first], "second": names[second]}
+        frame = pd.DataFrame(named | {name: getattr(self, name)[first, second] for name in ("r", "low", "high", "n")})
         return frame.sort_values("r", ascending=False, kind="stable", ignore_index=True)
 
     def matrix(self) -> pd.DataFrame:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from compute import paths, storage
+from compute.catalog import Catalog
 from compute.engine import named_models, plan, ray_cluster, results_table, workspace
 from compute.engine.plan import Plan
 from compute.engine.ray_cluster import RayCluster
@@ -23,9 +24,6 @@ from compute.options import taking
 from compute.progress import Progress
 from compute.types import BadInput, CannotDo, NotHere, counted, suggestion
 from compute.versions import naming_packages
-
-if TYPE_CHECKING:
-    from compute.catalog import Catalog
 
 
 @naming_packages()
@@ -147,7 +145,7 @@ def _suite_of(tasks: Sequence[str], results: Path) -> str:
     """The first suite of the catalogue that holds all these tasks. Raises BadInput where no suite does."""
     if not tasks:
         raise BadInput("No suite is named: give suite=, such as suite='mini' (likeness list suites)")
-    catalog: Catalog = workspace.catalog_with_own(results, warn=_warn)
+    catalog = workspace.catalog_with_own(results, warn=_warn)
     rows = [catalog.task(key) for key in tasks]
     for suite in catalog.suites:
         if all(suite.key in row.suites for row in rows):
@@ -159,7 +157,7 @@ def _executed(planned: Plan, bench: workspace.Bench, workers: RayCluster | None)
     """Runs the plan, with a bar over its runs. Raises KeyboardInterrupt that says what is stored."""
     missing = len(planned.missing)
     title = f"{planned.models[0].key} on {planned.suite.key}"
-    ended: list[Outcome] = []
+    ended = []
     try:
         with Progress(watched=bench.settings.progress).bar(title, total=missing, unit="run") as advance:
 

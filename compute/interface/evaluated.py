@@ -24,9 +24,9 @@ from compute.engine.plan import Plan, reasons
 from compute.engine.run import Outcome
 from compute.engine.run_folders import StoredRun
 from compute.importing.scores_csv import DECLARING, OPTIONAL, REQUIRED
-from compute.interface import comparability, standing
-from compute.interface.comparability import MEASURED_ELSEWHERE, Comparability
+from compute.interface import standing
 from compute.interface.compare import ModelScores, compare_scores
+from compute.interface.standing import MEASURED_ELSEWHERE, Comparability
 from compute.io.files import write_text
 from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.rounding import rounded
@@ -163,10 +163,10 @@ class Evaluation(ShowsItself):
 
     def _comparable(self, origin: str, others: ScoreTable | None) -> Comparability:
         measured = None
-        if others is not None and (of_others := comparability.elsewhere(origin, others, but=self.model.key)):
+        if others is not None and (of_others := standing.elsewhere(origin, others, but=self.model.key)):
             first = [self._arranged(part) for part in of_others]
-            measured = comparability.measured_twice(first, self._arranged("computed"), but=self.model.key)
-        return comparability.comparability(
+            measured = standing.measured_twice(first, self._arranged("computed"), but=self.model.key)
+        return standing.comparability(
             model=self.model.key,
             origin=origin,
             tasks=self._counting,

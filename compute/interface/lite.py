@@ -62,7 +62,10 @@ class SmallerTable(ShowsItself):
         """The chosen tasks in their order, below how well they rank and the curve of it."""
         several = self.table.categories != (WHOLE,)
         frame, above = self.frame().head(len(self.tasks)), list(smaller.summary(self.choice))
+        first = self.choice.selection.fewest - 1  # before it some category has no task
+        parts = [self.choice.selection.curve[first:]]
         if self.held_out is not None:
+            parts.append(np.median(self.held_out.curve[:, first:], axis=0))
             above.insert(
                 2,
                 f"On models that took no part in the choice (halves of {self.held_out.n_models} or more): median "
@@ -80,23 +83,15 @@ class SmallerTable(ShowsItself):
                 "the models that the tasks were chosen on",
                 *["held-out models, median"] * (self.held_out is not None),
             ),
-            picture=self._curve(),
-        )
-
-    def _curve(self) -> Any:
-        chosen = self.choice.selection
-        first = chosen.fewest - 1  # before it some category has no task
-        parts = [chosen.curve[first:]]
-        if self.held_out is not None:
-            parts.append(np.median(self.held_out.curve[:, first:], axis=0))
-        return curves(
-            {place: list(enumerate(part.tolist(), start=first + 1)) for place, part in enumerate(parts)},
-            x="number of tasks",
-            y="Spearman correlation with the whole",
-            digits=3,
-            bounds=(-1, 1),
-            marked=len(self.tasks),
-            label="Spearman correlation by number of tasks",
+            picture=curves(
+                {place: list(enumerate(part.tolist(), start=first + 1)) for place, part in enumerate(parts)},
+                x="number of tasks",
+                y="Spearman correlation with the whole",
+                digits=3,
+                bounds=(-1, 1),
+                marked=len(self.tasks),
+                label="Spearman correlation by number of tasks",
+            ),
         )
 
     def plot(self) -> Any:

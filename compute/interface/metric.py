@@ -49,13 +49,14 @@ class TensorMetric:
         """`model`: a loaded comparer of two images with `tensors`, or an encoder of images."""
         self.name = name
         self.differentiable = hasattr(model, "tensors")
-        self.higher_is_better: bool = getattr(model, "higher_is_better", True)
+        self.higher_is_better = getattr(model, "higher_is_better", True)
         self._model = model
-        self._network: torch.nn.Module | None = getattr(model, "network", None) if self.differentiable else None
+        self._network = getattr(model, "network", None) if self.differentiable else None
 
     def __call__(self, first: Tensor, second: Tensor) -> Tensor:
         """(N,), on the device of the images. Raises BadInput for other shapes, sizes, types and values."""
         import torch
+        from PIL import Image
 
         smallest = self._model.smallest if self.differentiable else 1
         for images in (first, second):
@@ -74,8 +75,12 @@ class TensorMetric:
                     f"{self.name} takes values from 0 to 1, not {low:.4g} to {high:.4g}: clamp or scale them"
                 )
         if not self.differentiable:
-            left, right = (unit(self._vectors(images)) for images in (first, second))
-            return torch.from_numpy((left * right).sum(axis=1)).to(first)
+            vectors = []
+            for images in (first, second):
+                levels = (images.detach() * 255).round().byte().permute(0, 2, 3, 1).cpu().numpy()  # of 8 bits
+                prepared = [self._model.prepare("image", Image.fromarray(each)) for each in levels]
+                vectors.append(unit(self._model.embed("image", prepared)))
+            return torch.from_numpy((vectors[0] * vectors[1]).sum(axis=1)).to(first)
         dtype = torch.promote_types(first.dtype, torch.float32)
         if self._network is not None:
             self.to(first.device)
@@ -87,10 +92,3 @@ class TensorMetric:
         if self._network is not None:
             self._network.to(device)
         return self
-
-    def _vectors(self, images: Tensor) -> Any:
-        """An encoder's, of the images at 8 bits."""
-        from PIL import Image
-
-        levels = (images.detach() * 255).round().byte().permute(0, 2, 3, 1).cpu().numpy()
-        return self._model.embed("image", [self._model.prepare("image", Image.fromarray(each)) for each in levels])

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +20,8 @@ from compute.io.numbers import Numbers, has_decimal_comma, read_numbers
 from compute.types import BadInput, argument, shortened
 
 NAMED = 10  # bad cells that an error names
+TOO_LARGE = "is not a finite score. Write a plain number such as 0.851"
+NEGATIVE = "is not a standard error (negative). Leave it empty where it is not known"
 FEW = 20  # cells that are looked at before the whole column
 
 
@@ -43,19 +44,40 @@ def read_cells(
     """
     columns = [column for one in cells for column in (one.value, one.stderr) if column is not None]
     decimal = has_decimal_comma(columns, separator=comma)
-    faults = BadCells(rows=rows)
+    faults = []
+
+    def numbers(column: pd.Series, at: Ints, *, is_error: bool = False) -> Numbers:
+        """A column of one unit as numbers; what is wrong goes to the faults."""
+        read = read_numbers(column, comma=decimal)
+        wrong = dict(read.wrong) | dict.fromkeys(np.flatnonzero(np.abs(read.values) > LARGEST).tolist(), TOO_LARGE)
+        if is_error:
+            wrong |= dict.fromkeys(np.flatnonzero(read.values < 0).tolist(), NEGATIVE)
+        scored = np.flatnonzero(~np.isnan(read.values))
+        share = read.percent[scored].mean() if len(scored) else 0.0
+        for row in scored[read.percent[scored] == (share <= 0.5)] if 0 < share < 1 else ():
+            here, others = ("a", "none") if read.percent[row] else ("no", "one")
+            wrong[int(row)] = f"has {here} percent sign, where others have {others}. Write one unit"
+        faults.extend(
+            f"Row {column.index[row] + 1} ({shortened(rows[at[row]])!r}), column {shortened(str(column.name))!r}: "
+            f"{shortened(str(column.iloc[row]))!r} {wrong[row]}"
+            for row in sorted(wrong)
+        )
+        return read
+
     found = np.full((2, len(rows), len(cells)), np.nan)
-    shares, behind = [], []
+    read, behind = [], []
     for one in cells:
-        read = faults.numbers(one.value, one.at, decimal)
-        errors = read.errors
-        behind += [one.task] * (not np.isnan(errors).all())
-        if one.stderr is not None:
-            errors = faults.errors(one.stderr, one.at, decimal)
-        count = None if one.n is None else faults.numbers(one.n, one.at, decimal).values
-        shares.append((read.values, errors, count))
-    faults.check()
-    for column, (one, (values, errors, count)) in enumerate(zip(cells, shares, strict=True)):
+        value = numbers(one.value, one.at)
+        behind += [one.task] * (not np.isnan(value.errors).all())
+        errors = value.errors if one.stderr is None else numbers(one.stderr, one.at, is_error=True).values
+        read.append((value.values, errors, None if one.n is None else numbers(one.n, one.at).values))
+    if faults:
+        more = f" And {len(faults) - NAMED:,} cells more." if len(faults) > NAMED else ""
+        raise BadInput(
+            f"{'. '.join(faults[:NAMED])}.{more} Leave a cell empty where there is no score, or the column out "
+            f"({argument('ignore')})"
+        )
+    for column, (one, (values, errors, count)) in enumerate(zip(cells, read, strict=True)):
         if count is not None:
             errors = np.where(np.isnan(errors), binomial_stderr(value=values, n=count), errors)
             errors = sampling_errors(values=values, stderr=errors, share_of=count)
@@ -75,51 +97,3 @@ def is_text(column: pd.Series) -> bool:
     if any(np.isfinite(read_numbers(cells).values).any() for cells in (column.head(FEW), column)):
         return False
     return bool(read_numbers(column).wrong) and not has_decimal_comma([column])
-
-
-@dataclass(kw_only=True)
-class BadCells:
-    """The cells that cannot be read, all of them."""
-
-    rows: Sequence[str]  # the models' names
-    found: list[str] = field(default_factory=list)
-
-    def numbers(self, column: pd.Series, at: Ints, comma: bool | None) -> Numbers:
-        """A column of one unit as numbers."""
-        read = read_numbers(column, comma=comma)
-        wrong = dict(read.wrong)
-        wrong |= dict.fromkeys(
-            np.flatnonzero(np.abs(read.values) > LARGEST).tolist(),
-            "is not a finite score. Write a plain number such as 0.851",
-        )
-        scored = np.flatnonzero(~np.isnan(read.values))
-        share = read.percent[scored].mean() if len(scored) else 0.0
-        for row in scored[read.percent[scored] == (share <= 0.5)] if 0 < share < 1 else ():
-            here, others = ("a", "none") if read.percent[row] else ("no", "one")
-            wrong[int(row)] = f"has {here} percent sign, where others have {others}. Write one unit"
-        self.add(column, at, {row: f"{shortened(str(column.iloc[row]))!r} {wrong[row]}" for row in sorted(wrong)})
-        return read
-
-    def errors(self, column: pd.Series, at: Ints, comma: bool | None) -> Floats:
-        """Standard errors, which are never negative."""
-        values = self.numbers(column, at, comma).values
-        negative = "is not a standard error (negative). Leave it empty where it is not known"
-        self.add(column, at, {row: f"{values[row]:g} {negative}" for row in np.flatnonzero(values < 0)})
-        return values
-
-    def add(self, column: pd.Series, at: Ints, wrong: dict[int, str]) -> None:
-        """Faults of a column's cells, by position."""
-        name = repr(shortened(str(column.name)))
-        self.found += [
-            f"Row {column.index[row] + 1} ({shortened(self.rows[at[row]])!r}), column {name}: {why}"
-            for row, why in wrong.items()
-        ]
-
-    def check(self) -> None:
-        """Raises BadInput with every fault, the first NAMED in full."""
-        if self.found:
-            more = f" And {len(self.found) - NAMED:,} cells more." if len(self.found) > NAMED else ""
-            raise BadInput(
-                f"{'. '.join(self.found[:NAMED])}.{more} Leave a cell empty where there is no score, or the column out "
-                f"({argument('ignore')})"
-            )

@@ -98,7 +98,7 @@ def far_apart(table: ScoreTable) -> str:
 
 def members(named: Mapping[str, Sequence[str]], known: Collection[str], *, noun: str) -> dict[str, str]:
     """The category or group that each named task is in. Raises BadInput for a task in two."""
-    of_task: dict[str, str] = {}
+    of_task = {}
     for name, tasks in named.items():
         if isinstance(tasks, str) or not tasks:
             raise BadInput(f"The {noun} {name!r} needs a list of tasks, got {tasks!r}")

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 from unicodedata import normalize
 
 import numpy as np
@@ -57,16 +57,8 @@ MARKS = re.compile(r"\*\*|<br ?/?>|</?(?:b|u|strong)>|`|!?\[(?=[^\]]*\]\()|\]\([
 OF_MODEL = re.compile(r"""(?:pretrained|model|model_name|model_path)=["']?([^,"')\s]+)""")
 
 
-class Framed(Protocol):
-    """What turns itself into a frame of pandas, such as mteb's `BenchmarkResults`; polars' say `to_pandas`."""
-
-    def to_dataframe(self) -> pd.DataFrame:
-        """Its scores."""
-        ...
-
-
-TableOfScores = Annotated[
-    pd.DataFrame | Path | str | Framed | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+TableOfScores = Annotated[  # Any: what turns itself into a frame, as mteb's results and polars' frames do
+    pd.DataFrame | Path | str | Any | Mapping[str, Any] | Sequence[Mapping[str, Any]],
     "CSV, TSV, Excel, JSON, JSON Lines, Parquet or Markdown: a row a model and a column a task, or the columns model, "
     "task, value and optionally stderr, n, category, higher_is_better; or a folder, a file a model.",
 ]
@@ -74,20 +66,18 @@ TableOfScores = Annotated[
 
 def opened(scores: TableOfScores) -> TableFile:
     """The frame behind what somebody brings. Raises BadInput."""
-    match scores:
-        case pd.DataFrame():
-            return TableFile(title=SCORES, frame=scores)
-        case str() | Path():
-            return _of_path(Path(scores))
-        case Mapping() | list():
-            return TableFile(title=SCORES, frame=_of_object(scores, SCORES))
+    if isinstance(scores, str | Path):
+        return _of_path(Path(scores))
+    frame = _of_object(scores, SCORES) if isinstance(scores, Mapping | list) else scores
     for method in ("to_dataframe", "to_pandas"):
-        if hasattr(scores, method):
-            return TableFile(title=SCORES, frame=getattr(scores, method)())
-    raise BadInput(
-        f"scores is a {type(scores).__name__}; give a frame of pandas or polars, a dictionary of columns, the path of "
-        "a table, or mteb's results"
-    )
+        if hasattr(frame, method):
+            frame = getattr(frame, method)()
+    if not isinstance(frame, pd.DataFrame):
+        raise BadInput(
+            f"scores is a {type(scores).__name__}; give a frame of pandas or polars, a dictionary of columns, the path "
+            "of a table, or mteb's results"
+        )
+    return TableFile(title=SCORES, frame=frame)
 
 
 def laid_out(given: TableFile, *, model: str, transpose: bool) -> tuple[TableFile, dict[str, str]]:
@@ -150,8 +140,16 @@ def _of_object(content: Any, title: str, *, model: str = "") -> pd.DataFrame:
     """Records, columns, scores by model and task, results of lm-evaluation-harness, or OpenVLM's."""
     try:
         if isinstance(content, Mapping) and isinstance(content.get("results"), Mapping):
-            of_board = any(isinstance(one, Mapping) and OF_OPENVLM in one for one in content["results"].values())
-            return pd.DataFrame(_of_openvlm(content["results"]) if of_board else _of_lm_eval(content, model))
+            results = content["results"]
+            if not any(isinstance(one, Mapping) and OF_OPENVLM in one for one in results.values()):
+                return pd.DataFrame(_of_lm_eval(content, model))
+            rows = [
+                (name, task, metric, parts[task][metric], None)
+                for name, parts in results.items()
+                for task in parts
+                for metric in (_scored(parts[task]) if task != OF_OPENVLM else ())
+            ]
+            return pd.DataFrame(rows, columns=["model", "task", "metric", "value", "way"])
         by_model = isinstance(content, Mapping) and "model" not in LONG.columns(list(content))
         if by_model and content and all(isinstance(one, Mapping) for one in content.values()):
             return pd.DataFrame.from_dict(content, orient="index").rename_axis("model").reset_index()
@@ -187,14 +185,6 @@ def _of_lm_eval(content: Mapping[str, Any], model: str) -> Iterator[dict[str, An
             yield {"model": name, "task": task, "metric": metric, "value": measures[key], "stderr": error, "way": way}
 
 
-def _of_openvlm(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """A row a measure of a data set, of each model of OpenVLM.json."""
-    for model, parts in results.items():
-        for task in parts:
-            for metric in _scored(parts[task]) if task != OF_OPENVLM else ():
-                yield {"model": model, "task": task, "metric": metric, "value": parts[task][metric], "way": None}
-
-
 def _scored(measures: Mapping[str, Any] | None) -> list[str]:
     """The keys of a task's measures, without their errors."""
     return [
@@ -223,15 +213,13 @@ def _of_markdown(path: Path) -> TableFile:
 def _tables(lines: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:
     """The tables of a text, each with the line above it that is not of one."""
     above, rows = "", []
-    for line, after in zip(lines, [*lines[1:], ""], strict=True):
-        if RULE.fullmatch(after) and CELL.search(line) or rows and CELL.search(line):
+    for line, after in zip([*lines, ""], [*lines[1:], "", ""], strict=True):
+        if CELL.search(line) and (rows or RULE.fullmatch(after)):
             rows.append(line)
             continue
         if rows:
             yield above, _in_markdown(rows)
         above, rows = line.strip(" #*:") or above, []
-    if rows:
-        yield above, _in_markdown(rows)
 
 
 def _of_harness(table: pd.DataFrame, model: str) -> pd.DataFrame:
@@ -302,13 +290,12 @@ def _of_opencompass(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[pd
 def _main_measures(frame: pd.DataFrame, *, kept: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
     """The main measure of every task, as a long table with the columns `kept`, and a note of the others."""
     frame = frame[~texts(frame["value"]).str.lower().isin(NO_NUMBER)]
-    chosen: dict[str, str] = {}
-    way: dict[str, bool | None] = {}
-    for task, rows in frame.groupby("task", sort=False):
-        for metric, told in zip(rows["metric"], rows.get("way", [None] * len(rows)), strict=True):
-            way[metric] = told if isinstance(told, bool) else higher_is_better(metric)
-        measures = dict.fromkeys(rows["metric"])
-        chosen[task] = min(measures, key=lambda metric: (not has_role(metric, MAIN), way[metric] is False))
+    told = zip(frame["metric"], frame.get("way", [None] * len(frame)), strict=True)
+    way = {metric: said if isinstance(said, bool) else higher_is_better(metric) for metric, said in told}
+    chosen = {
+        task: min(dict.fromkeys(metrics), key=lambda metric: (not has_role(metric, MAIN), way[metric] is False))
+        for task, metrics in frame.groupby("task", sort=False)["metric"]
+    }
     others = [metric for metric in dict.fromkeys(frame["metric"]) if metric not in chosen.values()]
     frame = frame[frame["metric"] == frame["task"].map(chosen)].reset_index(drop=True)
     ways = frame["metric"].map(way)

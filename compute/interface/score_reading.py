@@ -12,7 +12,7 @@ say so.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -98,33 +98,78 @@ class ScoreReading:
             raise BadInput("The table has no rows below its heading. Add one for every model")
         shared = {*frame.columns[frame.columns.duplicated()]}
         frame = frame.loc[:, ~frame.columns.duplicated()].reset_index(drop=True)
-        roles = self._roles(frame)
+        roles = self._roles(frame)  # a row a score where there are any, else a row a model
         if self.shares and "n" not in roles:
             raise BadInput("Shares need the number of answers behind each: a long table with the column n")
-        label = _model_column(frame, label)
-        names = [*map(str, given.frame.columns), *frame.columns]
-        cells = _long(self, frame, label, roles, names) if roles else _wide(self, frame, label, names)
-        for name in (label, *cells.used):
+        label, metric, notes = _model_column(frame, label), "", list[str]()
+        models, tasks = _filled(frame, label, "model"), None
+        if roles:
+            tasks, metric = _named_by_metric(frame, roles["task"], ignore=self.ignore)
+        elif (sums := models.map(lambda name: has_role(name, ROW)).to_numpy(bool)).any() and not sums.all():
+            notes = [f"Rows that are not models, by their names: {shown(models[sums])}."]
+            frame, models = frame[~sums], models[~sums]
+        taken = {label, metric, *roles.values(), *self.ignore}
+        columns = [name for name in frame.columns if name not in taken]
+        models, second, seed = _told_apart(models, frame[columns], tasks=tasks)
+        columns = [name for name in columns if name not in (second, seed)]
+        if roles:
+            notes += self._of_long(columns, roles)
+        names = columns if tasks is None else list(dict.fromkeys(tasks))
+        every = frame.columns.drop(label) if tasks is None else names
+        check_names(self.only, every, what=argument("only"))
+        check_names(self.ignore, (*map(str, given.frame.columns), *frame.columns, *names), what=argument("ignore"))
+        errors = {} if roles else errors_among(columns)
+        errors = {name: of for name, of in errors.items() if name not in self.named}
+        names, skipped = self._chosen([name for name in names if name not in errors], None if roles else frame)
+        error_of = {of: name for name, of in errors.items() if of in names}
+        codes, rows = pd.factorize(models if not seed else models + "\0" + texts(frame[seed]))
+        at, rows = pd.Series(codes, frame.index), [row.partition("\0")[0] for row in rows]
+        if tasks is None:
+            cells = [TaskCells(task, codes, frame[task], frame.get(error_of.get(task))) for task in names]
+            about, used = {}, [label, *names, *error_of.values()]
+        else:
+            count = roles.get("n") if self.shares else None
+            parts = dict(iter(frame.groupby(tasks)))
+            cells = [
+                TaskCells(
+                    task,
+                    at[part.index].to_numpy(),
+                    part[roles["value"]],
+                    part.get(roles.get("stderr")),
+                    part.get(count),
+                )
+                for task in names
+                for part in [parts[task]]
+            ]
+            about, used = _said_of_tasks(frame, tasks, names, roles), [label, *filter(None, (metric, *roles.values()))]
+        for name in used:
             if name in shared:
                 raise BadInput(
                     f"Two columns are named {shortened(name)!r}. Rename one, or omit both ({argument('ignore')})"
                 )
-        values, errors, behind = read_cells(cells.tasks, cells.rows, comma=file.comma)
-        models, groups = pd.factorize(np.array(cells.rows, object))[::-1]
-        notes = list(cells.notes)
-        if cells.second:
-            notes.append(f"Models are named by {label!r} and {cells.second!r}, as rows repeat the first.")
-        if cells.errors:
-            notes.append(f"Read as standard errors: the columns {shown(cells.errors)}.")
+        values, stderr, behind = read_cells(cells, rows, comma=file.comma)
+        models, groups = pd.factorize(np.array(rows, object))[::-1]
+        notes = [*skipped, *notes]
+        if second:
+            notes.append(f"Models are named by {label!r} and {second!r}, as rows repeat the first.")
+        if taken_for := [name for name in error_of.values() if not name.lower().endswith("stderr")]:
+            notes.append(f"Read as standard errors: the columns {shown(taken_for)}.")
         if behind:
             where = shown([roles["value"]] if roles else behind)
             notes.append(f"Read as standard errors: what stands behind ± or in parentheses in {where}.")
-        if len(models) < len(cells.rows):
-            values, errors = mean_over_seeds(values, errors, groups)
+        if len(models) < len(rows):
+            values, stderr = mean_over_seeds(values, stderr, groups)
             most = np.bincount(groups).max()
-            notes.append(f"Means over up to {most} seeds ({cells.seed!r}); standard errors are by their spread.")
-        tasks = tuple(one.task for one in cells.tasks)
-        table = ScoreTable(models=tuple(models), tasks=tasks, values=values, stderr=errors, **cells.about)
+            notes.append(f"Means over up to {most} seeds ({seed!r}); standard errors are by their spread.")
+        table = ScoreTable(
+            models=tuple(models), tasks=tuple(one.task for one in cells), values=values, stderr=stderr, **about
+        )
+        return self._finished(table, group_of, notes=notes, more=file.notes, told="higher_is_better" in roles)
+
+    def _finished(
+        self, table: ScoreTable, group_of: Mapping[str, str], *, notes: list[str], more: Sequence[str], told: bool
+    ) -> ScoreTable:
+        """The table with directions, categories and shared data, which options and names tell. Raises BadInput."""
         check_units(table, named=self.named)
         if not table.tasks:
             raise BadInput("The table has no tasks: it needs a column of scores besides the column of models")
@@ -136,8 +181,8 @@ class ScoreReading:
             notes.append(
                 f"Counted as tasks: {shown(perhaps)}. Omit them ({argument('ignore')}) if they sum up the others."
             )
-        table = replace(table, notes=(*notes, *file.notes))
-        table = directed(table, lower=self.lower_is_better, told="higher_is_better" in roles)
+        table = replace(table, notes=(*notes, *more))
+        table = directed(table, lower=self.lower_is_better, told=told)
         if self.categories:
             table = categorised(table, members(self.categories, table.tasks, noun="category"), order=self.categories)
         elif group_of:
@@ -146,6 +191,22 @@ class ScoreReading:
             said = f"Categories, by the first of two rows of headings: {shown(table.categories)}."
             table = replace(table, notes=(*table.notes, said))
         return clustered(table, self.groups or {})
+
+    def _of_long(self, extra: Sequence[str], roles: Mapping[str, str]) -> Iterator[str]:
+        """What to know of a long table; `extra` are columns without a role. Raises BadInput for one near a role."""
+        for name in extra:
+            if near := suggestion(name, [role for role in OPTIONAL if role not in roles]):
+                raise BadInput(
+                    f"A long table has no column {shortened(name)!r}.{near} Rename it, or omit it "
+                    f"({argument('ignore')})"
+                )
+        if extra:
+            yield f"Columns that are not used: {shown(extra)}."
+        if any(role != roles[role].lower() for role in ("task", "value")):
+            yield f"Read as a long table: task is {roles['task']!r}, value is {roles['value']!r}."
+        if "n" in roles and "stderr" not in roles and not self.shares:
+            means = "where values are shares of n correct answers"
+            yield f"The column n alone does not give a standard error: say so {means}"
 
     def _roles(self, frame: pd.DataFrame) -> dict[str, str]:
         """Of a long table, which column has which role; nothing for a wide one. Raises BadInput."""
@@ -172,7 +233,7 @@ class ScoreReading:
         """The tasks among names of columns, as options and the names themselves tell, and a note of what is skipped by
         its name or, of a `frame`, as text: nothing that an option names, and not all."""
         tasks = [name for name in names if name not in self.ignore and (not self.only or name in self.only)]
-        skipped: dict[str, list[str]] = {}
+        skipped = {}
         complements = errors_among(tasks, COMPLEMENT)
         for name in tasks:
             if name in self.named:
@@ -189,109 +250,25 @@ class ScoreReading:
         return [name for name in tasks if name not in gone], [note]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Cells:
-    """A table's cells by task."""
-
-    rows: list[str]  # the model of each
-    tasks: list[TaskCells]
-    used: list[str]  # columns that are read
-    errors: list[str]  # columns that are taken for standard errors without being called so
-    second: str  # the column whose names tell models apart, beside the first
-    seed: str  # the column that tells rows of a model apart
-    about: dict[str, object]  # what a long table says of its tasks, as fields of ScoreTable
-    notes: list[str]
-
-
-def _wide(reading: ScoreReading, frame: pd.DataFrame, label: str, known: Sequence[str]) -> _Cells:
-    """A row a model, a column a task; `known` are the names that may be ignored."""
-    check_names(reading.ignore, known, what=argument("ignore"))
-    check_names(reading.only, [name for name in frame.columns if name != label], what=argument("only"))
-    models = _filled(frame, label, "model")
-    sums = models.map(lambda name: has_role(name, ROW)).to_numpy(bool)
-    notes = []
-    if sums.any() and not sums.all():
-        notes = [f"Rows that are not models, by their names: {shown(models[sums])}."]
-        frame, models = frame[~sums], models[~sums]
-    columns = [name for name in frame.columns if name != label and name not in reading.ignore]
-    rows, second, seed = _told_apart(models, frame[columns])
-    columns = [name for name in columns if name not in (second, seed)]
-    errors = {name: of for name, of in errors_among(columns).items() if name not in reading.named}
-    tasks, skipped = reading._chosen([name for name in columns if name not in errors], frame)
-    of_task = {of: name for name, of in errors.items() if of in tasks}
-    at = np.arange(len(frame))
-    return _Cells(
-        rows=rows.tolist(),
-        tasks=[TaskCells(task, at, frame[task], frame[of_task[task]] if task in of_task else None) for task in tasks],
-        used=[*tasks, *of_task.values()],
-        errors=[name for name in of_task.values() if not name.lower().endswith("stderr")],
-        second=second,
-        seed=seed,
-        about={},
-        notes=[*skipped, *notes],
-    )
-
-
-def _long(
-    reading: ScoreReading, frame: pd.DataFrame, label: str, roles: Mapping[str, str], known: Sequence[str]
-) -> _Cells:
-    """A row a score; `roles` as in `_roles`, `known` as in `_wide`."""
-    tasks, metric = _named_by_metric(frame, roles["task"], ignore=reading.ignore)
-    taken = {label, metric, *roles.values()}
-    extra = [name for name in frame.columns if name not in taken and name not in reading.ignore]
-    models, second, seed = _told_apart(_filled(frame, label, "model"), frame[extra], tasks=tasks)
-    extra = [name for name in extra if name not in (second, seed)]
-    for name in extra:
-        if near := suggestion(name, [role for role in OPTIONAL if role not in roles]):
-            raise BadInput(
-                f"A long table has no column {shortened(name)!r}.{near} Rename it, or omit it ({argument('ignore')})"
-            )
-    notes = [f"Columns that are not used: {shown(extra)}."] if extra else []
-    if any(role != roles[role].lower() for role in ("task", "value")):
-        notes.append(f"Read as a long table: task is {roles['task']!r}, value is {roles['value']!r}.")
-    if "n" in roles and "stderr" not in roles and not reading.shares:
-        notes.append(
-            "The column n alone does not give a standard error: say so where values are shares of n correct answers"
-        )
-    names = list(dict.fromkeys(tasks))
-    check_names(reading.only, names, what=argument("only"))
-    check_names(reading.ignore, (*known, *names), what=argument("ignore"))
-    names, skipped = reading._chosen(names)
-    keys = models if not seed else models + "\0" + texts(frame[seed])
-    at, rows = pd.factorize(keys)
-    cells = []
-    for task, here in frame.groupby(
-        pd.Categorical(tasks.where(tasks.isin(names)), categories=names), observed=True, sort=True
-    ):
-        stderr, n = (here[roles[role]] if role in roles else None for role in ("stderr", "n"))
-        cells.append(TaskCells(task, at[here.index], here[roles["value"]], stderr, n if reading.shares else None))
-    said = {
-        role: _one_a_task(texts(frame[roles[role]])[tasks.isin(names)], tasks)
-        for role in ("category", "higher_is_better")
-        if role in roles
-    }
-    categories = said.get("category", dict.fromkeys(names, WHOLE))
+def _said_of_tasks(
+    frame: pd.DataFrame, tasks: pd.Series, names: Sequence[str], roles: Mapping[str, str]
+) -> dict[str, object]:
+    """The categories and directions that a long table states, as fields of ScoreTable. Raises BadInput."""
+    read = tasks.isin(names)
+    said = {"category": dict.fromkeys(names, WHOLE), "higher_is_better": dict.fromkeys(names, "true")}
+    said |= {role: _one_a_task(texts(frame[roles[role]])[read], tasks) for role in said if role in roles}
+    categories, ways = said.values()
     if unnamed := [task for task, name in categories.items() if not name]:
         raise BadInput(f"The task {shortened(unnamed[0])!r} has no category, others have one. Name it in every row")
-    ways = said.get("higher_is_better", dict.fromkeys(names, "true"))
     for task, truth in ways.items():
         if truth.lower() not in TRUTHS:
             raise BadInput(f"higher_is_better of {shortened(task)!r} is {truth!r}; write true or false")
     listed = tuple(dict.fromkeys(categories.values()))
-    return _Cells(
-        rows=[row.partition("\0")[0] for row in rows],
-        tasks=cells,
-        used=[*filter(None, (metric, *roles.values()))],
-        errors=[],
-        second=second,
-        seed=seed,
-        about={
-            "categories": listed,
-            "codes": np.array([listed.index(categories[one.task]) for one in cells], np.int64),
-            "higher": np.array([TRUTHS[ways[one.task].lower()] for one in cells], bool),
-        },
-        notes=[*skipped, *notes],
-    )
+    return {
+        "categories": listed,
+        "codes": np.array([listed.index(categories[name]) for name in names], np.int64),
+        "higher": np.array([TRUTHS[ways[name].lower()] for name in names], bool),
+    }
 
 
 def _named_by_metric(frame: pd.DataFrame, task: str, *, ignore: Sequence[str]) -> tuple[pd.Series, str]:

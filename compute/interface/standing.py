@@ -1,18 +1,26 @@
-"""A model's means on a suite and its rank among the rows of an origin, by the suite's rule, as on the board."""
+"""A model's means on a suite and its rank among the rows of an origin, by the suite's rule, as on the board.
+
+And how far its scores, computed here, can be compared with published and imported ones, in sentences.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from compute.analysis.ranked_model import RankedModel
 from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.variance import listed
 from compute.analysis.table import ALL, HUMAN, ScoreTable
-from compute.interface.comparability import Comparability
+from compute.engine import variants
+from compute.engine.run_folders import StoredRun
+from compute.types import Task
 
+MEASURED_ELSEWHERE = ("published", "imported")  # origins of scores that others made
 MEANS = ("name", "scope", "mean", "mean_low", "mean_high", "tasks", "of_tasks", "reason")
 
 
@@ -58,3 +66,117 @@ def _no_mean(table: ScoreTable) -> str:
     if table.aggregate == HUMAN or not table.tasks:
         return f"{table.name} is ranked by people, not by a mean over tasks"
     return table.unlike_tasks
+
+
+class Comparability(NamedTuple):
+    """How far the scores made here can be compared with those of other rows, in sentences."""
+
+    origin: str  # of the other rows, or all
+    scored: str  # how many of the suite's tasks have a score
+    elsewhere: tuple[str, ...]  # what is known of scores that others made
+    unlike: tuple[str, ...]  # what differs from the protocol that the catalogue states
+    mixed: tuple[str, ...]  # what differs between this model's own runs
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What to know before the scores are compared with those of the other rows; empty where nothing is."""
+        return (*self.elsewhere, *self.unlike, *self.mixed)
+
+    def __str__(self) -> str:
+        return " ".join((self.scored, *self.sentences))
+
+
+def comparability(
+    *,
+    model: str,
+    origin: str,
+    tasks: Sequence[Task],
+    runs: Mapping[str, StoredRun],
+    others: ScoreTable | None,
+    measured: tuple[tuple[str, ...], float | None] | None = None,
+) -> Comparability:
+    """How the model's runs, by task, compare with the rows of `others`; None: there are none.
+
+    `tasks`: those that count in the suite's mean. `measured`: what `measured_twice` says, None where nobody looked.
+    """
+    counting, text = {task.key: runs[task.key] for task in tasks if task.key in runs}, []
+    different = unlike(counting)
+    if theirs := elsewhere(origin, others, but=model):
+        same = (
+            "and these runs do not follow the catalogue's protocol throughout"
+            if different
+            else "with their own code and machines; as far as the catalogue states the protocol, it is the same"
+        )
+        text.append(f"Others computed the {' and '.join(theirs)} scores, {same}.")
+        if measured is not None and measured[0]:
+            count = len(measured[0])
+            text.append(
+                f"{count} other {'model has' if count == 1 else 'models have'} such scores and computed ones on the "
+                f"same tasks: the median difference between the two is {measured[1]:.4f}."
+            )
+        elif measured is not None:
+            text.append(
+                "No other model has both such a score and a computed one on the same task, so how far the two differ "
+                "is not known."
+            )
+    return Comparability(
+        origin=origin,
+        scored=f"{len(counting)} of {len(tasks)} tasks have a score.",
+        elsewhere=tuple(text),
+        unlike=different,
+        mixed=mixed(counting),
+    )
+
+
+def elsewhere(origin: str, others: ScoreTable | None, *, but: str) -> tuple[str, ...]:
+    """The origins of the rows whose scores others made, without the model's own row."""
+    among: Collection[str] = (origin,)
+    if origin == ALL:
+        rows = () if others is None else zip(others.models, others.origins, strict=True)
+        among = {of for model, of in rows if model != but}
+    return tuple(of for of in MEASURED_ELSEWHERE if of in among)
+
+
+def unlike(runs: Mapping[str, StoredRun]) -> tuple[str, ...]:
+    """What in these runs, by task, differs from the protocol that the catalogue states, in sentences."""
+    text = []
+    for task, run in runs.items():
+        settings = run.run.settings
+        if known := settings.get("catalogue_items"):
+            text.append(f"{task} has {settings['items']:,} items here, {known:,} in the catalogue.")
+        if run.coverage < 1:
+            text.append(f"{task} rests on {run.coverage:.1%} of its items.")
+        if run.variant and run.variant not in variants.COMPARED:
+            text.append(f"{task} was run with {run.variant}.")
+    return tuple(text)
+
+
+def mixed(runs: Mapping[str, StoredRun], *, which: str = "The runs") -> tuple[str, ...]:
+    """What differs between the runs of one model, whose scores make one mean, in sentences about `which`."""
+    revisions = dict.fromkeys(run.short_revision for run in runs.values())
+    dtypes = dict.fromkeys(run.run.dtype for run in runs.values())
+    text = []
+    for noun, values in (("revisions of the weights", revisions), ("number formats", dtypes)):
+        if len(values) > 1:
+            names = listed([value or "an unrecorded one" for value in values])
+            text.append(f"{which} are of {len(values)} {noun}: {names}.")
+    return tuple(text)
+
+
+def measured_twice(
+    first: Sequence[ScoreTable], second: ScoreTable, *, but: str
+) -> tuple[tuple[str, ...], float | None]:
+    """The models with a score on the same task in `second` and in one of `first`, and the median absolute difference.
+
+    That is None without such a model. `but`: a model that does not count.
+    """
+    models, gaps = [], []
+    for part in first:
+        columns = [second.tasks.index(task) for task in part.tasks]
+        for row, key in enumerate(part.models):
+            if key in second.models and key != but:
+                both = np.abs(part.values[row] - second.values[second.models.index(key), columns])
+                if (known := both[~np.isnan(both)]).size:
+                    models.append(key)
+                    gaps.append(known)
+    return tuple(dict.fromkeys(models)), float(np.median(np.concatenate(gaps))) if gaps else None

@@ -127,27 +127,9 @@ def reserved(path: Path) -> Iterator[bool]:
     except OSError as error:
         raise CannotWrite(refusal(path, error)) from error
     try:
-        yield not _is_taken(handle)
+        yield _lock(handle, wait=False) is not False
     finally:
         os.close(handle)
-
-
-def _is_taken(handle: int) -> bool:
-    """Locks an open file, unless another holds it already."""
-    try:
-        if os.name == "nt":
-            import msvcrt
-
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        return True
-    except (ImportError, OSError):
-        return False
-    return False
 
 
 def sweep(*roots: Path, skip: tuple[str, ...] = (), deep: bool = True) -> list[Path]:
@@ -158,21 +140,15 @@ def sweep(*roots: Path, skip: tuple[str, ...] = (), deep: bool = True) -> list[P
         for folder, folders, files in os.walk(root):
             folders[:] = [name for name in folders if name not in skip] if deep else folders
             if any(map(DRAFT.fullmatch, files)) or any(map(DRAFT_FOLDER.fullmatch, folders)):
-                removed += _swept(Path(folder))
+                with suppress(OSError):
+                    handle = _open(Path(folder))
+                    try:
+                        removed += _remove_drafts(Path(folder)) if _lock(handle, wait=False) else []
+                    finally:
+                        _close(handle)
             if not deep:
                 break
     return removed
-
-
-def _swept(folder: Path) -> list[Path]:
-    try:
-        handle = _open(folder)
-    except OSError:
-        return []
-    try:
-        return _remove_drafts(folder) if _lock(handle, wait=False) else []
-    finally:
-        _close(handle)
 
 
 def _remove_drafts(folder: Path) -> list[Path]:
@@ -206,12 +182,12 @@ def _close(handle: int | None) -> None:
         os.close(handle)
 
 
-def _lock(handle: int | None, *, wait: bool = True) -> bool:
-    """Locks an open folder or file; False where another holds it, or where the platform or its file system has no
+def _lock(handle: int | None, *, wait: bool = True) -> bool | None:
+    """Locks an open folder or file; False where another holds it, None where the platform or its file system has no
     locks.
     """
     if handle is None:
-        return False
+        return None
     try:
         if os.name == "nt":
             import msvcrt
@@ -221,8 +197,10 @@ def _lock(handle: int | None, *, wait: bool = True) -> bool:
             import fcntl
 
             fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except (ImportError, OSError):
+    except (BlockingIOError, PermissionError):
         return False
+    except (ImportError, OSError):
+        return None
     return True
 
 

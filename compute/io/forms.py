@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -90,7 +90,8 @@ class Form(NamedTuple):
     ) -> tuple[dict[str, str], tuple[str, ...]]:
         """As `columns`, and the table's columns that nothing is read from.
 
-        Raises BadInput for a missing column, a column that is nearly a known one, and names that are none.
+        Raises BadInput for a missing column, numbered ones with a gap or above the most there can be, a column that is
+        nearly a known one, and names that are none.
         """
         known = [name for field in self.fields for name in field.names()]
         for name, own in given.items():
@@ -107,22 +108,7 @@ class Form(NamedTuple):
                 f"{title} has no column {missing[0]!r}, which {self.key} needs.{suggestion(missing[0], free)} It has: "
                 f"{', '.join(present)}. Rename one, or name it: --columns {missing[0]}=NAME"
             )
-        self._check_numbers(chosen, free, title=title)
-        absent, bases = [name for name in known if name not in chosen], {field.name for field in self.fields}
-        for name in free:
-            nearest = difflib.get_close_matches(name.lower(), absent, n=1, cutoff=NEAR)
-            if nearest and name.lower() not in bases:
-                raise BadInput(
-                    f"{title} has a column {name!r}, which {self.key} does not know. Did you mean {nearest[0]!r}? "
-                    f"Columns that are not read may have any name that is not so near to one of: {self.listed}"
-                )
-        return chosen, free
-
-    def _check_numbers(self, chosen: Collection[str], free: Iterable[str], *, title: str) -> None:
-        """Raises BadInput for numbered columns with a gap, or above the most there can be."""
-        for field in self.fields:
-            if not field.least:
-                continue
+        for field in (field for field in self.fields if field.least):
             there = [name in chosen for name in field.names()]
             if False in there and True in there[there.index(False) :]:
                 gap = field.names()[there.index(False)]
@@ -132,6 +118,15 @@ class Form(NamedTuple):
             beyond = [name for name in free if re.fullmatch(rf"{field.name}_\d+", name.strip().lower())]
             if beyond:
                 raise BadInput(f"{title} has a column {beyond[0]!r}: there are at most {MOST}, numbered from 1")
+        absent, bases = [name for name in known if name not in chosen], {field.name for field in self.fields}
+        for name in free:
+            nearest = difflib.get_close_matches(name.lower(), absent, n=1, cutoff=NEAR)
+            if nearest and name.lower() not in bases:
+                raise BadInput(
+                    f"{title} has a column {name!r}, which {self.key} does not know. Did you mean {nearest[0]!r}? "
+                    f"Columns that are not read may have any name that is not so near to one of: {self.listed}"
+                )
+        return chosen, free
 
 
 def fitting(forms: Sequence[Form], present: Sequence[str], *, title: str) -> Form:

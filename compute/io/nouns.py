@@ -87,7 +87,7 @@ def _plain(hint: Any) -> Any:
 
 def _value(text: str, kind: Any) -> Any:
     """A cell as a value of a class. Raises ValueError with what the text is not."""
-    value: Any = text
+    value = text
     if kind is tuple:
         value = parts(text)
     elif kind is bool:

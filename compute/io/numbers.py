@@ -49,12 +49,8 @@ def has_decimal_comma(columns: Iterable[pd.Series], *, separator: bool | None = 
     texts = [column.dropna().astype("str").drop_duplicates() for column in columns if not _is_numeric(column)]
     if not any(cells.str.contains(",", regex=False).any() for cells in texts):
         return False
-    return _decimal_comma((cell for cells in texts for cell in cells), separator)
-
-
-def _decimal_comma(cells: Iterable[str], separator: bool | None = None) -> bool | None:
     point = comma = either = False
-    for part in (part for cell in cells for part in _parts(cell) if "," in part or "." in part):
+    for part in (part for cells in texts for cell in cells for part in _parts(cell) if "," in part or "." in part):
         with_point, with_comma = (_number(part, comma=each) is not None for each in (False, True))
         point |= with_point and not with_comma
         comma |= with_comma and not with_point
@@ -85,7 +81,7 @@ def read_numbers(column: pd.Series, *, comma: bool | None = False) -> Numbers:
 
 def number(text: str, *, name: str) -> float:
     """One finite number without a sign of percent. Raises BadInput that begins with the `name`."""
-    value, error, wrong = _cell(text.strip(), _decimal_comma([text]))
+    value, error, wrong = _cell(text.strip(), has_decimal_comma([pd.Series([text])]))
     if wrong or "%" in text or not np.isnan(error) or not np.isfinite(value):
         raise BadInput(f"{name} is {text[:40]!r}; write a plain number such as 0.851")
     return value

@@ -283,31 +283,27 @@ def _objects(file: io.TextIOWrapper, title: str, *, whole: bool) -> Iterator[Any
 def _json_lines(
     file: io.TextIOWrapper, title: str, notes: tuple[str, ...], *, most_rows: int | None, whole: bool
 ) -> TableFile:
-    columns: dict[str, list[Any]] = {}
-    kinds: dict[str, str] = {}
-    count = 0
-    for row in _objects(file, title, whole=whole):
-        count += 1
+    rows = []
+    kinds = {}  # empty where a column holds nothing yet, or something else
+    for count, row in enumerate(_objects(file, title, whole=whole), 1):
         if not isinstance(row, dict):
             raise BadInput(f"{title}, row {count:,}: it is not a JSON object")
         if most_rows is not None and count > most_rows:
             raise BadInput(f"{title} has more than {most_rows:,} rows. Split it")
         for key, value in row.items():
             kind = KINDS.get(type(value), "")
-            if kind and kinds.setdefault(key, kind) != kind:
-                raise BadInput(f"{title}, row {count:,}: {key} is {kind}, in earlier rows {kinds[key]}")
-            if key not in columns and len(columns) >= MOST_COLUMNS:
-                raise BadInput(f"{title} has more than {MOST_COLUMNS:,} columns. Is it a table?")
-            cells = columns.setdefault(key, [])
-            cells += [None] * (count - 1 - len(cells))
-            cells.append(value)
-    if not count:
+            kinds[key] = known = kinds.get(key) or kind
+            if kind not in ("", known):
+                raise BadInput(f"{title}, row {count:,}: {key} is {kind}, in earlier rows {known}")
+        if len(kinds) > MOST_COLUMNS:
+            raise BadInput(f"{title} has more than {MOST_COLUMNS:,} columns. Is it a table?")
+        rows.append(row)
+    if not rows:
         raise BadInput(f"{title} has no rows")
-    check_names([key.strip() for key in columns], title)
+    check_names([key.strip() for key in kinds], title)
     typed = {}
-    for key, cells in columns.items():
-        cells += [None] * (count - len(cells))
-        kind = kinds.get(key, "")
+    for key, kind in kinds.items():
+        cells = [row.get(key) for row in rows]
         whole = kind == "a number" and not any(isinstance(cell, float) for cell in cells)
         types = {"a text": "str", "a number": "Int64" if whole else "float64", "true or false": "boolean"}
         try:
@@ -343,7 +339,16 @@ def _excel(file: IO[bytes], title: str, *, repeated: bool, most_bytes: int) -> T
             raise BadInput(f"{title} has more than {MOST_COLUMNS:,} columns")
         listed = [*second, *rows]
         if any("" in row or len(row) < len(names) for row in listed):
-            _check_formulas(file, sheet, title)
+            written = openpyxl.load_workbook(file, read_only=True)[sheet.title]
+            written.reset_dimensions()
+            for row, values in zip(written.iter_rows(), sheet.iter_rows(), strict=True):
+                for cell, value in zip(row, values, strict=True):
+                    if cell.data_type == "f" and value.value is None:  # no spreadsheet program calculated it
+                        raise BadInput(
+                            f"{title}: the cell {cell.coordinate} has a formula without value "
+                            f"({shortened(str(cell.value))}). Open the file in a spreadsheet program and save it, or "
+                            "write the value"
+                        )
         others = [one.title for one in book.worksheets if one is not sheet]
         notes = [
             f"{title}: only the sheet {sheet.title!r} is read, the first that is a table; the others are "
@@ -359,21 +364,6 @@ def _excel(file: IO[bytes], title: str, *, repeated: bool, most_bytes: int) -> T
     whole = [[*row, *[""] * (len(names) - len(row))] for row in listed if len(row) <= len(names)]
     frame = _named(_texts(whole, len(names)), names, title, repeated=repeated)
     return TableFile(title=title, frame=frame, uneven=uneven, notes=tuple(notes))
-
-
-def _check_formulas(file: IO[bytes], sheet: Any, title: str) -> None:
-    """Raises BadInput for a cell with a formula and no value: a program wrote it, and no spreadsheet calculated it."""
-    import openpyxl
-
-    written = openpyxl.load_workbook(file, read_only=True)[sheet.title]
-    written.reset_dimensions()
-    for row, values in zip(written.iter_rows(), sheet.iter_rows(), strict=True):
-        for cell, value in zip(row, values, strict=True):
-            if cell.data_type == "f" and value.value is None:
-                raise BadInput(
-                    f"{title}: the cell {cell.coordinate} has a formula without value ({shortened(str(cell.value))}). "
-                    "Open the file in a spreadsheet program and save it, or write the value"
-                )
 
 
 def _cells(row: Sequence[Any]) -> list[str]:
@@ -465,6 +455,11 @@ def padded(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     """The cells of a table to print, each as wide as the widest of its column: a Chinese character takes two places."""
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     return [[cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)] for row in rows]
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table to print."""
+    return ["  ".join(row).rstrip() for row in padded(rows)]
 
 
 def markdown(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from compute import paths
 from compute.catalog import Catalog
-from compute.catalog.hub_tasks import HUB_ID, dataset_id, whole_subset
+from compute.catalog.hub_tasks import HUB_ID, dataset_id
 from compute.catalog.own.suite import BENCHMARKS, SYNTHETIC_BENCHMARKS
 from compute.engine import run_folders, variants
-from compute.engine.run_folders import StoredRun
-from compute.types import BadInput, Model, Score, Task
+from compute.engine.run_folders import MARK, StoredRun
+from compute.types import BadInput, Model, Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,16 +32,6 @@ class SharedRun:
     def own(self) -> bool:
         """Whether it is of somebody's own data."""
         return self.task.benchmark in BENCHMARKS
-
-    @property
-    def headline(self) -> Score:
-        """The whole task's figure of its first metric."""
-        return run_folders.headline(self.stored)
-
-    @property
-    def whole_subset(self) -> str:
-        """The subset whose figure is the whole task's."""
-        return whole_subset(self.task)
 
     @property
     def data_revision(self) -> str:
@@ -86,13 +76,17 @@ def gather(
     chosen = [catalog.suite(key) for key in suites] or list(catalog.suites)
     if suites and not own and (private := [suite.key for suite in chosen if suite.benchmark in BENCHMARKS]):
         raise BadInput(f"The suite {private[0]} has your own data: add --own to publish its titles and scores")
-    tasks = {run_folders.slug(task.key): task for task in catalog.tasks}
-    stored, left_out = _stored(model, roots=roots, known=set(tasks))
-    complete = [run for run in stored.values() if run.run.status == "complete"]
+    marks = [mark for root in roots for mark in sorted((root / run_folders.slug(model.key)).glob(f"*/*/{MARK}"))]
+    known = {run_folders.slug(task.key) for task in catalog.tasks}
+    left_out = [
+        f"{'/'.join(mark.parts[-4:-1])}: its task is in no catalogue" for mark in marks if mark.parts[-3] not in known
+    ]
+    stored, damaged = run_folders.newest(mark.parent for mark in marks if mark.parts[-3] in known)
+    complete = [run for run in stored if run.run.status == "complete"]
     shown = variants.by_task(complete, tasks=catalog.tasks)
-    left_out += [
+    left_out += damaged + [
         f"{task}: its run is partial, some questions could not be asked. The command that made it completes it"
-        for task in sorted({run.run.task for run in stored.values()} - {run.run.task for run in complete})
+        for task in sorted({run.run.task for run in stored} - {run.run.task for run in complete})
     ]
     keys = frozenset(suite.key for suite in chosen if own or suite.benchmark not in BENCHMARKS)
     runs = [
@@ -116,23 +110,3 @@ def gather(
             f"likeness run --suite {suites[0] if suites else 'SUITE'} --models {model.key}"
         )
     return SharedRuns(model=model, runs=tuple(runs), left_out=tuple(left_out), suites=keys)
-
-
-def _stored(model: Model, *, roots: Sequence[Path], known: set[str]) -> tuple[dict[str, StoredRun], list[str]]:
-    """The newest of each whole run by its id; what is damaged, or of a task in no catalogue, is named."""
-    newest: dict[str, StoredRun] = {}
-    problems = []
-    for root in roots:
-        for mark in sorted((root / run_folders.slug(model.key)).glob(f"*/*/{run_folders.MARK}")):
-            if mark.parts[-3] not in known:
-                problems.append(f"{'/'.join(mark.parts[-4:-1])}: its task is in no catalogue")
-                continue
-            try:
-                run = run_folders.read(mark.parent)
-            except BadInput as error:
-                problems.append(str(error))
-                continue
-            before = newest.get(run.run.id)
-            if before is None or run.date > before.date:
-                newest[run.run.id] = run
-    return newest, problems

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
@@ -19,48 +19,39 @@ from compute.rounding import rounded
 from compute.sharing.computed_runs import SharedRun
 from compute.types import Metric, Score
 
-if TYPE_CHECKING:
-    from huggingface_hub import EvalResultEntry
-
 NAME = "likeness"  # begins every file's name, so that no other program's file is replaced
 
 
-def files(runs: Iterable[SharedRun], *, metrics: Mapping[str, Metric], source_url: str = "") -> dict[str, str]:
-    """The YAML of every file by its path in the repository. Runs whose data set is not on the hub are in none."""
-    by_dataset: dict[str, list[EvalResultEntry]] = {}
+def files(
+    runs: Iterable[SharedRun], *, metrics: Mapping[str, Metric], source_url: str = ""
+) -> tuple[dict[str, str], int]:
+    """The YAML of every file by its path in the repository, and how many scores they have: those with their own id on
+    the hub, a run's whole task first. Runs whose data set is not on the hub are in none."""
+    from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
+
+    by_dataset = {}
     for run in runs:
-        for entry in entries(run, metrics=metrics, source_url=source_url):
-            by_dataset.setdefault(entry.dataset_id, []).append(entry)
-    return {
-        f"{hub_tasks.EVAL_RESULTS}/{NAME}-{dataset.replace('/', '--')}.yaml": dump(entries)
-        for dataset, entries in sorted(by_dataset.items())
-    }
-
-
-def entries(run: SharedRun, *, metrics: Mapping[str, Metric], source_url: str = "") -> list[EvalResultEntry]:
-    """One run's scores that have their own id on the hub; the whole task's first."""
-    from huggingface_hub import EvalResultEntry
-
-    if not run.dataset:
-        return []
-    found = []
-    for score in sorted(run.stored.scores, key=lambda score: score.subset != run.whole_subset):
-        task_id = hub_tasks.task_id(run.task, subset=score.subset, metric=score.metric)
-        if task_id:
-            metric = metrics[score.metric]
-            found.append(
-                EvalResultEntry(
+        for score in sorted(run.stored.scores, key=lambda score: score.subset != hub_tasks.whole_subset(run.task)):
+            task_id = hub_tasks.task_id(run.task, subset=score.subset, metric=score.metric)
+            if run.dataset and task_id:
+                entry = EvalResultEntry(
                     dataset_id=run.dataset,
                     task_id=task_id,
-                    value=hub_tasks.printed(score.value, metric),
+                    value=hub_tasks.printed(score.value, metrics[score.metric]),
                     dataset_revision=run.data_revision or None,
                     date=run.stored.run.started or None,
                     source_url=source_url or None,
                     source_name="Likeness" if source_url else None,
-                    notes=notes(run, score, metric),
+                    notes=notes(run, score, metrics[score.metric]),
                 )
-            )
-    return found
+                by_dataset.setdefault(run.dataset, []).append(entry)
+    plain = {"Dumper": _Dumper, "sort_keys": False, "allow_unicode": True, "width": 10_000}
+    return {
+        f"{hub_tasks.EVAL_RESULTS}/{NAME}-{dataset.replace('/', '--')}.yaml": yaml.dump(
+            eval_result_entries_to_yaml(entries), **plain
+        )
+        for dataset, entries in sorted(by_dataset.items())
+    }, sum(map(len, by_dataset.values()))
 
 
 def notes(run: SharedRun, score: Score, metric: Metric) -> str:
@@ -89,15 +80,6 @@ def notes(run: SharedRun, score: Score, metric: Metric) -> str:
     }
     texts = {name: re.sub(r"[;\s]+", " ", str(value)).strip() for name, value in parts.items() if value is not None}
     return "; ".join(f"{name}: {text}" for name, text in texts.items() if text)
-
-
-def dump(entries: list[EvalResultEntry]) -> str:
-    """Entries as the text of a file."""
-    from huggingface_hub import eval_result_entries_to_yaml
-
-    return yaml.dump(
-        eval_result_entries_to_yaml(entries), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000
-    )
 
 
 class _Dumper(yaml.SafeDumper):

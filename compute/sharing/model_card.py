@@ -7,7 +7,7 @@ metadata stay untouched: the hub reads results from `.eval_results`, and calls t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined
@@ -19,8 +19,7 @@ from compute.catalog import Catalog
 from compute.catalog.hub_tasks import PERCENT
 from compute.catalog.own.suite import BENCHMARKS, SYNTHETIC_BENCHMARKS
 from compute.engine import run_folders
-from compute.interface.comparability import Comparability, comparability
-from compute.interface.standing import mean_of, rank_of
+from compute.interface.standing import Comparability, comparability, mean_of, rank_of
 from compute.rounding import rounded
 from compute.sharing.computed_runs import SharedRun, SharedRuns
 from compute.types import BadInput, Metric, Suite
@@ -72,25 +71,25 @@ def suites_of(shared: SharedRuns, *, catalog: Catalog) -> list[Suite]:
     return [suite for suite in catalog.suites if suite.key in keys & counting and suite.aggregate != HUMAN]
 
 
-def is_comparable(suite: Suite) -> bool:
-    """Whether published rows answer the same questions: never so of user data or drawn items."""
-    return suite.benchmark not in (*SYNTHETIC_BENCHMARKS, *BENCHMARKS)
-
-
 def suite_rows(
-    shared: SharedRuns, *, suites: Iterable[Suite], published: Mapping[str, ScoreTable], catalog: Catalog
+    shared: SharedRuns, *, published: Callable[[Sequence[str]], Sequence[ScoreTable]], catalog: Catalog
 ) -> list[dict[str, Any]]:
     """What the card says of each suite: the mean by its own rule, and the rank among the rows of the papers.
 
-    `published`: these rows, by the suite's key; a suite without them has no rank.
+    `published` gives these rows of some suites. Of user data and drawn items there are none, and no rank: no published
+    row answers the same questions.
     """
+    suites = suites_of(shared, catalog=catalog)
+    keys = [suite.key for suite in suites if suite.benchmark not in (*SYNTHETIC_BENCHMARKS, *BENCHMARKS)]
+    of_papers = dict(zip(keys, published(keys) if keys else (), strict=True))
     metrics = {metric.key: metric for metric in catalog.metrics}
-    runs = {run.task.key: run.stored for run in shared.runs if run.headline.metric == run.task.metrics[0]}
-    scores = {task: run_folders.headline(run) for task, run in runs.items()}
+    scores = {run.task.key: run_folders.headline(run.stored) for run in shared.runs}
+    scores = {key: score for key, score in scores.items() if score.metric == catalog.task(key).metrics[0]}
+    runs = {run.task.key: run.stored for run in shared.runs if run.task.key in scores}
     rows = []
     for suite in suites:
         mine = of_scores(suite, {shared.model.key: scores}, tasks=catalog.tasks, metrics=metrics)
-        tasks, others = [catalog.task(key) for key in mine.tasks], published.get(suite.key)
+        tasks, others = [catalog.task(key) for key in mine.tasks], of_papers.get(suite.key)
         comparable = comparability(model=shared.model.key, origin="published", tasks=tasks, runs=runs, others=others)
         found = mean_of(mine) if others is None else rank_of(mine, others, comparable=comparable)
         rows.append(_suite_row(suite, found, comparable, metrics[tasks[0].metrics[0]]))
@@ -130,6 +129,13 @@ def section(
     environment.filters["cell"] = cell
     ranked = [row for row in suites if row["ranked"]]
     days = sorted({run.stored.run.started[:10] for run in shared.runs} - {""})
+    facts = {  # what several runs differ in is listed
+        "Weights": {run.stored.short_revision for run in shared.runs},
+        "numbers": {run.stored.run.dtype for run in shared.runs},
+        "device": {run.stored.run.device for run in shared.runs},
+        "code": {run.stored.run.code for run in shared.runs},
+    }
+    known = {name: sorted(values - {""}) for name, values in facts.items()}
     last = f" to {days[-1]}" if len(days) > 1 else ""
     return environment.from_string(SECTION).render(
         begin=BEGIN,
@@ -141,8 +147,8 @@ def section(
         suites=suites,
         ranked=bool(ranked),
         unlike=any(row["unlike"] for row in ranked),
-        tasks=[_task_row(run, metrics[run.headline.metric]) for run in shared.runs],
-        made=_made(shared.runs),
+        tasks=[_task_row(run, metrics) for run in shared.runs],
+        made="; ".join(f"{name} {cell(', '.join(values))}" for name, values in known.items() if values) + ".",
     )
 
 
@@ -176,8 +182,9 @@ def cell(text: object) -> str:
     return re.sub(r"([\\|`*_\[\]!#])", r"\\\1", line)
 
 
-def _task_row(run: SharedRun, metric: Metric) -> dict[str, object]:
-    score, settings = run.headline, run.stored.run.settings
+def _task_row(run: SharedRun, metrics: Mapping[str, Metric]) -> dict[str, object]:
+    score, settings = run_folders.headline(run.stored), run.stored.run.settings
+    metric = metrics[score.metric]
     ends, known = interval(score, metric), settings.get("catalogue_items")
     remarks = [
         "synthetic: a program drew the items" if run.synthetic else "",
@@ -205,15 +212,3 @@ def _shown(value: float, metric: Metric, *, unit: bool = True) -> str:
 
 def _range(ends: tuple[float, float], metric: Metric) -> str:
     return " to ".join(_shown(end, metric, unit=False) for end in ends)
-
-
-def _made(runs: Sequence[SharedRun]) -> str:
-    """Weights, numbers, device and code of the runs; what several runs differ in is listed."""
-    facts = {
-        "Weights": {run.stored.short_revision for run in runs},
-        "numbers": {run.stored.run.dtype for run in runs},
-        "device": {run.stored.run.device for run in runs},
-        "code": {run.stored.run.code for run in runs},
-    }
-    known = {name: sorted(values - {""}) for name, values in facts.items()}
-    return "; ".join(f"{name} {cell(', '.join(values))}" for name, values in known.items() if values) + "."

@@ -57,7 +57,7 @@ def files(shared: SharedRuns, *, name: str) -> tuple[dict[str, str], tuple[str, 
 
     mteb's format cannot say that a score rests on a part of the items, or on another protocol than its own.
     """
-    texts: dict[str, str] = {}
+    texts = {}
     left_out = []
     for run in shared.runs:
         if run.task.benchmark not in MTEB:
@@ -78,7 +78,7 @@ def files(shared: SharedRuns, *, name: str) -> tuple[dict[str, str], tuple[str, 
 
 def task_result(run: SharedRun) -> dict[str, Any]:
     """The content of one task's file."""
-    values: dict[str, dict[str, float]] = {}
+    values = {}
     for score in run.stored.scores:
         if score.metric in METRICS:
             values.setdefault(score.subset, {})[score.metric] = score.value
@@ -106,7 +106,8 @@ def _subsets(run: SharedRun) -> list[tuple[str, str]]:
     """Our subsets that mteb stores, with mteb's names; without those that lack the main score, which it needs."""
     known = {score.subset for score in run.stored.scores if score.metric == run.task.metrics[0]}
     if run.task.title in AGGREGATES:
-        return [(run.whole_subset, WHOLE)] if run.whole_subset in known else []
+        whole = hub_tasks.whole_subset(run.task)
+        return [(whole, WHOLE)] if whole in known else []
     return [(subset, subset) for subset in run.task.subsets if subset in known]
 
 

@@ -57,8 +57,9 @@ def few_photographs(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def evaluated(tmp_path_factory):
-    """Three models on the small suite, by their names, in a world that the module's tests share."""
+def evaluated(tmp_path_factory, database):
+    """Three models on the small suite, by their names, in a world that the module's tests share; what is shipped is
+    a database before."""
     with pytest.MonkeyPatch.context() as patch:
         small_world(tmp_path_factory.mktemp("world"), patch)
         names = ("eye", "dim", "vision")

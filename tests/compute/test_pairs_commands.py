@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from compute.catalog.own import suite_making, suite_records
+from compute.catalog.own import suite as own_suite
+from compute.catalog.own import suite_records
 from compute.tasks.pairbench import manifest, pairs
 from tests.compute.commands import command, error_line, likeness
 from tests.compute.tasks.files import put
@@ -85,7 +86,7 @@ def test_what_the_command_says_of_the_images_is_recorded_and_listed(options, syn
     made = pairs_command(f"make --images {folder_of(tmp_path / 'images', 4)} --out {out} --splits r {options}")
     assert made.exit_code == 0, made.output
     assert manifest.read(out).synthetic is synthetic
-    suite = suite_records.record(suite_making.from_file(out, suite="pairbench"), results=results)
+    suite = suite_records.record(own_suite.from_file(out, suite="pairbench"), results=results)
     assert suite.suite.benchmark == benchmark
 
     def listed(noun: str, folder: Path) -> list[str]:

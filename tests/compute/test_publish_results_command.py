@@ -10,7 +10,8 @@ import yaml
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
 
 from compute import paths
-from compute.catalog.own import suite_making, suite_records
+from compute.catalog.own import suite as own_suite
+from compute.catalog.own import suite_records
 from compute.catalog.own.suite import extended
 from compute.database import store
 from compute.sharing import model_card
@@ -167,7 +168,7 @@ def test_what_makes_no_sense_is_refused(publish, line, error, said):
 def test_own_data_stays_private_unless_it_is_to_be_published(publish, runs, tmp_path):
     manifest = tmp_path / "mine.parquet"
     making.make(image_lists.opened(folder_of(tmp_path / "images", 3)), out=manifest, splits=named(("cj",)))
-    own = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=runs)
+    own = suite_records.record(own_suite.from_file(manifest, suite="pairbench"), results=runs)
     suite, [task] = own.suite, own.tasks
     results.store(runs, task.key, catalog=extended(results.shipped(), [own])[0])
     target = tmp_path / "x"

@@ -89,14 +89,9 @@ def source_of(row: Model) -> ModelSource | None:
 
 def folders(row: Model) -> list[str]:
     """The folders that a recorded model's weights are read from; none of a model of the catalogue."""
-    named: list[str] = []
-
-    def noted(folder: str) -> str:
-        named.append(folder)
-        return folder
-
+    named = []
     if source_of(row) is not None:
-        with_folders(row, noted)
+        with_folders(row, lambda folder: named.append(folder) or folder)
     return list(dict.fromkeys(named))
 
 

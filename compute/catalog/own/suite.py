@@ -1,22 +1,26 @@
 """A suite of user data: what it is, and how it joins the catalogue's suites.
 
-Its tasks are of the benchmark `own`, so that they never stand among published scores. suite_making.py makes one of
-data, suite_file.py of a file of several tasks, and a comparison of the user's generators (`frechet`) is one too;
-suite_records.py stores them.
+Its tasks are of the benchmark `own`, so that they never stand among published scores. `from_file` and
+`of_data` make one, of data of the shapes in compute/tasks/own/shapes.py, suite_file.py of a file of several tasks, and
+a comparison of the user's generators (`frechet`) is one too; suite_records.py stores them.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from compute import types
 from compute.catalog.catalog import Catalog
 from compute.content.items import content_key
 from compute.tasks.source import OwnFile
-from compute.types import Benchmark, Model, Suite, Task
+from compute.types import BadInput, Benchmark, Model, Suite, Task, shortened
+
+if TYPE_CHECKING:
+    from compute.tasks.own import OwnData
 
 MAX_NAME, MAX_TEXT = 200, 2000  # characters
 PAIRS = "pairs"  # a manifest of pairs, which judges rate (compute/tasks/pairbench/manifest.py)
@@ -24,6 +28,7 @@ PAIRS = "pairs"  # a manifest of pairs, which judges rate (compute/tasks/pairben
 # is an image backbone and only the first, the headline, is ranked by.
 GENERATORS, GRID = "generators", "grid"
 COMPARISONS = (GENERATORS, GRID)
+PAIRBENCH = "pairbench"  # the shipped suite that a manifest of pairs stands in for
 AGGREGATES = ("task-mean", "category-mean")
 MAX_WEIGHT = 100.0  # of a category, as on the board
 BENCHMARK = Benchmark(
@@ -83,35 +88,31 @@ def is_suite_file(name: Path | str) -> bool:
 
 def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, list[str]]:
     """The catalogue with these suites, and why others are skipped: keys or metrics that it does not allow."""
-    taken = {*(row.key for row in catalog.suites), *(row.key for row in catalog.tasks)}
-    listed, models = {row.key for row in catalog.models}, {}
-    metrics = {row.key for row in catalog.metrics}
+    shipped = {task.key for task in catalog.tasks}
+    taken = {*(row.key for row in catalog.suites), *shipped}
+    metrics, listed = {row.key for row in catalog.metrics}, {row.key for row in catalog.models}
     added, problems = [], []
-    shipped_tasks = {task.key for task in catalog.tasks}
-    shared: dict[str, tuple[str, ...]] = {}  # a task of the catalogue -> user suites that it is part of
     for own in suites:
         unknown = sorted({name for task in own.tasks for name in task.metrics} - metrics)
-        gone = sorted(set(own.shared) - shipped_tasks)
+        gone = sorted(set(own.shared) - shipped)
         keys = {own.suite.key, *(task.key for task in own.tasks)}
         if keys & taken or unknown or gone:
             why = f"no metric {unknown[0]!r} is known" if unknown else "another suite has its name or its tasks' keys"
             why = f"no task {gone[0]!r} is known" if gone else why
             problems.append(f"The suite {own.suite.key} of your data is skipped: {why}")
-            continue
-        added.append(own)
-        taken |= keys
-        shared |= {key: (*shared.get(key, ()), own.suite.key) for key in own.shared}
-        models = {row.key: row for row in own.models if row.key not in listed} | models
-    if not added:
-        return catalog, problems
+        else:
+            added.append(own)
+            taken |= keys
+    models = {row.key: row for own in reversed(added) for row in own.models if row.key not in listed}
+    tasks = [
+        replace(task, suites=(*task.suites, *(own.suite.key for own in added if task.key in own.shared)))
+        for task in catalog.tasks
+    ]
     return replace(
         catalog,
         benchmarks=(*catalog.benchmarks, *(BENCHMARKS[key] for key in sorted({own.suite.benchmark for own in added}))),
         suites=(*catalog.suites, *(own.suite for own in added)),
-        tasks=(
-            *(replace(task, suites=(*task.suites, *shared.get(task.key, ()))) for task in catalog.tasks),
-            *(task for own in added for task in own.tasks),
-        ),
+        tasks=(*tasks, *(task for own in added for task in own.tasks)),
         models=(*catalog.models, *models.values()),
     ), problems
 
@@ -166,3 +167,130 @@ def tasks_start(suite: str) -> str:
 def slug(text: str) -> str:
     """A file's name as part of a key; `data` where nothing of it can be."""
     return types.slug(text, default="data")
+
+
+def from_file(path: Path, *, suite: str, known: Sequence[OwnSuite] = ()) -> OwnSuite:
+    """The suite that a manifest of pairs makes in place of PAIRBENCH, or that is known already, its file moved perhaps.
+
+    Raises BadInput for a suite that takes no file, a file that does not hold what it should, or that of another suite.
+    """
+    same = next((own for own in known if own.suite.key == suite), None)
+    if same is not None and same.shape in COMPARISONS:
+        raise BadInput(f"The suite {suite} is a comparison of generators: run likeness frechet again")
+    if same is None and suite != PAIRBENCH:
+        raise BadInput(
+            f"{path.name} is a file, and only these suites take one: {PAIRBENCH}. To make a suite of it, name no suite "
+            f"with it; to run the suite {suite}, omit the file or name a folder of data sets in its place"
+        )
+    made = _pairs(path)
+    if same is not None and made.digest != same.digest:
+        raise BadInput(
+            f"{path.name} is not the file of the suite {suite}. To make another suite of it, name the suite {PAIRBENCH}"
+        )
+    return made
+
+
+def of_data(
+    data: Mapping[str, OwnData],
+    *,
+    name: str,
+    title: str = "",
+    categories: Mapping[str, str] | None = None,
+    synthetic: bool | None = None,
+) -> OwnSuite:
+    """A suite of tasks by their names, each with its own data; `name` becomes part of its key.
+
+    `categories` are those of tasks that have another than their shape's. Raises BadInput for data with problems, and
+    for names that make one key.
+    """
+    key = key_of(name)
+    benchmark = benchmark_of(synthetic).key
+    tasks = []
+    for own_name, part in data.items():
+        facts = part.facts
+        tasks.append(
+            Task(
+                key=f"{tasks_start(key)}{slug(own_name)}",
+                title=f"{name[:80]}: {part.shape.title.lower()}" if len(data) == 1 else own_name[:MAX_NAME],
+                benchmark=benchmark,
+                category=(categories or {}).get(own_name, facts.category),
+                dataset=part.file.name,
+                revision=part.digest,
+                subsets=facts.subsets,
+                procedure=part.shape.procedure,
+                metrics=facts.metrics,
+                chance=facts.chance,
+                n_items=facts.n_items,
+                modalities=facts.modalities,
+                notes=" ".join(filter(None, (f"{facts.counts} in {part.title}.", facts.notes))),
+                suites=(key,),
+            )
+        )
+    keys = [task.key for task in tasks]
+    if twice := next((task for task in keys if keys.count(task) > 1), None):
+        raise BadInput(f"Two tasks of {name} make one key, {twice}: choose more distinct names")
+    about = "; ".join(f"{part.facts.counts} in {part.title}" for part in data.values())
+    return OwnSuite(
+        suite=Suite(
+            key=key,
+            title=title or f"Own data: {name[:80]}{' (synthetic)' if synthetic else ''}",
+            benchmark=benchmark,
+            aggregate="task-mean",
+            description=(
+                f"Your own data: {shortened(about, MAX_TEXT // 2)}. No published score compares with these. "
+                f"{SOURCES[synthetic]}"
+            ),
+        ),
+        tasks=tuple(tasks),
+        data=tuple(part.file for part in data.values()),
+        synthetic=synthetic,
+    )
+
+
+def _pairs(path: Path) -> OwnSuite:
+    """A manifest of pairs (PairBench): a task a split."""
+    from compute.tasks.pairbench import manifest as manifests
+    from compute.tasks.pairbench.splits import SPLITS, in_sentence
+
+    manifest = manifests.read(path)
+    key = key_of(path.stem, mark=PAIRS)
+    short = path.stem[:80]
+    synthetic = manifest.synthetic
+    benchmark = benchmark_of(synthetic).key
+    about = (
+        f"Your own data: {len(manifest.pairs):,} pairs of {manifest.items:,} images in {path.name}, rated from 1 to 10 "
+        f"in both orders, as PairBench does. No published score compares with these. {SOURCES[synthetic]}"
+    )
+    counts = manifest.counts()
+    file = OwnFile(shape=PAIRS, digest=manifest.digest, path=path.absolute())
+    return OwnSuite(
+        data=(file,) * len(manifest.splits),
+        synthetic=synthetic,
+        suite=Suite(
+            key=key,
+            title=f"Own pairs: {short}{' (synthetic)' if synthetic else ''}",
+            benchmark=benchmark,
+            aggregate="task-mean",
+            description=about,
+        ),
+        tasks=tuple(
+            Task(
+                key=f"{tasks_start(key)}{split}",
+                title=f"{short}: {in_sentence(SPLITS[split].title)}",
+                benchmark=benchmark,
+                category="Image pairs" if SPLITS[split].second == "image" else "Image-text pairs",
+                dataset=path.name,
+                revision=manifest.digest,
+                split=split,
+                subsets=("sensitive", "invariant"),
+                procedure="judging",
+                metrics=("mmscore", "relax_sym", "smoothness", "controllability"),
+                chance=0.0,
+                n_items=2 * counts[split].total(),  # comparisons of a condition, as Table 8 counts them
+                modalities=("image",) if SPLITS[split].second == "image" else ("image", "text"),
+                notes=f"{counts[split].total():,} pairs; both orders of every pair are rated.",
+                suites=(key,),
+            )
+            for split in manifest.splits
+        ),
+    )

@@ -30,7 +30,6 @@ from pydantic import AfterValidator, Field, PrivateAttr, StringConstraints, Vali
 
 from compute.catalog.catalog import Catalog
 from compute.catalog.own import suite as own_suite
-from compute.catalog.own import suite_making
 from compute.catalog.own.suite_records import StrictRecord
 from compute.io.files import is_inside
 from compute.tasks.own import OwnData, read
@@ -175,7 +174,7 @@ def suite(file: SuiteFile, data: Mapping[int, OwnData], *, catalog: Catalog) -> 
         raise BadInput(f"{title} lists a task of the catalogue twice")
     drawn = not data and all(task.benchmark in own_suite.SYNTHETIC_BENCHMARKS for task in shared)
     synthetic = drawn or None if file.synthetic is None else file.synthetic
-    made = suite_making.of_data(
+    made = own_suite.of_data(
         {names[index]: part for index, part in data.items()},
         name=file.title,
         title=f"Own suite: {file.title}{' (synthetic)' if synthetic else ''}",  # marked in every list
@@ -186,7 +185,7 @@ def suite(file: SuiteFile, data: Mapping[int, OwnData], *, catalog: Catalog) -> 
         replace(task, title=name[: own_suite.MAX_NAME]) for task, name in zip(made.tasks, names.values(), strict=True)
     )
     every = [*tasks, *shared]
-    scales: dict[tuple[bool, float], str] = {}  # of the metrics: a mean needs one direction and scale
+    scales = {}  # of the metrics: a mean needs one direction and scale
     for task in every:
         metric = catalog.metric(task.metrics[0])
         scales.setdefault((metric.higher_is_better, metric.scale), f"{task.title} is measured by {metric.title}")

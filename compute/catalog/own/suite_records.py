@@ -197,7 +197,25 @@ def _read(path: Path, *, root: Path) -> OwnSuite:
         raise ValueError("it has no tasks")
     if any(task.data >= len(read.data) for task in read.tasks):
         raise ValueError(f"a task's data is a file that is not listed: there are {len(read.data)}")
-    files = [_file(file, folder=path.parent) for file in read.data]
+    files = []
+    for file in read.data:
+        if not file.path and not file.file.startswith(HUB):
+            raise ValueError(f"its data {short(file.file)} has no path and is not on the hub")
+        place, *images = (Path(os.path.normpath(path.parent / name)) for name in (file.path, *file.images))
+        place = place if file.path else None
+        near = [image for image in images if place and is_inside(image, place if place.is_dir() else place.parent)]
+        files.append(
+            OwnFile(
+                shape=file.shape,
+                digest=file.digest,
+                path=place,
+                hub="" if file.path else file.file,
+                columns=file.columns,
+                images=tuple(near),
+                elsewhere=tuple(image for image in images if image not in near),
+                title=file.file,
+            )
+        )
     kinds = {file.shape for file in files}
     if read.suite.aggregate == HUMAN and GENERATORS not in kinds:
         raise ValueError("its aggregate is human, which is for generators only")
@@ -226,22 +244,4 @@ def _read(path: Path, *, root: Path) -> OwnSuite:
         data=data,
         models=tuple(own_generator(row.key.partition("/")[2], title=row.title) for row in read.models),
         synthetic=read.synthetic,
-    )
-
-
-def _file(content: FileRecord, *, folder: Path) -> OwnFile:
-    if not content.path and not content.file.startswith(HUB):
-        raise ValueError(f"its data {short(content.file)} has no path and is not on the hub")
-    path = Path(os.path.normpath(folder / content.path)) if content.path else None
-    images = [Path(os.path.normpath(folder / name)) for name in content.images]
-    inside = [each for each in images if path is not None and is_inside(each, path if path.is_dir() else path.parent)]
-    return OwnFile(
-        shape=content.shape,
-        digest=content.digest,
-        path=path,
-        hub="" if content.path else content.file,
-        columns=content.columns,
-        images=tuple(inside),
-        elsewhere=tuple(each for each in images if each not in inside),
-        title=content.file,
     )

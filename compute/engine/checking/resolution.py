@@ -16,7 +16,6 @@ from compute.analysis import power
 from compute.catalog import shipped
 from compute.database import store
 from compute.engine import run_folders, variants
-from compute.engine.run_folders import StoredRun
 from compute.metrics.registry import METRICS
 from compute.types import LikenessError, Metric, Task, Undefined, counted
 
@@ -68,15 +67,11 @@ def _scores(task: Task, metric: Metric, *, roots: Sequence[Path]) -> list[np.nda
     unlike any other, so that differences would seem harder to see than they are.
     """
     chance = {key for suite in shipped().suites for key in suite.baselines}
-    stored: dict[str, StoredRun] = {}
-    by_model: dict[str, pd.Series] = {}
-    for folder in (folder for root in roots for folder in run_folders.every(root)):
-        if folder.parts[-2] == run_folders.slug(task.key):
-            with contextlib.suppress(LikenessError):
-                run = run_folders.read(folder)
-                if run.run.status == "complete" and run.coverage == 1 and run.run.model not in chance:
-                    stored.setdefault(run.run.id, run)
-    for run in variants.main_runs(stored.values(), tasks=[task]).values():
+    every = (folder for root in roots for folder in run_folders.every(root))
+    stored, _ = run_folders.newest(folder for folder in every if folder.parts[-2] == run_folders.slug(task.key))
+    whole = [run for run in stored if run.run.status == "complete" and run.coverage == 1]
+    by_model = {}
+    for run in variants.main_runs([run for run in whole if run.run.model not in chance], tasks=[task]).values():
         with contextlib.suppress(LikenessError):
             items = store.read_parquet(run.folder / run_folders.ITEMS)
             if metric.key in items.columns and items["item"].is_unique:

@@ -11,7 +11,7 @@ from mteb.models.model_implementations import MODEL_REGISTRY
 
 from compute import paths
 from compute.catalog import shipped
-from compute.importing.model_meta import ModelMeta, model_row
+from compute.importing.mteb import ModelMeta, model_row
 from compute.io.files import validated
 from compute.io.tables import read_csv
 from compute.types import Model

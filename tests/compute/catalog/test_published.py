@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import shutil
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from compute.catalog import published, shipped
 from compute.catalog.published import DASH
+from compute.database import store
 from compute.paths import PUBLISHED
 from compute.types import BadInput
 
@@ -49,3 +51,44 @@ def test_a_wrong_cell_is_named(folder, name, old, new, said):
     with pytest.raises(Exception) as caught:
         published.load(shipped(), folder=folder)
     assert type(caught.value).__name__ in ("BadInput", "UnknownKey", "KeyError") and said in str(caught.value)
+
+
+def digest(folder: Path) -> str:
+    """32 hex digits over the names and contents of the tables, whatever the ends of their lines."""
+    whole = hashlib.blake2b(digest_size=16)
+    for path in sorted(folder.glob("*.csv")):
+        content = path.read_bytes().replace(b"\r\n", b"\n")
+        whole.update(f"{path.name} {len(content)}\n".encode() + content)
+    return whole.hexdigest()
+
+
+def test_the_newest_entry_is_of_the_figures_as_they_are():
+    newest = published.history()[0]
+    assert digest(PUBLISHED) == newest["digest"], (
+        "the figures differ from those of the newest entry of assets/published/CHANGELOG.md: add an entry above it "
+        f"that says what changed, with\n\nDigest: `{digest(PUBLISHED)}`"
+    )
+
+
+def test_the_database_records_the_version(database):
+    assert store.recorded(database, "version") == published.history()[0]["number"]
+
+
+def test_the_digest_sees_a_figure_and_no_end_of_line(folder):
+    before = digest(folder)
+    assert before == digest(PUBLISHED)
+    table = folder / "unisim-table-2.csv"
+    table.write_bytes(table.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
+    assert digest(folder) == before
+    table.write_bytes(table.read_bytes().replace(b"9", b"8", 1))
+    assert digest(folder) != before
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["# Changes\n\n## 1.0\n\n- x\n", "# Changes\n\n## 1.0, 2026-11-20\n\nDigest: `12`\n\n- x\n"],
+)
+def test_an_entry_that_cannot_be_read_is_refused(tmp_path, text):
+    (tmp_path / "CHANGELOG.md").write_text(text)
+    with pytest.raises(BadInput, match=r"CHANGELOG\.md"):
+        published.history(tmp_path / "CHANGELOG.md")

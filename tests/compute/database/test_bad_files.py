@@ -15,7 +15,7 @@ from compute.database import build, store
 from compute.engine import image_maps, run_folders, thumbnails
 from compute.engine.run_folders import ITEMS, MARK
 from compute.importing import collection
-from compute.importing.figures import Imported
+from compute.importing.collection import Imported
 from compute.types import DatabaseError, Run, Score
 from tests.compute.test_build_computed import CLIP, OTHER, keep
 
@@ -50,7 +50,7 @@ def imported(folder: Path, name: str, **changes: object) -> None:
     """A collection of one run and score, one field changed after it was checked on its way in."""
     run = Run(id=f"csv/{name}", model=CLIP, task=TASK, origin="imported", source="a file")
     score = Score(run=run.id, subset="default", metric="accuracy", value=0.25, n=4)
-    target = collection.save(Imported(runs=(run,), scores=(score,)), name=name, folder=folder)
+    target, _ = collection.save(Imported(runs=(run,), scores=(score,)), name=name, folder=folder)
     for table, values in changes.items():
         file = target / json.loads((target / collection.MARK).read_text())["files"][table]
         if isinstance(values, bytes):

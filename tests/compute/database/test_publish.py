@@ -15,7 +15,7 @@ from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
 from typer.testing import CliRunner
 
 from compute.__main__ import app
-from compute.catalog import data_version
+from compute.catalog import published
 from compute.database import publish, store
 from compute.types import BadInput, DatabaseError, LikenessError
 from tests.compute.commands import assert_refused
@@ -103,23 +103,23 @@ def test_the_command_writes_to_a_folder_or_uploads_and_not_both(database, tmp_pa
 def test_the_first_snapshot_of_a_version_is_tagged_and_its_card_cites_the_tag(database, monkeypatch):
     hub = Hub()
     monkeypatch.setattr("huggingface_hub.HfApi", lambda: hub)
-    version = data_version.current()
+    number, date, *_ = published.history()[0].values()
     made = CliRunner().invoke(app, ["publish", "--repo", "someone/likeness", "--database", str(database)])
     assert made.exit_code == 0, made.output
-    assert hub.tags == {version.tag: "c" * 40}
-    address = f"https://huggingface.co/datasets/someone/likeness/tree/{version.tag}"
+    assert hub.tags == {f"v{number}": "c" * 40}
+    address = f"https://huggingface.co/datasets/someone/likeness/tree/v{number}"
     assert made.output.splitlines()[-1] == address
-    assert f"url = {{{address}}}" in hub.card and f"version = {{{version.number}}}" in hub.card
-    assert f"Published scores {version.number} of {version.date}, tagged `{version.tag}`" in hub.card
+    assert f"url = {{{address}}}" in hub.card and f"version = {{{number}}}" in hub.card
+    assert f"Published scores {number} of {date}, tagged `v{number}`" in hub.card
 
 
 def test_a_tag_is_never_moved_and_a_later_snapshot_may_have_its_own(database, monkeypatch):
-    version = data_version.current()
-    hub = Hub(tags=(version.tag,))
+    number, date, *_ = published.history()[0].values()
+    hub = Hub(tags=(f"v{number}",))
     monkeypatch.setattr("huggingface_hub.HfApi", lambda: hub)
     words = ["publish", "--repo", "someone/likeness", "--database", str(database)]
     made = CliRunner().invoke(app, words)
-    assert made.exit_code == 0 and "--tag NAME" in made.output and hub.tags == {version.tag: "earlier"}
+    assert made.exit_code == 0 and "--tag NAME" in made.output and hub.tags == {f"v{number}": "earlier"}
     day = datetime.now(UTC).date().isoformat()
     assert f"note = {{Built on {day}}}" in hub.card and "/tree/" not in hub.card
     named = CliRunner().invoke(app, [*words, "--tag", "with-my-runs"])

@@ -11,7 +11,7 @@ from skimage.data import astronaut, chelsea, coffee, rocket
 
 from compute.catalog import shipped
 from compute.catalog.own import suite as own_suite
-from compute.catalog.own import suite_making, suite_records
+from compute.catalog.own import suite_records
 from compute.engine import estimate, plan, run, run_folders
 from compute.engine.plan import Plan
 from compute.engine.run import Outcome
@@ -48,7 +48,7 @@ def server(monkeypatch, tmp_path):
 @pytest.fixture
 def made(manifest, tmp_path):
     """The plan of some models on the suite of the manifest, and what it is made with."""
-    suite = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=tmp_path / "results")
+    suite = suite_records.record(own_suite.from_file(manifest, suite="pairbench"), results=tmp_path / "results")
     known, _ = own_suite.extended(shipped(), [suite])
 
     def planned(*models: str, metrics: tuple[str, ...] = (), **settings: object) -> tuple[Plan, Bench]:

@@ -13,8 +13,8 @@ from compute.engine import run_folders
 from compute.engine.plan import SkippedRun
 from compute.importing import read_scores_csv
 from compute.interface import standing
-from compute.interface.comparability import comparability
 from compute.interface.evaluated import FRAME
+from compute.interface.standing import comparability
 from compute.types import BadInput, Score, UnknownKey
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +20,12 @@ COMMIT = "3d74acf9a28c67741b2f4f2ea7635f0aaf6f0268"
 STARTED = "2026-05-04T03:02:01+00:00"
 
 
-def value_of(draw: np.random.Generator) -> float:
-    """A share with as many digits as a float may have."""
-    return float(draw.random())
-
-
 def figures(task: Task, *, seed: int = 0) -> list[Score]:
     """A score for every subset and metric that a run of the task has."""
     draw = np.random.default_rng([seed, *map(ord, task.key)])
     subsets = list(task.subsets) if len(task.subsets) == 1 else [*task.subsets, "default"]
     return [
-        Score(run="", subset=subset, metric=metric, value=value_of(draw), n=400, stderr=float(draw.random() / 40))
+        Score(run="", subset=subset, metric=metric, value=float(draw.random()), n=400, stderr=float(draw.random() / 40))
         for subset in subsets
         for metric in task.metrics
     ]
@@ -81,14 +77,9 @@ def store(
     return run_folders.write(
         root,
         run=record,
-        scores=[Score(**{**vars_of(row), "run": id, "coverage": row.coverage or coverage}) for row in rows],
+        scores=[replace(row, run=id, coverage=row.coverage or coverage) for row in rows],
         items=items,
     )
-
-
-def vars_of(score: Score) -> dict[str, Any]:
-    """A score's fields."""
-    return {name: getattr(score, name) for name in score.__dataclass_fields__}
 
 
 def gathered(*roots: Path, synthetic: bool = False) -> computed_runs.SharedRuns:

@@ -31,7 +31,7 @@ TASKS = (
 
 
 def written(root: Path, *, source_url: str = "") -> dict[str, str]:
-    return eval_results.files(results.gathered(root).runs, metrics=BY_KEY, source_url=source_url)
+    return eval_results.files(results.gathered(root).runs, metrics=BY_KEY, source_url=source_url)[0]
 
 
 def test_a_round_trip_gives_every_score_as_it_was_stored(tmp_path):

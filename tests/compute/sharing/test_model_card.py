@@ -12,6 +12,7 @@ from compute.analysis.ranking import Ranking
 from compute.analysis.table import ScoreTable, of_scores
 from compute.catalog import shipped
 from compute.cli.workspace import suite_scores
+from compute.engine import run_folders
 from compute.metrics import METRICS
 from compute.sharing import model_card
 from compute.types import BadInput, Score
@@ -81,14 +82,13 @@ def published(database: Path, suite: str) -> dict[str, ScoreTable]:
 
 def places(root: Path, *, synthetic: bool = False, rows: dict[str, ScoreTable] | None = None) -> list[dict]:
     runs, catalog = results.gathered(root, synthetic=synthetic), shipped()
-    suites = model_card.suites_of(runs, catalog=catalog)
-    return model_card.suite_rows(runs, suites=suites, published=rows or {}, catalog=catalog)
+    return model_card.suite_rows(runs, published=lambda keys: [rows[key] for key in keys], catalog=catalog)
 
 
 def found_in(root: Path, database: Path) -> RankedModel:
     """The model's row among the published ones of unisim-core."""
     runs, catalog = results.gathered(root), shipped()
-    scores = {run.task.key: run.headline for run in runs.runs}
+    scores = {run.task.key: run_folders.headline(run.stored) for run in runs.runs}
     mine = of_scores(catalog.suite("unisim-core"), {runs.model.key: scores}, tasks=catalog.tasks, metrics=BY_KEY)
     return RankedModel.first(Ranking.of(mine.beside(published(database, "unisim-core")["unisim-core"])))
 

@@ -16,7 +16,7 @@ from compute import paths
 from compute.catalog import shipped
 from compute.catalog.own import models as own_models
 from compute.catalog.own import suite as own_suite
-from compute.catalog.own import suite_making, suite_records
+from compute.catalog.own import suite_records
 from compute.database import build, store
 from compute.engine import run_folders
 from compute.models.files import weights
@@ -165,7 +165,7 @@ def test_a_build_shows_the_runs_of_models_and_suites_that_the_package_does_not_l
     (results / "models" / "cut.json").write_text("{")
     for name in ("Shown", "Not run"):
         labels = put(tmp_path, {f"{name}.csv": f"text,label\na {name},cat\na dog,dog\n"}) / f"{name}.csv"
-        suite_records.record(suite_making.of_data({"labels": read(labels)}, name=name), results=results)
+        suite_records.record(own_suite.of_data({"labels": read(labels)}, name=name), results=results)
     (results / "suites" / "own-cut.json").write_text('{"version": 1, "sha')
     stored(results, model=row.key, task="own/shown/labels", metric="accuracy", subset="default")
     task = next(task for task in shipped().tasks if "mini" in task.suites)
@@ -211,7 +211,7 @@ def test_a_build_shows_the_runs_of_models_and_suites_that_the_package_does_not_l
     ]
     assert str(tmp_path).encode() not in database.read_bytes()
     recorded = {results / "models" / "my-model.json", results / "suites" / "own-shown.json"}
-    assert {*recorded, paths.USER_MODELS} <= set(build.sources(results=results))
+    assert {*recorded, paths.USER_MODELS} <= set(build.sources(results=results)[0])
     paths.USER_MODELS.unlink()
     assert build.is_stale(database, results=results)
 

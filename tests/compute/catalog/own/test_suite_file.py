@@ -11,9 +11,9 @@ from compute.catalog import shipped
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.catalog.own.suite_file import parse
+from compute.cli import task
 from compute.engine.settings import RunSettings
 from compute.engine.workspace import own_suites, suite_of_file
-from compute.interface import data_check
 from compute.types import BadInput, LikenessError
 from tests.compute.tasks.files import put
 
@@ -198,4 +198,4 @@ def test_nothing_is_read_out_of_its_folder_unless_the_user_says_so(folder):
         with pytest.raises(BadInput, match="--images"):
             key()
         assert key(away) == "own-suite"
-        assert data_check.check(RunSettings(data=path, images=away))[1]
+        assert list(task.check(str(path), images=[away]))[-1].startswith("Run it: ")

@@ -12,7 +12,7 @@ from skimage.data import astronaut, chelsea, coffee, rocket
 
 from compute.catalog import shipped
 from compute.catalog.own import suite as own_suite
-from compute.catalog.own import suite_making, suite_records
+from compute.catalog.own import suite_records
 from compute.tasks import image_lists
 from compute.tasks.own import read
 from compute.tasks.pairbench import making
@@ -47,7 +47,7 @@ def made(photographs: Path, path: Path, *, seed: int = 0, synthetic: bool | None
 
 
 def test_a_manifest_is_a_suite_with_a_task_a_split(manifest, tmp_path):
-    suite = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=tmp_path)
+    suite = suite_records.record(own_suite.from_file(manifest, suite="pairbench"), results=tmp_path)
     assert suite.suite.key == "pairs-holiday-photos" and suite.suite.benchmark == "own"
     assert [task.key for task in suite.tasks] == ["own/pairs-holiday-photos/cj", "own/pairs-holiday-photos/r"]
     assert {task.n_items for task in suite.tasks} == {4 * 3 * 2}
@@ -65,18 +65,16 @@ def test_a_suite_holds_tasks_of_several_shapes_and_files(tmp_path):
     (tmp_path / "questions.csv").write_text("reference,alternative_1,alternative_2,answer\na,b,a,2\n")
     parts = {name: read(tmp_path / f"{name}.csv") for name in ("labels", "questions")}
     parts["groups"] = read(tmp_path / "labels.csv", shape="clustering")
-    suite = suite_records.record(
-        suite_making.of_data(parts, name="Both", categories={"groups": "Mine"}), results=tmp_path
-    )
+    suite = suite_records.record(own_suite.of_data(parts, name="Both", categories={"groups": "Mine"}), results=tmp_path)
     assert [task.key for task in suite.tasks] == [f"own/both/{name}" for name in parts]
     assert [task.category for task in suite.tasks] == ["Zero-shot Classification", "Text-2AFC", "Mine"]
     assert suite.shape == "classification, choices, clustering" and len({file.digest for file in suite.data}) == 3
     assert suite_records.recorded(tmp_path) == ([suite], [])
-    assert suite_records.keyed(suite_making.of_data(parts, name="Other"), results=tmp_path).suite.key == "own-both"
-    less = suite_making.of_data({name: parts[name] for name in ("labels", "questions")}, name="Both")
+    assert suite_records.keyed(own_suite.of_data(parts, name="Other"), results=tmp_path).suite.key == "own-both"
+    less = own_suite.of_data({name: parts[name] for name in ("labels", "questions")}, name="Both")
     assert suite_records.keyed(less, results=tmp_path).suite.key == f"own-both-{less.digest[:8]}"
     with pytest.raises(BadInput, match="own/both/a-b"):
-        suite_making.of_data({"a b": parts["labels"], "A-B": parts["groups"]}, name="Both")
+        own_suite.of_data({"a b": parts["labels"], "A-B": parts["groups"]}, name="Both")
 
 
 def test_two_suites_share_no_key_of_a_task(tmp_path):
@@ -84,7 +82,7 @@ def test_two_suites_share_no_key_of_a_task(tmp_path):
 
     def named(text: str, **suite: str) -> own_suite.OwnSuite:
         (tmp_path / "data.csv").write_text(f"text,label\n{text},x\na dog,y\n")
-        own = suite_making.of_data({"cj": read(tmp_path / "data.csv")}, name="pairs-x")
+        own = own_suite.of_data({"cj": read(tmp_path / "data.csv")}, name="pairs-x")
         return suite_records.record(replace(own, suite=replace(own.suite, **suite)), results=tmp_path)
 
     first, second = named("a cat", key="pairs-x"), named("a cow")
@@ -98,12 +96,12 @@ def test_two_suites_share_no_key_of_a_task(tmp_path):
 
 def test_the_same_content_is_the_same_suite_and_another_gets_a_key_of_its_own(manifest, photographs, tmp_path):
     results = tmp_path / "results"
-    first = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=results)
+    first = suite_records.record(own_suite.from_file(manifest, suite="pairbench"), results=results)
     copy = tmp_path / "elsewhere.parquet"
     copy.write_bytes(manifest.read_bytes())
-    again = suite_records.record(suite_making.from_file(copy, suite="pairbench"), results=results)
+    again = suite_records.record(own_suite.from_file(copy, suite="pairbench"), results=results)
     assert again.suite.key == first.suite.key and [task.key for task in again.tasks] == [t.key for t in first.tasks]
-    other = suite_making.from_file(made(photographs, tmp_path / "other" / manifest.name, seed=1), suite="pairbench")
+    other = own_suite.from_file(made(photographs, tmp_path / "other" / manifest.name, seed=1), suite="pairbench")
     assert suite_records.keyed(other, results=results).suite.key == f"pairs-holiday-photos-{other.digest[:8]}"
     assert len(suite_records.files(results)) == 1
     suite_records.record(other, results=results)
@@ -136,5 +134,5 @@ HOSTILE = (
 
 
 def test_a_damaged_or_hostile_record_is_named_and_left_out(manifest, tmp_path):
-    good = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=tmp_path)
+    good = suite_records.record(own_suite.from_file(manifest, suite="pairbench"), results=tmp_path)
     assert_left_out(tmp_path / "suites" / f"{good.suite.key}.json", HOSTILE, suite_records.recorded)

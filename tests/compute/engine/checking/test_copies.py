@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from compute.content.items import images
-from compute.engine.checking.copies import hashed, within
+from compute.engine.checking.findings import hashed, within
 from compute.tasks.data import Clusters, Labelled, Probe
 from compute.tasks.drawing.render import photo_path
 

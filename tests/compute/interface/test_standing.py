@@ -14,7 +14,7 @@ from compute.catalog import shipped
 from compute.cli.workspace import suite_scores
 from compute.engine.run_folders import StoredRun
 from compute.interface import standing
-from compute.interface.comparability import Comparability, comparability, measured_twice
+from compute.interface.standing import Comparability, comparability, measured_twice
 from compute.types import ORIGINS, Model, Score
 from tests.compute.sharing import results
 
