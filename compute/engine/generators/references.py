@@ -15,7 +15,7 @@ import numpy as np
 from compute import versions
 from compute.catalog.own import suite as own_suite
 from compute.engine.generators.backbones import JOIN, Backbones, subset
-from compute.engine.generators.frechet import GeneratorComparison
+from compute.engine.generators.store import GeneratorComparison
 from compute.io.files import replacing
 from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.tasks.generators.pairing import REFERENCE
@@ -135,11 +135,11 @@ def save_references(path: Path, comparison: GeneratorComparison, *, source: str)
     """
     chosen, features = comparison.chosen, comparison.features
     written = []
-    for key in (*chosen.image, *chosen.by_metric.get("cfred", ())):
+    for key in chosen.distances:
         image, _, text = key.partition(JOIN)
-        if image not in features.images or (text and text not in features.texts):
+        if image not in features.images[REFERENCE] or (text and text not in features.texts):
             continue
-        rows = features.images[image][REFERENCE]
+        rows = features.images[REFERENCE][image]
         origins = [
             FeatureOrigin(backbone=name, preprocessing=without_place(comparison.settings[name]))
             for name in key.split(JOIN)
@@ -172,7 +172,7 @@ def opened(where: str | Path | SavedReference, *, chosen: Backbones) -> dict[str
     elif Path(where).is_file():
         files = [SavedReference.read(Path(where))]
     else:
-        paths = [Path(where).with_name(f"{_file_name(Path(where), key)}{SUFFIX}") for key in chosen.subsets()]
+        paths = [Path(where).with_name(f"{_file_name(Path(where), key)}{SUFFIX}") for key in chosen.distances]
         files = [SavedReference.read(path) for path in paths if path.is_file()]
         if not files:
             raise NotHere(
@@ -185,8 +185,7 @@ def opened(where: str | Path | SavedReference, *, chosen: Backbones) -> dict[str
     # One with prompts holds the moments of its images as well.
     crossed = [reference for reference in files if isinstance(reference.moments, CrossMoments)]
     alone = [replace(reference, moments=reference.moments.images, condition=None) for reference in crossed]
-    usable = (*chosen.image, *chosen.by_metric.get("cfred", ()))
-    used = {reference.subset: reference for reference in (*alone, *files) if reference.subset in usable}
+    used = {reference.subset: reference for reference in (*alone, *files) if reference.subset in chosen.distances}
     if not used:
         raise BadInput(
             f"The reference {first.name!r} has images encoded by {first.images.backbone}, and no distance under it is "

@@ -19,9 +19,9 @@ from compute.analysis.generators.generator_differences import GeneratorDifferenc
 from compute.analysis.ranks.means import rank
 from compute.arrays import Floats, Ints
 from compute.engine.generators.backbones import JOIN
+from compute.engine.generators.people import HUMAN_METRICS
 from compute.engine.generators.table import FIGURE, framed, stored_figures
 from compute.metrics.distribution.intervals import FEWEST_BLOCKS
-from compute.tasks.generators.human import HUMAN_METRICS
 from compute.types import BadInput, Undefined
 from leaderboard.data import suite_queries
 from leaderboard.data.board_table import BoardTable

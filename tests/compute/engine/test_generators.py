@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -14,10 +15,11 @@ from typer.testing import Result
 
 import compute
 from compute.database import build, store
+from compute.engine.generators import interface
 from compute.engine.generators.backbones import BUNDLED, PAPERS, choose
 from compute.engine.generators.references import FeatureOrigin, SavedReference, opened
 from compute.metrics.distribution.moments import CrossMoments, Moments
-from compute.types import BadInput, LikenessError, NotHere
+from compute.types import BadInput, CannotWrite, LikenessError, NotHere
 from tests.compute.commands import assert_refused, command, save_images, save_prompts
 from tests.compute.tasks import drawn_generators as drawn
 from tests.compute.tasks.files import table
@@ -304,6 +306,12 @@ def test_what_is_odd_is_said_beside_defined_numbers(change, words, left, few):
     assert any(row["value"] is not None for row in found.values())
     [run] = (few / "results").glob("own__clean/**/run.json")
     assert any(words in line for line in json.loads(run.read_text())["settings"]["warnings"])
+
+
+def test_the_table_is_printed_before_a_full_disk_refuses_it(few, monkeypatch):
+    monkeypatch.setattr(interface, "stored", Mock(side_effect=CannotWrite("the disk is full")))
+    ended = compared(few, "clean", more="--metrics fd")
+    assert ended.exit_code and "the disk is full" in ended.output and json.loads(ended.stdout)["figures"]
 
 
 @pytest.mark.parametrize(

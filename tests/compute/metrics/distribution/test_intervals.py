@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from compute.engine.generators.set_metrics import CfredMetric, FidMetric, SetFeatures
+from compute.engine.generators.features import SetFeatures
+from compute.engine.generators.set_metrics import CfredMetric, FidMetric
 from compute.metrics.distribution import pairwise
 from compute.metrics.distribution.cfred import cfred
 from compute.metrics.distribution.frechet import frechet
@@ -128,9 +129,8 @@ def at_infinity(
     features = SetFeatures(
         generated=("made",),
         prompts=tuple(map(str, range(len(generated)))) if paired or condition is not None else (),
-        images={"x": {"reference": real, "made": generated}},
+        images={"reference": {"x": real}, "made": {"x": generated}},
         texts={"y": condition},
-        moments={"x": real} if isinstance(real, Moments) else {},
     )
     kind, backbone = (FidMetric, "x") if condition is None else (CfredMetric, "x|y")
     return kind(features=features, backbone=backbone, keys=()).at_infinity("made")
