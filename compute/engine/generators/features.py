@@ -18,7 +18,7 @@ from compute.engine.generators.backbones import JOIN, PREFERENCE, Backbones
 from compute.engine.workspace import Bench
 from compute.features.subject import Subject
 from compute.metrics.distribution import reference_free
-from compute.metrics.distribution.moments import CrossMoments, Moments, blocks
+from compute.metrics.distribution.moments import Moments, blocks
 from compute.models.encoders import inception
 from compute.progress import duration
 from compute.tasks.generators.pairing import REFERENCE, PromptedSets
@@ -53,7 +53,7 @@ class SetFeatures:
     @cached_property
     def saved(self) -> bool:
         """Whether moments stand for the reference's images."""
-        return any(isinstance(each, Moments | CrossMoments) for each in self.images[REFERENCE].values())
+        return any(isinstance(each, Moments) for each in self.images[REFERENCE].values())
 
     def sides(self, generator: str, subset: str) -> dict[str, Any]:
         """The reference and a generator under a backbone, as `real` and `generated`, or two, with the `condition`.

@@ -43,7 +43,7 @@ Report = Callable[[str], None]
 def frechet(
     *,
     reference: Annotated[
-        Images | SavedReference | Moments | CrossMoments,
+        Images | SavedReference | Moments,
         f"The real images: {ADDRESSES}. Or saved statistics, FILE.npz, which serve FID and other distances.",
     ],
     generated: Mapping[str, Images],
@@ -109,7 +109,7 @@ def frechet(
         raise BadInput(f"The names {both} make one key, {same[0]}: choose more distinct names")
     rated = None if human is None else people.read(Path(human), generated=list(generated))
     arrays = [
-        isinstance(images, LazyRows | Moments | CrossMoments) or (isinstance(images, np.ndarray) and images.ndim == 2)
+        isinstance(images, LazyRows | Moments) or (isinstance(images, np.ndarray) and images.ndim == 2)
         for images in (reference, *generated.values())
     ]
     if all(arrays):
@@ -223,7 +223,7 @@ def _given(reference: Any, generated: Mapping[str, Any], condition: Any) -> SetF
     real = {OWN: reference}
     if isinstance(reference, CrossMoments):
         real = {OWN: reference.images, subset(OWN, OWN): reference}
-    sides = generated if isinstance(reference, Moments | CrossMoments) else {REFERENCE: reference, **generated}
+    sides = generated if isinstance(reference, Moments) else {REFERENCE: reference, **generated}
     for name, rows in sides.items():
         if condition is not None and len(rows) != len(condition):
             raise BadInput(f"{name} has {len(rows):,} rows and condition {len(condition):,}: one a prompt")

@@ -46,7 +46,7 @@ class SavedReference:
     """
 
     name: str
-    moments: Moments | CrossMoments
+    moments: Moments
     images: FeatureOrigin
     condition: FeatureOrigin | None = None
     source: str = ""
@@ -94,12 +94,12 @@ class SavedReference:
                     raise ValueError(f"its format is not {FORMAT}: save it again")
                 n, condition = facts["n"], facts["condition"]
                 mean, scatter = file["mean"], file["scatter"]
-                moments: Moments | CrossMoments = Moments(n=n, mean=mean, scatter=scatter)
+                moments: Moments = Moments(n=n, mean=mean, scatter=scatter)
                 if condition:
                     cross = file["cross"]
                     joint = np.block([[scatter, cross], [cross.T, file["condition_scatter"]]])
-                    both = Moments(n=n, mean=np.concatenate([mean, file["condition_mean"]]), scatter=joint)
-                    moments = CrossMoments(joint=both, width=len(mean))
+                    mean, width = np.concatenate([mean, file["condition_mean"]]), len(mean)
+                    moments = CrossMoments(n=n, mean=mean, scatter=joint, width=width)
                 if not all(np.isfinite(file[name]).all() for name in file.files if name != "facts"):
                     raise ValueError("it holds NaN or infinity")
             return cls(

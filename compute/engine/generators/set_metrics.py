@@ -71,11 +71,11 @@ class CfredMetric(SetMetric):
     parts = cfred.PARTS
 
     @cached_property
-    def _reference(self) -> cfred.ConditionalReference:
+    def _against(self) -> Callable[[Any], cfred.Cfred]:
         if not self.features.prompts:
             raise Undefined(NO_PROMPTS)
         real, _, condition = self.sides(self.features.generated[0]).values()
-        return cfred.ConditionalReference(real=real, condition=condition)
+        return cfred.against(real=real, condition=condition)
 
     def _prompted(self, name: str) -> dict[str, Any]:
         """Sides of which prompts can be left out."""
@@ -86,7 +86,7 @@ class CfredMetric(SetMetric):
     def of(self, name: str, rows: Ints | None = None) -> list[SetScore]:
         if rows is not None:
             return [cfred.cfred(**self._prompted(name), rows=rows)]
-        return [self._reference.compare(self.sides(name)["generated"])]
+        return [self._against(self.sides(name)["generated"])]
 
     def without(self, name: str, blocks: Blocks) -> Sequence[Floats]:
         sides = self._prompted(name)

@@ -7,8 +7,9 @@ FID's are over N - 1.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -166,39 +167,35 @@ class Conditioning:
         )
 
 
-class ConditionalReference:
-    """A reference and the text features of its prompts, computed once and compared with many generators.
+def against(*, real: Any, condition: Any, cutoff: float = CUTOFF, rows: Ints | None = None) -> Callable[[Any], Cfred]:
+    """cFreD of any image features (n, d) of the same prompts from a reference, of which all is computed once.
 
     real: image features (n, d) or CrossMoments; condition: text features (n, p), row i of each of prompt i; cutoff as
-    in `cfred`. Many rows per column are read block by block. Raises BadInput.
+    in `cfred`. Many rows per column are read block by block. Raises BadInput, as what it returns does.
     """
+    texts = feature_array(condition, argument="condition")
 
-    def __init__(self, *, real: Any, condition: Any, cutoff: float = CUTOFF, rows: Ints | None = None) -> None:
-        self._texts, self._cutoff = feature_array(condition, argument="condition"), cutoff
-        self._rows = rows
-        n = len(self._texts) if rows is None else len(rows)
-        self._real: CrossMoments | ConditionalMoments
-        if isinstance(real, CrossMoments):
-            self._real = real
-            return
-        images = feature_array(real, argument="real")
-        check_paired(images, self._texts, names=("real", "condition"))
-        if streams(n, images, self._texts):
-            self._real = CrossMoments.of(images=images, condition=self._texts, rows=rows, argument="real")
-            return
-        self._conditioning = Conditioning.of(self._texts if rows is None else self._texts[rows], cutoff=cutoff)
-        self._real = self._conditioning.split(*_marginal(images, "real", rows))
+    def paired(images: Any, argument: str) -> np.ndarray | LazyRows:
+        images = feature_array(images, argument=argument)
+        check_paired(texts, images, names=("condition", argument))
+        return images
 
-    def compare(self, generated: Any) -> Cfred:
-        """cFreD of image features (n, d) of the same prompts. Raises BadInput."""
-        images = feature_array(generated, argument="generated")
-        check_paired(self._texts, images, names=("condition", "generated"))
-        if isinstance(self._real, ConditionalMoments):
-            return self._conditioning.compare(
-                self._real, self._conditioning.split(*_marginal(images, "generated", self._rows))
-            )
-        moments = CrossMoments.of(images=images, condition=self._texts, rows=self._rows, argument="generated")
-        return _of_moments(self._real, moments, cutoff=self._cutoff, repeats=_repeated_rows(self._texts, self._rows))
+    def moments(images: Any, argument: str) -> CrossMoments:
+        return CrossMoments.of(images=paired(images, argument), condition=texts, rows=rows, argument=argument)
+
+    if not isinstance(real, CrossMoments):
+        images = paired(real, "real")
+        if not streams(len(texts) if rows is None else len(rows), images, texts):
+            conditioning = Conditioning.of(texts if rows is None else texts[rows], cutoff=cutoff)
+
+            def split(images: Any, argument: str) -> ConditionalMoments:
+                return conditioning.split(*_marginal(paired(images, argument), argument, rows))
+
+            first = split(images, "real")
+            return lambda generated: conditioning.compare(first, split(generated, "generated"))
+        real = moments(images, "real")
+    repeats = cache(lambda: _repeated_rows(texts, rows))
+    return lambda generated: _of_moments(real, moments(generated, "generated"), cutoff=cutoff, repeats=repeats())
 
 
 def cfred(
@@ -216,7 +213,7 @@ def cfred(
         return _of_moments(real, generated, cutoff=cutoff, repeats=0)
     if condition is None:
         raise BadInput("cfred needs `condition`, the text features (n, p), or real and generated as CrossMoments")
-    return ConditionalReference(real=real, condition=condition, rows=rows, cutoff=cutoff).compare(generated)
+    return against(real=real, condition=condition, rows=rows, cutoff=cutoff)(generated)
 
 
 def cfred_grid(

@@ -94,48 +94,37 @@ class Gaussian:
         return float(np.trace(self.covariance) if self.rows is None else np.vdot(self.rows, self.rows))
 
     @cached_property
-    def factor(self) -> Factor:
-        """A, where A'A is the covariance."""
-        return Factor.of(self.covariance) if self.rows is None else Factor(matrix=self.rows)
+    def factor(self) -> tuple[Floats, Ints | None]:
+        """A (r, d) and, where its columns are in another order than the features', that order. A'A is the covariance.
+
+        By Cholesky with pivots (LAPACK's pstrf); what is below rounding adds no rank. Reads the lower triangle. With an
+        order A is upper triangular.
+        """
+        if self.rows is not None:
+            return self.rows, None
+        tolerance = 4 * np.sqrt(self.dimension) * EPSILON * float(self.covariance.diagonal().max())
+        lower, pivots, rank, _ = linalg.lapack.dpstrf(self.covariance, lower=1, tol=tolerance)
+        return np.tril(lower)[:, :rank].T, pivots - 1
+
+    @property
+    def plain_factor(self) -> Floats:
+        """(r, d) in the order of the columns of the features."""
+        matrix, order = self.factor
+        return matrix if order is None else matrix[:, np.argsort(order)]
+
+    def around(self, covariance: Floats) -> Floats:
+        """(r, r): A C A' for a covariance C (d, d)."""
+        matrix, order = self.factor
+        inner = covariance if order is None else covariance[np.ix_(order, order)]
+        if order is None or len(matrix) < len(inner):
+            return matrix @ inner @ matrix.T
+        inner = linalg.blas.dtrmm(1.0, matrix, inner, lower=0)  # half the work, as the factor is triangular
+        return linalg.blas.dtrmm(1.0, matrix, inner, side=1, lower=0, trans_a=1)
 
     @property
     def matrix(self) -> Floats:
         """The covariance (d, d)."""
         return self.covariance if self.rows is None else self.rows.T @ self.rows
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Factor:
-    """A factor (r, d) of a covariance. With `order` it is that of the covariance with rows and columns in this order,
-    and upper triangular.
-    """
-
-    matrix: Floats
-    order: np.ndarray | None = None
-
-    @classmethod
-    def of(cls, covariance: Floats) -> Factor:
-        """By Cholesky with pivots (LAPACK's pstrf); what is below rounding adds no rank. Reads the lower triangle."""
-        tolerance = 4 * np.sqrt(len(covariance)) * EPSILON * float(covariance.diagonal().max())
-        lower, pivots, rank, _ = linalg.lapack.dpstrf(covariance, lower=1, tol=tolerance)
-        return cls(matrix=np.tril(lower)[:, :rank].T, order=pivots - 1)
-
-    @property
-    def plain(self) -> Floats:
-        """(r, d) in the order of the columns of the features."""
-        if self.order is None:
-            return self.matrix
-        out = np.empty(self.matrix.shape)
-        out[:, self.order] = self.matrix
-        return out
-
-    def around(self, covariance: Floats) -> Floats:
-        """(r, r): A C A' for a covariance C (d, d)."""
-        inner = covariance if self.order is None else covariance[np.ix_(self.order, self.order)]
-        if self.order is None or len(self.matrix) < len(inner):
-            return self.matrix @ inner @ self.matrix.T
-        inner = linalg.blas.dtrmm(1.0, self.matrix, inner, lower=0)  # half the work, as the factor is triangular
-        return linalg.blas.dtrmm(1.0, self.matrix, inner, side=1, lower=0, trans_a=1)
 
 
 def frechet(*, real: Any, generated: Any, ddof: int = 1) -> Frechet:
@@ -173,20 +162,20 @@ def covariance_distance(first: Gaussian, second: Gaussian) -> float:
 
 def trace_of_root(first: Gaussian, second: Gaussian) -> float:
     """The trace of (S1^1/2 S2 S1^1/2)^1/2 of two covariances; the same for (S1 S2)^1/2."""
-    left, product = first.factor, None
+    product = None
     if second.rows is not None:
-        product = left.plain @ second.rows.T
+        product = first.plain_factor @ second.rows.T
         product = product.T if product.shape[0] > product.shape[1] else product
         square = product @ product.T
     else:
-        square = left.around(second.covariance)
+        square = first.around(second.covariance)
     if not square.size:
         return 0.0
     roots, error = sum_of_roots(square)
     if error <= TOLERANCE * roots:
         return roots
     if product is None:
-        product = left.plain @ second.factor.plain.T
+        product = first.plain_factor @ second.plain_factor.T
     return float(linalg.svdvals(product).sum())
 
 

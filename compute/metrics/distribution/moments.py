@@ -8,8 +8,8 @@ rows, whose covariance is the scatter over N, or over N - 1. Batches and shards 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -141,12 +141,12 @@ class Moments:
         self.mean = self.mean + step * (other.n / total)
         self.n = total
 
-    def without(self, shard: Moments) -> Moments:
+    def without(self, shard: Self) -> Self:
         """Moments of the rows that are not in the shard, a small part of these: what is left is a difference."""
         n = self.n - shard.n
         step = (shard.mean - self.mean) * (shard.n / n)
         scatter = self.scatter - shard.scatter - np.outer(step, step * (n * self.n / shard.n))
-        return Moments(n=n, mean=self.mean - step, scatter=scatter)
+        return replace(self, n=n, mean=self.mean - step, scatter=scatter)
 
     def covariance(self, *, ddof: int = 0) -> Floats:
         """(d, d): the scatter over n - ddof."""
@@ -154,11 +154,10 @@ class Moments:
 
 
 @dataclass(kw_only=True, eq=False)
-class CrossMoments:
-    """Moments of images and of their conditions, row by row paired: `joint` are those of rows of both, whose first
-    `width` columns are the images'."""
+class CrossMoments(Moments):
+    """Moments of images and of their conditions, row by row paired: those of rows of both, whose first `width` columns
+    are the images'."""
 
-    joint: Moments
     width: int
 
     @classmethod
@@ -167,16 +166,12 @@ class CrossMoments:
         `argument` names the images."""
         left, right = feature_array(images, argument=argument), feature_array(condition, argument="condition")
         check_paired(left, right, names=(argument, "condition"))
-        joint = Moments.empty(left.shape[1] + right.shape[1])
-        for part in row_blocks(len(left), rows, width=joint.dimension):
+        width = left.shape[1] + right.shape[1]
+        made = cls(**vars(Moments.empty(width)), width=left.shape[1])
+        for part in row_blocks(len(left), rows, width=width):
             sides = ((left, argument), (right, "condition"))
-            joint.add(np.hstack([feature_rows(side[part], argument=name, first=joint.n) for side, name in sides]))
-        return cls(joint=joint, width=left.shape[1])
-
-    @property
-    def n(self) -> int:
-        """Pairs seen so far."""
-        return self.joint.n
+            made.add(np.hstack([feature_rows(side[part], argument=name, first=made.n) for side, name in sides]))
+        return made
 
     @property
     def images(self) -> Moments:
@@ -191,15 +186,7 @@ class CrossMoments:
     @property
     def cross(self) -> Floats:
         """(d, p) the sum of outer products of both sides' centred rows."""
-        return self.joint.scatter[: self.width, self.width :]
+        return self.scatter[: self.width, self.width :]
 
     def _part(self, columns: slice) -> Moments:
-        return Moments(n=self.n, mean=self.joint.mean[columns], scatter=self.joint.scatter[columns, columns])
-
-    def merge(self, other: CrossMoments) -> None:
-        """Adds the pairs of another shard."""
-        self.joint.merge(other.joint)
-
-    def without(self, shard: CrossMoments) -> CrossMoments:
-        """Moments of the pairs that are not in the shard, as `Moments.without`."""
-        return CrossMoments(joint=self.joint.without(shard.joint), width=self.width)
+        return Moments(n=self.n, mean=self.mean[columns], scatter=self.scatter[columns, columns])
