@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from compute.engine.generators import grid as grids
+from compute.engine.generators.backbones import Backbones
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.people import People
 
@@ -42,7 +43,7 @@ def make(results: Path) -> None:
         names = GENERATORS[:count]
         return People(metric="human_rate", names=names, ratings=ratings)
 
-    every = features()
+    every, chosen = features(), Backbones(image=(), cfred=IMAGES, text=TEXTS)
     few = replace(every, generated=GENERATORS[:4])
     for name, made, people in (("rated", every, rated(7)), ("unrated", every, None), ("few", few, rated(4))):
-        grids.execute(made, name=name, file=Path("prompts.npz"), results=results, people=people)
+        grids.execute(made, chosen, name=name, file=Path("prompts.npz"), results=results, people=people)

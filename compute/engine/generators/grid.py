@@ -31,7 +31,8 @@ from compute.engine.generators.people import HUMAN_METRICS, People
 from compute.engine.generators.store import key_of, suite_of, write_run
 from compute.engine.generators.table import FIGURE, LISTED, stored_figures
 from compute.io.tables import markdown
-from compute.metrics.distribution.cfred import PARTS, Conditioning, cfred_grid, check_grid
+from compute.metrics.distribution.cfred import PARTS, Conditioning, cfred_grid
+from compute.metrics.distribution.moments import feature_array, feature_rows
 from compute.options import names
 from compute.progress import duration
 from compute.tasks.generators.feature_files import FeatureFiles, holds_features
@@ -116,8 +117,10 @@ def choose(keys: Sequence[str] | str) -> Backbones:
     return backbones.choose(keys, metrics=METRIC, paper=paper)
 
 
-def from_files(paths: Mapping[str, Path], condition: Path | None, *, keys: Sequence[str] | str) -> tuple | None:
-    """Features that are encoded already, by set, of the prompts, and warnings; None where the sets are none. `keys`
+def from_files(
+    paths: Mapping[str, Path], condition: Path | None, *, keys: Sequence[str] | str
+) -> tuple[SetFeatures, Backbones, tuple[str, ...]] | None:
+    """Features that are encoded already, by set, their backbones, and warnings; None where the sets are none. `keys`
     limits the backbones; `paper`: all that every set has.
 
     Raises BadInput for files that cannot be read, features mixed with images, sets that share no backbone, and chosen
@@ -143,22 +146,20 @@ def from_files(paths: Mapping[str, Path], condition: Path | None, *, keys: Seque
             )
         if key in real and lacking[key]:
             raise BadInput(f"{lacking[key][0]} has no features of {key}: encode every set with it, or omit it")
-    images = [key for key, missing in lacking.items() if not missing and (not chosen or key in chosen)]
-    conditions = [key for key in texts if not chosen or key in chosen]
+    images = tuple(key for key, missing in lacking.items() if not missing and (not chosen or key in chosen))
+    conditions = tuple(key for key in texts if not chosen or key in chosen)
     for found, what in ((images, "image backbone that all sets have"), (conditions, f"text backbone in {condition}")):
         if not found:
             raise BadInput(f"There is no {what}" + (f" among {', '.join(chosen)}" if chosen else ""))
     skipped = {key: missing for key, missing in lacking.items() if missing and not chosen}
-    features = SetFeatures(
-        generated=tuple(name for name in paths if name != REFERENCE),
-        images=sets | {REFERENCE: real.only(images)},
-        texts=texts.only(conditions),
-    )
-    return features, tuple(f"{key}: no features of {', '.join(each)}. Skipped" for key, each in skipped.items())
+    features = SetFeatures(generated=tuple(name for name in paths if name != REFERENCE), images=sets, texts=texts)
+    warnings = tuple(f"{key}: no features of {', '.join(each)}. Skipped" for key, each in skipped.items())
+    return features, Backbones(image=(), cfred=images, text=conditions), warnings
 
 
 def execute(
     features: SetFeatures,
+    chosen: Backbones,
     *,
     name: str,
     file: Path,
@@ -174,16 +175,17 @@ def execute(
     `people` rated the generators. Raises BadInput for features that do not fit each other or those stored under this
     name, CannotWrite.
     """
+    images, texts, reference, condition = chosen.cfred, chosen.text, features.images[REFERENCE], features.texts
     generated = {each: features.images[each] for each in features.generated}
-    reference, condition = features.images[REFERENCE], features.texts
-    check_grid(real=reference, generated=generated, condition=condition)
-    images, texts = tuple(reference), tuple(condition)
     n = len(reference[images[0]])
+    digests: dict[str, dict[str, str]] = {}
+    for image in images:
+        shape, sides = (n, reference[image].shape[1]), {REFERENCE: reference, **generated}
+        digests[image] = {each: _digest(of[image], f"{each} {image}", shape=shape) for each, of in sides.items()}
+    prompts = {text: _digest(condition[text], f"condition {text}", shape=(n,)) for text in texts}
     merged = _suite(images, texts, name=name, file=file, n=n, people=people, generated=generated, results=results)
     suite = suite_records.keyed(merged, results=results)
     tasks = {task.subsets[1].partition(JOIN)[0]: task for task in suite.tasks}
-    digests = {image: {each: _digest(of[image]) for each, of in features.images.items()} for image in images}
-    prompts = {text: _digest(condition[text]) for text in texts}  # those of earlier runs too
     cells: dict[tuple[str, str], dict[str, Any]] = {}  # figures by generator and pair
     rated: dict[str, tuple[str, float]] = {}
     keys = {key_of(each): each for each in generated}
@@ -199,7 +201,7 @@ def execute(
                     "--name"
                 )
             if data["generated"] == digests[image].get(generator):
-                prompts = data["texts"] | prompts
+                prompts = data["texts"] | prompts  # those of earlier runs too
                 for row in stored_figures(generator, run.scores, run.run.settings):
                     cells[generator, row["backbone"]] = row
                 for score in run.scores:
@@ -329,8 +331,16 @@ def _suite(
     )
 
 
-def _digest(array: np.ndarray) -> str:
-    """Of an array's type, shape and numbers."""
+def _digest(values: Any, argument: str, *, shape: tuple[int, ...]) -> str:
+    """Of an array's type, shape and numbers. Raises BadInput for one of another shape than `shape` begins, or with a
+    row that is not finite."""
+    array = feature_array(values, argument=argument)
+    if array.shape[: len(shape)] != shape:
+        raise BadInput(
+            f"{argument} has the shape {array.shape} where the reference's is {shape}: row i of each must belong to "
+            "prompt i. Remove the prompts missing from either, and encode all with one backbone"
+        )
+    feature_rows(array, argument=argument)
     digest = hashlib.blake2b(f"{array.dtype.str}{array.shape}".encode(), digest_size=16)
     digest.update(np.ascontiguousarray(array))
     return digest.hexdigest()

@@ -148,14 +148,14 @@ def frechet(
                 sets = _paired(sides, prompts, bench=bench, spool=spool, report=report)
                 if sets.prompts is None:
                     raise BadInput("cFreD needs prompts: name a table of image and prompt with --prompts")
-                given, made, left = encode(sets, chosen=grids.choose(backbones), bench=bench, report=report)
-                encoded = given, left.warnings
-                place["settings"] = made
-            given, warnings = encoded
+                chosen = grids.choose(backbones)
+                given, place["settings"], left = encode(sets, chosen=chosen, bench=bench, report=report)
+                encoded = given, chosen, left.warnings
+            given, chosen, warnings = encoded
             for role, keys in grids.paper_backbones().items():
-                here = sum(key in (given.images[REFERENCE] if role == "image" else given.texts) for key in keys)
+                here = len({*keys} & {*(chosen.cfred if role == "image" else chosen.text)})
                 report(f"Of the {len(keys)} {role} backbones of the cFreD paper {here} are here")
-            table = grids.execute(given, **place, warnings=warnings, people=rated, report=report)
+            table = grids.execute(given, chosen, **place, warnings=warnings, people=rated, report=report)
             shown(table)
             return table
         chosen = choose(backbones, metrics=metrics)

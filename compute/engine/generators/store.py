@@ -307,6 +307,6 @@ def _add_pictures(comparison: GeneratorComparison, values: Values, *, task: str,
         every = np.array(list(of.values()))
         spread = np.maximum(spread, np.ptp(every, axis=0) / (every.std() or 1.0))
     order = np.argsort(np.where(opened, -spread, np.inf), kind="stable")[: MOST_PICTURES // len(sets.sets)]
-    columns = [part.images.take(np.sort(order[opened[order]])) for part in sets.sets]
-    keys = {key.decode() for column in columns for key in column.keys.tolist()}
+    columns = [part.images for part in sets.sets]
+    keys = {key.decode() for column in columns for key in column.keys[order[opened[order]]].tolist()}
     thumbnails.add_images(results, task=task, columns=columns, keys=keys, side=SIDE)

@@ -23,7 +23,6 @@ from compute.metrics.distribution.moments import (
     centred,
     check_paired,
     feature_array,
-    feature_rows,
     row_blocks,
 )
 from compute.types import BadInput
@@ -222,8 +221,7 @@ def cfred_grid(
     """Every generator under every text backbone, as ((generator, text), cFreD) when it is computed.
 
     real: features (n, d) of one image backbone; generated: generator to the same; condition: by text backbone. What
-    depends on one backbone alone is computed once. Equal to `cfred` of each. `check_grid` says beforehand what does not
-    fit.
+    depends on one backbone alone is computed once. Equal to `cfred` of each.
     """
     reference = _marginal(real, "real")
     sides = {name: _marginal(images, name) for name, images in generated.items()}
@@ -232,22 +230,6 @@ def cfred_grid(
         conditional = conditioning.split(*reference)
         for name, side in sides.items():
             yield (name, text), conditioning.compare(conditional, conditioning.split(*side), realism=realism[name])
-
-
-def check_grid(
-    *, real: Mapping[str, Any], generated: Mapping[str, Mapping[str, Any]], condition: Mapping[str, Any]
-) -> None:
-    """Raises BadInput where rows or columns do not fit, or a row is not finite."""
-    first, widths = None, {}
-    for name, of in (("real", real), *generated.items(), ("condition", condition)):
-        for key in condition if of is condition else real:
-            argument = f"{name} {key}"
-            array = feature_array(of[key], argument=argument)
-            first = first or (array, argument)
-            check_paired(first[0], array, names=(first[1], argument))
-            feature_rows(array, argument=argument)
-            if of is not condition and array.shape[1] != widths.setdefault(key, array.shape[1]):
-                raise BadInput(f"{argument} has {array.shape[1]} columns where real {key} has {widths[key]}")
 
 
 def streams(n: int, *features: Any) -> bool:

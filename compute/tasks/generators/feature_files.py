@@ -6,8 +6,7 @@ Row i of every array belongs to prompt i. Arrays are read on access and never un
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
-from copy import copy
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -27,12 +26,6 @@ class FeatureFiles(Mapping[str, np.ndarray]):
         """Raises BadInput for a missing file or folder, or one without arrays."""
         self.path = path
         self._members = _members(path)
-
-    def only(self, keys: Iterable[str]) -> FeatureFiles:
-        """Those of some backbones."""
-        some = copy(self)
-        some._members = {key: self._members[key] for key in keys}
-        return some
 
     def __getitem__(self, key: str) -> np.ndarray:
         member = self._members[key]

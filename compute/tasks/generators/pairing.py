@@ -6,8 +6,10 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from compute.content import items
 from compute.content.items import Column
@@ -28,23 +30,13 @@ PROMPTS = Form(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Prompts:
+class Prompts(NamedTuple):
     """Prompts by the id of their images; `ordered` where they name no images and go by the images' order."""
 
     title: str  # for messages
     ids: tuple[str, ...]
     texts: tuple[str, ...]
     ordered: bool = False
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Says how many prompts repeat: their images count as independent, which they are not quite."""
-        extra = repeated(self.texts)
-        if not extra:
-            return ()
-        short = (repr(shortened(text, 40)) for text in extra)
-        return (f"{self.title}: {some(short, noun='prompt')} used more than once; every image counts as its own pair",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,9 +47,9 @@ class PromptedSets:
     None where saved statistics stand for its images.
     """
 
-    ids: tuple[str, ...]  # of the pairs; none where nothing is paired
-    prompts: Column | None
-    texts: tuple[str, ...]
+    ids: tuple[str, ...] = ()  # of the pairs; none where nothing is paired
+    prompts: Column | None = None
+    texts: tuple[str, ...] = ()
     reference: ImageSet | None
     generated: tuple[ImageSet, ...]
     warnings: tuple[str, ...]
@@ -80,41 +72,40 @@ class PromptedSets:
         left = [np.flatnonzero(~rows) for rows in hit]
         if not all(map(len, left)):
             raise BadInput("No image is left after those that cannot be decoded")
-        parts = tuple(map(_taken, self.sets, left))
-        reference, generated = (None, parts) if self.reference is None else (parts[0], parts[1:])
-        fewer = replace(self, reference=reference, generated=generated, warnings=tuple(warnings))
+        parts = [part.take(rows) for part, rows in zip(self.sets, left, strict=True)]
+        reference = None if self.reference is None else parts.pop(0)
+        fewer = replace(self, reference=reference, generated=tuple(parts), warnings=tuple(warnings))
         if self.prompts is None:
             return fewer
         ids, texts = (tuple(values[row] for row in left[0]) for values in (self.ids, self.texts))
         return replace(fewer, ids=ids, prompts=self.prompts.take(left[0]), texts=texts)
 
 
-def read_prompts(path: Path) -> Prompts:
-    """The prompts in a file: a table (`compute.io.tables`) of images and prompts, or a text, a prompt a line.
-
-    A table has the form PROMPTS; an image goes by its path
-    within its folder without the ending. The lines of a .txt go with the images in the order of their names. Raises
-    BadInput for a missing file or column, and for an empty prompt, with its row.
-    """
-    if path.suffix.lower() == ".txt":
-        lines = read_lines(path)
-        ids = [f"line {row}" for row in range(1, len(lines) + 1)]
-        return checked(title=path.name, ids=ids, texts=lines, ordered=True)
-    _, frame, _ = forms.read(path, [PROMPTS])
-    return checked(title=path.name, ids=[stem(name) for name in frame["image"]], texts=frame["prompt"].tolist())
-
-
 def prompts_of(prompts: str | Path | Sequence[str] | Mapping[str, str] | None) -> Prompts | None:
-    """Prompts from Python: a file, prompts by image, or in the order of the images. Raises BadInput."""
+    """Prompts: a file, prompts by image, or in the order of the images.
+
+    A table (`compute.io.tables`) has the form PROMPTS; an image goes by its path within its folder without the ending.
+    The lines of a .txt go with the images in the order of their names. Raises BadInput.
+    """
+    title, ordered = "prompts", False
     match prompts:
         case None:
             return None
         case str() | Path():
-            return read_prompts(Path(prompts))
+            path = Path(prompts)
+            title, ordered = path.name, path.suffix.lower() == ".txt"
+            if ordered:
+                texts = read_lines(path)
+                ids = [f"line {row}" for row in range(1, len(texts) + 1)]
+            else:
+                _, frame, _ = forms.read(path, [PROMPTS])
+                ids, texts = map(stem, frame["image"]), frame["prompt"].tolist()
         case Mapping():
-            return checked(title="prompts", ids=[stem(str(key)) for key in prompts], texts=list(prompts.values()))
-    texts = list(prompts)
-    return checked(title="prompts", ids=[str(row) for row in range(len(texts))], texts=texts, ordered=True)
+            ids, texts = (stem(str(key)) for key in prompts), list(prompts.values())
+        case _:
+            texts, ordered = list(prompts), True
+            ids = map(str, range(len(texts)))
+    return checked(title=title, ids=list(ids), texts=texts, ordered=ordered)
 
 
 def checked(*, title: str, ids: Sequence[str], texts: Sequence[object], ordered: bool = False) -> Prompts:
@@ -123,12 +114,10 @@ def checked(*, title: str, ids: Sequence[str], texts: Sequence[object], ordered:
         raise BadInput(f"{title} holds no prompt")
     if twice := repeated(ids):
         raise BadInput(f"{title}: {some(twice, noun='image')} listed more than once. Leave one row for each")
-    clean = []
     for at, (key, text) in enumerate(zip(ids, texts, strict=True), start=1):
         if not isinstance(text, str) or not text.strip():
             raise BadInput(f"{title}, row {at} ({key}): the prompt is empty. Write one, or remove the row")
-        clean.append(text.strip())
-    return Prompts(title=title, ids=tuple(ids), texts=tuple(clean), ordered=ordered)
+    return Prompts(title, tuple(ids), tuple(text.strip() for text in texts), ordered)
 
 
 def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: Prompts | None) -> PromptedSets:
@@ -154,9 +143,6 @@ def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: 
         prompts = checked(title=f"the prompts of {stored.name}", ids=stored.ids, texts=stored.prompts)
     if prompts is None:
         return PromptedSets(
-            ids=(),
-            prompts=None,
-            texts=(),
             reference=reference,
             generated=tuple(generated),
             warnings=(*own, *uneven_generators({part.name: len(part) for part in generated})),
@@ -180,15 +166,18 @@ def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: 
         lines.append(
             f"{len(shared):,} of {len(prompts.ids):,} prompts have an image in every set; the others are skipped"
         )
+    if extra := repeated(prompts.texts):  # whose images count as independent, which they are not quite
+        used = some((repr(shortened(text, 40)) for text in extra), noun="prompt")
+        own.append(f"{prompts.title}: {used} used more than once; every image counts as its own pair")
     texts = tuple(prompts.texts[row] for row in shared)
-    taken = [_taken(part, known[shared]) for part, known in zip(sets, rows, strict=True)]
+    taken = [part.take(known[shared]) for part, known in zip(sets, rows, strict=True)]
     return PromptedSets(
         ids=tuple(prompts.ids[row] for row in shared),
         prompts=items.texts(texts, of=prompts.title),
         texts=texts,
-        reference=None if reference is None else taken[0],
-        generated=tuple(taken if reference is None else taken[1:]),
-        warnings=(*own, *prompts.warnings, *lines),
+        reference=None if reference is None else taken.pop(0),
+        generated=tuple(taken),
+        warnings=(*own, *lines),
     )
 
 
@@ -213,8 +202,7 @@ def _rows(part: ImageSet, prompts: Prompts) -> np.ndarray:
                 "name no images go by the images' order, so there must be as many; or give a table of image and prompt"
             )
         return np.arange(len(part))
-    known = {key: row for row, key in enumerate(part.ids)}
-    by_id = np.array([known.get(key, -1) for key in prompts.ids], dtype=np.int64)
+    by_id = pd.Index(part.ids).get_indexer(list(prompts.ids))
     if (
         part.prompts is None
         or (by_id >= 0).any()
@@ -230,12 +218,3 @@ def _rows(part: ImageSet, prompts: Prompts) -> np.ndarray:
     for row in range(len(part) - 1, -1, -1):
         waiting[part.prompts[row]].append(row)
     return np.array([waiting[text].pop() if waiting.get(text) else -1 for text in prompts.texts], dtype=np.int64)
-
-
-def _taken(part: ImageSet, rows: np.ndarray) -> ImageSet:
-    return replace(
-        part,
-        ids=tuple(part.ids[row] for row in rows),
-        images=part.images.take(rows),
-        prompts=None if part.prompts is None else tuple(part.prompts[row] for row in rows),
-    )

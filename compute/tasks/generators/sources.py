@@ -6,7 +6,7 @@ import io
 import warnings
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,11 @@ class ImageSet:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def take(self, rows: np.ndarray) -> ImageSet:
+        """The set of these images, in this order."""
+        ids, prompts = (of and tuple(of[row] for row in rows) for of in (self.ids, self.prompts))
+        return replace(self, ids=ids, images=self.images.take(rows), prompts=prompts)
 
 
 def opened(name: str, where: str | Path, *, source: Source, skip_bad: bool = False) -> ImageSet:

@@ -80,7 +80,11 @@ def test_lines_of_text_go_with_images_in_natural_order_and_must_be_as_many(tmp_p
 
 
 def test_what_is_odd_in_a_folder_or_a_list_of_prompts_is_said(tmp_path):
-    assert "more than once" in prompts_of({"1": "a", "2": "a"}).warnings[0]
+    mine = opened(tmp_path / "twice", "1.png", "2.png")
+    assert (
+        "more than once"
+        in pairing.pair(reference=None, generated=[mine], prompts=prompts_of(dict.fromkeys("12", "a"))).warnings[0]
+    )
     with pytest.raises(BadInput, match="several images"):
         opened(tmp_path / "same", "1.png", "1.jpg")
     put(tmp_path, {"mine/clear.png": picture(3).convert("RGBA"), "mine/print.jpg": picture(4).convert("CMYK")})
