@@ -25,7 +25,7 @@ from compute.metrics import METRICS
 from compute.metrics.distribution import cfred, frechet, intervals, pairwise, reference_free
 from compute.metrics.distribution.frechet import Gaussian
 from compute.metrics.distribution.intervals import Blocks, Extrapolated, extrapolate, leave_moments_out, leave_out
-from compute.metrics.distribution.moments import CrossMoments, Moments, SetScore
+from compute.metrics.distribution.moments import CrossMoments, Moments, SetScore, taken
 from compute.types import BadInput, Undefined
 
 MOST = 20_000  # images above which metrics that compare every image with every other take a random draw
@@ -93,10 +93,8 @@ class CfredMetric(SetMetric):
         condition = sides["condition"]
         if not cfred.streams(len(condition), *sides.values()):
             return super().without(name, blocks)
-        pairs = {
-            side: partial(CrossMoments.of, images=sides[side], condition=condition) for side in ("real", "generated")
-        }
-        return [leave_moments_out(lambda **left: cfred.cfred(**left).value, blocks, **pairs)]
+        pairs = {side: {"images": sides[side], "condition": condition} for side in ("real", "generated")}
+        return [leave_moments_out(lambda **left: cfred.cfred(**left).value, blocks, of=CrossMoments.of, **pairs)]
 
     def at_infinity(self, name: str) -> Extrapolated:
         sides = self._prompted(name)
@@ -128,16 +126,16 @@ class FidMetric(SetMetric):
         real, generated = self.sides(name).values()
         if real_rows is None and not self._fixed:
             real_rows = rows
-        first = self._reference if real_rows is None else Gaussian.of(real, rows=real_rows)
-        return [frechet.frechet(real=first, generated=Gaussian.of(generated, rows=rows, argument="generated"))]
+        first = self._reference if real_rows is None else taken(real, real_rows)
+        return [frechet.frechet(real=first, generated=generated if rows is None else taken(generated, rows))]
 
     def without(self, name: str, blocks: Blocks) -> Sequence[Floats]:
         sides = self.sides(name)
         if not cfred.streams(len(sides["generated"]), sides["generated"]):
             return super().without(name, blocks)
         fixed = {"real": self._reference} if self._fixed else {}
-        moments = {side: partial(Moments.of, sides[side]) for side in sides.keys() - fixed.keys()}
-        return [leave_moments_out(lambda **left: frechet.frechet(**fixed, **left).value, blocks, **moments)]
+        left = {side: {"values": sides[side]} for side in sides.keys() - fixed.keys()}
+        return [leave_moments_out(lambda **of: frechet.frechet(**fixed, **of).value, blocks, of=Moments.of, **left)]
 
     def at_infinity(self, name: str) -> Extrapolated:
         """Of pairs prompts are split, so that a part has both images of each; saved moments stay whole."""

@@ -20,10 +20,11 @@ from compute.metrics.distribution.frechet import EPSILON, Gaussian, covariance_d
 from compute.metrics.distribution.moments import (
     CrossMoments,
     SetScore,
+    blocks,
     centred,
     check_paired,
     feature_array,
-    row_blocks,
+    taken,
 )
 from compute.types import BadInput
 
@@ -166,7 +167,7 @@ class Conditioning:
         )
 
 
-def against(*, real: Any, condition: Any, cutoff: float = CUTOFF, rows: Ints | None = None) -> Callable[[Any], Cfred]:
+def against(*, real: Any, condition: Any, cutoff: float = CUTOFF) -> Callable[[Any], Cfred]:
     """cFreD of any image features (n, d) of the same prompts from a reference, of which all is computed once.
 
     real: image features (n, d) or CrossMoments; condition: text features (n, p), row i of each of prompt i; cutoff as
@@ -180,20 +181,20 @@ def against(*, real: Any, condition: Any, cutoff: float = CUTOFF, rows: Ints | N
         return images
 
     def moments(images: Any, argument: str) -> CrossMoments:
-        return CrossMoments.of(images=paired(images, argument), condition=texts, rows=rows, argument=argument)
+        return CrossMoments.of(images=paired(images, argument), condition=texts, argument=argument)
 
     if not isinstance(real, CrossMoments):
         images = paired(real, "real")
-        if not streams(len(texts) if rows is None else len(rows), images, texts):
-            conditioning = Conditioning.of(texts if rows is None else texts[rows], cutoff=cutoff)
+        if not streams(len(texts), images, texts):
+            conditioning = Conditioning.of(texts, cutoff=cutoff)
 
             def split(images: Any, argument: str) -> ConditionalMoments:
-                return conditioning.split(*_marginal(paired(images, argument), argument, rows))
+                return conditioning.split(*_marginal(paired(images, argument), argument))
 
             first = split(images, "real")
             return lambda generated: conditioning.compare(first, split(generated, "generated"))
         real = moments(images, "real")
-    repeats = cache(lambda: _repeated_rows(texts, rows))
+    repeats = cache(lambda: _repeated_rows(texts))
     return lambda generated: _of_moments(real, moments(generated, "generated"), cutoff=cutoff, repeats=repeats())
 
 
@@ -212,7 +213,10 @@ def cfred(
         return _of_moments(real, generated, cutoff=cutoff, repeats=0)
     if condition is None:
         raise BadInput("cfred needs `condition`, the text features (n, p), or real and generated as CrossMoments")
-    return against(real=real, condition=condition, rows=rows, cutoff=cutoff)(generated)
+    if rows is not None:
+        sides = {"real": real, "generated": generated, "condition": condition}
+        real, generated, condition = (taken(feature_array(of, argument=name), rows) for name, of in sides.items())
+    return against(real=real, condition=condition, cutoff=cutoff)(generated)
 
 
 def cfred_grid(
@@ -237,9 +241,9 @@ def streams(n: int, *features: Any) -> bool:
     return n > STREAM_ABOVE * max(each.shape[1] for each in features)
 
 
-def _marginal(images: Any, argument: str, rows: Ints | None = None) -> tuple[Floats, Gaussian]:
-    """Image features (n, d), or these `rows` of them, centred, and their moments over N without the prompts."""
-    mean, rest = centred(images if rows is None else images[rows], argument=argument)
+def _marginal(images: Any, argument: str) -> tuple[Floats, Gaussian]:
+    """Image features (n, d) centred, and their moments over N without the prompts."""
+    mean, rest = centred(images, argument=argument)
     return rest, Gaussian.of_centred(rest, mean=mean, ddof=0)
 
 
@@ -275,11 +279,11 @@ def _of_moments(real: CrossMoments, generated: CrossMoments, *, cutoff: float, r
     return conditioning.compare(*split)
 
 
-def _repeated_rows(values: np.ndarray | LazyRows, rows: Ints | None = None) -> int:
-    """How many rows (n, p), or how many of these `rows` of them, equal an earlier one."""
-    parts = row_blocks(len(values), rows, width=values.shape[1])
+def _repeated_rows(values: np.ndarray | LazyRows) -> int:
+    """How many rows (n, p) equal an earlier one."""
+    parts = blocks(len(values), width=values.shape[1])
     seen = {hashlib.blake2b(row.tobytes(), digest_size=16).digest() for part in parts for row in values[part]}
-    return (len(values) if rows is None else len(rows)) - len(seen)
+    return len(values) - len(seen)
 
 
 def _held(values: Floats, *, mean: Floats, n: int, cutoff: float) -> Bools:

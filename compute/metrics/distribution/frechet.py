@@ -50,25 +50,25 @@ class Gaussian:
     covariance: Floats | None = None
 
     @classmethod
-    def of(cls, features: Any, *, rows: Ints | None = None, ddof: int = 1, argument: str = "features") -> Gaussian:
-        """Of features (n, d) or of these `rows` of them, of Moments, or of a Gaussian itself; the covariance over
-        n - ddof. More rows than columns are read block by block.
+    def of(cls, features: Any, *, ddof: int = 1, argument: str = "features") -> Gaussian:
+        """Of features (n, d), of Moments, or of a Gaussian itself; the covariance over n - ddof. More rows than columns
+        are read block by block.
 
         Raises BadInput for what is not features, Undefined for n <= ddof.
         """
         if isinstance(features, Gaussian):
             return features
-        array = None if isinstance(features, Moments) else feature_array(features, argument=argument)
-        n = features.n if array is None else len(array) if rows is None else len(rows)
+        moments = features if isinstance(features, Moments) else None
+        n = moments.n if moments else len(feature_array(features, argument=argument))
         if n <= ddof:
             raise Undefined(
                 f"{argument}: {'1 row has' if n == 1 else f'{n} rows have'} no covariance over N - {ddof}. At least "
                 f"{ddof + 1} images are needed"
             )
-        if array is not None and n <= array.shape[1]:
-            mean, rest = centred(array if rows is None else array[rows], argument=argument)
+        if not moments and n <= np.shape(features)[1]:
+            mean, rest = centred(features, argument=argument)
             return cls.of_centred(rest, mean=mean, ddof=ddof)
-        moments = features if array is None else Moments.of(array, rows=rows, argument=argument)
+        moments = moments or Moments.of(features, argument=argument)
         return cls(n=n, mean=moments.mean, covariance=moments.covariance(ddof=ddof))
 
     @classmethod

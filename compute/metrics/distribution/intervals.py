@@ -20,15 +20,16 @@ which change in steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from compute.arrays import Bools, Floats, Ints
-from compute.metrics.distribution.moments import CrossMoments, Moments, SetScore
+from compute.metrics.distribution.moments import Moments, SetScore, taken
 from compute.types import Undefined
 
 BLOCKS = 20
@@ -94,22 +95,22 @@ def leave_out(statistic: Callable[[Ints], float], blocks: Blocks) -> Floats:
 
 
 def leave_moments_out(
-    statistic: Callable[..., float], blocks: Blocks, **sides: Callable[..., Moments | CrossMoments]
+    statistic: Callable[..., float], blocks: Blocks, *, of: Callable[..., Moments], **sides: Mapping[str, Any]
 ) -> Floats:
     """(count,) the statistic of moments without each block, from the moments of every block.
 
-    `sides` maps the statistic's own arguments, as "real" and "generated", to functions that give the moments of some
-    `rows`: they are called twice for each block, so that the moments of one are in memory at a time.
+    `of` gives moments of features; `sides` maps the statistic's own arguments, as "real" and "generated", to those of
+    `of`. It is called twice for each block, so that the moments of one are in memory at a time.
     """
     rows = [np.flatnonzero(blocks.block == index) for index in range(blocks.count)]
-    whole: dict[str, Any] = {}
-    for name, of in sides.items():
-        whole[name] = of(rows=rows[0])
-        for part in rows[1:]:
-            whole[name].merge(of(rows=part))
-    return np.array(
-        [statistic(**{name: whole[name].without(of(rows=part)) for name, of in sides.items()}) for part in rows]
-    )
+
+    def part(side: str, at: Ints) -> Moments:
+        return of(**{name: taken(features, at) for name, features in sides[side].items()})
+
+    whole = {side: part(side, rows[0]) for side in sides}
+    for side, at in product(sides, rows[1:]):
+        whole[side].merge(part(side, at))
+    return np.array([statistic(**{side: whole[side].without(part(side, at)) for side in sides}) for at in rows])
 
 
 def interval(

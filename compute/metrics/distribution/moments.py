@@ -84,11 +84,9 @@ def blocks(n: int, *, width: int) -> Iterator[slice]:
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
-def row_blocks(n: int, rows: Ints | None, *, width: int) -> Iterator[slice | Ints]:
-    """As `blocks`, of all n rows or of these `rows` of them."""
-    if rows is None:
-        return blocks(n, width=width)
-    return (rows[part] for part in blocks(len(rows), width=width))
+def taken(values: np.ndarray | LazyRows, rows: Ints) -> LazyRows:
+    """These rows of features (n, d), read when needed."""
+    return LazyRows(read=lambda at: values[rows[at]], shape=(len(rows), values.shape[1]), dtype=values.dtype)
 
 
 def centred(values: Any, *, argument: str, first: int = 0) -> tuple[Floats, Floats]:
@@ -113,12 +111,12 @@ class Moments:
         return cls(n=0, mean=np.zeros(dimension), scatter=np.zeros((dimension, dimension)))
 
     @classmethod
-    def of(cls, values: Any, *, rows: Ints | None = None, argument: str = "features") -> Moments:
-        """Moments of features (n, d), or of these `rows` of them, read block by block: what is memory-mapped or lazy
-        stays on disk. Raises BadInput."""
+    def of(cls, values: Any, *, argument: str = "features") -> Moments:
+        """Moments of features (n, d), read block by block: what is memory-mapped or lazy stays on disk. Raises
+        BadInput."""
         array = feature_array(values, argument=argument)
         moments = cls.empty(array.shape[1])
-        for part in row_blocks(len(array), rows, width=array.shape[1]):
+        for part in blocks(len(array), width=array.shape[1]):
             moments.add(array[part], argument=argument)
         return moments
 
@@ -161,14 +159,13 @@ class CrossMoments(Moments):
     width: int
 
     @classmethod
-    def of(cls, *, images: Any, condition: Any, rows: Ints | None = None, argument: str = "images") -> CrossMoments:
-        """Moments of features (n, d) and (n, p), or of these `rows` of both, read block by block. Raises BadInput;
-        `argument` names the images."""
+    def of(cls, *, images: Any, condition: Any, argument: str = "images") -> CrossMoments:
+        """Moments of features (n, d) and (n, p), read block by block. Raises BadInput; `argument` names the images."""
         left, right = feature_array(images, argument=argument), feature_array(condition, argument="condition")
         check_paired(left, right, names=(argument, "condition"))
         width = left.shape[1] + right.shape[1]
         made = cls(**vars(Moments.empty(width)), width=left.shape[1])
-        for part in row_blocks(len(left), rows, width=width):
+        for part in blocks(len(left), width=width):
             sides = ((left, argument), (right, "condition"))
             made.add(np.hstack([feature_rows(side[part], argument=name, first=made.n) for side, name in sides]))
         return made

@@ -79,15 +79,15 @@ def test_kernels_neighbours_and_moments_have_a_fast_way_to_the_same_values():
     sides = {"real": sample.real, "generated": sample.generated}
     kept = {"real_kept": blocks.remaining, "generated_kept": blocks.remaining}
     shares = pairwise.manifold_of_subsets(**sides, **kept, k=3)
-    pairs = {name: partial(CrossMoments.of, images=side, condition=sample.condition) for name, side in sides.items()}
-    moments = {name: partial(Moments.of, side) for name, side in sides.items()}
+    pairs = {name: {"images": side, "condition": sample.condition} for name, side in sides.items()}
+    moments = {name: {"values": side} for name, side in sides.items()}
     fast = {
         "kid": pairwise.kid_of_subsets(**sides, **kept),
         "cmmd": pairwise.cmmd_of_subsets(**sides, **kept),
         "precision": shares["precision"],
         "recall": shares["recall"],
-        "fd": leave_moments_out(lambda **left: frechet(**left).value, blocks, **moments),
-        "cfred": leave_moments_out(lambda **left: cfred(**left).value, blocks, **pairs),
+        "fd": leave_moments_out(lambda **left: frechet(**left).value, blocks, of=Moments.of, **moments),
+        "cfred": leave_moments_out(lambda **left: cfred(**left).value, blocks, of=CrossMoments.of, **pairs),
     }
     for metric, values in fast.items():
         slow = leave_out(lambda rows, of=metric: METRICS[of](sample.rows(rows)), blocks)
