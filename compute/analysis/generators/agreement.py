@@ -178,12 +178,12 @@ def differences(
     else:
         exchanges = np.vstack([np.random.default_rng(0).random((RANDOM, n)) < 0.5, np.zeros((1, n), bool)])
     rows = np.random.default_rng(0).integers(0, n, (DRAWS, n))
-    drawn = [_correlations(values[rows], y[rows]) for values in turned] if n >= FEWEST and pairs else []
+    drawn = [correlations(values[rows], y[rows]) for values in turned] if n >= FEWEST and pairs else []
     tested = []
     for a, b in pairs:
-        gap = float(_correlations(turned[a], y) - _correlations(turned[b], y))
+        gap = float(correlations(turned[a], y) - correlations(turned[b], y))
         mixed = np.where(exchanges, turned[b], turned[a]), np.where(exchanges, turned[a], turned[b])
-        gaps = np.abs(_correlations(mixed[0], y) - _correlations(mixed[1], y))
+        gaps = np.abs(correlations(mixed[0], y) - correlations(mixed[1], y))
         p = float(np.mean(gaps >= abs(gap) * (1 - 1e-9) - 1e-12))
         estimate = Estimate(value=gap, reason=_too_few(n))
         if drawn:
@@ -253,7 +253,7 @@ def _weakest(x: Floats, y: Floats, *, sign: float) -> float:
     return min(rest) if sign > 0 else max(rest)
 
 
-def _correlations(x: Floats, y: Floats) -> Floats:
+def correlations(x: Floats, y: Floats) -> Floats:
     """Pearson correlations along the last axis; NaN where one side is constant, as in few draws."""
     x, y = x - x.mean(axis=-1, keepdims=True), y - y.mean(axis=-1, keepdims=True)
     lengths = np.sqrt((x**2).sum(axis=-1) * (y**2).sum(axis=-1))

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from compute.analysis.generators.agreement import FEWEST
+from compute.analysis.generators.agreement import FEWEST, correlations
 from compute.analysis.intervals import Estimate
 from compute.analysis.ranks.variance import LEVEL, UNCHANGED
 from compute.arrays import Bools, Floats, ranks
@@ -147,9 +147,6 @@ def _mean(value: float, draws: Floats | None) -> Estimate:
 
 
 def _rank_correlations(order: Floats, values: Floats) -> Floats:
-    """Spearman's correlation of `order` (k,) with the values (k, ...) along their first axis, in units within which
-    they are equal; 0 where either side is constant."""
-    x = ranks(order) - (len(order) + 1) / 2
-    y = ranks(np.round(values)) - (len(order) + 1) / 2
-    lengths = np.linalg.norm(x) * np.linalg.norm(y, axis=0)
-    return np.divide(np.tensordot(x, y, axes=1), lengths, out=np.zeros(y.shape[1:]), where=lengths > 0)
+    """Spearman's correlation of `order` (k,) with the values (k, n) along their first axis, in units within which they
+    are equal; 0 where either side is constant."""
+    return np.nan_to_num(correlations(ranks(order), ranks(np.round(values)).T))

@@ -38,7 +38,7 @@ def fit(wins: ArrayLike, *, names: Sequence[str] = ()) -> Floats:
     step = np.zeros(n)
     for _ in range(STEPS):
         candidate = values + step
-        current = _likelihood(wins, candidate)
+        current = -float((wins * np.logaddexp(0, candidate[None, :] - candidate[:, None])).sum())
         if current < likelihood - SMALL * abs(likelihood):
             step = step / 2
             continue
@@ -58,10 +58,6 @@ def fit(wins: ArrayLike, *, names: Sequence[str] = ()) -> Floats:
 def _chance(values: Floats) -> Floats:
     """(n, n) the probability that i beats j."""
     return 1 / (1 + np.exp(values[None, :] - values[:, None]))
-
-
-def _likelihood(wins: Floats, values: Floats) -> float:
-    return -float((wins * np.logaddexp(0, values[None, :] - values[:, None])).sum())
 
 
 def _information(met: Floats, chance: Floats) -> Floats:

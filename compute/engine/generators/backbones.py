@@ -58,7 +58,7 @@ class Backbones:
         """All metrics that these backbones give, chosen or not, with every subset that each is computed on."""
         every = {
             **dict.fromkeys(("kid", *NEIGHBOURS, "vendi"), list(self.image)),
-            **{name: [key for key in self.image if distance(key) == name] for name in DISTANCES},
+            **{name: [key for key in self.image if NAMED_DISTANCES.get(key, "fd") == name] for name in DISTANCES},
             "cfred": [subset(image, text) for text in self.text for image in self.cfred],
             **{"cmmd": [self.cmmd], "inception_score": [self.classes]},
             **{metric: [key] for metric, key in self.scorers.items()},
@@ -99,11 +99,6 @@ class Backbones:
                 raise BadInput(f"{name} is not computed from {', '.join(self.image)}: it needs {needed}")
         return replace(self, metrics=names(metrics) or self.metrics)
 
-    def without_prompts(self) -> Backbones:
-        """Those that are of use where images have no prompts."""
-        preference = tuple(metric for metric in self.preference if metric not in NEED_PROMPTS)
-        return replace(self, cfred=(), text=(), clip="", preference=preference)
-
     @property
     def distances(self) -> tuple[str, ...]:
         """What distances to a reference rest on: a backbone each, or two for cFreD."""
@@ -120,11 +115,6 @@ PAPERS = Backbones(
     preference=tuple(PREFERENCE),
 )
 BUNDLED = Backbones(image=(TINY,), cfred=(TINY,), text=(TINY,), clip=TINY, cmmd=TINY)
-
-
-def distance(image: str) -> str:
-    """The key of the plain Fréchet distance over a backbone's features."""
-    return NAMED_DISTANCES.get(image, "fd")
 
 
 def subset(image: str, text: str = "") -> str:

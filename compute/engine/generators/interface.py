@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from compute.arrays import LazyRows
 from compute.engine.generators import grid as grids
 from compute.engine.generators import people, references
-from compute.engine.generators.backbones import PAPER, Backbones, choose, subset
+from compute.engine.generators.backbones import NEED_PROMPTS, PAPER, Backbones, choose, subset
 from compute.engine.generators.features import SetFeatures, encode
 from compute.engine.generators.grid import GridTable
 from compute.engine.generators.references import SavedReference
@@ -163,7 +164,9 @@ def frechet(
         sets = _paired(sides, prompts, bench=bench, spool=spool, report=report)
         started = time.perf_counter()
         needed = chosen.beside(saved) if saved else chosen
-        needed = needed if sets.prompts is not None else needed.without_prompts()
+        if sets.prompts is None:
+            left = tuple(metric for metric in needed.preference if metric not in NEED_PROMPTS)
+            needed = replace(needed, cfred=(), text=(), clip="", preference=left)
         if not needed.keys:
             why = "the images have no prompts. Give --prompts"
             if saved and sets.prompts is not None:

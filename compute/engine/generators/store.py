@@ -217,7 +217,7 @@ def suite_of(
         suite=Suite(
             key=key, title=f"{title}: {name[:80]}", benchmark=benchmark, aggregate=aggregate, description=description
         ),
-        tasks=own_suite.headline_first(tuple(every.values())) if of_grid else tuple(every.values()),
+        tasks=tuple(every.values()),
         data=(OwnFile(shape=shape, digest=digest, path=file.absolute()),) * len(every),
         models=tuple({row.key: row for row in models}.values()),
     )
@@ -237,7 +237,13 @@ def _suite(
         digest.update(sets.prompts.keys.tobytes())
     ranked = (chosen.image[:1], chosen.cfred[:1], chosen.text[:1], chosen.clip, chosen.cmmd, chosen.classes)
     digest.update(json.dumps(ranked).encode())
-    n = len(sets.ids) if paired else len(sets.reference) if sets.reference else next(iter(comparison.saved.values())).moments.n
+    n = (
+        len(sets.ids)
+        if paired
+        else len(sets.reference)
+        if sets.reference
+        else next(iter(comparison.saved.values())).moments.n
+    )
     first = comparison.figures.drop_duplicates("metric").set_index("metric")["backbone"]  # that stands for each metric
     metrics = [metric for metric in USUAL if metric in first]
     rated = next(iter(human.values()))[0] if human else ""

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from compute.engine.generators.backbones import JOIN
 from compute.engine.generators.people import People
 from compute.io.tables import markdown
 from compute.metrics import METRICS
-from compute.pages.shown import Cell, Mark, ShownTable, ShowsItself
+from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.types import WHOLE, BadInput, Undefined
 
 LEADING, WIDTH = 3, 120  # columns before the generators'; characters of a line
@@ -141,7 +142,13 @@ class GeneratorTable(ShowsItself):
         return ShownTable(
             heads=("generator", *(f"{_head(metric)} ({_features(backbone)})" for metric, backbone in shown)),
             rows=[
-                (name, *(Cell(text=_cell(cells[name]), marks=_marks(cells[name])) for cells in shown.values()))
+                (
+                    name,
+                    *(
+                        Cell(text=_cell(row), marks=[(row.low, row.value, row.high)])
+                        for row in map(itemgetter(name), shown.values())
+                    ),
+                )
                 for name in self.generators
             ],
             below=self._notes(),
@@ -284,10 +291,6 @@ def _title(metric: str, backbone: str) -> str:
 def _features(backbone: str) -> str:
     """The backbone, or both: a vertical bar would end a table's cell."""
     return backbone.replace(JOIN, " x ")
-
-
-def _marks(row: Any) -> list[Mark]:
-    return [] if math.isnan(row.value) else [(row.low, row.value, row.high)]
 
 
 def _cell(row: Any, names: Sequence[str] = ("value", "low", "high")) -> str:

@@ -83,11 +83,6 @@ class Gaussian:
         mirror *= np.sqrt(2) / np.linalg.norm(mirror)
         return cls(n=n, mean=mean, rows=(rows - np.outer(mirror, mirror @ rows))[1:] / np.sqrt(n - ddof))
 
-    @property
-    def dimension(self) -> int:
-        """Columns of the features."""
-        return len(self.mean)
-
     @cached_property
     def trace(self) -> float:
         """The trace of the covariance: the sum of the variances."""
@@ -102,7 +97,7 @@ class Gaussian:
         """
         if self.rows is not None:
             return self.rows, None
-        tolerance = 4 * np.sqrt(self.dimension) * EPSILON * float(self.covariance.diagonal().max())
+        tolerance = 4 * np.sqrt(len(self.mean)) * EPSILON * float(self.covariance.diagonal().max())
         lower, pivots, rank, _ = linalg.lapack.dpstrf(self.covariance, lower=1, tol=tolerance)
         return np.tril(lower)[:, :rank].T, pivots - 1
 
@@ -121,11 +116,6 @@ class Gaussian:
         inner = linalg.blas.dtrmm(1.0, matrix, inner, lower=0)  # half the work, as the factor is triangular
         return linalg.blas.dtrmm(1.0, matrix, inner, side=1, lower=0, trans_a=1)
 
-    @property
-    def matrix(self) -> Floats:
-        """The covariance (d, d)."""
-        return self.covariance if self.rows is None else self.rows.T @ self.rows
-
 
 def frechet(*, real: Any, generated: Any, ddof: int = 1) -> Frechet:
     """||mu - mu'||^2 + tr(S + S' - 2 (S S')^1/2) between two sets, symmetric in them.
@@ -137,10 +127,10 @@ def frechet(*, real: Any, generated: Any, ddof: int = 1) -> Frechet:
     """
     first = Gaussian.of(real, ddof=ddof, argument="real")
     second = Gaussian.of(generated, ddof=ddof, argument="generated")
-    d = first.dimension
-    if d != second.dimension:
+    d = len(first.mean)
+    if d != len(second.mean):
         raise BadInput(
-            f"The features have different dimensions: real {d}, generated {second.dimension}. Encode both sets with "
+            f"The features have different dimensions: real {d}, generated {len(second.mean)}. Encode both sets with "
             "one backbone"
         )
     step = first.mean - second.mean
