@@ -187,8 +187,7 @@ def differences(
         p = float(np.mean(gaps >= abs(gap) * (1 - 1e-9) - 1e-12))
         estimate = Estimate(value=gap, reason=_too_few(n))
         if drawn:
-            low, high = np.nanquantile(drawn[a] - drawn[b], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-            estimate = Estimate(value=gap, low=float(low), high=float(high))
+            estimate = of_draws(gap, drawn[a] - drawn[b])
         tested.append((a, b, estimate, p))
     sure = holm([p for *_, p in tested]) if tested else []
     return tuple(
@@ -234,7 +233,12 @@ def _accuracy(ranks: Floats, people: Floats, *, seed: int) -> Estimate:
     shares = hits[pairs > 0] / pairs[pairs > 0]
     if np.ptp(shares) == 0:
         return Estimate(value=value, reason="all pairs are ordered the same way, which shows no spread")
-    low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return of_draws(value, shares)
+
+
+def of_draws(value: float, draws: Floats) -> Estimate:
+    """A value with the interval of its draws, without those that are NaN."""
+    low, high = np.nanquantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Estimate(value=value, low=float(low), high=float(high))
 
 

@@ -8,13 +8,13 @@ nothing of other backbones. Source of the question: cFreD, section 5 and Figure 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from compute.analysis.generators.agreement import FEWEST, correlations
+from compute.analysis.generators.agreement import FEWEST, correlations, of_draws
 from compute.analysis.intervals import Estimate
 from compute.analysis.ranks.variance import LEVEL, UNCHANGED
 from compute.arrays import Bools, Floats, ranks
@@ -142,8 +142,8 @@ def _mean(value: float, draws: Floats | None) -> Estimate:
     value = float(value)
     if draws is None or np.ptp(draws) < UNCHANGED:
         return Estimate(value=value)
-    low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Estimate(value=value, low=min(value, float(low)), high=max(value, float(high)))
+    drawn = of_draws(value, draws)
+    return replace(drawn, low=min(value, drawn.low), high=max(value, drawn.high))
 
 
 def _rank_correlations(order: Floats, values: Floats) -> Floats:

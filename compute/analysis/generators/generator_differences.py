@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.analysis.ranks.variance import LEVEL, UNCHANGED
+from compute.analysis.ranks.variance import UNCHANGED, half_width
 from compute.analysis.significance import holm
 from compute.arrays import Bools, Floats, Ints
 from compute.metrics.distribution.intervals import jackknife_covariance
@@ -56,8 +56,6 @@ def generator_differences(
     the blocks are the same; else the errors are independent (Welch 1947 for the degrees of freedom). `higher` says
     whether more is better.
     """
-    from scipy.special import stdtrit  # slow to import: not at start
-
     value, without = np.asarray(values, float), np.asarray(left_out, float)
     blocks = without.shape[1]
     counts = np.ones(blocks) if sizes is None else np.asarray(sizes, float)
@@ -65,8 +63,7 @@ def generator_differences(
     covariance = np.full((len(value), len(value)), np.nan)
     if known.any():
         covariance[np.ix_(known, known)] = jackknife_covariance(value[known], without[known].T, sizes=counts)
-    error = np.sqrt(np.diag(covariance))
-    half = float(stdtrit(blocks - 1, (1 + LEVEL) / 2)) * error
+    half = half_width(variance=np.diag(covariance), dof=blocks - 1)
     p = _p(value, covariance, freedom=blocks - 1, paired=paired)
     first, second = np.triu_indices(len(value), 1)
     tested = np.isfinite(p[first, second])

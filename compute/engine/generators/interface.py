@@ -200,17 +200,13 @@ def _paired(
     sides: Mapping[str, Images | SavedReference], prompts: Any, *, bench: Bench, spool: Path, report: Report
 ) -> PromptedSets:
     """Brings the sets together; a saved reference has no images. Images without a file go to `spool`."""
-    skip_bad = bench.settings.skip_bad
-    source = Source(root=bench.settings.data, offline=bench.settings.offline)
-
-    def opened(name: str, images: Images) -> ImageSet:
-        if isinstance(images, str | Path):
-            report(f"Reading {name}: {images}")
-            return sources.opened(name, images, source=source, skip_bad=skip_bad)
-        folder = spool / str(len(list(spool.iterdir())))
-        return sources.from_images(name, images, spool=folder, skip_bad=skip_bad)
-
-    sets = {name: opened(name, images) for name, images in sides.items() if name != REFERENCE or not is_saved(images)}
+    how = {"source": Source(root=bench.settings.data, offline=bench.settings.offline), "spool": spool}
+    sets: dict[str, ImageSet] = {}
+    for name, images in sides.items():
+        if name != REFERENCE or not is_saved(images):
+            if isinstance(images, str | Path):
+                report(f"Reading {name}: {images}")
+            sets[name] = sources.opened(name, images, **how, skip_bad=bench.settings.skip_bad)
     reference = sets.pop(REFERENCE, None)
     return pairing.pair(reference=reference, generated=[*sets.values()], prompts=pairing.prompts_of(prompts))
 

@@ -36,7 +36,6 @@ BLOCKS = 20
 FEWEST_BLOCKS = 3  # for the standard error of a difference
 PARTS = (1, 2, 3, 4)  # what all images are split into for the value at infinite N
 REPEATS = 4  # random splits of each kind
-LEVEL = 0.95
 FEWEST_PROMPTS = 30  # below, KID's intervals hold in 77 to 83% of simulated samples of equal distributions
 
 
@@ -124,11 +123,16 @@ def interval(
     error = float(jackknife_covariance(np.array([value]), left_out[:, None], sizes=blocks.sizes)[0, 0]) ** 0.5
     if error <= np.finfo(float).eps * abs(value):
         raise Undefined("No prompt or image changes the value, so there is no spread to measure")
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(blocks.count - 1, 0.975)) * error
+    half = half_width(error, freedom=blocks.count - 1)
     low, high = (float(np.clip(end, lower, upper)) for end in (value - half, value + half))
     return Interval(low=low, high=high, stderr=error)
+
+
+def half_width(error: float, *, freedom: int) -> float:
+    """Half of the 95% interval of a value with this standard error, by Student's t."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, 0.975)) * error
 
 
 def jackknife_covariance(values: Floats, left_out: Floats, *, sizes: Ints) -> Floats:
@@ -174,9 +178,7 @@ def extrapolate(
     freedom = [REPEATS * (part - 1) for part in usable]
     shared = np.average([values[part].var(axis=1, ddof=1).mean() / part for part in usable], weights=freedom)
     drawn = [values[part].mean(axis=1).var(ddof=1) / REPEATS for part in usable]
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(sum(freedom), 0.5 + LEVEL / 2)) * float(np.sqrt(shared + line[0, 1:] ** 2 @ drawn))
+    half = half_width(float(np.sqrt(shared + line[0, 1:] ** 2 @ drawn)), freedom=sum(freedom))
     least = counts[-1] // usable[-1]
     rough = (
         f"The smallest parts have {least} images, fewer than {what}: the value does not fall as 1 / N there, and "

@@ -48,42 +48,36 @@ class ImageSet:
         return replace(self, ids=ids, images=self.images.take(rows), prompts=prompts)
 
 
-def opened(name: str, where: str | Path, *, source: Source, skip_bad: bool = False) -> ImageSet:
+def opened(
+    name: str, where: str | Path | Iterable[Any], *, source: Source, spool: Path, skip_bad: bool = False
+) -> ImageSet:
     """The set at an address of `compute.tasks.image_lists`; the files of a folder in the order of the numbers in their
-    names. Raises as `image_lists.opened`, and BadItem for an image that cannot be read."""
-    images = image_lists.opened(where, source=source)
-    if images.about["kind"] == "folder":
-        images = images.take(sorted(range(len(images.names)), key=lambda at: natural(images.names[at])))
-    return scanned(name, images, skip_bad=skip_bad)
+    names. Or images from Python, in their order: Pillow images, uint8 arrays (height, width[, 3 or 4]), bytes of image
+    files, or paths; each is taken once, and pixels are written below `spool` as PNG, so that memory does not grow.
 
-
-def from_images(name: str, images: Iterable[Any], *, spool: Path, skip_bad: bool = False) -> ImageSet:
-    """Images from Python, in their order: Pillow images, uint8 arrays (height, width[, 3 or 4]), bytes of image files,
-    or paths. Each is taken once; pixels are written to the folder `spool` as PNG, so that memory does not grow.
-
-    Raises BadInput for anything else, naming its position.
+    Raises as `image_lists.opened`, BadItem for an image that cannot be read, and BadInput for what is no image.
     """
-    spool.mkdir(parents=True, exist_ok=True)
+    if isinstance(where, str | Path):
+        images = image_lists.opened(where, source=source)
+        if images.about["kind"] == "folder":
+            images = images.take(sorted(range(len(images.names)), key=lambda at: natural(images.names[at])))
+        return scanned(name, images, skip_bad=skip_bad)
+    folder = spool / str(len(list(spool.iterdir())))
+    folder.mkdir()
     files: list[Path] = []
-    for at, image in enumerate(images):
-        if isinstance(image, str | Path):
-            files.append(Path(image))
-            continue
-        path = spool / f"{at:08}"
-        path.write_bytes(_encoded(image, f"{name}, image {at}"))
-        files.append(path)
+    for at, image in enumerate(where):
+        files.append(Path(image) if isinstance(image, str | Path) else folder / f"{at:08}")
+        if files[at].parent == folder:
+            files[at].write_bytes(_encoded(image, f"{name}, image {at}"))
     if not files:
         raise BadInput(f"{name} holds no image")
-    return scanned(
-        name,
-        Images(
-            title=name,
-            names=tuple(map(str, range(len(files)))),
-            read=lambda at: content(files[at]),
-            label=lambda at: f"{name}, image {at}",
-        ),
-        skip_bad=skip_bad,
+    listed = Images(
+        title=name,
+        names=tuple(map(str, range(len(files)))),
+        read=lambda at: content(files[at]),
+        label=lambda at: f"{name}, image {at}",
     )
+    return scanned(name, listed, skip_bad=skip_bad)
 
 
 def _encoded(image: Any, label: str) -> bytes:
