@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,23 +42,33 @@ class Prompts(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PromptedSets:
-    """A reference and the sets of generators, row i of each made from prompt i.
+    """A reference and the sets of generators. Where they are paired, row i of each was made from prompt i, and all have
+    the same `ids` and `texts`; else both are empty, `prompts` is None, and the numbers of images may differ.
+    `reference` is None where saved statistics stand for its images."""
 
-    Without prompts (`prompts` None) nothing is paired, and the sets may have unlike numbers of images. `reference` is
-    None where saved statistics stand for its images.
-    """
-
-    ids: tuple[str, ...] = ()  # of the pairs; none where nothing is paired
-    prompts: Column | None = None
-    texts: tuple[str, ...] = ()
-    reference: ImageSet | None
-    generated: tuple[ImageSet, ...]
+    sets: tuple[ImageSet, ...]  # the reference first
+    paired: bool
     warnings: tuple[str, ...]
 
     @property
-    def sets(self) -> tuple[ImageSet, ...]:
-        """The reference, then the generators."""
-        return self.generated if self.reference is None else (self.reference, *self.generated)
+    def reference(self) -> ImageSet | None:
+        return self.sets[0] if self.sets[0].name == REFERENCE else None
+
+    @property
+    def generated(self) -> tuple[ImageSet, ...]:
+        return tuple(part for part in self.sets if part.name != REFERENCE)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return self.sets[0].ids if self.paired else ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return self.sets[0].prompts if self.paired else ()
+
+    @cached_property
+    def prompts(self) -> Column | None:
+        return items.texts(self.texts, of="prompts") if self.paired else None
 
     def without(self, bad: Collection[bytes]) -> PromptedSets:
         """The same without the pairs (or images) that hold one of these contents, counted in the warnings."""
@@ -67,18 +78,12 @@ class PromptedSets:
             if rows.any():
                 named = some([part.images.name(row) for row in np.flatnonzero(rows)], noun="image")
                 warnings.append(f"{part.name}: {named} skipped, as they cannot be decoded")
-        if self.prompts is not None:
+        if self.paired:
             hit = [np.logical_or.reduce(hit)] * len(hit)
-        left = [np.flatnonzero(~rows) for rows in hit]
+        left = tuple(part.take(np.flatnonzero(~rows)) for part, rows in zip(self.sets, hit, strict=True))
         if not all(map(len, left)):
             raise BadInput("No image is left after those that cannot be decoded")
-        parts = [part.take(rows) for part, rows in zip(self.sets, left, strict=True)]
-        reference = None if self.reference is None else parts.pop(0)
-        fewer = replace(self, reference=reference, generated=tuple(parts), warnings=tuple(warnings))
-        if self.prompts is None:
-            return fewer
-        ids, texts = (tuple(values[row] for row in left[0]) for values in (self.ids, self.texts))
-        return replace(fewer, ids=ids, prompts=self.prompts.take(left[0]), texts=texts)
+        return replace(self, sets=left, warnings=tuple(warnings))
 
 
 def prompts_of(prompts: str | Path | Sequence[str] | Mapping[str, str] | None) -> Prompts | None:
@@ -130,10 +135,9 @@ def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: 
     Without `reference`, whose saved statistics are used instead, the generators are paired with each other. Raises
     BadInput for sets that share no prompt, and for unlike counts where only the order pairs them.
     """
-    sets = tuple(generated) if reference is None else (reference, *generated)
-    names = [*([REFERENCE] if reference is None else []), *(part.name for part in sets)]
-    if len(set(names)) < len(names):
-        raise BadInput(f"Two sets are named {next(name for name in names if names.count(name) > 1)!r}: name each once")
+    sets = (*([] if reference is None else [replace(reference, name=REFERENCE)]), *generated)
+    if twice := repeated(part.name for part in sets):
+        raise BadInput(f"Two sets are named {twice[0]!r}: name each once")
     own = [line for part in sets for line in part.warnings]
     for part in generated if reference is not None else ():
         if count := int(np.isin(part.images.keys, reference.images.keys).sum()):
@@ -142,11 +146,8 @@ def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: 
     if prompts is None and stored is not None:
         prompts = checked(title=f"the prompts of {stored.name}", ids=stored.ids, texts=stored.prompts)
     if prompts is None:
-        return PromptedSets(
-            reference=reference,
-            generated=tuple(generated),
-            warnings=(*own, *uneven_generators({part.name: len(part) for part in generated})),
-        )
+        own += uneven_generators({part.name: len(part) for part in generated})
+        return PromptedSets(sets=sets, paired=False, warnings=tuple(own))
     rows = [_rows(part, prompts) for part in sets]
     lines = []
     for part, known in zip(sets, rows, strict=True):
@@ -169,15 +170,10 @@ def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: 
     if extra := repeated(prompts.texts):  # whose images count as independent, which they are not quite
         used = some((repr(shortened(text, 40)) for text in extra), noun="prompt")
         own.append(f"{prompts.title}: {used} used more than once; every image counts as its own pair")
-    texts = tuple(prompts.texts[row] for row in shared)
-    taken = [part.take(known[shared]) for part, known in zip(sets, rows, strict=True)]
+    ids, texts = (tuple(each[row] for row in shared) for each in (prompts.ids, prompts.texts))
+    taken = (part.take(known[shared]) for part, known in zip(sets, rows, strict=True))
     return PromptedSets(
-        ids=tuple(prompts.ids[row] for row in shared),
-        prompts=items.texts(texts, of=prompts.title),
-        texts=texts,
-        reference=None if reference is None else taken.pop(0),
-        generated=tuple(taken),
-        warnings=(*own, *lines),
+        sets=tuple(replace(part, ids=ids, prompts=texts) for part in taken), paired=True, warnings=(*own, *lines)
     )
 
 
