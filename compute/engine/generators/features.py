@@ -118,9 +118,10 @@ def encode(
         subject = subjects[key] = bench.subject(row)
         bench.fetch(row)
         columns = [part.images for part in sets.sets] if key in of_images else []
-        if key in scorers.values() and subject.can("compare"):
+        compared = [metric for metric, scorer in scorers.items() if scorer == key and subject.can("compare")]
+        if compared:
             subject.prepare([], compared=columns)
-            _compared(subject, sets)
+            _scored(compared[0], subject, sets)  # while the model is in memory
         else:
             if sets.prompts is not None:
                 columns += [sets.prompts] if key in (*chosen.text, *PREFERENCE.values()) else []
@@ -155,20 +156,15 @@ def encode(
 
 
 def _scored(metric: str, subject: Subject, sets: PromptedSets) -> dict[str, np.ndarray]:
-    """The scores of single images (n,) by generator."""
-    if metric != "clipscore" and subject.can("compare"):
-        return _compared(subject, sets)
-    score, prompts = reference_free.preference_score, sets.prompts
-    if metric == "clipscore":
-        score, prompts = reference_free.clipscore, _depicted(sets)
-    text = subject.embed_lazily(prompts)
+    """The scores of single images (n,) by generator: a model that compares by itself is shown each with its prompt, or
+    images alone."""
+    depicted = metric == "clipscore"
+    if subject.can("compare") and not depicted:
+        prompts = sets.prompts if "text" in subject.row.modalities else None
+        return {part.name: subject.compare(prompts, part.images) for part in sets.generated}
+    score = reference_free.clipscore if depicted else reference_free.preference_score
+    text = subject.embed_lazily(_depicted(sets) if depicted else sets.prompts)
     return {part.name: score(image=subject.embed_lazily(part.images), text=text).scores for part in sets.generated}
-
-
-def _compared(subject: Subject, sets: PromptedSets) -> dict[str, np.ndarray]:
-    """Scores of a model that compares by itself: each image with its prompt, or images alone."""
-    alone = "text" not in subject.row.modalities
-    return {part.name: subject.compare(None if alone else sets.prompts, part.images) for part in sets.generated}
 
 
 def _depicted(sets: PromptedSets) -> Column:

@@ -237,13 +237,7 @@ def _suite(
         digest.update(sets.prompts.keys.tobytes())
     ranked = (chosen.image[:1], chosen.cfred[:1], chosen.text[:1], chosen.clip, chosen.cmmd, chosen.classes)
     digest.update(json.dumps(ranked).encode())
-    n = (
-        len(sets.ids)
-        if paired
-        else len(sets.reference)
-        if sets.reference
-        else next(iter(comparison.saved.values())).moments.n
-    )
+    n = len(sets.sets[0]) if paired or sets.reference else next(iter(comparison.saved.values())).moments.n
     first = comparison.figures.drop_duplicates("metric").set_index("metric")["backbone"]  # that stands for each metric
     metrics = [metric for metric in USUAL if metric in first]
     rated = next(iter(human.values()))[0] if human else ""
