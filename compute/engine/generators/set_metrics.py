@@ -67,8 +67,49 @@ class SetMetric:
         return None
 
 
-class CfredMetric(SetMetric):
-    parts = cfred.PARTS
+class DistanceMetric(SetMetric):
+    """A Fréchet distance, conditional or not. Of many images it is computed from moments."""
+
+    distance: ClassVar[Callable[..., SetScore]]
+
+    @property
+    def _fixed(self) -> bool:
+        """Whether the reference stays whole where some of the generator's rows are left out."""
+        return not self.features.prompts or self.features.saved
+
+    def parted(self, name: str) -> dict[str, Any]:
+        """The sides of which rows are left out."""
+        return self.sides(name)
+
+    def without(self, name: str, blocks: Blocks) -> Sequence[Floats]:
+        sides = self.parted(name)
+        texts = {"condition": sides.pop("condition")} if "condition" in sides else {}
+        if not cfred.streams(len(sides["generated"]), sides["generated"], *texts.values()):
+            return super().without(name, blocks)
+        fixed = {"real": self._reference} if self._fixed else {}
+        left = {side: {"images": sides[side], **texts} for side in sides.keys() - fixed.keys()}
+        distance, of = type(self).distance, CrossMoments.of if texts else Moments.of
+        return [leave_moments_out(lambda **moments: distance(**fixed, **moments).value, blocks, of=of, **left)]
+
+    def at_infinity(self, name: str) -> Extrapolated:
+        """Of pairs prompts are split, so that a part has both images of each; saved moments stay whole."""
+        real, *others = self.parted(name).values()
+        saved, widths, n = self.features.saved, [each.shape[1] for each in others], len(others[0])
+        kinds = "image and text features" if len(widths) > 1 else "features"
+        found = extrapolate(
+            lambda rows: self.of(name, *rows[::-1])[0].value,
+            counts=(n,) if saved or self.features.prompts else (len(real), n),
+            needed=2 * sum(widths),
+            what=f"twice the {' + '.join(map(str, widths))} dimensions of the {kinds}",
+        )
+        if not saved:
+            return found
+        bias = f"At infinite N of the generator alone: the bias of the reference's {real.n:,} images stays"
+        return replace(found, warnings=(*found.warnings, bias))
+
+
+class CfredMetric(DistanceMetric):
+    parts, distance = cfred.PARTS, cfred.cfred
 
     @cached_property
     def _against(self) -> Callable[[Any], cfred.Cfred]:
@@ -77,49 +118,25 @@ class CfredMetric(SetMetric):
         real, _, condition = self.sides(self.features.generated[0]).values()
         return cfred.against(real=real, condition=condition)
 
-    def _prompted(self, name: str) -> dict[str, Any]:
-        """Sides of which prompts can be left out."""
+    def parted(self, name: str) -> dict[str, Any]:
         if self.features.saved:
             raise Undefined("a saved reference cannot omit a prompt")
         return self.sides(name)
 
     def of(self, name: str, rows: Ints | None = None) -> list[SetScore]:
         if rows is not None:
-            return [cfred.cfred(**self._prompted(name), rows=rows)]
+            return [cfred.cfred(**self.parted(name), rows=rows)]
         return [self._against(self.sides(name)["generated"])]
 
-    def without(self, name: str, blocks: Blocks) -> Sequence[Floats]:
-        sides = self._prompted(name)
-        condition = sides["condition"]
-        if not cfred.streams(len(condition), *sides.values()):
-            return super().without(name, blocks)
-        pairs = {side: {"images": sides[side], "condition": condition} for side in ("real", "generated")}
-        return [leave_moments_out(lambda **left: cfred.cfred(**left).value, blocks, of=CrossMoments.of, **pairs)]
 
-    def at_infinity(self, name: str) -> Extrapolated:
-        sides = self._prompted(name)
-        d, p = sides["generated"].shape[1], sides["condition"].shape[1]
-        return extrapolate(
-            lambda rows: self.of(name, rows[0])[0].value,
-            counts=(len(sides["condition"]),),
-            needed=2 * (d + p),
-            what=f"twice the {d} + {p} dimensions of the image and text features",
-        )
-
-
-class FidMetric(SetMetric):
+class FidMetric(DistanceMetric):
     """The Fréchet distance: FID over Inception's features, FD-DINOv2 over DINOv2's."""
 
-    parts = ("means", "covariances")
+    parts, distance = ("means", "covariances"), frechet.frechet
 
     @cached_property
     def _reference(self) -> Gaussian:
         return Gaussian.of(self.sides(self.features.generated[0])["real"], argument="real")
-
-    @property
-    def _fixed(self) -> bool:
-        """Whether the reference stays whole where some of the generator's rows are left out."""
-        return not self.features.prompts or self.features.saved
 
     def of(self, name: str, rows: Ints | None = None, real_rows: Ints | None = None) -> list[SetScore]:
         """`real_rows` of the reference, where they are not those paired with `rows`."""
@@ -128,29 +145,6 @@ class FidMetric(SetMetric):
             real_rows = rows
         first = self._reference if real_rows is None else taken(real, real_rows)
         return [frechet.frechet(real=first, generated=generated if rows is None else taken(generated, rows))]
-
-    def without(self, name: str, blocks: Blocks) -> Sequence[Floats]:
-        sides = self.sides(name)
-        if not cfred.streams(len(sides["generated"]), sides["generated"]):
-            return super().without(name, blocks)
-        fixed = {"real": self._reference} if self._fixed else {}
-        left = {side: {"values": sides[side]} for side in sides.keys() - fixed.keys()}
-        return [leave_moments_out(lambda **of: frechet.frechet(**fixed, **of).value, blocks, of=Moments.of, **left)]
-
-    def at_infinity(self, name: str) -> Extrapolated:
-        """Of pairs prompts are split, so that a part has both images of each; saved moments stay whole."""
-        real, generated = self.sides(name).values()
-        saved, d = self.features.saved, generated.shape[1]
-        found = extrapolate(
-            lambda rows: self.of(name, rows[-1], rows[0] if len(rows) > 1 else None)[0].value,
-            counts=(len(generated),) if saved or self.features.prompts else (len(real), len(generated)),
-            needed=2 * d,
-            what=f"twice the {d} dimensions of the features",
-        )
-        if not saved:
-            return found
-        bias = f"At infinite N of the generator alone: the bias of the reference's {real.n:,} images stays"
-        return replace(found, warnings=(*found.warnings, bias))
 
 
 class PairwiseMetric(SetMetric):

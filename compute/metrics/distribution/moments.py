@@ -111,10 +111,10 @@ class Moments:
         return cls(n=0, mean=np.zeros(dimension), scatter=np.zeros((dimension, dimension)))
 
     @classmethod
-    def of(cls, values: Any, *, argument: str = "features") -> Moments:
+    def of(cls, images: Any, *, argument: str = "features") -> Moments:
         """Moments of features (n, d), read block by block: what is memory-mapped or lazy stays on disk. Raises
         BadInput."""
-        array = feature_array(values, argument=argument)
+        array = feature_array(images, argument=argument)
         moments = cls.empty(array.shape[1])
         for part in blocks(len(array), width=array.shape[1]):
             moments.add(array[part], argument=argument)

@@ -80,7 +80,7 @@ def test_kernels_neighbours_and_moments_have_a_fast_way_to_the_same_values():
     kept = {"real_kept": blocks.remaining, "generated_kept": blocks.remaining}
     shares = pairwise.manifold_of_subsets(**sides, **kept, k=3)
     pairs = {name: {"images": side, "condition": sample.condition} for name, side in sides.items()}
-    moments = {name: {"values": side} for name, side in sides.items()}
+    moments = {name: {"images": side} for name, side in sides.items()}
     fast = {
         "kid": pairwise.kid_of_subsets(**sides, **kept),
         "cmmd": pairwise.cmmd_of_subsets(**sides, **kept),
