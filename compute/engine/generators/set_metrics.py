@@ -25,7 +25,7 @@ from compute.metrics import METRICS
 from compute.metrics.distribution import cfred, frechet, intervals, pairwise, reference_free
 from compute.metrics.distribution.frechet import Gaussian
 from compute.metrics.distribution.intervals import Blocks, Extrapolated, extrapolate, leave_moments_out, leave_out
-from compute.metrics.distribution.moments import CrossMoments, Moments, SetScore, taken
+from compute.metrics.distribution.moments import CrossMoments, Moments, SetScore, streams, taken
 from compute.types import BadInput, Undefined
 
 MOST = 20_000  # images above which metrics that compare every image with every other take a random draw
@@ -84,7 +84,7 @@ class DistanceMetric(SetMetric):
     def without(self, name: str, blocks: Blocks) -> Sequence[Floats]:
         sides = self.parted(name)
         texts = {"condition": sides.pop("condition")} if "condition" in sides else {}
-        if not cfred.streams(len(sides["generated"]), sides["generated"], *texts.values()):
+        if not streams(len(sides["generated"]), sides["generated"], *texts.values()):
             return super().without(name, blocks)
         fixed = {"real": self._reference} if self._fixed else {}
         left = {side: {"images": sides[side], **texts} for side in sides.keys() - fixed.keys()}

@@ -24,6 +24,7 @@ from compute.metrics.distribution.moments import (
     centred,
     check_paired,
     feature_array,
+    streams,
     taken,
 )
 from compute.types import BadInput
@@ -31,7 +32,6 @@ from compute.types import BadInput
 # Eigenvalues of the text covariance below this share of the largest are taken as 0 by the pseudo-inverse: far above
 # rounding in float64, far below what text encoders yield, so that nothing but exact redundancy is cut.
 CUTOFF = 1e-10
-STREAM_ABOVE = 4  # rows per column above which cFreD is computed from moments instead of from all rows
 PARTS = ("means", "cross", "conditional", "realism", "fidelity", "cutoff", "rank")  # of a Cfred, besides its value
 
 
@@ -234,11 +234,6 @@ def cfred_grid(
         conditional = conditioning.split(*reference)
         for name, side in sides.items():
             yield (name, text), conditioning.compare(conditional, conditioning.split(*side), realism=realism[name])
-
-
-def streams(n: int, *features: Any) -> bool:
-    """Whether n rows of features (n, d) are so many that their moments take far less memory."""
-    return n > STREAM_ABOVE * max(each.shape[1] for each in features)
 
 
 def _marginal(images: Any, argument: str) -> tuple[Floats, Gaussian]:

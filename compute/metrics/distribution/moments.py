@@ -17,6 +17,7 @@ from compute.arrays import Floats, Ints, LazyRows, unit
 from compute.types import BadInput
 
 BLOCK = 1 << 21  # numbers in memory at a time: 16 MB
+STREAM_ABOVE = 4  # rows per column above which distances are computed from moments instead of from all rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +77,11 @@ def check_paired(first: np.ndarray | LazyRows, second: np.ndarray | LazyRows, *,
             f"{names[0]} has {len(first)} rows and {names[1]} {len(second)}: row i of each must belong to prompt i. "
             "Remove the prompts missing from either"
         )
+
+
+def streams(n: int, *features: Any) -> bool:
+    """Whether n rows of features (n, d) are so many that their moments take far less memory."""
+    return n > STREAM_ABOVE * max(each.shape[1] for each in features)
 
 
 def blocks(n: int, *, width: int) -> Iterator[slice]:
