@@ -184,22 +184,13 @@ def differences(
         gap = float(correlations(turned[a], y) - correlations(turned[b], y))
         mixed = np.where(exchanges, turned[b], turned[a]), np.where(exchanges, turned[a], turned[b])
         gaps = np.abs(correlations(mixed[0], y) - correlations(mixed[1], y))
+        estimate = of_draws(gap, drawn[a] - drawn[b]) if drawn else Estimate(value=gap, reason=_too_few(n))
         p = float(np.mean(gaps >= abs(gap) * (1 - 1e-9) - 1e-12))
-        estimate = Estimate(value=gap, reason=_too_few(n))
-        if drawn:
-            estimate = of_draws(gap, drawn[a] - drawn[b])
-        tested.append((a, b, estimate, p))
-    sure = holm([p for *_, p in tested]) if tested else []
+        tested.append({"first": a, "second": b, "difference": estimate, "p": p})
+    sure = holm([each["p"] for each in tested]) & (n >= FEWEST) if tested else ()
     return tuple(
-        MetricDifference(
-            first=a,
-            second=b,
-            difference=estimate,
-            p=p,
-            told_apart=bool(significant) and n >= FEWEST,
-            possible=2 / 2**n,
-        )
-        for (a, b, estimate, p), significant in zip(tested, sure, strict=True)
+        MetricDifference(**each, told_apart=bool(significant), possible=2 / 2**n)
+        for each, significant in zip(tested, sure, strict=True)
     )
 
 

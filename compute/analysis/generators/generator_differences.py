@@ -65,14 +65,11 @@ def generator_differences(
         covariance[np.ix_(known, known)] = jackknife_covariance(value[known], without[known].T, sizes=counts)
     half = half_width(variance=np.diag(covariance), dof=blocks - 1)
     p = _p(value, covariance, freedom=blocks - 1, paired=paired)
-    first, second = np.triu_indices(len(value), 1)
-    tested = np.isfinite(p[first, second])
-    first, second = first[tested], second[tested]
-    proven = holm(p[first, second]) if len(first) else np.zeros(0, bool)
-    better = np.zeros(p.shape, bool)
-    for one, other in zip(first[proven], second[proven], strict=True):
-        ahead = (value[one] > value[other]) == higher
-        better[(one, other) if ahead else (other, one)] = True
+    tested, proven = np.triu(np.isfinite(p), 1), np.zeros(p.shape, bool)
+    if tested.any():
+        proven[tested] = holm(p[tested])
+    ahead = value[:, None] > value if higher else value[:, None] < value
+    better = (proven | proven.T) & ahead
     valued = np.isfinite(value)
     return GeneratorDifferences(
         low=value - half,
