@@ -24,7 +24,6 @@ from compute.catalog import known
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.engine import run_folders
-from compute.engine.generators import backbones
 from compute.engine.generators.backbones import JOIN, PAPER, Backbones, subset
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.people import HUMAN_METRICS, People
@@ -41,7 +40,7 @@ from compute.tasks.generators.sources import some
 from compute.types import WHOLE, BadInput, Undefined, shortened
 
 PROCEDURE, METRIC = "cfred-grid", "cfred"
-TABLES = {"image": "Backbone of Table B.1", "text": "Backbone of Table B.2"}  # how the catalogue marks the paper's
+TABLES = ("Backbone of Table B.1", "Backbone of Table B.2")  # how the catalogue marks the paper's
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -103,18 +102,10 @@ class GridTable:
     __repr__ = __str__
 
 
-def paper_backbones() -> dict[str, tuple[str, ...]]:
+def paper_backbones() -> Backbones:
     """The image and text backbones of Tables B.1 and B.2 of the cFreD paper, as far as the catalogue has them."""
-    return {
-        role: tuple(row.model for row in known().aliases if row.note.startswith(note)) for role, note in TABLES.items()
-    }
-
-
-def choose(keys: Sequence[str] | str) -> Backbones:
-    """The backbones of an option, as `backbones.choose`, where `paper` are those of both tables."""
-    paper = paper_backbones()
-    paper = Backbones(image=(), cfred=paper["image"], text=paper["text"])
-    return backbones.choose(keys, metrics=METRIC, paper=paper)
+    image, text = (tuple(row.model for row in known().aliases if row.note.startswith(note)) for note in TABLES)
+    return Backbones(image=(), cfred=image, text=text)
 
 
 def from_files(

@@ -141,7 +141,7 @@ def frechet(
         bench = workbench(settings, data=data, features=features)
         sides = {REFERENCE: reference, **generated}
         if grid:
-            encoded = None
+            paper, encoded = grids.paper_backbones(), None
             if all(isinstance(each, str | Path) for each in sides.values()):
                 texts = Path(prompts) if isinstance(prompts, str | Path) else None
                 encoded = grids.from_files({key: Path(each) for key, each in sides.items()}, texts, keys=backbones)
@@ -149,12 +149,12 @@ def frechet(
                 sets = _paired(sides, prompts, bench=bench, spool=spool, report=report)
                 if sets.prompts is None:
                     raise BadInput("cFreD needs prompts: name a table of image and prompt with --prompts")
-                chosen = grids.choose(backbones)
+                chosen = choose(backbones, metrics=grids.METRIC, paper=paper)
                 given, place["settings"], left = encode(sets, chosen=chosen, bench=bench, report=report)
                 encoded = given, chosen, left.warnings
             given, chosen, warnings = encoded
-            for role, keys in grids.paper_backbones().items():
-                here = len({*keys} & {*(chosen.cfred if role == "image" else chosen.text)})
+            for role, keys, own in (("image", paper.cfred, chosen.cfred), ("text", paper.text, chosen.text)):
+                here = len({*keys} & {*own})
                 report(f"Of the {len(keys)} {role} backbones of the cFreD paper {here} are here")
             table = grids.execute(given, chosen, **place, warnings=warnings, people=rated, report=report)
             shown(table)
