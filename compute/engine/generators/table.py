@@ -306,14 +306,7 @@ def _cell(row: Any, names: Sequence[str] = ("value", "low", "high")) -> str:
 
 def finite(value: Any) -> Any:
     """The same with null for NaN, which JSON lacks."""
-    match value:
-        case dict():
-            return {name: finite(part) for name, part in value.items()}
-        case list() | tuple():
-            return [finite(part) for part in value]
-        case float():
-            return value if math.isfinite(value) else None
-    return value
+    return json.loads(json.dumps(value), parse_constant=lambda name: None)
 
 
 def _significant(people: People) -> list[str]:
