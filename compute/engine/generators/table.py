@@ -54,14 +54,12 @@ def stored_figures(generator: str, scores: Iterable[Any], settings: Mapping[str,
     for score in scores:
         if score.subset != WHOLE:
             found = settings.get("found", {}).get(score.subset, {}).get(score.metric, {})
-            about = {"generator": generator, "metric": score.metric, "backbone": score.subset}
             known = {key: value for key, value in found.items() if key in FIGURE and not key.startswith("limit")}
-            figures.append(FIGURE | known | about | {"value": score.value, "n": score.n})
+            about = {"metric": score.metric, "backbone": score.subset, "value": score.value, "n": score.n}
+            figures.append(FIGURE | known | about)
     for metric, reasons in settings.get("undefined", {}).items():
-        for backbone, reason in reasons.items():
-            about = {"generator": generator, "metric": metric, "backbone": backbone}
-            figures.append(FIGURE | about | {"reason": reason})
-    return figures
+        figures += [FIGURE | {"metric": metric, "backbone": key, "reason": why} for key, why in reasons.items()]
+    return [figure | {"generator": generator} for figure in figures]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -242,7 +240,17 @@ class GeneratorTable(ShowsItself):
             text += _markdown(rows, width=math.inf)
             text.append("r keeps its sign: below 0 is right for a distance. In brackets: 95% interval over generators.")
         text += [f"No interval: {reason}" for reason in reasons]
-        text += _significant(people)
+        count, n = len(people.differences), len(people.names)
+        if pairs := [pair for pair in people.differences if pair.told_apart]:
+            titles = [f"{_METRICS[metric].title} ({backbone})" for metric, backbone in people.metrics]
+            named = [f"{titles[pair.first]} and {titles[pair.second]} (p {pair.p:.2g})" for pair in pairs[:LISTED]]
+            more = f" and {len(pairs) - LISTED} more" if len(pairs) > LISTED else ""
+            told = f"{len(pairs)} of {count} pairs of metrics differ significantly"
+            text.append(f"{told}: {'; '.join(named)}{more}")
+        elif count:
+            least = people.differences[0].possible
+            why = f": so few give no p below {least:.2g}" if least > 0.05 / count else ""
+            text.append(f"Of {count} pairs of metrics no difference is significant with {n} generators{why}")
         text += [f"No agreement of {line}" for line in people.undefined]
         return text + [f"Warning: {line}" for line in people.warnings]
 
@@ -307,18 +315,3 @@ def _cell(row: Any, names: Sequence[str] = ("value", "low", "high")) -> str:
 def finite(value: Any) -> Any:
     """The same with null for NaN, which JSON lacks."""
     return json.loads(json.dumps(value), parse_constant=lambda name: None)
-
-
-def _significant(people: People) -> list[str]:
-    if not people.differences:
-        return []
-    pairs = [pair for pair in people.differences if pair.told_apart]
-    count, n = len(people.differences), len(people.names)
-    if not pairs:
-        least = people.differences[0].possible
-        why = f": so few give no p below {least:.2g}" if least > 0.05 / count else ""
-        return [f"Of {count} pairs of metrics no difference is significant with {n} generators{why}"]
-    titles = [f"{_METRICS[metric].title} ({backbone})" for metric, backbone in people.metrics]
-    named = [f"{titles[pair.first]} and {titles[pair.second]} (p {pair.p:.2g})" for pair in pairs[:LISTED]]
-    more = f" and {len(pairs) - LISTED} more" if len(pairs) > LISTED else ""
-    return [f"{len(pairs)} of {count} pairs of metrics differ significantly: {'; '.join(named)}{more}"]
